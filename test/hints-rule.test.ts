@@ -23,18 +23,18 @@ function faultsIn(annotations: string, each = false): readonly (string | undefin
   return messages.map(({ messageId }) => messageId);
 }
 
-it('a tool of our own says why its hints are as they are', () => {
+it('every Assay tool documents why its hints are as they are', () => {
   expect(faultsIn(`// It reads.\n annotations: ${WHOLE}`)).toEqual([]);
   expect(faultsIn(`annotations: ${WHOLE}`)).toEqual(['reason', 'reason', 'reason', 'reason']);
 });
 
-it('where each hint has a comment of its own, one for all is not enough', () => {
+it('a common comment is not enough if each hint has its own', () => {
   expect(faultsIn(`annotations: ${EACH}`, true)).toEqual([]);
   expect(faultsIn(`// It reads.\n annotations: ${WHOLE}`, true)).toHaveLength(4);
   expect(faultsIn(`annotations: ${EACH.replace('// Three.\n', '')}`, true)).toEqual(['reason']);
 });
 
-it('no hint is left out or computed', () => {
+it('no hint is omitted or computed', () => {
   const without = EACH.replace(/ {2}\/\/ Two\.\n.*\n/, '');
   expect(faultsIn(`annotations: ${without}`, true)).toEqual(['missing']);
   expect(

@@ -127,7 +127,7 @@ test('a closed pool rejects what is pending and what comes', async () => {
   await expect(pool.process(files[0]!)).rejects.toThrow('closed');
 });
 
-test('an abort ends the processing of files', async () => {
+test('an abort stops the processing of files', async () => {
   const pool = new ChunkPool({ maxFileBytes: 10_000, threads: 1 });
   try {
     await expect(all(pool.processAll(files, { signal: AbortSignal.abort() }))).rejects.toThrow('aborted');

@@ -143,7 +143,7 @@ test('a symbol is named by one identifier: patterns are blocks, quotes go, and w
   ]);
 });
 
-test('text made to be hard to parse is given up, and the next one is parsed', async () => {
+test('text crafted to be hard to parse is given up, and the next one is parsed', async () => {
   expect(await parse('bash', '<'.repeat(20_000), 20)).toBeUndefined();
   const { chunks } = await chunkSource({ text: 'f() { :; }', language: 'bash' });
   expect(chunks).toMatchObject([{ symbol: 'f' }]);

@@ -133,7 +133,7 @@ describe('over HTTP, mounted in a gateway', () => {
 });
 
 // Linux has namespaces; elsewhere the checks above remain.
-describe.skipIf(process.platform !== 'linux')('in a namespace of its own', () => {
+describe.skipIf(process.platform !== 'linux')('in separate namespaces', () => {
   const started = (mode: string, setup: string, home: string): Promise<Client> => {
     const script = `${setup} exec "$0" "$@"`;
     const program = [process.execPath, MAIN, 'codebase', '--home', home];
@@ -200,7 +200,7 @@ describe('destructiveHint: false of index_repository', () => {
     );
   });
 
-  it('holds for a run that is killed: the former index answers', async () => {
+  it('holds for a run that is killed: the previous index answers', async () => {
     const home = tempDir();
     const killed: Peer = { client: await overStdio(home), home };
     const scene = await indexedScene(killed);

@@ -47,7 +47,7 @@ function textOf(index: number, word: string): string {
   return Array.from({ length: 12 }, (_, part) => one(part)).join('\n');
 }
 
-it(`a process that is killed while it indexes leaves the former index readable, ${KILLS} times`, async () => {
+it(`a process killed while it indexes leaves the previous index readable, ${KILLS} times`, async () => {
   const chance = seeded('kills while indexing');
   const repository = makeRepository(
     Object.fromEntries(

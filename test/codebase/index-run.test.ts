@@ -32,7 +32,7 @@ function watched(paths: string[], before: (path: string) => void = () => undefin
   };
 }
 
-it('files that are added, changed, deleted and restored are found as they are now', async () => {
+it('files that are added, changed, deleted and restored are found in their current state', async () => {
   const repository = makeRepository({ 'src/greet.js': GREET, 'part.py': PART });
   expect(await counts(repository)).toBe('2 indexed, 0 unchanged, 0 removed: success');
   expect(repository.find('hello')).toEqual(['src/greet.js']);
@@ -63,7 +63,7 @@ it('files that are added, changed, deleted and restored are found as they are no
   expect(repository.dump()).toEqual(changed.filter((row) => !row.includes('new.py')));
 });
 
-it('a file that was only touched is read, and not indexed again', async () => {
+it('a file that was only touched is read, but not indexed again', async () => {
   const repository = makeRepository({ 'greet.js': GREET, 'part.py': PART });
   await repository.run();
   utimesSync(join(repository.root, 'part.py'), 1_000, 1_000);
@@ -74,7 +74,7 @@ it('a file that was only touched is read, and not indexed again', async () => {
   expect(read).toEqual(['part.py']);
 });
 
-it('a change that keeps the size and the time of modification is found', async () => {
+it('a change that preserves size and modification time is found', async () => {
   const repository = makeRepository({ 'part.py': PART });
   const path = join(repository.root, 'part.py');
   utimesSync(path, 1_000, 1_000);
@@ -100,7 +100,7 @@ it('a file that had just changed when it was read is read again by the next run'
   expect(read).toHaveLength(4);
 });
 
-it('an interrupted run leaves the index as it was, and the next one takes over what it has read', async () => {
+it('an interrupted run leaves the index unchanged, and the next one takes over what it has read', async () => {
   const names = Array.from({ length: 9 }, (_, index) => `file${index}.js`);
   const texts = (word: string): Record<string, string> =>
     Object.fromEntries(names.map((name) => [name, `export const ${word} = '${name}';\n`]));
@@ -188,7 +188,7 @@ it('a file that cannot be read makes a run partial and keeps its former content;
   expect(await counts(repository)).toBe('1 indexed, 1 unchanged, 0 removed: success');
 });
 
-it('many errors are counted, and not all of them listed', async () => {
+it('many errors are counted, but not all of them listed', async () => {
   const repository = makeRepository(
     Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`${index}.js`, GREET])),
   );
@@ -202,7 +202,7 @@ it('many errors are counted, and not all of them listed', async () => {
   expect(errors.at(-1)).toBe('and 10 more');
 });
 
-it('a disk that becomes full leaves the index as it was, and is reported', async () => {
+it('a disk that fills up leaves the index unchanged, and is reported', async () => {
   const repository = makeRepository({ 'part.py': PART });
   await repository.run();
   const former = repository.dump();

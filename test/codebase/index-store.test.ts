@@ -80,7 +80,7 @@ it('a reader changes no byte of an index, and sees what a later run has written'
   reader.close();
 });
 
-it('searches go on while a run writes, and do not keep the index in WAL mode', async () => {
+it('searches continue while a run writes, and do not keep the index in WAL mode', async () => {
   const repository = await indexed();
   const reader = new IndexReader(repository.folder);
   expect(readPaths(reader)).toEqual(['greet.js']);
@@ -96,7 +96,7 @@ it('searches go on while a run writes, and do not keep the index in WAL mode', a
   reader.close();
 });
 
-it('a search that takes long keeps a run from writing, and the index as it was', async () => {
+it('a long search delays the writing of a run, and keeps its view of the index', async () => {
   const repository = await indexed();
   const former = contents(repository.folder);
   const slow = new SqliteDatabase(indexPath(repository.folder), { readonly: true });
@@ -172,7 +172,7 @@ it('an index is read on a read-only file system, also after its writer was kille
   ).toEqual([refused(repository.folder), refused(killed)]);
 });
 
-it('an older index is rebuilt; a newer, foreign or damaged one is refused and left as it is', async () => {
+it('an older index is rebuilt; a newer, foreign or damaged one is refused and left unchanged', async () => {
   const repository = await indexed();
   const path = indexPath(repository.folder);
   const reader = new IndexReader(repository.folder);
@@ -236,7 +236,7 @@ it('the lock excludes others while it is held, and looking at it changes nothing
   expect(contents(folder)).toEqual(before);
 });
 
-it('the status of an index says what is in it, how its last run ended, and whether one is under way', async () => {
+it('the status of an index reports its content, how its last run ended, and whether one is in progress', async () => {
   const repository = makeRepository({ ...FILES, 'a.py': 'x = 1\n', 'b.py': 'y = 2\n', 'logo.png': '' });
   const reader = new IndexReader(repository.folder);
   expect(readIndexStatus(repository.folder, reader)).toEqual({ ok: false, error: { code: 'NOT_INDEXED' } });

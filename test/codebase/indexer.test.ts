@@ -81,7 +81,7 @@ it('while another process writes the index, a call waits and can be cancelled', 
   expect(dumpIndex(repository.folder)).toHaveLength(40);
 });
 
-it('a cancelled run ends soon and leaves the index as it was', async () => {
+it('a cancelled run ends soon and leaves the index unchanged', async () => {
   const repository = makeRepository(FILES);
   await index(repository);
   const former = repository.dump();

@@ -54,7 +54,7 @@ it('a project id is lowercase words joined by single hyphens', () => {
   for (const text of bad) expect(projectIdIn(text)).toBeUndefined();
 });
 
-it('a name becomes a valid id, which two folders do not share', () => {
+it('a name becomes a valid id, unique per folder', () => {
   for (const name of ['My App', '日本語', '--', 'x'.repeat(200), '../../etc']) {
     expect(projectIdIn(projectIdOf(name, '/a'))).toBeDefined();
     expect(projectIdOf(name, '/a')).not.toBe(projectIdOf(name, '/b'));
@@ -80,7 +80,7 @@ it.each([
   });
 });
 
-it('a config file that is a FIFO or a directory is invalid, and nobody waits for it', async () => {
+it('a config file that is a FIFO or a directory is invalid, and does not block', async () => {
   const folder = tempDir();
   mkdirSync(join(folder, '.codebase-mcp', 'config.json'), { recursive: true });
   const inside = join(folder, 'inside');
@@ -120,7 +120,7 @@ it('an edited config file is read again', async () => {
   expect(await nameNow()).toBeUndefined();
 });
 
-it('a given id comes before the config file, and that before the default', async () => {
+it('a given id takes precedence over the config file, and that over the default', async () => {
   const { folder } = withConfig(CONFIG);
   const sources = sourcesWith(['other'], folder);
   expect(await projectToRead('other', sources)).toMatchObject({

@@ -142,7 +142,7 @@ describe('text', () => {
     const { results } = search(query);
     expect(places({ ...search(query), results })[0]).toMatch(place);
   });
-  it('that is found says so', () => {
+  it('matches are marked as literal', () => {
     expect(search('raw.partition(').results[0]).toMatchObject({
       match_reason: 'contains the exact text',
       similarity_score: 1,
@@ -180,12 +180,12 @@ describe('a description', () => {
 });
 
 describe('filters', () => {
-  it('keep to a directory, in which % and _ mean themselves', () => {
+  it('are limited to a directory, in which % and _ are literal', () => {
     expect(places(search('wildcard', { directory: 'a_b' }))).toEqual(['a_b/one.ts:1 wildcardOne']);
     expect(places(search('wildcard', { directory: 'a%' }))).toEqual(['a%/three.ts:1 wildcardThree']);
     expect(search('wildcard', { directory: 'a' }).results).toEqual([]);
   });
-  it('keep to a file type and a repository', () => {
+  it('are limited to a file type and a repository', () => {
     const found = search('get user header server', { fileType: 'py' });
     expect(new Set(found.results.map(({ language }) => language))).toEqual(new Set(['python']));
     expect(places(search('elsewhere', { repositoryId: 'two' }))).toEqual(['other.ts:1 elsewhere']);
@@ -219,7 +219,7 @@ describe('a result', () => {
       content_truncated: false,
     });
   });
-  it('appears once though a symbol has the same text in two files', async () => {
+  it('appears once even if a symbol has the same text in two files', async () => {
     const text = 'export function twice() {\n  return 2;\n}\n';
     const copies = await memoryIndex({ 'esm/a.js': text, 'cjs/a.js': text });
     const { results } = searchCode(copies, { query: 'twice', limit: 10 });

@@ -145,7 +145,7 @@ function literally(text: string): RegExp {
   return new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
 }
 
-describe('a project that is indexed', () => {
+describe('an indexed project', () => {
   const repo = newRepository();
   let indexed: Json;
   beforeAll(async () => {
@@ -225,7 +225,7 @@ describe('a project that is indexed', () => {
     expect(await search('other')).toBe(0);
   });
 
-  it('has a state that index_status and the resources show', async () => {
+  it('has a state that index_status and the resources report', async () => {
     const { structured, text } = await call(peer, 'index_status', { project_id: 'shop' });
     expect(structured).toMatchObject({
       is_indexed: true,
@@ -254,7 +254,7 @@ it('a search of a project without an index says what to do, and creates nothing'
   expect(existsSync(join(fresh.home, 'codebase'))).toBe(false);
 });
 
-it('with an embedding service it also searches by meaning, and says so where that fails', async () => {
+it('with an embedding service it also searches by meaning, and reports if that fails', async () => {
   const service = await EmbeddingService.start();
   endLater(() => service.close());
   const hybrid = await connected({ ASSAY_CODEBASE_EMBEDDINGS_URL: `${service.url}/api/embed` });

@@ -44,7 +44,7 @@ describe('the index terms of a chunk', () => {
       body: 'parse header parseheader raw header headerof raw',
     });
   });
-  it('leave out encoded bytes and words of no meaning', () => {
+  it('leave out encoded bytes and meaningless words', () => {
     const bytes = 'aGVsbG8gd29ybGQgdGhpcyBpcyBhIGJhc2U2NCBzdHJpbmc';
     expect(termsOf(chunk(`const logo = "${bytes}"; // this is the logo`), 'a.ts').body).toBe('logo logo');
   });
@@ -100,7 +100,7 @@ describe('the terms of a query', () => {
   it('are stop words if there is nothing else', () => {
     expect(queryTerms('this')).toEqual({ words: ['this'], compounds: [] });
   });
-  it('are none for punctuation', () => {
+  it('are empty for punctuation', () => {
     expect(queryTerms('"(*^ -- ::')).toEqual({ words: [], compounds: [] });
   });
 });

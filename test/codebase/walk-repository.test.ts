@@ -116,7 +116,7 @@ test('a submodule is part of the repository, with its own ignore files', async (
   expect(skipped).toEqual({ ignored: 1 });
 });
 
-test('a .mcpignore adds to the .gitignore beside it, and takes in what is skipped otherwise', async () => {
+test('a .mcpignore adds to the .gitignore next to it, and can include what is skipped otherwise', async () => {
   const root = repository('mcpignore', {
     '.gitignore': 'generated/\n*.tmp\n',
     '.mcpignore':

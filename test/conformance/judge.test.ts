@@ -4,14 +4,14 @@ import { failuresIn, judge, lostBetween, type BaselineLine } from './judge.ts';
 
 const HERE = { way: 'through', set: '2026-07-28' } as const;
 
-describe('what the suite wrote of a scenario', () => {
+describe("a scenario's report", () => {
   const read = (...statuses: readonly string[]): readonly Check[] =>
     readChecks(
       's',
       JSON.stringify(statuses.map((status) => ({ id: 'c', status, description: `was ${status}` }))),
     );
 
-  it('is one check for all occurrences of an id, as bad as the worst of them', () => {
+  it('has one check for all occurrences of an id, with the worst status', () => {
     expect(read('SUCCESS', 'FAILURE', 'SUCCESS')).toEqual([
       { scenario: 's', id: 'c', verdict: 'failed', passes: 2, said: 'was FAILURE' },
     ]);
@@ -23,20 +23,20 @@ describe('what the suite wrote of a scenario', () => {
     ]);
   });
 
-  it('has not passed where the suite only informs, or skips', () => {
+  it('has not passed if the suite only informs, or skips', () => {
     expect(read('INFO', 'SKIPPED')).toEqual([
       { scenario: 's', id: 'c', verdict: 'unsaid', passes: 0, said: 'was INFO; was SKIPPED' },
     ]);
   });
 
-  it('has passed where it informs beside a success', () => {
+  it('has passed if the suite informs and succeeds', () => {
     expect(read('INFO', 'SUCCESS')).toEqual([
       { scenario: 's', id: 'c', verdict: 'passed', passes: 1, said: 'was INFO' },
     ]);
   });
 });
 
-describe('a check that passes directly is lost', () => {
+describe('a check that passes directly', () => {
   const passed: Check = { scenario: 's', id: 'c', verdict: 'passed', passes: 2, said: '' };
   const check = (through: readonly Check[], said: string | undefined): void => {
     expect(lostBetween([passed], through)).toEqual(
@@ -44,28 +44,28 @@ describe('a check that passes directly is lost', () => {
     );
   };
 
-  it('not where it passes as often', () => {
+  it('is not lost if it passes as often', () => {
     check([passed], undefined);
   });
 
-  it('where it fails', () => {
+  it('is lost if it fails', () => {
     check([{ ...passed, verdict: 'failed', said: 'no' }], 'no');
   });
 
-  it('where it is not reported, and then what else failed in its scenario is told', () => {
+  it('is lost if it is not reported, and the other failures of its scenario are shown', () => {
     check([{ ...passed, scenario: 'other' }], 'It is not reported.');
     check([{ ...passed, id: 'd', verdict: 'failed', said: 'no' }], 'It is not reported. d: no');
   });
 
-  it('where the suite comes to no verdict', () => {
+  it('is lost if the suite reaches no verdict', () => {
     check([{ ...passed, verdict: 'unsaid', said: 'why' }], 'It comes to no verdict: why');
   });
 
-  it('where it passes less often', () => {
+  it('is lost if it passes less often', () => {
     check([{ ...passed, passes: 1 }], 'It passes 1 times instead of 2.');
   });
 
-  it('and one that fails directly is not', () => {
+  it('is required, but not one that fails directly', () => {
     const failed: Check = { ...passed, verdict: 'failed' };
     expect(lostBetween([failed, brokenScenario('t', 'why')], [])).toEqual([]);
     expect(failuresIn([failed, brokenScenario('t', 'why'), passed])).toEqual([
@@ -91,12 +91,12 @@ describe('the baseline', () => {
     expect(judge([lost], [line({})], HERE)).toEqual({ unexpected: [], excused: [lost], stale: [] });
   });
 
-  it('excuses nothing in another way or set', () => {
+  it('excuses nothing under another mode or suite', () => {
     const lines = [line({ ways: ['direct'] }), line({ sets: ['2025-11-25'] })];
     expect(judge([lost], lines, HERE)).toEqual({ unexpected: [lost], excused: [], stale: [] });
   });
 
-  it('excuses all that begins as it says before a star, and all checks with a star alone', () => {
+  it('excuses all checks with the prefix before a star, or all checks with only a star', () => {
     const lines = [line({ scenario: 'auth/*', checks: ['*'] })];
     const inside = { ...lost, scenario: 'auth/x' };
     const outside = { ...lost, scenario: 'author' };
@@ -107,7 +107,7 @@ describe('the baseline', () => {
     });
   });
 
-  it('may not name what passes, or is nowhere', () => {
+  it('may not name a check that passes or does not exist', () => {
     expect(judge([], [line({})], HERE)).toEqual({ unexpected: [], excused: [], stale: [stale] });
     expect(judge([lost], [line({ checks: ['c', 'd'] })], HERE)).toEqual({
       unexpected: [],

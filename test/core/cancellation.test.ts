@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.ts';
 
-it('a cancellation is told once, with the first reason', () => {
+it('a cancellation is reported once, with the first reason', () => {
   const cancellation = new Cancellation();
   let heard = 0;
   cancellation.addListener(() => (heard += 1));
@@ -10,13 +10,13 @@ it('a cancellation is told once, with the first reason', () => {
   cancellation.cancel('second');
   expect([cancellation.isCancelled, cancellation.reason, heard]).toEqual([true, 'first', 1]);
 });
-it('a cancellation without a reason has none, also if a later one gives one', () => {
+it('a cancellation without a reason has none, even if a later one gives one', () => {
   const cancellation = new Cancellation();
   cancellation.cancel();
   cancellation.cancel('late');
   expect([cancellation.isCancelled, cancellation.reason]).toEqual([true, undefined]);
 });
-it('every listener hears it but those that were removed, however many there are', () => {
+it('every listener is called except removed ones, however many there are', () => {
   const heard: string[] = [];
   const cancellation = new Cancellation();
   const [first, second, third] = ['first', 'second', 'third'].map((name) => () => heard.push(name));
@@ -32,7 +32,7 @@ it('every listener hears it but those that were removed, however many there are'
   other.cancel();
   expect(heard).toEqual(['first', 'second', 'third', 'fourth']);
 });
-it('a listener sees that it is cancelled, and may cancel again without being told again', () => {
+it('a listener sees the cancelled state, and may cancel again without being called again', () => {
   const cancellation = new Cancellation();
   const heard: boolean[] = [];
   cancellation.addListener(() => {
@@ -42,7 +42,7 @@ it('a listener sees that it is cancelled, and may cancel again without being tol
   cancellation.cancel('once');
   expect([heard, cancellation.reason]).toEqual([[true], 'once']);
 });
-it('who listens afterwards is not told: ask isCancelled first', () => {
+it('a listener added afterwards is not called: check isCancelled first', () => {
   const cancellation = new Cancellation();
   cancellation.cancel();
   let heard = 0;
@@ -51,8 +51,8 @@ it('who listens afterwards is not told: ask isCancelled first', () => {
   expect(heard).toBe(0);
 });
 
-describe('a listener for as long as something is pending', () => {
-  it('is called when that is cancelled, and at once if it is already', async () => {
+describe('a listener added for the duration of a promise', () => {
+  it('is called on cancellation, and immediately if already cancelled', async () => {
     const cancellation = new Cancellation();
     const heard: string[] = [];
     const { promise, resolve } = Promise.withResolvers<string>();
@@ -63,7 +63,7 @@ describe('a listener for as long as something is pending', () => {
     expect([await during, await late, heard]).toEqual(['settled', 'settled', ['before', 'at once']]);
   });
 
-  it('is not called later, whether that succeeded or failed', async () => {
+  it('is not called after the promise has settled', async () => {
     const cancellation = new Cancellation();
     let heard = 0;
     await cancellation.during(() => (heard += 1), Promise.resolve());

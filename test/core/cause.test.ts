@@ -114,7 +114,7 @@ describe.each(CAUSE_CODES)('%s', (code) => {
     expect(remedyOf(code)).toMatch(/^[A-Z].*[.?]$/);
   });
 
-  it('decides by itself how its server is tried again', () => {
+  it('determines how its server is retried', () => {
     const state = { time: 'restarting', change: 'refused', sign_in: 'unauthorized' }[RECOVERY[code]];
     const life = nextState(INITIAL_STATE, { kind: 'ended', cause: causeOf(code), nowMs: 0, chance: 0.5 });
     expect(life.state).toBe(state);
@@ -131,14 +131,14 @@ it('docs/CAUSES.md lists all of them, in this order', () => {
   expect(page.split('\n').filter((line) => line.startsWith('| `'))).toEqual(rows);
 });
 
-it('a cause in public JSON has its phrase and its code, and nothing else', () => {
+it('a cause in public JSON has its phrase and its code only', () => {
   expect(causeJson(causeOf('PROCESS_EXITED'))).toEqual({
     cause: 'exited with code 7',
     causeCode: 'PROCESS_EXITED',
   });
 });
 
-it('every text in a cause is masked or cut, also in one within it; its code is not', () => {
+it('every text in a cause is masked or truncated, including nested causes; its code is not', () => {
   const cause: Cause = {
     code: 'SIGN_IN_NEEDED',
     server: 'SECRET',

@@ -40,7 +40,7 @@ it.each<[string, Partial<CommandFacts>, readonly string[]]>([
       'problem The command "npx" was not found in any folder of PATH, so the server cannot be started.',
     ],
   ],
-])('A command that is %s', (_, facts, expected) => {
+])('a command that is %s', (_, facts, expected) => {
   const found = checkCommands([{ ...FOUND, ...facts }]);
   expect(found.map(({ level, message }) => `${level} ${message}`)).toEqual(expected);
 });
@@ -51,7 +51,7 @@ it.each([
   ['uvx', /comes with uv/],
   ['docker', /Install Docker/],
   ['my-own', /^Install it\. If it is installed/],
-])('How %s is installed is said', (command, remedy) => {
+])('the remedy says how to install %s', (command, remedy) => {
   const [found] = checkCommands([{ ...FOUND, command, location: { kind: 'absent' } }]);
   expect(found?.level === 'problem' && found.remedy).toMatch(remedy);
 });
@@ -62,11 +62,11 @@ it.each([
   // What follows may be secret.
   ['npx --key=s3cret x', 'Write "command": "npx", "args": […].'],
   ['node server.js --token s3cret', 'Write "command": "node", "args": ["server.js", …].'],
-])('A command line as a command, %j, is split by the remedy', (command, remedy) => {
+])('the remedy splits a command line given as a command, %j', (command, remedy) => {
   expect(checkCommands([{ ...FOUND, command, location: { kind: 'absent' } }])).toMatchObject([{ remedy }]);
 });
 
-it('A path with spaces is not a command line', () => {
+it('a path with spaces is not taken for a command line', () => {
   const facts = { ...FOUND, command: '/opt/My App/run', location: { kind: 'absent' } } as const;
   expect(checkCommands([facts])).toMatchObject([{ remedy: expect.stringMatching(/^Install it/) as unknown }]);
 });

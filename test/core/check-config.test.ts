@@ -23,11 +23,11 @@ function check(
 const OK = ['ok', '/c/mcp.json', 'It has 2 usable servers. It is named by ASSAY_CONFIG.'] as const;
 
 describe('the config', () => {
-  it('is fine where servers stand in it and nothing is wrong', () => {
+  it('is fine if it lists servers and has no errors', () => {
     check(GOOD, [OK]);
   });
 
-  it('is said to lie where it lies, and by whose word', () => {
+  it('is reported with its location and what determined it', () => {
     const words = (['--config', 'ASSAY_CONFIG', 'ASSAY_HOME', 'default'] as const).map((origin) => {
       const [found] = checkConfig({ path: '/x', origin, settingFaults: [], reading: GOOD });
       return found?.message.replace(/.* It is /, '');
@@ -56,7 +56,7 @@ describe('the config', () => {
     ]);
   });
 
-  it('tells each complaint with its line, column and own remedy', () => {
+  it('has each problem reported with its line, column and remedy', () => {
     const where = {
       line: 3,
       column: 7,
@@ -78,7 +78,7 @@ describe('the config', () => {
     ]);
   });
 
-  it('with secrets in clear is a warning where others have rights to the file', () => {
+  it('with plaintext secrets is a warning if others can access the file', () => {
     const warned = (reading: Partial<Read>): boolean =>
       checkConfig({
         path: '/c',
@@ -100,7 +100,7 @@ describe('the config', () => {
     expect(warned({ mode: 0o644, clearSecrets: [], secretArguments: [] })).toBe(false);
   });
 
-  it('is not alone: a variable that is no setting is a problem, too', () => {
+  it('is not all: a variable that is not a setting is a problem too', () => {
     const [fault] = checkConfig({ path: '/c', origin: 'default', settingFaults: ['So.'], reading: GOOD });
     expect([fault?.level, fault?.about, fault?.message]).toEqual(['problem', 'environment', 'So.']);
   });

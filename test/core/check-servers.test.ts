@@ -16,7 +16,7 @@ function down(cause: Cause, more: Partial<ServerFacts> = {}): ServerFacts {
   };
 }
 
-it('A server that stands is said to, with its revision and how many tools it lists', () => {
+it('a ready server is reported with its revision and number of tools', () => {
   const facts: ServerFacts = {
     name: 'a',
     isolation: 'session',
@@ -50,7 +50,7 @@ it.each([
     [REFUSED, INVALID],
     'tools/list failed: -32603 no; prompts/list returned a result that is not a list: it has no "prompts" array',
   ],
-])('One that stands but could not list what it has is a problem, with each cause', (listFaults, told) => {
+])('a ready server that could not list everything is a problem, with each cause', (listFaults, told) => {
   const condition = { kind: 'up', era: 'legacy', revision: '2025-11-25', readyAfterMs: 12 } as const;
   const facts = down(EXITED, { condition: { ...condition, tools: [], listFaults, offered: undefined } });
   const [found] = checkServers([facts], NOBODY);
@@ -61,7 +61,7 @@ it.each([
   ]);
 });
 
-it('One that does not is a problem, with its cause, its code and its last words', () => {
+it('a server that is not ready is a problem, with its cause, code and last output', () => {
   const condition = { kind: 'down', cause: EXITED, lastLines: ['no disk', 'bye'] } as const;
   const [found] = checkServers([down(EXITED, { condition })], NOBODY);
   expect([found?.level, found?.code, found?.message]).toEqual([
@@ -71,7 +71,7 @@ it('One that does not is a problem, with its cause, its code and its last words'
   ]);
 });
 
-it('It is told once: not where another check has told why it cannot start', () => {
+it('a problem is reported once: not if another check has explained why the server cannot start', () => {
   expect(checkServers([down({ code: 'COMMAND_NOT_FOUND', command: 'x' })], new Set(['a']))).toEqual([]);
 });
 
@@ -79,7 +79,7 @@ it.each([
   ['MESSAGE_INVALID', 'Make it write its log to stderr: stdout is only for messages.'],
   ['LINE_TOO_LONG', 'Report this to the author of the server.'],
   [undefined, 'Report this to the author of the server.'],
-])('What had to be passed over is a warning, and its code %s decides what to do', (code, remedy) => {
+])('skipped definitions are a warning, and the code %s selects the remedy', (code, remedy) => {
   const warnings = [{ code, text: 'it said something' }];
   const [found] = checkServers([down(EXITED, { warnings })], new Set(['a']));
   expect([found?.level, found?.code, found?.message]).toEqual([
@@ -90,7 +90,7 @@ it.each([
   expect(found?.level === 'warning' && found.remedy).toBe(remedy);
 });
 
-it('What to do follows from the code alone, whatever the texts in a cause say', () => {
+it('the remedy depends only on the code, whatever the texts of a cause say', () => {
   const misleading = 'there is no command, HTTP 401, ECONNREFUSED, in time';
   const remedies = [
     { code: 'PROCESS_NOT_STARTED', error: misleading } as const,

@@ -27,14 +27,14 @@ const VAGUE: ToolHintFacts = { tool: 'vague', readOnly: false, destructive: unde
 const SILENT: ToolHintFacts = { tool: 'silent', readOnly: undefined, destructive: undefined };
 
 describe('names', () => {
-  it('that are all their own are fine', () => {
+  it('that are all distinct are fine', () => {
     expect(brief(checkNames([], 3))).toEqual([
       'ok all servers: No two names collide, and no definition is withheld.',
     ]);
     expect(checkNames([], 0)).toEqual([]);
   });
 
-  it('are judged as they are really reported', () => {
+  it('are checked with the reports that the catalog really makes', () => {
     const { reports } = publicNames([
       { server: 'a', name: 'b_c', isPrefixed: true },
       { server: 'a_b', name: 'c', isPrefixed: true },
@@ -58,7 +58,7 @@ describe('names', () => {
     ['list_limit', 'warning'],
     ['instructions_limit', 'note'],
     ['member_left_out', 'note'],
-  ] as const)('a report of %s is a %s, and is made once', (code, level) => {
+  ] as const)('reported as %s are a %s, once', (code, level) => {
     const report = { code, text: 'a: x differs' };
     const found = checkNames([report, report], 1);
     expect(found.map((one) => [one.level, one.message])).toEqual([[level, 'a: x differs.']]);
@@ -66,38 +66,38 @@ describe('names', () => {
 });
 
 describe('hints', () => {
-  it('that all tools declare are fine', () => {
+  it('declared by all tools are fine', () => {
     expect(brief(checkHints([up([READS, WRITES])]))).toEqual([
       'ok all servers: Every tool declares what it does.',
     ]);
   });
 
-  it('that are missing are a note, with what follows', () => {
+  it('that are missing are a note that explains the consequences', () => {
     expect(brief(checkHints([up([READS, SILENT, VAGUE])]))).toEqual([
       'note a: 1 of 3 tools declares no readOnlyHint (silent); 1 of 3 tools declares no destructiveHint (vague). Clients treat these tools as dangerous and ask before each call.',
     ]);
   });
 
-  it('of many tools are told by the first names', () => {
+  it('missing for many tools are reported with the first names', () => {
     const tools = Array.from({ length: 7 }, (_, index) => ({ ...SILENT, tool: `t${index}` }));
     expect(brief(checkHints([up(tools)]))[0]).toContain(
       '7 of 7 tools declare no readOnlyHint (t0, t1, t2, t3, t4, …)',
     );
   });
 
-  it('of a server without tools are nothing', () => {
+  it('of a server without tools are not mentioned', () => {
     expect(checkHints([up([])])).toEqual([]);
   });
 });
 
 describe('isolation', () => {
-  it('is needed by nobody who asks nothing', () => {
+  it('is not needed if a server asks nothing', () => {
     expect(brief(checkIsolation([up([], { asked: [], moreTools: [] })]))).toEqual([
       'ok all servers: No server that clients share asks its client for anything at its start.',
     ]);
   });
 
-  it('is no matter where nothing was offered', () => {
+  it('does not matter if no capability was offered', () => {
     expect(checkIsolation([up([])])).toEqual([]);
   });
 
@@ -111,7 +111,7 @@ describe('isolation', () => {
       { asked: ['roots/list'], moreTools: ['x', 'y'] },
       'It asks its client for roots/list, and lists x, y only',
     ],
-  ])('is told of %j', (offered, message) => {
+  ])('is reported for %j', (offered, message) => {
     const [found] = checkIsolation([up([], offered)]);
     expect(found?.level).toBe('note');
     expect(found?.message).toContain(message);
@@ -119,7 +119,7 @@ describe('isolation', () => {
   });
 });
 
-describe('definitions that changed', () => {
+describe('changed definitions', () => {
   const word = (name: string, risks: Drift['risks'], more: Partial<ToolRecord> = {}): ToolRecord => ({
     ...{ id: name, server: 's', identity: 'i', name, overrides: {} },
     drift: { digest: 'now', sinceMs: 0, changes: [], risks },
@@ -129,7 +129,7 @@ describe('definitions that changed', () => {
   const schema = [{ code: 'input_schema' }] as const;
   const text = [{ code: 'description' }] as const;
 
-  it('are told with how grave that is, and what is suspended', () => {
+  it('are reported with their severity, and with what is suspended', () => {
     const words = [
       word('a', schema, { overrides: { readOnlyHint: lowering } }),
       word('b', text),
@@ -147,7 +147,7 @@ describe('definitions that changed', () => {
     ]);
   });
 
-  it('in prose that is known to change are told until somebody accepted that', () => {
+  it('in volatile text are reported until accepted', () => {
     const volatile = (isAccepted: boolean): ToolRecord =>
       word('a', text, { volatility: { connects: 3, isAccepted } });
     expect(checkDrift([volatile(false)], 'flag').map(({ level }) => level)).toEqual(['note']);

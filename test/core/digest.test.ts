@@ -14,7 +14,7 @@ it('a short hash is the beginning of the SHA-256', () => {
 describe('the digest of a definition', () => {
   const same = (...texts: readonly string[]): boolean => new Set(texts.map(digestOfJson)).size === 1;
 
-  it('is that of its canonical form, RFC 8785', () => {
+  it('is computed from its canonical form, RFC 8785', () => {
     const given = '{ "numbers": [1E30, 4.50, 2e-3, 0.000000000000000000000000001], "string": "\\u20ac$\\n" }';
     const canonical = '{"numbers":[1e+30,4.5,0.002,1e-27],"string":"€$\\n"}';
     // 1E30 is beyond what doubles hold exactly, so it counts as written.
@@ -22,7 +22,7 @@ describe('the digest of a definition', () => {
     expect(digestOfJson('{"b":1,"a":{"d":[],"c":null}}')).toBe(sha256('{"a":{"c":null,"d":[]},"b":1}'));
   });
 
-  it('does not depend on space, the order of members or the way in which a string is written', () => {
+  it('does not depend on white space, member order or string escapes', () => {
     expect(same('{"a":1,"b":"é"}', ' {"b" : "\\u00e9", "a":1.0}')).toBe(true);
   });
 
@@ -41,13 +41,13 @@ describe('the digest of a definition', () => {
     expect(digestOfJson(one)).not.toBe(digestOfJson(other));
   });
 
-  it('is none of a text that is no JSON', () => {
+  it('does not exist for text that is not JSON', () => {
     expect(digestOfJson('{"a":')).toBeUndefined();
   });
 });
 
-describe('the digest of a definition in which a key stands twice', () => {
-  it('is that of its bytes, as nobody knows which of the two a reader takes', () => {
+describe('the digest of a definition with a duplicate key', () => {
+  it('is computed from its bytes, as readers differ in which of the two they take', () => {
     const twice = '{"name":"t","annotations":{"readOnlyHint":true,"readOnlyHint":false}}';
     expect(digestOfDefinition(twice)).toBe(sha256(twice));
     expect(digestOfDefinition(twice)).not.toBe(digestOfDefinition(`${twice} `));
@@ -69,15 +69,15 @@ describe('the digest of arguments', () => {
     expect(digestOfArguments(`{"n":[${one}]}`)).not.toBe(digestOfArguments(`{"n":[${other}]}`));
   });
 
-  it('does not depend on space, the order of members or the way in which a string is written', () => {
+  it('does not depend on white space, member order or string escapes', () => {
     expect(digestOfArguments('{"a":0.5,"b":"é"}')).toBe(digestOfArguments(' {"b" : "\\u00e9", "a":0.5}'));
   });
 
-  it('is that of the bytes if a key stands twice or the text is no JSON', () => {
+  it('is computed from the bytes if a key is duplicated or the text is not JSON', () => {
     for (const text of ['{"a":1,"a":2}', '{"a":1']) expect(digestOfArguments(text)).toBe(sha256(text));
   });
 
-  it('is that of the bytes beyond 64 KiB, so that a large call holds up no other client', () => {
+  it('is computed from the bytes beyond 64 KiB, so that a large call delays no other client', () => {
     const large = `{"b":"${'x'.repeat(64 * 1024)}","a":1.50}`;
     expect(digestOfArguments(large)).toBe(sha256(large));
   });

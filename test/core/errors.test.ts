@@ -197,7 +197,7 @@ const EXAMPLES = Object.entries(REFUSALS).map(([code, [faces, details]]) => ({
 }));
 
 describe('a refusal', () => {
-  it('has its codes on each surface for ever', () => {
+  it('has stable codes on every surface', () => {
     const faces = EXAMPLES.map(({ refusal }) => {
       const { rpc, http, exit } = reportedCodesOf(refusal);
       return `${refusal.code}: ${rpc} ${http} ${exit}`;
@@ -205,7 +205,7 @@ describe('a refusal', () => {
     expect(faces).toEqual(EXAMPLES.map(({ code, faces }) => `${code}: ${faces}`));
   });
 
-  it('is an error over REST too where MCP says it within an answer', () => {
+  it('is an HTTP error over REST even if MCP reports it within a result', () => {
     const statuses = EXAMPLES.map(({ refusal }) => restStatusOf(refusal.code));
     expect(statuses.filter((status) => status < 400 || status > 599)).toEqual([]);
     for (const { refusal } of EXAMPLES) {
@@ -218,7 +218,7 @@ describe('a refusal', () => {
     }
   });
 
-  it('is for JSON-RPC its code, its sentence and all that it is about, in both eras', () => {
+  it('has its code, its sentence and all its data in JSON-RPC, in both eras', () => {
     for (const { refusal } of EXAMPLES) {
       const { rpc } = reportedCodesOf(refusal);
       const message = sentenceOf(refusal);
@@ -230,7 +230,7 @@ describe('a refusal', () => {
     }
   });
 
-  it('is told in sentences on one line, in which a peer’s text is quoted', () => {
+  it('is described on one line, in which a peer’s text is quoted', () => {
     for (const { refusal } of EXAMPLES) {
       const sentence = sentenceOf(refusal);
       expect(sentence).toMatch(/^[A-Z][ -~\u2026]*\.$/);
@@ -239,7 +239,7 @@ describe('a refusal', () => {
     }
   });
 
-  it('names what it is about, why, and what to do', () => {
+  it('names what it concerns, why, and what to do', () => {
     expect(sentenceOf({ code: 'TOOL_UNKNOWN', name: 'git.psh' })).toBe(
       'Unknown tool "git.psh". "tools/list" or `assay tools` lists all tools.',
     );
@@ -275,7 +275,7 @@ describe('a refusal', () => {
     expect(sentence(`${'x'.repeat(198)}🎉y`)).toBe(told(`${'x'.repeat(198)}🎉…`));
   });
 
-  it('says no more than that in its data either, and not of more than 50', () => {
+  it('quotes no more than that in its data either, and at most 50 items', () => {
     const long = 'x'.repeat(300);
     const refusal: Refusal = { code: 'NAME_AMBIGUOUS', name: long, candidates: Array(60).fill(long) };
     const cut = `${'x'.repeat(200)}…`;
@@ -285,7 +285,7 @@ describe('a refusal', () => {
     });
   });
 
-  it('escapes in a peer’s text also what a terminal or a reader obeys', () => {
+  it('escapes control characters in a peer’s text', () => {
     // 8-bit CSI, DEL, a line separator, and an override of the direction
     for (const control of ['\u009b', '\u007f', '\u2028', '\u202e']) {
       expect(sentenceOf({ code: 'PROMPT_UNKNOWN', name: control })).not.toContain(control);
@@ -301,7 +301,7 @@ describe('a refusal', () => {
 });
 
 describe('exit codes', () => {
-  it('are these', () => {
+  it('are stable', () => {
     expect(EXIT).toEqual({ done: 0, failed: 1, usage: 2, config: 3, unavailable: 4, toolError: 5 });
   });
 });

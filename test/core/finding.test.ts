@@ -6,7 +6,7 @@ function finding(check: Check, level: Level, about = 'x'): Finding {
   return level === 'ok' ? { ...base, level } : { ...base, level, remedy: 'Mend it.' };
 }
 
-it('Findings stand by check, the worst of each check first, and otherwise as they were found', () => {
+it('findings are sorted by check, the worst of each check first, then in the order they were found', () => {
   const found = [
     finding('disk', 'problem'),
     finding('config', 'ok', 'first'),
@@ -27,7 +27,7 @@ it('Findings stand by check, the worst of each check first, and otherwise as the
   ]);
 });
 
-it('Findings are counted by level', () => {
+it('findings are counted by level', () => {
   const found = [finding('disk', 'warning'), finding('names', 'warning'), finding('disk', 'ok')];
   expect([countOf(found, 'warning'), countOf(found, 'problem')]).toEqual([2, 0]);
 });
@@ -41,7 +41,7 @@ it.each<[readonly Level[], boolean, boolean, string]>([
   [['problem', 'ok'], true, false, 'failed'],
   [['problem'], false, false, 'config'],
   [['ok'], false, true, 'config'],
-])('%j, with a usable config: %s, strict: %s, ends as %s', (levels, hasUsableConfig, isStrict, outcome) => {
+])('%j with a usable config: %s, strict: %s, exits with %s', (levels, hasUsableConfig, isStrict, outcome) => {
   const findings = levels.map((level) => finding('disk', level));
   expect(outcomeOf({ findings, hasUsableConfig }, isStrict)).toBe(outcome);
 });

@@ -4,8 +4,8 @@ import { boundedInstructions, joinedInstructions } from '../../src/core/instruct
 
 const bytes = (text: string): number => Buffer.byteLength(text);
 
-describe('the instructions of a server', () => {
-  it('are passed as they are where they are short, and cut on a character with a mark where they are not', () => {
+describe("a server's instructions", () => {
+  it('are passed on unchanged if short, and truncated on a character boundary with a mark if long', () => {
     expect(boundedInstructions('Be kind.\r\n# a', 1_024)).toEqual({ text: 'Be kind.\r\n# a', isCut: false });
     const { text, isCut } = boundedInstructions('😀'.repeat(5_000_000 / 4), 1_024);
     expect([isCut, bytes(text) <= 1_024, text.isWellFormed()]).toEqual([true, true, true]);
@@ -38,7 +38,7 @@ describe('the instructions of a server', () => {
     expect(joinedInstructions([], 65_536)).toBeUndefined();
   });
 
-  it('have a bound in all, at which the longest are cut and the short ones are not', () => {
+  it('have a total limit, at which the longest are truncated and short ones are not', () => {
     const long = 'x'.repeat(50_000);
     const sections = [
       { name: 'greedy', text: long },
@@ -99,7 +99,7 @@ function lines(joined: string): readonly string[] {
   );
 }
 
-it('no server can write a heading, or a line of another section, whatever its text and its name are', () => {
+it("cannot contain a heading or a line of another section, whatever a server's text and name are", () => {
   const sections = fc.uniqueArray(fc.record({ name, text }), {
     minLength: 1,
     maxLength: 5,

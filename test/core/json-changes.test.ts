@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { digestOfJson } from '../../src/core/digest.ts';
 import { jsonChanges, type JsonChange } from '../../src/core/json-changes.ts';
 
-describe('what changed from one definition to another', () => {
+describe('the changes between two definitions', () => {
   const cases: readonly (readonly [string, string, string, readonly JsonChange[]])[] = [
     ['nothing where only the spelling differs', '{"a":1,"b":"é"}', ' {"b":"\\u00e9", "a":1.0}', []],
     [
@@ -61,7 +61,7 @@ describe('what changed from one definition to another', () => {
     expect(jsonChanges(before, after)).toEqual(expected);
   });
 
-  it('is nothing exactly where the digest is the same, so that no change is without a line', () => {
+  it('are empty exactly if the digests are equal, so that every change has a line', () => {
     const text = fc.json({ maxDepth: 3 });
     fc.assert(
       fc.property(text, text, (before, after) => {
@@ -72,7 +72,7 @@ describe('what changed from one definition to another', () => {
     );
   });
 
-  it('is the whole where a definition is deeper than any stack', () => {
+  it('are the whole definition if it is too deep to compare', () => {
     const deep = (end: string): string => `${'['.repeat(200_000)}${end}${']'.repeat(200_000)}`;
     const [change, ...others] = jsonChanges(deep('1'), deep('2'));
     expect([change?.path, others]).toEqual(['', []]);

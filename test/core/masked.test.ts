@@ -25,7 +25,7 @@ it('the value of a flag or a variable that sounds like a secret is masked', () =
   check(['--password', '--verbose'], ['--password', '--verbose']);
 });
 
-it('the name of a variable is no secret', () => {
+it('the name of a variable is not masked', () => {
   check(['--token', '${TOKEN}', 'KEY=${env:KEY}'], ['--token', '${TOKEN}', 'KEY=${env:KEY}']);
 });
 
@@ -36,12 +36,12 @@ it('a header is shown by its name', () => {
   );
 });
 
-it('a token of known make, and a long word without meaning, are masked anywhere', () => {
+it('a token of a known format, and a long random-looking word, are masked anywhere', () => {
   check(['ghp_0123456789abcdef', 'sk-live-1234', 'Bearer abc'], ['***', '***', 'Bearer ***']);
   check(['0123456789abcdef0123456789abcdef'], ['***']);
 });
 
-it('of an address only scheme and host are shown', () => {
+it('only scheme and host of a URL are shown', () => {
   check(
     ['https://user:pw@mcp.example.com/key/sse?a=b', 'postgres://u:p@db:5432/x', 'https://a.example'],
     ['https://mcp.example.com/…', 'postgres://db:5432/…', 'https://a.example'],
@@ -50,7 +50,7 @@ it('of an address only scheme and host are shown', () => {
   expect(maskedUrl('${BASE}/mcp')).toBe('(an address with variables in it)');
 });
 
-it('a secret among the variables of the entry is masked wherever it stands', () => {
+it("a secret from the entry's variables is masked everywhere", () => {
   const secrets = secretsAmong([
     ['PASSWORD', 'hunter2hunter2'],
     ['DB_PASS', 'abc'],
@@ -64,7 +64,7 @@ it('a secret among the variables of the entry is masked wherever it stands', () 
   expect(maskedArgs(['lovelace'], secrets)).toEqual(['***']);
 });
 
-it('words, places and names of variables among them are no secrets', () => {
+it('words, paths and variable names are not masked', () => {
   expect(
     secretsAmong([
       ['MODE', 'production'],
@@ -81,7 +81,7 @@ it('words, places and names of variables among them are no secrets', () => {
   ).toEqual([]);
 });
 
-it('behind -p only what is plainly no password is shown, behind other short options what looks like none', () => {
+it('after -p only what is clearly not a password is shown, after other short options what does not look like one', () => {
   check(['-p', 'hunter2hunter2', '-p', 'secret', '-phunter2'], ['-p', '***', '-p', '***', '-p***']);
   check(['-t', 'hunter2hunter2', '-k', 'p4ssw0rd'], ['-t', '***', '-k', '***']);
   const plain = [
@@ -102,7 +102,7 @@ it('behind -p only what is plainly no password is shown, behind other short opti
   check(plain, plain);
 });
 
-it('what is called a secret within an argument is masked', () => {
+it('a value named as a secret within an argument is masked', () => {
   check(
     [
       'host=h password=hunter2hunter2 dbname=d',

@@ -22,7 +22,7 @@ describe('a name that is too long for a client', () => {
     });
   });
 
-  it('ends in a hash if two would get the same, or if it is one long word', () => {
+  it('ends in a hash if two would collide, or if it is one long word', () => {
     const names = [
       'sheets_get_values_of_the_first_range_by_data_filter_and_sheet',
       'sheets_get_values_of_the_second_range_by_data_filter_and_sheet',
@@ -37,7 +37,7 @@ describe('a name that is too long for a client', () => {
     ]);
   });
 
-  it('is short, is no name of another tool, and is the same in any order of the tools', () => {
+  it('is unique, and the same in any order of the tools', () => {
     const name = fc
       .array(fc.constantFrom('get', 'list', 'issue', 'of', 'the', 'project_board', 'x'), {
         minLength: 1,
@@ -57,7 +57,7 @@ describe('a name that is too long for a client', () => {
   });
 });
 
-it('a budget depends on the name that a client gives itself', () => {
+it('the limit depends on the name that the client reports', () => {
   const of = (name: unknown): number | undefined => nameBudgetOf(JSON.stringify({ name, version: '1' }));
   expect([of('cursor-vscode'), of('Cursor'), of('claude-code')]).toEqual([54, 54, 52]);
   expect([of('claude-ai'), of('my-cursor'), of(7), nameBudgetOf(undefined), nameBudgetOf('[]')]).toEqual(

@@ -21,21 +21,21 @@ function check(
 const LONG = 'x'.repeat(70);
 
 describe('a public name', () => {
-  it('is the server’s name, an underscore and the tool’s', () => {
+  it('is the server’s name, an underscore and the tool’s name', () => {
     check(['linear.create_issue', 'a-b.c-D9'], ['linear_create_issue', 'a-b_c-D9']);
     expect(namespacedName(named('linear.create_issue'))).toBe('linear.create_issue');
   });
 
-  it('is the tool’s own where the server has no prefix', () => {
+  it('is the tool’s own name if the server has no prefix', () => {
     check(['!local.file-reader', '!local.'], ['file-reader', '_']);
   });
 
-  it('has an underscore for each character that some client does not take', () => {
+  it('has an underscore for each character that some client does not accept', () => {
     check(['my server.git.push', 'ü.é 🎉', 'a.'], ['my_server_git_push', '______', 'a_']);
     expect(publicPrefix('my server!')).toBe('my_server__');
   });
 
-  it('of 64 characters stays, a longer one ends in a hash of the namespaced name', () => {
+  it('keeps 64 characters; a longer one ends in a hash of the namespaced name', () => {
     check([`s.${'x'.repeat(62)}`], [`s_${'x'.repeat(62)}`]);
     check(
       [`s.${LONG}`],
@@ -44,7 +44,7 @@ describe('a public name', () => {
     );
   });
 
-  it('that two tools want goes to neither, and both say so', () => {
+  it('is given to neither of two colliding tools, and both report it', () => {
     const why = 'the name a_b_c is ambiguous';
     check(
       ['a.b_c', 'a_b.c', 'a.d'],
@@ -56,7 +56,7 @@ describe('a public name', () => {
     );
   });
 
-  it('is given once to what a server lists twice', () => {
+  it('is given once to a tool that its server lists twice', () => {
     check(['a.b', 'a.b'], ['a_b', undefined], ['a.b is listed twice by its server; the first one counts']);
   });
 
@@ -78,7 +78,7 @@ describe('public names', () => {
   const RUNS = { numRuns: 500 };
   const keyOf = (tool: Named): string => JSON.stringify([tool.server, tool.name]);
 
-  it('are each in [a-zA-Z0-9_-]{1,64}, and no two are the same', () => {
+  it('match [a-zA-Z0-9_-]{1,64}, and are unique', () => {
     fc.assert(
       fc.property(tools, (all) => {
         const names = publicNames(all).names.filter((one) => one !== undefined);
@@ -103,7 +103,7 @@ describe('public names', () => {
     );
   });
 
-  it('never pass from one tool to another because a third came or went', () => {
+  it('never move from one tool to another when a third is added or removed', () => {
     const distinct = fc.uniqueArray(fc.record({ server: word, name, isPrefixed: fc.boolean() }), {
       selector: keyOf,
       minLength: 1,
@@ -121,7 +121,7 @@ describe('public names', () => {
     );
   });
 
-  it('differ also where two servers’ names hold dots, so that the namespaced names are the same', () => {
+  it('also differ if two servers’ names contain dots and the namespaced names are equal', () => {
     const { names } = publicNames([
       { server: 'a.b', name: 'c', isPrefixed: true },
       { server: 'a', name: 'b.c', isPrefixed: true },
@@ -129,7 +129,7 @@ describe('public names', () => {
     expect(new Set(names).size).toBe(2);
   });
 
-  it('is told in reports without what a terminal obeys', () => {
+  it('are escaped in reports for terminals', () => {
     const { reports } = publicNames([named('s.a\u001b[2J'), named('s.a\u001b[2J'), named(`s.\n${LONG}`)]);
     expect(reports.map(({ text }) => text)).toEqual([
       's.a\\u001b[2J is listed twice by its server; the first one counts',

@@ -11,10 +11,10 @@ it.each([
   ['mcp', undefined],
   ['', undefined],
   ['x'.repeat(100_000), undefined],
-])('%s means %s', (word, meant) => {
+])('%s suggests %s', (word, meant) => {
   expect(nearest(word, KNOWN)).toBe(meant);
 });
 
-it('nothing is near where nothing is known', () => {
+it('nothing is suggested if nothing is known', () => {
   expect(nearest('a', [])).toBe(undefined);
 });

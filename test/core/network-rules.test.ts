@@ -18,7 +18,7 @@ it.each<[destination: string, list: readonly string[] | undefined, allowance: st
 });
 
 it.each(['', '*', 'http://example.com', 'example.com/path', 'a b', 'example.com:0', 'example.com:70000'])(
-  'takes %j for no host',
+  'rejects %j as a host',
   (text) => {
     expect(readAllowedHost(text)).toBeUndefined();
   },

@@ -25,7 +25,7 @@ it.each<[OperationFilter, readonly string[]]>([
   expect(selected.map(({ method, path }) => `${method} ${path}`)).toEqual(expected);
 });
 
-it('patterns that match no operation are found, and texts that are no pattern', () => {
+it('patterns that match no operation are found, as are invalid patterns', () => {
   const filter = { include: ['tag:pets', 'tag:pet'], exclude: ['POST /pets'] };
   expect(unmatchedOperationPatterns(filter, OPERATIONS)).toEqual(['tag:pet', 'POST /pets']);
   expect(['tag:', 'pets', 'GET', 'GET pets', ''].filter(isOperationPattern)).toEqual([]);

@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { hiddenCharacters, printable, printableJson, printableLines } from '../../src/core/printable.ts';
 
 describe('a peer’s text for people', () => {
-  it('is shown as it is where nothing obeys it', () => {
+  it('is shown unchanged if it is harmless', () => {
     for (const text of ['', 'git push', 'é 世界 🎉 שלום', '\\u001b', 'a\'"<b>'])
       expect(printable(text)).toBe(text);
   });
 
-  it('is escaped where a terminal, a log or a reader would obey it', () => {
+  it('is escaped if a terminal, a log or a reader would interpret it', () => {
     expect(printable('\u001b[2J\r\n\t\0')).toBe('\\u001b[2J\\u000d\\u000a\\u0009\\u0000');
     expect(printable('\u007f\u009b\u0085')).toBe('\\u007f\\u009b\\u0085');
     expect(printable('\u2028\u2029\u202a\u202e\u2066\u2069')).toBe(
@@ -16,7 +16,7 @@ describe('a peer’s text for people', () => {
     );
   });
 
-  it('has nothing that a person does not see, of all that Unicode has', () => {
+  it('has no invisible characters, across all of Unicode', () => {
     const hides =
       /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u2007\u2800]/u;
     const missed: string[] = [];
@@ -30,7 +30,7 @@ describe('a peer’s text for people', () => {
     );
   });
 
-  it('keeps an emoji of Unicode’s list, and shows what hangs on to one', () => {
+  it('keeps the emoji of Unicode’s list, and reveals what is attached to one', () => {
     for (const emoji of ['⚠️', '👩‍👩‍👧', '1️⃣', '🏴󠁧󠁢󠁥󠁮󠁧󠁿', '👍🏽'])
       expect(printable(`a ${emoji} b`)).toBe(`a ${emoji} b`);
     expect(printable('⚠️\ufe0f 👍\u{e0101} 🏴\u{e0061}\u{e007f} a\u200db')).toBe(
@@ -38,11 +38,11 @@ describe('a peer’s text for people', () => {
     );
   });
 
-  it('of several lines keeps these', () => {
+  it('with several lines keeps them', () => {
     expect(printableLines('a\n\tb\r\u200b')).toBe('a\n\tb\\u000d\\u200b');
   });
 
-  it('as JSON is the same value, in ASCII where it is hidden', () => {
+  it('as JSON keeps its value, with hidden characters in ASCII', () => {
     const text = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary' }), text, (value, key) => {
@@ -55,13 +55,13 @@ describe('a peer’s text for people', () => {
     expect(printableJson('"\u{e0041}\u200b"')).toBe('"\\udb40\\udc41\\u200b"');
   });
 
-  it('tells which characters are hidden, each once', () => {
+  it('has its hidden characters listed, each once', () => {
     expect(hiddenCharacters('a\n\t\r b\u00a0\u3000c\u200b\u200b\u{e0041}\u0007⚠️')).toEqual([
       ...['U+200B', 'U+E0041', 'U+0007'],
     ]);
   });
 
-  it('has no half of a pair', () => {
+  it('has no lone surrogate', () => {
     expect(printable('a\ud83cb\udf89')).toBe('a\\ud83cb\\udf89');
   });
 });

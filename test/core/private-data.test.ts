@@ -16,7 +16,7 @@ it.each<[args: readonly string[], env: Readonly<Record<string, string>>]>([
   [[], { MEMORY_FILE_PATH: '/home/me/memory.json' }],
   [[], { DATABASE_URL: 'whatever' }],
   [[], { PGHOST: 'db.internal' }],
-])('a server with %j %j was given private data', (args, env) => {
+])('a server with %j %j receives private data', (args, env) => {
   expect(namesPrivateData(args, env)).toBe(true);
 });
 
@@ -27,6 +27,6 @@ it.each<[args: readonly string[], env: Readonly<Record<string, string>>]>([
   [['server', 'https://api.example.com/v1', '--url=https://example.com/a/b.db/c'], {}],
   [[], { API_KEY: 'abc/def', LOG_LEVEL: 'info', BASE_URL: 'https://example.com/data' }],
   [[], { PATH: '/usr/bin:/bin', HOME: '/home/me', NODE_EXTRA_CA_CERTS: '/etc/ca.pem' }],
-])('a server with %j %j was not', (args, env) => {
+])('a server with %j %j does not receive private data', (args, env) => {
   expect(namesPrivateData(args, env)).toBe(false);
 });

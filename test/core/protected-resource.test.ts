@@ -20,7 +20,7 @@ function opened(audience: string, resource: ProtectedResource = GATEWAY): readon
 }
 
 describe('an audience', () => {
-  it('opens the endpoint whose URL it is, with or without a slash at its end', () => {
+  it('matches the endpoint with that URL, with or without a trailing slash', () => {
     for (const slash of ['', '/']) {
       expect(opened(`https://gw.example${slash}`)).toEqual(['']);
       expect(opened(`https://gw.example/mcp${slash}`)).toEqual(['/mcp']);
@@ -28,7 +28,7 @@ describe('an audience', () => {
     }
   });
 
-  it('opens nothing where it is anything else, though it looks alike', () => {
+  it('matches nothing else, however similar', () => {
     for (const audience of [
       '',
       '/',
@@ -44,21 +44,21 @@ describe('an audience', () => {
       expect([audience, opened(audience)]).toEqual([audience, []]);
   });
 
-  it('is the one of the setting alone, where there is one', () => {
+  it('is only the configured one, if there is one', () => {
     const named = { ...GATEWAY, audience: 'api://assay' };
     expect(opened('api://assay', named)).toEqual(['']);
     expect(opened('api://assay/', named)).toEqual([]);
     expect(opened('https://gw.example', named)).toEqual([]);
   });
 
-  it('may be one of many', () => {
+  it('may be one of several', () => {
     const audiences = ['https://a.example', 'https://gw.example/mcp', 'https://gw.example/mcp/all'];
     expect(opensFor(audiences, GATEWAY)).toEqual(['/mcp', '/mcp/all']);
     expect(opensFor([], GATEWAY)).toEqual([]);
   });
 });
 
-it('a path is opened by itself and by what it is below, never by what begins alike', () => {
+it('a path is matched by itself and by parent paths, never by a mere text prefix', () => {
   expect(isWithin('/mcp/all', ['/mcp'])).toBe(true);
   expect(isWithin('/mcp', ['/mcp'])).toBe(true);
   expect(isWithin('/tools', [''])).toBe(true);
@@ -67,14 +67,14 @@ it('a path is opened by itself and by what it is below, never by what begins ali
   expect(isWithin('/mcp', [])).toBe(false);
 });
 
-describe('how clients reach Assay', () => {
-  it('is what the setting says, else the address at which it listens', () => {
+describe('the addresses at which clients reach Assay', () => {
+  it('are the configured one, or else the address at which it listens', () => {
     expect(basesOf('https://gw.example/', 'http://0.0.0.0:4444')).toEqual(['https://gw.example']);
     expect(basesOf('https://GW.example:443/a/', 'http://0.0.0.0:4444')).toEqual(['https://gw.example/a']);
     expect(basesOf('', 'http://10.0.0.7:4444')).toEqual(['http://10.0.0.7:4444']);
   });
 
-  it('is by three names on the machine itself, at the port where it listens alone', () => {
+  it('are three names on this machine, at the port where it listens only', () => {
     expect(basesOf('', 'http://localhost:4444')).toEqual([
       'http://localhost:4444',
       'http://127.0.0.1:4444',
@@ -89,7 +89,7 @@ describe('metadata', () => {
   const resourceAt = (path: string): unknown =>
     metadataAt(`/.well-known/oauth-protected-resource${path}`, 'gw.example', behind)?.['resource'];
 
-  it('stand between the host and the path of the resource, whether a proxy leaves that path or not', () => {
+  it('are between host and path of the resource, whether or not a proxy strips that path', () => {
     expect(resourceAt('/tools/mcp')).toBe('https://gw.example/tools/mcp');
     expect(resourceAt('/mcp')).toBe('https://gw.example/tools/mcp');
     expect(resourceAt('/tools')).toBe('https://gw.example/tools');
@@ -112,7 +112,7 @@ describe('metadata', () => {
     expect(challengeOf({ code: 'TOKEN_REQUIRED' }, { authorization: undefined })).toBe('Bearer');
   });
 
-  it('never hold what a client writes into its Host header', () => {
+  it('never contain what a client sends as Host header', () => {
     const host = 'evil.example"';
     const { metadataUrl } = protectionOf(GATEWAY, { path: '/mcp"x', method: 'POST', host });
     expect(metadataUrl).toBe('https://gw.example/.well-known/oauth-protected-resource');

@@ -21,7 +21,7 @@ function table(isOnNetwork: boolean, allowLoopback: boolean, allowPrivate: boole
   return CHOOSERS.map(shown).join(' ');
 }
 
-describe('where Assay may reach', () => {
+describe('where Assay may connect', () => {
   it.each([
     // on the network, loopback allowed, private allowed: config, operator, private source, public source
     [false, false, false, 'pilr pl p p'],
@@ -33,14 +33,14 @@ describe('where Assay may reach', () => {
     [true, false, true, 'pilr pi pi p'],
     [true, true, true, 'pilr pil pil p'],
   ])(
-    'is by who chose the URL (on the network %s, loopback %s, private %s)',
+    'depends on who chose the URL (on the network %s, loopback %s, private %s)',
     (network, loopback, priv, rules) => {
       expect(table(network, loopback, priv)).toBe(rules);
     },
   );
 });
 
-describe('what a document or a server names', () => {
+describe('a URL named by a document or a server', () => {
   const namer = (url: string | undefined, isPublic: boolean): Namer => ({
     url: url === undefined ? undefined : new URL(url),
     chooser: 'config',
@@ -54,13 +54,13 @@ describe('what a document or a server names', () => {
     ['https://10.0.0.1/b', namer('http://10.0.0.1/a', false), 'private_source'],
     ['http://10.0.0.1/b', namer('http://api.example/a', true), 'public_source'],
     ['http://10.0.0.1/b', namer(undefined, false), 'private_source'],
-  ])('%s is chosen by its origin, or by whoever names it', (target, by, chooser) => {
+  ])('%s counts as chosen by its origin, or by whoever named it', (target, by, chooser) => {
     expect(chooserOfNamed(new URL(target), by)).toBe(chooser);
   });
 });
 
-describe('what to do where an address may not be reached', () => {
-  it('names the setting and where it is set, unless no setting helps', () => {
+describe('the remedy for a forbidden address', () => {
+  it('names the setting and where to set it, unless no setting helps', () => {
     expect(reachRemedy(['loopback'], 'operator')).toBe(
       'to allow it, set http.allowLoopback (ASSAY_HTTP_ALLOW_LOOPBACK=true) in the environment or in "settings" of the config file',
     );

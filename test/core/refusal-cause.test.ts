@@ -23,11 +23,11 @@ it.each<[Refusal, Cause]>([
     { code: 'AUTHORIZATION_NEEDED', server: 's', subject: 'ann', cause: { code: 'TOKEN_EXPIRED' } },
     { code: 'SIGN_IN_NEEDED', server: 's', subject: 'ann', cause: { code: 'TOKEN_EXPIRED' } },
   ],
-])('A refusal of a server becomes the cause in it: %j', (refusal, cause) => {
+])('the refusal of a server becomes its cause: %j', (refusal, cause) => {
   expect(causeOfRefusal(refusal)).toEqual(cause);
 });
 
-it('Any other refusal is a cause with its code and its sentence', () => {
+it('any other refusal becomes a cause with its code and sentence', () => {
   const cause = causeOfRefusal({ code: 'STORE_UNAVAILABLE', reason: 'the disk is full' });
   expect(cause).toMatchObject({ code: 'REQUEST_REFUSED', error: 'STORE_UNAVAILABLE' });
   expect(causeText(cause)).toContain('the disk is full');

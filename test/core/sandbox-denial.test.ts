@@ -26,6 +26,6 @@ it.each<[text: string, rights: TwinRights, denial: Denial | undefined]>([
   ['getaddrinfo ENOTFOUND api.example.com', 'read_network', undefined],
   ['EACCES: permission denied, open /data/x', 'read', undefined],
   [`${' '.repeat(20_000)}EROFS`, 'read', undefined],
-])('reads in %j with the rights "%s" what was refused', (text, rights, denial) => {
+])('finds the denied access in %j with the permissions "%s"', (text, rights, denial) => {
   expect(denialIn(text, rights)).toEqual(denial);
 });

@@ -16,7 +16,7 @@ function claim(hint: Hint, value: boolean, kind: Claim['kind'] = 'declared'): Cl
 const reads = claim('readOnlyHint', true);
 const closed = claim('openWorldHint', false);
 
-describe('a call of a tool', () => {
+describe('a tool call', () => {
   it.each<[what: string, expected: ReturnType<typeof twinRightsOf>, claims: readonly Claim[]]>([
     ['without hints goes to the server', undefined, []],
     ['that is only closed-world goes to the server', undefined, [closed]],
@@ -46,7 +46,7 @@ describe('a call of a tool', () => {
     expect(twinRightsOf(resolveHints(claims, DIGEST))).toBe(expected);
   });
 
-  it('keeps the rights of the accepted definition until a review, unless an operator overrides the hint', () => {
+  it('keeps the permissions of the accepted definition until a review, unless an operator overrides the hint', () => {
     const [writes, open] = [claim('readOnlyHint', false), claim('openWorldHint', true)];
     const rightsOf = (claims: readonly Claim[], takenBack: readonly Hint[]): unknown =>
       twinRightsOf(resolveHints(claims, DIGEST, { takenBack }));
@@ -75,7 +75,7 @@ it.each<[kind: string, mode: SandboxMode | undefined, claims: readonly Claim[]]>
   if (kind !== 'none') expect(without.text).toContain('apt-get install bubblewrap');
 });
 
-it('warns of what a sandbox does without, and what to install', () => {
+it('a warning says what a sandbox lacks, and what to install', () => {
   const findings = checkSandbox(
     ['files', 'notes'].map((name) => ({ name, isOnNode: false })),
     { canEnforce: true, lacks: ['strace'] },

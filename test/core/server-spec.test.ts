@@ -25,7 +25,7 @@ function alike(one: ServerSpec, other: ServerSpec): readonly boolean[] {
 }
 
 describe('two entries', () => {
-  it('are alike whatever the order of their variables and headers', () => {
+  it('are equal whatever the order of their variables and headers', () => {
     const other: Transport = { ...STDIO, env: { B: '2', A: '1' } };
     expect(alike(spec(STDIO), spec(other))).toEqual([true, true, true]);
   });
@@ -87,11 +87,11 @@ describe('two entries', () => {
     ['other headers', HTTP, { ...HTTP, headers: {} }, [false, false, true]],
     ['another transport', HTTP, { ...HTTP, flavour: 'sse' }, [false, false, true]],
     ['a command in the place of an address', HTTP, STDIO, [false, false, false]],
-  ])('with %s are told apart', (_what, one, other, expected) => {
+  ])('with %s differ', (_what, one, other, expected) => {
     expect(alike(spec(one), spec(other))).toEqual(expected);
   });
 
-  it('that run other code are told apart by what operators say of them, too', () => {
+  it('that run other code also differ by what operators configure for them', () => {
     const origins = [
       STDIO,
       { ...STDIO, cwd: '/x', isCwdGiven: true },
@@ -100,7 +100,7 @@ describe('two entries', () => {
     expect(new Set(origins).size).toBe(3);
   });
 
-  it('that differ in limits and names alone are reached in the same way', () => {
+  it('that differ only in limits and names have the same target', () => {
     for (const more of [{ timeoutMs: 2 }, { prefix: false }, { name: 'b' }, { toolFilter: { deny: ['x'] } }])
       expect(alike(spec(STDIO), spec(STDIO, more))).toEqual([false, true, true]);
   });

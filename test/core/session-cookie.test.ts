@@ -35,7 +35,7 @@ it('a cookie is accepted from a page of the same origin, and for reads from the 
   expect(cases.map(([, ...given]) => [verdict(...given), ...given])).toEqual(cases);
 });
 
-it('a session is read from its own cookie, unless that is there twice', () => {
+it('a session is read from its own cookie, unless the cookie is duplicated', () => {
   expect(sessionIn('a=b; assay_session_4444=x.y', HOST)).toBe('x.y');
   expect(sessionIn('assay_session=x', 'assay.example')).toBe('x');
   expect(sessionIn('assay_session=planted; __Host-assay_session=x', 'assay.example')).toBe('x');
@@ -49,7 +49,7 @@ it('a session is read from its own cookie, unless that is there twice', () => {
     expect([none, sessionIn(none, HOST)]).toEqual([none, undefined]);
 });
 
-it('a cookie is for this host alone, unreadable for scripts, and for https alone where the page has it', () => {
+it('a cookie is host-only, inaccessible to scripts, and secure if the page uses https', () => {
   expect(setCookie('x', { host: HOST, origin: OWN }, 60)).toBe(
     'assay_session_4444=x; Max-Age=60; Path=/; HttpOnly; SameSite=Strict',
   );

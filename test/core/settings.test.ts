@@ -24,7 +24,7 @@ describe('a setting', () => {
   const file = new Map([['limits.sessions', 2]]);
   const stored = new Map([['limits.sessions', 3]]);
 
-  it('is what the environment says, else the config file, else the store, else its default; and says who said it', () => {
+  it('comes from the environment, else the config file, else the store, else its default; and reports its source', () => {
     const env = { ASSAY_LIMITS_SESSIONS: '1' };
     expect(resolved({ env, file, stored })).toEqual([1, 'environment']);
     expect(resolved({ file, stored })).toEqual([2, 'config_file']);
@@ -36,7 +36,7 @@ describe('a setting', () => {
     expect(resolved({ env: { ASSAY_LIMITS_SESSIONS: '' }, stored })).toEqual([3, 'store']);
   });
 
-  it('that is wrong is refused by the name under which it was said', () => {
+  it('that is invalid is refused under the name that was used', () => {
     const reason = 'it must be a whole number from 1 to 1000000';
     const wrong = (name: string): unknown => ({ code: 'SETTING_INVALID', name, reason });
     for (const value of ['0', '1000001', '-1', '1.5', '1e3', 'many', ' 1'])
@@ -62,13 +62,13 @@ describe('a setting', () => {
     ]);
   });
 
-  it('that is one of several names takes no other', () => {
+  it('with a fixed set of names accepts no other', () => {
     expect(resolved({ env: { ASSAY_MCP_ACCESS: 'closed' } })).toEqual([
       { code: 'SETTING_INVALID', name: 'ASSAY_MCP_ACCESS', reason: 'it must be one of open, token' },
     ]);
   });
 
-  it('has a default that it would itself take, and a variable of its own', () => {
+  it('has a valid default and a variable of its own', () => {
     const env = Object.fromEntries(
       Object.values(SETTINGS).map((facts) => [facts.env, String(facts.kind.defaultValue)]),
     );
@@ -151,15 +151,15 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'limits.instructionsTotalBytes': 'admin',
 };
 
-describe('who may change a setting', () => {
+describe('permission to change a setting', () => {
   const keys = Object.keys(SETTINGS) as SettingKey[];
   const startup = keys.filter((key) => SETTINGS[key].changedBy === 'startup');
 
-  it('is decided for every setting', () => {
+  it('is defined for every setting', () => {
     expect(Object.fromEntries(keys.map((key) => [key, SETTINGS[key].changedBy]))).toEqual(CHANGED_BY);
   });
 
-  it.each(startup)('%s counts from environment and config file, and never from the store', (key) => {
+  it.each(startup)('%s is read from environment and config file, and never from the store', (key) => {
     const { kind, env } = SETTINGS[key];
     const other = OTHER_VALUES[kind.type](kind.defaultValue);
     const of = (sources: Partial<SettingSources>): unknown => {
@@ -174,7 +174,7 @@ describe('who may change a setting', () => {
     expect(ignoredSettings(new Map([[key, value]]))).toEqual([key]);
   });
 
-  it('is written in docs/SETTINGS.md', () => {
+  it('is documented in docs/SETTINGS.md', () => {
     const text = readFileSync(join(ROOT, 'docs', 'SETTINGS.md'), 'utf8');
     const line = text.split('\n').find((one) => one.startsWith('Environment and config file only:')) ?? '';
     expect([...line.matchAll(/`([^`]+)`/g)].map(([, key]) => key)).toEqual(startup);
@@ -189,7 +189,7 @@ const OTHER_VALUES: Readonly<Record<SettingKind['type'], (defaultValue: unknown)
   choice: (defaultValue) => defaultValue,
 };
 
-it('all settings stand in docs/SETTINGS.md as they are', () => {
+it('docs/SETTINGS.md documents all settings as they are', () => {
   const written = readFileSync(join(ROOT, 'docs', 'SETTINGS.md'), 'utf8')
     .split('\n')
     .filter((line) => /^\| `[a-z]+(?:\.\w+|[A-Z]\w+)?` \| `ASSAY_/.test(line))

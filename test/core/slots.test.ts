@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Slots } from '../../src/core/slots.ts';
 
 describe('slots', () => {
-  it('give what was put in under the id they gave, until it is taken out', () => {
+  it('return an item under its assigned id until it is deleted', () => {
     const slots = new Slots<string>();
     const [a = -1, b = -1] = [slots.add('a'), slots.add('b')];
     expect([slots.get(a), slots.get(b), slots.all()]).toEqual(['a', 'b', ['a', 'b']]);
@@ -11,7 +11,7 @@ describe('slots', () => {
     expect([slots.get(a), slots.get(b), slots.all()]).toEqual([undefined, 'b', ['b']]);
   });
 
-  it('know no id that they did not give', () => {
+  it('know no id that they did not assign', () => {
     const slots = new Slots<string>();
     const id = slots.add('a') ?? -1;
     for (const other of [0, -1, id + 1, id + 65_536, id - 65_536, id + 0.5, NaN, Infinity, 2 ** 60]) {
@@ -21,7 +21,7 @@ describe('slots', () => {
     expect(slots.get(id)).toBe('a');
   });
 
-  it('do not answer to an id of what stood in the same place before', () => {
+  it('do not resolve the id of an earlier item in the same slot', () => {
     const slots = new Slots<string>();
     const before = slots.add('a') ?? -1;
     slots.delete(before);
@@ -30,7 +30,7 @@ describe('slots', () => {
     expect([slots.get(before), slots.get(after)]).toEqual([undefined, 'b']);
   });
 
-  it('hold 65,536 at a time, and no more until one is taken out', () => {
+  it('hold 65,536 items, and accept more only after a deletion', () => {
     const slots = new Slots<number>();
     const ids = Array.from({ length: 65_536 }, (_, index) => slots.add(index) ?? -1);
     expect(new Set(ids).size).toBe(65_536);
@@ -40,7 +40,7 @@ describe('slots', () => {
     expect(slots.add(2)).toBeUndefined();
   });
 
-  it('are, whatever is put in and taken out, what a Map would be, and never give an id twice', () => {
+  it('behave like a Map under random operations, and never assign an id twice', () => {
     const step = fc.oneof(fc.record({ add: fc.string() }), fc.record({ remove: fc.nat({ max: 20 }) }));
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {

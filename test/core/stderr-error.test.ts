@@ -76,6 +76,6 @@ npm error A complete log of this run can be found in: /home/me/.npm/_logs/x.log`
   ],
   ['a cut line where it is very long', `Error: ${'x'.repeat(1_000)}`, `Error: ${'x'.repeat(292)}…`],
   ['nothing', '\n   \n', undefined],
-])('the error of stderr is %s', (_, stderr, error) => {
+])('the error extracted from stderr is %s', (_, stderr, error) => {
   expect(errorLineOf(stderr.split('\n'))).toBe(error);
 });

@@ -33,8 +33,8 @@ function downOf(...events: readonly ServerEvent[]): DownState {
   return life;
 }
 
-describe('a server that ends', () => {
-  it('is tried again after pauses that double, and rests for a minute after the sixth end in a row', () => {
+describe('a server that exits', () => {
+  it('is retried after doubling pauses, and backs off for a minute after the sixth exit in a row', () => {
     const lives = [1, 2, 3, 4, 5, 6, 7, 50].map((count) =>
       downOf(...Array.from({ length: count }, () => ended(BROKEN))),
     );
@@ -50,11 +50,11 @@ describe('a server that ends', () => {
     ]);
   });
 
-  it('at the same time as others is tried up to 20 % earlier or later', () => {
+  it('together with others is retried up to 20 % earlier or later', () => {
     expect([downOf(ended(BROKEN, 0, 0)).nextMs, downOf(ended(BROKEN, 0, 1)).nextMs]).toEqual([200, 300]);
   });
 
-  it('keeps the first cause of its trouble, however it fails afterwards', () => {
+  it('keeps the first cause of its outage, however it fails afterwards', () => {
     const trouble = [stood(0), ended({ code: 'PROCESS_KILLED', signal: 'SIGSEGV' }, 1), ended(exited(2), 2)];
     expect(downOf(...trouble).cause).toEqual({ code: 'PROCESS_KILLED', signal: 'SIGSEGV' });
     expect(downOf(...trouble, stood(3), ended(exited(3), 4))).toMatchObject({
@@ -63,7 +63,7 @@ describe('a server that ends', () => {
     });
   });
 
-  it('after it stood for more than ten seconds is in a new trouble', () => {
+  it('after being ready for more than ten seconds begins a new outage', () => {
     const late = [ended(BROKEN, 0), stood(1_000), ended(exited(9), 11_001)];
     expect(downOf(...late)).toEqual({
       state: 'restarting',
@@ -75,7 +75,7 @@ describe('a server that ends', () => {
     });
   });
 
-  it('for want of a sign-in waits for that, and is tried once a minute', () => {
+  it('for lack of a sign-in waits for one, and is retried once a minute', () => {
     const cause: Cause = { code: 'SIGN_IN_NEEDED', server: 's', subject: 'local' };
     expect(downOf(ended(cause, 100))).toMatchObject({
       state: 'unauthorized',
@@ -84,7 +84,7 @@ describe('a server that ends', () => {
     });
   });
 
-  it('for a lasting reason is refused, with that reason, and tried once a minute', () => {
+  it('for a permanent reason refuses calls with that reason, and is retried once a minute', () => {
     expect(downOf(stood(0), ended(BROKEN, 1), ended(NO_COMMAND, 2))).toEqual({
       state: 'refused',
       cause: NO_COMMAND,
@@ -97,12 +97,12 @@ describe('a server that ends', () => {
 });
 
 describe('a call', () => {
-  it('waits for a server that stood and is being brought back, not for one that never stood', () => {
+  it('waits for a server that was ready and is restarting, not for one that was never ready', () => {
     expect(isWorthWaiting(downOf(stood(0), ended(BROKEN, 1)), 2)).toBe(true);
     expect(isWorthWaiting(downOf(ended(BROKEN, 1)), 2)).toBe(false);
   });
 
-  it('wakes a server that rests or was refused, but not within five seconds of its last try', () => {
+  it('wakes a server in backoff or refusal, but not within five seconds of its last attempt', () => {
     const resting = downOf(stood(0), ...Array.from({ length: 6 }, () => ended(BROKEN, 100)));
     const refused = downOf(ended(NO_COMMAND, 100));
     for (const life of [resting, refused])
@@ -110,7 +110,7 @@ describe('a call', () => {
   });
 });
 
-it('a life that was stopped stays so, and a server that stands is up whatever it went through', () => {
+it('a stopped supervision stays stopped, and a ready server is up whatever happened before', () => {
   const event = fc.oneof(
     fc.nat().map(stood),
     fc

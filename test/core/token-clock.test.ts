@@ -10,7 +10,7 @@ import { token } from '../support/store-values.ts';
 
 const HOUR_MS = 3_600_000;
 
-it('a steady clock takes every step forward, none back, and never stands still', () => {
+it('a steady clock follows every step forward and none back, and never stands still', () => {
   let [wallMs, monotonicMs] = [1_000_000, 50];
   const clock = steadyClock(
     () => wallMs,
@@ -28,7 +28,7 @@ it('a steady clock takes every step forward, none back, and never stands still',
   expect(after(2 * HOUR_MS, 0)).toBe(1_000_000 + 10 + 5_000 + HOUR_MS);
 });
 
-it('a token that has expired stays expired when the clock of the machine is set back', async () => {
+it('a token that has expired stays expired when the system clock is set back', async () => {
   let wallMs = 1_790_000_000_000;
   const { text, id, hash } = mintToken();
   const kept = token(id, { hash, expiresMs: wallMs + HOUR_MS });
@@ -63,7 +63,7 @@ it('a token that has expired stays expired when the clock of the machine is set 
   gate.close();
 });
 
-it('the steady clock gives whole milliseconds, as databases keep them', () => {
+it('the steady clock returns whole milliseconds, as databases store them', () => {
   let atMs = 0.3;
   const clock = steadyClock(
     () => 1_000,

@@ -15,7 +15,7 @@ const ID = '0123456789ab';
 const SECRET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJ0123456';
 
 describe('a token', () => {
-  it('is assay_, an id and a secret, and nothing else', () => {
+  it('consists of assay_, an id and a secret', () => {
     expect(tokenText({ id: ID, secret: SECRET })).toBe(`assay_${ID}_${SECRET}`);
     expect(parseToken(`assay_${ID}_${SECRET}`)).toEqual({ id: ID, secret: SECRET });
     for (const text of [
@@ -37,7 +37,7 @@ describe('a token', () => {
       expect([text, parseToken(text)]).toEqual([text, undefined]);
   });
 
-  it('is known by its beginning also where a part of it is lost', () => {
+  it('is recognized by its prefix even if part of it is missing', () => {
     expect(['assay_x', 'assay_', 'assay', 'ghp_x', 'xassay_'].map(looksLikeToken)).toEqual([
       true,
       true,
@@ -47,13 +47,13 @@ describe('a token', () => {
     ]);
   });
 
-  it('stands after Bearer, however that is spelt, and after nothing else', () => {
+  it('is read after Bearer, in any case, and after nothing else', () => {
     for (const header of ['Bearer x', 'bearer x', 'BEARER   x']) expect(bearerOf(header)).toBe('x');
     for (const header of [undefined, '', 'Bearer', 'Bearer ', 'Basic x', 'x', ' Bearer x', 'Bearerx'])
       expect(bearerOf(header)).toBeUndefined();
   });
 
-  it('holds until the moment at which it expires, or is revoked', () => {
+  it('is valid until it expires or is revoked', () => {
     const state = (expiresMs: number | undefined, revokedMs: number | undefined): string =>
       tokenState({ expiresMs, revokedMs }, 1_000);
     expect(state(undefined, undefined)).toBe('valid');
@@ -66,7 +66,7 @@ describe('a token', () => {
 });
 
 describe('a scope', () => {
-  it('is allowed by itself; admin allows read and mcp too, and nothing else allows execute', () => {
+  it('is granted by itself; admin grants read and mcp too, and nothing else grants execute', () => {
     const allowed = SCOPES.map((own) =>
       SCOPES.filter((scope) => allows({ subject: 's', scopes: [own] }, scope)).join(' '),
     );
@@ -74,13 +74,13 @@ describe('a scope', () => {
     expect(SCOPES.some((scope) => allows({ subject: 's', scopes: [] }, scope))).toBe(false);
   });
 
-  it('is written in a list, in any order and as often as one likes', () => {
+  it('is listed in any order and as often as desired', () => {
     expect(scopesOf('mcp')).toEqual({ ok: true, value: ['mcp'] });
     expect(scopesOf('mcp, read,mcp')).toEqual({ ok: true, value: ['read', 'mcp'] });
     expect(scopesOf('admin,execute')).toEqual({ ok: true, value: ['admin', 'execute'] });
   });
 
-  it('that nobody knows is named, beside those that there are', () => {
+  it('that is unknown is named in the error, with the known ones', () => {
     for (const [text, wrong] of [
       ['write', 'write'],
       ['mcp,Read', 'Read'],
@@ -101,7 +101,7 @@ describe('the name of a token', () => {
       expect([name, tokenNameFault(name)]).toEqual([name, undefined]);
   });
 
-  it('is neither empty nor long, holds no controls, and does not look like something else', () => {
+  it('is neither empty nor long, has no control characters, and does not look like something else', () => {
     for (const [name, fault] of [
       ['', /1 to 64/],
       ['x'.repeat(65), /1 to 64/],

@@ -17,7 +17,7 @@ it.each([
   expect(matchesGlob(pattern, text)).toBe(expected);
 });
 
-it('denies what is allowed and denied', () => {
+it('a tool both allowed and denied is denied', () => {
   expect(allowsTool({ allow: ['read_*'], deny: ['read_secret'] }, 'read_secret')).toBe(false);
   expect(allowsTool({ allow: ['read_*'], deny: ['read_secret'] }, 'read_file')).toBe(true);
   expect(allowsTool({ allow: [] }, 'read_file')).toBe(false);

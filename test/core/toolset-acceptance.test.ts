@@ -16,7 +16,7 @@ const DEV: Toolset = {
   ],
 };
 
-it('held notes that are meant are accepted, and no others', () => {
+it('the selected held notes are accepted, and no others', () => {
   expect(acceptNotes(DEV, ({ name }, tool) => name === 'a' && tool === 's.a')).toEqual({
     ...DEV,
     toolNotes: [
@@ -32,11 +32,11 @@ it('held notes that are meant are accepted, and no others', () => {
   });
 });
 
-it('a toolset none of whose held notes is meant is the same, so that nothing is saved', () => {
+it('a toolset without selected notes is unchanged, so that nothing is saved', () => {
   expect(acceptNotes(DEV, ({ isHeld }) => !isHeld)).toBe(DEV);
 });
 
-it('a tool is held to another definition in its place', () => {
+it('a tool is pinned to another definition in place', () => {
   const tool = { namespacedName: 's.a', held: { refId: 'r', digest: 'd', text: '{}' } };
   expect(withHeld(DEV, [tool])).toEqual(ok({ ...DEV, tools: [tool, { namespacedName: 's.b' }] }));
 });
@@ -51,6 +51,6 @@ it.each([
   ['0123456789ABCDEF0123456789ABCDEF', { namespacedName: '0123456789ABCDEF0123456789ABCDEF' }],
   ['0123456789abcdef', { namespacedName: '0123456789abcdef' }],
   ['git.status', { namespacedName: 'git.status' }],
-])('%s is typed for %o', (text, ref) => {
+])('%s has to be typed for %o', (text, ref) => {
   expect(refOf(text)).toEqual(ref);
 });

@@ -51,8 +51,8 @@ const toolset: fc.Arbitrary<Toolset> = fc.record(
   { requiredKeys: ['name', 'createdMs', 'changedMs', 'tools', 'toolNotes'] },
 );
 
-describe('toolsets in JSON', () => {
-  it('lose nothing when they are written and read', () => {
+describe('toolsets as JSON', () => {
+  it('survive writing and reading', () => {
     const several = fc.uniqueArray(toolset, { selector: ({ name }) => name, maxLength: 3 });
     fc.assert(
       fc.property(several, fc.nat({ max: 3 }), (toolsets, place) => {
@@ -113,7 +113,7 @@ describe('toolsets in JSON', () => {
   });
 });
 
-describe('a toolset of HyperTool', () => {
+describe('a HyperTool toolset', () => {
   const own = {
     name: 'dev',
     version: '1.0.0',
@@ -131,13 +131,13 @@ describe('a toolset of HyperTool', () => {
   const alone = 'it has only a refId, and refIds of other programs are not valid here';
   const leftOut = [{ toolset: 'dev', tool: `refId ${'cd'.repeat(32)}`, reason: alone }];
 
-  it('is read bare, without notes as older ones are, and says which tool has no name', () => {
+  it('can be read bare, without notes as older ones are, and the error names a tool without a name', () => {
     expect(readToolsetJson(JSON.stringify(own), NOW_MS)).toEqual(
       ok({ toolsets: [read], equipped: undefined, leftOut }),
     );
   });
 
-  it('is read out of config.json, with what was equipped last and its notes as the operator’s', () => {
+  it('is read from config.json, with the toolset equipped last and its notes as the operator’s', () => {
     const toolRef = { namespacedName: 'git.status', refId: 'ab'.repeat(32) };
     const notes = [
       { name: 'a', note: 'First.' },
@@ -184,7 +184,7 @@ describe('a toolset of HyperTool', () => {
     expect(given.ok && given.value.leftOut.slice(1).map((one) => one.note)).toEqual(['n50', 'n51']);
   });
 
-  it('is equipped nowhere where HyperTool had none equipped, or one that is gone', () => {
+  it('is not equipped if HyperTool had none equipped, or one that no longer exists', () => {
     for (const lastEquippedToolset of [null, 'gone'])
       expect(readToolsetJson(JSON.stringify({ toolsets: {}, lastEquippedToolset }), NOW_MS)).toEqual(
         ok({ toolsets: [], equipped: undefined, leftOut: [] }),
@@ -192,7 +192,7 @@ describe('a toolset of HyperTool', () => {
   });
 });
 
-describe('a file that holds no toolsets', () => {
+describe('a file without toolsets', () => {
   const one = (more: object): string => JSON.stringify({ toolsets: [{ name: 'dev', tools: [], ...more }] });
   const notes = (note: object): string =>
     one({ toolNotes: [{ toolRef: { namespacedName: 'a.b' }, notes: [{ name: 'n', note: 'x', ...note }] }] });

@@ -25,7 +25,7 @@ const toolsetBy = (maker: ToolsetMaker | undefined): Toolset => ({
   toolNotes: [{ namespacedName: TOOL.namespacedName, notes: [NOTE] }],
 });
 
-describe('whether a model that works for anna may change a toolset', () => {
+describe('whether a model acting for anna may change a toolset', () => {
   it.each<[string, ToolsetMaker | undefined, Readonly<Record<ModelRights, boolean>>]>([
     ['that nobody is recorded for', undefined, { none: false, own: false, all: true }],
     ['that boss made', { by: 'operator', subject: 'boss' }, { none: false, own: false, all: true }],
@@ -37,13 +37,13 @@ describe('whether a model that works for anna may change a toolset', () => {
       expect(mayModelChange(toolsetBy(maker), 'anna', rights)).toBe(expected[rights]);
   });
 
-  it('and a model without a token does not count as the operator who has none either', () => {
+  it('a model without a token does not count as an operator without one', () => {
     expect(mayModelChange(toolsetBy({ by: 'operator', subject: 'local' }), 'local', 'own')).toBe(false);
     expect(mayModelChange(toolsetBy({ by: 'model', subject: 'local' }), 'local', 'own')).toBe(true);
   });
 });
 
-describe('a toolset of a model', () => {
+describe("a model's toolset", () => {
   const before = toolsetBy({ by: 'model', subject: 'anna' });
   const value = (result: ReturnType<typeof withTools>): Toolset => {
     if (!result.ok) throw new Error(result.error.code);
@@ -58,7 +58,7 @@ describe('a toolset of a model', () => {
     ['another tool', value(withTools(before, [{ namespacedName: 'linear.read' }]))],
     ['no tool', { ...before, tools: [] }],
     ['a note of the operator', noted.ok ? noted.value.toolset : before],
-  ])('becomes the operator’s by an edit: %s', (_, after) => {
+  ])('becomes the operator’s through an edit: %s', (_, after) => {
     expect(afterOperator(before, after, 'boss').maker).toEqual({ by: 'operator', subject: 'boss' });
   });
 
@@ -66,12 +66,12 @@ describe('a toolset of a model', () => {
     ['an accepted definition', value(withHeld(before, [held]))],
     ['an accepted note', acceptNotes(before, () => true)],
     ['a rejected note', { ...before, toolNotes: [] }],
-  ])('stays the model’s by a review: %s', (_, after) => {
+  ])('stays the model’s through a review: %s', (_, after) => {
     expect(after).not.toEqual(before);
     expect(afterOperator(before, after, 'boss')).toBe(after);
   });
 
-  it('is one after an export and an import too, as far as the file says it', () => {
+  it('stays so through an export and import, as far as the file says', () => {
     const read = readToolsetJson(JSON.stringify(toolsetJson(before)), 0);
     expect(read.ok && read.value.toolsets).toEqual([before]);
     const plain = readToolsetJson(JSON.stringify({ ...toolsetJson(before), madeBy: undefined }), 0);

@@ -3,13 +3,13 @@ import { expect, it } from 'vitest';
 import { MIN_NODE_VERSION, OWN_INFO, VERSION } from '../../src/core/version.ts';
 import { at, parseJson } from '../support/json.ts';
 
-it('Assay says the version of its package of itself', () => {
+it('Assay reports the version of its package', () => {
   const manifest = parseJson(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   expect(VERSION).toBe(at(manifest, 'version'));
   expect(OWN_INFO).toEqual({ name: 'assay', title: 'Assay', version: at(manifest, 'version') });
 });
 
-it('The oldest Node that it names is that of its package and of its first check', () => {
+it('the oldest supported Node is the one named in its package and checked at startup', () => {
   const manifest = parseJson(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const main = readFileSync(new URL('../../src/main.ts', import.meta.url), 'utf8');
   expect(`>=${MIN_NODE_VERSION}`).toBe(at(manifest, 'engines', 'node'));

@@ -9,7 +9,7 @@ const lines = (needsToken: boolean): string =>
 const pasted = (text: string, client: string): string =>
   new RegExp(`\n${client}\n([^]*?)\n(?:\n|$)`).exec(text)?.[1] ?? '';
 
-it('the lines to paste carry the header where a token is needed, and say where to get one', () => {
+it('the lines to paste contain the header if a token is needed, and say where to get one', () => {
   const text = lines(true);
   const headers = { Authorization: 'Bearer <token>' };
   expect(
@@ -25,7 +25,7 @@ it('the lines to paste carry the header where a token is needed, and say where t
   expect(text).toContain('`assay token create NAME`');
 });
 
-it('they carry none where no token is needed', () => {
+it('they contain no header if no token is needed', () => {
   expect(lines(false)).not.toMatch(/Authorization|<token>/);
 });
 

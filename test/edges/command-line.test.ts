@@ -38,7 +38,7 @@ describe('completion', () => {
     return expected.kind === 'words' ? expected.words.map(({ text }) => text) : [`(${expected.kind})`];
   };
 
-  it('knows commands, subcommands, options and choices', () => {
+  it('includes commands, subcommands, options and choices', () => {
     expect(textsAt('to')).toEqual(expect.arrayContaining(['serve', 'tools', 'toolset', 'completion']));
     expect(textsAt('')).not.toContain('complete');
     expect(textsAt('toolset', '')).toEqual(expect.arrayContaining(['create', 'equip']));
@@ -48,7 +48,7 @@ describe('completion', () => {
     expect(textsAt('completion', '')).toEqual(['bash', 'zsh', 'fish']);
   });
 
-  it('asks for the names that an argument or the value of an option takes', () => {
+  it('looks up the names that an argument or option value accepts', () => {
     expect(textsAt('tools', '')).toEqual(['(servers)']);
     expect(textsAt('remove', '--json', 'f')).toEqual(['(servers)']);
     expect(textsAt('call', '')).toEqual(['(tools)']);
@@ -61,7 +61,7 @@ describe('completion', () => {
     expect(textsAt('add', 'files', '--', '-')).toEqual(['(files)']);
   });
 
-  it('reads the home and the config of the command line', () => {
+  it('reads home and config from the command line', () => {
     expect(completionOf(program, ['tools', '--home', '/h', '--config', 'c.json', '']).options).toEqual({
       home: '/h',
       config: 'c.json',

@@ -25,7 +25,7 @@ type Sent<T> = T extends (...args: never[]) => unknown
       : T;
 
 // The compiler is the test: `tsc` fails where an answer of the API no longer has what the admin pages read.
-it('the API sends what the admin pages read', () => {
+it('the API sends what the admin pages expect', () => {
   expectTypeOf<Sent<ApprovalView>>().toExtend<Approval>();
   expectTypeOf<Sent<ToolView>>().toExtend<Tool>();
   expectTypeOf<Sent<ServerView>>().toExtend<Gateway>();

@@ -48,7 +48,7 @@ const host = '127.0.0.1:4444';
 const authorization = `Bearer ${TOKEN}`;
 
 describe('loopback', () => {
-  it('is what names this machine alone', () => {
+  it('is any name of this machine only', () => {
     for (const name of ['localhost', 'LocalHost', '127.0.0.1', '127.255.0.9', '[::1]', '::1', 'localhost:80'])
       expect([name, isLoopback(name)]).toEqual([name, true]);
   });
@@ -78,7 +78,7 @@ describe('loopback', () => {
 });
 
 describe('on loopback', () => {
-  it('a request must be for a host of loopback', () => {
+  it('a request must be for a loopback host', () => {
     for (const one of ['127.0.0.1', 'localhost:1', '[::1]:65535', 'LOCALHOST'])
       check(LOCAL, { host: one }, 'let in: local');
     for (const one of [
@@ -92,7 +92,7 @@ describe('on loopback', () => {
     check(LOCAL, {}, 'HOST_FORBIDDEN');
   });
 
-  it('a page must come from loopback, by http or https; who is no page has no origin', () => {
+  it('a page must come from loopback, by http or https; other clients send no origin', () => {
     check(LOCAL, { host }, 'let in: local');
     for (const origin of ['http://localhost:5173', 'https://127.0.0.1', 'http://[::1]:1'])
       check(LOCAL, { host, origin }, 'let in: local');
@@ -117,20 +117,20 @@ describe('on loopback', () => {
     check(CLOSED, { host, authorization }, 'let in: operator');
   });
 
-  it('is also what an address of loopback is called otherwise', () => {
+  it('other names of a loopback address count too', () => {
     for (const one of ['localhost', '::1', '127.0.0.2'])
       check({ ...LOCAL, host: one }, { host: 'evil.example' }, 'HOST_FORBIDDEN');
   });
 });
 
 describe('beyond loopback', () => {
-  it('any host will do, with the token, also where loopback would be open', () => {
+  it('any host is accepted with the token, even if loopback would be open', () => {
     check(NETWORK, { host: 'gateway.example', authorization }, 'let in: operator');
     check(NETWORK, { host: 'gateway.example' }, 'TOKEN_REQUIRED');
     check(NETWORK, { authorization }, 'let in: operator');
   });
 
-  it('a page must come from the very host that it asks', () => {
+  it('a page must come from the host that it requests', () => {
     const own = { host: 'gateway.example:8443', authorization };
     for (const origin of ['https://gateway.example:8443', 'http://gateway.example:8443'])
       check(NETWORK, { ...own, origin }, 'let in: operator');
@@ -145,10 +145,10 @@ describe('beyond loopback', () => {
   });
 });
 
-describe('a header that a decision rests on', () => {
+describe('a header that decisions depend on', () => {
   const lines = ['Host', host, 'Authorization', authorization, 'Origin', `http://${host}`];
 
-  it('is refused where it is there twice, before anything else is decided, whatever its lines say', () => {
+  it('is refused if duplicated, before anything else is decided, whatever its values', () => {
     for (const options of [LOCAL, CLOSED, NETWORK]) {
       expect(verdictOnLines(options, lines)).toBe('let in');
       for (const name of SINGLE_HEADERS)
@@ -163,7 +163,7 @@ describe('a header that a decision rests on', () => {
     }
   });
 
-  it('may stand beside lists of several lines', () => {
+  it('may appear next to list headers with several lines', () => {
     const more = [
       'Accept',
       'a/b',
@@ -181,7 +181,7 @@ describe('a header that a decision rests on', () => {
     expect(verdictOnLines(CLOSED, [...lines, ...more])).toBe('let in');
   });
 
-  it('is known as such: no other header is read where requests come in, but lists, what is compared with a body and what is only logged', async () => {
+  it('is registered: request handling reads no other header, except lists, those compared with a body and those only logged', async () => {
     const lists = ['accept-encoding', 'accept', 'if-match', 'if-none-match'];
     const compared = ['mcp-method', 'mcp-name'];
     const onlyLogged = ['user-agent'];
@@ -218,7 +218,7 @@ function headersReadIn(text: string): readonly string[] {
   ].filter((name) => /^[a-z]/.test(name));
 }
 
-describe('the Host of a request beyond loopback', () => {
+describe('the Host header beyond loopback', () => {
   it('is one host, with or without a port', () => {
     for (const one of ['gateway.example', 'gateway.example:8443', '10.0.0.1:1', '[fd00::1]:4444', 'my_host'])
       check(NETWORK, { host: one, authorization }, 'let in: operator');
@@ -244,12 +244,12 @@ describe('an endpoint that needs no token', () => {
   const sent = (given: string, expected: string): void =>
     check(LOCAL, { host, authorization: given }, expected);
 
-  it('lets in what was meant for others as if it brought nothing', () => {
+  it('accepts credentials meant for others as if there were none', () => {
     for (const given of ['', 'Basic dXNlcjpwYXNz', 'Bearer eyJhbGciOi', 'Bearer', 'Negotiate x', TOKEN])
       sent(given, 'let in: local');
   });
 
-  it('looks at a token of Assay, whole or not, as a closed one does', () => {
+  it('checks an Assay token, complete or not, as a protected one does', () => {
     for (const given of ['Bearer assay_0123456789ab_x', 'bearer assay_', 'Bearer  assay_x'])
       sent(given, 'TOKEN_REQUIRED');
   });

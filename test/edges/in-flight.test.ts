@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.ts';
 import { OpenRequests } from '../../src/edges/mcp/in-flight.ts';
 
-it('a request that its client cancelled is not one that the end of Assay gave up, whatever reason the client gave', async () => {
+it('a request cancelled by its client does not count as abandoned by a shutdown, whatever reason the client gave', async () => {
   const underWay = new OpenRequests();
   const given = new Cancellation();
   const cancelled = new Cancellation();

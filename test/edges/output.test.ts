@@ -5,17 +5,17 @@ import type { ListedTool } from '../../src/gateway/services/tools/catalog-report
 
 const terminal = { isTTY: true, columns: 20 };
 
-it('a line that is wider than the terminal is wrapped at words, below its indentation', () => {
+it('a line wider than the terminal is wrapped at words, with its indentation', () => {
   expect(fitted('short\n  one two three four five', terminal)).toBe('short\n  one two three four\n  five');
 });
 
-it('a path that is wider than the terminal stays whole, and a pipe gets lines as they are', () => {
+it('a path wider than the terminal is not broken, and a pipe gets lines unchanged', () => {
   expect(fitted('in /home/ada/.assay/mcp.json now', terminal)).toBe('in\n/home/ada/.assay/mcp.json\nnow');
   const long = 'one two three four five six seven';
   expect(fitted(long, { ...terminal, isTTY: false })).toBe(long);
 });
 
-it('colours do not count as columns', () => {
+it('colors do not count as columns', () => {
   const coloured = '\u001b[32mone two three four 20\u001b[39m';
   expect(fitted(coloured, { isTTY: true, columns: 21 })).toBe(coloured);
 });
@@ -28,7 +28,7 @@ const TOOLS = [
   hints: { readOnlyHint: {}, destructiveHint: {}, idempotentHint: {} },
 })) as unknown as readonly ListedTool[];
 
-it('names of tools stay whole at a terminal, and each description takes one line', () => {
+it('tool names are not broken in a terminal, and each description takes one line', () => {
   const page = pageOf(TOOLS, 60);
   expect(page.split('\n').slice(0, 3)).toEqual([
     'github: 1 tool',

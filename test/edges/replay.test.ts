@@ -20,8 +20,8 @@ function keeper(space: ReplaySpace, subject = 'a') {
   };
 }
 
-describe('what sessions keep', () => {
-  it('is bounded for each, and the oldest events go first', () => {
+describe('the replay buffers of sessions', () => {
+  it('are limited for each session, and the oldest events are evicted first', () => {
     const space = new ReplaySpace(MAX);
     const one = keeper(space);
     for (let time = 0; time < 100; time += 1) one.keep();
@@ -29,7 +29,7 @@ describe('what sessions keep', () => {
     expect(space.bytes).toBeLessThanOrEqual(MAX);
   });
 
-  it('is bounded for all together at sixteen times that, and the oldest events of all go first', () => {
+  it('are limited in total to sixteen times that, and the oldest events of all are evicted first', () => {
     const space = new ReplaySpace(MAX);
     const sessions = Array.from({ length: 40 }, () => keeper(space));
     for (let time = 0; time < 7; time += 1) {
@@ -41,7 +41,7 @@ describe('what sessions keep', () => {
     expect(space.bytes).toBe(left.flat().length * (SIZE + 256));
   });
 
-  it('is given up by the subject that keeps most, and never by one that keeps less', () => {
+  it('are evicted from the subject that keeps most, never from one that keeps less', () => {
     const space = new ReplaySpace(MAX);
     const modest = keeper(space, 'modest');
     for (let time = 0; time < 3; time += 1) modest.keep();
@@ -51,7 +51,7 @@ describe('what sessions keep', () => {
     expect(space.bytes).toBeLessThanOrEqual(16 * MAX);
   });
 
-  it('has no room for an event that is larger than all, nor for any when the session has ended', () => {
+  it('have no room for an event larger than the limit, nor for any once the session has ended', () => {
     const { replay, keep } = keeper(new ReplaySpace(MAX));
     expect([MAX - 256, MAX - 255].map((length) => replay.hasRoomFor(length))).toEqual([true, false]);
     keep();
@@ -59,7 +59,7 @@ describe('what sessions keep', () => {
     expect(replay.hasRoomFor(0)).toBe(false);
   });
 
-  it('is nothing any more when the sessions have ended and the rest was dropped, also twice', () => {
+  it('are empty once the sessions have ended and the rest was dropped, also twice', () => {
     const space = new ReplaySpace(MAX);
     const [one, other] = [keeper(space), keeper(space)];
     const events = [one.keep(), one.keep(), one.keep()];
@@ -71,7 +71,7 @@ describe('what sessions keep', () => {
     expect(space.bytes).toBe(0);
   });
 
-  it('holds no memory but its own', () => {
+  it('hold no memory but their own', () => {
     const chunk = Buffer.alloc(65_536, 'x');
     const copy = ownCopy([chunk.subarray(0, 3), chunk.subarray(10, 12)]);
     expect([copy.toString(), copy.buffer.byteLength]).toEqual(['xxxxx', 5]);

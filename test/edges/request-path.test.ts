@@ -11,7 +11,7 @@ function read(url: string): string {
   return target.ok ? target.value : `refused: ${target.error}`;
 }
 
-describe('the target of a request', () => {
+describe('a request target', () => {
   it.each([
     ['/mcp', '/mcp'],
     ['/mcp/', '/mcp/'],
@@ -58,7 +58,7 @@ describe('the target of a request', () => {
     expect(read(url)).toBe(`refused: ${reason}`);
   });
 
-  it('leads the guard and the router to the same path, whatever it is', async () => {
+  it('is resolved to the same path by guard and router, whatever it is', async () => {
     const app = routed();
     await fc.assert(
       fc.asyncProperty(TARGETS, async (url) => {

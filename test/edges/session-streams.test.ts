@@ -52,8 +52,8 @@ async function cut(streams: SessionStreams, stream: Stream): Promise<string> {
   return id;
 }
 
-describe('what a session says that belongs to no request', () => {
-  it('is heard by nobody where its client never listened, and then is not said later either', async () => {
+describe('messages of a session outside of any request', () => {
+  it('are dropped if its client never listened, and not sent later either', async () => {
     const { streams, listen } = await open();
     expect(streams.send(message('a'))).toBe(false);
     const get = await listen();
@@ -62,7 +62,7 @@ describe('what a session says that belongs to no request', () => {
     expect(named(get)).toEqual(['b']);
   });
 
-  it('goes out on the GET stream alone where there is one, else on that of one call', async () => {
+  it('are sent on the GET stream only if there is one, else on the stream of one call', async () => {
     const { streams, listen, call } = await open();
     const calls = [await call(), await call()];
     expect(streams.send(message('a'))).toBe(true);
@@ -73,7 +73,7 @@ describe('what a session says that belongs to no request', () => {
     expect([...calls, get].map(named).toSorted()).toEqual([[], ['a'], ['b']]);
   });
 
-  it('waits for a client that has listened before, and is then heard once', async () => {
+  it('wait for a client that has listened before, and are then sent once', async () => {
     const { streams, listen } = await open();
     const lastEventId = await cut(streams, await listen());
     expect(streams.send(message('a'))).toBe(true);
@@ -90,7 +90,7 @@ describe('what a session says that belongs to no request', () => {
     expect(named(anew)).toEqual([]);
   });
 
-  it('is bounded while it waits, but a change of lists is not lost', async () => {
+  it('are limited while they wait, but a list change is not lost', async () => {
     const { streams, listen } = await open();
     await cut(streams, await listen());
     streams.sendAlways('changed');
@@ -102,7 +102,7 @@ describe('what a session says that belongs to no request', () => {
     expect(named(get).length).toBeLessThan(40);
   });
 
-  it('is followed by the changes of all lists where some of it is not kept any more', async () => {
+  it('are followed by changes of all lists if some were dropped', async () => {
     const { streams, listen } = await open();
     const first = await listen();
     const lastEventId = (await until('an event', () => first.events[0])).id;

@@ -10,7 +10,7 @@ function rows(cells: readonly (readonly string[])[]): readonly string[] {
 }
 
 describe('a table', () => {
-  it('keeps the colour of a cell, and aligns by what is seen', () => {
+  it('keeps the color of a cell, and aligns by visible width', () => {
     expect(
       rows([
         ['\u001b[32mup\u001b[39m', 'x'],
@@ -19,7 +19,7 @@ describe('a table', () => {
     ).toEqual(['\u001b[32mup\u001b[39m      x', 'failed  y']);
   });
 
-  it('shows what else a terminal would obey, so that no cell leaves its line or its place', () => {
+  it('escapes control characters, so that no cell breaks its line or position', () => {
     expect(rows([['a\n\u001b[2J', 'b\r\u009b31m\u202e']])).toEqual([
       'a\\u000a\\u001b[2J  b\\u000d\\u009b31m\\u202e',
     ]);
@@ -29,7 +29,7 @@ describe('a table', () => {
     expect(rows([[ansis.green('up\n'), 'b']]).join('')).not.toContain('\n');
   });
 
-  it('holds as many rows as there are', () => {
+  it('holds any number of rows', () => {
     expect(rows(Array.from({ length: 200_000 }, () => ['a', 'b']))).toHaveLength(200_000);
   });
 });
@@ -38,7 +38,7 @@ describe('a table at 80 columns', () => {
   const linesOf = (head: readonly string[], cells: readonly (readonly string[])[]): readonly string[] =>
     layoutTable(head, cells, { width: 80 }).split('\n');
 
-  it('is never wider, whatever its cells hold, and loses nothing', () => {
+  it('is never wider, whatever its cells contain, and loses nothing', () => {
     const word = fc.oneof(
       fc.stringMatching(/^[a-z_.-]{1,90}$/),
       fc.constantFrom('読み取り専用のツール', '삭제', '👩‍👩‍👧', 'é', 'https://example.com/a/b?c=d&e=f'.repeat(4)),
@@ -63,7 +63,7 @@ describe('a table at 80 columns', () => {
     );
   });
 
-  it('narrows its widest columns, breaks names behind a separator, and aligns wide characters', () => {
+  it('narrows its widest columns, breaks names after a separator, and aligns wide characters', () => {
     const name = 'github_create_pull_request_review_comment_reply';
     const lines = linesOf(
       ['TOOL', 'SERVER', 'DESCRIPTION'],
@@ -81,7 +81,7 @@ describe('a table at 80 columns', () => {
     ]);
   });
 
-  it('colours each line of a cell that wraps', () => {
+  it('colors each line of a wrapped cell', () => {
     const head = ['STATE', 'X'];
     const cells = [['\u001b[33mneeds sign-in\u001b[39m', 'y']];
     expect(layoutTable(head, cells, { width: 10 }).split('\n').slice(1)).toEqual([
@@ -94,7 +94,7 @@ describe('a table at 80 columns', () => {
 describe('prose', () => {
   const text = `${'word '.repeat(30)}${'x'.repeat(90)} end`;
 
-  it('is wrapped to 80 columns at a terminal, and loses nothing', () => {
+  it('is wrapped to 80 columns in a terminal, and loses nothing', () => {
     const lines = proseOf(text, { indent: '  ', isTerminal: true }).split('\n');
     expect(lines.filter((line) => line.length > 80)).toEqual([`  ${'x'.repeat(90)}`]);
     expect(lines.every((line) => line.startsWith('  '))).toBe(true);

@@ -11,7 +11,7 @@ const BODY = {
 const IGNORED = { detail: 'Assay has no such field; it was ignored', code: 'ignored' };
 const READ_ONLY = { detail: 'this field cannot be set; its new value was ignored', code: 'read_only' };
 
-it('fields of other gateways are taken out and named, beside a wrapper too, unless they are empty', () => {
+it('fields of other gateways are removed and reported, also next to a wrapper, unless they are empty', () => {
   const given = { tool: { name: 'a', team_id: 't', tags: [], other: 1 }, visibility: 'private', more: 2 };
   expect(withoutUnused(given, BODY)).toEqual({
     // What nobody knows stays, and is refused.
@@ -23,7 +23,7 @@ it('fields of other gateways are taken out and named, beside a wrapper too, unle
   });
 });
 
-it('of a copy of what GET gave, only what was changed is left', () => {
+it('of a copy of a GET response, only the changes remain', () => {
   const current = { id: 'x', name: 'a', url: 'http://a', state: 'up', trust: { value: false } };
   const copy = { ...current, url: 'http://b', state: 'down' };
   expect(withoutUnused(copy, BODY, current)).toEqual({
@@ -32,7 +32,7 @@ it('of a copy of what GET gave, only what was changed is left', () => {
   });
 });
 
-it('without the id a body is no copy: what it names is said, even where it is so already', () => {
+it('a body without the id is not a copy: its fields are reported even if unchanged', () => {
   const current = { id: 'x', url: 'http://a', state: 'up' };
   const given = { url: 'http://a', state: 'up' };
   expect(withoutUnused(given, BODY, current)).toEqual({ value: given, warnings: [] });

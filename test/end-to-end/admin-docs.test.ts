@@ -12,13 +12,13 @@ beforeAll(async () => {
 });
 
 describe('/openapi.json', () => {
-  it('needs no token, and is OpenAPI 3.1 whose examples fit its schemas', async () => {
+  it('needs no token, and is OpenAPI 3.1 whose examples match its schemas', async () => {
     const answer = await adminClient(assay).get('/openapi.json');
     expect([answer.status, answer.type]).toEqual([200, 'application/json']);
     expect(faultsOf(parseJson(answer.text))).toEqual([]);
   });
 
-  it('tells of every operation what it refuses, and that it needs a token', async () => {
+  it('documents for every operation its errors, and that it needs a token', async () => {
     const document = (await adminClient(assay).get('/openapi.json')).json();
     const paths = at(document, 'paths');
     for (const item of Object.values(isObject(paths) ? paths : {}))
@@ -29,7 +29,7 @@ describe('/openapi.json', () => {
       }
   });
 
-  it('is shown to no foreign page', async () => {
+  it('is not readable by foreign pages', async () => {
     for (const path of ['/openapi.json', '/docs', '/docs/swagger-ui.css'])
       expect(verdictOf(await adminClient(assay).get(path, { host: 'evil.example' }))).toBe(
         '403 HOST_FORBIDDEN',
@@ -38,7 +38,7 @@ describe('/openapi.json', () => {
 });
 
 describe('/docs', () => {
-  it('needs no token, nothing from elsewhere, and has no script within the page', async () => {
+  it('needs no token, loads nothing from elsewhere, and has no inline script', async () => {
     const page = await adminClient(assay).get('/docs');
     expect([page.status, page.type]).toEqual([200, 'text/html']);
     expect(page.headers['content-security-policy']).toContain(
@@ -51,12 +51,12 @@ describe('/docs', () => {
       expect([path, (await adminClient(assay).get(path)).status]).toEqual([path, 200]);
   });
 
-  it('describes each code where the type of a problem points', async () => {
+  it("documents each code at the URL in a problem's type", async () => {
     const page = await adminClient(assay).get('/docs/errors');
     expect(REFUSAL_CODES.filter((code) => !page.text.includes(`id="${code}"`))).toEqual([]);
   });
 
-  it('is not more than that', async () => {
+  it('serves nothing else', async () => {
     for (const path of [
       '/docs/x',
       '/docs/../package.json',

@@ -58,7 +58,7 @@ const heard = (stream: Stream, action: string): Promise<Json> =>
 const activity = async (query = ''): Promise<Json> => (await admin.get(`/activity${query}`)).json();
 
 describe('/activity', () => {
-  it('shows what was done, newest first, and of one thing alone where that is asked for', async () => {
+  it('shows audit events, newest first, and those of one target on request', async () => {
     await act('tool.update', { id: 'a' });
     await act('toolset.create', { kind: 'toolset', id: 'b/ü' });
     await act('tool.update', { id: 'a' });
@@ -80,7 +80,7 @@ describe('/activity', () => {
     expect(verdictOf(await admin.get('/activity?targetKind=server'))).toBe('400 QUERY_INVALID');
   });
 
-  it('tells of each change over HTTP whose it was, and nothing that is secret', async () => {
+  it('attributes each change over HTTP, and contains no secrets', async () => {
     const made = (await admin.post('/tokens', { name: 'told', scopes: ['read'] })).json();
     await admin.delete(`/tokens/${textAt(made, 'id')}`);
     await admin.post('/toolsets', { name: 'told', equip: true });
@@ -113,7 +113,7 @@ describe('/activity', () => {
     expect(page.text).not.toContain(textAt(made, 'token').slice(-43));
   });
 
-  it('comes in pages without a gap, also while more is done', async () => {
+  it('is paged without gaps, even while events are added', async () => {
     for (let count = 0; count < 5; count += 1) await act(`page.${count}`, { id: 'paged' });
     const seen: (Json | undefined)[] = [];
     let cursor: Json | undefined = '';
@@ -132,7 +132,7 @@ describe('/activity', () => {
 });
 
 describe('/events', () => {
-  it('tells what is done from then on, each with its id', async () => {
+  it('sends new audit events, each with its id', async () => {
     await act('before.it');
     const stream = await listen();
     expect([stream.status, stream.headers['content-type']]).toEqual([200, 'text/event-stream']);
@@ -145,7 +145,7 @@ describe('/events', () => {
     stream.cut();
   });
 
-  it('goes on after the event that a client saw last, and loses and repeats none', async () => {
+  it('resumes after the last event that a client saw, without loss or repetition', async () => {
     await act('seen');
     const first = numberAt(await activity('?limit=1'), 'activity', 0, 'id');
     for (let count = 0; count < 250; count += 1) await act(`missed.${count}`);
@@ -160,42 +160,39 @@ describe('/events', () => {
     }
   });
 
-  it.runIf(process.platform === 'linux')(
-    'waits for a reader who does not read, and costs no memory for it',
-    async () => {
-      const residentMiB = (): number =>
-        Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${assay.pid}/status`, 'utf8'))?.[1]) / 1024;
-      const first = numberAt(await activity('?limit=1'), 'activity', 0, 'id');
-      const socket = connect({ port: assay.port, host: '127.0.0.1' });
-      const lines = [
-        `GET /events?lastEventId=${first} HTTP/1.1`,
-        'Host: localhost',
-        `Authorization: Bearer ${token}`,
-      ];
-      socket.pause().write(`${lines.join('\r\n')}\r\n\r\n`);
-      const before = residentMiB();
-      const text = 'x'.repeat(60_000);
-      for (let part = 0; part < 5; part += 1) {
-        const changes = Array.from({ length: 200 }, (_, at) =>
-          toolChange(`slow-${part}-${at}`, 1, {
-            event: { ...eventOf(`slow.${part * 200 + at}`), after: { text } },
-          }),
-        );
-        valueOf(await saveRecords(store, changes));
-      }
-      await sleep(1_500);
-      expect(residentMiB() - before).toBeLessThan(40);
-      let told = '';
-      socket.on('data', (chunk) => (told += chunk.toString('latin1').replaceAll(/x{5,}/g, '')));
-      socket.resume();
-      await until('all was told', () => (told.includes('"slow.999"') ? true : undefined), 20_000);
-      const actions = [...told.matchAll(/"action":"slow\.(\d+)"/g)].map(([, count]) => Number(count));
-      expect(actions).toEqual(Array.from({ length: 1_000 }, (_, at) => at));
-      socket.destroy();
-    },
-  );
+  it.runIf(process.platform === 'linux')('waits for a slow reader without using memory', async () => {
+    const residentMiB = (): number =>
+      Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${assay.pid}/status`, 'utf8'))?.[1]) / 1024;
+    const first = numberAt(await activity('?limit=1'), 'activity', 0, 'id');
+    const socket = connect({ port: assay.port, host: '127.0.0.1' });
+    const lines = [
+      `GET /events?lastEventId=${first} HTTP/1.1`,
+      'Host: localhost',
+      `Authorization: Bearer ${token}`,
+    ];
+    socket.pause().write(`${lines.join('\r\n')}\r\n\r\n`);
+    const before = residentMiB();
+    const text = 'x'.repeat(60_000);
+    for (let part = 0; part < 5; part += 1) {
+      const changes = Array.from({ length: 200 }, (_, at) =>
+        toolChange(`slow-${part}-${at}`, 1, {
+          event: { ...eventOf(`slow.${part * 200 + at}`), after: { text } },
+        }),
+      );
+      valueOf(await saveRecords(store, changes));
+    }
+    await sleep(1_500);
+    expect(residentMiB() - before).toBeLessThan(40);
+    let told = '';
+    socket.on('data', (chunk) => (told += chunk.toString('latin1').replaceAll(/x{5,}/g, '')));
+    socket.resume();
+    await until('all was told', () => (told.includes('"slow.999"') ? true : undefined), 20_000);
+    const actions = [...told.matchAll(/"action":"slow\.(\d+)"/g)].map(([, count]) => Number(count));
+    expect(actions).toEqual(Array.from({ length: 1_000 }, (_, at) => at));
+    socket.destroy();
+  });
 
-  it('tells that the list of tools is another, and of many changes at a time not each', async () => {
+  it('announces changes of the tool list, several at once as one', async () => {
     const stream = await listen();
     await until('the stream has begun', () => (stream.events.length > 0 ? true : undefined));
     const session = await openSession(assay.url);
@@ -208,7 +205,7 @@ describe('/events', () => {
     stream.cut();
   });
 
-  it('ends when its token is revoked, and for no other', async () => {
+  it('ends when its own token is revoked, and for no other', async () => {
     const short = await keepToken(home, 'short', { scopes: ['read'] });
     await until('it holds', async () =>
       (await adminClient(assay, short).get('/tokens')).status === 200 ? true : undefined,
@@ -220,7 +217,7 @@ describe('/events', () => {
     stays.cut();
   });
 
-  it('asks for the scope that reading asks for, and for an id that may be one', async () => {
+  it('requires the read scope, and a valid last event id', async () => {
     const client = await keepToken(home, 'client', { scopes: ['mcp'] });
     await until('it holds', async () =>
       (await adminClient(assay, client).get('/events')).status === 403 ? true : undefined,

@@ -77,13 +77,13 @@ function bodyFor(fields: readonly string[]): fc.Arbitrary<string> {
   );
 }
 
-describe('whatever a body holds', () => {
+describe('any body', () => {
   it.each([
     ['POST', '/tokens'],
     ['POST', '/toolsets'],
     ['PUT', '/toolsets/one'],
     ['PUT', '/preferences'],
-  ])('%s %s answers it in good order, and changes nothing where it refuses', async (method, path) => {
+  ])('%s %s is answered properly, and changes nothing if refused', async (method, path) => {
     let before = await state();
     await fc.assert(
       fc.asyncProperty(bodyFor(FIELDS[path]!), async (body) => {
@@ -110,8 +110,8 @@ function nameIn(text: string): unknown {
   return (JSON.parse(text) as { readonly name: unknown }).name;
 }
 
-describe('whatever a path and a query hold', () => {
-  it('is answered in good order', async () => {
+describe('any path and query', () => {
+  it('is answered properly', async () => {
     const part = fc.oneof(
       fc.constantFrom(
         'tokens',

@@ -38,7 +38,7 @@ beforeAll(async () => {
 const isSignIn = (response: Response): boolean =>
   response.request().method() === 'POST' && response.url().endsWith('/admin/sign-in');
 
-it('a link signs in, leaves no code in the address, and is refused in another browser', async () => {
+it('a link signs in, leaves no code in the address bar, and is refused in another browser', async () => {
   const { page } = signedIn;
   expect(page.url()).toBe(`http://127.0.0.1:${assay.port}/admin`);
   const link = await signInLink(assay);
@@ -60,7 +60,7 @@ it('a link signs in, leaves no code in the address, and is refused in another br
   await Promise.all([first.context().close(), second.context().close()]);
 });
 
-it('a link signs in although the answer to who is signed in, asked before, comes after it', async () => {
+it('a link signs in even if an earlier request for the current user is answered later', async () => {
   const page = await browser.newPage();
   const signIn = page.waitForResponse(isSignIn);
   const answered = Promise.withResolvers<undefined>();
@@ -79,7 +79,7 @@ it('a link signs in although the answer to who is signed in, asked before, comes
   await page.context().close();
 });
 
-it('texts of servers are shown as text, and invisible characters are seen', async () => {
+it('texts of servers are shown as text, and invisible characters are made visible', async () => {
   const { page, complaints } = signedIn;
   const tools = listAt((await admin.get('/tools')).json(), 'tools');
   const title = '<img src=x onerror="window.hacked=1">\u202e <b>bold</b>';
@@ -97,7 +97,7 @@ it('texts of servers are shown as text, and invisible characters are seen', asyn
   expect(complaints).toEqual([]);
 });
 
-it('a hint is overridden and inherited again in the panel of a tool', async () => {
+it("a hint is overridden and reset in a tool's panel", async () => {
   const { page } = signedIn;
   const dialog = page.getByRole('dialog');
   const override = dialog.getByRole('radiogroup', { name: 'Override of Destructive' });
@@ -116,7 +116,7 @@ it('a hint is overridden and inherited again in the panel of a tool', async () =
   await dialog.waitFor({ state: 'detached' });
 });
 
-it('a tool is switched off for clients, and filters are in the address', async () => {
+it('a tool is disabled for clients, and filters are in the URL', async () => {
   const { page } = signedIn;
   await page.getByRole('textbox', { name: 'Search tools' }).fill('plain_echo');
   const toggle = page.getByRole('switch', { name: 'plain_echo is on' });
@@ -129,7 +129,7 @@ it('a tool is switched off for clients, and filters are in the address', async (
   await expect.poll(disabled).toBe(0);
 });
 
-describe('a call that waits for a person', () => {
+describe('a call that waits for approval', () => {
   const markup = '<img src=x onerror="window.hacked=1">';
   const call = async (text: string): Promise<Awaited<ReturnType<Client['callTool']>>> => {
     client ??= await connectClient({ url: assay.url }, 'modern');
@@ -137,7 +137,7 @@ describe('a call that waits for a person', () => {
   };
   let client: Client | undefined;
 
-  it('is shown at once with its arguments as text, and goes on when the person approves it by a key', async () => {
+  it('is shown at once with its arguments as text, and continues when approved by keyboard', async () => {
     const { page, complaints } = signedIn;
     await page
       .getByRole('navigation')
@@ -173,7 +173,7 @@ function textOf({ content }: Awaited<ReturnType<Client['callTool']>>): string {
   return content.map((part) => (part.type === 'text' ? part.text : part.type)).join();
 }
 
-it('recorded calls are listed with the decision on each', async () => {
+it('recorded calls are listed with their decisions', async () => {
   const { page } = signedIn;
   await page.getByRole('navigation').getByRole('link', { name: 'Activity' }).click();
   await expect
@@ -184,7 +184,7 @@ it('recorded calls are listed with the decision on each', async () => {
     ]);
 });
 
-it('no page has an accessibility fault, in light or in dark, or loads anything from elsewhere', async () => {
+it('no page has an accessibility violation, light or dark, or loads anything from elsewhere', async () => {
   const { page, complaints } = signedIn;
   const findings: string[] = [];
   for (const name of ['Overview', 'Approvals', 'Servers', 'Activity', 'Tools']) {
@@ -203,7 +203,7 @@ it('no page has an accessibility fault, in light or in dark, or loads anything f
   expect(complaints).toEqual([]);
 });
 
-it('a page whose session has ended shows the way in, and none of what it knew', async () => {
+it('a page with an expired session shows the sign-in, and none of its data', async () => {
   const { page } = signedIn;
   const token = await keepToken(home, 'reader', { scopes: ['read'] });
   const other = await browser.newPage();

@@ -31,7 +31,7 @@ const preference = async (key: string): Promise<Json | undefined> =>
   find((await admin.get('/preferences')).json(), key);
 
 describe('/preferences', () => {
-  it('shows every setting with its value, its origin and what fixes it', async () => {
+  it('shows every setting with its value, its source and what fixes it', async () => {
     const { preferences } = (await admin.get('/preferences')).json() as { readonly preferences: Json };
     expect(listAt(preferences).map((one) => at(one, 'key'))).toEqual(Object.keys(SETTINGS));
     const takesEffect = 'next start';
@@ -73,7 +73,7 @@ describe('/preferences', () => {
     });
   });
 
-  it('keeps what is said for the next start, and returns it to its default', async () => {
+  it('keeps a value for the next start, and resets it to its default', async () => {
     const put = await admin.put('/preferences', {
       preferences: { 'limits.drain_ms': 50, 'modes.names': 'toolset-menu' },
     });
@@ -105,7 +105,7 @@ describe('/preferences', () => {
     }
   });
 
-  it('refuses all where one does not fit', async () => {
+  it('refuses everything if one value is invalid', async () => {
     const errorsOf = async (body: object): Promise<Json | undefined> => {
       const put = await admin.put('/preferences', { 'limits.drainMs': 4_321, ...body });
       expect(verdictOf(put)).toBe('422 BODY_INVALID');
@@ -132,7 +132,7 @@ describe('/preferences', () => {
     ]);
   });
 
-  it('lets one of several win that know the same', async () => {
+  it('lets one of several concurrent writers win', async () => {
     const etag = (await admin.get('/preferences')).headers.etag!;
     const answers = await Promise.all(
       [1, 2, 3, 4].map((value) =>

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 describe('the REST API', () => {
-  it('asks for a token on loopback too, though MCP is open there', async () => {
+  it('requires a token on loopback too, although MCP is open there', async () => {
     const none = await adminClient(assay).get('/tokens');
     expect([verdictOf(none), none.headers['www-authenticate']]).toEqual(['401 TOKEN_REQUIRED', 'Bearer']);
     const bad = await adminClient(assay, forged(adminToken)).get('/tokens');
@@ -33,13 +33,13 @@ describe('the REST API', () => {
     ]);
   });
 
-  it('tells without a token too that there is nothing, so that no client goes looking for one', async () => {
+  it('answers 404 without a token too, so that no client looks for one in vain', async () => {
     for (const path of ['/nothing', '/', '/sse', '/.well-known/oauth-protected-resource', '/tokens/a/b'])
       expect(verdictOf(await adminClient(assay).post(path, {}))).toBe('404 ENDPOINT_UNKNOWN');
     expect(verdictOf(await adminClient(assay).put('/tokens', {}))).toBe('401 TOKEN_REQUIRED');
   });
 
-  it('lets who may read read, and only who may administer write', async () => {
+  it('allows reads with the read scope, and writes with the admin scope only', async () => {
     const input = { name: 'x', scopes: ['read'] };
     expect(verdictOf(await admin.get('/tokens'))).toBe('200');
     expect(verdictOf(await reader.get('/tokens'))).toBe('200');
@@ -52,7 +52,7 @@ describe('the REST API', () => {
     expect(verdictOf(await reader.delete('/tokens/0f3a5c7e9b1d'))).toBe('403 SCOPE_MISSING');
   });
 
-  it('refuses foreign hosts and pages, in the form of all its errors', async () => {
+  it('refuses foreign hosts and pages, in its usual error format', async () => {
     const from = async (headers: Headers): Promise<string> => verdictOf(await admin.get('/tokens', headers));
     expect(await from({ host: 'evil.example' })).toBe('403 HOST_FORBIDDEN');
     expect(await from({ origin: 'https://evil.example' })).toBe('403 ORIGIN_FORBIDDEN');
@@ -61,7 +61,7 @@ describe('the REST API', () => {
 });
 
 describe('an error', () => {
-  it('is a problem document that says what happened and what it is about', async () => {
+  it('is a problem document that says what happened and what it concerns', async () => {
     const answer = await admin.get('/tokenz');
     expect([answer.status, answer.type, answer.json()]).toEqual([
       404,
@@ -77,7 +77,7 @@ describe('an error', () => {
     ]);
   });
 
-  it('names the methods that a path has', async () => {
+  it('lists the methods of a path', async () => {
     const answer = await admin.put('/tokens', {});
     expect([verdictOf(answer), answer.headers.allow]).toEqual([
       '405 HTTP_METHOD_UNKNOWN',
@@ -105,18 +105,18 @@ describe('an error', () => {
     ['null', null, {}, '422 BODY_INVALID'],
     ['a bottomless body', '['.repeat(100_000) + ']'.repeat(100_000), {}, '422 BODY_INVALID'],
     ['too much', JSON.stringify({ name: 'x'.repeat(5_000_000) }), {}, '413 BODY_TOO_LARGE'],
-  ])('tells %s apart', async (_, body, headers, expected) => {
+  ])('distinguishes %s', async (_, body, headers, expected) => {
     const before = (await admin.get('/tokens')).text;
     expect(verdictOf(await admin.post('/tokens', body, headers))).toBe(expected);
     expect((await admin.get('/tokens')).text).toBe(before);
   });
 
-  it('never quotes the body that was not understood', async () => {
+  it('never quotes a body that could not be parsed', async () => {
     const answer = await admin.post('/tokens', '{"secret": hunter2}');
     expect(answer.text).not.toContain('hunter2');
   });
 
-  it('is one for a body without a length that does not end in time', async () => {
+  it('is sent for a body without a length that does not end in time', async () => {
     const head = `POST /tokens HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     const said = await sendBytes(assay.port, [head, ...Array<string>(20).fill(chunk)], {
@@ -127,7 +127,7 @@ describe('an error', () => {
     expect(said).toContain('BODY_TOO_LARGE');
   });
 
-  it('is nobody’s where the client has left in the middle of its body', async () => {
+  it('is not sent if the client disconnected during its body', async () => {
     const head = `POST /tokens HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n`;
     await sendBytes(assay.port, [head, '{"name"'], { limitMs: 200 });
     await sendBytes(assay.port, [head, '{"name"'], { limitMs: 200, halfClose: true });
@@ -135,7 +135,7 @@ describe('an error', () => {
     expect(assay.stdout() + assay.stderr()).not.toMatch(/failed inside Assay|aborted|at .*\.js:/);
   });
 
-  it('is one for a target that cannot be read', async () => {
+  it('is sent for an unreadable request target', async () => {
     const said = await sendBytes(assay.port, [
       `GET /\\tokens HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${adminToken}\r\nConnection: close\r\n\r\n`,
     ]);
@@ -151,7 +151,7 @@ describe('a body', () => {
     return listAt(answer.json(), 'errors');
   };
 
-  it('may be wrapped, and have names in either spelling', async () => {
+  it('may be wrapped, and use either spelling of names', async () => {
     const made = await admin.post('/tokens', {
       token: { name: 'wrapped', scopes: ['read'], expires_in: '1h' },
     });
@@ -162,7 +162,7 @@ describe('a body', () => {
     ]);
   });
 
-  it('is refused with a pointer into it as it was sent', async () => {
+  it('is refused with a pointer into it as sent', async () => {
     expect(await errorsOf({ token: { name: 'x', expires_at: 'tomorrow', scopes: ['read', 'all'] } })).toEqual(
       [
         {
@@ -180,7 +180,7 @@ describe('a body', () => {
     ]);
   });
 
-  it('with a field that there is not is refused, and the nearest one is named', async () => {
+  it('with an unknown field is refused, and the nearest one is suggested', async () => {
     expect(await errorsOf({ name: 'x', scope: ['read'], 'a/b~c': 1 })).toEqual([
       { pointer: '/scope', detail: 'there is no such field; did you mean "scopes"', code: 'unknown' },
       {
@@ -194,13 +194,13 @@ describe('a body', () => {
     ]);
   });
 
-  it('with one field under two spellings is refused', async () => {
+  it('with one field in two spellings is refused', async () => {
     expect(await errorsOf({ name: 'x', expiresIn: '1h', expires_in: '2h' })).toEqual([
       { pointer: '/expires_in', detail: 'it is given twice, under two spellings', code: 'twice' },
     ]);
   });
 
-  it('cannot reach what objects inherit', async () => {
+  it('cannot reach Object.prototype', async () => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty'])
       expect(await errorsOf(`{"name": "x", ${JSON.stringify(name)}: {"scopes": ["execute"]}}`)).toMatchObject(
         [{ pointer: `/${name}`, code: 'unknown' }],
@@ -209,7 +209,7 @@ describe('a body', () => {
 });
 
 describe('a query', () => {
-  it('is checked like a body', async () => {
+  it('is validated like a body', async () => {
     const errorsOf = async (query: string): Promise<Json | undefined> => {
       const answer = await admin.get(`/tokens?${query}`);
       expect(verdictOf(answer)).toBe('400 QUERY_INVALID');

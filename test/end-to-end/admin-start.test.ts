@@ -24,7 +24,7 @@ const verdict = async (assay: Gateway, token: string): Promise<string> =>
   verdictOf(await adminClient(assay, token).get('/tokens'));
 
 describe('the first start', () => {
-  it('makes a token for the REST API, and says where it is and not what it is', async () => {
+  it('creates a token for the REST API, and prints where it is but not its value', async () => {
     const home = tempDir();
     const assay = await startAssay({ servers: {}, home, env: { ASSAY_LOG_LEVEL: 'trace' } });
     const token = tokenIn(home);
@@ -50,7 +50,7 @@ describe('the first start', () => {
     expect(assay.stdout()).toContain(fileIn(home));
   });
 
-  it('is one again when no token may administer any more, whatever took the name', async () => {
+  it('creates one again once no token has the admin scope, whatever uses the name', async () => {
     const home = tempDir();
     await (await startGateway({ servers: {}, home })).stop();
     const former = tokenIn(home);
@@ -64,7 +64,7 @@ describe('the first start', () => {
     );
   });
 
-  it('makes none where somebody has one already, and names no file that holds none', async () => {
+  it('creates none if somebody has one already, and names no file without one', async () => {
     const home = tempDir();
     await keepToken(home, 'anna', { scopes: ['admin'] });
     writeFileSync(fileIn(home), 'assay_nothing');
@@ -74,7 +74,7 @@ describe('the first start', () => {
     expect(assay.stdout()).toContain('assay token create NAME --scope admin');
   });
 
-  it('makes none with ASSAY_TOKEN, which opens the REST API', async () => {
+  it('creates none with ASSAY_TOKEN, which opens the REST API', async () => {
     const home = tempDir();
     const operator = 'operator-token-of-some-length';
     const assay = await startGateway({ servers: {}, home, env: { ASSAY_TOKEN: operator } });
@@ -82,14 +82,14 @@ describe('the first start', () => {
     expect(await verdict(assay, operator)).toBe('200');
   });
 
-  it('makes none beyond loopback, and is refused there', async () => {
+  it('creates none beyond loopback, and is refused there', async () => {
     const home = tempDir();
     const args = ['serve', '--config', writeConfig({}), '--host', '0.0.0.0', '--port', '0', '--home', home];
     expect((await runAssay(args)).code).toBe(3);
     expect(existsSync(fileIn(home))).toBe(false);
   });
 
-  it('of two at a time leaves one token, and a file that holds it', async () => {
+  it('of two concurrent processes leaves one token, and a file that holds it', async () => {
     const home = tempDir();
     const [one, other] = await Promise.all([
       startGateway({ servers: {}, home }),
@@ -103,7 +103,7 @@ describe('the first start', () => {
 });
 
 describe('a start that cannot write the file', () => {
-  it('goes on, says so, and leaves no token that nobody has', async () => {
+  it('continues, says so, and leaves no token that nobody has', async () => {
     const home = tempDir();
     mkdirSync(fileIn(home));
     const assay = await startGateway({ servers: {}, home });
@@ -116,7 +116,7 @@ describe('a start that cannot write the file', () => {
 const textOf = (file: string): string =>
   file.endsWith('.js') ? readFileSync(join(ROOT, 'dist', file), 'utf8') : '';
 describe('a program that needs no REST API', () => {
-  it.each(['serveStdio', 'openServe'])('reads nothing of it (%s)', (name) => {
+  it.each(['serveStdio', 'openServe'])('loads none of it (%s)', (name) => {
     const seen = new Set<string>();
     const packages = new Set<string>();
     const walk = (file: string): void => {

@@ -37,7 +37,7 @@ const comesTo = (token: string, verdict: string): Promise<true> =>
   );
 
 describe('a token', () => {
-  it('is made, holds, is taken back, and is shown with nothing that proves it', async () => {
+  it('is created, used, revoked, and listed without its secret', async () => {
     const made = await make({ name: 'ci', scopes: ['mcp', 'read'], expiresIn: '1h' });
     const { token: _, ...kept } = made as Record<string, Json>;
     expect(kept).toEqual({
@@ -65,7 +65,7 @@ describe('a token', () => {
     expect(revoked).toMatchObject({ state: 'revoked', revokedAt: expect.any(String) });
   });
 
-  it('grants nothing that its maker may not do', async () => {
+  it('cannot grant what its creator may not do', async () => {
     const input = { name: 'runner', scopes: ['execute'] };
     const refused = await admin.post('/tokens', input);
     expect([verdictOf(refused), refused.headers['www-authenticate']]).toEqual([
@@ -76,7 +76,7 @@ describe('a token', () => {
     expect(verdictOf(await executor.post('/tokens', input))).toBe('201');
   });
 
-  it('is not revoked by its name, and its name is not given twice', async () => {
+  it('is not revoked by its name, and its name is unique', async () => {
     await make({ name: 'named', scopes: ['mcp'] });
     for (const name of ['named', 'x', '../named', adminToken])
       expect(verdictOf(await admin.delete(`/tokens/${encodeURIComponent(name)}`))).toBe('404 TOKEN_UNKNOWN');
@@ -91,7 +91,7 @@ describe('a token', () => {
     ['a time that is none', { name: 'a', expiresIn: 'soon' }, '/expiresIn'],
     ['a time that is over', { name: 'a', expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
     ['two ends', { name: 'a', expiresIn: '1h', expiresAt: '2100-01-01T00:00:00Z' }, '/expiresAt'],
-  ])('is not made with %s', async (_, input, pointer) => {
+  ])('cannot be created with %s', async (_, input, pointer) => {
     const refused = await admin.post('/tokens', input);
     expect([verdictOf(refused), at(refused.json(), 'errors', 0, 'pointer')]).toEqual([
       '422 BODY_INVALID',
@@ -99,15 +99,15 @@ describe('a token', () => {
     ]);
   });
 
-  it('has an end that may be given as a time', async () => {
+  it('may have a time as its expiry', async () => {
     const made = await make({ name: 'dated', expires_at: '2100-01-01T02:00:00+02:00' });
     expect(textAt(made, 'expiresAt')).toBe('2100-01-01T00:00:00.000Z');
     expect(at(made, 'scopes')).toEqual(['mcp']);
   });
 });
 
-describe('when the clock of the machine is set back', () => {
-  it('a token that has expired is shown as expired, and one made then holds for its time', async () => {
+describe('when the system clock is set back', () => {
+  it('an expired token is shown as expired, and a new one is valid for its full lifetime', async () => {
     const home = tempDir();
     const boss = await keepToken(home, 'boss', { scopes: ['admin'] });
     const stepMs = join(home, 'step-ms');

@@ -64,7 +64,7 @@ describe('a toolset', () => {
     expect(verdictOf(await admin.delete('/toolsets/first'))).toBe('404 TOOLSET_UNKNOWN');
   });
 
-  it('that is known is not sent again', async () => {
+  it('that is unchanged is not sent again', async () => {
     const etag = etagOf(await make('known'));
     expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
     for (const tags of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
@@ -74,7 +74,7 @@ describe('a toolset', () => {
     expect((await admin.get('/toolsets/known', { 'if-none-match': '"x"' })).status).toBe(200);
   });
 
-  it('is changed in what is named alone, and renamed', async () => {
+  it('is changed in the given fields only, and renamed', async () => {
     await make('before', { description: 'Was' });
     const changed = await admin.put('/toolsets/before', { tools: ['plain.label'] });
     expect(changed.json()).toMatchObject({ description: 'Was', tools: [{ namespacedName: 'plain.label' }] });
@@ -86,7 +86,7 @@ describe('a toolset', () => {
     expect(verdictOf(await admin.put('/toolsets/after', { name: 'other' }))).toBe('409 TOOLSET_EXISTS');
   });
 
-  it('may be sent back as it was read, and with nothing else in what cannot be set', async () => {
+  it('may be sent back as it was read, but with no other change of read-only fields', async () => {
     const read = (await make('whole')).json();
     const put = await admin.put('/toolsets/whole', read);
     expect(verdictOf(put)).toBe('200');
@@ -97,7 +97,7 @@ describe('a toolset', () => {
     ]);
   });
 
-  it('holds a tool by refId, and keeps it so when it is sent back', async () => {
+  it('pins a tool by refId, and keeps it when sent back', async () => {
     await make('free');
     const client = await connectClient({ url: `http://127.0.0.1:${assay.port}/mcp/configuration` }, 'auto');
     const told = await client.callTool({
@@ -110,7 +110,7 @@ describe('a toolset', () => {
     expect((await admin.put('/toolsets/held', held.json())).json()).toMatchObject({ tools: [{ refId }] });
   });
 
-  it('is not saved with what there is not, and the field is named', async () => {
+  it('is not saved with unknown tools, and the field is named', async () => {
     const wrong = await admin.post('/toolsets', {
       toolset: { name: 'x1', tools: ['plain.echo', 'plain.ecko'] },
     });
@@ -144,7 +144,7 @@ describe('a toolset', () => {
     expect(verdictOf(await admin.post('/toolsets/none/equip'))).toBe('404 TOOLSET_UNKNOWN');
   });
 
-  it('may be called like a part of a path', async () => {
+  it('may have a name that looks like a path segment', async () => {
     await make('unequip');
     await make('equipped');
     expect(verdictOf(await admin.get('/toolsets/unequip'))).toBe('200');
@@ -157,7 +157,7 @@ describe('a toolset', () => {
   });
 });
 
-describe('of writers that know the same ETag', () => {
+describe('of concurrent writers with the same ETag', () => {
   it('exactly one wins, whoever they are', async () => {
     let etag = etagOf(await make('race'));
     for (let round = 0; round < 10; round += 1) {
@@ -175,7 +175,7 @@ describe('of writers that know the same ETag', () => {
     }
   });
 
-  it('exactly one wins too where some change and some delete', async () => {
+  it('exactly one wins, also if some change and some delete', async () => {
     for (let round = 0; round < 10; round += 1) {
       const headers = { 'if-match': etagOf(await make(`fate-${round}`)) };
       const answers = await Promise.all([
@@ -188,7 +188,7 @@ describe('of writers that know the same ETag', () => {
     }
   });
 
-  it('none wins with an ETag that is over, which is told, or is no strong one', async () => {
+  it('none wins with an outdated or weak ETag, which is reported', async () => {
     const etag = etagOf(await make('old'));
     await admin.put('/toolsets/old', { description: 'new' });
     const now = etagOf(await admin.get('/toolsets/old'));
@@ -210,7 +210,7 @@ describe('of writers that know the same ETag', () => {
 });
 
 describe('a list', () => {
-  it('comes in pages, each thing once, also when others come and go meanwhile', async () => {
+  it('is paged, each item once, even if items come and go meanwhile', async () => {
     const names = Array.from({ length: 7 }, (_, at) => `page-${at}`);
     for (const name of names) await make(name);
     const seen: string[] = [];

@@ -52,7 +52,7 @@ async function run(admin: AdminClient, { method, path, body, answer }: Step): Pr
   else expect({ what, answer: given.json() }).toMatchObject({ what, answer: parseJson(answer) });
 }
 
-it('every command of docs/ANNOTATIONS.md does what stands below it', async () => {
+it('every command of docs/ANNOTATIONS.md prints what is shown below it', async () => {
   const home = tempDir();
   const servers = { files: installed('filesystem', [home]) };
   const assay = await startGateway({ servers, home });
@@ -66,7 +66,7 @@ it('every command of docs/ANNOTATIONS.md does what stands below it', async () =>
   for (const step of steps) await run(admin, step);
 });
 
-it('the commands of assay that it names are done', async () => {
+it('the assay commands that it mentions work', async () => {
   const options = [
     '--config',
     writeConfig({ files: installed('filesystem', [tempDir()]) }),

@@ -28,7 +28,7 @@ describe('an answer over HTTP', () => {
     ['modern', (params: JsonObject) => modernStream(assay.url, 'tools/call', { params })],
   ] as const;
 
-  it.each(eras)('(%s) is JSON when there is only a result', async (_era, ask) => {
+  it.each(eras)('(%s) is JSON if there is only a result', async (_era, ask) => {
     for (const params of [
       callOf('plain_echo', {}),
       callOf('plain_sleep', { ms: 1_000 }),
@@ -39,7 +39,7 @@ describe('an answer over HTTP', () => {
     }
   });
 
-  it.each(eras)('(%s) is a stream as soon as something is said before the result', async (_era, ask) => {
+  it.each(eras)('(%s) is a stream as soon as something precedes the result', async (_era, ask) => {
     const stream = await ask(callOf('c_steps', { steps: 3, intervalMs: 50, who: 'a' }, 'tok'));
     expect(stream.headers['content-type']).toBe('text/event-stream');
     expect(stream.headers['cache-control']).toContain('no-cache');
@@ -59,7 +59,7 @@ describe('an answer over HTTP', () => {
     ).toBe(true);
   });
 
-  it.each(eras)('(%s) comes event by event, not at the end', async (_era, ask) => {
+  it.each(eras)('(%s) is sent event by event, not at the end', async (_era, ask) => {
     const stream = await ask(callOf('c_steps', { steps: 3, intervalMs: scaledMs(400), who: 'a' }, 'tok'));
     const startMs = Date.now();
     await stream.next('first progress', (one) => at(one, 'params', 'progress') === 1);
@@ -67,7 +67,7 @@ describe('an answer over HTTP', () => {
     await stream.ended;
   });
 
-  it('carries a length or is chunked, and the connection serves the next request', async () => {
+  it('has a length or is chunked, and the connection serves the next request', async () => {
     const { Agent, request } = await import('node:http');
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const ports = new Set<number>();

@@ -31,7 +31,7 @@ it('the transcript of docs/API.md is what a client gets', async () => {
   expect(lines.slice(0, -1).join('\n')).toBe(transcript);
 });
 
-it('docs/API.md names every path that there is, with its methods', async () => {
+it('docs/API.md lists every path with its methods', async () => {
   const assay = await startGateway({ servers: {} });
   const paths = at(parseJson((await adminClient(assay).get('/openapi.json')).text), 'paths');
   const there = Object.entries(isObject(paths) ? paths : {}).map(

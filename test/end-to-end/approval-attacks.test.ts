@@ -59,7 +59,7 @@ const approve = (admin: AdminClient, id: string): Promise<unknown> =>
 const codeIn = (answer: Json): Json | undefined => at(answer, 'result', '_meta', 'assay/refusal', 'code');
 
 it.for(['/mcp/all', '/mcp/search'])(
-  'a definition that changes while its call waits is not called by the approval of the former one: %s',
+  'a definition that changes while its call waits is not called with the earlier approval: %s',
   async (path) => {
     const { assay, admin } = await start(await wanted({ t: fixture('turncoat') }, WAITS));
     const session = await openSession(assay.url.replace('/mcp/all', path));
@@ -88,7 +88,7 @@ it.for([
     (admin) => admin.ask('PATCH', '/preferences', { body: { 'policy.unannotated': 'refuse' } }),
   ],
 ] as const satisfies readonly (readonly [string, (admin: AdminClient) => Promise<unknown>])[])(
-  'what forbids the call by the time of the answer wins over the answer: %s',
+  'whatever forbids the call when it is answered overrides the answer: %s',
   async ([code, forbid]) => {
     const { assay, admin } = await start(await wanted({ plain: fixture('plain') }, WAITS));
     const session = await openSession(assay.url);
@@ -101,7 +101,7 @@ it.for([
   },
 );
 
-it.for(DATABASES)('any replica can take the answer, and a restart loses none: %s', async ([, newPlace]) => {
+it.for(DATABASES)('any replica can accept the answer, and a restart loses none: %s', async ([, newPlace]) => {
   const { home, databaseUrl } = await newPlace();
   const token = await keepToken(home, 'boss', { scopes: ['admin'], databaseUrl });
   const given = { servers: { plain: fixture('plain') }, home, databaseUrl, token };
@@ -124,7 +124,7 @@ it.for(DATABASES)('any replica can take the answer, and a restart loses none: %s
   expect(codeIn(await next.ask('tools/call', params))).toBe('APPROVAL_REQUIRED');
 });
 
-it('nothing is approved while the store is gone', async () => {
+it('nothing is approved while the store is unavailable', async () => {
   const given = await wanted({ plain: fixture('plain') }, { ...WAITS, 'policy.approver': 'client' });
   const { assay } = await start(given);
   const step: Step = { name: 'plain_counter', args: {} };
@@ -136,7 +136,7 @@ it('nothing is approved while the store is gone', async () => {
   expect(at(answer, 'error', 'data', 'code')).toMatch(/^STORE_/);
 });
 
-it('an approval for the session counts no more where it cannot be revoked, as the store is gone', async () => {
+it('a session approval is not used while the store is unavailable, as it cannot be revoked', async () => {
   const settings = { ...WAITS, 'policy.alwaysConfirmDestructive': false };
   const given = await wanted({ plain: fixture('plain') }, settings);
   const { assay, admin } = await start(given);
@@ -156,7 +156,7 @@ describe('an approval for one reason', () => {
   const strict = (admin: AdminClient): Promise<unknown> =>
     admin.ask('PATCH', '/preferences', { body: { 'policy.unannotated': 'ask' } });
 
-  it('is not one for another: the call that waits, and its repeat', async () => {
+  it('does not cover another: neither for the waiting call nor for its repetition', async () => {
     const { assay, admin } = await start(await wanted({ plain: fixture('plain') }, LENIENT));
     const session = await openSession(assay.url);
     const params = { name: 'plain_counter', arguments: {} };
@@ -175,7 +175,7 @@ describe('an approval for one reason', () => {
     expect(textOf(await again)).toBe('1');
   });
 
-  it('is asked for again where a modern client answers it, or its server asks, by then', async () => {
+  it('is requested again if by then a modern client answers it, or its server asks', async () => {
     const peer = await startAsking('modern');
     endLater(() => peer.close());
     const settings = { ...LENIENT, 'policy.approver': 'client' };
@@ -202,7 +202,7 @@ describe('an approval for one reason', () => {
   });
 });
 
-it('a modern client that was sent to the inbox goes on after an approval for its session', async () => {
+it('a modern client that was sent to the inbox continues after an approval for its session', async () => {
   const settings = { ...WAITS, 'policy.alwaysConfirmDestructive': false };
   const { assay, admin } = await start(await wanted({ plain: fixture('plain') }, settings));
   const step: Step = { name: 'plain_counter', args: {} };
@@ -230,29 +230,32 @@ describe('a server that asks for input after its call was approved', () => {
     return { ...step, retry: { responses, state } };
   };
 
-  it.for(['modern', 'legacy'] as const)('is answered without another approval, and once: %s', async (era) => {
-    const peer = await startAsking(era);
-    endLater(() => peer.close());
-    const settings = { ...WAITS, 'policy.approver': 'client' };
-    const { assay } = await start(await wanted({ s: { url: peer.url } }, settings));
-    const step: Step = { name: 's_ask', args: FORM };
-    const approval = askedIn(await modernStep(assay.url, step));
-    expect(Object.keys(approval.requests)).toEqual(['approval']);
-    const approved: Step = {
-      ...step,
-      retry: { state: approval.state, responses: { approval: { action: 'accept', content: {} } } },
-    };
-    const asked = await modernStep(assay.url, approved);
-    expect(Object.keys(askedIn(asked).requests)).not.toContain('approval');
-    const last = answered(step, asked);
-    expect(toldIn(textOf(await modernStep(assay.url, last)))).toEqual([{ result: ACCEPTED }]);
-    const before = peer.countOf('tools/call');
-    expect(at(await modernStep(assay.url, last), 'error', 'data', 'code')).toMatch(
-      /^(STATE_INVALID|CALL_EXPIRED)$/,
-    );
-    expect(at(await modernStep(assay.url, approved), 'error', 'data', 'code')).toBe('STATE_INVALID');
-    expect(peer.countOf('tools/call')).toBe(before);
-    // What the server sees has nothing of Assay's own question in it.
-    expect(JSON.stringify(peer.seen)).not.toContain('"approval"');
-  });
+  it.for(['modern', 'legacy'] as const)(
+    'gets the answer without another approval, and once: %s',
+    async (era) => {
+      const peer = await startAsking(era);
+      endLater(() => peer.close());
+      const settings = { ...WAITS, 'policy.approver': 'client' };
+      const { assay } = await start(await wanted({ s: { url: peer.url } }, settings));
+      const step: Step = { name: 's_ask', args: FORM };
+      const approval = askedIn(await modernStep(assay.url, step));
+      expect(Object.keys(approval.requests)).toEqual(['approval']);
+      const approved: Step = {
+        ...step,
+        retry: { state: approval.state, responses: { approval: { action: 'accept', content: {} } } },
+      };
+      const asked = await modernStep(assay.url, approved);
+      expect(Object.keys(askedIn(asked).requests)).not.toContain('approval');
+      const last = answered(step, asked);
+      expect(toldIn(textOf(await modernStep(assay.url, last)))).toEqual([{ result: ACCEPTED }]);
+      const before = peer.countOf('tools/call');
+      expect(at(await modernStep(assay.url, last), 'error', 'data', 'code')).toMatch(
+        /^(STATE_INVALID|CALL_EXPIRED)$/,
+      );
+      expect(at(await modernStep(assay.url, approved), 'error', 'data', 'code')).toBe('STATE_INVALID');
+      expect(peer.countOf('tools/call')).toBe(before);
+      // What the server sees has nothing of Assay's own question in it.
+      expect(JSON.stringify(peer.seen)).not.toContain('"approval"');
+    },
+  );
 });

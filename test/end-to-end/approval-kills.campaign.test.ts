@@ -15,7 +15,7 @@ vi.setConfig({ testTimeout: 600_000 });
 const ROUNDS = rounds({ short: 2, long: 20 });
 const MAX_WAIT_MS = 15;
 
-it(`one approval is at most one call, in ${ROUNDS} kills`, async () => {
+it(`one approval allows at most one call, through ${ROUNDS} kills`, async () => {
   const peer = await startAsking('legacy');
   endLater(() => peer.close());
   const home = tempDir();

@@ -49,7 +49,7 @@ describe('through the inbox', () => {
     place = await open(PREFERENCES);
   });
 
-  it('a call waits, is shown with everything a person needs, and goes on when it is approved', async () => {
+  it('a call waits, is shown with everything a person needs, and continues when approved', async () => {
     const { assay, admin } = place;
     const session = await openSession(assay.url);
     const called = session.ask('tools/call', {
@@ -96,7 +96,7 @@ describe('through the inbox', () => {
     ]);
   });
 
-  it('a denied call has no effect, nor has its repeat, and the model reads the reason', async () => {
+  it('a denied call has no effect, nor has its repetition, and the model reads the reason', async () => {
     const { assay, admin } = place;
     const session = await openSession(assay.url);
     const params = { name: 'plain_counter', arguments: { not: 'this' } };
@@ -110,7 +110,7 @@ describe('through the inbox', () => {
     expect(textOf(await session.ask('tools/call', params))).toBe(denied);
   });
 
-  it('one approval is one call: of several that wait, one goes on', async () => {
+  it('one approval allows one call: of several waiting ones, one continues', async () => {
     const { assay, admin } = place;
     const session = await openSession(assay.url);
     const params = { name: 'plain_counter', arguments: { each: true } };
@@ -137,7 +137,7 @@ describe('through the inbox', () => {
     expect((await Promise.all(calls)).map(textOf)).toEqual(calls.map((_, number) => String(number)));
   });
 
-  it('an approval is used by the same call only: of the same caller, tool and arguments', async () => {
+  it('an approval is used by the same call only: same caller, tool and arguments', async () => {
     const { assay, admin, home } = place;
     const token = await keepToken(home, 'other');
     const session = await openSession(assay.url);
@@ -157,7 +157,7 @@ describe('through the inbox', () => {
     expect((await admin.get(`/approvals/${id}`)).json()).toMatchObject({ state: 'denied' });
   });
 
-  it('a client cannot approve its own call, whatever its token may do', async () => {
+  it('a client cannot approve its own call, whatever its token allows', async () => {
     const { assay, admin, home } = place;
     const token = await keepToken(home, 'agent', { scopes: ['mcp', 'admin'] });
     const session = await openSession(assay.url, { headers: bearer(token) });
@@ -184,7 +184,7 @@ describe('through the inbox', () => {
     expect(textOf(await called)).toBe('23');
   });
 
-  it('arguments with equal keys, which readers understand differently, are shown as they were sent', async () => {
+  it('arguments with duplicate keys, which readers interpret differently, are shown as sent', async () => {
     const { assay, admin } = place;
     const session = await openSession(assay.url);
     const args = '{"a":1,"a":2}';
@@ -215,7 +215,7 @@ describe('through the inbox', () => {
 });
 
 describe.for(ASKABLE)('a client $label that opens links', ({ connect }) => {
-  it('is sent to the page of the inbox, and its call goes on when it is approved there', async () => {
+  it('is sent to the inbox page, and its call continues when approved there', async () => {
     const { assay, admin } = await open(PREFERENCES);
     const client = await connect({ url: assay.url }, { capabilities: { elicitation: { url: {} } } });
     client.answerWith(() => ({ action: 'accept' }));
@@ -231,8 +231,8 @@ describe.for(ASKABLE)('a client $label that opens links', ({ connect }) => {
   });
 });
 
-describe('once the time to wait is over', () => {
-  it('the model reads how to go on, and the same call goes through after the approval, once', async () => {
+describe('after the time limit for an approval', () => {
+  it('the model reads how to continue, and the same call succeeds after the approval, once', async () => {
     const { assay, admin } = await open({ ...PREFERENCES, 'limits.approvalWaitMs': 0 });
     const session = await openSession(assay.url);
     const call = (): Promise<Json> =>
@@ -255,7 +255,7 @@ describe('once the time to wait is over', () => {
     expect(textOf(await call())).toMatch(/needs approval/);
   });
 
-  it('an approval that is not used in time counts no more', async () => {
+  it('an approval that is not used in time expires', async () => {
     const settings = { ...PREFERENCES, 'limits.approvalWaitMs': 0, 'limits.approvalMs': 4_000 };
     const { assay, admin } = await open(settings);
     const session = await openSession(assay.url);
@@ -354,18 +354,18 @@ describe('a modern client', () => {
         retry: { ...retry, state: `${String(retry?.state).slice(0, -8)}AAAAAAAA` },
       }),
     ],
-  ])('gets nothing with %s', async ([, altered]) => {
+  ])('gets no result with %s', async ([, altered]) => {
     const step = altered(await begin(counter));
     expect(codeOf(await modernStep(place.assay.url, step))).toBe('STATE_INVALID');
   });
 
-  it('gets nothing with the answer of another subject', async () => {
+  it('gets no result with the answer of another subject', async () => {
     const headers = bearer(await keepToken(place.home, 'eve'));
     const step = { ...(await begin(counter)), headers };
     expect(codeOf(await modernStep(place.assay.url, step))).toBe('STATE_INVALID');
   });
 
-  it('is not asked again where it approved all calls of its session, until that is revoked', async () => {
+  it('is not asked again after approving all calls of its session, until that is revoked', async () => {
     const step = { name: 'plain_label', args: {} };
     const asked = await begin(step);
     const retry = {

@@ -6,7 +6,7 @@ import { openSession } from '../support/legacy.ts';
 import { modernAsk, modernCall } from '../support/modern.ts';
 import { fixture } from '../support/paths.ts';
 
-describe('a server that asks in the middle of a call', () => {
+describe('a server that sends a request during a call', () => {
   it('is declined with a clear error, and never reaches a client', async () => {
     const assay = await startGateway({ servers: { asker: fixture('asker') } });
     await assay.settled();
@@ -27,13 +27,13 @@ describe('a server that asks in the middle of a call', () => {
     for (const stream of streams) expect(stream.messages()).toEqual([]);
   });
 
-  it('was told at its initialize that it cannot', async () => {
+  it('learned at its initialize that the client does not support it', async () => {
     const assay = await startGateway({ servers: { asker: fixture('asker') } });
     const capabilities = parseJson(await modernCall(assay.url, 'asker_capabilities'));
     for (const name of ['elicitation', 'sampling', 'roots']) expect(capabilities).not.toHaveProperty(name);
   });
 
-  it('of the modern era gives a client that cannot be asked an error, not a result that it cannot read', async () => {
+  it('of the modern era causes an error, not an unreadable result, for a client that cannot be asked', async () => {
     const assay = await startGateway({ servers: { modern: fixture('modern') } });
     const session = await openSession(assay.url);
     const answer = await session.ask('tools/call', { name: 'modern_ask', arguments: {} });

@@ -121,7 +121,7 @@ async function withMade(
 
 describe('a change', () => {
   it(
-    'by a command is whole or nothing, whichever of its writes fails',
+    'by a command is atomic, whichever of its writes fails',
     async () => {
       const home = tempDir();
       const options = { home, config: writeConfig({}) };
@@ -158,7 +158,7 @@ describe('a change', () => {
   );
 
   it(
-    'by a configuration tool is whole or nothing, whichever of its writes fails',
+    'by a configuration tool is atomic, whichever of its writes fails',
     async () => {
       const home = tempDir();
       const assay = await startGateway({ servers: { plain: fixture('plain') }, home });
@@ -184,7 +184,7 @@ describe('a change', () => {
   );
 });
 
-it('hints are not set on a REST tool that another process has removed', async () => {
+it('hints cannot be set on a REST tool that another process has removed', async () => {
   const home = tempDir();
   const options = { home, config: writeConfig({}) };
   const [one, two] = [

@@ -292,13 +292,13 @@ async function actionsIn(admin: AdminClient): Promise<readonly string[]> {
     .filter((action) => action !== 'tool.review');
 }
 
-describe.each(DATABASES)('a request that changes something, in %s', (database, newPlace) => {
+describe.each(DATABASES)('a mutating request in %s', (database, newPlace) => {
   // The steps of a change are the same in both: the short form tries each write of SQLite, and the first of PostgreSQL.
   const faultAt: readonly (number | undefined)[] =
     IS_LONG || database === 'SQLite' ? Array.from({ length: MAX_WRITES }, (_, at) => at + 1) : [1, undefined];
 
   it(
-    'changes nothing where any one of its writes fails, and else is told of in the same transaction',
+    'changes nothing if any of its writes fails, and otherwise is audited in the same transaction',
     async () => {
       const place = await newPlace();
       const env: Record<string, string> = {

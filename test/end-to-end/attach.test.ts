@@ -18,7 +18,7 @@ function attach(home: string, config: string): LinePeer {
 const CHANGED = 'notifications/tools/list_changed';
 
 describe('assay stdio --attach', () => {
-  it('speaks through the running serve: three clients, one process of each server', async () => {
+  it('uses the running serve: three clients, one process per server', async () => {
     const home = tempDir();
     const eventLog = openEventLog();
     const config = writeConfig({
@@ -48,7 +48,7 @@ describe('assay stdio --attach', () => {
     expect(at(await assay.health(), 'status')).toBe('ok');
   });
 
-  it('follows a serve that is started anew, at another address', async () => {
+  it('follows a restarted serve at another address', async () => {
     const home = tempDir();
     const config = writeConfig({ plain: fixture('plain') });
     const before = await startAssay({ config, home });
@@ -68,7 +68,7 @@ describe('assay stdio --attach', () => {
     expect(after.port).not.toBe(before.port);
   });
 
-  it('shows what its other options name, whatever the running serve has equipped', async () => {
+  it('shows the view of its other options, whatever the running serve has equipped', async () => {
     const home = tempDir();
     const served = await overHttp({ servers: { s: fixture('named', ['one', 'two']) }, home }, 'legacy');
     await equip(served, 'named', ['s.one']);
@@ -91,7 +91,7 @@ describe('assay stdio --attach', () => {
     await expect.poll(lists, { timeout: scaledMs(5_000) }).toEqual([...fixed, MENU]);
   });
 
-  it('shows the toolset that is named, also where no serve runs', async () => {
+  it('shows the named toolset, also without a running serve', async () => {
     const home = tempDir();
     const servers = { s: fixture('named', ['one', 'two']) };
     const before = await overStdio({ servers, home }, 'legacy');
@@ -102,7 +102,7 @@ describe('assay stdio --attach', () => {
     await expect(model.call('s_two')).rejects.toThrow('The tool "s_two" is not in the toolset "named".');
   });
 
-  it('starts the servers itself where no serve runs, also where one left its word and died; and says so', async () => {
+  it('starts the servers itself if no serve runs, or one died and left its file; and says so', async () => {
     const home = tempDir();
     const config = writeConfig({ plain: fixture('plain') });
     const dead = await startAssay({ config, home });
@@ -115,7 +115,7 @@ describe('assay stdio --attach', () => {
     await untilLogged(pipe, 'no `assay serve` of this home is running');
   });
 
-  it('is not led astray by the word of a dead serve whose number another process has', async () => {
+  it('is not misled by the file of a dead serve whose pid another process has', async () => {
     const home = tempDir();
     const config = writeConfig({ plain: fixture('plain') });
     const word = { url: `http://127.0.0.1:${await freePort()}`, pid: process.pid, token: 'x' };
@@ -125,7 +125,7 @@ describe('assay stdio --attach', () => {
     expect(await pipe.call('plain_label')).toBe('plain');
   });
 
-  it('finds the one that goes on where another of the same home has ended', async () => {
+  it('finds the remaining serve when another one of the same home has ended', async () => {
     const home = tempDir();
     const config = writeConfig({ plain: fixture('plain') });
     const first = await startAssay({ config, home });
@@ -144,7 +144,7 @@ describe('assay stdio --attach', () => {
     expect(url).toContain(`:${first.port}`);
   });
 
-  it('finds it by a file that only its user can read', async () => {
+  it('finds it through a file that only its user can read', async () => {
     const home = tempDir();
     await startAssay({ servers: { plain: fixture('plain') }, home });
     const word = join(home, 'serve.json');
@@ -160,7 +160,7 @@ describe('assay stdio --attach', () => {
   });
 });
 
-it('a serve whose endpoints need a token lets in who can read its file', async () => {
+it('a serve whose endpoints need a token accepts clients that can read its file', async () => {
   const home = tempDir();
   const config = writeConfig({ plain: fixture('plain') });
   await startAssay({ config, home, env: { ASSAY_MCP_ACCESS: 'token' } });

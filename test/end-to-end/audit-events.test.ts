@@ -10,7 +10,7 @@ import { equip, meet } from '../support/toolsets.ts';
 const OPERATOR = 'a-token-of-some-length-for-the-operator';
 
 describe('an audit event', () => {
-  it('is left by each command that changes toolsets or tokens, and by no other', async () => {
+  it('is written by each command that changes toolsets or tokens, and by no other', async () => {
     const { home, run } = newOperator();
     const text = (await run('token', 'create', 'ci', '--scope', 'read')).stdout.trim();
     for (const command of [
@@ -53,7 +53,7 @@ describe('an audit event', () => {
     for (const secret of text.split('_').slice(2)) expect(JSON.stringify(auditEvents)).not.toContain(secret);
   });
 
-  it('names the client by whose call a toolset was changed', async () => {
+  it('names the client whose call changed a toolset', async () => {
     const home = tempDir();
     const servers = { plain: fixture('plain') };
     const assay = await startGateway({ servers, home, env: { ASSAY_TOKEN: OPERATOR } });

@@ -12,7 +12,7 @@ const GUIDE = readFileSync(join(ROOT, 'docs', 'BACKUP.md'), 'utf8');
 /** Words of the transcript that are folders or files. */
 const PATHS: ReadonlySet<string> = new Set(['old', 'new', 'assay.json', 'sealed.json', 'passphrase']);
 
-it('the transcript of docs/BACKUP.md is what its lines print', async () => {
+it('the commands of docs/BACKUP.md print its transcript', async () => {
   const transcript = /```transcript\n([^]*?)\n```/.exec(GUIDE)?.[1] ?? '';
   const folder = tempDir();
   writeFileSync(join(folder, 'passphrase'), `${PASSPHRASE}\n`);

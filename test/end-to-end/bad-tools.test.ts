@@ -8,7 +8,7 @@ import { modernAsk } from '../support/modern.ts';
 import { fixture } from '../support/paths.ts';
 import { untilLogged } from '../support/endings.ts';
 
-describe('one bad tool never costs the others', () => {
+describe('one bad tool never affects the others:', () => {
   let assay: Gateway;
   let session: LegacySession;
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe('one bad tool never costs the others', () => {
     expect(await client.call('b_maybe')).toBe('maybe');
   });
 
-  it('a hint that is not a boolean is left out, the others stay', async () => {
+  it('a hint that is not a boolean is omitted, the others stay', async () => {
     expect(await toolOf('b_maybe')).toEqual({
       name: 'b_maybe',
       description: 'Does maybe.',
@@ -38,19 +38,19 @@ describe('one bad tool never costs the others', () => {
     });
   });
 
-  it('a title that is no string is left out, on the tool and in its annotations', async () => {
+  it('a title that is not a string is omitted, on the tool and in its annotations', async () => {
     expect(await toolOf('b_numbered')).not.toHaveProperty('title');
     expect(at(await toolOf('b_numbered_inside'), 'annotations')).toEqual({ idempotentHint: true });
   });
 
-  it('a tool without a usable name is withheld, and a word in the log says so', async () => {
+  it('a tool without a usable name is withheld, which is logged', async () => {
     const names = listAt(await session.ask('tools/list'), 'result', 'tools').map((one) => at(one, 'name'));
     expect(names.every((name) => typeof name === 'string')).toBe(true);
     expect(names).not.toContain('b_9');
     await untilLogged(assay, /withheld|left out/);
   });
 
-  it('every schema in the list is one that its era accepts', async () => {
+  it('every listed schema is valid in its era', async () => {
     const legacy = listAt(await session.ask('tools/list'), 'result', 'tools');
     const modern = listAt(await modernAsk(assay.url, 'tools/list'), 'result', 'tools');
     for (const tool of [...legacy, ...modern]) expect(at(tool, 'inputSchema', 'type')).toBe('object');

@@ -15,7 +15,7 @@ describe('a batch of revision 2025-03-26', () => {
     await assay.settled();
   });
 
-  it('of requests gets every answer, each under its own id', async () => {
+  it('of requests gets every response, each under its own id', async () => {
     const answer = await session.post(
       JSON.stringify([
         { jsonrpc: '2.0', id: 1, method: 'ping' },
@@ -37,7 +37,7 @@ describe('a batch of revision 2025-03-26', () => {
     expect(at(by(answers, 3), 'error', 'code')).toBe(-32601);
   });
 
-  it('of notifications alone gets 202 without a body', async () => {
+  it('of notifications only gets 202 without a body', async () => {
     const answer = await session.post('[{"jsonrpc":"2.0","method":"notifications/initialized"}]');
     expect([answer.status, answer.text]).toEqual([202, '']);
   });
@@ -47,14 +47,14 @@ describe('a batch of revision 2025-03-26', () => {
     expect([answer.status, at(answer.json(), 'error', 'code')]).toEqual([400, -32600]);
   });
 
-  it('with a bad message among good ones never costs the good ones', async () => {
+  it('with an invalid message still gets the responses of the valid ones', async () => {
     const answer = await session.post('[{"jsonrpc":"2.0","id":1,"method":"ping"},7]');
     if (answer.status === 200) {
       expect(by(answersIn(answer), 1)).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
     } else expect([answer.status, at(answer.json(), 'error', 'code')]).toEqual([400, -32600]);
   });
 
-  it('may not hold an initialize', async () => {
+  it('may not contain an initialize', async () => {
     const answer = await session.post(
       '[{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}]',
     );
@@ -63,7 +63,7 @@ describe('a batch of revision 2025-03-26', () => {
   });
 
   it.each(['2025-06-18', '2025-11-25'])(
-    'is refused with 400 in a session of %s, which has none',
+    'is refused with 400 in a session of %s, which has no batches',
     async (version) => {
       const later = await openSession(assay.url, { version });
       const answer = await later.post('[{"jsonrpc":"2.0","id":1,"method":"ping"}]');

@@ -25,7 +25,7 @@ function operator(
   return (args, env = {}) => runAssay(args, { env: { ASSAY_HOME: home, ASSAY_CONFIG: config, ...env } });
 }
 
-it('carry everything from one home to another, beside an Assay that runs', async () => {
+it('carry everything from one home to another, next to a running Assay', async () => {
   const full = await openInstance();
   await makeEverything(full);
   const folder = tempDir();
@@ -63,7 +63,7 @@ it('carry everything from one home to another, beside an Assay that runs', async
   expect(SECRETS.filter((secret) => told.includes(secret))).toEqual([]);
 });
 
-it('are heard by an Assay that runs on the same home', async () => {
+it('take effect in an Assay running on the same home', async () => {
   const running = await openInstance();
   const run = operator(running.home);
   const file = join(tempDir(), 'bundle.json');
@@ -83,7 +83,7 @@ it('are heard by an Assay that runs on the same home', async () => {
     .toBe(true);
 });
 
-it('refuse what cannot be taken, with their exit codes, and leave everything as it was', async () => {
+it('refuse what cannot be imported, with their exit codes, and change nothing', async () => {
   const run = operator();
   const folder = tempDir();
   const file = (name: string, value: unknown): string => {

@@ -52,7 +52,7 @@ const value = fc.oneof(
   ),
 );
 
-it('a damaged export is planned or refused, never a fault of Assay, and a plan changes nothing', async () => {
+it('a damaged export is planned or refused, never an internal error, and a plan changes nothing', async () => {
   const before = await exportOf(full);
   await fc.assert(
     fc.asyncProperty(fc.nat(), value, fc.boolean(), async (place, given, isOpen) => {
@@ -65,7 +65,7 @@ it('a damaged export is planned or refused, never a fault of Assay, and a plan c
   expect(await exportOf(full)).toEqual(before);
 });
 
-it('a damaged export that is refused has changed nothing, and one that is taken is taken whole', async () => {
+it('a refused damaged export has changed nothing, and an accepted one is imported completely', async () => {
   const target = await openInstance();
   await fc.assert(
     fc.asyncProperty(fc.nat(), value, async (place, given) => {

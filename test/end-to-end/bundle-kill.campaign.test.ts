@@ -17,7 +17,7 @@ import { seeded } from '../support/seeded.ts';
 
 const KILLS = rounds({ short: 2, long: 20 });
 
-it(`an Assay that is killed while it imports has all of it or nothing afterwards, ${KILLS} times`, async () => {
+it(`an Assay killed while importing has all of it or nothing afterwards, ${KILLS} times`, async () => {
   const chance = seeded('kills while importing');
   const full = await openInstance();
   await makeEverything(full);

@@ -14,7 +14,7 @@ const after = [
   toolNamed('wider', { ...harmless, inputSchema: { type: 'object', required: ['all'] } }),
 ];
 
-it('an import says in its plan which overrides it suspends, and the others are in force at once', async () => {
+it('an import plan lists the overrides that it suspends, and the others apply at once', async () => {
   const server = filedServer(before);
   const servers = { made: server.entry };
   const from = await openInstance(undefined, { servers });

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 
 describe('an export', () => {
-  it('is a file of the same bytes while nothing changes, whose ETag says so', async () => {
+  it('is the same file while nothing changes, as its ETag says', async () => {
     const [one, two] = [await full.admin.get('/export'), await full.admin.get('/export')];
     expect(one.headers['content-disposition']).toMatch(
       /^attachment; filename="assay-\d{4}-\d\d-\d\d\.json"$/,
@@ -49,7 +49,7 @@ describe('an export', () => {
     ]);
   });
 
-  it('has no secret in the clear, and names what was taken out', async () => {
+  it('has no plaintext secrets, and lists what was removed', async () => {
     const texts = [(await full.admin.get('/export')).text, JSON.stringify(bundle)];
     expect(SECRETS.filter((secret) => texts.some((text) => text.includes(secret)))).toEqual([]);
     const withheld = (list: string): readonly unknown[] =>
@@ -62,14 +62,14 @@ describe('an export', () => {
     expect(withheld('functions')).toEqual([[expect.stringMatching(/sums\.mjs$/), ['env']]]);
   });
 
-  it('takes a token that administers, and a passphrase of 12 characters', async () => {
+  it('requires a token with the admin scope, and a passphrase of 12 characters', async () => {
     expect(verdictOf(await full.admin.post('/export', { passphrase: 'short' }))).toBe('422 BODY_INVALID');
     expect(verdictOf(await full.limited.get('/export'))).toBe('200');
   });
 });
 
 describe('an import', () => {
-  it('is a dry run first, which changes nothing and tells what would', async () => {
+  it('starts as a dry run, which changes nothing and reports what would change', async () => {
     const before = await exportOf(empty);
     const planned = await empty.admin.post('/import', { bundle, passphrase: PASSPHRASE });
     expect([planned.status, at(planned.json(), 'applied')]).toEqual([200, false]);
@@ -79,7 +79,7 @@ describe('an import', () => {
     expect(planned.text).not.toMatch(/s3cr3t/);
   });
 
-  it('brings all of it into an empty Assay, identical, and the same again changes nothing', async () => {
+  it('recreates everything in an empty Assay, identically, and repeating it changes nothing', async () => {
     const empty = await openInstance();
     const input = { bundle, passphrase: PASSPHRASE, apply: true };
     const done = await empty.admin.post('/import', input);
@@ -106,7 +106,7 @@ describe('an import', () => {
     expect(await exportOf(other)).toEqual(lasting(bundle));
   });
 
-  it('goes from SQLite to PostgreSQL and back without a difference', async () => {
+  it('moves from SQLite to PostgreSQL and back without a difference', async () => {
     const elsewhere = await openInstance(await newDatabase());
     const back = await openInstance();
     const input = { passphrase: PASSPHRASE, apply: true };
@@ -119,7 +119,7 @@ describe('an import', () => {
     expect(countsOf(known.json())).toEqual({ ...NOTHING, unchanged: 13 });
   });
 
-  it('without the passphrase leaves out what is nothing without its secrets, and says what the rest needs', async () => {
+  it('without the passphrase skips what is useless without secrets, and lists what the rest needs', async () => {
     const empty = await openInstance();
     const done = (await empty.admin.post('/import', { bundle, apply: true })).json();
     expect(countsOf(done)).toEqual({ ...NOTHING, create: 12, omitted: 1 });
@@ -134,12 +134,12 @@ describe('an import', () => {
     expect(countsOf(again)).toEqual({ ...NOTHING, unchanged: 12, omitted: 1 });
   });
 
-  it('without the passphrase keeps the secrets that are here for the same place', async () => {
+  it('without the passphrase keeps the existing secrets for the same target', async () => {
     const done = (await full.admin.post('/import', { bundle: lasting(bundle), apply: true })).json();
     expect(countsOf(done)).toEqual({ ...NOTHING, unchanged: 13 });
   });
 
-  it('with another passphrase is refused whole', async () => {
+  it('with a wrong passphrase is refused entirely', async () => {
     const before = await exportOf(empty);
     const refused = await empty.admin.post('/import', {
       bundle,
@@ -154,7 +154,7 @@ describe('an import', () => {
     expect(await exportOf(empty)).toEqual(before);
   });
 
-  it('carries no secret to a place for which it was not given', async () => {
+  it('sends no secret to a target for which it was not meant', async () => {
     const [here, there] = [await startHttp('legacy'), await startHttp('legacy')];
     const from = await openInstance();
     const headers = { Authorization: 'Bearer s3cr3t-of-one-place-0123456789' };
@@ -184,7 +184,7 @@ describe('an import', () => {
     await Promise.all([here.close(), there.close()]);
   });
 
-  it('of commands, modules and documents in files takes the scope execute, and then does nothing of the rest', async () => {
+  it('of commands, modules and documents in files requires the scope execute, and otherwise imports nothing', async () => {
     const before = await exportOf(empty);
     const input = { bundle, passphrase: PASSPHRASE, apply: true };
     expect(verdictOf(await empty.limited.post('/import', input))).toBe('403 SCOPE_MISSING');
@@ -198,13 +198,13 @@ describe('an import', () => {
     ['code search, which reads every folder', { type: 'codebase' }],
     ['a document in a file', { openapi: '/etc/passwd' }],
     ['a command', { command: 'node' }],
-  ])('of %s takes the scope execute', async (_what, entry) => {
+  ])('of %s requires the scope execute', async (_what, entry) => {
     const gateways = [{ name: 'taken', entry, createdAt: '2026-01-01T00:00:00Z', createdBy: 'me' }];
     const input = { bundle: { assay: 1, gateways }, apply: true };
     expect(verdictOf(await empty.limited.post('/import', input))).toBe('403 SCOPE_MISSING');
   });
 
-  it('replaces what differs, or keeps it where that is wished, and takes nothing away', async () => {
+  it('replaces what differs, or keeps it if requested, and removes nothing', async () => {
     const target = await openInstance();
     await target.admin.post('/toolsets', { name: 'both', tools: [] });
     await target.admin.post('/toolsets', { name: 'own', tools: [] });
@@ -229,7 +229,7 @@ describe('an import', () => {
     ]);
   });
 
-  it('twice at a time does it once', async () => {
+  it('twice concurrently takes effect once', async () => {
     const empty = await openInstance();
     const input = { bundle, passphrase: PASSPHRASE, apply: true };
     const both = await Promise.all([empty.admin.post('/import', input), empty.admin.post('/import', input)]);
@@ -241,7 +241,7 @@ describe('an import', () => {
     expect(auditEvents.filter((auditEvent) => at(auditEvent, 'subject') !== 'local')).toHaveLength(13);
   });
 
-  it('tells each fault by its place, and does nothing', async () => {
+  it('reports each fault with its position, and changes nothing', async () => {
     const before = await exportOf(empty);
     const faulty = {
       ...lasting(bundle),
@@ -265,7 +265,7 @@ describe('an import', () => {
     expect(await exportOf(empty)).toEqual(before);
   });
 
-  it('with overrides of one tool that contradict each other is refused at their place, and does nothing', async () => {
+  it('with contradictory overrides of one tool is refused at their position, and changes nothing', async () => {
     const before = await exportOf(empty);
     const hint = { value: true, author: 'me', at: '2026-11-22T09:30:00.000Z', digest: 'a'.repeat(64) };
     const said = (name: string, hints: JsonObject): JsonObject => ({

@@ -70,7 +70,7 @@ describe('/activity/calls', () => {
     expect(found[0]).not.toHaveProperty('decision');
   });
 
-  it('masks secrets in arguments, and shows none to a token that may only read', async () => {
+  it('masks secrets in arguments, and shows no arguments to a read-only token', async () => {
     const args = at((await calls('?outcome=ok'))[0], 'arguments');
     expect(args).toMatchObject({ form: 'masked', text: '{"text":"hi","password":"***"}' });
     const [shown] = await calls('?outcome=ok', reader);
@@ -82,7 +82,7 @@ describe('/activity/calls', () => {
     expect(verdictOf(await adminClient(assay).get('/activity/calls'))).toBe('401 TOKEN_REQUIRED');
   });
 
-  it('is read in pages and by what calls are about', async () => {
+  it('is paged and filtered by what calls are about', async () => {
     const first = (await admin.get('/activity/calls?limit=2')).json();
     expect(listAt(first, 'calls')).toHaveLength(2);
     const rest = (await admin.get(`/activity/calls?cursor=${String(at(first, 'nextCursor'))}`)).json();
@@ -98,12 +98,12 @@ describe('/activity/calls', () => {
     expect(verdictOf(await admin.get('/activity/calls?cursor=x'))).toBe('400 CURSOR_INVALID');
   });
 
-  it('refuses an id that no call has', async () => {
+  it('refuses an unknown call id', async () => {
     for (const id of ['0', '999', 'x', '9'.repeat(30)])
       expect(verdictOf(await admin.get(`/activity/calls/${id}`))).toBe('404 CALL_UNKNOWN');
   });
 
-  it('is exported as lines from which anyone can compute the hashes again', async () => {
+  it('is exported as lines from which anyone can recompute the hashes', async () => {
     const { type, text } = await admin.get('/activity/calls/export');
     expect(type).toBe('application/x-ndjson');
     const lines = text
@@ -120,7 +120,7 @@ describe('/activity/calls', () => {
 });
 
 describe('/events', () => {
-  it('tells that calls were recorded', async () => {
+  it('announces recorded calls', async () => {
     const stream = await openStream(`http://127.0.0.1:${assay.port}/events`, {
       method: 'GET',
       headers: bearer(boss),
@@ -134,7 +134,7 @@ describe('/events', () => {
 });
 
 describe('assay activity', () => {
-  it('lists, shows and verifies calls, and fails once one was changed', async () => {
+  it('lists, shows and verifies calls, and fails once one was altered', async () => {
     const list = await runAssay(['activity', '--decision', 'refuse', '--home', home]);
     expect(list.stdout).toMatch(
       /^ID +TIME +WHO +TOOL +DECISION +OUTCOME +MS\n2 .*plain\.counter +refuse +CALL_REFUSED +\d+\n$/,

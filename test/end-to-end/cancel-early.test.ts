@@ -14,8 +14,8 @@ import { openStdio } from '../support/stdio-gateway.ts';
 /** Long enough that the call is there and cancelled before the server answers its handshake. */
 const LATE = '--late-ms=2500';
 
-describe.concurrent('a call that is cancelled before its server stands', () => {
-  it('is never sent when a legacy client cancelled it', async () => {
+describe.concurrent('a call cancelled before its server is ready', () => {
+  it('is never sent if a legacy client cancelled it', async () => {
     const eventLog = openEventLog();
     const assay = await startGateway({ servers: { slow: fixture('lister', [LATE], { env: eventLog.env }) } });
     const session = await openSession(assay.url);
@@ -31,7 +31,7 @@ describe.concurrent('a call that is cancelled before its server stands', () => {
     expect(eventLog.countOf('notifications/cancelled')).toBe(0);
   });
 
-  it('is never sent when a modern client went away', async () => {
+  it('is never sent if a modern client disconnected', async () => {
     const eventLog = openEventLog();
     const assay = await startGateway({ servers: { slow: fixture('lister', [LATE], { env: eventLog.env }) } });
     const call = { name: 'slow_echo', arguments: {} };
@@ -47,7 +47,7 @@ describe.concurrent('a call that is cancelled before its server stands', () => {
     expect(eventLog.countOf('tools/call')).toBe(0);
   });
 
-  it('is never sent, and not answered, on stdio', async () => {
+  it('is never sent, nor answered, on stdio', async () => {
     const eventLog = openEventLog();
     const pipe = openStdio({ servers: { slow: fixture('lister', [LATE], { env: eventLog.env }) } });
     await pipe.initialize();
@@ -62,7 +62,7 @@ describe.concurrent('a call that is cancelled before its server stands', () => {
     expect(pipe.lines().filter((line) => line.includes('"gone"'))).toEqual([]);
   });
 
-  it('is never sent when its server is an HTTP server', async () => {
+  it('is never sent if its server is an HTTP server', async () => {
     const server = await startMade({
       era: 'legacy',
       own: ({ incoming, write }) => {
@@ -89,7 +89,7 @@ describe.concurrent('a call that is cancelled before its server stands', () => {
     expect(server.countOf('tools/call')).toBe(0);
   });
 
-  it('is never sent while its server is being started again', async () => {
+  it('is never sent while its server restarts', async () => {
     const eventLog = openEventLog();
     const state = join(tempDir(), 'starts');
     const args = [`--state=${state}`, '--late-ms=1500'];
@@ -113,7 +113,7 @@ describe.concurrent('a cancellation', () => {
     ['"café"', '"caf\\u00E9"'],
     ['"a\\/b"', '"a/b"'],
   ];
-  it.each(spellings)('of %s that says %s finds its request on stdio', async (written, cancelled) => {
+  it.each(spellings)('with %s for %s finds its request on stdio', async (written, cancelled) => {
     const pipe = openStdio({ servers: { c: fixture('cancellable') } });
     await pipe.initialize();
     await pipe.ask('tools/list');
@@ -132,7 +132,7 @@ describe.concurrent('a cancellation', () => {
     expect(pipe.lines().filter((line) => line.includes('caf') || line.includes('a/b'))).toEqual([]);
   });
 
-  it.each(spellings)('of %s that says %s finds its request over HTTP', async (written, cancelled) => {
+  it.each(spellings)('with %s for %s finds its request over HTTP', async (written, cancelled) => {
     const assay = await startGateway({ servers: { c: fixture('cancellable') } });
     await assay.settled();
     const session = await openSession(assay.url);

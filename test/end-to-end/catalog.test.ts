@@ -38,7 +38,7 @@ describe('the catalog', () => {
     }
   });
 
-  it('is in the order of the config, then of each server', async () => {
+  it('follows the order of the config, then of each server', async () => {
     const names = namesAt(await session.ask('tools/list'), 'result', 'tools');
     const servers = [...new Set(names.map((name) => name.split('_')[0]))];
     expect(servers).toEqual(['zed', 'pager', 'abe']);
@@ -47,7 +47,7 @@ describe('the catalog', () => {
     );
   });
 
-  it('is the same, byte for byte, in 100 lists', async () => {
+  it('is identical, byte for byte, in 100 lists', async () => {
     const ask = () => session.post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
     const first = (await ask()).text;
     for (let round = 0; round < 10; round++) {
@@ -58,7 +58,7 @@ describe('the catalog', () => {
     expect(first).toContain(modern.slice(1, -1));
   });
 
-  it('keeps what servers say of their tools, name apart', async () => {
+  it("keeps the servers' definitions, except for the names", async () => {
     const tool = listAt(await session.ask('tools/list'), 'result', 'tools').find(
       (one) => at(one, 'name') === 'zed_add',
     );
@@ -80,7 +80,7 @@ describe('the catalog', () => {
     expect(textAt(own.initialized, 'result', 'instructions')).not.toContain('zed');
   });
 
-  it('leaves resource URIs as they are; on a clash the first server of the config has it', async () => {
+  it('leaves resource URIs unchanged; on a collision the first server of the config wins', async () => {
     const resources = listAt(await session.ask('resources/list'), 'result', 'resources');
     const uris = resources.map((one) => textAt(one, 'uri'));
     expect(uris.filter((uri) => uri === 'plain://shared')).toHaveLength(1);
@@ -98,7 +98,7 @@ describe('the catalog', () => {
     expect(textAt(read, 'result', 'contents', 0, 'text')).toBe('abe has plain://abe/item/7');
   });
 
-  it('has no such resource: -32002 for legacy clients, -32602 for modern ones', async () => {
+  it('answers an unknown resource with -32002 for legacy clients, -32602 for modern ones', async () => {
     const legacy = await session.ask('resources/read', { uri: 'nowhere://x' });
     expect([-32002, -32602]).toContain(at(legacy, 'error', 'code'));
     expect(at(legacy, 'error', 'data', 'code')).toBe('RESOURCE_UNKNOWN');
@@ -106,7 +106,7 @@ describe('the catalog', () => {
     expect(at(modern, 'error', 'code')).toBe(-32602);
   });
 
-  it('passes prompts and completions to their server under its own names', async () => {
+  it("passes prompts and completions to their server under the server's names", async () => {
     const prompt = await session.ask('prompts/get', { name: 'abe_greet', arguments: { who: 'Ada' } });
     expect(at(prompt, 'result', 'messages', 0, 'content', 'text')).toBe('abe greets Ada');
     const byPrompt = await session.ask('completion/complete', {
@@ -123,7 +123,7 @@ describe('the catalog', () => {
     expect(at(none, 'error', 'data', 'code')).toBe('PROMPT_UNKNOWN');
   });
 
-  it('tells a subscriber of an update of its resource, or says from the start that it does not', async () => {
+  it('notifies a subscriber of an updated resource, or refuses the subscription from the start', async () => {
     const isOffered = at(session.initialized, 'result', 'capabilities', 'resources', 'subscribe') === true;
     const [stream, silent] = await Promise.all([session.listen(), (await openSession(assay.url)).listen()]);
     const answer = await session.ask('resources/subscribe', { uri: 'plain://abe/readme' });
@@ -139,7 +139,7 @@ describe('the catalog', () => {
     stream.cut();
   });
 
-  it('declares what its servers can do', () => {
+  it("declares the servers' capabilities", () => {
     expect(at(session.initialized, 'result', 'capabilities')).toMatchObject({
       tools: { listChanged: true },
       prompts: {},
@@ -149,17 +149,17 @@ describe('the catalog', () => {
     });
   });
 
-  it('takes a log level for all servers', async () => {
+  it('sets the log level of all servers', async () => {
     expect(await session.ask('logging/setLevel', { level: 'warning' })).toMatchObject({ result: {} });
     expect(at(await session.ask('logging/setLevel', { level: 'loud' }), 'error', 'code')).toBe(-32602);
   });
 
-  it.each(OFFICIAL)('is read in full by the official client $label', async ({ connect }) => {
+  it.each(OFFICIAL)('is read completely by the official client $label', async ({ connect }) => {
     const client = await connect({ url: assay.url });
     expect(await client.tools()).toEqual(namesAt(await session.ask('tools/list'), 'result', 'tools'));
   });
 
-  it('is read by the typed verbs of both official clients', async () => {
+  it('is read by the typed methods of both official clients', async () => {
     const client = await connectClient({ url: assay.url }, 'modern');
     const first = await connectFirst({ url: assay.url });
     for (const one of [client, first]) {
@@ -173,8 +173,8 @@ describe('the catalog', () => {
   });
 });
 
-describe('a catalog of more than a page', () => {
-  it('comes in pages of up to 1,000, in order and without a gap', async () => {
+describe('a catalog of more than one page', () => {
+  it('comes in pages of up to 1,000, in order and without gaps', async () => {
     const assay = await startGateway({ servers: { n: fixture('named', [`--count=${COUNT}`]) } });
     await assay.settled();
     const session = await openSession(assay.url);

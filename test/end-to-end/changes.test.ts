@@ -46,7 +46,7 @@ describe('a change of a server’s lists', () => {
     expect(await session.call('changer_extra_0')).toBe('extra_0');
   });
 
-  it('comes as one notice, or few, when it is a burst; the list then is complete', async () => {
+  it('arrives as one notification, or few, for a burst; the list is complete then', async () => {
     const stream = await session.listen();
     await session.call('changer_burst', { times: 40 });
     await listAfterChanges({
@@ -57,7 +57,7 @@ describe('a change of a server’s lists', () => {
     expect(stream.messages().filter(isChange).length).toBeLessThanOrEqual(3);
   });
 
-  it('is told per kind: a client of prompts hears nothing of tools', async () => {
+  it('is announced per kind: a client that uses prompts gets nothing about tools', async () => {
     const prompts = await listen(7, { promptsListChanged: true });
     const resources = await listen(8, { resourcesListChanged: true, toolsListChanged: false });
     await session.call('changer_grow', { kinds: ['tools', 'prompts'] });
@@ -76,7 +76,7 @@ describe('a change of a server’s lists', () => {
     expect(namesAt(await session.ask('prompts/list'), 'result', 'prompts')).toContain('changer_p_extra_0');
   });
 
-  it('reaches those who listen at the server’s own endpoint, and not those at another’s', async () => {
+  it('reaches clients at the server’s own endpoint, and not those at another’s', async () => {
     const base = `http://127.0.0.1:${assay.port}/mcp/servers`;
     const own = await modernStream(`${base}/changer`, 'subscriptions/listen', {
       params: { notifications: { toolsListChanged: true } },
@@ -96,7 +96,7 @@ describe('a change of a server’s lists', () => {
     expect(changesOf(others)).toBe(ofOthers);
   });
 
-  it('reaches the official clients, which list anew by themselves', async () => {
+  it('reaches the official clients, which list again by themselves', async () => {
     for (const mode of ['legacy', 'modern'] as const) {
       const seen: number[] = [];
       await connectClient({ url: assay.url }, mode, {
@@ -113,7 +113,7 @@ describe('a change of a server’s lists', () => {
 });
 
 describe('subscriptions/listen', () => {
-  it('is acknowledged first, stamped with the id of its request, and names only what is honoured', async () => {
+  it('is acknowledged first, tagged with the id of its request, and names only what is honored', async () => {
     const assay = await startGateway({ servers: { changer: fixture('changer') } });
     for (const id of [0, 'text', 77]) {
       const stream = await modernStream(assay.url, 'subscriptions/listen', {
@@ -132,13 +132,13 @@ describe('subscriptions/listen', () => {
     }
   });
 
-  it('without its filter is answered by an error in place of a stream', async () => {
+  it('without its filter is answered with an error instead of a stream', async () => {
     const assay = await startGateway({ servers: { changer: fixture('changer') } });
     const stream = await modernStream(assay.url, 'subscriptions/listen', { params: {} });
     expect([stream.status, stream.headers['content-type']]).toEqual([200, 'application/json']);
   });
 
-  it('on stdio shares the channel, ends with notifications/cancelled and leaves other requests alone', async () => {
+  it('on stdio shares the channel, ends with notifications/cancelled and does not affect other requests', async () => {
     const pipe = openStdio({ servers: { changer: fixture('changer') } });
     const send = (id: Json, method: string, params: Record<string, Json>): void => {
       pipe.send({

@@ -32,7 +32,7 @@ describe.concurrent.each([
 ] as const)('a %s child and its own child', (kind, args) => {
   const servers = { g: fixture('grandchild', args) };
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('end with assay serve at %s', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('end with assay serve on %s', async (signal) => {
     const assay = await startAssay({ servers });
     const pids = pidsIn(await (await openSession(assay.url)).call('g_pids'));
     const startMs = Date.now();
@@ -52,8 +52,8 @@ describe.concurrent.each([
   });
 });
 
-describe('what a server leaves behind', () => {
-  it('is gone before it is started again', async () => {
+describe('processes that a server leaves behind', () => {
+  it('are gone before it is restarted', async () => {
     const eventLog = openEventLog();
     const assay = await startAssay({ servers: { g: fixture('grandchild', [], { env: eventLog.env }) } });
     const session = await openSession(assay.url);
@@ -68,8 +68,8 @@ describe('what a server leaves behind', () => {
   });
 });
 
-describe('assay serve at SIGTERM', () => {
-  it('answers running calls, with their result or with an error that says why, and exits with code 0', async () => {
+describe('assay serve on SIGTERM', () => {
+  it('answers pending calls, with their result or with an error that says why, and exits with code 0', async () => {
     const assay = await startAssay({ servers: { plain: fixture('plain') } });
     const session = await openSession(assay.url);
     await session.call('plain_label');
@@ -83,7 +83,7 @@ describe('assay serve at SIGTERM', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('closes streams that would stay open for ever', async () => {
+  it('closes streams that would otherwise stay open', async () => {
     const assay = await startAssay({ servers: { plain: fixture('plain') } });
     const session = await openSession(assay.url);
     const stream = await session.listen();

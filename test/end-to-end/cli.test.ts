@@ -15,7 +15,7 @@ const config = writeConfig({
 const run = (...args: readonly string[]) => spawnAssay([...args, '--config', config, '--home', home]);
 
 describe('assay tools', () => {
-  it('shows the tools of all servers on stdout, and what failed on stderr', async () => {
+  it('prints the tools of all servers on stdout, and failures on stderr', async () => {
     const { code, stdout, stderr } = await run('tools');
     expect(code).toBe(0);
     expect(stdout).toContain('plain_echo');
@@ -24,7 +24,7 @@ describe('assay tools', () => {
     expect(stderr).toContain('no-such-command-anywhere');
   });
 
-  it('--json gives JSON alone, with names and definitions', async () => {
+  it('--json prints only JSON, with names and definitions', async () => {
     const { code, stdout } = await run('tools', '--json');
     expect(code).toBe(0);
     const parsed = parseJson(stdout);
@@ -32,12 +32,12 @@ describe('assay tools', () => {
     expect(tools).toEqual(expect.arrayContaining(['plain_echo', 'crasher_crash']));
   });
 
-  it('writes no colours where stdout is no terminal', async () => {
+  it('prints no colors if stdout is not a terminal', async () => {
     const { stdout, stderr } = await run('tools');
     expect(stdout + stderr).not.toContain('\u001b[');
   });
 
-  it('ends with code 4 when no server can be reached', async () => {
+  it('exits with code 4 if no server can be reached', async () => {
     const alone = writeConfig({ dead: { command: 'no-such-command-anywhere' } });
     const { code, stderr } = await spawnAssay(['tools', '--config', alone, '--home', tempDir()]);
     expect(code).toBe(4);
@@ -73,12 +73,12 @@ describe.concurrent('assay call', () => {
     if (code !== 0 && code !== 5) expect(done.stdout).toBe('');
   });
 
-  it('--json gives the whole result as JSON alone', async () => {
+  it('--json prints the whole result as JSON only', async () => {
     const { code, stdout } = await run('call', 'plain_add', '{"a":1,"b":2}', '--json');
     expect([code, parseJson(stdout)]).toEqual([0, { content: [{ type: 'text', text: '3' }] }]);
   });
 
-  it('an error of the server is told in its words', async () => {
+  it('an error of the server is shown in its own words', async () => {
     const { code, stderr } = await run('call', 'plain_refuses', '{}');
     expect(code).not.toBe(0);
     expect(stderr).toContain('custom failure');
@@ -86,13 +86,13 @@ describe.concurrent('assay call', () => {
 });
 
 describe.concurrent('assay', () => {
-  it('--version says the version of the package', async () => {
+  it('--version prints the version of the package', async () => {
     const version = String(at(parseJson(readFileSync(join(ROOT, 'package.json'), 'utf8')), 'version'));
     const done = await spawnAssay(['--version']);
     expect([done.code, done.stdout.trim()]).toEqual([0, version]);
   });
 
-  it('--help names all commands, on stdout', async () => {
+  it('--help lists all commands, on stdout', async () => {
     const done = await spawnAssay(['--help']);
     expect(done.code).toBe(0);
     for (const command of ['serve', 'stdio', 'tools', 'call', 'import', 'connect', 'token'])
@@ -109,7 +109,7 @@ describe.concurrent('assay', () => {
     [['connect', '--undo']],
     [['connect', 'cursor', '--no-such-flag']],
   ])(
-    '%j is a mistake of usage: code 2, a sentence on stderr, nothing on stdout',
+    '%j is a usage error: code 2, a message on stderr, nothing on stdout',
     async (args: readonly string[]) => {
       const done = await spawnAssay(args);
       expect([done.code, done.stdout]).toEqual([2, '']);
@@ -147,7 +147,7 @@ describe('an older Node', () => {
     },
   );
 
-  it('is told so also by a real one, wherever this machine has one', () => {
+  it('is told so also with a real one, if this machine has one', () => {
     expect.hasAssertions();
     expect(process.versions.node).not.toMatch(/^(1\d|2[01])\./);
     for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {

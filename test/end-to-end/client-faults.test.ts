@@ -12,7 +12,7 @@ import { openStdio } from '../support/stdio-gateway.ts';
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 
 describe('a client over HTTP', () => {
-  it('that sends 70 MB with fetch() reads why it is refused', async () => {
+  it('that sends 70 MB with fetch() can read why it is refused', async () => {
     const assay = await startGateway({ servers: {} });
     const body = Buffer.alloc(70 * 1024 * 1024, 0x20);
     for (let time = 0; time < 3; time++) {
@@ -28,7 +28,7 @@ describe('a client over HTTP', () => {
     expect(at(await assay.health(), 'status')).toEqual(expect.any(String));
   });
 
-  it('that opens a second GET stream hears on that one, and the first one ends', async () => {
+  it('that opens a second GET stream gets messages on that one, and the first one ends', async () => {
     const assay = await startGateway({ servers: { changer: fixture('changer') } });
     await assay.settled();
     const session = await openSession(assay.url);
@@ -46,7 +46,7 @@ describe('a client over HTTP', () => {
     await second.next('the next change', () => second.messages().length > heard);
   });
 
-  it('gets its subscription id back as it wrote it', async () => {
+  it('gets its subscription id back as written', async () => {
     const assay = await startGateway({ servers: { changer: fixture('changer') } });
     await assay.settled();
     const session = await openSession(assay.url);
@@ -88,7 +88,7 @@ describe.concurrent('a client on stdio', () => {
     expect(await answersTo(pipe, PING)).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }]);
   });
 
-  it('of 2025-03-26 gets one array for a batch, without what needs no answer', async () => {
+  it('of 2025-03-26 gets one array for a batch, without responses to notifications', async () => {
     const pipe = openStdio({ servers: { plain: fixture('plain') } });
     await pipe.initialize('2025-03-26');
     await pipe.ask('tools/list');
@@ -125,7 +125,7 @@ describe.concurrent('a client on stdio', () => {
     },
   );
 
-  it('of a revision without batches is refused one, by one error', async () => {
+  it('of a revision without batches gets one error for a batch', async () => {
     const pipe = openStdio({ servers: {} });
     await pipe.initialize('2025-11-25');
     const answers = await answersTo(pipe, `[${PING},${PING}]`);

@@ -33,7 +33,7 @@ describe.each(['legacy', 'modern'])('a completion of a %s server', (era) => {
     return typeof value === 'string' ? parseJson(value) : answer;
   };
 
-  it('gets reference, argument and context of clients of both eras as they are, but for the name', async () => {
+  it('gets reference, argument and context of clients of both eras unchanged, except for the name', async () => {
     const session = await openSession(assay.url);
     for (const { ref, seen } of cases('s')) {
       const expected = { ref: seen, ...ARGUMENT, _meta: null };

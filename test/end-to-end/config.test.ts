@@ -8,7 +8,7 @@ import { openSession } from '../support/legacy.ts';
 import { fixture, tempDir, writeConfig, writeText } from '../support/paths.ts';
 
 describe('the config file', () => {
-  it('with bad entries starts the good ones, and says file, key and reason of each bad one', async () => {
+  it('with invalid entries starts the valid ones, and reports file, key and reason of each invalid one', async () => {
     const config = writeText(
       JSON.stringify({
         mcpServers: {
@@ -52,7 +52,7 @@ describe('the config file', () => {
     expect(log).toContain('NO_SUCH_VARIABLE_HERE');
   });
 
-  it('may hold comments, trailing commas, a BOM and keys of other programs', async () => {
+  it('may contain comments, trailing commas, a BOM and keys of other programs', async () => {
     const config = writeText(
       `\ufeff// of mine\n{ "mcpServers": { /* one */ "plain": ${JSON.stringify({ ...fixture('plain'), alwaysAllow: ['x'], autoApprove: [] })}, }, "inputs": [], "theme": "dark" }`,
     );
@@ -66,7 +66,7 @@ describe('the config file', () => {
     expect([run.code, run.stdout.includes('plain_echo')]).toEqual([0, true]);
   });
 
-  it('fills in ${VAR} and ${VAR:-default} in env, args and command', async () => {
+  it('expands ${VAR} and ${VAR:-default} in env, args and command', async () => {
     const config = writeConfig({
       plain: {
         ...fixture('plain', ['--label=${LABEL:-unset}']),
@@ -85,7 +85,7 @@ describe('the config file', () => {
     expect(await session.call('plain_env', { name: 'TWICE' })).toBe('a b-a b');
   });
 
-  it('gives a server its cwd and its env, on top of a usable environment', async () => {
+  it('gives a server its cwd and its env, in addition to a usable environment', async () => {
     const cwd = realpathSync(tempDir());
     mkdirSync(`${cwd}/sub`);
     const assay = await startGateway({
@@ -97,7 +97,7 @@ describe('the config file', () => {
     expect(await session.call('plain_env', { name: 'HOME' })).toBe(process.env['HOME']);
   });
 
-  it('leaves out a server that is disabled', async () => {
+  it('skips a disabled server', async () => {
     const assay = await startGateway({
       servers: { off: fixture('plain', ['--label=off'], { disabled: true }), plain: fixture('plain') },
     });
@@ -114,7 +114,7 @@ describe('the config file', () => {
     ['has a list for its servers', '{"mcpServers": []}'],
     ['has no servers', '{}'],
     ['has no good server', '{"mcpServers": {"a": 7}}'],
-  ])('that %s ends a command with code 3 and a sentence', async (_what, text) => {
+  ])('that %s makes a command exit with code 3 and a message', async (_what, text) => {
     const config = text === undefined ? '/no/such/place/mcp.json' : writeText(text);
     const run = await runAssay(['tools', '--config', config, '--home', tempDir()]);
     expect(run.code).toBe(3);
@@ -123,7 +123,7 @@ describe('the config file', () => {
     expect(run.stderr).not.toMatch(/at .*\.js:\d+/);
   });
 
-  it('may come from ASSAY_CONFIG, and --config comes before it', async () => {
+  it('may come from ASSAY_CONFIG, over which --config takes precedence', async () => {
     const one = writeConfig({ one: fixture('plain') });
     const two = writeConfig({ two: fixture('plain') });
     const byEnv = await runAssay(['tools', '--json', '--home', tempDir()], { env: { ASSAY_CONFIG: one } });
@@ -135,7 +135,7 @@ describe('the config file', () => {
     expect(byFlag.stdout).not.toContain('one_echo');
   });
 
-  it('never puts a secret into the log, also where its server cannot start', async () => {
+  it('never writes a secret to the log, even if its server cannot start', async () => {
     const assay = await startAssay({
       servers: {
         dead: {

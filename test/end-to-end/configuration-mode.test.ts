@@ -39,7 +39,7 @@ async function refusedFor(model: Pick<Model, 'call'>, name: string, args = {}): 
 describe.each(WAYS)('over %s', (_, open) => {
   const opened = shared(() => open({ servers: SERVERS }));
 
-  it('1: without an equipped toolset it starts in configuration mode, with one in normal mode, and the mode is forgotten', async () => {
+  it('1: it starts in configuration mode without an equipped toolset, otherwise in normal mode; the mode is not stored', async () => {
     const first = await opened();
     expect(await first.tools()).toEqual(MENU);
     await equip(first, 'triage', ['plain.echo']);
@@ -53,7 +53,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     await second.client.close();
   });
 
-  it('2: configuration mode shows the nine tools and nothing of servers; no tool of theirs can be called', async () => {
+  it('2: configuration mode shows the nine tools and none of servers, which cannot be called either', async () => {
     const model = await opened();
     expect(await model.tools()).toEqual(MENU);
     expect((await model.client.listResources()).resources).toEqual([]);
@@ -64,7 +64,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     expect(await refusedFor(model, 'no_such')).toMatch(/Unknown tool/);
   });
 
-  it('2: normal mode shows the tools of the toolset and the way to configuration mode, nothing else', async () => {
+  it('2: normal mode shows the tools of the toolset and the switch to configuration mode, nothing else', async () => {
     const model = await opened();
     await equip(model, 'triage', ['plain.echo', 'other.same']);
     expect(await model.tools()).toEqual(['enter-configuration-mode', 'plain_echo', 'other_same']);
@@ -80,7 +80,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     expect(prompts).toContain('plain_greet');
   });
 
-  it('2: normal mode without a toolset shows the way to configuration mode alone', async () => {
+  it('2: normal mode without a toolset shows only the switch to configuration mode', async () => {
     const model = await opened();
     const left = await model.call('exit-configuration-mode');
     expect(left).toMatchObject({ isError: false, data: { mode: 'normal', equipped: null } });
@@ -89,7 +89,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     expect(await model.tools()).toEqual(MENU);
   });
 
-  it('3, notifications: entering lists the configuration tools and unequips nothing; leaving tells of the toolset; each tells once', async () => {
+  it('3, notifications: entering lists the configuration tools and unequips nothing; leaving lists the toolset; each notifies once', async () => {
     const model = await opened();
     expect(await model.tools()).toEqual(MENU);
     await equip(model, 'triage', ['plain.echo']);
@@ -118,7 +118,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     await changed(model, 1);
   });
 
-  it('3: equip-toolset returns to normal mode when it succeeds, and stays when it fails', async () => {
+  it('3: equip-toolset returns to normal mode on success, and not on failure', async () => {
     const model = await opened();
     const refs = [{ namespacedName: 'plain.echo' }];
     await model.call('build-toolset', { name: 'triage', tools: refs });
@@ -136,7 +136,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     expect(await model.tools()).toEqual(['enter-configuration-mode', 'plain_echo']);
   });
 
-  it('3: deleting the equipped toolset needs confirm, unequips it, and leads to configuration mode', async () => {
+  it('3: deleting the equipped toolset requires confirm, unequips it, and switches to configuration mode', async () => {
     const model = await opened();
     await equip(model, 'triage', ['plain.echo']);
     await model.call('enter-configuration-mode');
@@ -148,7 +148,7 @@ describe.each(WAYS)('over %s', (_, open) => {
 });
 
 describe('the mode', () => {
-  it('1, mode scope: is that of the process, for all its clients', async () => {
+  it('1, mode scope: is process-wide, for all its clients', async () => {
     const one = await overHttp({ servers: SERVERS }, 'legacy');
     const two = await meet({ url: one.url }, 'modern');
     await two.call('exit-configuration-mode');
@@ -156,7 +156,7 @@ describe('the mode', () => {
     await changed(one, 1);
   });
 
-  it('follows what is equipped on the command line, within a second', async () => {
+  it('follows a toolset equipped on the command line, within a second', async () => {
     const home = tempDir();
     const model = await overStdio({ servers: SERVERS, home }, 'legacy');
     await model.call('build-toolset', { name: 'triage', tools: [{ namespacedName: 'plain.echo' }] });
@@ -176,7 +176,7 @@ describe('the flag enableConfigToolsMenu', () => {
     return (await overStdio({ servers: {}, env, config }, 'legacy')).tools();
   };
 
-  it('is on by default; the environment comes before the config file, by either name', async () => {
+  it('is on by default; the environment takes precedence over the config file, under either name', async () => {
     expect(await tools({})).toEqual(MENU);
     expect(await tools({}, false)).toEqual(LEGACY);
     expect(await tools({ HYPERTOOL_ENABLE_CONFIG_TOOLS_MENU: 'true' }, false)).toEqual(MENU);
@@ -189,7 +189,7 @@ describe('the flag enableConfigToolsMenu', () => {
     ['HTTP', (start: Start) => overHttp(start, 'legacy')],
     ['stdio', (start: Start) => overStdio(start, 'modern')],
   ] as const)(
-    'switched off over %s, there are no modes: the menu stands beside all tools, then beside those of the toolset',
+    'switched off over %s, disables modes: the configuration tools are listed next to all tools, then next to those of the toolset',
     async (_, open) => {
       const off = { ASSAY_ENABLE_CONFIG_TOOLS_MENU: 'false' };
       const model = await open({ servers: { plain: fixture('plain') }, env: off });
@@ -205,8 +205,8 @@ describe('the flag enableConfigToolsMenu', () => {
   );
 });
 
-describe('what is fixed', () => {
-  it('the switches may have their other names', async () => {
+describe('fixed wording and names', () => {
+  it('the switches are also accepted under their other names', async () => {
     const env = { ASSAY_MODES_NAMES: 'toolset-menu' };
     const model = await overStdio({ servers: {}, env }, 'legacy');
     expect((await model.tools()).at(-1)).toBe('close-toolset-menu');
@@ -214,7 +214,7 @@ describe('what is fixed', () => {
     expect(await model.tools()).toEqual(['open-toolset-menu']);
   });
 
-  it('descriptions of the switches begin as the document has them', async () => {
+  it('descriptions of the switches begin as the seed document requires', async () => {
     const model = await overStdio({ servers: {} }, 'legacy');
     expect(await model.describe('exit-configuration-mode')).toMatch(
       /^Exit configuration mode and return to normal operation with your equipped toolset\.\n/,
@@ -227,7 +227,7 @@ describe('what is fixed', () => {
     for (const name of MENU) expect(entering).toContain(name);
   });
 
-  it('the description of unequip-toolset says what is seen then: no tools in the modes, all where there are none', async () => {
+  it('the description of unequip-toolset says what is visible then: no tools with modes, all without them', async () => {
     const described = async (flag: string): Promise<string | undefined> => {
       const env = { ASSAY_ENABLE_CONFIG_TOOLS_MENU: flag };
       return (await overStdio({ servers: {}, env }, 'legacy')).describe('unequip-toolset');
@@ -239,7 +239,7 @@ describe('what is fixed', () => {
     ]);
   });
 
-  it('/mcp/configuration shows the menu whatever the mode is, /mcp/all everything, /mcp/toolsets/<name> that toolset', async () => {
+  it('/mcp/configuration shows the configuration tools in any mode, /mcp/all everything, /mcp/toolsets/<name> that toolset', async () => {
     const home = tempDir();
     const model = await overHttp({ servers: SERVERS, home }, 'modern');
     await equip(model, 'triage', ['plain.echo']);

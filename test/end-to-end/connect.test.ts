@@ -102,7 +102,7 @@ describe.each(SHAPES)('assay connect $client', ({ client, file, text, key, stdio
     expect(statSync(user.at(...file)).mode & 0o777).toBe(0o640);
   });
 
-  it('a second time says so, writes nothing, and keeps the first state for the undo', async () => {
+  it('a second time says so, writes nothing, and keeps the first state for undo', async () => {
     const user = newUser();
     user.write(before, ...file);
     await connected(user, client);
@@ -113,7 +113,7 @@ describe.each(SHAPES)('assay connect $client', ({ client, file, text, key, stdio
     expect(user.read(...file)).toBe(before);
   });
 
-  it('--http writes an address where the client takes one', async () => {
+  it('--http writes a URL if the client supports it', async () => {
     const user = newUser();
     user.write(before, ...file);
     const done = await user.assay('connect', client, '--http', '--json');
@@ -126,7 +126,7 @@ describe.each(SHAPES)('assay connect $client', ({ client, file, text, key, stdio
     }
   });
 
-  it('--dry-run shows the lines of the entry alone, and writes nothing', async () => {
+  it('--dry-run prints the lines of the entry only, and writes nothing', async () => {
     const user = newUser();
     user.write(before, ...file);
     const done = await user.assay('connect', client, '--dry-run');
@@ -139,7 +139,7 @@ describe.each(SHAPES)('assay connect $client', ({ client, file, text, key, stdio
     expect([user.read(...file), existsSync(user.assayHome)]).toEqual([before, false]);
   });
 
-  it('makes the file where the client is installed and has none, and the undo removes it', async () => {
+  it('creates the file if the client is installed and has none, and undo removes it', async () => {
     const user = newUser();
     mkdirSync(
       user.at(
@@ -156,7 +156,7 @@ describe.each(SHAPES)('assay connect $client', ({ client, file, text, key, stdio
     expect([undone.code, existsSync(user.at(...file))]).toEqual([0, false]);
   });
 
-  it('is refused where the client is not installed, but for --force', async () => {
+  it('is refused if the client is not installed, except with --force', async () => {
     const user = newUser();
     const refused = await user.assay('connect', client);
     expect([refused.code, refused.stdout]).toEqual([3, '']);
@@ -166,7 +166,7 @@ describe.each(SHAPES)('assay connect $client', ({ client, file, text, key, stdio
     expect(user.json(...file)).toEqual({ [key]: { assay: stdio } });
   });
 
-  it('leaves a file that is no JSON as it is, and says where it breaks', async () => {
+  it('leaves a file that is not JSON unchanged, and says where the error is', async () => {
     const user = newUser();
     user.write(`{\n  "${key}": {\n`, ...file);
     const done = await user.assay('connect', client);
@@ -177,7 +177,7 @@ describe.each(SHAPES)('assay connect $client', ({ client, file, text, key, stdio
 });
 
 describe('assay connect', () => {
-  it('writes a command that works when it is started as the client would', async () => {
+  it('writes a command that works when started the way the client does', async () => {
     const user = newUser();
     mkdirSync(user.at('.cursor'));
     await connected(user, 'cursor', '--config', writeConfig({ plain: fixture('plain') }));
@@ -206,7 +206,7 @@ describe('assay connect', () => {
     ]);
   });
 
-  it('keeps what it would undo for its user alone', async () => {
+  it('keeps its undo data readable for its user only', async () => {
     const user = newUser();
     user.write('{"mcpServers": {"x": {"command": "x"}}}', ...CURSOR);
     await connected(user, 'cursor');
@@ -234,7 +234,7 @@ describe('assay connect', () => {
     expect(user.read(...CURSOR)).toBe('{"mcpServers": {}}');
   });
 
-  it('the undo of a file that was edited since takes out its entry alone, and says so', async () => {
+  it('undo of a file edited since removes only its entry, and says so', async () => {
     const user = newUser();
     user.write('{\n  "mcpServers": {\n    "a": { "command": "a" }\n  }\n}\n', ...CURSOR);
     await connected(user, 'cursor');
@@ -255,7 +255,7 @@ describe('assay connect', () => {
     expect(again.stderr).toContain('Nothing to undo');
   });
 
-  it('connecting again after an edit never brings back what was edited away', async () => {
+  it('connecting again after an edit never restores what was removed by the edit', async () => {
     const user = newUser();
     user.write('{\n  "mcpServers": {\n    "a": { "command": "a" }\n  }\n}\n', ...CURSOR);
     await connected(user, 'cursor');
@@ -265,7 +265,7 @@ describe('assay connect', () => {
     expect(user.read(...CURSOR)).toBe('{\n  "mcpServers": {\n    "a": { "command": "b" }\n  }\n}\n');
   });
 
-  it('leaves alone what somebody put in the place of its entry', async () => {
+  it('leaves alone an entry that somebody replaced', async () => {
     const user = newUser();
     user.write('{}', ...CURSOR);
     await connected(user, 'cursor', '--http', 'https://assay.example/mcp');
@@ -280,7 +280,7 @@ describe('assay connect', () => {
     expect(user.read(...CURSOR)).toBe('{"mcpServers": {}}');
   });
 
-  it('has nothing to undo where it wrote nothing', async () => {
+  it('has nothing to undo if it wrote nothing', async () => {
     const user = newUser();
     user.write(`{"mcpServers": {"assay": ${JSON.stringify(STDIO)}}}`, ...CURSOR);
     const done = await user.assay('connect', 'cursor', '--undo');
@@ -288,7 +288,7 @@ describe('assay connect', () => {
     expect(done.stderr).toContain(user.at(...CURSOR));
   });
 
-  it('does not take the name of another server, but for --force', async () => {
+  it('does not take the name of another server, except with --force', async () => {
     const user = newUser();
     const before = '{"mcpServers": {"assay": {"command": "another"}}}';
     user.write(before, ...CURSOR);
@@ -301,7 +301,7 @@ describe('assay connect', () => {
     expect(user.read(...CURSOR)).toBe(before);
   });
 
-  it('writes into the file of a project, and makes its folder', async () => {
+  it("writes to a project's file, and creates its folder", async () => {
     const user = newUser();
     const project = user.at('work');
     mkdirSync(project);
@@ -320,7 +320,7 @@ describe('assay connect', () => {
     expect([nowhere.code, existsSync(user.at('none'))]).toEqual([2, false]);
   });
 
-  it('writes where Windsurf reads since its new name, in the words that it reads there', async () => {
+  it('writes where Windsurf reads under its new name, in the format that it reads there', async () => {
     const user = newUser();
     mkdirSync(user.at('.config', 'devin'), { recursive: true });
     mkdirSync(user.at('.codeium'));
@@ -329,7 +329,7 @@ describe('assay connect', () => {
     expect(readdirSync(user.at('.codeium'))).toEqual([]);
   });
 
-  it('a file that is a link stays one, and a link to nothing is left alone', async () => {
+  it('keeps a symbolic link, and leaves a dangling one alone', async () => {
     const user = newUser();
     user.write('{}', 'dotfiles', 'cursor.json');
     mkdirSync(user.at('.cursor'));
@@ -349,7 +349,7 @@ describe('assay connect', () => {
     expect(lstatSync(other.at(...CURSOR)).isSymbolicLink()).toBe(true);
   });
 
-  it('fills a file that is empty', async () => {
+  it('fills an empty file', async () => {
     const user = newUser();
     user.write('', ...CURSOR);
     await connected(user, 'cursor');
@@ -358,7 +358,7 @@ describe('assay connect', () => {
     expect(user.read(...CURSOR)).toBe('');
   });
 
-  it('names the other servers of the file with the command that copies them, and what to do next', async () => {
+  it('lists the other servers of the file with the command that copies them, and the next step', async () => {
     const user = newUser();
     user.write('{"mcpServers": {"git": {"command": "git", "env": {"T": "S3CRET"}}}}', ...CURSOR);
     const done = await user.assay('connect', 'cursor');
@@ -368,7 +368,7 @@ describe('assay connect', () => {
     expect(done.stdout + done.stderr).not.toContain('\u001b[');
   });
 
-  it('warns where the file has Assay already, under another name', async () => {
+  it('warns if the file has Assay already, under another name', async () => {
     const user = newUser();
     user.write(
       '{"mcpServers": {"gateway": {"command": "npx", "args": ["-y", "assay-mcp", "stdio"]}}}',
@@ -379,7 +379,7 @@ describe('assay connect', () => {
     expect(done.stderr).not.toContain('tip:');
   });
 
-  it('beside a client that writes its file all the time, what the client writes last stays whole', async () => {
+  it('next to a client that keeps writing its file, what the client writes last is preserved', async () => {
     const user = newUser();
     const path = user.write('{"starts":0}', ...CURSOR);
     let starts = 0;

@@ -25,7 +25,7 @@ const without = (answer: Json, ...names: readonly string[]): Json =>
     : answer;
 
 describe('a gateway', () => {
-  it('is registered with fields that have no effect, which the answer lists', async () => {
+  it('is registered with ignored fields, which the response lists', async () => {
     const made = await world.admin.post('/gateways', {
       name: 'theirs',
       url,
@@ -44,7 +44,7 @@ describe('a gateway', () => {
     expect(made.text).not.toContain('a-token-of-theirs');
   });
 
-  it('is still refused with a field that is nobody’s', async () => {
+  it('is still refused with a field that no gateway uses', async () => {
     const refused = await world.admin.post('/gateways', { name: 'x', url, visiblity: 'public' });
     expect([verdictOf(refused), at(refused.json(), 'errors', 0, 'pointer')]).toEqual([
       '422 BODY_INVALID',
@@ -52,7 +52,7 @@ describe('a gateway', () => {
     ]);
   });
 
-  it('takes back what GET gave, whole, and changes what was edited', async () => {
+  it('accepts a complete GET response back, and changes what was edited', async () => {
     const read = (await world.admin.get('/gateways/theirs')).json();
     const same = await world.admin.put('/gateways/theirs', read);
     expect([verdictOf(same), same.json()]).toEqual(['200', read]);
@@ -60,7 +60,7 @@ describe('a gateway', () => {
     expect([verdictOf(edited), at(edited.json(), 'timeoutMs')]).toEqual(['200', 5_000]);
   });
 
-  it('that is disabled is kept without a connection, over changes, until it is enabled', async () => {
+  it('that is disabled stays stored without a connection, through changes, until it is enabled', async () => {
     const off = (await world.admin.put('/gateways/theirs', { enabled: false })).json();
     expect([at(off, 'enabled'), at(off, 'state'), at(off, 'toolCount'), at(off, 'url')]).toEqual([
       false,
@@ -82,7 +82,7 @@ describe('a gateway', () => {
 });
 
 describe('a tool', () => {
-  it('is made of a wrapped body with their fields, and lists those without effect', async () => {
+  it("is created from a wrapped body with ContextForge's fields, and the response lists ignored ones", async () => {
     const made = await world.admin.post('/tools', {
       tool: {
         name: 'their-tool',
@@ -107,7 +107,7 @@ describe('a tool', () => {
     expect([at(made.json(), 'method'), at(made.json(), 'headers')]).toEqual(['GET', ['Authorization']]);
   });
 
-  it('takes back what GET gave, and claims nothing by that', async () => {
+  it('accepts a GET response back, without treating its hints as overrides', async () => {
     for (const name of ['their-tool', 'plain.echo']) {
       const read = (await world.admin.get(`/tools/${name}`)).json();
       const same = await world.admin.put(`/tools/${name}`, read);

@@ -30,19 +30,19 @@ describe('a stdio server that crashes', () => {
       at(serverIn(await assay.health(), 'crasher'), 'state') === 'up' ? true : undefined,
     );
 
-  it('in the middle of a call ends that call with an error that names it and the cause', async () => {
+  it('during a call ends that call with an error that names the server and the cause', async () => {
     const error = at(await call('crasher_crash'), 'error');
     expect(error).toMatchObject({ code: -32603, data: { code: 'SERVER_ENDED' } });
     expect(at(error, 'message')).toContain('"crasher"');
     expect(at(error, 'message')).toMatch(/code 7/);
   });
 
-  it('is started again, and serves', async () => {
+  it('is restarted, and works', async () => {
     await isUp();
     expect(textOf(await call('crasher_echo'))).toBe('alive');
   });
 
-  it('by kill -9 gives each of its calls an error that names the signal, and harms no other server', async () => {
+  it('by kill -9 gives each of its calls an error that names the signal, and affects no other server', async () => {
     await isUp();
     const pid = Number(textOf(await call('crasher_pid')));
     const calls = [
@@ -65,7 +65,7 @@ describe('a stdio server that crashes', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  it('makes a call that comes while it restarts wait for it', async () => {
+  it('delays a call during its restart until it is ready', async () => {
     await isUp();
     kill(Number(textOf(await call('crasher_pid'))), 'SIGKILL');
     await until('the end is noticed', async () =>
@@ -74,7 +74,7 @@ describe('a stdio server that crashes', () => {
     expect(textOf(await call('crasher_echo'))).toBe('alive');
   });
 
-  it('stays in the list while it restarts, so that no client sees its tools flicker', async () => {
+  it('stays in the list while it restarts, so that clients do not see its tools flicker', async () => {
     await isUp();
     const before = namesAt(await session.ask('tools/list'), 'result', 'tools');
     kill(Number(textOf(await call('crasher_pid'))), 'SIGKILL');
@@ -85,7 +85,7 @@ describe('a stdio server that crashes', () => {
     await isUp();
   });
 
-  it('has its last words in the log, under its name', async () => {
+  it('has its last output in the log, under its name', async () => {
     await isUp();
     expect(at(await call('crasher_last-words'), 'error', 'data', 'code')).toBe('SERVER_ENDED');
     const line = await until('the line is in the log', () =>
@@ -98,14 +98,14 @@ describe('a stdio server that crashes', () => {
     await isUp();
   });
 
-  it('was never asked twice for one call', () => {
+  it('never received the same call twice', () => {
     const crashes = eventLog.read('message').filter((one) => one.detail.includes('"name":"crash"'));
     expect(crashes).toHaveLength(1);
   });
 });
 
-describe('a stdio server that ends at its starts', () => {
-  it('is started again with growing pauses until it stands', async () => {
+describe('a stdio server that exits at startup', () => {
+  it('is restarted with growing pauses until it is ready', async () => {
     const eventLog = openEventLog();
     const state = `${tempDir()}/starts`;
     const assay = await startGateway({
@@ -126,7 +126,7 @@ describe('a stdio server that ends at its starts', () => {
     expect(Number(readFileSync(state, 'utf8'))).toBe(3);
   });
 
-  it('again and again is not started in a hot loop, and the first cause stays visible', async () => {
+  it('repeatedly is not restarted in a hot loop, and the first cause stays visible', async () => {
     const state = `${tempDir()}/starts`;
     const assay = await startGateway({
       servers: {
@@ -150,7 +150,7 @@ describe('a stdio server that ends at its starts', () => {
     expect(at(answer, 'error', 'message')).toMatch(/crasher/);
   });
 
-  it('over stdio costs the client nothing but that server', async () => {
+  it('affects a stdio client only by the absence of that server', async () => {
     const pipe = openStdio({
       servers: { crasher: fixture('crasher'), plain: fixture('plain') },
     });
@@ -162,7 +162,7 @@ describe('a stdio server that ends at its starts', () => {
     expect(await pipe.call('crasher_echo')).toBe('alive');
   });
 
-  it('because there is no such command says so in /health and to the caller', async () => {
+  it('because its command does not exist says so in /health and to the caller', async () => {
     const assay = await startGateway({ servers: { dead: { command: 'no-such-command-anywhere' } } });
     const health = await assay.settled();
     expect(listAt(health, 'servers').map((one) => at(one, 'state'))).toEqual(['refused']);
@@ -172,8 +172,8 @@ describe('a stdio server that ends at its starts', () => {
   });
 });
 
-describe('a server that prints what is no JSON-RPC', () => {
-  it('is understood all the same, and its noise goes to the log', async () => {
+describe('a server that prints lines other than JSON-RPC', () => {
+  it('is understood nevertheless, and those lines go to the log', async () => {
     const assay = await startGateway({
       servers: { babbler: fixture('babbler') },
       env: { ASSAY_LOG_LEVEL: 'debug' },

@@ -33,7 +33,7 @@ interface Member {
   readonly foreign: Json[];
 }
 
-describe('ten clients that are asked at the same time', () => {
+describe('ten clients that are asked concurrently', () => {
   const chance = seeded('crowd of questions');
   const eventLog = openEventLog();
   let assay: Assay;
@@ -96,7 +96,7 @@ describe('ten clients that are asked at the same time', () => {
     return questions;
   }
 
-  it('hear each their own, and are heard, in many calls', async () => {
+  it('each get their own questions and have their own answers used, over many calls', async () => {
     const before = await openThings(assay);
     const questions = await Promise.all(members.map(play));
     // One to three a call.
@@ -110,7 +110,7 @@ describe('ten clients that are asked at the same time', () => {
     expect(after).toMatchObject({ suspendedCalls: 0, inFlight: 0 });
   });
 
-  it('and nobody was asked by the server that all share', async () => {
+  it('never see a question from a server that all share', async () => {
     const pushes = members.reduce((sum, { era }) => sum + Math.ceil(callsOf(era) / PUSH_EVERY), 0);
     await until('all was refused', () => (eventLog.read('pushed').length >= pushes ? true : undefined));
     for (const { detail } of eventLog.read('pushed')) expect(detail).toContain('-32601');

@@ -17,7 +17,7 @@ describe('many clients at once', () => {
     await assay.settled();
   });
 
-  it('two official clients work side by side, and the second’s arrival does not disturb the first’s call', async () => {
+  it("two official clients work side by side, and the second one's arrival does not disturb the first one's call", async () => {
     const one = await connectClient({ url: assay.url }, 'legacy');
     const running = one.callTool({ name: 'plain_sleep', arguments: { ms: 400 } });
     const other = await connectFirst({ url: assay.url });
@@ -54,12 +54,12 @@ describe('many clients at once', () => {
     expect(told).toBeGreaterThan(0);
   });
 
-  it('share one process of each server', async () => {
+  it('share one process per server', async () => {
     expect(eventLog.read('start')).toHaveLength(1);
     expect(at(parseJson(await modernCall(assay.url, 'plain_seen')), 'initialize')).toBe(1);
   });
 
-  it('five hundred calls under way, with the same few ids, find their way back', async () => {
+  it('have five hundred concurrent calls with the same few ids answered correctly', async () => {
     const sessions = await Promise.all(Array.from({ length: 10 }, () => openSession(assay.url)));
     const answers = await Promise.all(
       sessions.flatMap((session, who) =>

@@ -12,7 +12,7 @@ import { openStdio } from '../support/stdio-gateway.ts';
 
 const WAIT = { name: 'c_wait', arguments: {} };
 
-describe('a call that is given up', () => {
+describe('a cancelled call', () => {
   let assay: Gateway;
   let session: LegacySession;
   const eventLog = openEventLog();
@@ -37,7 +37,7 @@ describe('a call that is given up', () => {
       return list.length > before ? list.at(-1) : undefined;
     });
 
-  it('by a modern client that disconnects is cancelled at the server', async () => {
+  it('of a modern client that disconnects is cancelled at the server', async () => {
     const [before, calls] = [await cancelledCount(), waitingCalls()];
     const asked = startRequest(assay.url, {
       headers: modernHeaders('tools/call', WAIT),
@@ -48,7 +48,7 @@ describe('a call that is given up', () => {
     expect(at(await reaches(before), 'known')).toBe(true);
   });
 
-  it('by a legacy client that disconnects runs on', async () => {
+  it('of a legacy client that disconnects continues', async () => {
     const [before, calls] = [await cancelledCount(), waitingCalls()];
     const asked = startRequest(assay.url, {
       headers: session.headers,
@@ -62,7 +62,7 @@ describe('a call that is given up', () => {
     await reaches(before);
   });
 
-  it('by notifications/cancelled reaches the server with its reason, and gets no result any more', async () => {
+  it('reaches the server with its reason through notifications/cancelled, and gets no result', async () => {
     const [before, calls] = [await cancelledCount(), waitingCalls()];
     let answered = '';
     void session
@@ -76,7 +76,7 @@ describe('a call that is given up', () => {
     expect(answered).not.toContain('"result"');
   });
 
-  it('cannot be cancelled by another client with the same id', async () => {
+  it('cannot be cancelled by another client that uses the same id', async () => {
     const [before, calls] = [await cancelledCount(), waitingCalls()];
     const [one, other] = await Promise.all([openSession(assay.url), openSession(assay.url)]);
     startRequest(assay.url, {
@@ -94,7 +94,7 @@ describe('a call that is given up', () => {
     expect(at(await reaches(before), 'known')).toBe(true);
   });
 
-  it('is ignored when nothing of that id runs', async () => {
+  it('is ignored if no request has that id', async () => {
     const before = await cancelledCount();
     for (const requestId of [12345, 'x', null, { a: 1 }]) {
       expect((await session.notify('notifications/cancelled', { requestId })).status).toBe(202);
@@ -104,7 +104,7 @@ describe('a call that is given up', () => {
     expect(await session.call('plain_label')).toBe('plain');
   });
 
-  it('is cancelled when its session is ended with DELETE', async () => {
+  it('is cancelled if its session is ended with DELETE', async () => {
     const [before, calls] = [await cancelledCount(), waitingCalls()];
     const mine = await openSession(assay.url);
     startRequest(assay.url, {
@@ -117,7 +117,7 @@ describe('a call that is given up', () => {
   });
 
   it.each(['legacy', 'modern'] as const)(
-    'by the official client 2.x (%s) reaches the server',
+    'of the official client 2.x (%s) is cancelled at the server',
     async (mode) => {
       const client = await connectClient({ url: assay.url }, mode);
       const [before, calls] = [await cancelledCount(), waitingCalls()];
@@ -130,7 +130,7 @@ describe('a call that is given up', () => {
     },
   );
 
-  it('by the official client 1.x reaches the server', async () => {
+  it('of the official client 1.x is cancelled at the server', async () => {
     const client = await connectFirst({ url: assay.url });
     const [before, calls] = [await cancelledCount(), waitingCalls()];
     const giveUp = new AbortController();

@@ -73,7 +73,7 @@ function script(text: string, more: JsonObject = {}): JsonObject {
 }
 
 describe('assay doctor', () => {
-  it('finds nothing to warn of where all is well, starts servers of both kinds, and leaves nothing behind', async () => {
+  it('finds nothing to warn of if all is well, starts servers of both kinds, and leaves nothing behind', async () => {
     const label = `--label=${randomUUID()}`;
     const http = await startHttp('modern');
     endLater(() => http.close());
@@ -102,7 +102,7 @@ describe('assay doctor', () => {
     expect(execFileSync('ps', ['-A', '-ww', '-o', 'args='], { encoding: 'utf8' })).not.toContain(label);
   });
 
-  it('tells of every broken server its cause and what to do, and never a secret', async () => {
+  it('reports for every broken server its cause and what to do, and never a secret', async () => {
     const env = { API_TOKEN: MARKER };
     const headers = { Authorization: `Bearer ${MARKER}` };
     const label = `--label=${randomUUID()}`;
@@ -151,7 +151,7 @@ describe('assay doctor', () => {
     expect(execFileSync('ps', ['-A', '-ww', '-o', 'args='], { encoding: 'utf8' })).not.toContain(label);
   });
 
-  it('names tools that collide, and servers that want something of their client', async () => {
+  it('reports colliding tools, and servers that need something from their client', async () => {
     const config = privateConfig({
       a: fixture('named', ['b_c']),
       a_b: fixture('named', ['c']),
@@ -173,7 +173,7 @@ describe('assay doctor', () => {
     expect((await doctor(config, { args: ['--strict'] })).code).toBe(1);
   });
 
-  it('tells what is printed to stdout in the place of messages', async () => {
+  it('reports what is printed to stdout instead of messages', async () => {
     const plain = fixture('plain');
     const args = [...listAt(plain, 'args')].map(String);
     const text = `console.log("Welcome"); import(${JSON.stringify(args[0])})`;
@@ -184,7 +184,7 @@ describe('assay doctor', () => {
     ]);
   });
 
-  it('starts nothing where it is told not to', async () => {
+  it('starts nothing if told not to', async () => {
     const eventLog = join(tempDir(), 'evidence.jsonl');
     const config = privateConfig({ plain: fixture('plain', [], { env: { FIXTURE_LOG: eventLog } }) });
     const { code, found } = await doctor(config, { args: ['--offline'] });
@@ -197,14 +197,14 @@ describe('assay doctor', () => {
     ['is no JSON', () => writeText('{ "mcpServers": ')],
     ['names no server', () => writeConfig({})],
     ['names only what cannot be tried', () => writeConfig({ bad: 7 })],
-  ])('exits with 3 where the config %s', async (_, config) => {
+  ])('exits with 3 if the config %s', async (_, config) => {
     const { code, found } = await doctor(config());
     expect(code).toBe(3);
     expect(found('config')[0]).toMatch(/^problem /);
     expect(found('node')[0]).toMatch(/^ok /);
   });
 
-  it('says who named the config', async () => {
+  it('says what determined the config', async () => {
     const home = tempDir();
     const ran = await runAssay(['doctor', '--offline', '--home', home]);
     expect(ran.stdout).toContain('It is mcp.json in the folder set by --home or ASSAY_HOME.');
@@ -215,7 +215,7 @@ describe('assay doctor', () => {
     expect(readdirSync(home)).toEqual([]);
   });
 
-  it('finds a home that is a file, one that others may look into, and one that does not exist', async () => {
+  it('finds a home that is a file, one accessible to others, and one that does not exist', async () => {
     const config = privateConfig({ plain: fixture('plain') });
     const args = ['--offline'];
     const file = writeText('x', 'file.txt');
@@ -234,7 +234,7 @@ describe('assay doctor', () => {
     expect(() => statSync(absent)).toThrow();
   });
 
-  it('finds a store that is whole, damaged or out of reach, and leaves it as it was', async () => {
+  it('finds a store that is intact, damaged or unreachable, and leaves it unchanged', async () => {
     const config = privateConfig({ plain: fixture('plain') });
     const args = ['--offline'];
     const home = tempDir();
@@ -267,14 +267,14 @@ describe('assay doctor', () => {
     expect(stdout).not.toContain(MARKER);
   });
 
-  it('finds that few files may be open', () => {
+  it('finds a low limit of open files', () => {
     const args = ['doctor', '--offline', '--config', privateConfig({ plain: fixture('plain') })];
     const command = ['-c', 'ulimit -n 256 && exec "$@"', 'sh', process.execPath, MAIN, ...args];
     const said = execFileSync('sh', [...command, '--home', tempDir()], { encoding: 'utf8' });
     expect(said).toContain('! warning  open files: Only 256 files may be open at a time');
   });
 
-  it('reads without colour, a sign and a word before each finding, what to do below it', async () => {
+  it('is readable without color, with a symbol and a word before each finding, and its remedy below', async () => {
     const config = privateConfig({ absent: { command: 'no-such-command-anywhere' } });
     const { code, stdout } = await runAssay(['doctor', '--offline', '--config', config, '--home', tempDir()]);
     expect(code).toBe(1);

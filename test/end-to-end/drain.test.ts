@@ -39,8 +39,8 @@ async function isStopping(assay: Assay): Promise<void> {
   );
 }
 
-describe('assay serve that is asked to end', () => {
-  it('answers what is under way, of both eras, as JSON and on streams, and only then ends', async () => {
+describe('assay serve that is asked to stop', () => {
+  it('answers pending requests of both eras, as JSON and on streams, before it exits', async () => {
     const { assay, session } = await start();
     const asked = [
       session.ask('tools/call', wait(4_000)),
@@ -60,7 +60,7 @@ describe('assay serve that is asked to end', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('takes no new request meanwhile, says so, and lets what is under way go on', async () => {
+  it('accepts no new request meanwhile, says so, and continues with pending ones', async () => {
     const { assay, session } = await start();
     const other = await openSession(assay.url);
     const running = session.ask('tools/call', wait(4_000));
@@ -97,7 +97,7 @@ describe('assay serve that is asked to end', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('refuses what takes too long, and ends', async () => {
+  it('refuses what takes too long, and exits', async () => {
     const { assay, session } = await start({ 'limits.drainMs': 300 });
     const asked = [
       session.ask('tools/call', wait(60_000)),
@@ -111,7 +111,7 @@ describe('assay serve that is asked to end', () => {
     expect(codeOf(stream.messages().at(-1) ?? null)).toBe('SHUTTING_DOWN');
   });
 
-  it('ends subscriptions and streams in good order, at once where nothing is under way', async () => {
+  it('ends subscriptions and streams properly, immediately if nothing is pending', async () => {
     const { assay, session } = await start({ 'limits.drainMs': 60_000 });
     const get = await session.listen();
     const listen = await modernStream(assay.url, 'subscriptions/listen', {
@@ -124,7 +124,7 @@ describe('assay serve that is asked to end', () => {
     expect(listen.messages().at(-1)).toHaveProperty('result.resultType', 'complete');
   });
 
-  it('ends at once when it is asked twice', async () => {
+  it('exits immediately if asked twice', async () => {
     const { assay, session } = await start({ 'limits.drainMs': 60_000 });
     const body = JSON.stringify({ jsonrpc: '2.0', id: 9, method: 'tools/call', params: wait(60_000) });
     startRequest(assay.url, { headers: session.headers, body });
@@ -157,7 +157,7 @@ describe('assay stdio', () => {
   };
   const isAnswer = (message: Json): boolean => at(message, 'id') === 'w';
 
-  it.each(['SIGTERM', 'the end of its stdin'])('answers what is under way after %s', async (how) => {
+  it.each(['SIGTERM', 'the end of its stdin'])('answers pending requests after %s', async (how) => {
     const { pipe, ask } = await open({});
     await ask(1_000);
     if (how === 'SIGTERM') kill(pipe.pid, 'SIGTERM');
@@ -166,7 +166,7 @@ describe('assay stdio', () => {
     expect(await pipe.ended).toBe(0);
   });
 
-  it.each(['SIGTERM', 'the end of its stdin'])('refuses after %s what takes too long', async (how) => {
+  it.each(['SIGTERM', 'the end of its stdin'])('after %s, refuses what takes too long', async (how) => {
     const { pipe, ask } = await open({ 'limits.drainMs': 200 });
     await ask(60_000);
     if (how === 'SIGTERM') kill(pipe.pid, 'SIGTERM');
@@ -175,7 +175,7 @@ describe('assay stdio', () => {
     expect(await pipe.ended).toBe(0);
   });
 
-  it('takes no new request after SIGTERM', async () => {
+  it('accepts no new request after SIGTERM', async () => {
     const { pipe, ask } = await open({});
     await ask(5_000);
     kill(pipe.pid, 'SIGTERM');
@@ -186,7 +186,7 @@ describe('assay stdio', () => {
     expect(await pipe.ended).toBe(0);
   });
 
-  it('waits no longer when SIGTERM follows the end of its stdin', async () => {
+  it('does not wait any longer if SIGTERM follows the end of its stdin', async () => {
     const { pipe, ask } = await open({ 'limits.drainMs': 60_000 });
     await ask(60_000);
     pipe.closeStdin();

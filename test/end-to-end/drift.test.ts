@@ -175,8 +175,8 @@ async function auditEventsOf(world: World): Promise<readonly JsonObject[]> {
 
 const READ_ONLY = { annotations: { readOnlyHint: true } };
 
-describe.concurrent('a change is found', () => {
-  it('when the server says so, and clients are told at once', async () => {
+describe.concurrent('a changed definition is found', () => {
+  it('if the server announces it, and clients are notified at once', async () => {
     const world = await openWorld();
     const model = await world.meet();
     await model.tools();
@@ -208,7 +208,7 @@ describe.concurrent('a change is found', () => {
     ]);
   });
 
-  it('when the server ended and came again', async () => {
+  it('if the server has restarted', async () => {
     const world = await openWorld(QUIET);
     const { server, eventLog } = world;
     await world.act();
@@ -220,14 +220,14 @@ describe.concurrent('a change is found', () => {
     expect(eventLog.read('start')).toHaveLength(2);
   });
 
-  it('at an interval, of a server that says nothing', async () => {
+  it('at an interval, for a server that announces nothing', async () => {
     const world = await openOwn({ quiet: true, env: { ASSAY_SERVERS_REFRESH_MS: '200' } });
     await world.act();
     world.server.have([REWRITTEN]);
     await world.drifted('dangerous');
   });
 
-  it('on demand, and what was found is answered', async () => {
+  it('on demand, with the changes in the response', async () => {
     const world = await openWorld(QUIET);
     const stay = toolNamed('stay');
     world.server.have([ACT, stay, toolNamed('go')]);
@@ -243,7 +243,7 @@ describe.concurrent('a change is found', () => {
     expect(await world.refresh()).toMatchObject({ toolsAdded: [], toolsUpdated: [], toolsRemoved: [] });
   });
 
-  it('on demand of a server that is down, which is tried once more first', async () => {
+  it('on demand for a server that is down, after one more attempt to start it', async () => {
     let tools = [ACT];
     const options = {
       era: 'legacy' as const,
@@ -274,7 +274,7 @@ describe.concurrent('a change is found', () => {
     await second.close();
   });
 
-  it('to its fields, each with what was there before and after', async () => {
+  it('field by field, each with its values before and after', async () => {
     const rich: JsonObject = {
       ...ACT,
       title: 'Act',
@@ -313,7 +313,7 @@ describe.concurrent('a change is found', () => {
     ]);
   });
 
-  it('only where the definition is another one: not in another order, or written otherwise', async () => {
+  it('only if its content differs, not its order or spelling', async () => {
     const world = await openWorld(QUIET);
     const { annotations, inputSchema, ...rest } = ACT;
     world.server.have([{ inputSchema: inputSchema!, annotations: annotations!, ...rest }]);
@@ -322,7 +322,7 @@ describe.concurrent('a change is found', () => {
     expect(await auditEventsOf(world)).toEqual([]);
   });
 
-  it('of the tool that is listed, where a server has two of one name', async () => {
+  it('for the listed tool, if a server has two of one name', async () => {
     const world = await openWorld(QUIET);
     world.server.have([ACT, REWRITTEN]);
     for (let time = 0; time < 3; time += 1) await world.refresh();
@@ -332,7 +332,7 @@ describe.concurrent('a change is found', () => {
 });
 
 describe.concurrent('an override that lowers caution', () => {
-  it('is not shown in any list that has the new definition, from the first one on', async () => {
+  it('is absent from every list with the new definition, from the first one on', async () => {
     const world = await openWorld();
     await world.put(READ_ONLY);
     const model = await world.meet();
@@ -351,7 +351,7 @@ describe.concurrent('an override that lowers caution', () => {
     expect([...seen].toSorted()).toEqual(['Does act. +-..', 'Does what it wants. --..']);
   });
 
-  it('is not shown in the first list after a start, of a definition that changed meanwhile', async () => {
+  it('is absent from the first list after a start if the definition changed meanwhile', async () => {
     const world = await openOwn(QUIET);
     await world.put(READ_ONLY);
     world.server.have([REWRITTEN]);
@@ -367,7 +367,7 @@ describe.concurrent('an override that lowers caution', () => {
     ]);
   });
 
-  it('is never shown of a tool that came to say more harm of itself, until somebody accepted that', async () => {
+  it('is never applied to a tool that now claims more harm, until somebody accepts that', async () => {
     const tame = { ...ACT, annotations: { readOnlyHint: true, destructiveHint: false } };
     const world = await openOwn({ quiet: true, tools: [tame] });
     await world.put({ annotations: { readOnlyHint: true, destructiveHint: false } });
@@ -386,7 +386,7 @@ describe.concurrent('an override that lowers caution', () => {
     expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+ d-', 'o- d+', '', '']);
   });
 
-  it('goes on to count after a change of prose alone, which waits for a review', async () => {
+  it('still applies after a change of text only, which waits for a review', async () => {
     const world = await openOwn(QUIET);
     await world.put(READ_ONLY);
     world.server.have([REWORDED]);
@@ -406,7 +406,7 @@ describe.concurrent('an override that lowers caution', () => {
     ]);
   });
 
-  it('outlives prose that is another one at each start, which is said and not reported for ever', async () => {
+  it('survives text that changes at each start, which is noted and not reported forever', async () => {
     const world = await openWorld(QUIET);
     await world.put(READ_ONLY);
     const kinds: unknown[] = [];
@@ -439,7 +439,7 @@ describe.concurrent('an override that lowers caution', () => {
     expect([at(act, 'drift', 'severity'), claimsIn(at(act, 'hints'))[0]]).toEqual(['dangerous', 'o+! d-']);
   });
 
-  it('counts at once where it is given while the change waits for a review, and that goes on waiting', async () => {
+  it('applies at once if set while the change waits for a review, which still waits', async () => {
     const world = await openWorld(QUIET);
     await world.put({ annotations: { readOnlyHint: true, openWorldHint: false } });
     world.server.have([REWRITTEN]);
@@ -455,7 +455,7 @@ describe.concurrent('an override that lowers caution', () => {
     expect(await listed(world, await world.meet())).toMatchObject({ hints: '+-..' });
   });
 
-  it('counts again when somebody has reviewed the change, also after a start, until the next one', async () => {
+  it('applies again once somebody has reviewed the change, also after a restart, until the next change', async () => {
     const world = await openOwn(QUIET);
     await world.put(READ_ONLY);
     world.server.have([REWRITTEN]);
@@ -480,7 +480,7 @@ describe.concurrent('an override that lowers caution', () => {
     expect(claimsIn(at(await again.act(), 'hints'))).toEqual(['o+! d-', 'd-', '', '']);
   });
 
-  it('counts again when the definition is the accepted one again, and there is no drift any more', async () => {
+  it('applies again once the definition equals the accepted one, and the drift is gone', async () => {
     const world = await openWorld();
     await world.put(READ_ONLY);
     world.server.have([REWRITTEN]);
@@ -495,7 +495,7 @@ describe.concurrent('an override that lowers caution', () => {
     ]);
   });
 
-  it('waits for a review where it was given to a change that its server took back', async () => {
+  it('waits for a review if it was set for a change that its server reverted', async () => {
     const world = await openWorld();
     world.server.have([REWRITTEN]);
     await world.drifted('dangerous');
@@ -509,7 +509,7 @@ describe.concurrent('an override that lowers caution', () => {
     expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+ d-', 'd-', '', '']);
   });
 
-  it('stays suspended while nothing can be kept of the change', async () => {
+  it('stays suspended while the change cannot be stored', async () => {
     const world = await openOwn(QUIET);
     await world.put({ annotations: { readOnlyHint: true, openWorldHint: true } });
     const release = lockStore(world.home);
@@ -536,7 +536,7 @@ describe.concurrent('an override that lowers caution', () => {
 });
 
 describe.concurrent('a review', () => {
-  it('is refused where the definition is not the one that was read', async () => {
+  it('is refused if the definition is not the one that was read', async () => {
     const world = await openWorld(QUIET);
     await world.put(READ_ONLY);
     world.server.have([REWRITTEN]);
@@ -556,7 +556,7 @@ describe.concurrent('a review', () => {
     expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+ d-', 'd-', '', '']);
   });
 
-  it('of a tool that is as it was accepted changes and records nothing', async () => {
+  it('of a tool that equals the accepted definition changes and records nothing', async () => {
     const world = await openWorld(QUIET);
     const { id } = await world.act();
     const before = await world.admin.get(`/tools/${String(id)}`);
@@ -566,8 +566,8 @@ describe.concurrent('a review', () => {
   });
 });
 
-describe.concurrent('a tool that goes on changing', () => {
-  it('is told of a few times, however often it does', async () => {
+describe.concurrent('a tool that keeps changing', () => {
+  it('is reported a few times, however often it changes', async () => {
     const world = await openWorld();
     await world.act();
     for (let time = 0; time < 100; time += 1) {
@@ -579,7 +579,7 @@ describe.concurrent('a tool that goes on changing', () => {
     expect(await auditEventsOf(world)).toHaveLength(1);
   });
 
-  it('is told of a few times where it is again and again what was accepted', async () => {
+  it('is reported a few times if it keeps returning to the accepted definition', async () => {
     const world = await openWorld();
     await world.act();
     for (let time = 0; time < 8; time += 1) {

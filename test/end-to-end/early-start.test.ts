@@ -6,7 +6,7 @@ import { spawnStdio } from '../support/stdio.ts';
 import { runAssay } from '../support/commands.ts';
 
 describe('a first start of assay stdio', () => {
-  it('starts each server once, though it starts them before all else', async () => {
+  it('starts each server once, although it starts them before everything else', async () => {
     const diaries = [openEventLog(), openEventLog()];
     const [legacy, modern] = diaries;
     const pipe = spawnStdio({
@@ -46,7 +46,7 @@ describe('a first start of assay stdio', () => {
     );
   });
 
-  it('tells of a server that could not be started as of any other', async () => {
+  it('reports a server that could not be started like any other', async () => {
     const pipe = spawnStdio({
       servers: { dead: { command: 'no-such-command-anywhere' }, plain: fixture('plain') },
     });

@@ -35,7 +35,7 @@ describe('the endpoints', () => {
     );
   });
 
-  it('/mcp/servers/<name> shows one server with its own names, in both eras', async () => {
+  it('/mcp/servers/<name> shows one server with its original names, in both eras', async () => {
     const session = await openSession(`${base}/mcp/servers/two`);
     expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).toEqual(['same', 'second']);
     expect(await session.call('same')).toBe('two:same');
@@ -47,7 +47,7 @@ describe('the endpoints', () => {
     expect(namesAt(await session.ask('prompts/list'), 'result', 'prompts')).toEqual(['same', 'second']);
   });
 
-  it('/mcp/servers/<name> reaches no other server, by whatever name', async () => {
+  it('/mcp/servers/<name> cannot reach another server, by whatever name', async () => {
     const session = await openSession(`${base}/mcp/servers/two`);
     for (const name of ['first', 'one_first', 'one_same']) {
       const answer = await session.ask('tools/call', { name, arguments: {} });
@@ -55,7 +55,7 @@ describe('the endpoints', () => {
     }
   });
 
-  it('a bare name reaches nothing at /mcp/all', async () => {
+  it('/mcp/all does not accept names without prefix', async () => {
     const session = await openSession(assay.url);
     const answer = await session.ask('tools/call', { name: 'first', arguments: {} });
     expect(at(answer, 'error', 'data', 'code')).toBe('TOOL_UNKNOWN');
@@ -71,7 +71,7 @@ describe('the endpoints', () => {
   });
 
   it.each(['/mcp/servers/none', '/mcp/none', '/mcp/servers/', '/mcpx', '/x', '/mcp/servers/one/two'])(
-    '%s is nothing: 404',
+    '%s does not exist: 404',
     async (path) => {
       const answer = await send(base + path, {
         headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
@@ -81,13 +81,16 @@ describe('the endpoints', () => {
     },
   );
 
-  it.each(['PUT', 'PATCH', 'HEAD', 'OPTIONS'])('%s is not allowed: 405, with what is', async (method) => {
-    const answer = await send(assay.url, { method });
-    expect(answer.status).toBe(405);
-    expect(answer.headers.allow).toContain('POST');
-  });
+  it.each(['PUT', 'PATCH', 'HEAD', 'OPTIONS'])(
+    '%s is not allowed: 405, with the allowed methods',
+    async (method) => {
+      const answer = await send(assay.url, { method });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.allow).toContain('POST');
+    },
+  );
 
-  it('/health says how each server is and why one failed', async () => {
+  it('/health reports the state of each server and why one failed', async () => {
     const health = await assay.health();
     expect(at(health, 'version')).toEqual(expect.any(String));
     expect(listAt(health, 'servers').map((one) => [at(one, 'name'), at(one, 'state')])).toEqual([
@@ -99,7 +102,7 @@ describe('the endpoints', () => {
     expect(at(health, 'servers', 0, 'era')).toBe('legacy');
   });
 
-  it('the query of an address is no part of its path', async () => {
+  it('the query of a URL is not part of its path', async () => {
     expect((await send(`${base}/health?x=1`, { method: 'GET' })).status).toBe(200);
   });
 });

@@ -12,7 +12,7 @@ import { modernAsk } from '../support/modern.ts';
 import { fixture, openEventLog, ROOT, tempDir, writeConfig, writeText } from '../support/paths.ts';
 
 describe('the era of a server', () => {
-  it('is found without a second spawn, for both eras and for a server that answers nothing unknown', async () => {
+  it('is detected without a second spawn, for both eras and for a server that ignores unknown messages', async () => {
     const [plain, modern, silent] = [openEventLog(), openEventLog(), openEventLog()];
     const assay = await startGateway({
       servers: {
@@ -36,7 +36,7 @@ describe('the era of a server', () => {
     expect([plain.countOf('initialize'), silent.countOf('initialize')]).toEqual([1, 1]);
   });
 
-  it('is modern where a server of both eras starts slowly and accepts `initialize`: it is started again', async () => {
+  it('is modern if a server of both eras starts slowly and accepts `initialize`: it is restarted', async () => {
     const state = join(tempDir(), 'starts');
     const assay = await startGateway({ servers: { dual: fixture('slow-dual', [`--state=${state}`]) } });
     await assay.settled();
@@ -45,7 +45,7 @@ describe('the era of a server', () => {
     expect(at(called, 'result')).toMatchObject({ content: [{ text: '2' }], resultType: 'complete' });
   });
 
-  it('is found also where a server ends at the first word that it does not know, and is remembered then', async () => {
+  it('is detected also if a server exits at the first message it does not know, and is cached then', async () => {
     const [eventLog, home] = [openEventLog(), tempDir()];
     const servers = { strict: fixture('plain', ['--exit-on-unknown'], { env: eventLog.env }) };
     const first = await startGateway({ servers, home });
@@ -58,7 +58,7 @@ describe('the era of a server', () => {
     expect(eventLog.read('start')).toHaveLength(spawns + 1);
   });
 
-  it('is remembered in the home: the next start asks each server in its era at once', async () => {
+  it("is cached in the home: the next start uses each server's era at once", async () => {
     const home = tempDir();
     const web = await startHttp('legacy');
     endLater(() => web.close());
@@ -84,7 +84,7 @@ describe('the era of a server', () => {
   it.each([
     ['plain', 'modern'],
     ['modern', 'plain'],
-  ])('is found anew when the remembered one is no longer true: from %s to %s', async (before, after) => {
+  ])('is detected again if the cached one is outdated: from %s to %s', async (before, after) => {
     const home = tempDir();
     const script = (name: string): string =>
       `import ${JSON.stringify(join(ROOT, 'test', 'fixtures', `${name}.ts`))};`;
@@ -101,7 +101,7 @@ describe('the era of a server', () => {
     );
   });
 
-  it.each(['', '{', '[]', '{"x":7}', '\u0000'])('survives a spoilt memory: %j', async (spoilt) => {
+  it.each(['', '{', '[]', '{"x":7}', '\u0000'])('survives a damaged cache: %j', async (spoilt) => {
     const home = tempDir();
     const config = writeConfig({ plain: fixture('plain') });
     await runAssay(['tools', '--config', config, '--home', home]);
@@ -114,7 +114,7 @@ describe('the era of a server', () => {
     expect(run.stdout).toContain('plain_echo');
   });
 
-  it('is found in a home that cannot be written', async () => {
+  it('is detected with a read-only home', async () => {
     const run = await runAssay([
       'tools',
       '--json',

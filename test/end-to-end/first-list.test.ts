@@ -11,7 +11,7 @@ import { fixture, tempDir } from '../support/paths.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 
 describe.concurrent('the first list, while servers start', () => {
-  it('waits for a server that comes up soon', async () => {
+  it('waits for a server that is ready soon', async () => {
     const assay = await startGateway({ servers: { plain: fixture('plain'), pager: fixture('pager') } });
     const session = await openSession(assay.url);
     const names = namesAt(await session.ask('tools/list'), 'result', 'tools');
@@ -57,7 +57,7 @@ describe.concurrent('the first list, while servers start', () => {
     expect(Date.now() - startMs).toBeLessThan(scaledMs(4_000));
   });
 
-  it('a call to a server that stands does not wait for one that hangs', async () => {
+  it('does not delay a call to a ready server because another one hangs', async () => {
     const assay = await startGateway({ servers: { hanger: fixture('hanger'), plain: fixture('plain') } });
     const session = await openSession(assay.url);
     await until('plain is up', async () =>
@@ -80,7 +80,7 @@ describe.concurrent('the first list, while servers start', () => {
     expect(Date.now() - pipeMs).toBeLessThan(scaledMs(2_500));
   });
 
-  it('announces what comes later, and has it then', async () => {
+  it('is followed by a notification about later tools, and has them then', async () => {
     const state = `${tempDir()}/n`;
     const { writeFileSync } = await import('node:fs');
     writeFileSync(state, '1');
@@ -100,7 +100,7 @@ describe.concurrent('the first list, while servers start', () => {
     expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).toContain('slow_echo');
   });
 
-  it('is not held up by a server whose pages never end', async () => {
+  it('is not blocked by a server whose pages never end', async () => {
     const assay = await startGateway({
       servers: { endless: fixture('pager', ['--endless']), plain: fixture('plain') },
     });
@@ -113,7 +113,7 @@ describe.concurrent('the first list, while servers start', () => {
   });
 
   it.each(OFFICIAL)(
-    'comes to the official client $label beside a hanger and a dead server',
+    'reaches the official client $label next to a hanging and a dead server',
     async ({ connect }) => {
       const assay = await startGateway({
         servers: {

@@ -7,7 +7,7 @@ import { callText, openRestWorld, serveApi } from '../support/rest-tools.ts';
 
 const isChange = (message: Json): boolean => at(message, 'method') === 'notifications/tools/list_changed';
 
-it('clients that came before the first tool hear of it, and call it', async () => {
+it('clients that connected before the first tool are notified of it, and can call it', async () => {
   const api = await serveApi();
   const { assay, admin } = await openRestWorld({ servers: {} });
   const session = await openSession(assay.url);

@@ -12,13 +12,13 @@ const ADVICE = 'assay token create NAME';
 
 const originOf = ({ port }: Gateway): string => `http://127.0.0.1:${port}`;
 
-describe('without a token needed', () => {
+describe('without a required token', () => {
   let origin: string;
   beforeAll(async () => {
     origin = originOf(await startGateway());
   });
 
-  it('GET / shows people a page that says how to connect, with nothing from elsewhere', async () => {
+  it('GET / shows people a page that explains how to connect, without external content', async () => {
     const page = await send(`${origin}/`, { method: 'GET', headers: BROWSER });
     expect([page.status, page.type]).toEqual([200, 'text/html']);
     expect(page.text).toContain(`claude mcp add --transport http assay ${origin}/mcp\n`);
@@ -38,7 +38,7 @@ describe('without a token needed', () => {
     }
   });
 
-  it('GET /mcp tells a browser that this is for MCP clients, and a program in JSON', async () => {
+  it('GET /mcp explains to a browser that this is for MCP clients, and to a program in JSON', async () => {
     const page = await send(`${origin}/mcp`, { method: 'GET', headers: BROWSER });
     expect([page.status, page.type, page.headers.allow]).toEqual([405, 'text/html', 'POST']);
     expect(page.text).toContain('answers MCP clients, not browsers: <a href="/">');
@@ -46,7 +46,7 @@ describe('without a token needed', () => {
     expect([answer.status, answer.type]).toEqual([405, 'application/json']);
   });
 
-  it('POST /mcp with another content type, or none, says which to send', async () => {
+  it('POST /mcp with another content type, or none, names the right one', async () => {
     const messageOf = async (headers: Record<string, string>): Promise<unknown> =>
       at((await send(`${origin}/mcp`, { method: 'POST', headers, body: '{}' })).json(), 'error', 'message');
     expect(await messageOf({ 'content-type': 'text/plain' })).toBe(
@@ -58,7 +58,7 @@ describe('without a token needed', () => {
   });
 });
 
-describe('with a token needed, and no issuer', () => {
+describe('with a required token, and no issuer', () => {
   let gateway: Gateway;
   let origin: string;
   beforeAll(async () => {
@@ -66,7 +66,7 @@ describe('with a token needed, and no issuer', () => {
     origin = originOf(gateway);
   });
 
-  it('a client that looks for a sign-in is told to use a token', async () => {
+  it('a client that looks for a sign-in learns that it needs a token', async () => {
     const answers = [
       await send(`${origin}/.well-known/oauth-protected-resource/mcp`, { method: 'GET' }),
       await send(`${origin}/.well-known/oauth-authorization-server`, { method: 'GET' }),
@@ -84,7 +84,7 @@ describe('with a token needed, and no issuer', () => {
     expect(String(failure)).toContain(ADVICE);
   });
 
-  it('a client without a token is logged once, with what to do', async () => {
+  it('a client without a token is logged once, with the remedy', async () => {
     const headers = { 'user-agent': 'some-editor/1.0' };
     for (let count = 0; count < 3; count += 1)
       expect((await send(`${origin}/mcp`, { method: 'POST', headers, body: '{}' })).status).toBe(401);

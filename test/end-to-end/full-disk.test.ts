@@ -26,8 +26,8 @@ function hasPrlimit(): boolean {
   }
 }
 
-describe.runIf(hasPrlimit())('a serve that can write nothing any more', () => {
-  it('takes rights away at once, says that this is not stored, and gives none', async () => {
+describe.runIf(hasPrlimit())('a serve that can no longer write', () => {
+  it('revokes rights at once, says that this is not stored, and grants none', async () => {
     const { assay, admin, home } = await startRestWorld(startAssay, { servers: { plain: fixture('plain') } });
     const made = (await admin.post('/tokens', { name: 'leaked', scopes: ['read'] })).json();
     const leaked = adminClient(assay, textAt(made, 'token'));
@@ -91,7 +91,7 @@ describe.runIf(hasPrlimit())('a serve that can write nothing any more', () => {
     expect(rows).toEqual([{ revoked_ms: expect.any(Number) as unknown }]);
   });
 
-  it('refuses what would be lost where its store is deleted, and says so in /health', async () => {
+  it('refuses what would be lost if its store is deleted, and says so in /health', async () => {
     const { assay, admin, home } = await startRestWorld(startAssay, { servers: { plain: fixture('plain') } });
     const made = (await admin.post('/tokens', { name: 'known', scopes: ['read'] })).json();
     execFileSync('rm', [join(home, 'assay.db')]);

@@ -41,9 +41,9 @@ export default defineTool({ name: '${name}', run: () => ${expression} });
 const modulesIn = async ({ admin }: Pick<Functions, 'admin'>): Promise<readonly Json[]> =>
   listAt((await admin.get('/functions')).json(), 'functions');
 
-describe('a module that is edited', () => {
+describe('an edited module', () => {
   it.each(['legacy', 'modern'] as const)(
-    'serves as it is now, and a call under way ends as it began: before a %s client',
+    'serves its new version, and a running call ends in the old one: before a %s client',
     async (era) => {
       const served = await serveFunctions({
         files: { 'say.mjs': sayer('old') },
@@ -68,7 +68,7 @@ describe('a module that is edited', () => {
     },
   );
 
-  it('and cannot be loaded goes on as it was, with its calls, and its line is told', async () => {
+  it('that cannot be loaded continues in its old version, with its calls, and its line is reported', async () => {
     const served = await serveFunctions({ files: { 'say.mjs': sayer('old') }, functions: ['./say.mjs'] });
     const [one, other] = await Promise.all([served.meet('modern'), served.meet('legacy')]);
     const under = other.call('say-later');
@@ -89,7 +89,7 @@ describe('a module that is edited', () => {
     );
   });
 
-  it('keeps what operators said of its tools, also with another description, which waits for a review', async () => {
+  it('keeps what operators configured for its tools, also with another description, which waits for a review', async () => {
     const served = await serveFunctions({
       files: { 'say.mjs': sayer('old', { description: 'Says it.' }) },
       functions: ['./say.mjs'],
@@ -111,7 +111,7 @@ describe('a module that is edited', () => {
     expect(claimsIn(at((await admin.get(path)).json(), 'hints'))).toEqual(['o+', '', 'o-', '']);
   });
 
-  it('leaves the process of every other module as it is', async () => {
+  it('does not affect the process of any other module', async () => {
     const served = await serveFunctions({
       files: { 'say.mjs': sayer('old'), 'pid.mjs': single('pid', 'process.pid') },
       functions: ['./say.mjs', './pid.mjs'],
@@ -131,7 +131,7 @@ describe('a module that is edited', () => {
 });
 
 describe('modules of the config file', () => {
-  it('come and go with it, and one that is wrong costs no other', async () => {
+  it('come and go with it, and an invalid one affects no other', async () => {
     const served = await serveFunctions({
       files: {
         'one.mjs': single('one'),
@@ -185,13 +185,13 @@ describe('POST /functions', () => {
     });
   });
 
-  it('takes the scope execute', async () => {
+  it('requires the scope execute', async () => {
     const input = { module: served.path('env.mjs') };
     expect(verdictOf(await served.limited.post('/functions', input))).toBe('403 SCOPE_MISSING');
     expect(await modulesIn(served)).toHaveLength(1);
   });
 
-  it('takes an Assay that listens on loopback', async () => {
+  it('requires an Assay that listens on loopback', async () => {
     const token = await keepToken(served.home, 'far', { scopes: ['admin', 'execute'] });
     const far = await startGateway({ home: served.home, host: '0.0.0.0' });
     const admin = adminClient(far, token);
@@ -200,7 +200,7 @@ describe('POST /functions', () => {
     await far.stop();
   });
 
-  it('makes tools of it at once, and tells nobody what its environment holds', async () => {
+  it('creates tools at once, and reveals its environment to nobody', async () => {
     const model = await served.meet('modern');
     const made = await served.admin.post('/functions', {
       module: served.path('env.mjs'),
@@ -256,7 +256,7 @@ describe('POST /functions', () => {
     ).toBe(verdict);
   });
 
-  it('of a module that cannot be loaded says why, and costs no other', async () => {
+  it('of a module that cannot be loaded says why, and affects no other', async () => {
     const made = await served.admin.post('/functions', { module: served.path('bad.mjs') });
     expect([made.status, textAt(made.json(), 'faults', 0)]).toEqual([
       201,
@@ -266,7 +266,7 @@ describe('POST /functions', () => {
     expect((await call('fixed')).text).toBe('1');
   });
 
-  it('of a file that is not there, or of a folder, adds nothing', async () => {
+  it('of a missing file or of a folder adds nothing', async () => {
     const before = await modulesIn(served);
     for (const path of [served.path('nosuch.ts'), served.path('folder.ts')]) {
       if (path.endsWith('folder.ts')) mkdirSync(path);
@@ -275,7 +275,7 @@ describe('POST /functions', () => {
     expect(await modulesIn(served)).toEqual(before);
   });
 
-  it('is kept over a start; DELETE takes away what was added, and not what the config file has', async () => {
+  it('survives a restart; DELETE removes what was added, but not what the config file has', async () => {
     await served.assay.stop();
     const token = await keepToken(served.home, 'again', { scopes: ['admin', 'execute'] });
     const assay = await startGateway({ config: served.config, home: served.home });
@@ -296,8 +296,8 @@ describe('POST /functions', () => {
   });
 });
 
-describe('a module in the place of another', () => {
-  it('inherits nothing of what was said of tools of the same names', async () => {
+describe('a module that replaces another', () => {
+  it('inherits nothing configured for tools of the same names', async () => {
     const files = { 'one.ts': single('shared'), 'other.ts': single('shared') };
     const served = await serveFunctions({ files, functions: [] });
     const { admin } = served;
@@ -323,7 +323,7 @@ describe('assay function', () => {
     });
   });
 
-  it('add makes tools, tells them, and a running Assay has them at once', async () => {
+  it('add creates tools, lists them, and a running Assay has them at once', async () => {
     const model = await served.meet('modern');
     const { code, stdout, stderr } = await run('add', served.path('word.ts'), '--env', 'WORD=so');
     expect([code, stderr]).toEqual([0, '']);
@@ -357,14 +357,14 @@ describe('assay function', () => {
     expect(done.stderr).toMatch(said);
   });
 
-  it('add of one without tools warns of it', async () => {
+  it('add warns of a module without tools', async () => {
     const done = await run('add', served.path('half.mjs'));
     expect([done.code, done.stdout]).toEqual([0, expect.stringContaining('half.mjs: 0 tools.')]);
     expect(done.stderr).toMatch(/warning: .*exports no tool/);
     await run('remove', served.path('half.mjs'));
   });
 
-  it('remove takes its tools away, also from a running Assay', async () => {
+  it('remove removes its tools, also from a running Assay', async () => {
     const model = await served.meet('legacy');
     const removed = await run('remove', served.path('word.ts'));
     expect([removed.code, removed.stdout.trim()]).toEqual([0, `Removed ${served.path('word.ts')}.`]);
@@ -373,7 +373,7 @@ describe('assay function', () => {
   });
 });
 
-it('a read-only function writes nothing, whoever says that it is read-only', async () => {
+it('a read-only function cannot write, whoever declared it read-only', async () => {
   const out = tempDir();
   const write = (name: string, more: JsonObject = {}): string =>
     `export const ${name} = defineTool({ name: '${name}', run: () => fs.writeFileSync(${JSON.stringify(join(out, name))}, ''), ...${JSON.stringify(more)} });`;

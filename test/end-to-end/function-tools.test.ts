@@ -134,7 +134,7 @@ describe('functions', () => {
     expect(await client.call('greet')).toBe('Hello world!');
   });
 
-  it('say all four hints, what they declare among them, and the title in both places', async () => {
+  it('have all four hints, including their declared ones, and the title in both places', async () => {
     const { client } = await served.meet('modern');
     const { tools } = await client.listTools();
     expect(JSON.stringify(tools)).not.toMatch(/"_meta"|assay\//);
@@ -171,7 +171,7 @@ describe('functions', () => {
     });
   });
 
-  it('that throw tell the line of their author', async () => {
+  it('that throw report their source line', async () => {
     const { call } = await served.meet('legacy');
     const told = await call('fail');
     expect([told.isError, told.text]).toEqual([
@@ -201,8 +201,8 @@ describe('functions', () => {
   });
 });
 
-describe('a function that asks', () => {
-  it.each(ASKABLE)('is answered by the user of its caller alone: $label', async ({ connect }) => {
+describe('a function that asks its user', () => {
+  it.each(ASKABLE)('is answered by the user of its caller only: $label', async ({ connect }) => {
     const [one, other] = await Promise.all([connect({ url: assay.url }), connect({ url: assay.url })]);
     other.answerWith(() => ({ action: 'decline' }));
     expect(await Promise.all([one.call('choose'), other.call('choose')])).toEqual([
@@ -219,7 +219,7 @@ describe('a function that asks', () => {
     });
   });
 
-  it.each(ASKABLE)('of a client that cannot be asked is told so: $label', async ({ connect }) => {
+  it.each(ASKABLE)('learns if its client cannot be asked: $label', async ({ connect }) => {
     const client = await connect({ url: assay.url }, { capabilities: {} });
     const told = await client.call('choose').catch((error: unknown) => String(error));
     expect(told).toMatch(/elicitation/);
@@ -236,8 +236,8 @@ const logsOf = (messages: readonly Json[]): readonly unknown[] =>
     .filter((message) => at(message, 'method') === 'notifications/message')
     .map((message) => at(message, 'params'));
 
-describe('what a function tells while it runs', () => {
-  it('reaches its caller alone, though all use one token: its progress, and its log where that is wished for', async () => {
+describe('messages of a running function', () => {
+  it('reach its caller only, even if all use one token: progress, and logs if requested', async () => {
     const [one, other, idle] = await Promise.all([
       openSession(assay.url),
       openSession(assay.url),
@@ -279,9 +279,9 @@ describe('what a function tells while it runs', () => {
   });
 });
 
-describe('a call that is cancelled', () => {
+describe('a cancelled call', () => {
   it.each(['legacy', 'modern'] as const)(
-    'by a %s client is told to the function, and costs no other call',
+    'of a %s client is reported to the function, and affects no other call',
     async (era) => {
       const [one, other] = await Promise.all([served.meet(era), served.meet(era)]);
       const counts = async (): Promise<readonly number[]> =>
@@ -305,7 +305,7 @@ describe('a call that is cancelled', () => {
   );
 });
 
-describe('a module that goes wrong', () => {
+describe('a faulty module', () => {
   it.each<[tool: string, told: RegExp]>([
     ['never', /300 ms/],
     ['allocate', /wild\.mjs.*used more than 64 MB/],
@@ -320,7 +320,7 @@ describe('a module that goes wrong', () => {
     ['symbol', /it is a symbol/],
     ['loop', /300 ms/],
   ])(
-    'by %s gives its caller a clear error, and costs nothing but its own tools',
+    'that %s gives its caller a clear error, and affects only its own tools',
     async (tool, told) => {
       const [one, other] = await Promise.all([served.meet('modern'), served.meet('legacy')]);
       const pid = (await other.call('pid')).text;
@@ -346,7 +346,7 @@ describe('a module that goes wrong', () => {
     30_000,
   );
 
-  it('serves again after its rest', async () => {
+  it('serves again after its backoff', async () => {
     const { call } = await served.meet('modern');
     await until(
       'it serves',
@@ -357,7 +357,7 @@ describe('a module that goes wrong', () => {
 });
 
 describe('a module that never loads', () => {
-  it('keeps no other tool from being listed or called', async () => {
+  it('does not prevent other tools from being listed or called', async () => {
     const world = await startFunctions(startAssay, {
       files: { 'tools.ts': TOOLS, 'stuck.mjs': 'await new Promise((resolve) => setInterval(resolve, 1e9));' },
       functions: ['./stuck.mjs', './tools.ts'],

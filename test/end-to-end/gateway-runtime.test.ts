@@ -52,7 +52,7 @@ async function pidOf(name: string): Promise<number> {
   return Number(told?.text.slice(4));
 }
 
-it('the last lines of a server are shown with secrets masked, without colours, to admins alone', async () => {
+it('the last lines of a server are shown to admins only, with secrets masked and without colors', async () => {
   const lines = await linesOf('telling');
   expect(lines.filter(({ from }) => from === 'stderr').map(({ text }) => text)).toEqual([
     expect.stringMatching(/^pid \d+$/),
@@ -69,7 +69,7 @@ it('the last lines of a server are shown with secrets masked, without colours, t
   expect(verdictOf(await admin.get('/gateways/nothing/logs'))).toBe('404 SERVER_UNKNOWN');
 });
 
-it('a restart ends the process and starts another; the calls of clients go on', async () => {
+it("a restart ends the process and starts another; clients' calls continue", async () => {
   const client = await connectClient({ url: assay.url }, 'modern');
   const before = await pidOf('telling');
   const restarted = await admin.post('/gateways/telling/restart');
@@ -96,8 +96,8 @@ it('a restart of a server that cannot start says why', async () => {
   expect(verdictOf(await admin.post('/gateways/wrong/restart'))).toBe('502 SERVER_UNAVAILABLE');
 });
 
-describe('what helps to choose tools', () => {
-  it('the ranked search gives the best match first, and costs are counted per tool', async () => {
+describe('help for choosing tools', () => {
+  it('the ranked search returns the best match first, and token costs are counted per tool', async () => {
     const found = (await admin.get('/catalog/search?query=echo&limit=2')).json();
     expect(listAt(found, 'tools').every((name) => String(name).endsWith('.echo'))).toBe(true);
     expect(verdictOf(await admin.get('/catalog/search?query=echo&limit=101'))).toBe('400 QUERY_INVALID');
@@ -107,7 +107,7 @@ describe('what helps to choose tools', () => {
     expect(numberAt(costs, 'telling.echo')).toBeGreaterThan(5);
   });
 
-  it('snippets have the endpoint of the toolset, and the command that starts this program', async () => {
+  it('snippets contain the endpoint of the toolset, and the command that starts this program', async () => {
     expect(verdictOf(await admin.post('/toolsets', { name: 'one', tools: ['other.echo'] }))).toBe('201');
     const told = (await reader.get('/snippets?toolset=one')).json();
     const clients = listAt(told, 'clients');
@@ -135,7 +135,7 @@ describe('what helps to choose tools', () => {
   });
 });
 
-it('a server that is killed is down with its cause, in its lines too, and comes back', async () => {
+it('a killed server is down with its cause, also in its lines, and recovers', async () => {
   process.kill(await pidOf('telling'), 'SIGKILL');
   const patience = { timeout: 20_000 };
   await expect

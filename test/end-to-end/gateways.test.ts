@@ -38,7 +38,7 @@ function statesOf(gateways: Json): readonly string[] {
   );
 }
 
-describe('a gateway that is registered', () => {
+describe('a registered gateway', () => {
   let world: World;
   const upstreams: HttpFixture[] = [];
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe('a gateway that is registered', () => {
   });
 
   it.each(HOSTED)(
-    'by a URL is found to speak %s, and its tools are there when it is answered',
+    'with a URL is detected to speak %s, and its tools exist when the request is answered',
     async (mode) => {
       const upstream = await startHttp(mode);
       upstreams.push(upstream);
@@ -65,7 +65,7 @@ describe('a gateway that is registered', () => {
     },
   );
 
-  it('by a command needs the scope execute, and is masked, encrypted and told to nobody', async () => {
+  it('with a command requires the scope execute, and is masked, encrypted and revealed to nobody', async () => {
     const { admin, limited, home } = world;
     const { entry } = filedServer([toolNamed('act')], { env: { TOKEN_OF_IT: SECRET } });
     const input = { name: 'made', ...entry };
@@ -90,7 +90,7 @@ describe('a gateway that is registered', () => {
     expect(kept.some((text) => text.includes(SECRET))).toBe(false);
   });
 
-  it('has a secret in its arguments masked in what is told of it from the first on', async () => {
+  it('has a secret in its arguments masked in messages from the start', async () => {
     const input = {
       name: 'argued',
       command: 'no-such-command-anywhere',
@@ -121,7 +121,7 @@ describe('a gateway that is registered', () => {
     );
   });
 
-  it('keeps what was said of it and its tools where its path or its key is another', async () => {
+  it('keeps what was configured for it and its tools if its path or key changes', async () => {
     const upstream = await startHttp('legacy');
     upstreams.push(upstream);
     const { admin } = world;
@@ -134,7 +134,7 @@ describe('a gateway that is registered', () => {
     expect([at(there, 'enabled'), at(there, 'trust')]).toEqual([false, { value: true, origin: 'operator' }]);
   });
 
-  it('cannot have a name that is taken, and one of the config file can be trusted, and no more', async () => {
+  it('cannot have a name that is in use; one of the config file can be trusted, and nothing more', async () => {
     const { admin } = world;
     expect(verdictOf(await admin.post('/gateways', { name: 'plain', url: 'http://127.0.0.1:9/' }))).toBe(
       '409 GATEWAY_EXISTS',
@@ -150,8 +150,8 @@ describe('a gateway that is registered', () => {
   });
 });
 
-describe('what was registered', () => {
-  it('is there after a restart, also on stdio in its first list', async () => {
+describe('a registration', () => {
+  it('survives a restart, and is in the first list on stdio too', async () => {
     const { entry } = filedServer([toolNamed('act')]);
     const { admin, assay, home } = await openWorld();
     expect(verdictOf(await admin.post('/gateways', { name: 'made', ...entry }))).toBe('201');
@@ -164,7 +164,7 @@ describe('what was registered', () => {
     expect((await toolIn(again.admin, 'made', 'act'))['id']).toBe(id);
   });
 
-  it('stands behind the config file where that has its name, and can be taken away', async () => {
+  it('yields to the config file if that has its name, and can be deleted', async () => {
     const { entry } = filedServer([toolNamed('act')]);
     const { admin, assay, home } = await openWorld();
     await admin.post('/gateways', { name: 'made', ...entry });
@@ -177,7 +177,7 @@ describe('what was registered', () => {
     expect(at((await again.admin.get('/gateways/made')).json(), 'shadows')).toBeUndefined();
   });
 
-  it('is refused with its cause where its key is lost, until all of it is given again', async () => {
+  it('is refused with its cause if its key is lost, until everything is given again', async () => {
     const { entry } = filedServer([toolNamed('act')]);
     const { admin, assay, home } = await openWorld();
     await admin.post('/gateways', { name: 'made', ...entry });
@@ -194,7 +194,7 @@ describe('what was registered', () => {
     expect(namesAt((await again.admin.get('/tools')).json(), 'tools')).toEqual(['made_act']);
   });
 
-  it('costs no start where its copy in the home is damaged', async () => {
+  it('does not prevent a start if its copy in the home is damaged', async () => {
     const { admin, assay, home } = await openWorld({ plain: fixture('plain') });
     const { id } = await toolIn(admin, 'plain', 'echo');
     await admin.put(`/tools/${String(id)}`, { title: 'Said' });

@@ -38,7 +38,7 @@ describe('on loopback', () => {
     ).toBe(403);
   });
 
-  it('the Hosts 127.0.0.1, localhost and [::1] are let in, with the port', async () => {
+  it('the Hosts 127.0.0.1, localhost and [::1] are accepted, with the port', async () => {
     for (const host of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]']) {
       expect((await post({ host: `${host}:${assay.port}` })).status).toBe(200);
     }
@@ -53,7 +53,7 @@ describe('on loopback', () => {
     'http://localhost@evil.example',
     'chrome-extension://abc',
     'x',
-  ])('the Origin %s is refused with 403, in both eras, and nothing allows it to read', async (origin) => {
+  ])('the Origin %s is refused with 403, in both eras, without CORS headers', async (origin) => {
     const answer = await post({ origin });
     expect([answer.status, at(answer.json(), 'error', 'data', 'code')]).toEqual([403, 'ORIGIN_FORBIDDEN']);
     expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
@@ -61,13 +61,13 @@ describe('on loopback', () => {
     expect(modern.status).toBe(403);
   });
 
-  it('Assay’s own origin is let in', async () => {
+  it('Assay’s own origin is accepted', async () => {
     for (const host of ['127.0.0.1', 'localhost']) {
       expect((await post({ origin: `http://${host}:${assay.port}` })).status).toBe(200);
     }
   });
 
-  it('a foreign request harms no client that is there', async () => {
+  it('a foreign request affects no connected client', async () => {
     const session = await openSession(assay.url);
     const running = session.call('plain_sleep', { ms: 300 });
     await post({ origin: 'http://evil.example' });
@@ -76,14 +76,14 @@ describe('on loopback', () => {
     expect(await session.call('plain_label')).toBe('plain');
   });
 
-  it('Content-Type text/plain is refused with 415: a page can send it without being asked', async () => {
+  it('Content-Type text/plain is refused with 415: a page can send it without a preflight', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
       expect((await post({ 'content-type': type })).status).toBe(415);
     }
     expect((await post({ 'content-type': 'application/json; charset=utf-8' })).status).toBe(200);
   });
 
-  it('an Accept that allows nothing we speak is refused with 406', async () => {
+  it('an Accept without any supported type is refused with 406', async () => {
     expect((await post({ accept: 'text/html' })).status).toBe(406);
     expect((await post({ accept: '*/*' })).status).toBe(200);
   });
@@ -98,8 +98,8 @@ describe('on loopback', () => {
   });
 });
 
-describe('another address', () => {
-  it('is refused without a token: exit code 3, and a sentence that says what to do', async () => {
+describe('an address other than loopback', () => {
+  it('is refused without a token: exit code 3, and a message that says what to do', async () => {
     for (const host of ['0.0.0.0', '::']) {
       const run = await runAssay([
         'serve',
@@ -170,7 +170,7 @@ describe('another address', () => {
     expect(health.text + assay.stderr() + assay.stdout()).not.toContain(TOKEN);
   });
 
-  it('a token on loopback is asked for too, once it is set', async () => {
+  it('a token on loopback is required too, once it is set', async () => {
     const assay = await startGateway({ servers: { plain: fixture('plain') }, env: { ASSAY_TOKEN: TOKEN } });
     expect((await modernSend(assay.url, 'tools/list')).status).toBe(401);
     const authorized = await modernSend(assay.url, 'tools/list', {
@@ -179,7 +179,7 @@ describe('another address', () => {
     expect(authorized.status).toBe(200);
   });
 
-  it('a token is not handed to the servers, in no header and no environment', async () => {
+  it('a token is not forwarded to the servers, in no header and no environment variable', async () => {
     const assay = await startGateway({ servers: { plain: fixture('plain') }, env: { ASSAY_TOKEN: TOKEN } });
     const session = await openSession(assay.url, { headers: { authorization: `Bearer ${TOKEN}` } });
     expect(await session.call('plain_env', { name: 'ASSAY_TOKEN' })).toBe('');
@@ -187,7 +187,7 @@ describe('another address', () => {
 });
 
 describe('a port', () => {
-  it('that is taken gives a sentence and exit code 4', async () => {
+  it('that is in use leads to a message and exit code 4', async () => {
     const assay = await startGateway({ servers: { plain: fixture('plain') } });
     const run = await runAssay([
       'serve',

@@ -6,7 +6,7 @@ import { scaledMs } from '../support/slow-machine.ts';
 import { fixture } from '../support/paths.ts';
 
 describe('the endpoint opens before the servers are ready', () => {
-  it('/health answers while servers start, and says which hang', async () => {
+  it('/health answers while servers start, and says which ones hang', async () => {
     const beforeMs = Date.now();
     const assay = await startGateway({
       servers: { hanger: fixture('hanger'), plain: fixture('plain') },

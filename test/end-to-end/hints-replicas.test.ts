@@ -50,7 +50,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two replicas on one store in %
     replicas = await twoReplicas(kind);
   });
 
-  it('see the override of the other, and their clients are told', async () => {
+  it("see each other's overrides, and notify their clients", async () => {
     const [one, two] = replicas;
     const id = await idOf(one, 'plain_echo');
     expect(await idOf(two, 'plain_echo')).toBe(id);
@@ -74,7 +74,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two replicas on one store in %
     expect(changes).toBe(1);
   });
 
-  it('let one of two win that change a tool as they saw it', async () => {
+  it('let one of two concurrent changes of a tool win', async () => {
     const id = await idOf(replicas[0], 'plain_label');
     const { headers } = await replicas[0].admin.get(`/tools/${id}`);
     const ifMatch = { 'if-match': String(headers.etag) };

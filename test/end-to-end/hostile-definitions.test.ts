@@ -76,7 +76,7 @@ async function patched(id: string, annotations: JsonObject): Promise<void> {
   expect(verdictOf(await admin.ask('PATCH', `/tools/${id}`, { body: { annotations } }))).toBe('200');
 }
 
-describe('beside hostile definitions', () => {
+describe('next to hostile definitions', () => {
   it.each(OFFICIAL)('the official client $label lists and calls all tools', async ({ connect }) => {
     const client = await connect({ url: assay.url });
     const tools = await client.tools();
@@ -91,14 +91,14 @@ describe('beside hostile definitions', () => {
       expect(await client.call(name)).toBe(said);
   });
 
-  it('the definition of another server is as it wrote it, to the byte', async () => {
+  it('the definition of another server is unchanged, to the byte', async () => {
     const all = (await modernSend(assay.url, 'tools/list')).text;
     expect(all).toContain(JSON.stringify({ ...INNOCENT, name: 'innocent_act' }));
     expect(await listOf('innocent')).toContain(JSON.stringify(INNOCENT));
   });
 
   it.each(['innocent', ...HOSTILE.map(([server]) => server)])(
-    'a hundred lists of %s are the same to the byte',
+    'a hundred lists of %s are identical to the byte',
     async (server) => {
       const lists = new Set<string>();
       for (let time = 0; time < 100; time += 1) lists.add(await listOf(server));
@@ -106,7 +106,7 @@ describe('beside hostile definitions', () => {
     },
   );
 
-  it('another server is refreshed, registered and found at once', async () => {
+  it('another server is refreshed, registered and found immediately', async () => {
     const startMs = performance.now();
     expect(verdictOf(await admin.post('/gateways/innocent/refresh'))).toBe('200');
     expect(performance.now() - startMs).toBeLessThan(scaledMs(2_000));
@@ -124,7 +124,7 @@ describe('beside hostile definitions', () => {
 });
 
 describe.each(HOSTILE)('the tool of %s', (server, { name, annotations }, declared) => {
-  it('is shown with the hints that are booleans, and all that nobody knows', async () => {
+  it('is shown with the hints that are booleans, and all unknown ones', async () => {
     const tool = await listedIn(server, String(name));
     expect(short((hint) => at(tool, 'annotations', hint))).toBe(declared);
     const odd = Object.entries(annotations as JsonObject).filter(([, value]) => value !== 'maybe');
@@ -136,7 +136,7 @@ describe.each(HOSTILE)('the tool of %s', (server, { name, annotations }, declare
     expect(claimsIn(at(shown, 'hints'))).toEqual(said);
   });
 
-  it('takes overrides as any other does, and gives them back', async () => {
+  it('accepts overrides like any other, and returns them', async () => {
     const { id } = await toolIn(admin, server, String(name));
     const before = await listOf(server);
     const others = await listOf('innocent');
@@ -155,7 +155,7 @@ describe.each(HOSTILE)('the tool of %s', (server, { name, annotations }, declare
     expect(await listOf('innocent')).toBe(others);
   });
 
-  it('is disabled, enabled and named by a title', async () => {
+  it('is disabled, enabled and given a title', async () => {
     const { id } = await toolIn(admin, server, String(name));
     const put = async (body: JsonObject): Promise<string> =>
       verdictOf(await admin.put(`/tools/${String(id)}`, body));
@@ -167,7 +167,7 @@ describe.each(HOSTILE)('the tool of %s', (server, { name, annotations }, declare
     expect(await put({ title: null })).toBe('200');
   });
 
-  it('takes notes', async () => {
+  it('accepts notes', async () => {
     const { id, name: publicName, namespacedName } = await toolIn(admin, server, String(name));
     const model = await meet({ url: `http://127.0.0.1:${assay.port}/mcp/configuration` }, 'legacy');
     await equip(model, `of-${server}`, [String(namespacedName)]);
@@ -184,7 +184,7 @@ describe.each(HOSTILE)('the tool of %s', (server, { name, annotations }, declare
   });
 });
 
-describe('a tool that is another one at every list', () => {
+describe('a tool that differs in every list', () => {
   it('keeps what raises caution, and is never shown with what lowers it', async () => {
     const { id } = await toolIn(admin, 'shifter', 'shift');
     await patched(String(id), { destructiveHint: true, openWorldHint: false });
@@ -201,7 +201,7 @@ describe('a tool that is another one at every list', () => {
     expect([...(await toolsOf(admin, 'server=shifter&drift=dangerous')).keys()]).toEqual(['shift']);
   });
 
-  it('is written down about once in a second, however often it changes', async () => {
+  it('is stored about once per second, however often it changes', async () => {
     const written = async (): Promise<number> => {
       const place = { home: assay.home, databaseUrl: undefined };
       return numberAt(
@@ -220,7 +220,7 @@ describe('a tool that is another one at every list', () => {
     expect(performance.now() - startMs).toBeLessThan(scaledMs(8_000));
   });
 
-  it('does not keep what is said of others from being kept', async () => {
+  it('does not prevent records of others from being stored', async () => {
     const { id } = await toolIn(admin, 'innocent', 'act');
     for (const value of [true, null]) await patched(String(id), { idempotentHint: value });
     expect(namesAt(await modernAsk(assay.url, 'tools/list'), 'result', 'tools')).toContain('innocent_act');

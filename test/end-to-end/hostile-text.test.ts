@@ -8,7 +8,7 @@ import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 /** Beside line feeds. */
 const OBEYED = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
-describe('a server whose texts hold what a terminal obeys', () => {
+describe('a server whose texts contain terminal control sequences', () => {
   const config = writeConfig({ hostile: fixture('hostile') });
 
   it('is shown by assay tools with these escaped, on one line each', async () => {
@@ -21,7 +21,7 @@ describe('a server whose texts hold what a terminal obeys', () => {
   });
 
   it.each(['tools --json', 'lint', 'lint --json', 'doctor', 'doctor --json'])(
-    'leaves nothing of this in what assay %s prints',
+    'leaves none of them in the output of assay %s',
     async (command) => {
       const { stdout, stderr } = await runAssay([
         ...command.split(' '),
@@ -32,7 +32,7 @@ describe('a server whose texts hold what a terminal obeys', () => {
     },
   );
 
-  it('is given by --json as it is', async () => {
+  it('is unchanged in --json', async () => {
     const { stdout } = await runAssay(['tools', '--json', '--config', config, '--home', tempDir()]);
     const [tool = null] = listAt(parseJson(stdout), 'tools');
     expect(at(tool, 'description')).toContain('\u001b[2J\u001b]0;owned\u0007\u009b31m');
@@ -41,7 +41,7 @@ describe('a server whose texts hold what a terminal obeys', () => {
 });
 
 describe('a client that sends a name of 5 MB', () => {
-  it('is answered by a short error', async () => {
+  it('gets a short error', async () => {
     const assay = await startGateway({ servers: { plain: fixture('plain') } });
     const session = await openSession(assay.url);
     const error = at(

@@ -62,7 +62,7 @@ describe('an edit of the config file', () => {
     ],
   ];
   it.each(SAVES)(
-    'that is %s is followed, and again, and touches only the servers that it changes',
+    'that is %s takes effect, and again, and affects only the changed servers',
     async (_how, save) => {
       const pid = await session.call('one_pid');
       const stream = await session.listen();
@@ -80,7 +80,7 @@ describe('an edit of the config file', () => {
     },
   );
 
-  it('through a link is followed, whether the link or its target changes', async () => {
+  it('through a link takes effect, whether the link or its target changes', async () => {
     const folder = tempDir();
     mkdirSync(join(folder, 'a'));
     mkdirSync(join(folder, 'b'));
@@ -97,7 +97,7 @@ describe('an edit of the config file', () => {
     await become(['two']);
   });
 
-  it('of limits and names alone restarts nothing', async () => {
+  it('of limits and names only restarts nothing', async () => {
     const pid = await session.call('one_pid');
     writeFileSync(config, textFor({ one: { ...ONE, prefix: false, timeoutMs: 5_000 }, two: TWO }));
     await until('the names are new', async () =>
@@ -106,7 +106,7 @@ describe('an edit of the config file', () => {
     expect(await session.call('pid')).toBe(pid);
   });
 
-  it('of the tools that are allowed takes effect at once, and restarts nothing', async () => {
+  it('of the allowed tools takes effect at once, and restarts nothing', async () => {
     const pid = await session.call('one_pid');
     const tools = { allow: ['p*', 'echo'], deny: ['echo', 'nosuch'] };
     writeFileSync(config, textFor({ one: { ...ONE, tools }, two: TWO }));
@@ -122,7 +122,7 @@ describe('an edit of the config file', () => {
     await until('the list is whole', async () => ((await ours()).includes('one_echo') ? true : undefined));
   });
 
-  it('of comments, order of keys or space alone touches nothing', async () => {
+  it('of comments, key order or white space only affects nothing', async () => {
     const pid = await session.call('one_pid');
     const { args, command } = ONE as { args: Json; command: Json };
     writeFileSync(config, `// mine\n${textFor({ one: { command, args }, two: TWO })}\n`);
@@ -141,7 +141,7 @@ describe('an edit of the config file', () => {
         mkdirSync(config);
       },
     ],
-  ])('that leaves it %s keeps the last good state and says so, until it is mended', async (_what, spoil) => {
+  ])('that leaves it %s keeps the last valid state and says so, until it is fixed', async (_what, spoil) => {
     const pid = await session.call('one_pid');
     const before = readFileSync(config, 'utf8');
     spoil();
@@ -158,7 +158,7 @@ describe('an edit of the config file', () => {
     expect(await session.call('one_pid')).toBe(pid);
   });
 
-  it('with one bad entry refuses that one, and shows it', async () => {
+  it('with one invalid entry rejects only that one, and reports it', async () => {
     writeFileSync(config, textFor({ one: ONE, two: { url: 'no address' } }));
     await until('it is refused', async () =>
       at(serverIn(await assay.health(), 'two'), 'state') === 'refused' ? true : undefined,
@@ -167,14 +167,14 @@ describe('an edit of the config file', () => {
     await untilLogged(assay, 'mcpServers.two.url');
   });
 
-  it('ends the process of a server that is taken out, and its calls under way with the reason', async () => {
+  it('ends the process of a removed server, and its pending calls with the reason', async () => {
     const hanging = session.ask('tools/call', { name: 'one_hang' });
     await sleep(100);
     writeFileSync(config, textFor({ two: TWO }));
     expect(String(at(await hanging, 'error', 'message'))).toContain('it was removed from the config');
   });
 
-  it('after edit never starts a server beside its predecessor', async () => {
+  it('never starts a server before its predecessor has ended, edit after edit', async () => {
     const eventLog = openEventLog();
     // Ends neither with its stdin nor at SIGTERM: that takes Assay 4 s.
     const slow = (label: string): JsonObject =>

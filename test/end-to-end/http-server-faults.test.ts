@@ -19,7 +19,7 @@ async function assayFor(url: string, home = tempDir()): Promise<Gateway> {
 
 describe('an HTTP server', () => {
   it.each(['legacy', 'modern'] as const)(
-    'of the %s era that leaves each event stream open after the response serves 300 calls in a row, and 100 at once',
+    'of the %s era that keeps event streams open after the response serves 300 calls in a row, and 100 concurrently',
     async (era) => {
       const server = await startMade({ era, wire: onStreamLeftOpen });
       endLater(() => server.close());
@@ -34,7 +34,7 @@ describe('an HTTP server', () => {
     60_000,
   );
 
-  it('that was remembered as legacy and became modern-only is found again', async () => {
+  it('cached as legacy that became modern-only is detected again', async () => {
     const port = await freePort();
     const home = tempDir();
     const legacy = await startHttp('legacy', port);
@@ -50,7 +50,7 @@ describe('an HTTP server', () => {
     expect(await modernCall(assay.url, 'web_echo', { a: 1 })).toBe('{"a":1}');
   });
 
-  it('that forgets its session serves ten calls at once all the same, again and again', async () => {
+  it('that loses its session serves ten concurrent calls nevertheless, repeatedly', async () => {
     const server = await startHttp('legacy');
     endLater(() => server.close());
     const assay = await assayFor(server.url);
@@ -120,7 +120,7 @@ describe('a modern server, called by a legacy client', () => {
     ['_meta with members of its own', { 'com.example/a': [1], progressToken: 'p' }],
   ];
   it.each(CASES)(
-    'sees one envelope, with the capabilities of the client, whatever came: %s',
+    "receives one envelope, with the client's capabilities, whatever the client sent: %s",
     async (_what, meta) => {
       const server = await startHttp('modern');
       endLater(() => server.close());
@@ -149,7 +149,7 @@ describe('a modern server, called by a legacy client', () => {
     },
   );
 
-  it('sees one envelope also where the client wrote its keys with escapes', async () => {
+  it('receives one envelope also if the client wrote its keys with escapes', async () => {
     const server = await startHttp('modern');
     endLater(() => server.close());
     const assay = await assayFor(server.url);

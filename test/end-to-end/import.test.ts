@@ -22,7 +22,7 @@ function outcomes(report: Json): Readonly<Record<string, string>> {
 }
 
 describe('assay import', () => {
-  it('copies the servers of Claude Desktop, which then answer through Assay', async () => {
+  it('copies the servers of Claude Desktop, which then work through Assay', async () => {
     const user = newUser();
     const { command, args } = fixture('plain');
     user.write(
@@ -37,7 +37,7 @@ describe('assay import', () => {
     expect(namesAt(parseJson(tools.stdout), 'tools')).toContain('plain_echo');
   });
 
-  it('makes the config file for its user alone', async () => {
+  it('creates the config file for its user only', async () => {
     const user = newUser();
     user.write('{"mcpServers": {"a": {"command": "a"}}}', '.cursor', 'mcp.json');
     await imported(user, 'cursor');
@@ -56,7 +56,7 @@ describe('assay import', () => {
     expect(readdirSync(user.at('.assay'))).toEqual(['mcp.json']);
   });
 
-  it('adds to a config that is there, leaves all else in it as it is, and keeps a copy of it', async () => {
+  it('adds to an existing config, leaves everything else in it unchanged, and keeps a backup', async () => {
     const user = newUser();
     const before =
       '// mine\r\n{\r\n\t"mcpServers": {\r\n\t\t"own": {"command": "own"}, // keep\r\n\t},\r\n\t"settings": {}\r\n}';
@@ -71,7 +71,7 @@ describe('assay import', () => {
     expect(user.read('.assay', backup.slice(user.at('.assay').length + 1))).toBe(before);
   });
 
-  it('keeps what has a name already, unless it is told to overwrite', async () => {
+  it('keeps entries whose name exists, except with --overwrite', async () => {
     const user = newUser();
     user.write(
       '{"mcpServers": {"a": {"command": "mine", "timeoutMs": 5}, "b": {"command": "b", "prefix": false}}}',
@@ -93,7 +93,7 @@ describe('assay import', () => {
     });
   });
 
-  it('--dry-run tells the same and writes nothing', async () => {
+  it('--dry-run prints the same and writes nothing', async () => {
     const user = newUser();
     user.write('{"mcpServers": {"a": {"command": "a"}}}', '.cursor', 'mcp.json');
     const done = await user.assay('import', 'cursor', '--dry-run');
@@ -102,7 +102,7 @@ describe('assay import', () => {
     expect(existsSync(user.assayHome)).toBe(false);
   });
 
-  it('takes over the inputs, variables and folders of VS Code, and says which variables to set', async () => {
+  it('converts the inputs, variables and folders of VS Code, and says which variables to set', async () => {
     const user = newUser();
     const project = user.at('work');
     user.write(
@@ -143,7 +143,7 @@ describe('assay import', () => {
     ]);
   });
 
-  it('reads what Claude Code keeps for its user, for a project, and in the project', async () => {
+  it("reads Claude Code's configs for the user, for a project, and in the project", async () => {
     const user = newUser();
     const project = user.at('work');
     user.write(
@@ -185,7 +185,7 @@ describe('assay import', () => {
     expect(at(user.json('.assay', 'mcp.json'), 'mcpServers', 'both', 'command')).toBe('local');
   });
 
-  it('reads Windsurf before and after it got its new name, and any file of these shapes', async () => {
+  it('reads Windsurf before and after its renaming, and any file of these formats', async () => {
     const user = newUser();
     user.write(
       '{"mcpServers": {"old": {"serverUrl": "https://old.example/sse", "disabled": true, "disabledTools": ["x"]}}}',
@@ -211,7 +211,7 @@ describe('assay import', () => {
     });
   });
 
-  it('skips itself, and what could not run, with the place in the file', async () => {
+  it('skips itself, and what cannot run, with the position in the file', async () => {
     const user = newUser();
     user.write(
       `{"servers": {
@@ -305,7 +305,7 @@ describe('assay import', () => {
     expect(done.stderr).toMatch(told);
   });
 
-  it('refuses a file that is no JSON with line and column, be it theirs or Assay’s own, and changes nothing', async () => {
+  it('refuses a file that is not JSON with line and column, whether theirs or Assay’s own, and changes nothing', async () => {
     const user = newUser();
     user.write('{"mcpServers": {\n  "a" {}\n}}', '.cursor', 'mcp.json');
     const theirs = await user.assay('import', 'cursor');
@@ -319,7 +319,7 @@ describe('assay import', () => {
     expect(user.read('.assay', 'mcp.json')).toBe('{"mcpServers": [}');
   });
 
-  it('says so where nothing can be written', async () => {
+  it('reports if nothing can be written', async () => {
     const user = newUser();
     user.write('{"mcpServers": {"a": {"command": "a"}}}', '.cursor', 'mcp.json');
     // The draft beside it would have a name that is too long for any file system.
@@ -328,7 +328,7 @@ describe('assay import', () => {
     expect(done.stderr).toContain('cannot be written');
   });
 
-  it('reads the config of this repository as any other file', async () => {
+  it('reads the config of this repository like any other file', async () => {
     const user = newUser();
     const copy = user.at('copy.json');
     writeFileSync(copy, '{"mcpServers": {"local": {"command": "x"}, "a/b": {"command": "x"}}}');

@@ -8,7 +8,7 @@ import { at, listAt, textAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { fixture, tempDir } from '../support/paths.ts';
 
-it('instructions that change are kept from models, at every endpoint, until somebody accepts them', async () => {
+it('changed instructions are withheld from models, at every endpoint, until somebody accepts them', async () => {
   const home = tempDir();
   const file = join(tempDir(), 'told.json');
   const tell = (instructions: string): void => writeFileSync(file, JSON.stringify({ instructions }));

@@ -31,7 +31,7 @@ const gone = (pids: readonly number[]): Promise<true> =>
 
 describe('a server with "isolation": "session"', () => {
   it.for(['legacy', 'modern'])(
-    'of the %s era has a process for each legacy session, until that ends',
+    'of the %s era has one process per legacy session, until that ends',
     async (era) => {
       const assay = await started({ s: isolated(openEventLog(), era) });
       const [shared] = serversOf(assay);
@@ -51,7 +51,7 @@ describe('a server with "isolation": "session"', () => {
     },
   );
 
-  it('has one for each call of a modern client', async () => {
+  it('has one process per call of a modern client', async () => {
     const assay = await started({ s: isolated() });
     const [one, other] = await Promise.all([modernCall(assay.url, 's_pid'), modernCall(assay.url, 's_pid')]);
     expect(one).not.toBe(other);
@@ -59,7 +59,7 @@ describe('a server with "isolation": "session"', () => {
     expect(serversOf(assay)).toHaveLength(1);
   });
 
-  it('is told of each client what that can do', async () => {
+  it("is told each client's capabilities", async () => {
     const assay = await started({ s: isolated() });
     const [all, some] = await Promise.all([
       openAskable(assay.url),
@@ -73,7 +73,7 @@ describe('a server with "isolation": "session"', () => {
     expect(JSON.parse(await some.call('s_told'))).toEqual({ roots: { listChanged: true } });
   });
 
-  it.for(['s', 'm'])('ends with the session that it asks: %s', async (name) => {
+  it.for(['s', 'm'])('ends together with the session that it asks: %s', async (name) => {
     const eventLog = openEventLog();
     const assay = await started({ s: isolated(eventLog), m: isolated(eventLog, 'modern') });
     const before = await openThings(assay);
@@ -87,7 +87,7 @@ describe('a server with "isolation": "session"', () => {
     expect(await openThings(assay)).toMatchObject({ sessions: 0, privateLinks: 0, inFlight: 0 });
   });
 
-  it('has no process for a session that ended while its server only wanted another try', async () => {
+  it('has no process for a session that ended while its server only requested a retry', async () => {
     const assay = await started({ m: isolated(openEventLog(), 'modern') });
     const session = await openAskable(assay.url);
     const rounds = Array.from({ length: 9 }, () => []);
@@ -117,7 +117,7 @@ describe('a server with "isolation": "session"', () => {
     await asked.stream.ended;
   });
 
-  it('has so many processes and no more; an idle one makes room', async () => {
+  it('has a limited number of processes; an idle one makes room', async () => {
     const assay = await started({ s: isolated() }, { 'limits.processesPerServer': 2 });
     const [one, two, three] = await Promise.all([1, 2, 3].map(() => openAskable(assay.url)));
     if (one === undefined || two === undefined || three === undefined) throw new Error('no sessions');
@@ -138,7 +138,7 @@ describe('a server with "isolation": "session"', () => {
     expect(Number(await one.call('s_pid'))).toBeGreaterThan(0);
   });
 
-  it('that crashes is started anew for the session whose it was, and for no other', async () => {
+  it('that crashes is restarted for its own session only', async () => {
     const assay = await started({ s: isolated() });
     const [one, other] = await Promise.all([openAskable(assay.url), openAskable(assay.url)]);
     const [mine, theirs] = await Promise.all([one.call('s_pid'), other.call('s_pid')]);
@@ -162,8 +162,8 @@ it('behind assay stdio every server has one process, whatever its isolation', as
   await gone(eventLog.read('start').map(({ pid }) => pid));
 });
 
-describe('a stdio server that clients share', () => {
-  it('asks nobody: what it pushes is refused, also late, and reaches no client', async () => {
+describe('a stdio server shared by clients', () => {
+  it('cannot ask anybody: its requests are refused, also late ones, and reach no client', async () => {
     const eventLog = openEventLog();
     const assay = await started({ shared: fixture('asking', [], { env: eventLog.env }) });
     const sessions = await Promise.all([openAskable(assay.url), openAskable(assay.url)]);

@@ -57,7 +57,7 @@ describe('a token of the issuer', () => {
     expect((await ask(assay, 'x')).status).toBe(401);
   });
 
-  it('opens the REST API by its scopes, which may have a prefix, and stand in "scope" or in "scp"', async () => {
+  it('opens the REST API according to its scopes, which may have a prefix, and be in "scope" or in "scp"', async () => {
     const as = async (claims: Readonly<Record<string, unknown>>): Promise<readonly string[]> => {
       const admin = adminClient(assay, await issuer.token(baseOf(assay), { claims }));
       const input = { name: 'x', scopes: ['everything'] };
@@ -73,7 +73,7 @@ describe('a token of the issuer', () => {
     expect(await as({ scope: { admin: true } })).toEqual([lacking, lacking]);
   });
 
-  it('without a scope of ours is allowed nothing, and is told which one it lacks', async () => {
+  it('without a known scope is allowed nothing, and the error names the missing one', async () => {
     const lacking = await ask(assay, await token({ claims: { scope: 'openid profile' } }));
     expect([lacking.status, lacking.headers['www-authenticate']]).toEqual([
       403,
@@ -83,7 +83,7 @@ describe('a token of the issuer', () => {
     ]);
   });
 
-  it('for one endpoint opens that one with what is below it, and no other', async () => {
+  it('for one endpoint opens that one and those below it, and no other', async () => {
     const opened = async (path: string): Promise<readonly number[]> => {
       const given = await issuer.token(`${baseOf(assay)}${path}`, { claims: { scope: 'mcp read' } });
       const statuses = ['/mcp', '/mcp/all', '/mcp/servers/plain'].map(
@@ -122,7 +122,7 @@ describe('a token of the issuer', () => {
     expect(told(await ask(assay, await token(input)))).toBe(`401 ${reason}`);
   });
 
-  it('is refused without a signature, or with one by a key that everybody knows', async () => {
+  it('is refused without a signature, or with one by a publicly known key', async () => {
     const nowS = Math.floor(Date.now() / 1_000);
     const claims = { iss: issuer.url, sub: 'ada', aud: baseOf(assay), exp: nowS + 60, scope: 'mcp admin' };
     const reason = '401 its algorithm is not taken';
@@ -137,20 +137,20 @@ describe('a token of the issuer', () => {
     expect(told(await ask(assay, 'a.b.c'))).toBe('401 it is not a JSON Web Token');
   });
 
-  it('may be as long as a header may, and one that is longer harms nobody', async () => {
+  it('may be as long as a header may, and a longer one affects nobody', async () => {
     const padded = (length: number): Promise<string> => token({ claims: { pad: 'x'.repeat(length) } });
     expect((await ask(assay, await padded(8_000))).status).toBe(200);
     expect((await ask(assay, await padded(20_000))).status).toBe(431);
     expect((await ask(assay, await token())).status).toBe(200);
   });
 
-  it('is taken within ten seconds of difference between two clocks', async () => {
+  it('is accepted within ten seconds of clock skew', async () => {
     const nowS = Math.floor(Date.now() / 1_000);
     expect((await ask(assay, await token({ claims: { exp: nowS - 3 } }))).status).toBe(200);
     expect((await ask(assay, await token({ claims: { nbf: nowS + 5 } }))).status).toBe(200);
   });
 
-  it('has a subject of its own, whatever its holder is called', async () => {
+  it('has its own subject, whatever its holder is called', async () => {
     const ours = await keepToken(assay.home, 'ada');
     await until('our token holds', async () => ((await ask(assay, ours)).status === 200 ? true : undefined));
     const theirs = await openSession(assay.url, { headers: bearer(ours) });
@@ -164,20 +164,20 @@ describe('a token of the issuer', () => {
     }
   });
 
-  it('cannot be imitated by the name of a token of ours', async () => {
+  it('cannot be imitated by the name of an Assay token', async () => {
     const run = await runAssay(['token', 'create', `${issuer.url}#ada`, '--home', assay.home]);
     expect([run.code, run.stdout]).toEqual([2, '']);
     expect(run.stderr).toContain("a token's name must not be a URL");
   });
 
-  it('stands in no log', async () => {
+  it('appears in no log', async () => {
     await untilLogged(assay, 'a token of the issuer was refused');
     expect(assay.stderr()).not.toMatch(/eyJ[\w-]{20}/);
   });
 });
 
 describe('what a token opened', () => {
-  it('ends soon after the token, and not before; a newer one carries it on', async () => {
+  it('ends soon after the token, and not before; a newer token extends it', async () => {
     const { issuer, assay } = await standing();
     const lasting = (sub: string, seconds: number): Promise<string> =>
       issuer.token(`${baseOf(assay)}/mcp`, {
@@ -220,7 +220,7 @@ describe('what a token opened', () => {
 });
 
 describe.concurrent('the keys of the issuer', () => {
-  it('are fetched once for many tokens, and no token asks for them twice', async () => {
+  it('are fetched once for many tokens, and no token causes a second fetch', async () => {
     const { issuer, assay } = await standing();
     const tokens = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
@@ -237,7 +237,7 @@ describe.concurrent('the keys of the issuer', () => {
     ]);
   });
 
-  it('are sought where the setting says, without any metadata', async () => {
+  it('are read from the configured URL, without any metadata', async () => {
     const issuer = await startKeyIssuer();
     const assay = await startGateway({
       servers,
@@ -247,7 +247,7 @@ describe.concurrent('the keys of the issuer', () => {
     expect(issuer.requests).toEqual(['/keys']);
   });
 
-  it('may be replaced: a new one is found, soon, and the old one forgotten', async () => {
+  it('may be rotated: a new one is found soon, and the old one forgotten', async () => {
     const { issuer, assay } = await standing();
     const before = await issuer.token(`${baseOf(assay)}/mcp`);
     expect((await ask(assay, before)).status).toBe(200);
@@ -266,7 +266,7 @@ describe.concurrent('the keys of the issuer', () => {
   });
 
   it.each(['down', 'moved', 'garbage', 'foreign'] as const)(
-    'that cannot be had, as the issuer is %s, are told as such: 503, never that a token is bad, and nothing is open',
+    'that cannot be fetched, as the issuer is %s, lead to 503, never to an invalid token, and nothing is open',
     async (how) => {
       const { issuer, assay } = await standing();
       issuer.behave(how);
@@ -295,7 +295,7 @@ describe.concurrent('the keys of the issuer', () => {
     },
   );
 
-  it('are sought at no place to which the issuer redirects', async () => {
+  it('are not read from a place to which the issuer redirects', async () => {
     const { issuer, assay } = await standing();
     const other = await startKeyIssuer();
     issuer.behave('moved', other.url);
@@ -305,8 +305,8 @@ describe.concurrent('the keys of the issuer', () => {
   });
 });
 
-describe('keys of the issuer', () => {
-  it('that are slow to come hold up neither a request for ever nor anybody else', async () => {
+describe('slow keys of the issuer', () => {
+  it('do not block a request forever, nor anybody else', async () => {
     const { issuer, assay } = await standing();
     const ours = await keepToken(assay.home, 'ours');
     await until('our token holds', async () => ((await ask(assay, ours)).status === 200 ? true : undefined));
@@ -321,8 +321,8 @@ describe('keys of the issuer', () => {
   });
 });
 
-describe('tokens that do not hold', () => {
-  it('are looked at no more when they were too many, and shut out nobody else', async () => {
+describe('invalid tokens', () => {
+  it('are no longer checked once there were too many, and lock out nobody else', async () => {
     const { issuer, assay } = await standing({ ASSAY_LIMITS_TOKEN_FAILURES: '3' });
     const aud = `${baseOf(assay)}/mcp`;
     const good = await issuer.token(aud);
@@ -344,10 +344,10 @@ describe('tokens that do not hold', () => {
   });
 });
 
-describe('where Assay listens for others', () => {
+describe('an address other than loopback', () => {
   const env = (issuer: KeyIssuer): Record<string, string> => ({ ASSAY_AUTH_ISSUER: issuer.url });
 
-  it('an issuer will do in the place of a token of ours, if it is known how clients come', async () => {
+  it('can be served with an issuer instead of Assay tokens, if the public URL is known', async () => {
     const issuer = await startKeyIssuer();
     const assay = await startGateway({
       servers,
@@ -370,7 +370,7 @@ describe('where Assay listens for others', () => {
     }
   });
 
-  it('nothing is listened on while that is not known, or while ASSAY_TOKEN can be guessed', async () => {
+  it('is not served while the URL is unknown, or ASSAY_TOKEN can be guessed', async () => {
     const issuer = await startKeyIssuer();
     const config = writeConfig(servers);
     const serve = ['serve', '--config', config, '--host', '0.0.0.0', '--port', '0', '--home', tempDir()];
@@ -383,7 +383,7 @@ describe('where Assay listens for others', () => {
     expect(weak.code).toBe(3);
   });
 
-  it('an audience of the issuer’s own takes the place of URLs, and opens all that the scopes allow', async () => {
+  it("may use the issuer's own audience in place of URLs, which opens everything that the scopes allow", async () => {
     const { issuer, assay } = await standing({ ASSAY_AUTH_AUDIENCE: 'api://assay' });
     const good = await issuer.token(['api://other', 'api://assay'], { claims: { scope: 'mcp read' } });
     expect((await ask(assay, good)).status).toBe(200);
@@ -393,7 +393,7 @@ describe('where Assay listens for others', () => {
     );
   });
 
-  it('a setting that is wrong is refused without telling what it holds', async () => {
+  it('is not served with an invalid setting, which is reported without its value', async () => {
     const run = await runAssay(
       ['serve', '--config', writeConfig(servers), '--home', tempDir(), '--port', '0'],
       { env: { ASSAY_AUTH_ISSUER: 'https://me:secret@issuer.example' } },

@@ -81,7 +81,7 @@ async function expectGone(pids: readonly number[], limitMs = 10_000): Promise<vo
 }
 
 describe.concurrent.each(ENDPOINT_NAMES)('%s', (endpoint) => {
-  it.each(['SIGKILL', 'SIGABRT', 'SIGSEGV'] as const)('that %s ended leaves no process', async (signal) => {
+  it.each(['SIGKILL', 'SIGABRT', 'SIGSEGV'] as const)('ended by %s leaves no process', async (signal) => {
     const eventLog = openEventLog();
     const { pid, pids, reaper } = await opened(endpoint, {
       servers: allKinds(eventLog),
@@ -93,7 +93,7 @@ describe.concurrent.each(ENDPOINT_NAMES)('%s', (endpoint) => {
     await expectGone([pid, ...pids, reaper]);
   });
 
-  it('that `pkill -9 -f assay` ended has a reaper all the same, which is not called so', async () => {
+  it('ended by `pkill -9 -f assay` still has its reaper, whose name does not match', async () => {
     const eventLog = openEventLog();
     const servers = { plain: fixture('plain', [], { env: eventLog.env }) };
     const { pid, reaper } = await opened(endpoint, { servers, eventLog, count: 1 });
@@ -101,7 +101,7 @@ describe.concurrent.each(ENDPOINT_NAMES)('%s', (endpoint) => {
     expect(commands.map(({ command }) => /assay/i.test(command))).toEqual([false]);
   });
 
-  it('that ends in order leaves no reaper either', async () => {
+  it('that ends normally leaves no reaper either', async () => {
     const eventLog = openEventLog();
     const { stop, pids, reaper } = await opened(endpoint, {
       servers: allKinds(eventLog),
@@ -112,7 +112,7 @@ describe.concurrent.each(ENDPOINT_NAMES)('%s', (endpoint) => {
     await expectGone([...pids, reaper]);
   });
 
-  it('that is interrupted at its terminal ends all in order', async () => {
+  it('that is interrupted in its terminal ends everything properly', async () => {
     const eventLog = openEventLog();
     const running = await opened(endpoint, { servers: allKinds(eventLog), eventLog, count: ALL_KINDS_PIDS });
     const { pid, stop, pids, reaper } = running;
@@ -122,7 +122,7 @@ describe.concurrent.each(ENDPOINT_NAMES)('%s', (endpoint) => {
     expect(await stop()).toBe(0);
   });
 
-  it('whose reaper was killed has another, and leaves no process', async () => {
+  it('gets a new reaper if its own was killed, and leaves no process', async () => {
     const eventLog = openEventLog();
     const servers = { deaf: fixture('plain', ['--stubborn'], { env: eventLog.env }) };
     const { pid, pids, reaper } = await opened(endpoint, { servers, eventLog, count: 1 });
@@ -135,8 +135,8 @@ describe.concurrent.each(ENDPOINT_NAMES)('%s', (endpoint) => {
   });
 });
 
-describe.concurrent('assay serve that is killed', () => {
-  it('while a server starts leaves no process', async () => {
+describe.concurrent('a killed assay serve', () => {
+  it('leaves no process while a server starts', async () => {
     const eventLog = openEventLog();
     const servers = {
       hanger: fixture('hanger', ['--mode=all', '--stubborn'], { env: eventLog.env }),
@@ -149,7 +149,7 @@ describe.concurrent('assay serve that is killed', () => {
     await expectGone([assay.pid, start.pid, reaper]);
   });
 
-  it('after a server was started again leaves no process, and had one reaper all the time', async () => {
+  it('leaves no process after a server was restarted, and had one reaper all the time', async () => {
     const eventLog = openEventLog();
     const servers = { deafParent: fixture('grandchild', ['--stubborn'], { env: eventLog.env }) };
     const { pid, pids, reaper } = await opened('assay serve', { servers, eventLog, count: 2 });
@@ -163,7 +163,7 @@ describe.concurrent('assay serve that is killed', () => {
     await expectGone([pid, ...again, reaper]);
   });
 
-  it('lets a server that heeds its stdin end by itself', async () => {
+  it('lets a server that watches its stdin end by itself', async () => {
     const file = join(tempDir(), 'saved');
     const script = `cat >/dev/null; sleep 0.3; echo saved >${file}`;
     const { pid } = await startAssay({ servers: { saver: { command: 'sh', args: ['-c', script] } } });
@@ -185,8 +185,8 @@ describe('assay serve without a stdio server', () => {
   });
 });
 
-describe('the session of a client', () => {
-  it('goes on when the reaper is killed', async () => {
+describe("a client's session", () => {
+  it('continues when the reaper is killed', async () => {
     const assay = await startAssay({ servers: { plain: fixture('plain') } });
     const session = await openSession(assay.url);
     expect(await session.call('plain_label')).toBe('plain');

@@ -44,7 +44,7 @@ async function startLarge(era: Era, order: keyof typeof ORDERS): Promise<string>
   return server.url;
 }
 
-describe('HTTP servers whose answers are large and come in pieces', () => {
+describe('HTTP servers with large answers that arrive in pieces', () => {
   const kinds = (['legacy', 'modern'] as const).flatMap((era) =>
     (['id first', 'result first'] as const).map((order) => ({
       era,

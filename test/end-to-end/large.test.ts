@@ -8,7 +8,7 @@ import { openStdio } from '../support/stdio-gateway.ts';
 
 const SIZE = 50 * 1024 * 1024;
 
-describe('50 MB pass', () => {
+describe('50 MB are relayed', () => {
   it('to and from a stdio server and an HTTP server, over HTTP', async () => {
     const http = await startHttp('legacy');
     endLater(() => http.close());

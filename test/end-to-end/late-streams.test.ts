@@ -15,7 +15,7 @@ async function legacyServer(options: Pick<NotifierHttpOptions, 'getDelayMs'> = {
 
 const isUpdate = (message: Json): boolean => at(message, 'method') === 'notifications/resources/updated';
 
-it('a client is told of a resource from when it may believe so, however late the stream of its server begins', async () => {
+it("a client is notified of resource updates from its subscription on, however late the server's stream begins", async () => {
   const http = await legacyServer({ getDelayMs: 500 });
   const assay = await startGateway({ servers: { s: { type: 'http', url: http.url, isolation: 'session' } } });
   await assay.settled();
@@ -26,7 +26,7 @@ it('a client is told of a resource from when it may believe so, however late the
   await stream.next('the update', isUpdate);
 });
 
-it('what a server changed before its stream began, and so told nobody, is found when it begins', async () => {
+it('what a server changed before its stream began, and could not announce, is found when it begins', async () => {
   const http = await legacyServer({ getDelayMs: 500 });
   const assay = await startGateway({ servers: { s: { type: 'http', url: http.url } } });
   await until('the list is read', () => (http.seen['tools/list'] === 1 ? true : undefined));

@@ -28,14 +28,14 @@ describe('a legacy client over HTTP', () => {
   );
 
   it.each(['1999-01-01', '2027-01-01', '2026-07-28'])(
-    'that asks for %s by initialize is offered the newest legacy revision',
+    'that asks for %s in initialize is offered the newest legacy revision',
     async (version) => {
       const answer = await post(initializeOf(version));
       expect([answer.status, at(answer.json(), 'result', 'protocolVersion')]).toEqual([200, '2025-11-25']);
     },
   );
 
-  it('may write its id as text, zero or a number, and gets it back as written', async () => {
+  it('may use text, zero or a number as its id, and gets it back as written', async () => {
     const session = await openSession(assay.url);
     for (const id of ['"a"', '"1"', '0', '-1', '""', '"\\u00e9"', '9007199254740991']) {
       const answer = await session.post(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`);
@@ -67,14 +67,14 @@ describe('a legacy client over HTTP', () => {
     expect((await send(assay.url, { method: 'DELETE', headers })).status).toBe(404);
   });
 
-  it('gets 400 where a session is needed and none is named', async () => {
+  it('gets 400 if a session is needed and none is given', async () => {
     const answer = await post('{"jsonrpc":"2.0","id":3,"method":"tools/list"}', {
       'mcp-protocol-version': '2025-11-25',
     });
     expect([answer.status, at(answer.json(), 'error', 'data', 'code')]).toEqual([400, 'SESSION_MISSING']);
   });
 
-  it('gets 400 for a version header that nobody supports', async () => {
+  it('gets 400 for an unsupported version header', async () => {
     const session = await openSession(assay.url);
     const answer = await session.post('{"jsonrpc":"2.0","id":3,"method":"ping"}', {
       'mcp-protocol-version': '1999-01-01',
@@ -97,7 +97,7 @@ describe('a legacy client over HTTP', () => {
     expect(answer.status).toBe(404);
   });
 
-  it('has one GET stream: a newer one takes the place of the one before, also when that was cut', async () => {
+  it('has one GET stream: a newer one replaces the previous one, even if that was cut off', async () => {
     const session = await openSession(assay.url);
     const first = await session.listen();
     expect([first.status, first.headers['content-type']]).toEqual([200, 'text/event-stream']);
@@ -118,7 +118,7 @@ describe('a legacy client over HTTP', () => {
     expect(answer.status).toBe(406);
   });
 
-  it('gets HTTP 200 with the error of the protocol: -32601 for a method, -32602 for a tool', async () => {
+  it("gets HTTP 200 with the protocol's error: -32601 for a method, -32602 for a tool", async () => {
     const session = await openSession(assay.url);
     const method = await session.post('{"jsonrpc":"2.0","id":1,"method":"no/such"}');
     expect([method.status, at(method.json(), 'error', 'code')]).toEqual([200, -32601]);
@@ -131,12 +131,12 @@ describe('a legacy client over HTTP', () => {
     expect(at(tool.json(), 'error', 'message')).toContain('no_such');
   });
 
-  it.each(['server/discover', 'subscriptions/listen'])('does not have %s', async (method) => {
+  it.each(['server/discover', 'subscriptions/listen'])('cannot use %s', async (method) => {
     const session = await openSession(assay.url);
     expect(at(await session.ask(method), 'error', 'code')).toBe(-32601);
   });
 
-  it('never sees members that only the modern era has', async () => {
+  it('never sees members of the modern era', async () => {
     const session = await openSession(assay.url);
     for (const method of ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']) {
       const result = at(await session.ask(method), 'result');
@@ -146,7 +146,7 @@ describe('a legacy client over HTTP', () => {
     }
   });
 
-  it('has a session of its own: the end of one session leaves the others alone', async () => {
+  it('has its own session: the end of one session does not affect others', async () => {
     const [one, other] = await Promise.all([openSession(assay.url), openSession(assay.url)]);
     expect(one.id).not.toBe(other.id);
     await one.end();

@@ -44,7 +44,7 @@ function needlessIn(stderr: string, needed = 'commander'): readonly string[] {
 }
 
 it.each(['toolset list', 'settings', 'notes', 'token list', 'tools'])(
-  '`assay %s` loads no client or server of HTTP, and no package that it does not use',
+  '`assay %s` loads no HTTP client or server, and no package that it does not use',
   async (command) => {
     const place = ['--home', tempDir(), '--config', writeConfig({})];
     const args = command === 'token list' ? place.slice(0, 2) : place;
@@ -53,7 +53,7 @@ it.each(['toolset list', 'settings', 'notes', 'token list', 'tools'])(
   },
 );
 
-it('nor does `assay stdio` while it starts, and not even the command line', async () => {
+it('`assay stdio` does not load them either while it starts, nor the command line', async () => {
   const pipe = spawnStdio({ servers: {}, env: options });
   await pipe.initialize();
   pipe.closeStdin();
@@ -61,13 +61,13 @@ it('nor does `assay stdio` while it starts, and not even the command line', asyn
   expect(needlessIn(pipe.stderr(), 'jsonc-parser')).toEqual([]);
 });
 
-it('nor does `assay serve` before somebody asks for more than MCP', async () => {
+it('`assay serve` does not load them before more than MCP is requested', async () => {
   const assay = await startAssay({ servers: {}, env: options });
   await assay.stop();
   expect(needlessIn(assay.stderr())).toEqual([]);
 });
 
-it('`assay serve` starts itself anew with a bounded young generation, and what needs none does not', async () => {
+it('`assay serve` restarts itself with a bounded young generation, and other commands do not', async () => {
   const flagsOf = async (command: string): Promise<string | undefined> => {
     const { stderr } = await spawnAssay([command, '--help'], { env: options });
     return /^FLAGS (.*)$/m.exec(stderr)?.[1];

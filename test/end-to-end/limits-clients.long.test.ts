@@ -34,7 +34,7 @@ const BUSY = {
   data: { code: 'CLIENT_BUSY', limit: 2 },
 };
 
-describe('a client that may have two requests under way', () => {
+describe('a client limited to two concurrent requests', () => {
   let assay: Assay;
   const eventLog = openEventLog();
   const settings = { 'limits.requestsPerClient': 2 };
@@ -49,7 +49,7 @@ describe('a client that may have two requests under way', () => {
   const begun = (before: number): Promise<true> =>
     until('the calls run', () => (eventLog.countOf('tools/call') >= before + 2 ? true : undefined));
 
-  it('of an older revision gets 429 with its id for a third, while another session is served; then it may again', async () => {
+  it('of a legacy revision gets 429 with its id for a third, while another session is served; afterwards it may send one again', async () => {
     const [session, other] = [await openSession(assay.url), await openSession(assay.url)];
     const calls = new SleepingCalls();
     const before = eventLog.countOf('tools/call');
@@ -67,7 +67,7 @@ describe('a client that may have two requests under way', () => {
     expect(await session.call('plain_label')).toBe('plain');
   });
 
-  it('of 2026-07-28 gets 429 with its id for a third; then it may again', async () => {
+  it('of 2026-07-28 gets 429 with its id for a third; afterwards it may send one again', async () => {
     const calls = new SleepingCalls();
     const { params } = calls;
     const before = eventLog.countOf('tools/call');
@@ -84,7 +84,7 @@ describe('a client that may have two requests under way', () => {
     expect(await modernCall(assay.url, 'plain_label')).toBe('plain');
   });
 
-  it('gets the error for what is too many in a batch, and answers for the rest', async () => {
+  it('gets an error for each excess request of a batch, and responses for the others', async () => {
     const session = await openSession(assay.url, { version: '2025-03-26' });
     const calls = new SleepingCalls();
     const before = eventLog.countOf('tools/call');
@@ -99,7 +99,7 @@ describe('a client that may have two requests under way', () => {
     expect(await session.call('plain_label')).toBe('plain');
   });
 
-  it('of an older revision that went away is still counted until its server has answered', async () => {
+  it('of a legacy revision that disconnected still counts until its server has responded', async () => {
     const session = await openSession(assay.url);
     const calls = new SleepingCalls();
     const before = eventLog.countOf('tools/call');
@@ -116,7 +116,7 @@ describe('a client that may have two requests under way', () => {
     );
   });
 
-  it.each(['legacy', 'modern'])('on stdio (%s) gets the error for a third', async (era) => {
+  it.each(['legacy', 'modern'])('on stdio (%s) gets an error for a third', async (era) => {
     const pipe = spawnStdio({ servers: { plain: fixture('plain') }, settings: { settings } });
     if (era === 'legacy') await pipe.initialize();
     const calls = new SleepingCalls();
@@ -155,7 +155,7 @@ describe('a client that never reads', () => {
     return rawPost(session.headers, JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params }));
   };
 
-  it('and sends 300 calls on as many connections loses those with an answer, and its places are free again; others are served', async () => {
+  it('and sends 300 calls on as many connections loses those with an answer, which frees its slots; others are served', async () => {
     const beforeMb = residentMb(assay.pid);
     await modernCall(assay.url, 'plain_label');
     const before = openFilesOf(assay.pid).sockets;
@@ -179,7 +179,7 @@ describe('a client that never reads', () => {
     expect(await session.call('plain_label')).toBe('plain');
   });
 
-  it('and sends 300 calls on one connection is not read any further, and loses it', async () => {
+  it('and sends 300 calls on one connection is not read any further, and is disconnected', async () => {
     const beforeMb = residentMb(assay.pid);
     const calls = Array.from({ length: 300 }, (_, id) => big(1_000 + id)).join('');
     const [socket] = await openMany(assay.port, 1, calls);
@@ -191,7 +191,7 @@ describe('a client that never reads', () => {
   });
 
   it.each(['legacy', 'modern'])(
-    'loses its stream (%s) when a server floods it, and the server is told where the era says so',
+    'loses its stream (%s) when a server floods it, and the server is told if its era allows',
     async (era) => {
       const params = { name: 'dozer_flood', arguments: {}, _meta: { progressToken: 'p' } };
       const headers = era === 'legacy' ? session.headers : modernHeaders('tools/call', params);
@@ -214,7 +214,7 @@ describe('a client that never reads', () => {
     },
   );
 
-  it('is not the one that waits for its answer, or listens', async () => {
+  it('is distinguished from one that waits for its answer, or listens', async () => {
     const stream = await session.listen();
     expect(await modernCall(assay.url, 'plain_sleep', { ms: 3_000 })).toBe('slept 3000');
     const hasEnded = await Promise.race([stream.ended.then(() => true), sleep(0).then(() => false)]);
@@ -222,13 +222,13 @@ describe('a client that never reads', () => {
     stream.cut();
   });
 
-  it('that reads slowly, but reads, gets its whole answer', async () => {
+  it('is distinguished from one that reads slowly, which gets its whole answer', async () => {
     const answer = await slowly(assay.port, big(7));
     expect(answer.length).toBeGreaterThan(4_000_000);
     expect(answer.endsWith('}')).toBe(true);
   });
 
-  it('that reads its answer at last finds it whole, if it does so in time', async () => {
+  it('gets its whole answer if it finally reads it in time', async () => {
     const response = await session.post(
       JSON.stringify({
         jsonrpc: '2.0',
@@ -264,7 +264,7 @@ async function slowly(port: number, request: string): Promise<string> {
 }
 
 describe('assay stdio whose client never reads', () => {
-  it('leaves notifications out instead of keeping them', async () => {
+  it('drops notifications instead of buffering them', async () => {
     const pipe = spawnStdio({
       servers: { dozer: fixture('dozer') },
       settings: { settings: { 'limits.unreadBytes': 200_000 } },

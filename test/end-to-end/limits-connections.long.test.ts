@@ -24,7 +24,7 @@ describe('a flood of 2,000 connections', () => {
       'POST /mcp/all HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n{',
     ],
   ])(
-    '%s keeps nobody from being served, on new and on kept connections',
+    '%s does not prevent others from being served, on new and on existing connections',
     async (_, first) => {
       const assay = await startGateway({ servers: { plain: fixture('plain') } });
       await assay.settled();
@@ -60,7 +60,7 @@ describe('a flood of 2,000 connections', () => {
   );
 });
 
-describe('two connections at a time', () => {
+describe('with a limit of two connections', () => {
   let assay: Gateway;
   beforeAll(async () => {
     assay = await startGateway({
@@ -73,7 +73,7 @@ describe('two connections at a time', () => {
     });
   });
 
-  it('a new one takes the place of one that never had a request, before that of one between two requests', async () => {
+  it('a new one replaces one that never had a request, rather than one between two requests', async () => {
     const kept = keepConnection();
     await kept.post(assay.url, CALL_HEADERS, CALL);
     const [idle] = await openMany(assay.port, 1);
@@ -83,7 +83,7 @@ describe('two connections at a time', () => {
     expect(kept.connections()).toBe(1);
   });
 
-  it('a new one takes the place of the one that was idle longest', async () => {
+  it('a new one replaces the one that was idle longest', async () => {
     const [one, other] = [keepConnection(), keepConnection()];
     await one.post(assay.url, CALL_HEADERS, CALL);
     await other.post(assay.url, CALL_HEADERS, CALL);
@@ -93,7 +93,7 @@ describe('two connections at a time', () => {
     expect([one.connections(), other.connections()]).toEqual([2, 1]);
   });
 
-  it('a new one is closed at once where all are in use, which the log tells, and served when one is free', async () => {
+  it('a new one is closed at once if all are in use, which is logged, and served when one becomes free', async () => {
     const sleeping = { name: 'plain_sleep', arguments: { ms: 1_500 } };
     const raw = rawPost(
       modernHeaders('tools/call', sleeping),
@@ -116,7 +116,7 @@ describe('two connections at a time', () => {
   });
 });
 
-describe('a connection that is slow or idle', () => {
+describe('a slow or idle connection', () => {
   let assay: Gateway;
   beforeAll(async () => {
     assay = await startGateway({
@@ -129,12 +129,12 @@ describe('a connection that is slow or idle', () => {
     });
   });
 
-  it('is told so and closed when its headers take too long', async () => {
+  it('gets an error and is closed if its headers take too long', async () => {
     const answer = await sendBytes(assay.port, ['POST /mcp/all HTTP/1.1\r\nhost: a'], { limitMs: 8_000 });
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('is told so and closed when its body trickles in', async () => {
+  it('gets an error and is closed if its body arrives too slowly', async () => {
     const [head = '', body = ''] = rawPost(CALL_HEADERS, CALL).split('\r\n\r\n');
     const parts = [`${head}\r\n\r\n`, ...Array.from({ length: 60 }, (_, at) => body.charAt(at))];
     const startMs = Date.now();
@@ -143,7 +143,7 @@ describe('a connection that is slow or idle', () => {
     expect(Date.now() - startMs).toBeLessThan(scaledMs(6_000));
   });
 
-  it('is closed when nothing is asked on it any more', async () => {
+  it('is closed after a time without requests', async () => {
     const [socket] = await openMany(assay.port, 1, rawPost(CALL_HEADERS, CALL));
     if (socket !== undefined) await untilClosed(socket, 5_000);
   });

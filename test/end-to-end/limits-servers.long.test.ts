@@ -12,10 +12,10 @@ import { spawnStdio } from '../support/stdio.ts';
 
 const codeOf = (message: Json): Json | undefined => at(message, 'error', 'data', 'code');
 
-describe('a server that takes two requests at a time, with two that wait', () => {
+describe('a server limited to two concurrent requests and a queue of two', () => {
   const settings = { settings: { 'limits.requestsPerServer': 2, 'limits.queuePerServer': 2 } };
 
-  it('gets the rest in their order, refuses what is more, and forgets what is cancelled while it waits', async () => {
+  it('gets the others in order, excess ones are refused, and ones cancelled while queued are dropped', async () => {
     const eventLog = openEventLog();
     const pipe = spawnStdio({
       servers: { c: fixture('cancellable', [], { env: eventLog.env }), plain: fixture('plain') },
@@ -62,7 +62,7 @@ describe('a server that takes two requests at a time, with two that wait', () =>
     expect(pipe.lines().filter((line) => /"id":[13][,}]/.test(line))).toEqual([]);
   });
 
-  it('answers a hundred calls that come by four at a time, each in its turn', async () => {
+  it('answers a hundred calls of four concurrent callers, each in its turn', async () => {
     const assay = await startAssay({ servers: { c: fixture('cancellable') }, settings });
     await assay.settled();
     const session = await openSession(assay.url);
@@ -72,7 +72,7 @@ describe('a server that takes two requests at a time, with two that wait', () =>
     }
   });
 
-  it('tells those that wait, and those that run, when it ends', async () => {
+  it('fails queued and running calls when it exits', async () => {
     const env = { ASSAY_LIMITS_DRAIN_MS: '300' };
     const assay = await startAssay({ servers: { c: fixture('cancellable') }, settings, env });
     await assay.settled();
@@ -89,13 +89,13 @@ describe('a server that takes two requests at a time, with two that wait', () =>
   });
 });
 
-describe('a server that does not read', () => {
+describe('a server that does not read its input', () => {
   const size = (number: number): { name: string; arguments: Record<string, Json> } => ({
     name: 'dozer_size',
     arguments: { number, text: 'x'.repeat(100_000) },
   });
 
-  it('for ever, bounds what 500 calls of 100 kB hold, and ends each with a clear error; another server answers', async () => {
+  it('limits what 500 calls of 100 kB buffer, and fails each with a clear error; another server responds', async () => {
     const assay = await startAssay({
       servers: { dozer: fixture('dozer', [], { timeoutMs: 3_000 }), plain: fixture('plain') },
       settings: { settings: { 'limits.backlogBytes': 16_000_000 } },
@@ -126,7 +126,7 @@ describe('a server that does not read', () => {
     expect(sent).toBeLessThan(60);
   });
 
-  it('for a while, gets all that waited, each once, when it reads again', async () => {
+  it('gets all queued calls, each once, when it reads again', async () => {
     const eventLog = openEventLog();
     const assay = await startAssay({ servers: { dozer: fixture('dozer', [], { env: eventLog.env }) } });
     await assay.settled();
@@ -139,7 +139,7 @@ describe('a server that does not read', () => {
     expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, number) => number));
   });
 
-  it('gets no more cancellations than it may leave, which is told once', async () => {
+  it('gets no more cancellations than the limit, which is reported once', async () => {
     const assay = await startAssay({
       servers: { dozer: fixture('dozer', [], { timeoutMs: 500 }) },
       settings: { settings: { 'limits.backlogBytes': 100_000 } },

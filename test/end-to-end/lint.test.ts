@@ -35,7 +35,7 @@ function rulesOf(stdout: string): readonly string[] {
 }
 
 describe('assay lint', () => {
-  it('says what is wrong with each tool, what to do, and fails where anything is an error', async () => {
+  it('reports what is wrong with each tool and what to do, and fails if anything is an error', async () => {
     const { code, stdout } = await lint('made', '--json');
     expect(rulesOf(stdout)).toEqual([
       'both: error contradiction',
@@ -52,7 +52,7 @@ describe('assay lint', () => {
     ]).toEqual([1, 2, 3, 5]);
   });
 
-  it('tells people the same, tool by tool', async () => {
+  it('prints the same for people, tool by tool', async () => {
     const { stdout } = await lint('made');
     expect(stdout).toContain('It declares both that it only reads and that it may destroy.');
     expect(stdout).toContain('It says destructiveHint: false, and speaks of "delete".');
@@ -60,7 +60,7 @@ describe('assay lint', () => {
     expect(stdout).not.toContain('sound');
   });
 
-  it('takes another gravity for a rule, also none', async () => {
+  it('accepts another severity for a rule, also off', async () => {
     const off = ['contradiction', 'not-boolean', 'missing-hints'].flatMap((rule) => [
       '--rule',
       `${rule}=off`,
@@ -71,7 +71,7 @@ describe('assay lint', () => {
     expect((await lint('made', ...off, '--rule', 'telling-words=error')).code).toBe(1);
   });
 
-  it('takes the gravity of rules from the settings', async () => {
+  it('reads the severities of rules from the settings', async () => {
     const env = { ASSAY_LINT_CONTRADICTION: 'off', ASSAY_LINT_NOT_BOOLEAN: 'warning' };
     const { code, stdout } = await runAssay(['lint', 'made', '--json', '--config', config, '--home', home], {
       env,
@@ -79,25 +79,25 @@ describe('assay lint', () => {
     expect([code, rulesOf(stdout)[0]]).toEqual([0, 'maybe: warning not-boolean']);
   });
 
-  it('looks at all servers where none is named', async () => {
+  it('checks all servers if none is named', async () => {
     const { stdout } = await lint('--json');
     expect(at(parseJson(stdout), 'tools')).toBeGreaterThan(5);
   });
 
-  it('refuses a rule and a server that there are not, and says which there are', async () => {
+  it('refuses unknown rules and servers, and lists the known ones', async () => {
     const rule = await lint('--rule', 'spelling=error');
     expect([rule.code, rule.stderr]).toEqual([2, expect.stringContaining('contradiction, not-boolean')]);
     const server = await lint('maid');
     expect([server.code, server.stderr]).toEqual([2, expect.stringContaining('made')]);
   });
 
-  it('is no success where a server does not stand', async () => {
+  it('fails if a server is not ready', async () => {
     const dead = writeConfig({ dead: { command: 'no-such-command-anywhere' } });
     const { code, stderr } = await runAssay(['lint', '--config', dead, '--home', tempDir()]);
     expect([code, stderr]).toEqual([4, expect.stringContaining('dead')]);
   });
 
-  it('has assay tools say that there is something to look at, and one word for the risk of each', async () => {
+  it("makes assay tools mention findings, and one word for each tool's risk", async () => {
     const { stdout, stderr } = await runAssay(['tools', '--config', config, '--home', home]);
     expect(stderr).toContain('note: the hints of 2 tools are wrong; see `assay lint`');
     expect(stdout).toMatch(/made_both +made +destructive/);

@@ -31,7 +31,7 @@ async function names(session: LegacySession, kind: 'tools' | 'prompts'): Promise
 }
 
 describe('a server', () => {
-  it('that tells of a change while it is started is read again', async () => {
+  it('that announces a change while it starts is read again', async () => {
     const { assay, session } = await serving('early-change');
     await assay.settled();
     await until('the second tool is there', async () =>
@@ -40,7 +40,7 @@ describe('a server', () => {
     expect(await names(session, 'tools')).toEqual(['odd_first', 'odd_second']);
   });
 
-  it('whose prompts never come shows its tools within about 5 s, and calls them', async () => {
+  it('whose prompts never arrive shows its tools within about 5 s, and calls them', async () => {
     const { assay, session } = await serving('prompts-hang');
     await until(
       'its tool is there',
@@ -52,7 +52,7 @@ describe('a server', () => {
     expect(namesAt(await session.ask('prompts/list'), 'result', 'prompts')).toEqual(['plain_greet']);
   });
 
-  it('whose tools cannot be listed yet is asked again, and not remembered as one that has none', async () => {
+  it('whose tools cannot be listed yet is asked again, and not cached as one without tools', async () => {
     const ready = join(tempDir(), 'ready');
     const { assay, session } = await serving('tools-late', [`--ready=${ready}`]);
     await assay.settled();
@@ -89,21 +89,21 @@ describe('a server', () => {
     expect(await session.call('plain_label')).toBe('plain');
   });
 
-  it('whose cursor is empty has one page', async () => {
+  it('with an empty cursor has one page', async () => {
     const { assay, session, asked } = await serving('cursor-empty');
     await assay.settled();
     expect(await names(session, 'tools')).toEqual(['odd_only']);
     expect(asked('tools/list')).toBe(1);
   });
 
-  it('whose cursor comes again ends its list there', async () => {
+  it('with a repeated cursor ends its list there', async () => {
     const { assay, session, asked } = await serving('cursor-repeats');
     await assay.settled();
     expect(await names(session, 'tools')).toEqual(['odd_one', 'odd_two']);
     expect(asked('tools/list')).toBe(2);
   });
 
-  it('with a tool nested 300 deep shows the others, and says in /health why that one is withheld', async () => {
+  it('with a tool nested 300 deep shows the others, and /health says why that one is withheld', async () => {
     const { assay, session } = await serving('deep');
     const health = await assay.settled();
     expect(await names(session, 'tools')).toEqual(['odd_before', 'odd_after']);

@@ -34,7 +34,7 @@ function callOn(pipe: LinePeer, id: Json, name: string, args: JsonObject): Promi
 const messagesOf = (pipe: LinePeer): readonly Json[] => pipe.lines().map((line) => parseJson(line));
 
 describe.each(['legacy', 'modern'])('on stdio, with a %s server', (era) => {
-  it('two subscriptions of one client get their own each, and a cancelled one nothing more', async () => {
+  it('two subscriptions of one client get their own messages each, and a cancelled one no more', async () => {
     const pipe = openStdio({ servers: { s: fixture('notifier', [`--era=${era}`]) } });
     // Of a list that a client has not seen it is told when there is one.
     for (const method of ['tools/list', 'prompts/list']) {
@@ -74,7 +74,7 @@ describe.each(['legacy', 'modern'])('on stdio, with a %s server', (era) => {
     });
   });
 
-  it('a legacy client is told what it subscribed to, until it unsubscribes', async () => {
+  it('a legacy client is notified of what it subscribed to, until it unsubscribes', async () => {
     const pipe = openStdio({ servers: { s: fixture('notifier', [`--era=${era}`]) } });
     await pipe.initialize();
     await pipe.ask('resources/list');
@@ -89,7 +89,7 @@ describe.each(['legacy', 'modern'])('on stdio, with a %s server', (era) => {
   });
 });
 
-it('subscriptions on stdio are bounded by the requests that a client may have under way', async () => {
+it("subscriptions on stdio count towards the client's limit of concurrent requests", async () => {
   const settings = { settings: { 'limits.requestsPerClient': 3 } };
   const pipe = openStdio({ servers: { s: fixture('notifier') }, settings });
   for (const id of [1, 2, 3, 4]) listenOn(pipe, id, { toolsListChanged: true });
@@ -97,7 +97,7 @@ it('subscriptions on stdio are bounded by the requests that a client may have un
   expect([at(refused, 'id'), at(refused, 'error', 'data', 'code')]).toEqual([4, 'CLIENT_BUSY']);
 });
 
-it('a capability that a server has only after it was started anew is told to clients of both eras', async () => {
+it('a capability that a server has only after a restart is announced to clients of both eras', async () => {
   const before = await startNotifier({ era: 'legacy', capabilities: { tools: {} } });
   const { port } = before;
   const assay = await startGateway({
@@ -121,7 +121,7 @@ it('a capability that a server has only after it was started anew is told to cli
   await until('the next change', () => (listen.messages().filter(isChange).length === 2 ? true : undefined));
 });
 
-it('a server whose resources cannot be subscribed to is not declared as one that has it', async () => {
+it('a server without resource subscriptions is not declared as having them', async () => {
   const config = writeConfig({ s: fixture('changer') });
   const assay = await startGateway({ config });
   await assay.settled();

@@ -52,7 +52,7 @@ describe('log messages of a call', () => {
     return saidIn(stream.messages());
   };
 
-  it('of a legacy client that never set a level: what a legacy server sends, and from "info" on what a modern one does', async () => {
+  it('for a legacy client without a level: all of a legacy server, and those from "info" on of a modern one', async () => {
     const session = await openSession(assay.url);
     expect(await said(session, 'legacy')).toEqual(LEVELS);
     expect(await said(session, 'modern')).toEqual(LEVELS.slice(1));
@@ -71,7 +71,7 @@ describe('log messages of a call', () => {
     expect(await saidToModern(server, undefined)).toEqual([]);
   });
 
-  it('a level that is none is refused, and the request with it', async () => {
+  it('with an invalid level: the level is refused, and the request with it', async () => {
     const answer = await modernSend(assay.url, 'tools/call', {
       params: { name: 'legacy_talk' },
       meta: { [`${META}logLevel`]: 'loud' },
@@ -101,8 +101,8 @@ describe('log messages of a call', () => {
   });
 });
 
-describe('the level of a legacy server that several clients share', () => {
-  it('is made wide enough for who wants most, and never narrower than for who said nothing', async () => {
+describe('the level of a legacy server shared by several clients', () => {
+  it('is the lowest that any of them wants, and never above the default for one that set none', async () => {
     const http = await startNotifier({ era: 'legacy' });
     endLater(() => http.close());
     const assay = await startGateway({
@@ -124,7 +124,7 @@ describe('the level of a legacy server that several clients share', () => {
     expect(http.seen['logging/setLevel']).toBe(2);
   });
 
-  it('is said again to one that was started anew', async () => {
+  it('is sent again to a restarted server', async () => {
     const assay = await startGateway({ servers: { s: fixture('notifier') } });
     await assay.settled();
     const session = await openSession(assay.url);
@@ -140,7 +140,7 @@ describe('the level of a legacy server that several clients share', () => {
 });
 
 it.each(['legacy', 'modern'])(
-  'a log message of a %s server that belongs to no call goes to our log alone',
+  "a log message of a %s server outside of any call goes to Assay's log only",
   async (era) => {
     const http = await startNotifier({ era: era === 'modern' ? 'modern' : 'legacy' });
     endLater(() => http.close());
@@ -169,7 +169,7 @@ it.each(['legacy', 'modern'])(
   },
 );
 
-it('on stdio a client hears from its own level on', async () => {
+it('on stdio a client gets messages from its own level on', async () => {
   const http = await startNotifier({ era: 'modern' });
   endLater(() => http.close());
   const pipe = openStdio({ servers: { s: { type: 'http', url: http.url, isolation: 'shared' } } });

@@ -70,7 +70,7 @@ const { value } = fc.letrec<{ value: string; list: string; object: string }>((ti
 
 const RUNS = { numRuns: 150 };
 
-describe('random JSON comes through byte for byte', () => {
+describe('random JSON is relayed byte for byte', () => {
   let assay: Gateway;
   let session: LegacySession;
   let pipe: LinePeer;

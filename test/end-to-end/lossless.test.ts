@@ -44,7 +44,7 @@ const ARGUMENTS: readonly string[] = [
   'null',
 ];
 
-describe('what Assay relays comes through byte for byte', () => {
+describe('Assay relays byte for byte', () => {
   let assay: Gateway;
   let session: LegacySession;
   let pipe: LinePeer;
@@ -86,7 +86,7 @@ describe('what Assay relays comes through byte for byte', () => {
     );
   });
 
-  it('results for a modern client, which get resultType besides', async () => {
+  it('results for a modern client, except for an added resultType', async () => {
     for (const raw of RESULTS.filter((one) => one !== '{}' && !one.includes('resultType'))) {
       const args = { raw };
       const answer = await modernSend(assay.url, 'tools/call', {
@@ -112,7 +112,7 @@ describe('what Assay relays comes through byte for byte', () => {
     expect(heard).toContain('"x-extra":true');
   });
 
-  it('a call without arguments has none afterwards', async () => {
+  it('a call without arguments', async () => {
     const heard = textOf(
       (
         await session.post('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"odd_hear"}}')
@@ -121,7 +121,7 @@ describe('what Assay relays comes through byte for byte', () => {
     expect(withoutTrace(heard)).toContain('"params":{"name":"hear"}');
   });
 
-  it('a request written over several lines, which becomes one line for a stdio server', async () => {
+  it('a request with line breaks, which becomes one line for a stdio server', async () => {
     const body =
       '{\r\n  "jsonrpc": "2.0",\n  "id": 1,\n  "method": "tools/call",\n  "params": {\n    "name": "odd_hear",\n    "arguments": { "a":\n 1.0 }\n  }\n}\n';
     const heard = textOf((await session.post(body)).json());
@@ -129,7 +129,7 @@ describe('what Assay relays comes through byte for byte', () => {
     expect(at(parseJson(withoutTrace(heard)), 'params')).toEqual({ name: 'hear', arguments: { a: 1 } });
   });
 
-  it('a modern envelope is not handed to a legacy server, what else is in _meta is', async () => {
+  it('other members of _meta to a legacy server, but not a modern envelope', async () => {
     const params = {
       _meta: {
         [`${META}protocolVersion`]: MODERN,
@@ -150,13 +150,13 @@ describe('what Assay relays comes through byte for byte', () => {
     });
   });
 
-  it('definitions, but for their names', async () => {
+  it('definitions, except for their names', async () => {
     const text = (await session.post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}')).text;
     const expected = ODD_TOOLS.map((tool) => tool.replace('"name":"', '"name":"odd_')).join(',');
     expect(text).toContain(`"tools":[${expected}]`);
   });
 
-  it('resources and prompts with members that nobody knows', async () => {
+  it('resources and prompts with unknown members', async () => {
     const resources = await session.ask('resources/list');
     expect(at(resources, 'result', 'resources')).toEqual([
       { uri: 'odd://x', name: 'x', future: { deep: [null] }, size: 3 },
@@ -174,7 +174,7 @@ describe('what Assay relays comes through byte for byte', () => {
     });
   });
 
-  it('the id of a client never reaches the server', async () => {
+  it('and never the id of a client', async () => {
     const body = bodyOf('odd_hear', '{}').replace('"i"', '"a-secret-id"');
     expect(textAt((await session.post(body)).json(), 'result', 'content', 0, 'text')).not.toContain(
       'a-secret-id',

@@ -11,7 +11,7 @@ import { fixture } from '../support/paths.ts';
 
 const LIMIT = 1_000_000;
 
-describe('malformed input over HTTP gets the specified error, never a crash or a hang', () => {
+describe('malformed input over HTTP gets the specified error, never a crash or a hang:', () => {
   let assay: Gateway;
   let session: LegacySession;
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
     '--',
     '1 2',
   ];
-  it.each(NOT_JSON)('%j is no JSON: 400 and -32700', async (body) => {
+  it.each(NOT_JSON)('%j is not JSON: 400 and -32700', async (body) => {
     const answer = await session.post(body);
     expect([answer.status, at(answer.json(), 'error', 'code'), at(answer.json(), 'id') ?? null]).toEqual([
       400,
@@ -77,7 +77,7 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
     '{"jsonrpc":"2.0","id":1.5,"method":"ping"}',
     '{"jsonrpc":2.0,"id":1,"method":"ping"}',
   ];
-  it.each(NOT_RPC)('%s is no message: 400 and -32600', async (body) => {
+  it.each(NOT_RPC)('%s is not a message: 400 and -32600', async (body) => {
     const answer = await session.post(body);
     expect([answer.status, at(answer.json(), 'error', 'code')]).toEqual([400, -32600]);
   });
@@ -101,7 +101,7 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
     expect([-32602, -32600]).toContain(at(answer.json(), 'error', 'code'));
   });
 
-  it('a second member of the same name decides nothing silently: it is refused, or both peers see the same', async () => {
+  it('a duplicate member never decides silently: it is refused, or both peers see the same', async () => {
     const bodies = [
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"ping","params":{"name":"plain_counter"}}',
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"plain_label","name":"plain_counter","arguments":{}}}',
@@ -141,7 +141,7 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
     }
   });
 
-  it('more than the limit is refused with 413, whether announced or not', async () => {
+  it('a body over the limit is refused with 413, whether its length was announced or not', async () => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { x: 'y'.repeat(LIMIT) } });
     const announced = await sendBytes(assay.port, [head(body.length), body.slice(0, 1000)]);
     expect(announced).toMatch(/^HTTP\/1\.1 413 /);
@@ -155,7 +155,7 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
     expect(chunked).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  it('exactly the limit is taken', async () => {
+  it('a body of exactly the limit is accepted', async () => {
     const start = '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"';
     const body = `${start}${'y'.repeat(LIMIT - start.length - 3)}"}}`;
     expect(body).toHaveLength(LIMIT);
@@ -174,12 +174,12 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
     expect([-32600, -32700]).toContain(at(answer.json(), 'error', 'code'));
   });
 
-  it('a hundred levels are taken', async () => {
+  it('a hundred levels are accepted', async () => {
     const deep = '['.repeat(100) + ']'.repeat(100);
     expect(await session.call('plain_echo', { a: JSON.parse(deep) as never })).toBe(`{"a":${deep}}`);
   });
 
-  it('headers of more than 64 kB are refused with 431, a hundred headers are taken', async () => {
+  it('headers of more than 64 kB are refused with 431, a hundred headers are accepted', async () => {
     const big = await sendBytes(assay.port, [head(2, `X-Big: ${'a'.repeat(70_000)}\r\n`), '{}']);
     // The rest of the header is still on its way when the connection closes, which may cost the sender the answer.
     expect(big === '' || big.startsWith('HTTP/1.1 431 ')).toBe(true);
@@ -198,7 +198,7 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
     ['/mcp', 'Origin: http://localhost\r\nOrigin: http://evil.example'],
     ['/tokens', 'Authorization: Bearer a\r\nAuthorization: Bearer b'],
     ['/mcp/all', 'Mcp-Session-Id: a\r\nMcp-Session-Id: b'],
-  ])('a request to %s whose header is there twice is refused with 400 (%#)', async (path, more) => {
+  ])('a request to %s with a duplicate header is refused with 400 (%#)', async (path, more) => {
     const text = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${assay.port}\r\n${more}\r\nConnection: close\r\n\r\n`;
     const answer = await sendBytes(assay.port, [text]);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
@@ -214,20 +214,20 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
     '/health#/tokens',
     'http://evil.example/tokens',
     '*',
-  ])('the target %s is refused with 400, whichever path was meant', async (target) => {
+  ])('the target %s is refused with 400, whatever path was meant', async (target) => {
     const text = `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1:${assay.port}\r\nConnection: close\r\n\r\n`;
     const answer = await sendBytes(assay.port, [text]);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toContain('TARGET_INVALID');
   });
 
-  it('a target that is a URL of Assay leads where its path does', async () => {
+  it('a target that is a URL of Assay is treated like its path', async () => {
     const own = `127.0.0.1:${assay.port}`;
     const text = `GET http://${own}/he%61lth HTTP/1.1\r\nHost: ${own}\r\nConnection: close\r\n\r\n`;
     expect(await sendBytes(assay.port, [text])).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('garbage that is no HTTP gets 400 and a closed connection', async () => {
+  it('garbage that is not HTTP gets 400 and a closed connection', async () => {
     for (const garbage of [
       '\u0016\u0003\u0001\u0002\u0000',
       'GET\r\n\r\n',
@@ -240,7 +240,7 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
     }
   });
 
-  it('both lengths, or a wrong one, are refused: nobody smuggles a second request', async () => {
+  it('both length headers, or a wrong one, are refused: no request smuggling', async () => {
     const both = head(5).replace('Content-Length: 5', 'Content-Length: 5\r\nTransfer-Encoding: chunked');
     expect(await sendBytes(assay.port, [both, '0\r\n\r\nGET /x HTTP/1.1\r\n\r\n'])).toMatch(
       /^HTTP\/1\.1 400 /,
@@ -249,7 +249,7 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
     expect(await sendBytes(assay.port, [head('abc'), 'hello'])).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('a body that drips slowly holds nobody up', async () => {
+  it('a slowly arriving body blocks nobody', async () => {
     const ping = '{"jsonrpc":"2.0","id":77,"method":"ping"}';
     const drip = sendBytes(assay.port, [head(ping.length, 'Connection: close\r\n'), ...ping.match(/./g)!], {
       pauseMs: 15,
@@ -261,7 +261,7 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
     expect(await drip).toContain('"id":77,"result":{}');
   });
 
-  it('a half-closed connection still gets its answer; a body that ends early gets none and harms nothing', async () => {
+  it('a half-closed connection still gets its response; a truncated body gets none and affects nothing', async () => {
     const ping = '{"jsonrpc":"2.0","id":78,"method":"ping"}';
     const whole = await sendBytes(assay.port, [head(ping.length), ping], { halfClose: true });
     expect(whole).toContain('"id":78,"result":{}');
@@ -269,7 +269,7 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
     expect(cut === '' || cut.startsWith('HTTP/1.1 400 ')).toBe(true);
   });
 
-  it('a hundred idle connections hold nobody up', async () => {
+  it('a hundred idle connections block nobody', async () => {
     const idle = Array.from({ length: 100 }, () =>
       sendBytes(assay.port, ['POST /mcp/all HTTP/1.1\r\n'], { limitMs: 600 }),
     );
@@ -280,7 +280,7 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
     await Promise.all(idle);
   });
 
-  it('a modern request that is no message gets the same', async () => {
+  it('an invalid message of a modern client gets the same', async () => {
     for (const [body, code] of [
       ['{', -32700],
       ['[]', -32600],

@@ -51,7 +51,7 @@ describe('malformed input on stdin', () => {
     expect(answers.map((one) => at(one, 'error', 'code'))).toEqual([-32600]);
   });
 
-  it('empty lines and notifications that nobody knows get nothing', async () => {
+  it('empty lines and unknown notifications get nothing', async () => {
     expect(await answersTo('\n\r\n\n{"jsonrpc":"2.0","method":"notifications/none"}')).toEqual([]);
     expect(await answersTo('{"jsonrpc":"2.0","id":4711,"result":{}}')).toEqual([]);
   });
@@ -67,7 +67,7 @@ describe('malformed input on stdin', () => {
     expect((await answersTo(line)).map((one) => at(one, 'error', 'code'))).toEqual([-32700]);
   });
 
-  it('a line over the limit gets an error, its rest is skipped, and the next message is served', async () => {
+  it('a line over the limit gets an error, the rest of it is skipped, and the next message is served', async () => {
     const line = `{"jsonrpc":"2.0","id":"big","method":"ping","params":{"x":"${'y'.repeat(LIMIT * 3)}"}}`;
     const answers = await answersTo(line);
     expect(answers).toHaveLength(1);
@@ -83,7 +83,7 @@ describe('malformed input on stdin', () => {
     expect([-32600, -32700]).toContain(at(answers[0], 'error', 'code'));
   });
 
-  it('a message that drips in byte by byte is served', async () => {
+  it('a message that arrives byte by byte is served', async () => {
     for (const byte of '{"jsonrpc":"2.0","id":"drip","method":"ping"}\n') {
       pipe.write(byte);
       await new Promise((resolve) => setTimeout(resolve, 2));
@@ -91,7 +91,7 @@ describe('malformed input on stdin', () => {
     await pipe.next('the pong', (one) => at(one, 'id') === 'drip');
   });
 
-  it('a last line without an end is served when stdin closes', async () => {
+  it('a last line without a line break is served when stdin closes', async () => {
     const other = spawnStdio({ servers: { plain: fixture('plain') } });
     other.write(initializeOf('2025-11-25'));
     other.closeStdin();
@@ -106,7 +106,7 @@ describe('malformed input on stdin', () => {
     expect(other.lines()).toEqual([]);
   });
 
-  it('a reader that goes away ends Assay, without a crash report', async () => {
+  it('a reader that disconnects ends Assay, without a crash report', async () => {
     const { spawn } = await import('node:child_process');
     const { cleanEnv, watch } = await import('../support/assay.ts');
     const { MAIN, tempDir, writeConfig } = await import('../support/paths.ts');

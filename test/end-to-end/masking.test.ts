@@ -25,8 +25,8 @@ function expectNothingOf(key: string, shown: string): void {
   }
 }
 
-describe('a server that says its own key on stderr, in log messages and in what is no message', () => {
-  it('has it masked in the log and in /health; the answer of a call passes as it is', async () => {
+describe('a server that prints its own key on stderr, in log messages and in invalid messages', () => {
+  it('has it masked in the log and in /health; the result of a call is unchanged', async () => {
     const assay = await startAssay({
       servers: { leaker: fixture('leaker', [], { env: { API_KEY: KEY } }) },
       env: { ASSAY_LOG_LEVEL: 'trace' },
@@ -45,11 +45,11 @@ describe('a server that says its own key on stderr, in log messages and in what 
   });
 });
 
-describe('a server that says its own key in the reason why it does not start', () => {
+describe('a server whose startup error contains its own key', () => {
   const leaker = (): ReturnType<typeof fixture> =>
     fixture('leaker', ['--refuse=yes'], { env: { API_KEY: KEY } });
 
-  it('has it masked in the log, in /health, on the terminal and in what clients are told', async () => {
+  it('has it masked in the log, in /health, on the terminal and in errors for clients', async () => {
     const assay = await startAssay({ servers: { leaker: leaker(), plain: fixture('plain') } });
     await assay.settled();
     const session = await openSession(`http://127.0.0.1:${assay.port}/mcp/servers/leaker`);
@@ -60,7 +60,7 @@ describe('a server that says its own key in the reason why it does not start', (
     expectNothingOf(KEY, shown);
   });
 
-  it('has it masked in what a command says', async () => {
+  it('has it masked in the output of a command', async () => {
     const config = writeConfig({ leaker: leaker() });
     const { stdout, stderr } = await runAssay(['tools', '--config', config, '--home', tempDir()]);
     expect(stdout + stderr).toContain('[masked]');
@@ -68,8 +68,8 @@ describe('a server that says its own key in the reason why it does not start', (
   });
 });
 
-describe('a server over HTTP that redirects to an address with the key of its own URL', () => {
-  it('has it masked in what clients are told', async () => {
+describe('an HTTP server that redirects to a URL with the key of its own URL', () => {
+  it('has it masked in errors for clients', async () => {
     const key = 'hidden-key-in-the-query';
     const server = createServer((socket) => {
       socket.on('error', () => undefined);
@@ -91,8 +91,8 @@ describe('a server over HTTP that redirects to an address with the key of its ow
   });
 });
 
-describe('the token of Assay', () => {
-  it('is masked where a server comes to say it', async () => {
+describe("Assay's token", () => {
+  it('is masked if a server repeats it', async () => {
     const token = 'the-token-of-this-assay';
     const assay = await startAssay({
       servers: { leaker: fixture('leaker', [], { env: { API_KEY: `x ${token}` } }) },

@@ -90,7 +90,7 @@ describe('/metrics after calls of both eras', () => {
     expect(value(name, { server: ODD, method: 'tools/call', outcome: 'ok' })).toBe(1);
   });
 
-  it('sorts durations into buckets, each of which counts all below it', () => {
+  it('sorts durations into cumulative buckets', () => {
     const labels = { server: 'plain', method: 'tools/call' };
     const name = 'assay_request_duration_seconds';
     const buckets = samples.filter(
@@ -126,7 +126,7 @@ describe('/metrics after calls of both eras', () => {
     expect(value(`${name}_sum`, labels)).toBeGreaterThan(0.4);
   });
 
-  it('tells the state of each server, and what is open', () => {
+  it('reports the state of each server, and what is open', () => {
     expect(value('assay_server_up', { server: 'plain' })).toBe(1);
     expect(value('assay_server_up', { server: 'dead' })).toBe(0);
     expect(value('assay_server_state', { server: 'dead', state: 'refused' })).toBe(1);
@@ -139,13 +139,13 @@ describe('/metrics after calls of both eras', () => {
     expect(value('assay_connections')).toBeGreaterThan(0);
   });
 
-  it('tells the version of Assay, and how the process is', async () => {
+  it('reports the version of Assay, and the state of the process', async () => {
     const version = String(at(await assay.health(), 'version'));
     expect(value('assay_build_info', { version })).toBe(1);
     expect(value('process_resident_memory_bytes')).toBeGreaterThan(0);
   });
 
-  it('has no label that a client can make up', async () => {
+  it('has no label that a client can choose', async () => {
     for (const name of ['x', 'y'])
       await modernAsk(assay.url, 'tools/call', { params: { name, arguments: {} } });
     const after = await metricsOf(assay);
@@ -154,7 +154,7 @@ describe('/metrics after calls of both eras', () => {
     );
   });
 
-  it('counts starts after the first, and what is under way', async () => {
+  it('counts restarts, and requests in progress', async () => {
     const more = await startGateway({
       servers: { crasher: fixture('crasher'), own: fixture('plain', [], { isolation: 'session' }) },
     });
@@ -179,8 +179,8 @@ describe('/metrics after calls of both eras', () => {
   });
 });
 
-describe('the address /metrics', () => {
-  it('answers GET alone, and is guarded as everything is', async () => {
+describe('the path /metrics', () => {
+  it('accepts only GET, and is protected like everything else', async () => {
     const token = 'a-token-of-more-than-16-characters';
     const assay = await startGateway({ servers: { plain: fixture('plain') }, env: { ASSAY_TOKEN: token } });
     const url = `http://127.0.0.1:${assay.port}/metrics`;

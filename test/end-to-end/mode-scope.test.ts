@@ -70,7 +70,7 @@ it.each(['legacy', 'modern'] as const)('each HTTP client has its own mode, %s', 
   expect([one.changes(), other.changes()]).toEqual([3, 3]);
 });
 
-it('a modern client is known by its name, so another connection of it has the same mode', async () => {
+it('a modern client is identified by its name, so its other connections have the same mode', async () => {
   const assay = await startGateway({
     servers: { plain: fixture('plain') },
     env: { ASSAY_MODE_SCOPE: 'session' },

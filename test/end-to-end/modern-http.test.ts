@@ -13,7 +13,7 @@ describe('a modern client over HTTP', () => {
     await assay.settled();
   });
 
-  it('discovers what is offered, without a session', async () => {
+  it('discovers the capabilities without a session', async () => {
     const answer = await modernSend(assay.url, 'server/discover');
     expect([answer.status, answer.type]).toEqual([200, 'application/json']);
     expect(answer.headers).not.toHaveProperty('mcp-session-id');
@@ -34,7 +34,7 @@ describe('a modern client over HTTP', () => {
     },
   );
 
-  it('gets resultType with the result of a call, whatever era the server is of', async () => {
+  it('gets resultType with the result of a call, whatever the era of the server', async () => {
     for (const name of ['plain_echo', 'modern_echo']) {
       const result = at(
         await modernAsk(assay.url, 'tools/call', { params: { name, arguments: { a: 1 } } }),
@@ -44,7 +44,7 @@ describe('a modern client over HTTP', () => {
     }
   });
 
-  it('keeps what a modern server says of itself and of caching', async () => {
+  it('gets what a modern server says about itself and caching unchanged', async () => {
     const read = await modernAsk(assay.url, 'resources/read', { params: { uri: 'modern://a' } });
     expect(at(read, 'result')).toEqual({
       resultType: 'complete',
@@ -55,7 +55,7 @@ describe('a modern client over HTTP', () => {
     });
   });
 
-  describe('whose headers do not fit its body gets HTTP 400 and -32020', () => {
+  describe('whose headers contradict its body gets HTTP 400 and -32020', () => {
     const params = { name: 'plain_echo', arguments: {} };
     const wrong: readonly (readonly [string, Record<string, string>])[] = [
       ['another Mcp-Method', { 'mcp-method': 'tools/list' }],
@@ -73,7 +73,7 @@ describe('a modern client over HTTP', () => {
       ]);
     });
 
-    it.each(['mcp-method', 'mcp-name', 'mcp-protocol-version'])('no %s', async (absent) => {
+    it.each(['mcp-method', 'mcp-name', 'mcp-protocol-version'])('missing %s', async (absent) => {
       const headers = Object.fromEntries(
         Object.entries(modernHeaders('tools/call', params)).filter(([name]) => name !== absent),
       );
@@ -105,7 +105,7 @@ describe('a modern client over HTTP', () => {
     },
   );
 
-  it('without clientInfo is served: that one is optional', async () => {
+  it('without clientInfo is served: it is optional', async () => {
     const body = modernBody('tools/list').replace(/"io\.modelcontextprotocol\/clientInfo":\{[^}]*\},/, '');
     expect(body).not.toContain('clientInfo');
     const answer = await send(assay.url, { headers: modernHeaders('tools/list'), body });
@@ -113,7 +113,7 @@ describe('a modern client over HTTP', () => {
   });
 
   it.each(['1900-01-01', '2099-01-01', 'x'])(
-    'of version %s gets 400, -32022 and what is supported',
+    'with version %s gets 400, -32022 and the supported ones',
     async (version) => {
       const answer = await modernSend(assay.url, 'tools/list', {
         meta: { [`${META}protocolVersion`]: version },
@@ -126,7 +126,7 @@ describe('a modern client over HTTP', () => {
   );
 
   it.each(['no/such', 'initialize', 'ping', 'logging/setLevel', 'resources/subscribe'])(
-    'gets HTTP 404 and -32601 for %s, which this era does not have',
+    'gets HTTP 404 and -32601 for %s, which this era lacks',
     async (method) => {
       const answer = await modernSend(assay.url, method, { params: {} });
       expect([answer.status, at(answer.json(), 'error', 'code')]).toEqual([404, -32601]);
@@ -139,7 +139,7 @@ describe('a modern client over HTTP', () => {
     expect(at(answer.json(), 'error', 'data', 'code')).toBe('TOOL_UNKNOWN');
   });
 
-  it('may name a session or an event: both are ignored, none is given back', async () => {
+  it('may send a session or event id: both are ignored, and none is returned', async () => {
     const answer = await modernSend(assay.url, 'tools/list', {
       headers: { 'mcp-session-id': 'stale', 'last-event-id': '7' },
     });
@@ -147,7 +147,7 @@ describe('a modern client over HTTP', () => {
     expect(answer.headers).not.toHaveProperty('mcp-session-id');
   });
 
-  it('needs no earlier request: the first thing on a new connection may be a call', async () => {
+  it('needs no earlier request: the first message on a new connection may be a call', async () => {
     const [one, two] = await Promise.all(
       [1, 2].map(() =>
         modernAsk(assay.url, 'tools/call', { params: { name: 'plain_label', arguments: {} } }),

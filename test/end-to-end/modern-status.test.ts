@@ -27,7 +27,7 @@ async function startRefusing(era: 'legacy' | 'modern'): Promise<string> {
   return made.url;
 }
 
-describe('the HTTP status of an answer to a modern client', () => {
+describe('the HTTP status of a response to a modern client', () => {
   let assay: Gateway;
   beforeAll(async () => {
     const [legacy, modern] = await Promise.all([startRefusing('legacy'), startRefusing('modern')]);
@@ -54,7 +54,7 @@ describe('the HTTP status of an answer to a modern client', () => {
     expect(at(await session.ask('tools/call', params), 'error', 'code')).toBe(code);
   };
 
-  it('that a server gives is the one which the code asks for, from a server of an era that has the code', async () => {
+  it('follows from the error code of a server whose era has the code', async () => {
     for (const name of ['l_refuse', 'm_refuse']) await check(name, -32601, 404);
     for (const code of [-32020, -32021, -32022]) {
       await check('m_refuse', code, 400);
@@ -66,7 +66,7 @@ describe('the HTTP status of an answer to a modern client', () => {
     }
   });
 
-  it('is told also to a client that reads streams alone', async () => {
+  it('is also sent to a client that accepts streams only', async () => {
     const headers = { ...modernHeaders('no/such'), accept: 'text/event-stream' };
     const answer = await send(assay.url, { headers, body: modernBody('no/such') });
     expect([answer.status, at(answer.json(), 'error', 'code')]).toEqual([404, -32601]);
@@ -89,7 +89,7 @@ describe('the HTTP status of an answer to a modern client', () => {
     expect(at(await (await openSession(url)).ask('prompts/list'), 'result', 'prompts')).toEqual([]);
   });
 
-  it.each(['GET', 'DELETE', 'PUT'])('is 405 for %s, which its revision does not have', async (method) => {
+  it.each(['GET', 'DELETE', 'PUT'])('is 405 for %s, which its revision lacks', async (method) => {
     const answer = await send(assay.url, {
       method,
       headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-session-id': 'x', accept: 'text/event-stream' },
@@ -98,7 +98,7 @@ describe('the HTTP status of an answer to a modern client', () => {
     expect(answer.json()).not.toHaveProperty('id');
   });
 
-  it('is 202 for a notification, whatever headers it has, and nothing is said', async () => {
+  it('is 202 without a body for a notification, whatever its headers', async () => {
     const notification = (params: object): string =>
       JSON.stringify({ jsonrpc: '2.0', method: 'notifications/x', params });
     const bare = { 'content-type': 'application/json' };
@@ -112,7 +112,7 @@ describe('the HTTP status of an answer to a modern client', () => {
     }
   });
 
-  it('is 400 for a name that stands there twice, also where both together are the name', async () => {
+  it('is 400 for a duplicate header, also if both values together are the name', async () => {
     const params = { name: 'a, b', arguments: {} };
     const post = (name: string | readonly string[]): ReturnType<typeof send> =>
       send(assay.url, {
@@ -125,7 +125,7 @@ describe('the HTTP status of an answer to a modern client', () => {
     expect([once.status, at(once.json(), 'error', 'data', 'code')]).toEqual([200, 'TOOL_UNKNOWN']);
   });
 
-  it('names a disagreement about the revision before the revision, and the revision before other headers', async () => {
+  it('reports a contradiction about the revision before the revision, and the revision before other headers', async () => {
     const meta = { 'io.modelcontextprotocol/protocolVersion': '2099-01-01' };
     const other = await modernSend(assay.url, 'tools/list', { meta });
     expect([other.status, at(other.json(), 'error', 'code')]).toEqual([400, -32020]);

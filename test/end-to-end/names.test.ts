@@ -39,13 +39,13 @@ describe('public names', () => {
     expect(names).toContain('twin_x-y');
   });
 
-  it('fit every known client: [a-zA-Z0-9_-]{1,64}, each once', () => {
+  it('are valid for every known client: [a-zA-Z0-9_-]{1,64}, each unique', () => {
     expect(names.filter((name) => !/^[a-zA-Z0-9_-]{1,64}$/.test(name))).toEqual([]);
     expect(new Set(names).size).toBe(names.length);
     expect(names).toHaveLength(2 + 1 + 2 + 2 + ODD.length + 3);
   });
 
-  it('each reach the one tool that they name', async () => {
+  it('each reach exactly the tool that they name', async () => {
     const reached = await Promise.all(names.map((name) => session.call(name)));
     expect([...reached].sort()).toEqual(
       [
@@ -64,7 +64,7 @@ describe('public names', () => {
     );
   });
 
-  it('that collide are told apart, and the contested name itself never means one of them silently', async () => {
+  it('that collide are made distinct, and the contested name itself never silently means one of them', async () => {
     const contested = names.filter((name) => name.startsWith('a_b_c'));
     expect(contested).toHaveLength(2);
     const answer = await session.ask('tools/call', { name: 'a_b_c', arguments: {} });
@@ -72,14 +72,14 @@ describe('public names', () => {
     await untilLogged(assay, 'a_b_c');
   });
 
-  it('of over-long tools begin as the tool does and end in a short hash', () => {
+  it('of long tool names keep their beginning and end in a short hash', () => {
     const long = names.filter((name) => name.startsWith('long_a_tool_whose_name'));
     expect(long).toHaveLength(2);
     expect(long.every((name) => name.length <= 64)).toBe(true);
     expect(long[0]).not.toBe(long[1]);
   });
 
-  it('of a server without prefix are its own', async () => {
+  it('of a server without a prefix are its own', async () => {
     expect(names).toContain('unprefixed');
     expect(await session.call('unprefixed')).toBe('bare:unprefixed');
   });
@@ -97,7 +97,7 @@ describe('public names', () => {
     expect([...other].sort()).toEqual([...names].sort());
   });
 
-  it('are shorter for a client that cannot use long ones, which may call by either name', async () => {
+  it('are shorter for a client with a limit, which may call by either name', async () => {
     const client = new Client({ name: 'cursor-vscode', version: '1' });
     endLater(() => client.close());
     await client.connect(new StreamableHTTPClientTransport(new URL(assay.url)));

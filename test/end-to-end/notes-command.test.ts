@@ -41,7 +41,7 @@ const model = (name: string, isHeld: boolean): Json => ({
 });
 
 describe('assay notes', () => {
-  it('shows every note with who wrote it, when, and whether models read it', async () => {
+  it('shows every note with its author, its time, and whether models read it', async () => {
     const operator = await operatorWith({ name: 'one' }, { name: 'two', isHeld: true });
     await operator.run('toolset', 'create', 'ops', 'plain.add');
     await operator.run('notes', 'add', 'ops', 'plain.add', 'mine', 'Only whole numbers.');
@@ -66,7 +66,7 @@ describe('assay notes', () => {
     ]);
   });
 
-  it('shows what a terminal obeys escaped, on one line each, and whole in --json', async () => {
+  it('shows control characters escaped, on one line each, and unchanged in --json', async () => {
     const operator = await operatorWith({ name: 'one', note: `N.${HOSTILE}`, author: `A.${HOSTILE}` });
     for (const args of [['notes'], ['toolset', 'show', 'dev']]) {
       const { stdout, stderr } = await operator.run(...args);
@@ -79,7 +79,7 @@ describe('assay notes', () => {
     });
   });
 
-  it('says where there is none', async () => {
+  it('reports if there is none', async () => {
     const { code, stderr } = await newOperator().run('notes');
     expect([code, stderr]).toEqual([
       0,
@@ -89,7 +89,7 @@ describe('assay notes', () => {
 });
 
 describe('a note on the command line', () => {
-  it('is added behind the others, and models read it at once', async () => {
+  it('is added after the others, and models read it at once', async () => {
     const operator = await operatorWith({ name: 'one' });
     const added = await operator.run('notes', 'add', 'dev', 'plain.echo', 'two', 'Twice.');
     expect(added).toEqual({
@@ -101,7 +101,7 @@ describe('a note on the command line', () => {
     });
   });
 
-  it('that a model wrote is the operator’s once it is edited, and not held any more', async () => {
+  it("becomes the operator's when the operator edits a model's note, and is no longer held", async () => {
     const operator = await operatorWith({ name: 'one', isHeld: true }, { name: 'two' });
     expect(await operator.json('notes', 'edit', 'dev', 'plain.echo', 'one', 'Once.')).toEqual({
       notes: [
@@ -114,7 +114,7 @@ describe('a note on the command line', () => {
     });
   });
 
-  it('is moved, from the first position on, and deleted', async () => {
+  it('is moved, counted from position one, and deleted', async () => {
     const operator = await operatorWith({ name: 'one' }, { name: 'two' }, { name: 'three' });
     await operator.run('notes', 'move', 'dev', 'plain.echo', 'three', '1');
     expect(await noteNames(operator)).toEqual(['three', 'one', 'two']);
@@ -127,8 +127,8 @@ describe('a note on the command line', () => {
   });
 });
 
-describe('notes that are held for review', () => {
-  it('are listed alone, and accepted or rejected one by one', async () => {
+describe('notes held for review', () => {
+  it('are listed separately, and accepted or rejected one by one', async () => {
     const operator = await operatorWith(
       ...[{ name: 'read' }, { name: 'good', isHeld: true }, { name: 'bad', isHeld: true }],
     );
@@ -143,7 +143,7 @@ describe('notes that are held for review', () => {
     expect((await operator.run('notes', 'review')).stderr).toBe('No note is held for review.\n');
   });
 
-  it('are all accepted at once, and shown as they were accepted', async () => {
+  it('are all accepted at once, and shown as accepted', async () => {
     const operator = await operatorWith({ name: 'one', isHeld: true }, { name: 'two', isHeld: true });
     const { code, stdout, stderr } = await operator.run('notes', 'review', '--accept-all');
     expect([code, stderr]).toEqual([0, 'Accepted 2 notes: models read them from now on.\n']);
@@ -152,7 +152,7 @@ describe('notes that are held for review', () => {
   });
 });
 
-describe('what assay notes refuses', () => {
+describe('assay notes refuses', () => {
   const on = ['dev', 'plain.echo'];
   const cases: readonly (readonly [string, readonly string[], string])[] = [
     ['an unknown toolset', ['add', 'nope', 'plain.echo', 'n', 'x'], 'Unknown toolset "nope".'],
@@ -189,14 +189,14 @@ describe('what assay notes refuses', () => {
     operator = await operatorWith({ name: 'one' });
   });
 
-  it.each(cases)('%s: code 2, a sentence on stderr, nothing on stdout', async (_what, args, sentence) => {
+  it.each(cases)('%s: code 2, a message on stderr, nothing on stdout', async (_what, args, sentence) => {
     const { code, stdout, stderr } = await operator.run('notes', ...args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(sentence);
     expect(stderr).not.toMatch(/at .*\.js:\d+/);
   });
 
-  it('changes nothing', async () => {
+  it('without changing anything', async () => {
     expect(await operator.json('notes')).toEqual({ notes: [model('one', false)] });
   });
 

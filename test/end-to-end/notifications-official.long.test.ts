@@ -92,7 +92,7 @@ describe('official servers', () => {
   ];
 
   describe.each(ENDPOINTS)('through %s', (_, endpoint) => {
-    it.each(CLIENTS)('tell the official client $label of updates', async ({ connect }) => {
+    it.each(CLIENTS)('notify the official client $label of updates', async ({ connect }) => {
       const client = await connect(endpoint());
       await client.resources();
       await client.want(EVERYTHING_URI);
@@ -111,7 +111,7 @@ describe('official servers', () => {
     });
 
     it.each(CLIENTS)(
-      'tell the official client $label of prompts and resources that come',
+      'notify the official client $label of new prompts and resources',
       async ({ connect, label }) => {
         const client = await connect(endpoint());
         await client.prompts();

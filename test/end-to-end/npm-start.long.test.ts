@@ -41,7 +41,7 @@ describe.concurrent.each([
   ['npm exec', EXEC, 'SIGTERM'],
   ['npm exec', EXEC, 'SIGHUP'],
 ] as const)('%s', (_, args, signal) => {
-  it(`at ${signal} ends with everything that it started`, async () => {
+  it(`on ${signal} ends with everything that it started`, async () => {
     const config = writeConfig({ plain: fixture('plain') });
     const options = ['--port', '0', '--home', tempDir(), '--config', config];
     const isExec = args === EXEC;
@@ -87,7 +87,7 @@ describe.concurrent.each([
   });
 });
 
-it('npm start without bubblewrap says what to install, and serves the file server all the same', async () => {
+it('npm start without bubblewrap says what to install, and serves the file server nevertheless', async () => {
   // Made by `prestart`.
   mkdirSync(join(ROOT, 'examples', 'scratch'), { recursive: true });
   const npm = spawn(process.execPath, ['examples/start.mjs', '--port', '0', '--home', tempDir()], {

@@ -72,7 +72,7 @@ describe('the first hour', () => {
     expect((await user.assay()).stderr).toContain('Usage: assay [options] [command]');
   });
 
-  it('setup imports, equips and connects, and asks nothing where there is no terminal', async () => {
+  it('setup imports, equips and connects, and asks nothing without a terminal', async () => {
     const user = newUser();
     const before = JSON.stringify({ mcpServers: { plain: fixture('plain') } });
     const path = user.write(before, ...CURSOR);

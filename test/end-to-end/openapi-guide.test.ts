@@ -41,7 +41,7 @@ const lines = (text: string): readonly string[] =>
     .split('\n')
     .map((line) => line.trim().replace(/ {2,}/g, ' | '));
 
-it('every request of docs/OPENAPI.md is answered as stands below it', async () => {
+it('every request of docs/OPENAPI.md gets the response shown below it', async () => {
   const home = tempDir();
   const port = await serveWeb((_, response) => {
     response.writeHead(200, { 'content-type': 'application/yaml' }).end(blockOf('yaml'));
@@ -67,7 +67,7 @@ it('every request of docs/OPENAPI.md is answered as stands below it', async () =
   expect(asked).toHaveLength(5);
 });
 
-it('its document makes the tools that stand there, and its commands are done', async () => {
+it('its document yields the tools shown there, and its commands work', async () => {
   const folder = folderOfPage();
   const common = ['--home', tempDir(), '--config', join(tempDir(), 'none.json')];
   writeFileSync(common[3] ?? '', '{"mcpServers":{}}');
@@ -78,7 +78,7 @@ it('its document makes the tools that stand there, and its commands are done', a
   expect([removed.code, removed.stderr]).toEqual([0, '']);
 });
 
-it('its config is read without a complaint, and has its tools', async () => {
+it('its config is valid, and has its tools', async () => {
   const folder = folderOfPage();
   const { code, stdout, stderr } = await runAssay([
     'tools',
@@ -92,7 +92,7 @@ it('its config is read without a complaint, and has its tools', async () => {
   expect([code, tools, stderr]).toEqual([0, ['petstore_list_pets', 'petstore_add_pet'], '']);
 });
 
-it('its x-mcp is one that counts', async () => {
+it('its x-mcp example takes effect', async () => {
   const folder = folderOfPage();
   const [, extension] = BLOCKS.filter(({ kind }) => kind === 'yaml');
   const path = join(folder, 'petstore.yaml');

@@ -38,7 +38,7 @@ describe('POST /gateways with a document', () => {
     limited = adminClient(assay, less);
   });
 
-  it('by its URL makes tools of it, and answers with what was skipped', async () => {
+  it('by its URL creates its tools, and the response lists what was skipped', async () => {
     const made = await limited.post('/gateways', {
       name: 'pets',
       openapi: api.url,
@@ -63,7 +63,7 @@ describe('POST /gateways with a document', () => {
     expect(api.seen.at(-1)).toMatchObject({ line: 'GET /pets', key: `Bearer ${SECRET}` });
   });
 
-  it('keeps its credentials secret: in answers, in the log, in audit events and on disk', async () => {
+  it('keeps its credentials secret: in responses, in the log, in audit events and on disk', async () => {
     const kept = ['assay.db', 'assay.db-wal', 'records.json'].map((file) => join(home, file));
     for (const path of kept) await until(`${path} is written`, () => existsSync(path) || undefined);
     const told = [
@@ -75,7 +75,7 @@ describe('POST /gateways with a document', () => {
     expect(told.filter((text) => text.includes(SECRET))).toEqual([]);
   });
 
-  it('by a path takes the scope execute, and a change to one does too', async () => {
+  it('by a path requires the scope execute, and so does changing it to one', async () => {
     const input = { name: 'filed', openapi: api.path };
     expect(verdictOf(await limited.post('/gateways', input))).toBe('403 SCOPE_MISSING');
     expect(
@@ -111,7 +111,7 @@ describe('POST /gateways with a document', () => {
     ]);
   });
 
-  it('keeps its credentials for its base, and not for where the document leads when that is taken away', async () => {
+  it("keeps its credentials for its base URL, and not for the document's server when that is removed", async () => {
     const input = { name: 'based', openapi: other.url, baseUrl: api.origin, credentials: { key: SECRET } };
     expect(verdictOf(await admin.post('/gateways', input))).toBe('201');
     const refused = await admin.ask('PATCH', '/gateways/based', { body: { baseUrl: null } });
@@ -132,14 +132,14 @@ describe('POST /gateways with a document', () => {
     ['a base that is no URL', { openapi: 'https://example.com/x.json', baseUrl: 'here' }, '/baseUrl'],
     ['too many bytes', { openapi: 'https://example.com/x.json', maxBytes: 1e9 }, '/maxBytes'],
     ['a command beside it', { openapi: 'https://example.com/x.json', command: 'x' }, '/'],
-  ])('is refused with %s, and nothing of it is kept', async (_, body, pointer) => {
+  ])('is refused with %s, and nothing of it is stored', async (_, body, pointer) => {
     const refused = await admin.post('/gateways', { name: 'wrong', ...body });
     expect(verdictOf(refused)).toBe('422 BODY_INVALID');
     expect(textAt(refused.json(), 'errors', 0, 'pointer').startsWith(pointer)).toBe(true);
     expect(verdictOf(await admin.get('/gateways/wrong'))).toBe('404 SERVER_UNKNOWN');
   });
 
-  it('can be taken away, and comes again with what was said of its tools', async () => {
+  it('can be deleted, and recreated with what was configured for its tools', async () => {
     const input = { name: 'filed', openapi: api.path };
     const path = `/tools/${textAt(await toolIn(admin, 'filed', 'drop_pet'), 'id')}`;
     await admin.put(path, { enabled: false });
@@ -160,7 +160,7 @@ describe('assay openapi', () => {
     api = await documentedApi(PETS, KEYED);
   });
 
-  it('tells what it made with its hints, and what it skipped and why', async () => {
+  it('reports the created tools with their hints, and what was skipped and why', async () => {
     const { code, stdout, stderr } = await run(api.path, '--credential', `key=${SECRET}`);
     expect([code, stdout.trim().split('\n').at(-1), stderr.trim()]).toEqual([
       0,
@@ -171,7 +171,7 @@ describe('assay openapi', () => {
     expect(stdout + stderr).not.toContain(SECRET);
   });
 
-  it('--json gives the same as data', async () => {
+  it('--json prints the same as data', async () => {
     const { code, stdout } = await run(api.path, '--json');
     const told = parseJson(stdout);
     expect([code, at(told, 'source', 'name'), namesAt(told, 'tools')]).toEqual([
@@ -182,7 +182,7 @@ describe('assay openapi', () => {
     expect(listAt(told, 'skipped')).toHaveLength(1);
   });
 
-  it('again imports anew: what the document has now is there, and overrides are kept', async () => {
+  it('again imports again: what the document has now is there, and overrides are kept', async () => {
     const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
     const assay = await startGateway({ config, home, env: LOOPBACK });
     const admin = adminClient(assay, token);
@@ -203,7 +203,7 @@ describe('assay openapi', () => {
     expect(api.seen.at(-1)).toEqual({ line: 'GET /toys', key: `Bearer ${SECRET}`, body: null });
   });
 
-  it('makes tools of the included operations only, also of a later version of the document', async () => {
+  it('creates tools of the included operations only, also of a later version of the document', async () => {
     const trimmed = await documentedApi(PETS);
     const filter = ['--include', '/pets*', 'tag:toys', '--exclude', 'DELETE /*'];
     const namesOf = (stdout: string): readonly string[] => namesAt(parseJson(stdout), 'tools');
@@ -226,7 +226,7 @@ describe('assay openapi', () => {
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('"tag:pets", "/pets/*"')]);
   });
 
-  it('by a URL is there for a running Assay at once, named and trusted as was said', async () => {
+  it('by a URL is available in a running Assay at once, named and trusted as requested', async () => {
     const token = await keepToken(home, 'second', { scopes: ['admin'] });
     const assay = await startGateway({ config, home, env: LOOPBACK });
     const admin = adminClient(assay, token);
@@ -257,7 +257,7 @@ describe('assay openapi', () => {
     ],
     ['has a credential that is none', () => [api.path, '--credential', 'key'], 2, /--credential/],
     ['has no scheme of that name', () => ['nobody', '--remove'], 2, /nobody/],
-  ])('of a document that %s fails, says why, and keeps nothing of it', async (_, args, code, said) => {
+  ])('of a document that %s fails, says why, and stores nothing of it', async (_, args, code, said) => {
     const done = await run(...args());
     expect([done.code, done.stdout]).toEqual([code, '']);
     expect(done.stderr).toMatch(said);
@@ -265,7 +265,7 @@ describe('assay openapi', () => {
     expect(again.code).not.toBe(0);
   });
 
-  it('of another document under a name that it was not given takes no source away', async () => {
+  it('of another document under the name of an existing source does not replace it', async () => {
     const namesake = await documentedApi({ 'GET /others': { operationId: 'list_others' } });
     const done = await run(namesake.path);
     expect([done.code, done.stdout]).toEqual([2, '']);
@@ -273,7 +273,7 @@ describe('assay openapi', () => {
     expect((await run(api.path)).stdout).toContain('pets_list_pets');
   });
 
-  it('takes a key with a colon in it for a key', async () => {
+  it('treats a key with a colon in it as a key', async () => {
     const keyed = { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'Authorization' } } };
     const colon = await documentedApi(PETS, { ...KEYED, components: keyed });
     expect((await run(colon.path, '--name', 'colon', '--credential', 'key=id:secret')).code).toBe(0);
@@ -284,7 +284,7 @@ describe('assay openapi', () => {
     expect(colon.seen.at(-1)).toMatchObject({ line: 'GET /pets', key: 'id:secret' });
   });
 
-  it('of a document that is gone since fails, and leaves its source as it was', async () => {
+  it('of a document that no longer exists fails, and leaves its source unchanged', async () => {
     const bare = await documentedApi(PETS);
     expect((await run(bare.url, '--name', 'bare')).code).toBe(0);
     expect((await run(`${bare.origin}/gone.json`, '--name', 'bare')).code).toBe(4);

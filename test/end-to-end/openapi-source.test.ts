@@ -118,7 +118,7 @@ describe('a document in the config file', () => {
     ]);
   });
 
-  it('takes a file in Base64 and sends its bytes, or says which argument is none', async () => {
+  it('accepts a file in Base64 and sends its bytes, or says which argument is not Base64', async () => {
     const content = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
     const files = await documentedApi({
       'PUT /photo': { operationId: 'put_photo', requestBody: { required: true, content } },
@@ -138,7 +138,7 @@ describe('a document in the config file', () => {
     expect(files.seen).toEqual([{ line: 'PUT /photo', key: undefined, body: [1, 2] }]);
   });
 
-  it('shows all four hints of each tool, its title in both places, and no _meta of its own', async () => {
+  it('shows all four hints of each tool, its title in both places, and no _meta of Assay', async () => {
     const { client } = await common.meet();
     const tools = (await client.listTools()).tools.filter(({ name }) => NAMES.includes(name));
     expect(JSON.stringify(tools)).not.toMatch(/"_meta"|assay\//);
@@ -176,7 +176,7 @@ describe('a document in the config file', () => {
     ]);
   });
 
-  it('lowers caution by all methods where it is a file, by safe ones alone where it is a URL, until that is trusted', async () => {
+  it('lowers caution by all methods if it is a file, by safe ones only if it is a URL, until that is trusted', async () => {
     expect(await hintsIn(common, 'pets')).toEqual({
       list_pets: '+-++ +-++',
       add_pet: '---+ ---+',
@@ -190,7 +190,7 @@ describe('a document in the config file', () => {
     expect(await hintsIn(common, 'own')).toEqual(await hintsIn(common, 'pets'));
   });
 
-  it('is told of with what was skipped and why, and with no secret', async () => {
+  it('is reported with what was skipped and why, and without secrets', async () => {
     const told = await gatewayIn(common);
     expect(told).toMatchObject({
       origin: 'config_file',
@@ -205,7 +205,7 @@ describe('a document in the config file', () => {
     expect(texts.filter((text) => text.includes(SECRET))).toEqual([]);
   });
 
-  it('is a source like any other: its tools have a toolset and a note', async () => {
+  it('is a source like any other: its tools can have a toolset and a note', async () => {
     const model = await meet({ url: common.assay.url.replace(/\/all$/, '') }, 'modern');
     await equip(model, 'care', ['pets.list_pets', 'pets.drop_pet']);
     await model.call('enter-configuration-mode');
@@ -229,7 +229,7 @@ describe('a document in the config file', () => {
     expect(await model.describe('pets_list_pets')).toContain('Ask for ten at a time.');
   });
 
-  it('may be named from the folder of the config, and one that is wrong costs no other source', async () => {
+  it("may be relative to the config's folder, and an invalid one affects no other source", async () => {
     const config = writeConfig({
       pets: { openapi: './pets.json' },
       gone: { openapi: './gone.json' },
@@ -256,8 +256,8 @@ describe('a document in the config file', () => {
 
 const STALE = 30_000;
 
-describe.each(['legacy', 'modern'] as const)('a document that is edited, before a %s client', (era) => {
-  it('has its changes told, and the tools that are listed are those that it has now', async () => {
+describe.each(['legacy', 'modern'] as const)('an edited document, for a %s client,', (era) => {
+  it('is announced, and its current tools are listed', async () => {
     const api = await documentedApi(PETS);
     const world = await addSources({ pets: { openapi: api.path } });
     const model = await world.meet(era);
@@ -271,7 +271,7 @@ describe.each(['legacy', 'modern'] as const)('a document that is edited, before 
 });
 
 describe('a document that is read again', () => {
-  it('at a URL has what changed counted by a refresh, and is not asked for by calls', async () => {
+  it('at a URL has its changes counted by a refresh, and is not fetched for calls', async () => {
     const api = await documentedApi(PETS);
     const world = await addSources({ pets: { openapi: api.url } });
     const { call } = await world.meet();
@@ -320,7 +320,7 @@ describe('a document that is read again', () => {
     expect([at(now, 'drift'), short((hint) => at(now, 'annotations', hint))]).toEqual([undefined, '+-+-']);
   });
 
-  it('leaves what operators said of its tools, also of one that was gone for a while', async () => {
+  it('keeps what operators configured for its tools, also for one that was missing for a while', async () => {
     const api = await documentedApi(PETS);
     const world = await addSources({ pets: { openapi: api.path } });
     const { admin } = world;
@@ -345,7 +345,7 @@ describe('a document that is read again', () => {
     ['is of another version', (api) => api.write('{"swagger":"2.0","paths":{}}'), /2\.0|OpenAPI 3/],
     ['has no paths', (api) => api.write('[]'), /./],
   ])(
-    'and %s leaves its tools as they were, and says why',
+    'and %s keeps its tools unchanged, and says why',
     async (_, harm, cause) => {
       const api = await documentedApi(PETS);
       const world = await addSources({ pets: { openapi: api.path } });
@@ -371,7 +371,7 @@ describe('a document that is read again', () => {
     STALE,
   );
 
-  it('at a URL that answers no more leaves its tools and their hints, also after a start', async () => {
+  it('at a URL that no longer responds keeps its tools and their hints, also after a restart', async () => {
     const api = await documentedApi(PETS);
     const servers = { pets: { openapi: api.url } };
     const first = await openWorld(servers);
@@ -405,7 +405,7 @@ describe('x-mcp of a document', () => {
     'GET /off': { operationId: 'off', 'x-mcp': false },
   };
 
-  it('counts before its methods, and where it came from a URL it is shown and lowers no caution until that is trusted', async () => {
+  it('takes precedence over its methods; from a URL it is shown but lowers no caution until trusted', async () => {
     const api = await documentedApi(SAID);
     const world = await addSources({ pets: { openapi: api.path }, far: { openapi: api.url } });
     expect(await hintsIn(world)).toEqual({ search: '+--+ +--+' });
@@ -417,7 +417,7 @@ describe('x-mcp of a document', () => {
     });
   });
 
-  it('is beaten by an operator', async () => {
+  it('is overridden by an operator', async () => {
     const api = await documentedApi(SAID);
     const world = await addSources({ pets: { openapi: api.path } });
     const path = `/tools/${textAt(await toolIn(world.admin, world.nameOf('pets'), 'search'), 'id')}`;
@@ -426,7 +426,7 @@ describe('x-mcp of a document', () => {
   });
 });
 
-describe('a document at an address of this machine', () => {
+describe('a document at a loopback address', () => {
   let world: World;
   let filed: DocumentedApi;
   beforeAll(async () => {
@@ -441,7 +441,7 @@ describe('a document at an address of this machine', () => {
     expect((await (await world.meet()).call('pets_list_pets')).isError).not.toBe(true);
   });
 
-  it('may not be its server where the document is a file, unless the setting says so', async () => {
+  it('cannot name a loopback server in a file, unless the setting allows it', async () => {
     const told = await (await world.meet()).call('filed_list_pets');
     expect(told).toMatchObject({
       isError: true,

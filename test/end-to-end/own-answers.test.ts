@@ -28,7 +28,7 @@ const CASES: readonly (readonly [name: string, right: JsonObject, wrong: JsonObj
 ];
 
 describe.each(WAYS)('over %s', (_, open) => {
-  it('every answer fits the output schema, be it a success or an error, and says the same as text', async () => {
+  it('every response matches the output schema, success or error, and contains the same as text', async () => {
     const model = await open({
       servers: { plain: fixture('plain') },
       env: { ASSAY_ENABLE_CONFIG_TOOLS_MENU: 'false' },
@@ -62,7 +62,7 @@ describe('list-available-tools', () => {
   const names = (data: Json): readonly string[] =>
     listAt(data, 'tools').map((tool) => textAt(tool, 'namespacedName'));
 
-  it('lists the servers without arguments, with how many tools each has and what they cost', async () => {
+  it('lists the servers without arguments, with their number of tools and token costs', async () => {
     const { data, text } = await menu.call('list-available-tools');
     const servers = listAt(data, 'toolsByServer');
     expect(servers.map((server) => textAt(server, 'serverName'))).toEqual(['plain', 'bad', 'other']);
@@ -94,7 +94,7 @@ describe('list-available-tools', () => {
       });
   });
 
-  it('takes words, a server, hints, and pages', async () => {
+  it('accepts words, a server, hints, and pages', async () => {
     const ask = async (args: JsonObject): Promise<readonly string[]> =>
       names((await menu.call('list-available-tools', args)).data);
     expect((await ask({ query: 'SECOND other' }))[0]).toBe('other.second');
@@ -122,7 +122,7 @@ describe('list-available-tools', () => {
     });
   });
 
-  it('names the servers there are if one is unknown, and all unknown tools at once', async () => {
+  it('names the known servers if one is unknown, and all unknown tools at once', async () => {
     expect((await menu.call('list-available-tools', { server: 'othr' })).text).toMatch(
       /did you mean "other"\? The servers are plain, bad, other/,
     );
@@ -137,7 +137,7 @@ describe('list-available-tools', () => {
   });
 });
 
-it('a tool of a server that is named like one of ours is hidden behind it', async () => {
+it("a server's tool that is named like a configuration tool is hidden behind it", async () => {
   const servers = {
     sly: fixture('named', ['enter-configuration-mode'], { prefix: false }),
     plain: fixture('plain'),

@@ -42,7 +42,7 @@ function lost(before: State, after: State): readonly string[] {
 }
 
 describe.each([...MENU, 'enter-configuration-mode'])('the hints of %s', (name) => {
-  it('say what it does', async () => {
+  it('match its behavior', async () => {
     const eventLog = openEventLog();
     const plain = fixture('plain', [], { env: eventLog.env });
     const model = await overHttp({ servers: { plain } }, 'legacy');

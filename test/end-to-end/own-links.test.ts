@@ -12,8 +12,8 @@ import { openThings } from '../support/open-things.ts';
 /** No JSON, but only for who reads to the end of it. */
 const BROKEN = `"clientInfo":{"name":"${'x'.repeat(100)}\\q","version":"1"}`;
 
-describe('what a client says of itself', () => {
-  it('and is no JSON is refused at its handshake, or costs its call alone', async () => {
+describe("a client's own data", () => {
+  it('that is not JSON is refused at its handshake, or fails only its call', async () => {
     const legacy = await startAsking('legacy');
     endLater(() => legacy.close());
     const assay = await startAssay({ servers: { h: { url: legacy.url } } });
@@ -32,8 +32,8 @@ describe('what a client says of itself', () => {
   });
 });
 
-describe('a link of one client', () => {
-  it('that has ended keeps nothing from ending', async () => {
+describe('a private link of one client', () => {
+  it('that has ended does not prevent a shutdown', async () => {
     const http = await startNotifier({ era: 'legacy' });
     const assay = await startAssay({ servers: { s: { url: http.url } } });
     await assay.settled();
@@ -46,7 +46,7 @@ describe('a link of one client', () => {
     expect(await assay.stop()).toBe(0);
   });
 
-  it('is not opened again for a client that has gone, though it was told of resources there', async () => {
+  it('is not reopened for a client that has left, although it had subscriptions there', async () => {
     const http = await startNotifier({ era: 'legacy' });
     endLater(() => http.close());
     const assay = await startAssay({ servers: { s: { url: http.url } } });

@@ -25,9 +25,9 @@ beforeAll(async () => {
   ({ port } = assay);
 });
 
-describe('a server that gives each client a session of its own', () => {
+describe('a server with one session per client', () => {
   it.for(['line', 'http', 'sse'])(
-    'tells a legacy client of what it asked for there, behind %s',
+    'notifies a legacy client of its subscriptions there, behind %s',
     async (name) => {
       const url = `http://127.0.0.1:${port}/mcp/servers/${name}`;
       const [session, other] = await Promise.all([openSession(url), openSession(url)]);
@@ -42,7 +42,7 @@ describe('a server that gives each client a session of its own', () => {
     },
   );
 
-  it('tells a modern client, whose calls and subscriptions share one', async () => {
+  it('notifies a modern client, whose calls and subscriptions share one', async () => {
     const url = `http://127.0.0.1:${port}/mcp/servers/http`;
     const listed = await modernAsk(url, 'resources/list');
     const uri = at(listAt(listed, 'result', 'resources')[0] ?? null, 'uri') ?? '';

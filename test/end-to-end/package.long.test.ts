@@ -23,7 +23,7 @@ describe('the package', () => {
     entry = (Array.isArray(listed) ? listed[0] : Object.values(listed ?? {})[0]) as Json;
   });
 
-  it('holds what users need and nothing for developers', () => {
+  it('contains what users need and nothing for developers', () => {
     const files = listAt(entry, 'files').map((file) => textAt(file, 'path'));
     const needed = [
       'package.json',
@@ -42,7 +42,7 @@ describe('the package', () => {
     expect(files.filter((file) => page.test(file))).toHaveLength(4);
   });
 
-  it('has admin pages whose scripts, 200 kB compressed at most, are files of their own', () => {
+  it('has admin pages whose scripts, 200 kB compressed at most, are separate files', () => {
     const page = readFileSync(join(ROOT, 'dist/admin/index.html'), 'utf8');
     expect(page).not.toMatch(/<script(?![^>]*\bsrc="\/admin\/assets\/)|<style|\bon\w+=|https?:/);
     const scripts = [...page.matchAll(/"\/admin\/(assets\/[\w-]+\.js)"/g)].map(([, name = '']) => name);
@@ -51,7 +51,7 @@ describe('the package', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(200 * 1024);
   });
 
-  it('imports nothing before it has looked at the version of Node', () => {
+  it('imports nothing before it has checked the version of Node', () => {
     expect(readFileSync(join(ROOT, 'dist/main.js'), 'utf8')).not.toMatch(/^import\b(?!\()/m);
   });
 

@@ -30,12 +30,12 @@ beforeAll(async () => {
   signedIn = await openSignedIn(browser, assay);
 });
 
-it('the chart of the overview has its numbers in words, too', async () => {
+it("the overview's chart also has its numbers as text", async () => {
   const { page } = signedIn;
   await page.getByRole('img', { name: 'In the last 12 hours: 2 calls, 1 errors, 0 refused.' }).waitFor();
 });
 
-it('calls are filtered by tool, outcome and time; the filter is in the address and in the export', async () => {
+it('calls are filtered by tool, outcome and time; the filter is in the URL and in the export', async () => {
   const { page } = signedIn;
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Activity' }).click();
   const rows = page.locator('.rows .row');
@@ -60,7 +60,7 @@ it('calls are filtered by tool, outcome and time; the filter is in the address a
   await page.getByText('No calls match these filters').waitFor();
 });
 
-it('the details of a call open by the keyboard alone', async () => {
+it('the details of a call open by keyboard', async () => {
   const { page } = signedIn;
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Activity' }).click();
   await page.locator('h1').click();
@@ -76,7 +76,7 @@ it('the details of a call open by the keyboard alone', async () => {
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 });
 
-it('a lost connection is told, and what is typed stays', async () => {
+it('a lost connection is reported, and typed text stays', async () => {
   const { page } = signedIn;
   await page.route('**/events', (route) => route.abort());
   await page.goto(`http://127.0.0.1:${assay.port}/admin/settings?section=tokens`);
@@ -88,7 +88,7 @@ it('a lost connection is told, and what is typed stays', async () => {
   expect(await page.getByLabel('Name').inputValue()).toBe('half a name');
 });
 
-it('a list of tools can be asked for without schemas and claims', async () => {
+it('a list of tools can be requested without schemas and claims', async () => {
   const { tools } = (await admin.get('/tools?summary=true&limit=1')).json() as { readonly tools: never };
   const [tool] = listAt(tools);
   expect(Object.keys(tool as object).toSorted()).toEqual(
@@ -130,7 +130,7 @@ it('the first load of a page is at most 200 kB of JavaScript, compressed', () =>
   }
 });
 
-it('without servers, each page says how to import, add and connect', async () => {
+it('without servers, each page explains how to import, add and connect', async () => {
   const { page, complaints } = await openSignedIn(browser, await startGateway());
   const steps = page.getByRole('region', { name: 'First steps' });
   const findings: string[] = [];
@@ -151,7 +151,7 @@ it('without servers, each page says how to import, add and connect', async () =>
   expect([...findings, ...complaints]).toEqual([]);
 });
 
-it('without tools, the page of tools leads to the servers that listed none', async () => {
+it('without tools, the Tools page links to the servers that listed none', async () => {
   const { page } = await openSignedIn(
     browser,
     await startGateway({ servers: { wrong: { command: 'no-such-program' } } }),
@@ -169,7 +169,7 @@ it('without tools, the page of tools leads to the servers that listed none', asy
     .waitFor();
 });
 
-it('overview, approvals, activity and sign-in have no accessibility fault, also at 360 px', async () => {
+it('overview, approvals, activity and sign-in have no accessibility violations, also at 360 px', async () => {
   const { page, complaints } = signedIn;
   const findings: string[] = [];
   const check = async (width: number, name: string, path: string): Promise<void> => {

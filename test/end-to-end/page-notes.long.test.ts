@@ -86,14 +86,14 @@ it('a note is added, edited and moved, and a connected client reads what the pag
   await untilClientSees('what the page shows', (tool) => tool['description'] === shown);
 });
 
-it('a deleted note can be put back where it was', async () => {
+it('a deleted note can be restored to its position', async () => {
   await note('order').getByRole('button', { name: 'Delete' }).click();
   await expect.poll(names, { timeout: 20_000 }).toEqual(['units']);
   await page.getByRole('status', { name: 'Notices' }).getByRole('button', { name: 'Undo' }).last().click();
   await expect.poll(names, { timeout: 20_000 }).toEqual(['order', 'units']);
 });
 
-it('a held note of a model is not read before it is accepted, also where its rejection was undone', async () => {
+it("a model's held note is not read before it is accepted, also after its rejection was undone", async () => {
   const exported = (await admin.get('/export')).json();
   const toolset = listAt(exported, 'toolsets')[0];
   const written = { author: 'agent', by: 'model', writtenAt: '2026-01-02T03:04:05.000Z', isHeld: true };
@@ -122,7 +122,7 @@ it('a held note of a model is not read before it is accepted, also where its rej
 const undo = (text: string): Promise<void> =>
   page.locator('.notice').filter({ hasText: text }).last().getByRole('button', { name: 'Undo' }).click();
 
-it('what is typed while a title is being saved stays', async () => {
+it('typed text stays while a title is being saved', async () => {
   await open('Settings');
   const [field, save] = [
     panel().getByLabel('Title'),
@@ -146,7 +146,7 @@ it('what is typed while a title is being saved stays', async () => {
   await untilClientSees('the title of the server', ({ title }) => title !== 'Saved');
 });
 
-it('the title is an override that an empty field takes away', async () => {
+it('the title is an override that an empty field removes', async () => {
   await open('Settings');
   await panel().getByLabel('Title').fill('Add a line');
   await panel().getByRole('button', { name: 'Save the title' }).click();
@@ -162,7 +162,7 @@ it('the title is an override that an empty field takes away', async () => {
   await untilClientSees('the title of the server again', ({ title }) => title !== 'Add a line');
 });
 
-it('how often it is confirmed is set, and the change is undone', async () => {
+it('the confirmation frequency is set, and the change is undone', async () => {
   const confirm = async (): Promise<unknown> => at((await admin.get(`/tools/${TOOL}`)).json(), 'confirm');
   await panel().getByLabel('A person confirms').selectOption('each call');
   await expect.poll(confirm, { timeout: 20_000 }).toBe('always');
@@ -170,7 +170,7 @@ it('how often it is confirmed is set, and the change is undone', async () => {
   await expect.poll(confirm, { timeout: 20_000 }).toBeUndefined();
 });
 
-it('annotations as JSON are validated like hints, by name, and taken away again', async () => {
+it('annotations as JSON are validated like hints, by name, and removed again', async () => {
   const field = panel().getByLabel('Annotations as JSON');
   const save = panel().getByRole('button', { name: 'Save the annotations' });
   const before = await field.inputValue();
@@ -215,7 +215,7 @@ it('annotations as JSON are validated like hints, by name, and taken away again'
   await untilClientSees('no override', (tool) => hint(tool) === undefined);
 });
 
-it('has no accessibility fault, wide and narrow, in light and in dark', async () => {
+it('has no accessibility violations, wide and narrow, light and dark', async () => {
   const findings: string[] = [];
   for (const width of [1_200, 360]) {
     await page.setViewportSize({ width, height: 800 });

@@ -51,7 +51,7 @@ async function twoWaiting(firstText: string, secondText: string) {
   return { page, requests, first, second };
 }
 
-it('calls that wait are approved and denied by the keyboard alone', async () => {
+it('waiting calls are approved and denied by keyboard only', async () => {
   const { page, requests, first, second } = await twoWaiting('the first', 'the second');
   await page.keyboard.press('j');
   await page.locator('article[data-selected=true]').getByText('"the second"').waitFor();
@@ -67,7 +67,7 @@ it('calls that wait are approved and denied by the keyboard alone', async () => 
   await page.close();
 });
 
-it('a denial goes on while the answer to the call before it is still on its way', async () => {
+it('a denial can be typed while the answer to the previous call is still on its way', async () => {
   const { page, requests, first, second } = await twoWaiting('one more', 'the last');
   const arrives = Promise.withResolvers<undefined>();
   await page.route('**/approve', async (route) => {
@@ -114,7 +114,7 @@ async function signInAgain(page: Page, token: string): Promise<void> {
   await page.getByRole('heading', { name: 'Settings' }).waitFor();
 }
 
-it('what was typed is there again, and can be saved, once the same person has signed in again', async () => {
+it('typed text is restored, and can be saved, once the same person has signed in again', async () => {
   const page = await endedPage();
   await signInAgain(page, ann);
   expect(await form(page).getByLabel('Name', { exact: true }).inputValue()).toBe('half a rule');
@@ -126,7 +126,7 @@ it('what was typed is there again, and can be saved, once the same person has si
   await page.close();
 });
 
-it('nobody sees what somebody else has typed', async () => {
+it('nobody sees what another person has typed', async () => {
   const page = await endedPage();
   await signInAgain(page, ben);
   await page.getByRole('button', { name: 'Add a rule' }).click();
@@ -134,7 +134,7 @@ it('nobody sees what somebody else has typed', async () => {
   await page.close();
 });
 
-it('what changed between the first reads of a page and its event stream is shown', async () => {
+it("changes between a page's first requests and its event stream are shown", async () => {
   const { page } = await openSignedIn(browser, assay);
   page.setDefaultTimeout(20_000);
   const opens = Promise.withResolvers<undefined>();

@@ -52,12 +52,12 @@ async function tryTool(name: string): Promise<void> {
   await decision().waitFor();
 }
 
-it('rules of the config file are shown as fixed, with their place', async () => {
+it('rules of the config file are shown as read-only, with their position', async () => {
   await rule('from the file').getByText('Fixed by policy.rules[0] in the config file.').waitFor();
   expect(await rule('from the file').getByRole('button').count()).toBe(0);
 });
 
-it('a new rule decides on calls of connected clients at once, and on what is tried', async () => {
+it('a new rule decides calls of connected clients at once, and the preview', async () => {
   const client = await connectClient({ url: assay.url }, 'modern');
   const call = async (): Promise<boolean> =>
     (await client.callTool({ name: 'show_delete_note', arguments: { path: 'a' } })).isError === true;
@@ -92,7 +92,7 @@ it('a new rule decides on calls of connected clients at once, and on what is tri
   expect(await call()).toBe(true);
 });
 
-it('what is tried depends on who calls', async () => {
+it('the preview depends on the caller', async () => {
   const form = page.getByRole('form', { name: 'Add a rule' });
   await page.getByRole('button', { name: 'Add a rule' }).click();
   await form.getByLabel('Tokens').fill('ci*');
@@ -105,7 +105,7 @@ it('what is tried depends on who calls', async () => {
   await decision().getByText('It is not called.').waitFor();
 });
 
-it('a wrong rule is refused at its field, and what was typed stays', async () => {
+it('an invalid rule is refused at its field, and typed text stays', async () => {
   const before = await stored();
   await rule('no deletes').getByRole('button', { name: 'Edit' }).click();
   const form = page.getByRole('form', { name: 'Edit the rule' });
@@ -121,7 +121,7 @@ it('a wrong rule is refused at its field, and what was typed stays', async () =>
   await rule('no deletes').getByText('show.delete_*').waitFor();
 });
 
-it('a rule that somebody else changes meanwhile is not overwritten', async () => {
+it('a rule changed by somebody else meanwhile is not overwritten', async () => {
   await rule('no deletes').getByRole('button', { name: 'Edit' }).click();
   const form = page.getByRole('form', { name: 'Edit the rule' });
   await form.getByLabel('Because').fill('Mine');
@@ -149,7 +149,7 @@ it('a rule that somebody else changes meanwhile is not overwritten', async () =>
   await expect.poll(stored, { timeout: 20_000 }).toMatchObject([{ name: 'theirs' }, { name: 'no deletes' }]);
 });
 
-it('a deleted rule can be put back where it was', async () => {
+it('a deleted rule can be restored to its position', async () => {
   const before = await stored();
   await rule('theirs').getByRole('button', { name: 'Delete' }).click();
   await rule('theirs').waitFor({ state: 'detached' });
@@ -160,7 +160,7 @@ it('a deleted rule can be put back where it was', async () => {
   await expect.poll(stored, { timeout: 20_000 }).toEqual(before);
 });
 
-it('a rule that was changed or added can be returned to what it was', async () => {
+it('a changed or added rule can be reverted', async () => {
   const form = page.getByRole('form', { name: /^(Add a|Edit the) rule$/ });
   const before = await stored();
   const notices = page.getByRole('status', { name: 'Notices' });
@@ -179,7 +179,7 @@ it('a rule that was changed or added can be returned to what it was', async () =
   await expect.poll(stored, { timeout: 20_000 }).toEqual(before);
 });
 
-it('has no accessibility fault, wide and narrow, in light and in dark', async () => {
+it('has no accessibility violations, wide and narrow, light and dark', async () => {
   const findings: string[] = [];
   await rule('theirs').getByRole('button', { name: 'Edit' }).click();
   for (const width of [1_200, 360]) {

@@ -56,7 +56,7 @@ const log = (): string => {
   }
 };
 
-it('a read-only tool runs with what the form says, which the JSON follows, and JSON is followed by the form', async () => {
+it("a read-only tool runs with the form's arguments; JSON follows the form, and the form follows JSON", async () => {
   await open('read_note');
   await page.getByText('This tool only reads data').waitFor();
   await page.getByLabel('path').fill('a.md');
@@ -86,7 +86,7 @@ it('a read-only tool runs with what the form says, which the JSON follows, and J
   expect(await question().count()).toBe(0);
 });
 
-it('arguments that do not fit are shown at their fields, and are sent if the person insists', async () => {
+it('invalid arguments are shown at their fields, and sent if the person insists', async () => {
   await open('read_note');
   await page.getByLabel('author').fill('Ada');
   await run().click();
@@ -100,7 +100,7 @@ it('arguments that do not fit are shown at their fields, and are sent if the per
   expect(await run().isDisabled()).toBe(true);
 });
 
-it('a destructive tool waits for the person: denied, it is not called; approved, it is, once', async () => {
+it('a destructive tool waits for the person: denied, it is not called; approved, it is called once', async () => {
   await open('delete_note');
   await page.getByText('This tool may make destructive changes').waitFor();
   await page.getByLabel('path').fill('old.md');
@@ -126,7 +126,7 @@ it('a destructive tool waits for the person: denied, it is not called; approved,
   );
 });
 
-it('a tool that asks once per session is approved always, and then runs without a question', async () => {
+it('a tool that asks once per session is approved for the session, and then runs without asking', async () => {
   await admin.ask('PATCH', '/tools/show.set_note', { body: { confirm: 'first' } });
   await open('set_note');
   await page.getByText('This tool changes data').waitFor();
@@ -138,7 +138,7 @@ it('a tool that asks once per session is approved always, and then runs without 
   expect(await question().count()).toBe(0);
 });
 
-it('a long tool shows progress and messages, and its server hears that it was cancelled', async () => {
+it('a long tool shows progress and messages, and its server is notified of a cancellation', async () => {
   await open('index_notes');
   await run().click();
   await page.getByText('21 of 50').waitFor();
@@ -150,7 +150,7 @@ it('a long tool shows progress and messages, and its server hears that it was ca
   await until('the server has heard it', () => (log().includes('cancelled') ? true : undefined));
 });
 
-it('a result is shown by its types, and an error as one', async () => {
+it('a result is shown by its content types, and an error as such', async () => {
   await open('show_all');
   await run().click();
   await output().getByText('A text with an invisible U+202E character').waitFor();
@@ -186,7 +186,7 @@ it('markup in names, descriptions, schemas and results is text', async () => {
   ]);
 });
 
-it('a whole run is possible with the keyboard alone', async () => {
+it('a whole run is possible by keyboard only', async () => {
   await open('delete_note');
   await page.getByLabel('path').focus();
   await page.keyboard.type('by-keys.md');
@@ -197,7 +197,7 @@ it('a whole run is possible with the keyboard alone', async () => {
   await output().getByText('Deleted by-keys.md').waitFor();
 });
 
-it('somebody who may only read sees the page, and that they cannot run', async () => {
+it('somebody with read access sees the page, and that they cannot run tools', async () => {
   const context = await page.context().browser()?.newContext();
   const other = await context?.newPage();
   if (other === undefined) throw new Error('no browser');
@@ -209,7 +209,7 @@ it('somebody who may only read sees the page, and that they cannot run', async (
   await context?.close();
 });
 
-it('has no accessibility fault while it asks and when it has run, wide and narrow, in light and in dark', async () => {
+it('has no accessibility violations while it asks and after a run, wide and narrow, light and dark', async () => {
   const findings: string[] = [];
   for (const width of [1_200, 360]) {
     await page.setViewportSize({ width, height: 800 });

@@ -40,7 +40,7 @@ async function openSection(name: string): Promise<void> {
 }
 
 describe('preferences', () => {
-  it('change at once where they take effect at once, and Undo returns them', async () => {
+  it('apply at once if they can, and Undo reverts them', async () => {
     const { page } = signedIn;
     await openSection('Preferences');
     await page.getByLabel('approvals', { exact: true }).selectOption('gateway');
@@ -56,7 +56,7 @@ describe('preferences', () => {
       .toBe('client');
   });
 
-  it('that take effect at the next start say so, with what holds until then', async () => {
+  it('that apply at the next start say so, with the current value', async () => {
     const { page } = signedIn;
     const field = page.getByLabel('limits.drainMs', { exact: true });
     await field.fill('-1');
@@ -82,7 +82,7 @@ describe('preferences', () => {
     await page.getByText(/Can only be set at startup, by ASSAY_MCP_ACCESS/).waitFor();
   });
 
-  it('are found by the keyboard alone', async () => {
+  it('can be found by keyboard only', async () => {
     const { page } = signedIn;
     await page.locator('h1').click();
     await page.keyboard.press('/');
@@ -96,7 +96,7 @@ describe('preferences', () => {
 });
 
 describe('tokens', () => {
-  it('are created with scopes of one’s own and shown once', async () => {
+  it('are created with chosen scopes and shown once', async () => {
     const { page } = signedIn;
     await openSection('Tokens');
     await page.getByRole('button', { name: 'Create a token' }).click();
@@ -112,7 +112,7 @@ describe('tokens', () => {
     expect(await page.content()).not.toContain(text);
   });
 
-  it('a name that is taken is refused, and what was typed stays', async () => {
+  it('with a name in use are refused, and typed text stays', async () => {
     const { page } = signedIn;
     await page.getByRole('button', { name: 'Create a token' }).click();
     const form = page.getByRole('form', { name: 'Create a token' });
@@ -123,7 +123,7 @@ describe('tokens', () => {
     await form.getByRole('button', { name: 'Cancel' }).click();
   });
 
-  it('have preferences of their own', async () => {
+  it('have their own preferences', async () => {
     const { page } = signedIn;
     const token = page.getByRole('group', { name: 'Token robot' });
     await token.getByRole('button', { name: 'Preferences' }).click();
@@ -153,10 +153,10 @@ describe('tokens', () => {
   });
 });
 
-describe('import', () => {
+describe('an import', () => {
   const file = join(tempDir(), 'bundle.json');
 
-  it('a file that is not JSON is refused with the reason', async () => {
+  it('of a file that is not JSON is refused with the reason', async () => {
     const { page } = signedIn;
     await openSection('Export and import');
     writeFileSync(file, '{ not JSON');
@@ -179,7 +179,7 @@ describe('import', () => {
     expect(await preference('limits.retries')).toMatchObject({ value: 7, origin: 'store' });
   });
 
-  it('what is exported can be downloaded, also with its secrets sealed', async () => {
+  it('of an export also works with its secrets encrypted', async () => {
     const { page } = signedIn;
     const [plain] = await Promise.all([
       page.waitForEvent('download'),
@@ -195,7 +195,7 @@ describe('import', () => {
   });
 });
 
-it('a browser is signed out from another one, and its open page shows the way in', async () => {
+it('a browser is signed out from another one, and its open page shows the sign-in', async () => {
   const { page } = signedIn;
   const other = await openSignedIn(browser, assay);
   await openSection('Browsers');
@@ -211,7 +211,7 @@ it('a browser is signed out from another one, and its open page shows the way in
     .toBe(before - 1);
 });
 
-it('no section has an accessibility fault, in light, in dark or at 360 px', async () => {
+it('no section has an accessibility violation, light, dark or at 360 px', async () => {
   const { page, complaints } = signedIn;
   const findings: string[] = [];
   for (const width of [1200, 360])

@@ -65,7 +65,7 @@ it('a link signs in once, for the REST API, until the session is ended', async (
   expect(assay.stderr()).not.toContain(code.slice(13));
 });
 
-it('a cookie is of no use to other origins, other ports among them', async () => {
+it('a cookie is useless for other origins, including other ports', async () => {
   const { cookie } = await signedIn({ code: await newCode() });
   const other = `http://127.0.0.1:${assay.port + 1}`;
   const write = (headers: Headers): Promise<unknown> =>
@@ -88,7 +88,7 @@ it('a cookie is of no use to other origins, other ports among them', async () =>
   expect(verdictOf(await browser.get('/tokens', { cookie }))).toBe('200');
 });
 
-it('a cookie admits to no MCP endpoint and to no metrics', async () => {
+it('a cookie opens no MCP endpoint and no metrics', async () => {
   const page = await signedIn({ code: await newCode() });
   const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
   const accept = 'application/json, text/event-stream';
@@ -153,7 +153,7 @@ it('signed-in browsers are listed, and one of them is signed out', async () => {
   expect(verdictOf(await browser.delete(`/sessions/${id}`, boss))).toBe('204');
 });
 
-it('only an admin sees the signed-in browsers, and a sign-in link is not one of them', async () => {
+it('only an admin sees the signed-in browsers, and a sign-in link is not listed as one', async () => {
   const reader = await signedIn({ token: await keepToken(home, 'viewer', { scopes: ['read'] }) });
   expect(verdictOf(await browser.get('/sessions', reader))).toBe('403 SCOPE_MISSING');
   expect(verdictOf(await browser.delete('/sessions/0123456789ab', reader))).toBe('403 SCOPE_MISSING');

@@ -55,7 +55,7 @@ it('each combination of hints has its badge', async () => {
   });
 });
 
-it('tools are grouped by risk under headings with counts that collapse', async () => {
+it('tools are grouped by risk under collapsible headings with counts', async () => {
   await page.goto(`http://127.0.0.1:${assay.port}/admin/tools`);
   await page.getByLabel('Group by').selectOption('risk');
   const headings = page.locator('.tool-list').getByRole('button', { expanded: true });
@@ -70,7 +70,7 @@ it('tools are grouped by risk under headings with counts that collapse', async (
   await readNote.waitFor();
 });
 
-it('tools are filtered by effective hint, finding and toolset; the filters are in the address', async () => {
+it('tools are filtered by effective hint, finding and toolset; the filters are in the URL', async () => {
   const tools = [{ namespacedName: 'show.set_note' }, { namespacedName: 'show.read_note' }];
   await admin.ask('POST', '/toolsets', { body: { name: 'notes', tools } });
   await page.goto(`http://127.0.0.1:${assay.port}/admin/tools`);
@@ -92,7 +92,7 @@ it('tools are filtered by effective hint, finding and toolset; the filters are i
   await page.getByText('No tools match these filters').waitFor();
 });
 
-it('the badge of a row tells all annotations with their origin, on hover and on focus', async () => {
+it('the badge of a row shows all annotations with their source, on hover and on focus', async () => {
   await page.goto(`http://127.0.0.1:${assay.port}/admin/tools`);
   const row = page.locator('.tool-list .row').filter({ hasText: 'Set note' });
   await row.getByText('Idempotent').waitFor();
@@ -117,7 +117,7 @@ it('the badge of a row tells all annotations with their origin, on hover and on 
   await card.waitFor({ state: 'detached' });
 });
 
-it('an edit of a hint reaches a connected client, is inherited again, and can be undone', async () => {
+it('an edited hint reaches a connected client, can be reset, and can be undone', async () => {
   const client = await connectClient({ url: assay.url }, 'legacy');
   const emitted = async (): Promise<unknown> => {
     const { tools } = await client.listTools();
@@ -145,7 +145,7 @@ it('an edit of a hint reaches a connected client, is inherited again, and can be
   await panel().locator('.rows .row').nth(3).waitFor();
 });
 
-it('a contradiction is said before it is saved, with a way out, and one that is refused is taken back', async () => {
+it('a contradiction is shown before saving, with a way out, and a refused one is reverted', async () => {
   await open('delete_note');
   await choose('Read-only', 'Yes');
   const alert = panel().getByRole('alert');
@@ -185,7 +185,7 @@ it('the schema is a list of properties, and markup is text', async () => {
   expect([await page.evaluate('window.hacked'), signedIn.complaints]).toEqual([undefined, []]);
 });
 
-it('has no accessibility fault, wide and narrow, in light and in dark', async () => {
+it('has no accessibility violations, wide and narrow, light and dark', async () => {
   const findings: string[] = [];
   for (const width of [1_200, 360]) {
     await page.setViewportSize({ width, height: 800 });

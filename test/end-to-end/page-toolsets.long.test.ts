@@ -88,7 +88,7 @@ it('a toolset built by hint and equipped is what a client lists', async () => {
   await expect.poll(listed, POLL).toEqual(['growing_look']);
 });
 
-it('the ranked search finds tools by what they do, and a tool is picked by a check box', async () => {
+it('the ranked search finds tools by what they do, and a tool is selected by a check box', async () => {
   const panel = await open('reading', /^Tools/);
   await panel.getByRole('textbox', { name: 'Search tools by task' }).fill('move a file elsewhere');
   const first = panel.getByRole('group', { name: 'Tools' }).getByRole('checkbox').first();
@@ -100,7 +100,7 @@ it('the ranked search finds tools by what they do, and a tool is picked by a che
   await expect.poll(listed, POLL).toEqual(['files_move_file', 'growing_look']);
 });
 
-it('a change by somebody else meanwhile is not undone without a word', async () => {
+it('a concurrent change by somebody else is not silently overwritten', async () => {
   const members = async (): Promise<readonly string[]> =>
     listAt((await admin.get('/toolsets/shared')).json(), 'tools')
       .map((tool) => textAt(tool, 'namespacedName'))
@@ -126,7 +126,7 @@ it('a change by somebody else meanwhile is not undone without a word', async () 
   expect(verdictOf(await admin.delete('/toolsets/shared'))).toBe('204');
 });
 
-it('a whole server brings later tools too, which are shown until they are accepted', async () => {
+it('a whole server includes later tools, which are shown until they are accepted', async () => {
   const panel = await open('reading', /^Tools/);
   await panel.getByRole('combobox', { name: 'Server' }).selectOption('growing');
   await panel.getByRole('checkbox', { name: /All tools of growing/ }).check();
@@ -141,7 +141,7 @@ it('a whole server brings later tools too, which are shown until they are accept
   expect(await listed()).toContain('growing_later');
 });
 
-it('tools that are not served are listed with the reason', async () => {
+it('unavailable tools are listed with the reason', async () => {
   expect(verdictOf(await admin.ask('PATCH', '/tools/growing.drop', { body: { enabled: false } }))).toBe(
     '200',
   );
@@ -159,14 +159,14 @@ it('notes are shown, and deleted', async () => {
   await panel.getByRole('heading', { name: 'No notes' }).waitFor();
 });
 
-it('snippets of clients have the endpoint of the toolset', async () => {
+it('client snippets contain the endpoint of the toolset', async () => {
   const panel = await open('reading', /^Clients/);
   await panel.getByRole('combobox', { name: 'Client' }).selectOption('cursor');
   await panel.getByRole('radiogroup', { name: 'How it connects' }).getByText('By URL').click();
   await panel.getByLabel('Snippet').getByText('/mcp/toolsets/reading').waitFor();
 });
 
-it('a toolset is renamed and described; deleted and put back as it was, equipped', async () => {
+it('a toolset is renamed and described; deleted and restored, still equipped', async () => {
   const panel = await open('reading', /^Settings/);
   await panel.getByRole('textbox', { name: 'Name' }).fill('looking');
   await panel.getByRole('textbox', { name: 'Description' }).fill('For a look around');
@@ -183,7 +183,7 @@ it('a toolset is renamed and described; deleted and put back as it was, equipped
   expect([at(after, 'tools'), at(after, 'isEquipped')]).toEqual([at(before, 'tools'), true]);
 });
 
-it('no part of the page has an accessibility fault, also at 360 pixels', async () => {
+it('no part of the page has an accessibility violation, also at 360 pixels', async () => {
   const findings: string[] = [];
   for (const width of [1200, 360]) {
     await page.setViewportSize({ width, height: 800 });

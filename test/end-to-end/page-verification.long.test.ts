@@ -20,7 +20,7 @@ beforeAll(async () => {
   signedIn.page.setDefaultTimeout(60_000);
 });
 
-it('a contradiction that Verify finds is shown with its evidence, and alarms', async () => {
+it('a contradiction found by Verify is shown with its evidence, and highlighted', async () => {
   const { page } = signedIn;
   const at = (path: string): string => `http://127.0.0.1:${assay.port}/admin/${path}`;
   expect(await page.getByRole('alert').count()).toBe(0);

@@ -63,7 +63,7 @@ async function addSql(era: 'legacy' | 'modern'): Promise<Sql> {
   return { name, url: shared.assay.url.replace(/all$/, `servers/${name}`), sent };
 }
 
-describe('a call of a modern client over HTTP, whose tool has parameters in headers', () => {
+describe("a modern client's HTTP call of a tool with header parameters", () => {
   let assay: Gateway;
   beforeAll(async () => {
     const [legacy, modern] = await Promise.all([startSql('legacy'), startSql('modern')]);
@@ -94,7 +94,7 @@ describe('a call of a modern client over HTTP, whose tool has parameters in head
     }
   };
 
-  it('is carried out where they say what the arguments say', async () => {
+  it('is executed if the headers match the arguments', async () => {
     await check('{"region":"us-west1","query":"q"}', { 'mcp-param-region': 'us-west1' }, [200]);
     await check('{"region":"us-west1"}', { 'MCP-PARAM-REGION': '  us-west1  ' }, [200]);
     await check('{"region":"Hello, 世界"}', { 'mcp-param-region': '=?base64?SGVsbG8sIOS4lueVjA==?=' }, [200]);
@@ -108,7 +108,7 @@ describe('a call of a modern client over HTTP, whose tool has parameters in head
     await check('{"limit":42.0}', { 'mcp-param-limit': '42' }, [200]);
   });
 
-  it('needs none for what is null, absent or no single value', async () => {
+  it('needs no header for null, absent or non-scalar values', async () => {
     for (const args of [
       undefined,
       'null',
@@ -122,7 +122,7 @@ describe('a call of a modern client over HTTP, whose tool has parameters in head
     await check('{"limit":9007199254740993}', {}, [200]);
   });
 
-  it('is refused with HTTP 400 and -32020 where one is missing', async () => {
+  it('is refused with HTTP 400 and -32020 if one is missing', async () => {
     await check('{"region":"us-west1"}', {}, [400, 'Mcp-Param-Region']);
     await check('{"region":""}', {}, [400, 'Mcp-Param-Region']);
     await check('{"limit":0}', {}, [400, 'Mcp-Param-Limit']);
@@ -130,7 +130,7 @@ describe('a call of a modern client over HTTP, whose tool has parameters in head
     await check('{"where":{"zone":"a"}}', {}, [400, 'Mcp-Param-zone']);
   });
 
-  it('is refused where one says something else, or is there without an argument', async () => {
+  it('is refused if one differs, or has no argument', async () => {
     await check('{"region":"us-west1"}', { 'mcp-param-region': 'us-west2' }, [400, 'Mcp-Param-Region']);
     await check('{"region":"us-west1"}', { 'mcp-param-region': 'US-WEST1' }, [400, 'Mcp-Param-Region']);
     await check('{"limit":42}', { 'mcp-param-limit': '43' }, [400, 'Mcp-Param-Limit']);
@@ -142,13 +142,13 @@ describe('a call of a modern client over HTTP, whose tool has parameters in head
       await check(args, { 'mcp-param-region': 'us-west1' }, [400, 'Mcp-Param-Region']);
   });
 
-  it('is refused where one is encoded wrongly or stands there twice', async () => {
+  it('is refused if one is encoded wrongly or duplicated', async () => {
     for (const header of ['=?base64?SGVsbG8?=', '=?base64?SGVs!!!bG8=?=', '=?base64?/w==?=', 'caf\u00e9'])
       await check('{"region":"Hello"}', { 'mcp-param-region': header }, [400, 'Mcp-Param-Region']);
     await check('{"region":"a, b"}', { 'mcp-param-region': ['a', 'b'] }, [400, 'Mcp-Param-Region']);
   });
 
-  it('is refused where two readers of its arguments would take different ones', async () => {
+  it('is refused if readers of its arguments would disagree', async () => {
     const header = { 'mcp-param-region': 'a' };
     await check('{"region":"a","region":"b"}', header, [400, 'Mcp-Param-Region']);
     await check('{"region":"a","REGION":"b"}', header, [400, 'Mcp-Param-Region']);
@@ -160,7 +160,7 @@ describe('a call of a modern client over HTTP, whose tool has parameters in head
     expect([twice.status, at(twice.json(), 'error', 'code')]).toEqual([400, -32600]);
   });
 
-  it('may bring headers that no parameter has', async () => {
+  it('may have headers that belong to no parameter', async () => {
     await check('{"query":"q"}', { 'mcp-param-query': 'another', 'mcp-param-x': '1' }, [200]);
   });
 
@@ -183,7 +183,7 @@ describe('a modern server over HTTP gets parameters in headers', () => {
     'mcp-param-zone': 'a b',
   };
 
-  it('whoever calls: legacy and modern clients, over HTTP and over stdio', async () => {
+  it('from any client: legacy and modern, over HTTP and over stdio', async () => {
     const { made, sent } = await startSql('modern');
     const servers = { m: { type: 'http', url: made.url } };
     const assay = await startGateway({ servers });
@@ -198,7 +198,7 @@ describe('a modern server over HTTP gets parameters in headers', () => {
     expect(sent).toEqual([HEADERS, HEADERS, HEADERS]);
   });
 
-  it('only for what has a value, and none for other tools', async () => {
+  it('only for arguments with a value, and not for other tools', async () => {
     const { url, sent } = await addSql('modern');
     const session = await openSession(url);
     await session.call('sql', { region: null, limit: 1e2, query: 'q' });
@@ -207,13 +207,13 @@ describe('a modern server over HTTP gets parameters in headers', () => {
     expect(sent).toEqual([{ 'mcp-param-limit': '100' }, {}, {}]);
   });
 
-  it('but a legacy one gets none', async () => {
+  it('but not to a legacy one', async () => {
     const { url, sent } = await addSql('legacy');
     await (await openSession(url)).call('sql', ARGUMENTS);
     expect(sent).toEqual([{}]);
   });
 
-  it('also right after a start, when only the catalog knows the tool', async () => {
+  it('also right after a start, when only the cached catalog knows the tool', async () => {
     const { made, sent } = await startSql('modern');
     const servers = { m: { type: 'http', url: made.url } };
     const home = tempDir();
@@ -230,13 +230,13 @@ describe('a modern server over HTTP gets parameters in headers', () => {
   });
 });
 
-describe('a tool whose headers are declared wrongly', () => {
+describe('a tool with invalid header declarations', () => {
   const listed = async (url: string): Promise<Readonly<Record<string, readonly Json[]>>> => ({
     legacy: namesAt(await (await openSession(url)).ask('tools/list'), 'result', 'tools'),
     modern: namesAt(await modernAsk(url, 'tools/list'), 'result', 'tools'),
   });
 
-  it('is shown to nobody where its server is reached as the rule is for, with a reason', async () => {
+  it("is withheld from all clients if the rule applies to its server's connection, with a reason", async () => {
     const { name, url } = await addSql('modern');
     const { assay } = shared;
     expect(await listed(url)).toEqual({ legacy: ['plain', 'sql'], modern: ['plain', 'sql'] });
@@ -247,7 +247,7 @@ describe('a tool whose headers are declared wrongly', () => {
     await until('the log says so', () => (assay.stderr().includes('wrong is withheld') ? true : undefined));
   });
 
-  it('is kept from modern clients alone where its server does not know the rule', async () => {
+  it('is withheld from modern clients only if its server does not know the rule', async () => {
     const { name, url } = await addSql('legacy');
     expect(await listed(url)).toEqual({ legacy: ['plain', 'sql', 'wrong'], modern: ['plain', 'sql'] });
     const health = JSON.stringify(await shared.assay.health());
@@ -255,7 +255,7 @@ describe('a tool whose headers are declared wrongly', () => {
     expect(await (await openSession(url)).call('wrong', { score: 1 })).toBe('{"score":1}');
   });
 
-  it('follows its server to another era', async () => {
+  it("is handled according to its server's new era after a change", async () => {
     const home = tempDir();
     const before = await startSql('legacy');
     const { port } = before.made;

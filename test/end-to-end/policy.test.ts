@@ -42,8 +42,8 @@ const REFUSED =
 const decisions = (decision: string): Promise<number> =>
   readGauge(assay, 'assay_decisions_total', { decision });
 
-describe('a call that a rule refuses', () => {
-  it('is refused in both eras with a result that models read, which has the code', async () => {
+describe('a call refused by a rule', () => {
+  it('gets, in both eras, a result with the code that models can read', async () => {
     const before = await decisions('refuse');
     const session = await openSession(assay.url);
     const legacy = await session.ask('tools/call', { name: 'plain_counter', arguments: {} });
@@ -77,7 +77,7 @@ describe('a call that a rule refuses', () => {
     }
   });
 
-  it('is refused for `assay call`, through the running gateway as without it', async () => {
+  it('is refused for `assay call`, with and without the running gateway', async () => {
     const alone = tempDir();
     for (const place of [home, alone]) {
       const { code, stdout, stderr } = await runAssay([
@@ -93,7 +93,7 @@ describe('`assay policy test`', () => {
   const test = (place: string, ...args: readonly string[]): ReturnType<typeof runAssay> =>
     runAssay(['policy', 'test', ...args, '--config', config, '--home', place]);
 
-  it('explains a decision through the running gateway as without it', async () => {
+  it('explains a decision, with and without the running gateway', async () => {
     for (const args of [['plain.counter'], ['plain_add', '{"a":1}', '--token', 'ci']]) {
       const [through, alone] = [await test(home, ...args), await test(tempDir(), ...args)];
       expect(through.stdout).toBe(alone.stdout);
@@ -105,7 +105,7 @@ describe('`assay policy test`', () => {
     expect(stdout).toMatch(/^readOnlyHint +false +no +not stated: the specification's default$/m);
   });
 
-  it('gives the same as data, over REST too, and says what it does not know', async () => {
+  it('prints the same as data, also over REST, and says what it does not know', async () => {
     const { stdout } = await test(home, 'plain.add', '--json');
     expect(JSON.parse(stdout)).toEqual((await admin.get('/tools/plain_add/decision')).json());
     expect(JSON.parse(stdout)).toMatchObject({
@@ -120,12 +120,12 @@ describe('`assay policy test`', () => {
   });
 });
 
-describe('a preference in the store', () => {
+describe('a stored preference', () => {
   const set = async (changes: object): Promise<void> => {
     expect(verdictOf(await admin.ask('PATCH', '/preferences', { body: changes }))).toBe('200');
   };
 
-  it('takes effect at once: with approvals by Assay, what needs approval has no effect', async () => {
+  it('applies at once: with approvals by Assay, a call that needs approval has no effect', async () => {
     const session = await openSession(assay.url);
     expect(await session.call('plain_add', { a: 1, b: 2 })).toBe('3');
     expect(await decisions('ask')).toBe(1);
@@ -140,7 +140,7 @@ describe('a preference in the store', () => {
     await set({ 'policy.alwaysConfirmDestructive': null, 'policy.confirm': null });
   });
 
-  it('holds for `assay stdio` and `assay call` too', async () => {
+  it('applies to `assay stdio` and `assay call` too', async () => {
     await set({ approvals: 'gateway' });
     const model = await overStdio(
       { servers: SERVERS, home, config: ANSWERED, view: { all: true } },
@@ -155,7 +155,7 @@ describe('a preference in the store', () => {
     expect((await session(assay.url)).text).toBe('3');
   });
 
-  it('is shown as in force, and the record says who changed it', async () => {
+  it('is shown as in force, and the audit log says who changed it', async () => {
     await set({ approvals: 'gateway' });
     const shown = (await admin.get('/preferences')).json();
     const all = at(shown, 'preferences') as readonly Record<string, unknown>[];
@@ -171,7 +171,7 @@ async function session(url: string): Promise<{ readonly text: string }> {
 }
 
 describe('an edit of the rules', () => {
-  it('takes effect at once; a wrong rule changes nothing, and the log says where it is', async () => {
+  it('applies at once; an invalid rule changes nothing, and the log says where it is', async () => {
     const client = await openSession(assay.url);
     const save = (more: object): void =>
       writeFileSync(config, JSON.stringify({ mcpServers: SERVERS, ...ANSWERED, ...more }));
@@ -200,7 +200,7 @@ describe('an edit of the rules', () => {
 });
 
 describe('stored rules', () => {
-  it('take effect at once beside those of the config file, which they cannot replace', async () => {
+  it('apply at once next to those of the config file, which they cannot override', async () => {
     const label = { name: 'plain_label', arguments: {} };
     const isRefused = async (): Promise<boolean> =>
       at(await (await openSession(assay.url)).ask('tools/call', label), 'result', 'isError') === true;
@@ -228,7 +228,7 @@ describe('stored rules', () => {
     ]);
   });
 
-  it('are refused where one of them is wrong, at its place', async () => {
+  it('are refused, with the position, if one of them is invalid', async () => {
     const wrong = {
       rules: [
         { effect: 'refuse', tool: 'delete' },

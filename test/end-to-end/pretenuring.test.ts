@@ -35,13 +35,13 @@ async function saidBy(args: readonly string[], isReady: RegExp): Promise<string>
 it.each([
   ['serve', ['--port', '0'], /endpoint +http/],
   ['stdio', ['--all'], /"serverInfo"/],
-])('assay %s lets V8 make no guess about what lives long', async (command, args, isReady) => {
+])("assay %s turns off V8's guesses about long-lived objects", async (command, args, isReady) => {
   const config = writeConfig({ plain: fixture('plain') });
   const place = ['--config', config, '--home', tempDir()];
   expect(await saidBy([MAIN, command, ...place, ...args], isReady)).not.toContain(GUESS);
 });
 
-it('V8 tells of its guesses where it makes them', async () => {
+it('V8 traces its guesses where it makes them', async () => {
   const script = `const kept = [];
     for (let at = 0; at < 1e6; at++) kept[at % 1e5] = { list: [at], inner: { at } };
     console.log('done');

@@ -22,7 +22,7 @@ describe('progress', () => {
     await assay.settled();
   });
 
-  it('reaches the right client alone, though two use the same token and the same id', async () => {
+  it('reaches the right client only, even if two use the same token and id', async () => {
     const [one, other] = await Promise.all([openSession(assay.url), openSession(assay.url)]);
     const streams = await Promise.all([
       one.stream('tools/call', params('one', 'same'), 5),
@@ -49,7 +49,7 @@ describe('progress', () => {
     }
   });
 
-  it.each([0, 7, '', 'tökén', 'progress'])('carries the token %j as it was given', async (token) => {
+  it.each([0, 7, '', 'tökén', 'progress'])('has the token %j as given', async (token) => {
     const session = await openSession(assay.url);
     const stream = await session.stream('tools/call', params('a', token));
     await stream.ended;
@@ -61,7 +61,7 @@ describe('progress', () => {
     ).toEqual([token, token, token, token]);
   });
 
-  it('comes from a modern server to a legacy client, and from a legacy one to a modern client', async () => {
+  it('is relayed from a modern server to a legacy client, and from a legacy one to a modern client', async () => {
     const session = await openSession(assay.url);
     const fromModern = await session.stream('tools/call', params('a', 't', 'm_steps'));
     const toModern = await modernStream(assay.url, 'tools/call', {
@@ -79,14 +79,14 @@ describe('progress', () => {
     }
   });
 
-  it('that nobody asked for is not sent', async () => {
+  it('is not sent if nobody requested it', async () => {
     const session = await openSession(assay.url);
     const stream = await session.stream('tools/call', params('a', undefined));
     await stream.ended;
     expect(stream.headers['content-type']).toBe('application/json');
   });
 
-  it('never comes on the GET stream or on a subscription', async () => {
+  it('is never sent on the GET stream or on a subscription', async () => {
     const session = await openSession(assay.url);
     const get = await session.listen();
     const listen = await modernStream(assay.url, 'subscriptions/listen', {
@@ -135,7 +135,7 @@ describe('progress', () => {
 });
 
 describe('log messages of a server', () => {
-  it('shared by several clients reach none of them: nothing ties them to a call', async () => {
+  it('shared by several clients reach none of them: nothing links them to a call', async () => {
     const assay = await startGateway({
       servers: { c: fixture('cancellable') },
       env: { ASSAY_LOG_LEVEL: 'debug' },
@@ -155,7 +155,7 @@ describe('log messages of a server', () => {
     expect(told).toEqual([]);
   });
 
-  it('that come on the stream of a call reach the caller of that call', async () => {
+  it('on the stream of a call reach the caller of that call', async () => {
     const { startHttp } = await import('../fixtures/http.ts');
     const { endLater } = await import('../support/endings.ts');
     const http = await startHttp('legacy');

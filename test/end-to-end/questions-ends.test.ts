@@ -48,7 +48,7 @@ const notedBy = (eventLog: EventLog, kind: string): Promise<unknown> =>
   until(`the server notes ${kind}`, () => (eventLog.read(kind).length > 0 ? true : undefined));
 
 describe('a suspended call', () => {
-  it('whose client never comes again ends in time, and its server is told', async () => {
+  it('whose client never returns ends in time, and its server is notified', async () => {
     const eventLog = openEventLog();
     const assay = await started({ s: isolated(eventLog) }, { 'limits.questionMs': 2_000 });
     const before = await openThings(assay);
@@ -63,7 +63,7 @@ describe('a suspended call', () => {
     });
   });
 
-  it('whose server ends meanwhile is answered by the cause', async () => {
+  it('whose server exits meanwhile is answered with the cause', async () => {
     const eventLog = openEventLog();
     const legacy = await startAsking('legacy');
     const assay = await started({ s: isolated(eventLog), h: { url: legacy.url } });
@@ -81,7 +81,7 @@ describe('a suspended call', () => {
     expect(await openThings(assay)).toMatchObject({ suspendedCalls: 0, inFlight: 0 });
   });
 
-  it('above the limit ends the oldest of who has most, whose server is told', async () => {
+  it('beyond the limit ends the oldest of the subject with most, whose server is notified', async () => {
     const legacy = await startAsking('legacy');
     endLater(() => legacy.close());
     const assay = await started({ h: { url: legacy.url } }, { 'limits.suspendedCalls': 1 });
@@ -95,7 +95,7 @@ describe('a suspended call', () => {
     expect(toldIn(textOf(done))).toEqual([{ result: ACCEPTED }]);
   });
 
-  it('that is brought no answer asks again, and one that is brought half asks for the rest', async () => {
+  it('resumed without an answer asks again, and with some answers asks for the rest', async () => {
     const eventLog = openEventLog();
     const assay = await started({ s: isolated(eventLog) });
     const step = { name: 's_ask', args: { rounds: [[formOf('one'), formOf('two')]] } };
@@ -114,7 +114,7 @@ describe('a suspended call', () => {
     ]);
   });
 
-  it('keeps nobody else from its server', async () => {
+  it('does not block the server for others', async () => {
     const legacy = await startAsking('legacy');
     endLater(() => legacy.close());
     const assay = await started({ h: { url: legacy.url } }, { 'limits.requestsPerServer': 2 });
@@ -124,8 +124,8 @@ describe('a suspended call', () => {
   });
 });
 
-describe('a question', () => {
-  it.for(['s', 'h'])('that the server %s withdraws is withdrawn at its legacy client', async (name) => {
+describe("a server's question", () => {
+  it.for(['s', 'h'])('withdrawn by the server %s is withdrawn at its legacy client', async (name) => {
     const legacy = await startAsking('legacy');
     endLater(() => legacy.close());
     const assay = await started({ s: isolated(openEventLog()), h: { url: legacy.url } });
@@ -140,7 +140,7 @@ describe('a question', () => {
     expect(textOf(await responseOn(stream))).toBe('withdrawn');
   });
 
-  it('that its server withdraws while its modern client thinks gets no answer', async () => {
+  it('withdrawn by its server before the modern client answers gets no answer', async () => {
     const assay = await started({ s: isolated(openEventLog()) });
     const step = { name: 's_withdraw', args: ROUNDS };
     const { state } = askedIn(await modernStep(assay.url, step));
@@ -187,7 +187,7 @@ describe('a question', () => {
     expect(legacy.countOf('notifications/cancelled')).toBe(name === 'h' ? 1 : 0);
   });
 
-  it('can be answered by a legacy client that lost the stream on which it came', async () => {
+  it('can be answered by a legacy client that lost the stream on which it arrived', async () => {
     const eventLog = openEventLog();
     const assay = await started({ s: isolated(eventLog) });
     const session = await openAskable(assay.url);
@@ -199,7 +199,7 @@ describe('a question', () => {
     expect(eventLog.read('answered')[0]?.detail).toBe(JSON.stringify([{ result: ACCEPTED }]));
   });
 
-  it('is answered once: what a client says later, or twice, or to no question, goes nowhere', async () => {
+  it('is answered once: late, repeated or unrelated answers are dropped', async () => {
     const eventLog = openEventLog();
     const assay = await started({ s: isolated(eventLog) });
     const session = await openAskable(assay.url);
@@ -224,8 +224,8 @@ describe('a question', () => {
   });
 });
 
-describe('a modern client that goes away', () => {
-  it('while its taken-up call runs cancels it', async () => {
+describe('a modern client that disconnects', () => {
+  it('while its resumed call runs cancels it', async () => {
     const eventLog = openEventLog();
     const assay = await started({ s: isolated(eventLog) });
     const params = { name: 's_wait', arguments: {} };
@@ -243,7 +243,7 @@ describe('a modern client that goes away', () => {
 });
 
 describe('assay stdio', () => {
-  it('ends soon when its client goes away while it is asked', async () => {
+  it('exits soon when its client disconnects while being asked', async () => {
     const pipe = spawnStdio({ servers: { s: fixture('asking'), m: fixture('asking', ['--era=modern']) } });
     pipe.write(`${initializeOf('2025-11-25', CAN, 'init')}\n`);
     await pipe.next('the answer to initialize', (one) => at(one, 'id') === 'init');
@@ -263,7 +263,7 @@ describe('assay stdio', () => {
   });
 
   it.for(['legacy', 'modern'])(
-    'ends soon when its client goes away before its first word, also with a %s server',
+    'exits soon when its client disconnects before its first message, also with a %s server',
     async (era) => {
       const pipe = spawnStdio({ servers: { s: fixture('asking', [`--era=${era}`]) } });
       pipe.closeStdin();
@@ -271,7 +271,7 @@ describe('assay stdio', () => {
     },
   );
 
-  it('goes on asking a client that shakes hands twice', async () => {
+  it('still asks a client that repeats its handshake', async () => {
     const pipe = spawnStdio({ servers: { s: fixture('asking') } });
     for (const id of ['one', 'two']) {
       pipe.write(`${initializeOf('2025-11-25', CAN, id)}\n`);

@@ -54,7 +54,7 @@ describe.for(ASKABLE)('the official example server asks a client $label', ({ era
   });
 });
 
-it('its tools that ask are listed to all, and it refuses for itself who cannot be asked', async () => {
+it('its tools that ask are listed for all clients, and it refuses by itself if a client cannot be asked', async () => {
   for (const { connect } of ASKABLE) {
     const client = await connect({ url }, { capabilities: {} });
     const tools = await client.tools();

@@ -53,8 +53,8 @@ beforeAll(async () => {
   ({ url } = assay);
 });
 
-describe('a question, and its answer, are', () => {
-  it.for([...LEGACY, ...MODERN])('as they were written, between %s and a legacy client', async (server) => {
+describe('a question and its answer', () => {
+  it.for([...LEGACY, ...MODERN])('are relayed as written, between %s and a legacy client', async (server) => {
     const session = await openAskable(url);
     const stream = await session.stream('tools/call', {
       name: `${server}_ask`,
@@ -76,7 +76,7 @@ describe('a question, and its answer, are', () => {
     expect(other).toEqual({ result: [] });
   });
 
-  it.for(LEGACY)('as they were written, also an error, between %s and a legacy client', async (server) => {
+  it.for(LEGACY)('are relayed as written, also an error, between %s and a legacy client', async (server) => {
     const session = await openAskable(url);
     const params = { name: `${server}_ask`, arguments: { rounds: [[ODD]] } };
     const stream = await session.stream('tools/call', params);
@@ -86,7 +86,7 @@ describe('a question, and its answer, are', () => {
     expect(toldIn(textOf(await responseOn(stream)))).toEqual([{ error }]);
   });
 
-  it.for([...LEGACY, ...MODERN])('as they were written, between %s and a modern client', async (server) => {
+  it.for([...LEGACY, ...MODERN])('are relayed as written, between %s and a modern client', async (server) => {
     const step = { name: `${server}_ask`, args: { rounds: [[ODD]] }, capabilities: { ...CAN, odd: {} } };
     const { requests, state } = askedIn(await modernStep(url, step));
     const [[key, question] = ['', null]] = Object.entries(requests);
@@ -98,7 +98,7 @@ describe('a question, and its answer, are', () => {
     expect(at(told[0], 'result')).toMatchObject(SAID);
   });
 
-  it.for(MODERN)('nothing that Assay need know, between %s and a modern client', async (server) => {
+  it.for(MODERN)('may contain anything unknown to Assay, between %s and a modern client', async (server) => {
     const step = { name: `${server}_ask`, args: { rounds: [[{ kind: 'new', of: [1] }]] } };
     const { requests, state } = askedIn(await modernStep(url, step));
     expect(requests).toEqual({ 'k"0': { kind: 'new', of: [1] } });
@@ -107,7 +107,7 @@ describe('a question, and its answer, are', () => {
     expect(toldIn(textOf(await modernStep(url, { ...step, retry })))).toEqual([{ result: [1] }]);
   });
 
-  it('on one line for a server on a line, however its client broke them', async () => {
+  it('are on one line for a line-based server, whatever line breaks its client uses', async () => {
     const session = await openAskable(url);
     const params = { name: 'ls_ask', arguments: { rounds: [[ODD]] } };
     const stream = await session.stream('tools/call', params);
@@ -120,7 +120,7 @@ describe('a question, and its answer, are', () => {
 });
 
 describe('a modern server', () => {
-  it.for(MODERN)('%s may give a state of 100 kB, and of 5 MB', async (server) => {
+  it.for(MODERN)('%s may use a state of 100 kB, and of 5 MB', async (server) => {
     for (const stateBytes of [100_000, 5_000_000]) {
       const step = { name: `${server}_ask`, args: { rounds: [[ODD], [ODD]], stateBytes } };
       const first = askedIn(await modernStep(url, step));
@@ -134,7 +134,7 @@ describe('a modern server', () => {
     }
   });
 
-  it.for(MODERN)('%s may ask nothing and give only a state', async (server) => {
+  it.for(MODERN)('%s may ask nothing and return only a state', async (server) => {
     const step = { name: `${server}_ask`, args: { rounds: [[], []] } };
     const first = await modernStep(url, step);
     expect(at(first, 'result', 'inputRequests')).toBeUndefined();
@@ -142,7 +142,7 @@ describe('a modern server', () => {
     expect(toldIn(textOf(await modernStep(url, { ...step, retry: { state: second.state } })))).toEqual([]);
   });
 
-  it.for(MODERN)('%s that is never content is stopped after ten rounds', async (server) => {
+  it.for(MODERN)('%s that is never satisfied is stopped after ten rounds', async (server) => {
     const client = await connectAskable({ url });
     const rounds = Array.from({ length: 12 }, () => [{ method: 'roots/list' }]);
     await expect(client.call(`${server}_ask`, { rounds })).rejects.toThrow('asks again after each of');
@@ -150,9 +150,9 @@ describe('a modern server', () => {
   });
 });
 
-describe.for([...LEGACY, ...MODERN])('the server %s asks also', (server) => {
+describe.for([...LEGACY, ...MODERN])('the server %s also asks', (server) => {
   const rounds = JSON.stringify([[ODD]]);
-  it('over a prompt', async () => {
+  it('during a prompt request', async () => {
     const step = { method: 'prompts/get', name: `${server}_ask`, args: { rounds } };
     const { requests, state } = askedIn(await modernStep(url, step));
     const [key = ''] = Object.keys(requests);
@@ -160,7 +160,7 @@ describe.for([...LEGACY, ...MODERN])('the server %s asks also', (server) => {
     expect(at(done, 'result', 'description')).toBe('[{"result":{"a":1}}]');
   });
 
-  it('over a resource', async () => {
+  it('during a resource request', async () => {
     const own = url.replace('/mcp/all', `/mcp/servers/${server}`);
     const step = { method: 'resources/read', name: `asking://a?${encodeURIComponent(rounds)}`, args: {} };
     const { requests, state } = askedIn(await modernStep(own, step));

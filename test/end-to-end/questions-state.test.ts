@@ -53,7 +53,7 @@ describe.for(DATABASES)('two replicas on one %s', ([, newPlace]) => {
     await Promise.all([one.settled(), other.settled()]);
   });
 
-  it('both take what a client brings back to a modern server', async () => {
+  it('both accept what a client returns to a modern server', async () => {
     const step = { name: 'm_ask', args: ROUNDS };
     for (const [from, to] of [
       [one, other],
@@ -64,7 +64,7 @@ describe.for(DATABASES)('two replicas on one %s', ([, newPlace]) => {
     }
   });
 
-  it('say of each other’s suspended calls that they wait elsewhere, and leave them there', async () => {
+  it('report that each other’s suspended calls are elsewhere, and leave them there', async () => {
     const step = { name: 'l_ask', args: ROUNDS };
     const retry = await begin(one.url, step);
     expect(codeOf(await modernStep(other.url, { ...step, retry }))).toBe('CALL_ELSEWHERE');
@@ -72,7 +72,7 @@ describe.for(DATABASES)('two replicas on one %s', ([, newPlace]) => {
   });
 });
 
-describe.for(['m', 'l'] as const)('the state that Assay gives for a question of %s', (name) => {
+describe.for(['m', 'l'] as const)("Assay's state for a question of %s", (name) => {
   let assay: Gateway;
   let both: Both;
   beforeAll(async () => {
@@ -92,7 +92,7 @@ describe.for(['m', 'l'] as const)('the state that Assay gives for a question of 
     expect(calls()).toBe(before);
   }
 
-  it('is good for nothing once a character of it is another', async () => {
+  it('is rejected after any change', async () => {
     const { state, responses } = await begin(assay.url, step);
     const at = [
       0,
@@ -122,7 +122,7 @@ describe.for(['m', 'l'] as const)('the state that Assay gives for a question of 
     );
   });
 
-  it('is good for no other arguments, tool, server, endpoint or method', async () => {
+  it('is rejected for other arguments, another tool, server, endpoint or method', async () => {
     const retry = await begin(assay.url, step);
     const rounds = [[formOf('Who else?')]];
     await isRefused({ ...step, retry, args: { rounds } });
@@ -134,14 +134,14 @@ describe.for(['m', 'l'] as const)('the state that Assay gives for a question of 
     expect(toldIn(textOf(await modernStep(assay.url, { ...step, retry })))).toEqual(TOLD);
   });
 
-  it('is good for the same arguments, however they are written', async () => {
+  it('is accepted for equal arguments, however they are written', async () => {
     const args = { rounds: [[formOf('Who?')]], a: 1, b: { c: [1], d: 'é' } };
     const retry = await begin(assay.url, { ...step, args });
     const same = { b: { d: 'é', c: [1] }, a: 1, rounds: args.rounds };
     expect(toldIn(textOf(await modernStep(assay.url, { ...step, args: same, retry })))).toEqual(TOLD);
   });
 
-  it('cannot stand twice in a request, nor be another than a text', async () => {
+  it('cannot be duplicated in a request, nor be anything but text', async () => {
     const { state, responses } = await begin(assay.url, step);
     const params = { name: step.name, arguments: step.args, inputResponses: responses, requestState: state };
     const raw = async (body: string): Promise<Json> =>
@@ -161,7 +161,7 @@ describe.for(['m', 'l'] as const)('the state that Assay gives for a question of 
 });
 
 describe('a suspended call', () => {
-  it('is taken up once', async () => {
+  it('is resumed once', async () => {
     const { servers, legacy } = await startBoth();
     const assay = await startGateway({ servers });
     await assay.settled();
@@ -178,7 +178,7 @@ describe('a suspended call', () => {
     expect(legacy.seen.length).toBe(before + 1);
   });
 
-  it('that took too long cannot be taken up', async () => {
+  it('that took too long cannot be resumed', async () => {
     const { servers, legacy } = await startBoth();
     const assay = await startGateway({ servers, settings: { settings: { 'limits.questionMs': 500 } } });
     await assay.settled();
@@ -191,20 +191,23 @@ describe('a suspended call', () => {
 });
 
 describe('with tokens', () => {
-  it.for(['m_ask', 'l_ask', 's_ask'])('nobody takes up what another began with %s', async (name) => {
-    const { servers, legacy, modern } = await startBoth();
-    const home = tempDir();
-    const s = fixture('asking', [], { isolation: 'session' });
-    const env = { ASSAY_MCP_ACCESS: 'token' };
-    const assay = await startGateway({ servers: { ...servers, s }, home, env });
-    const [mine, theirs] = [await keepToken(home, 'mine'), await keepToken(home, 'theirs')];
-    await sleep(1_000);
-    const step: Step = { name, args: ROUNDS, headers: bearer(mine) };
-    const retry = await begin(assay.url, step);
-    const before = legacy.seen.length + modern.seen.length;
-    const other = await modernStep(assay.url, { ...step, retry, headers: bearer(theirs) });
-    expect(codeOf(other)).toBe('STATE_INVALID');
-    expect(legacy.seen.length + modern.seen.length).toBe(before);
-    expect(toldIn(textOf(await modernStep(assay.url, { ...step, retry })))).toEqual(TOLD);
-  });
+  it.for(['m_ask', 'l_ask', 's_ask'])(
+    'nobody can resume what another subject began with %s',
+    async (name) => {
+      const { servers, legacy, modern } = await startBoth();
+      const home = tempDir();
+      const s = fixture('asking', [], { isolation: 'session' });
+      const env = { ASSAY_MCP_ACCESS: 'token' };
+      const assay = await startGateway({ servers: { ...servers, s }, home, env });
+      const [mine, theirs] = [await keepToken(home, 'mine'), await keepToken(home, 'theirs')];
+      await sleep(1_000);
+      const step: Step = { name, args: ROUNDS, headers: bearer(mine) };
+      const retry = await begin(assay.url, step);
+      const before = legacy.seen.length + modern.seen.length;
+      const other = await modernStep(assay.url, { ...step, retry, headers: bearer(theirs) });
+      expect(codeOf(other)).toBe('STATE_INVALID');
+      expect(legacy.seen.length + modern.seen.length).toBe(before);
+      expect(toldIn(textOf(await modernStep(assay.url, { ...step, retry })))).toEqual(TOLD);
+    },
+  );
 });

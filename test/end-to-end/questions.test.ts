@@ -79,7 +79,7 @@ describe.for(ENDPOINTS)('over %s', ([name, endpoint]) => {
       toldIn(await client.call(`${server}_ask`, { rounds }));
 
     it.for(SERVERS)(
-      'is asked all that %s asks at a time, and each answer goes back to its question',
+      'is asked everything that %s asks at once, and each answer reaches its question',
       async (server) => {
         client.answerWith(ACCEPT);
         const before = client.asked.length;
@@ -103,7 +103,7 @@ describe.for(ENDPOINTS)('over %s', ([name, endpoint]) => {
       },
     );
 
-    it.for(SERVERS)('is asked by %s again and again, one round after the other', async (server) => {
+    it.for(SERVERS)('is asked repeatedly by %s, one round after the other', async (server) => {
       const seen: Json[] = [];
       client.answerWith((_, params) => {
         seen.push(at(params, 'message') ?? null);
@@ -115,14 +115,14 @@ describe.for(ENDPOINTS)('over %s', ([name, endpoint]) => {
       expect(told.map((one) => at(one, 'result', 'content', 'who'))).toEqual(['1', '2', '3']);
     });
 
-    it.for(SERVERS)('that declines or cancels is told so to %s', async (server) => {
+    it.for(SERVERS)('that declines or cancels has that reported to %s', async (server) => {
       for (const action of ['decline', 'cancel']) {
         client.answerWith(() => ({ action }));
         expect(await ask(server, [FORM])).toEqual([{ result: { action } }]);
       }
     });
 
-    it.for(SERVERS)('that fails ends the question of %s, and the next call is as before', async (server) => {
+    it.for(SERVERS)('that fails ends the question of %s, and the next call is unaffected', async (server) => {
       client.answerWith(() => {
         throw new Error('nobody is here');
       });
@@ -134,7 +134,7 @@ describe.for(ENDPOINTS)('over %s', ([name, endpoint]) => {
       expect(await ask(server, [ROOTS])).toEqual([{ result: ROOT }]);
     });
 
-    it('is asked also over a prompt', async () => {
+    it('is also asked during a prompt request', async () => {
       client.answerWith(ACCEPT);
       for (const server of SERVERS) {
         const told = toldIn(await client.prompt(`${server}_ask`, { rounds: JSON.stringify([[FORM]]) }));
@@ -155,7 +155,7 @@ describe.for(ENDPOINTS)('over %s', ([name, endpoint]) => {
   });
 
   it.for(ASKABLE)(
-    'a client $label that can do nothing gets the server’s own refusal',
+    'a client $label without capabilities gets the server’s own refusal',
     async ({ connect }) => {
       const client = await connect(endpoint(), { capabilities: {} });
       for (const server of SERVERS)
@@ -163,7 +163,7 @@ describe.for(ENDPOINTS)('over %s', ([name, endpoint]) => {
     },
   );
 
-  it.for(ASKABLE)('a server that asks a client $label all the same is refused', async ({ era, connect }) => {
+  it.for(ASKABLE)('a server that asks a client $label nevertheless is refused', async ({ era, connect }) => {
     const client = await connect(endpoint(), { capabilities: { roots: {} } });
     for (const server of SERVERS) {
       const args = { rounds: [[FORM]], force: true };

@@ -74,7 +74,7 @@ describe('an Assay that listens on loopback only', () => {
     },
   );
 
-  it('takes an MCP server and a REST tool of this machine without any setting', async () => {
+  it('accepts an MCP server and a REST tool of this machine without any setting', async () => {
     const upstream = await startHttp('legacy');
     const url = upstream.url.replace('127.0.0.1', 'localhost');
     const made = await world.admin.post('/gateways', { name: 'here', url });
@@ -88,7 +88,7 @@ describe('an Assay that listens on loopback only', () => {
     expect(textAt(answer, 'result', 'content', 0, 'text')).toBe('hello');
   });
 
-  it('refuses a change to such an address, and a bundle that brings one, and leaves all as it was', async () => {
+  it('refuses a change to such an address, and a bundle that contains one, and changes nothing', async () => {
     const url = 'http://169.254.169.254/';
     await world.admin.post('/gateways', { name: 'moved', url: 'https://nobody.invalid/mcp' });
     const changed = await world.admin.put('/gateways/moved', { url });
@@ -112,7 +112,7 @@ describe('an Assay that listens on loopback only', () => {
     ]);
   });
 
-  it('takes no metadata address from the config file either, and says the same of every port', async () => {
+  it('refuses a metadata address from the config file too, whatever its port', async () => {
     const servers = Object.fromEntries(
       [80, 1].map((port) => [`at-${port}`, { url: `http://169.254.169.254:${port}/` }]),
     );
@@ -125,8 +125,8 @@ describe('an Assay that listens on loopback only', () => {
   });
 });
 
-describe('an Assay that other machines reach', () => {
-  it('takes from an operator no address of its own machine, from API or command, and nothing is sent there', async () => {
+describe('an Assay reachable by other machines', () => {
+  it('accepts no loopback address from an operator, through API or command, and sends nothing there', async () => {
     const visits: string[] = [];
     const port = await serveWeb((request, response) => {
       visits.push(request.url ?? '');
@@ -169,7 +169,7 @@ describe('an Assay that other machines reach', () => {
   });
 });
 
-it('an edit that names a URL as it was before is not refused for where that URL leads by now', async () => {
+it('an edit with an unchanged URL is not refused for where that URL leads by now', async () => {
   const home = tempDir();
   const token = await keepToken(home, 'admin', { scopes: ['admin', 'mcp'] });
   const url = 'http://127.0.0.1:9/';

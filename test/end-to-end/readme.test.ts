@@ -100,7 +100,7 @@ it('the README shows what its commands print', async () => {
   expect(played.length).toBeGreaterThanOrEqual(6);
 });
 
-it('the other commands of the README that need no network run', async () => {
+it('the other commands of the README that need no network work', async () => {
   const user = ada();
   const module = user.write(
     'export function greet(name: string): string {\n  return `Hello ${name}`;\n}\n',

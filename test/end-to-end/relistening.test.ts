@@ -75,7 +75,7 @@ async function withHttp(era: 'legacy' | 'modern'): Promise<Listeners & { readonl
 
 describe.each(ERAS)('a stream of a %s server', (era) => {
   it.each(['cut', 'end'] as const)(
-    'that is %s is opened again, and what may have been missed is told',
+    'that is %s is reopened, and possibly missed changes are announced',
     async (how) => {
       const { http, legacy, modern } = await withHttp(era);
       await until('one stream is open', () => (http.streams() === 1 ? true : undefined));
@@ -98,7 +98,7 @@ describe.each(ERAS)('a stream of a %s server', (era) => {
     },
   );
 
-  it('that is refused is asked for again, and not too often', async () => {
+  it('that is refused is requested again, but not too often', async () => {
     const http = await startNotifier({ era });
     endLater(() => http.close());
     const refuse = (isRefused: boolean): void => {
@@ -131,7 +131,7 @@ describe.each(ERAS)('a stream of a %s server', (era) => {
   });
 });
 
-it('a modern server without such streams is asked once, and its tools work all the same', async () => {
+it('a modern server without such streams is asked once, and its tools work nevertheless', async () => {
   const http = await startNotifier({ era: 'modern' });
   endLater(() => http.close());
   http.refusal = { code: -32601, message: 'Method not found' };
@@ -147,7 +147,7 @@ it('a modern server without such streams is asked once, and its tools work all t
 
 describe.each(ERAS)('a %s server', (era) => {
   it.each(['stdio', 'http'])(
-    'over %s that was started anew is asked again for all, and tells of it once',
+    'over %s is asked for everything again after a restart, and announces it once',
     async (way) => {
       const port = await freePort();
       const url = `http://127.0.0.1:${port}/mcp`;
@@ -197,7 +197,7 @@ describe('a modern server', () => {
     await until('nobody wants more', () => (http.subscribed().join() === 'note://one' ? true : undefined));
   });
 
-  it('that refuses a wider stream goes on with the old one', async () => {
+  it('that refuses a wider stream keeps the old one', async () => {
     const { http, assay, modern } = await withHttp('modern');
     const session = await openSession(assay.url);
     const answer = await session.ask('resources/subscribe', { uri: 'note://poison' });
@@ -214,7 +214,7 @@ describe('a modern server', () => {
 });
 
 describe('a client', () => {
-  it('may be told of so many resources, over all its streams, and is refused more', async () => {
+  it('may subscribe to a limited number of resources over all its streams, and is refused more', async () => {
     const http = await startNotifier({ era: 'legacy' });
     endLater(() => http.close());
     const settings = { settings: { 'limits.subscriptionsPerClient': 2 } };
@@ -250,7 +250,7 @@ describe('a client', () => {
     });
   });
 
-  it('without a stream hears of each resource once when it opens one', async () => {
+  it('without a stream is notified of each resource once when it opens one', async () => {
     const { http, assay, legacy } = await withHttp('legacy');
     const session = await openSession(assay.url);
     await session.ask('resources/subscribe', { uri: 'note://dir' });
@@ -271,7 +271,7 @@ describe('a client', () => {
     expect(updates.map((message) => at(message, 'params', 'uri'))).toEqual(['note://two', 'note://dir']);
   });
 
-  it('that goes while its subscription is being asked for leaves nothing behind', async () => {
+  it('that disconnects during a subscription request leaves nothing behind', async () => {
     const { http, assay, legacy, modern } = await withHttp('legacy');
     for (let round = 0; round < 10; round++) {
       const stream = await modernStream(assay.url, 'subscriptions/listen', {
@@ -287,7 +287,7 @@ describe('a client', () => {
   });
 });
 
-it('a server that does not answer costs the acknowledgement so much of a wait, and itself alone', async () => {
+it('a server that does not respond delays the acknowledgement only up to a limit, and only its own part is missing', async () => {
   const { http, assay } = await withHttp('legacy');
   const stream = await modernStream(assay.url, 'subscriptions/listen', {
     params: { notifications: { resourceSubscriptions: ['note://silent', 'note://two'] } },
@@ -311,7 +311,7 @@ it('resource subscriptions carry over to the server that replaces another one in
   await untilHas(modern, isUpdate, 2);
 });
 
-it('a subscription to a resource of a server that cannot be reached is acknowledged without it', async () => {
+it('a subscription to a resource of an unreachable server is acknowledged without it', async () => {
   const home = tempDir();
   const port = await freePort();
   const http = await startNotifier({ era: 'legacy', port });

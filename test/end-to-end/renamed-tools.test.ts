@@ -9,7 +9,7 @@ import { tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 import { meet } from '../support/toolsets.ts';
 
-it('clients see the name and description of the operator, calls arrive, and a changed original is flagged', async () => {
+it("clients see the operator's name and description, calls work, and a changed original is flagged", async () => {
   const home = tempDir();
   const act = toolNamed('act', { annotations: { readOnlyHint: true } });
   const server = filedServer([act, toolNamed('look')]);
@@ -73,7 +73,7 @@ it('clients see the name and description of the operator, calls arrive, and a ch
   await model.client.close();
 });
 
-it('an operator’s confirm and time of the cache are exported, and wait for a review when the tool behaves differently', async () => {
+it("an operator’s confirm and cache time are exported, and wait for a review when the tool's behavior changes", async () => {
   const home = tempDir();
   const annotations = { readOnlyHint: false, destructiveHint: false };
   const act = toolNamed('act', { annotations });
@@ -119,7 +119,7 @@ it('an operator’s confirm and time of the cache are exported, and wait for a r
   expect(await decision()).toBe('allow tool_confirm');
 });
 
-it('an operator’s tags are met by rules, are exported, and allow nothing after a change until a review', async () => {
+it('an operator’s tags are matched by rules and exported, and allow nothing after a change until a review', async () => {
   const home = tempDir();
   const act = toolNamed('act', { annotations: { readOnlyHint: false, destructiveHint: false } });
   const server = filedServer([act]);

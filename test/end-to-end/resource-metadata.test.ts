@@ -28,8 +28,8 @@ beforeAll(async () => {
 const get = (path: string, headers: Headers = {}): ReturnType<typeof send> =>
   send(`${base}${path}`, { method: 'GET', headers });
 
-describe('where tokens are to be had', () => {
-  it('is told of each endpoint by itself, to whoever asks', async () => {
+describe('protected resource metadata', () => {
+  it('is served for each endpoint separately, to anybody', async () => {
     const endpoints = ['/mcp', '/mcp/all', '/mcp/configuration', '/mcp/servers/plain', '/mcp/toolsets/x'];
     for (const endpoint of ['', ...endpoints]) {
       const answer = await get(WELL_KNOWN + endpoint);
@@ -47,7 +47,7 @@ describe('where tokens are to be had', () => {
     }
   });
 
-  it('is told in the name by which this machine was asked, and in no other', async () => {
+  it('uses the name under which this machine was requested, and no other', async () => {
     const resource = async (host: string): Promise<Json | undefined> =>
       at((await get(`${WELL_KNOWN}/mcp`, { host })).json(), 'resource');
     expect(await resource(`localhost:${assay.port}`)).toBe(`http://localhost:${assay.port}/mcp`);
@@ -57,7 +57,7 @@ describe('where tokens are to be had', () => {
     expect((await get(`${WELL_KNOWN}/mcp`, { origin: 'https://evil.example' })).status).toBe(403);
   });
 
-  it('is told whatever token comes along, and of nothing else', async () => {
+  it('is served whatever token is sent, and for nothing else', async () => {
     expect((await get(`${WELL_KNOWN}/mcp`, bearer('x'))).status).toBe(200);
     for (const path of ['/', '/nothing', '/mcp/nothing', '/mcp/servers/a/b', 'x', '/mcp/mcp'])
       expect([path, (await get(WELL_KNOWN + path)).status]).toEqual([path, path === '/' ? 200 : 404]);
@@ -65,7 +65,7 @@ describe('where tokens are to be had', () => {
     expect([posted.status, posted.headers.allow]).toEqual([405, 'GET, HEAD']);
   });
 
-  it('stands in each challenge, with the scope that is needed there', async () => {
+  it('is referenced in each challenge, with the required scope', async () => {
     const mcp = await modernSend(`${base}/mcp`, 'tools/list');
     expect(mcp.headers['www-authenticate']).toBe(
       `Bearer scope="mcp", resource_metadata="${base}${WELL_KNOWN}/mcp"`,
@@ -88,7 +88,7 @@ describe('where tokens are to be had', () => {
     expect(lacking.headers['www-authenticate']).toContain(`resource_metadata="${base}${WELL_KNOWN}"`);
   });
 
-  it('is told by nobody where there is no issuer', async () => {
+  it('does not exist without an issuer', async () => {
     const plain = await startGateway({ servers: {}, env: { ASSAY_MCP_ACCESS: 'token' } });
     for (const path of ['', '/mcp']) {
       const place = `http://127.0.0.1:${plain.port}${WELL_KNOWN}${path}`;
@@ -98,8 +98,8 @@ describe('where tokens are to be had', () => {
   });
 });
 
-describe('an official client that knows nothing but the address', () => {
-  it.each(SIGNING_IN)('has its person sign in at the issuer, and is served: $label', async ({ signIn }) => {
+describe('an official client that knows only the URL', () => {
+  it.each(SIGNING_IN)('lets its user sign in at the issuer, and is served: $label', async ({ signIn }) => {
     const signedIn = await signIn(`${base}/mcp/all`);
     const { searchParams, origin } = signedIn.authorization;
     expect([origin, searchParams.get('resource'), searchParams.get('scope')?.split(' ')[0]]).toEqual([

@@ -50,7 +50,7 @@ describe.each(WAYS)('a server over %s', (way) => {
     expect(at(discovered, 'result', 'capabilities', 'resources')).toEqual(expected);
   });
 
-  it('tells those who asked for a resource, and nobody else, with all that it says', async () => {
+  it('notifies the subscribers of a resource, and nobody else, with all that it sends', async () => {
     const other = await openSession(url);
     const others = await other.listen();
     expect(await session.ask('resources/subscribe', { uri: 'note://one' })).toMatchObject({ result: {} });
@@ -81,7 +81,7 @@ describe.each(WAYS)('a server over %s', (way) => {
     await untilSubscribed([]);
   });
 
-  it('is asked once for what several want, and told when the last has gone', async () => {
+  it('is asked once for what several clients want, and unsubscribed when the last has left', async () => {
     const others = await Promise.all([openSession(url), openSession(url)]);
     const before = await countOf('resources/subscribe note://dir');
     await Promise.all(others.map((one) => one.ask('resources/subscribe', { uri: 'note://dir' })));
@@ -99,7 +99,7 @@ describe.each(WAYS)('a server over %s', (way) => {
   const countOf = async (name: string): Promise<number> =>
     Number(at(parseJson(await session.call('state')), 'seen', name) ?? 0);
 
-  it('may name a part of a resource that was asked for', async () => {
+  it('may name a part of a subscribed resource', async () => {
     const stream = await listen('parts', ['note://dir']);
     await session.call('touch', { uri: 'note://dir/a.txt', of: 'note://dir' });
     expect(at(await stream.next('update', isUpdate), 'params', 'uri')).toBe('note://dir/a.txt');
@@ -110,7 +110,7 @@ describe.each(WAYS)('a server over %s', (way) => {
     await untilSubscribed([]);
   });
 
-  it('refuses one, and the client hears of it', async () => {
+  it('refuses a subscription, and the client learns of it', async () => {
     const answer = await session.ask('resources/subscribe', { uri: 'note://forbidden' });
     if (way.startsWith('modern'))
       expect(at(answer, 'error', 'data', 'code')).toBe('SUBSCRIPTION_UNSUPPORTED');

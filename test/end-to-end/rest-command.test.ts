@@ -17,7 +17,7 @@ describe('assay rest', () => {
     operator = newOperator(configOf());
   });
 
-  it('add makes a tool and says what is believed of it', async () => {
+  it('add creates a tool and prints its hints', async () => {
     const { code, stdout, stderr } = await operator.run(
       'rest',
       'add',
@@ -33,13 +33,13 @@ describe('assay rest', () => {
     ]);
   });
 
-  it('add without a method says on stderr what that means', async () => {
+  it('add without a method explains on stderr what that means', async () => {
     const { code, stdout, stderr } = await operator.run('rest', 'add', 'silent', URL_OF);
     expect([code, stdout]).toEqual([0, `silent: POST ${URL_OF}. destructive (default)\n`]);
     expect(stderr).toMatch(/^No method given, assuming POST.*destructive.*--method/);
   });
 
-  it('add takes all that the config file has', async () => {
+  it('add accepts everything that the config file supports', async () => {
     const entry = { filter: 'a', annotations: { openWorldHint: false }, timeoutMs: 1_000 };
     const made = await operator.json(
       ...['rest', 'add', 'full', URL_OF, '--method', 'PUT', '--title', 'Full', '--description', 'All of it.'],
@@ -70,7 +70,7 @@ describe('assay rest', () => {
     expect(JSON.stringify(made)).not.toContain(SECRET);
   });
 
-  it('list shows those of the file and those that were made, and tools shows them too', async () => {
+  it('list shows tools of the file and created ones, as does assay tools', async () => {
     const { code, stdout, stderr } = await operator.run('rest', 'list');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout.split('\n').map((line) => line.split(/\s{2,}/)[0])).toEqual([
@@ -91,7 +91,7 @@ describe('assay rest', () => {
     expect(tools).toEqual(['local.fixed', 'local.get-user', 'local.silent', 'local.full']);
   });
 
-  it('remove takes one away by any of its names, and says so', async () => {
+  it('remove deletes one by any of its names, and says so', async () => {
     expect(await operator.run('rest', 'remove', 'local.silent')).toMatchObject({
       code: 0,
       stdout: 'Removed local.silent.\n',
@@ -132,7 +132,7 @@ describe('assay rest', () => {
     ['to remove one of the file', ['remove', 'fixed'], 'comes from the config file'],
     ['to remove what is not there', ['remove', 'nope'], 'Unknown tool "nope".'],
     ['what is no command', ['shout'], 'shout'],
-  ])('refuses %s: code 2, a sentence on stderr, nothing on stdout, no secret', async (_, args, sentence) => {
+  ])('refuses %s: code 2, a message on stderr, nothing on stdout, no secret', async (_, args, sentence) => {
     const { code, stdout, stderr } = await operator.run('rest', ...args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(sentence);
@@ -140,7 +140,7 @@ describe('assay rest', () => {
     expect(stderr).not.toMatch(/at .*\.js:\d+/);
   });
 
-  it('says on stderr that there are none, and how to make one', async () => {
+  it('says on stderr that there are none, and how to create one', async () => {
     const { code, stdout, stderr } = await newOperator(writeConfig({})).run('rest', 'list', '--json');
     expect([code, JSON.parse(stdout), stderr]).toEqual([
       0,
@@ -150,7 +150,7 @@ describe('assay rest', () => {
   });
 });
 
-it('what assay rest makes and removes beside a running serve is there and gone within a second', async () => {
+it('what assay rest creates and removes takes effect in a running serve within a second', async () => {
   const api = await serveApi();
   const { assay, home } = await openRestWorld({
     settings: { tools: { fixed: { url: URL_OF, method: 'GET' } } },

@@ -121,7 +121,7 @@ describe('an argument', () => {
     expect(await asked({ url: api.url + String(url), ...entry }, args)).toMatchObject(request);
   });
 
-  it('that is mapped to a header stands there, and nowhere else', async () => {
+  it('mapped to a header is sent there, and nowhere else', async () => {
     const entry = {
       url: `${api.url}/h`,
       method: 'POST',
@@ -225,7 +225,7 @@ describe('an argument', () => {
   });
 });
 
-describe('who asks', () => {
+describe('the credential', () => {
   it.each<
     [type: string, auth: JsonObject, seen: { readonly headers?: JsonObject; readonly target?: string }]
   >([
@@ -245,11 +245,11 @@ describe('who asks', () => {
       { headers: { 'x-api-key': 'k3y-k3y-k3y' } },
     ],
     ['query', { type: 'query', name: 'api_key', value: 'k3y&k3y' }, { target: '/auth?api_key=k3y%26k3y' }],
-  ])('is said by %s', async (_, auth, seen) => {
+  ])('is sent by %s', async (_, auth, seen) => {
     expect(await asked({ url: `${api.url}/auth`, method: 'GET', auth }, {})).toMatchObject(seen);
   });
 
-  it('is never said to another origin to which a redirect leads', async () => {
+  it('is never sent to another origin after a redirect', async () => {
     const other = await serveApi();
     const url = `${api.url}/to?${encodeURIComponent(`${other.url}/there`)}`;
     const auth = { type: 'header', name: 'X-Key', value: 'k3y-k3y-k3y' };
@@ -311,7 +311,7 @@ describe('an answer', () => {
     else expect(told).toMatch(text);
   });
 
-  it('is structured as its outputSchema says, or refused by the place that does not fit', async () => {
+  it('is structured according to its outputSchema, or refused with the position that does not match', async () => {
     const outputSchema = (type: string): JsonObject => ({
       type: 'object',
       properties: { name: { type } },
@@ -344,14 +344,14 @@ describe('an address', () => {
     ['http://[fd00:ec2::254]/latest', /metadata address.*no setting/],
     ['http://169.254.1.1/', /link-local address.*no setting/],
     ['http://0.0.0.0/', /reserved address.*no setting/],
-  ])('%s is not reached by a redirect', async (url, sentence) => {
+  ])('%s cannot be reached by a redirect', async (url, sentence) => {
     const entry = `${api.url}/to?${encodeURIComponent(url)}`;
     expect(await callText(world.assay, await make({ url: entry, method: 'GET' }))).toMatch(sentence);
   });
 });
 
 describe('a call', () => {
-  it('that hangs ends when its time is over, and the API sees that', async () => {
+  it('that hangs ends at its time limit, and the API notices', async () => {
     const name = await make({ url: `${api.url}/hang/late`, method: 'GET', timeoutMs: 300 });
     const startMs = performance.now();
     expect(await callText(world.assay, name)).toMatch(/^(?:refused|error): .*300 ms|0\.3 s/);
@@ -362,7 +362,7 @@ describe('a call', () => {
     );
   });
 
-  it('that its client cancels ends at the API, for clients of both eras', async () => {
+  it('cancelled by its client ends at the API, for clients of both eras', async () => {
     for (const mode of ['legacy', 'modern'] as const) {
       const name = await make({ url: `${api.url}/hang/${mode}`, method: 'GET' });
       const client = await connectClient(world.assay, mode);
@@ -396,7 +396,7 @@ describe('a call', () => {
     expect(answers).toEqual(Array.from({ length: 60 }, (_, index) => `/w${index}`));
   });
 
-  it('of what is disabled, or is no tool, is refused', async () => {
+  it('of a disabled or unknown tool is refused', async () => {
     const name = await make({ url: `${api.url}/x`, method: 'GET' });
     const id = textAt((await world.admin.get(`/tools?text=${name}`)).json(), 'tools', 0, 'id');
     await world.admin.put(`/tools/${id}`, { enabled: false });
@@ -404,7 +404,7 @@ describe('a call', () => {
     expect(at(answer, 'error', 'data', 'code')).toBe('TOOL_DISABLED');
   });
 
-  it('answers with nothing of Assay in _meta, and nothing about who called', async () => {
+  it("has no data of Assay in its result's _meta, nor about the caller", async () => {
     const name = await make({
       url: `${api.url}/user`,
       method: 'GET',

@@ -67,8 +67,8 @@ async function make(entry: JsonObject = {}): Promise<Made> {
 const pointersOf = (answer: Answer): readonly string[] =>
   listAt(answer.json(), 'errors').map((one) => textAt(one, 'pointer'));
 
-describe('a change of a request', () => {
-  it('is what the next call sends, under the same id, and leaves what it does not name', async () => {
+describe('a change of a REST tool', () => {
+  it('applies to the next call, under the same id, and keeps unnamed fields', async () => {
     const tool = await make({ headers: { 'X-Kept': 'yes' }, timeoutMs: 5_000 });
     const changed = await tool.put({ url: `${api.url}/moved/{id}`, description: 'Moved.' });
     expect(changed.json()).toMatchObject({
@@ -86,7 +86,7 @@ describe('a change of a request', () => {
     expect(api.seen.at(-1)).toMatchObject({ target: '/moved/a', headers: { 'x-kept': 'yes' } });
   });
 
-  it('and of what is said of the tool come in one body, wrapped or not, in either case', async () => {
+  it('and of its overrides may be in one body, wrapped or not, in either spelling', async () => {
     const tool = await make();
     const changed = await tool.put({
       tool: {
@@ -98,7 +98,7 @@ describe('a change of a request', () => {
     expect(changed.json()).toMatchObject({ method: 'POST', annotations: { destructiveHint: true } });
   });
 
-  it('is refused with all of it where any of it is', async () => {
+  it('is refused entirely if any part is invalid', async () => {
     const tool = await make();
     const before = (await tool.read()).text;
     const refused: readonly (readonly [JsonObject, string, readonly string[]])[] = [
@@ -120,7 +120,7 @@ describe('a change of a request', () => {
     expect((await tool.read()).text).toBe(before);
   });
 
-  it('to the same is none: the tag stays, and nobody is told', async () => {
+  it('without a difference keeps the ETag, and nobody is notified', async () => {
     const tool = await make({ headers: { 'X-A': 'b' } });
     const before = await tool.read();
     const auditEvents = async (): Promise<number> =>
@@ -136,7 +136,7 @@ describe('a change of a request', () => {
     expect(await auditEvents()).toBe(first);
   });
 
-  it('of twenty with the same tag is made once', async () => {
+  it('of twenty concurrent ones with the same ETag succeeds once', async () => {
     const tool = await make();
     const tag = { 'if-match': String((await tool.read()).headers.etag) };
     const answers = await Promise.all(
@@ -150,7 +150,7 @@ describe('a change of a request', () => {
     expect(at((await tool.read()).json(), 'url')).toBe(at(done, 'url'));
   });
 
-  it('to another origin takes no credential along silently', async () => {
+  it('to another origin does not silently keep credentials', async () => {
     for (const [member, given] of [
       ['auth', { type: 'bearer', token: KEY }],
       ['headers', { 'X-Key': KEY }],
@@ -169,7 +169,7 @@ describe('a change of a request', () => {
     }
   });
 
-  it('reaches clients that listen, once', async () => {
+  it('is announced to listening clients, once', async () => {
     const tool = await make();
     let changes = 0;
     const client = await connectClient(world.assay, 'legacy', {}, (unconnected) =>
@@ -193,8 +193,8 @@ describe('a change of a request', () => {
   });
 });
 
-describe('a tool that is taken away', () => {
-  it('is gone for all, and its id leads nowhere', async () => {
+describe('a deleted tool', () => {
+  it('is gone for everybody, and its id is unknown', async () => {
     const tool = await make();
     expect(verdictOf(await world.admin.delete(`/tools/${tool.id}`))).toBe('204');
     expect(await listedTool(world.assay.url, tool.name)).toBeUndefined();
@@ -204,7 +204,7 @@ describe('a tool that is taken away', () => {
     expect(verdictOf(await tool.put({ method: 'PUT' }))).toBe('404 TOOL_UNKNOWN');
   });
 
-  it('takes along all that was said of it, so that another one of its name begins anew', async () => {
+  it('loses its overrides and notes, so that a new one of its name starts afresh', async () => {
     const tool = await make({ method: 'DELETE' });
     await tool.put({
       title: 'Former',
@@ -225,7 +225,7 @@ describe('a tool that is taken away', () => {
     expect(at(again.json(), 'drift')).toBeUndefined();
   });
 
-  it('is taken away as its operator saw it, where he says so', async () => {
+  it('was deleted only if it was as its operator saw it, if requested', async () => {
     const tool = await make();
     const tag = { 'if-match': String((await tool.read()).headers.etag) };
     await tool.put({ description: 'Changed meanwhile.' });
@@ -233,7 +233,7 @@ describe('a tool that is taken away', () => {
     expect(await listedTool(world.assay.url, tool.name)).toBeDefined();
   });
 
-  it('while it is called lets the call come to its end', async () => {
+  it('lets its running calls finish', async () => {
     let release = (): void => undefined;
     const slow = await serveApi((_, response) => (release = () => response.end('done at last')));
     const tool = await make({ url: `${slow.url}/slow` });
@@ -244,7 +244,7 @@ describe('a tool that is taken away', () => {
     expect(await call).toBe('done at last');
   });
 
-  it('cannot be one of a gateway or of the config file, which says where it comes from', async () => {
+  it('cannot be one of a gateway or of the config file, and the error says where it comes from', async () => {
     for (const [server, name, by] of [
       ['plain', 'echo', 'the gateway \\"plain\\"'],
       ['local', 'fixed', 'the config file'],
@@ -263,8 +263,8 @@ describe('a tool that is taken away', () => {
   });
 });
 
-describe('who may', () => {
-  it('make, change and take away is an admin, and no reader and no client', async () => {
+describe('permissions', () => {
+  it('to create, change and delete are those of an admin, not of a reader or a client', async () => {
     const tool = await make();
     for (const scope of ['read', 'mcp'] as const) {
       const token = await keepToken(world.home, `less-${scope}`, { scopes: [scope] });
@@ -282,8 +282,8 @@ describe('who may', () => {
   });
 });
 
-describe('a tool of a request among others', () => {
-  it('is chosen for a toolset, noted on, and met at the endpoint of its source', async () => {
+describe('a REST tool among others', () => {
+  it('can be in a toolset, have notes, and be called at the endpoint of its source', async () => {
     const tool = await make({ description: 'Reads it.' });
     const toolset = {
       name: 'mixed',
@@ -318,7 +318,7 @@ describe('a tool of a request among others', () => {
 });
 
 describe('a registered tool whose key is lost', () => {
-  it('is refused with its cause, and can be taken away, or given anew', async () => {
+  it('is refused with its cause, and can be deleted, or given a new key', async () => {
     const first = await openRestWorld();
     const ids: string[] = [];
     for (const name of ['one', 'two'])
@@ -350,8 +350,8 @@ describe('a registered tool whose key is lost', () => {
   });
 });
 
-describe('a registered tool that the config file has too', () => {
-  it('stands behind it, and what is done to it does nothing to that', async () => {
+describe('a registered tool that the config file defines too', () => {
+  it('yields to it, and changes to it do not affect that one', async () => {
     const home = (await openRestWorld()).home;
     const config = writeConfig({}, { tools: { twin: { url: `${api.url}/of-file`, method: 'GET' } } });
     const first = await openRestWorld({ home });

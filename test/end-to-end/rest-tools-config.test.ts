@@ -34,7 +34,7 @@ const become = (world: RestWorld, names: readonly string[]): Promise<true> =>
   );
 
 describe('tools of the config file', () => {
-  it('are there in its order, before those that were made since, also after a restart', async () => {
+  it('are listed in its order, before those created since, also after a restart', async () => {
     const api = await serveApi();
     const entry = { url: `${api.url}/x`, method: 'GET' };
     const world = await openFollowed({ zeta: entry, alpha: entry });
@@ -50,7 +50,7 @@ describe('tools of the config file', () => {
     expect(await namesIn(again)).toEqual(['zeta', 'alpha', 'mu', 'beta']);
   });
 
-  it('take variables in what leads somewhere and in what is secret, and in nothing else', async () => {
+  it('expand variables in targets and secrets, and in nothing else', async () => {
     const api = await serveApi();
     const tools = {
       filled: {
@@ -70,7 +70,7 @@ describe('tools of the config file', () => {
     });
   });
 
-  it('come and go as the file is saved, and no call of another one is cut', async () => {
+  it('follow the saved file, without cutting off calls of other tools', async () => {
     let release = (): void => undefined;
     const slow = await serveApi((_, response) => (release = () => response.end('done at last')));
     const api = await serveApi();
@@ -95,7 +95,7 @@ describe('tools of the config file', () => {
     expect(await namesIn(world)).toEqual(expect.arrayContaining(['kept', 'plain_echo']));
   });
 
-  it('may be all that there is, may all go, and may come back', async () => {
+  it('may be the only ones, be removed altogether, and come back', async () => {
     const entry = { url: 'http://nowhere.invalid/x', method: 'GET' };
     const world = await openFollowed({ only: entry }, { plain: fixture('plain') });
     const own = async (): Promise<readonly string[]> =>
@@ -107,7 +107,7 @@ describe('tools of the config file', () => {
     await expect.poll(own).toEqual(['only', 'other']);
   });
 
-  it('that its operator changed there keep what was said of them, and wait for no review', async () => {
+  it('changed by their operator in the file keep their overrides, without a review', async () => {
     const entry = { url: 'http://nowhere.invalid/x', method: 'DELETE' };
     const world = await openFollowed({ one: entry });
     const id = String((await toolIn(world.admin, 'local', 'one'))['id']);
@@ -123,7 +123,7 @@ describe('tools of the config file', () => {
   });
 });
 
-describe('a bad tool of the config file', () => {
+describe('an invalid tool of the config file', () => {
   const TEXT = `{
   "tools": {
     "good": { "url": "http://nowhere.invalid/x", "method": "GET" },
@@ -151,7 +151,7 @@ describe('a bad tool of the config file', () => {
 }
 `;
 
-  it('is told of with its line and its key, and costs the others nothing', async () => {
+  it('is reported with its line and key, and does not affect the others', async () => {
     const { assay } = await openRestWorld({ config: writeText(TEXT) });
     expect(namesAt(await modernAsk(assay.url, 'tools/list'), 'result', 'tools')).toEqual(['good']);
     const told = assay.stderr();
@@ -168,7 +168,7 @@ describe('a bad tool of the config file', () => {
     expect(told).toMatch(/unfiltered.* cannot be used: The filter is not a JMESPath expression/);
   });
 
-  it('is told of by doctor', async () => {
+  it('is reported by doctor', async () => {
     const { stdout, code } = await runAssay([
       'doctor',
       '--json',
@@ -181,7 +181,7 @@ describe('a bad tool of the config file', () => {
     for (const what of ['bad method', 'mistyped', 'keyless', 'number']) expect(stdout).toContain(what);
   });
 
-  it('that is saved into the file leaves the good ones, and is told of', async () => {
+  it('saved into a watched file leaves the valid ones, and is reported', async () => {
     const entry = { url: 'http://nowhere.invalid/x', method: 'GET' };
     const world = await openFollowed({ one: entry });
     world.save({ one: entry, two: { ...entry, timeoutMs: 'long' }, three: entry });

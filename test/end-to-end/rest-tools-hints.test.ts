@@ -57,7 +57,7 @@ describe('a method', () => {
   });
 
   it.each(CLIENTS)(
-    'says all four hints and the title in both places, and no _meta of its own, to the client %s',
+    'yields all four hints, and the title in both places, without _meta of Assay, for the client %s',
     async (_, list) => {
       const listed = await list();
       expect(JSON.stringify(listed)).not.toMatch(/"_meta"|assay\//);
@@ -71,7 +71,7 @@ describe('a method', () => {
     },
   );
 
-  it.each(TABLE)('%s is inferred with its reason, and none is no claim at all', async (method, hints) => {
+  it.each(TABLE)('%s is inferred with its reason, and no method is no claim', async (method, hints) => {
     const tool = await toolIn(world.admin, 'local', nameFor(method));
     const decided = (member: string): readonly (Json | undefined)[] =>
       ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'].map((hint) =>
@@ -91,7 +91,7 @@ describe('a method', () => {
       expect(at(tool, 'hints', 'readOnlyHint', 'reason')).toBe(`inferred: ${method} request`);
   });
 
-  it('of nobody is POST all the same, and counts as destructive until somebody says otherwise', async () => {
+  it('that is missing is POST nevertheless, and counts as destructive until somebody overrides that', async () => {
     const { id } = await toolIn(world.admin, 'local', nameFor(undefined));
     const found = await toolsOf(world.admin, 'server=local&destructiveHint=true');
     expect([...found.keys()].filter((name) => name.startsWith('by-'))).toEqual(['by-delete', 'by-nobody']);
@@ -102,7 +102,7 @@ describe('a method', () => {
   });
 });
 
-describe('annotations that are given when a tool is made', () => {
+describe('annotations given at the creation of a tool', () => {
   it.each<[what: string, entry: JsonObject, claims: readonly string[], shown: string]>([
     [
       'count before its method',
@@ -137,7 +137,7 @@ describe('annotations that are given when a tool is made', () => {
     expect(short((hint) => at(listed, 'annotations', hint))).toBe(shown);
   });
 
-  it('that contradict each other are refused with the code of hints, and nothing is made', async () => {
+  it('that contradict each other are refused with the code of hints, and nothing is created', async () => {
     const annotations = { readOnlyHint: true, destructiveHint: true };
     const answer = await world.admin.post('/tools', { name: 'torn', url: api.url, annotations });
     expect(verdictOf(answer)).toBe('422 HINTS_CONTRADICT');
@@ -145,7 +145,7 @@ describe('annotations that are given when a tool is made', () => {
     expect(await listedTool(world.assay.url, 'torn')).toBeUndefined();
   });
 
-  it('say who said them', async () => {
+  it('record their author', async () => {
     const made = await make('told', { method: 'GET', annotations: { openWorldHint: false } });
     const { reason, decidedBy } = at(made, 'hints', 'openWorldHint') as JsonObject;
     expect([decidedBy, reason]).toEqual([
@@ -154,7 +154,7 @@ describe('annotations that are given when a tool is made', () => {
     ]);
   });
 
-  it('stay beneath what is said later, and come back when that is taken back', async () => {
+  it('are beneath later overrides, and apply again when those are removed', async () => {
     const id = textAt(await make('said', { method: 'GET', annotations: { idempotentHint: false } }), 'id');
     const said = await world.admin.put(`/tools/${id}`, { annotations: { idempotentHint: true } });
     expect(claimsIn(at(said.json(), 'hints'))[2]).toBe('o+ d- i+');
@@ -164,7 +164,7 @@ describe('annotations that are given when a tool is made', () => {
 });
 
 describe('another method', () => {
-  it('that its operator gives brings other hints at once, and waits for no review of what he did himself', async () => {
+  it('set by its operator changes the hints at once, without a review', async () => {
     const id = textAt(await make('turned', { method: 'GET' }), 'id');
     const client = await connectClient(world.assay, 'legacy');
     await client.listTools();
@@ -180,14 +180,14 @@ describe('another method', () => {
     expect(short((hint) => shown?.[hint])).toBe('-+++');
   });
 
-  it('null takes it back, and with it all that followed', async () => {
+  it('set to null restores the default, with all that follows from it', async () => {
     const id = textAt(await make('taken-back', { method: 'GET' }), 'id');
     const back = await world.admin.put(`/tools/${id}`, { method: null });
     expect([at(back.json(), 'method'), at(back.json(), 'methodOrigin')]).toEqual(['POST', 'default']);
     expect(short((hint) => at(back.json(), 'annotations', hint))).toBe('-+-+');
   });
 
-  it('or another URL leaves standing what was said by hand, and is no drift', async () => {
+  it('or another URL keeps manual overrides, and is no drift', async () => {
     const id = textAt(await make('kept', { method: 'POST' }), 'id');
     await world.admin.put(`/tools/${id}`, { annotations: { openWorldHint: false }, title: 'Kept' });
     for (const body of [{ url: `${api.url}/elsewhere/{id}` }, { method: 'PUT' }]) {

@@ -30,7 +30,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two replicas on one store in %
     replicas = await twoReplicas(kind);
   });
 
-  it('have the tools of requests of the other, as they are made, changed and taken away', async () => {
+  it("have each other's REST tools as they are created, changed and deleted", async () => {
     const api = await serveApi();
     const [one, two] = replicas;
     let changes = 0;
@@ -79,7 +79,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two replicas on one store in %
     expect(await listed()).toBe(false);
   });
 
-  it('let one of them make a tool of a name', async () => {
+  it('let only one of them create a tool of a name', async () => {
     const [one, two] = replicas;
     const answers = await Promise.all(
       [one, two].map(({ admin }, index) =>

@@ -44,7 +44,7 @@ function filesIn(folder: string): readonly (readonly [path: string, text: string
     .map((path) => [path, readFileSync(path, 'latin1')]);
 }
 
-it('stands in no answer, list, log, record, metric or file, whatever is done with the tools', async () => {
+it('a secret appears in no answer, list, log, record, metric or file, whatever is done with the tools', async () => {
   const api = await serveApi(({ target }, response) => {
     if (target.startsWith('/hang')) return;
     sayJson(response, { error: 'no' }, target.startsWith('/fails') ? 500 : 200);
@@ -162,7 +162,7 @@ it('stands in no answer, list, log, record, metric or file, whatever is done wit
   expect(files.flatMap(([path, text]) => foundIn(text).map((form) => [path, form]))).toEqual([]);
 });
 
-it('is there again after a restart, and opens with the key of this home alone', async () => {
+it('a secret survives a restart, and can be decrypted with the key of this home only', async () => {
   const api = await serveApi();
   const first = await openRestWorld();
   await first.admin.post('/tools', {

@@ -39,19 +39,19 @@ async function make(
 const problemsOf = (answer: Answer): readonly string[] =>
   listAt(answer.json(), 'errors').map((one) => `${String(at(one, 'pointer'))} ${textAt(one, 'code')}`);
 
-describe('a tool that is made of a request', () => {
-  it('takes no name by which clients call a tool of another source', async () => {
+describe('a REST tool', () => {
+  it('cannot use a name by which clients call a tool of another source', async () => {
     const answer = await world.admin.post('/tools', { name: 'plain_echo', url: `${api.url}/echo` });
     expect(verdictOf(answer)).toBe('409 TOOL_EXISTS');
     expect(await listedTool(world.assay.url, 'plain_echo')).toMatchObject({ name: 'plain_echo' });
   });
 
-  it('may be told what it lacks by null', async () => {
+  it('may have null for missing fields', async () => {
     const { tool } = await make({ method: null, headers: null, auth: null });
     expect([at(tool, 'method'), at(tool, 'methodOrigin')]).toEqual(['POST', 'default']);
   });
 
-  it('is answered with 201 and its place, and is there for clients at once', async () => {
+  it('is created with 201 and its location, and available to clients at once', async () => {
     const answer = await world.admin.post('/tools', {
       name: 'file-reader',
       url: `${api.url}/api/read-file`,
@@ -117,7 +117,7 @@ describe('a tool that is made of a request', () => {
         },
       }),
     ],
-  ])('may be said %s', async (form, wrap) => {
+  ])('may be defined %s', async (form, wrap) => {
     const name = `form-${form.replaceAll(' ', '-')}`;
     const made = await world.admin.post('/tools', wrap(name, `${api.url}/form`));
     expect([made.status, made.json()]).toEqual([
@@ -132,7 +132,7 @@ describe('a tool that is made of a request', () => {
     ]);
   });
 
-  it('keeps the names of members of schemas, headers and mappings as they are', async () => {
+  it('keeps the names of members of schemas, headers and mappings unchanged', async () => {
     const inputSchema = {
       type: 'object',
       properties: { some_name: { type: 'string' }, otherName: { type: 'integer' } },
@@ -150,7 +150,7 @@ describe('a tool that is made of a request', () => {
     expect(api.seen.at(-1)?.body).toBe('{"otherName":1}');
   });
 
-  it('has a title that is said beside its annotations or in them', async () => {
+  it('has a title next to its annotations or in them', async () => {
     for (const entry of [{ title: 'Said' }, { annotations: { title: 'Said' } }]) {
       const { name, tool } = await make({ method: 'GET', ...entry });
       expect(at(tool, 'title')).toBe('Said');
@@ -159,7 +159,7 @@ describe('a tool that is made of a request', () => {
     }
   });
 
-  it('cannot have a name that is taken, by another one, by the config file, or at the same time', async () => {
+  it('cannot have a name in use: by another tool, in the config file, or concurrently', async () => {
     const { name } = await make({ method: 'GET' });
     for (const taken of [name, 'fixed'])
       expect(verdictOf(await world.admin.post('/tools', { name: taken, url: `${api.url}/x` }))).toBe(
@@ -175,13 +175,13 @@ describe('a tool that is made of a request', () => {
     expect(at((await world.admin.get(`/tools/${textAt(kept, 'id')}`)).json(), 'url')).toBe(at(kept, 'url'));
   });
 
-  it('may be called what a tool of a server is called, and neither costs the other its name', async () => {
+  it("may have the name of a server's tool, and neither loses its name", async () => {
     await world.admin.post('/tools', { name: 'echo', url: `${api.url}/echo`, method: 'GET' });
     expect(at(await listedTool(world.assay.url, 'echo'), 'name')).toBe('echo');
     expect(at(await listedTool(world.assay.url, 'plain_echo'), 'name')).toBe('plain_echo');
   });
 
-  it('may be called what no other object may', async () => {
+  it('may be called like a member of Object.prototype', async () => {
     for (const name of ['constructor', '__proto__', 'toString']) {
       const made = await world.admin.post('/tools', { name, url: `${api.url}/${name}`, method: 'GET' });
       expect([name, verdictOf(made)]).toEqual([name, '201']);
@@ -287,7 +287,7 @@ describe('a body for a tool', () => {
       { name: 'bad', url: '/x', method: 'X', timeoutMs: -1 },
       ['/url invalid', '/method invalid', '/timeoutMs invalid'],
     ],
-  ])('with %s is refused by its place, and nothing is made', async (_, body, problems) => {
+  ])('with %s is refused with the position, and nothing is created', async (_, body, problems) => {
     const answer = await world.admin.post('/tools', body);
     expect([verdictOf(answer), problemsOf(answer)]).toEqual(['422 BODY_INVALID', problems]);
     const left = (await world.admin.get('/tools?server=local&limit=1000')).json();

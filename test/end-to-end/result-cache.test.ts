@@ -115,7 +115,7 @@ async function isKept(name: string, one: Calling, other: Calling = one): Promise
 describe.each(ERAS.flatMap((client) => ERAS.map((server) => ({ client, server }))))(
   'a $client client at a $server server',
   ({ client, server }) => {
-    it('gets the same bytes again, but for the id, and its call is counted', async () => {
+    it('gets the same bytes again, except for the id, and its call is counted', async () => {
       const counted = (): Promise<number> =>
         readGauge(assay, 'assay_requests_total', { server, method: 'tools/call', outcome: 'ok' });
       const hits = (): Promise<number> => readGauge(assay, 'assay_cached_calls_total', { server });
@@ -140,8 +140,8 @@ const OTHERS: Readonly<Record<string, Calling>> = {
   'that asks for more': { params: { 'com.example/more': true } },
 };
 
-describe('a result is used again', () => {
-  it.each(Object.entries(OTHERS))('not for a call %s', async (what, other) => {
+describe('a cached result', () => {
+  it.each(Object.entries(OTHERS))('is not used for a call %s', async (what, other) => {
     const one = { args: { n: 1, what } };
     const differing =
       other.args === undefined ? { ...one, ...other } : { args: { ...one.args, ...other.args } };
@@ -155,11 +155,11 @@ describe('a result is used again', () => {
     ['a connection of one client alone', 'private_get'],
     ['a tool that reported an error', 'legacy_fail'],
     ['a tool that changes something', 'legacy_put'],
-  ])('not of %s', async (_, name) => {
+  ])('is not used for %s', async (_, name) => {
     expect(await isKept(name, {})).toBe(false);
   });
 
-  it('not after a call that may have changed something, at that server alone', async () => {
+  it('is not used after a call to the same server that may have changed something', async () => {
     const args = { of: 'put' };
     for (const name of ['legacy_get', 'modern_get']) await call(name, { args });
     await call('legacy_put', { who: 1 });
@@ -171,14 +171,14 @@ describe('a result is used again', () => {
   });
 });
 
-describe('identical calls at the same time', () => {
+describe('identical concurrent calls', () => {
   const untilUnderway = (count: number): Promise<unknown> =>
     until(`${count} calls are under way`, async () => {
       const inFlight = await readGauge(assay, 'assay_requests_in_flight', { server: 'legacy' });
       return inFlight === count ? true : undefined;
     });
 
-  it('are one call to their server, but for those of another caller', async () => {
+  it('are one call to their server, but separate for another caller', async () => {
     const args = { of: 'the same time' };
     const before = answered;
     hold();
@@ -191,7 +191,7 @@ describe('identical calls at the same time', () => {
     expect([texts.size, texts.has(withoutId(await others)), answered - before]).toEqual([1, false, 2]);
   });
 
-  it('are sent too if the result of the first one cannot be kept, unless they were cancelled', async () => {
+  it('are all sent if the first result cannot be cached, unless they were cancelled', async () => {
     const before = answered;
     hold();
     const calls = [61, 62, 63].map((id) => call('legacy_fail', { id }));
@@ -206,7 +206,7 @@ describe('identical calls at the same time', () => {
 });
 
 describe('an operator', () => {
-  it('chooses for each read-only tool, also one that reaches outside, and for no other', async () => {
+  it('can enable it for each read-only tool, also an open-world one, and for no other', async () => {
     const token = await keepToken(home, 'boss', { scopes: ['admin'] });
     const admin = adminClient(assay, token);
     const choose = (tool: string, cacheMs: number | null): Promise<unknown> =>
@@ -223,7 +223,7 @@ describe('an operator', () => {
 });
 
 describe('without a setting', () => {
-  it('no result is used again', async () => {
+  it('no result is cached', async () => {
     const plain = await startGateway({
       servers: { s: { type: 'http', url: servers.modern.url, trust: true } },
     });

@@ -87,7 +87,7 @@ describe('a stream of a legacy session', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('begins for a client of 2025-11-25 with an id, a time to wait and no message', async () => {
+  it('begins for a client of 2025-11-25 with an id, a retry delay and no message', async () => {
     const session = await openSession(assay.url);
     const streams = [await session.listen(), await callSteps(session, 'a', { steps: 1, intervalMs: 1 })];
     for (const stream of streams) {
@@ -112,22 +112,25 @@ describe('a stream of a legacy session', () => {
     ['2025-03-26', 1],
     ['2025-06-18', 1],
     ['2025-11-25', 0],
-  ])('of %s that breaks after its nth message goes on with the next, for every n', async (version, first) => {
-    const session = await openSession(assay.url, { version });
-    const counts = Array.from({ length: 6 - first }, (_, index) => first + index).slice(0, -1);
-    await Promise.all(
-      counts.map(async (count) => {
-        const who = `${version} ${count}`;
-        const whole = wholeOf(who, 4);
-        const stream = await callSteps(session, who, { steps: 4, intervalMs: 60 });
-        const resumed = await session.resume(await cutAfter(stream, count));
-        await resumed.ended;
-        expect(said(resumed.messages())).toEqual(whole.slice(count));
-      }),
-    );
-  });
+  ])(
+    'of %s that breaks after its nth message continues with the next, for every n',
+    async (version, first) => {
+      const session = await openSession(assay.url, { version });
+      const counts = Array.from({ length: 6 - first }, (_, index) => first + index).slice(0, -1);
+      await Promise.all(
+        counts.map(async (count) => {
+          const who = `${version} ${count}`;
+          const whole = wholeOf(who, 4);
+          const stream = await callSteps(session, who, { steps: 4, intervalMs: 60 });
+          const resumed = await session.resume(await cutAfter(stream, count));
+          await resumed.ended;
+          expect(said(resumed.messages())).toEqual(whole.slice(count));
+        }),
+      );
+    },
+  );
 
-  it('that breaks at each message again loses nothing and repeats nothing', async () => {
+  it('that breaks at each message loses and repeats nothing', async () => {
     const session = await openSession(assay.url);
     let stream = await callSteps(session, 'again', { steps: 5, intervalMs: 80 });
     const heard: Json[] = [];
@@ -139,7 +142,7 @@ describe('a stream of a legacy session', () => {
     expect(heard).toEqual(wholeOf('again', 5));
   });
 
-  it('that breaks without a message between goes on from where it was', async () => {
+  it('that breaks without a message in between continues where it was', async () => {
     const session = await openSession(assay.url);
     let stream = await callSteps(session, 'quiet', { steps: 1, intervalMs: 600 });
     // Its head comes with its first event, so it is broken from then on.
@@ -153,7 +156,7 @@ describe('a stream of a legacy session', () => {
     expect(said(stream.messages())).toEqual(['"quiet" took 1 steps']);
   });
 
-  it('gives the response of a call that ended while nobody was connected, as often as it is asked for', async () => {
+  it('delivers the response of a call that ended while disconnected, as often as requested', async () => {
     const session = await openSession(assay.url);
     const stream = await callSteps(session, 'away', { steps: 2, intervalMs: 50 });
     const lastEventId = await cutAfter(stream, 1);
@@ -165,7 +168,7 @@ describe('a stream of a legacy session', () => {
     }
   });
 
-  it('whose client has heard all has nothing more for it: 204', async () => {
+  it('that was received completely has nothing more: 204', async () => {
     const session = await openSession(assay.url);
     const stream = await callSteps(session, 'whole', { steps: 1, intervalMs: 5 });
     await stream.ended;
@@ -173,7 +176,7 @@ describe('a stream of a legacy session', () => {
     expect([answer.status, answer.text]).toEqual([204, '']);
   });
 
-  it('of a call that its client cancelled is over, too', async () => {
+  it('of a call cancelled by its client has ended, too', async () => {
     const session = await openSession(assay.url);
     const stream = await callSteps(session, 'cancelled', { steps: 100, intervalMs: 20 });
     await stream.next('a step', () => true);
@@ -184,7 +187,7 @@ describe('a stream of a legacy session', () => {
     expect((await getAfter(assay.url, session, last)).status).toBe(204);
   });
 
-  it('is refused with 400 where the id is none, of no event, or of another session', async () => {
+  it('is refused with 400 if the id is invalid, of no event, or of another session', async () => {
     const [session, other] = await Promise.all([openSession(assay.url), openSession(assay.url)]);
     const streams = await Promise.all(
       [session, other].map((one) => callSteps(one, 'same', { steps: 1, intervalMs: 5 })),
@@ -201,7 +204,7 @@ describe('a stream of a legacy session', () => {
     expect([answer.status, codeOf(answer)]).toEqual([404, 'SESSION_UNKNOWN']);
   });
 
-  it('goes on beside the GET stream: neither takes the place of the other, and each message comes on one', async () => {
+  it('is resumed next to the GET stream: neither replaces the other, and each message is sent on one', async () => {
     const session = await openSession(assay.url);
     const get = await session.listen();
     const stream = await callSteps(session, 'beside', { steps: 4, intervalMs: 150 });
@@ -213,7 +216,7 @@ describe('a stream of a legacy session', () => {
     expect(get.messages().map(isChange)).toEqual([true]);
   });
 
-  it('ends on its older connection where a newer one goes on with it', async () => {
+  it('ends on its older connection when a newer one resumes it', async () => {
     const session = await openSession(assay.url);
     const stream = await callSteps(session, 'newer', { steps: 6, intervalMs: 100 });
     await stream.next('a step', () => true);
@@ -224,7 +227,7 @@ describe('a stream of a legacy session', () => {
     expect(said(newer.messages())).toEqual(wholeOf('newer', 6).slice(1));
   });
 
-  it('of the GET gives what was said since it broke, once', async () => {
+  it('of the GET delivers what was sent since it broke, once', async () => {
     const own = await startGateway({ servers: { changer: fixture('changer') } });
     await own.settled();
     const session = await openSession(own.url);
@@ -274,7 +277,7 @@ describe('a stream of a legacy session', () => {
   });
 });
 
-describe('an official client whose connections break', () => {
+describe('an official client with broken connections', () => {
   let assay: Gateway;
   beforeAll(async () => {
     assay = await startGateway({ servers: { c: fixture('cancellable'), changer: fixture('changer') } });
@@ -282,7 +285,7 @@ describe('an official client whose connections break', () => {
   });
 
   it.each(OFFICIAL.filter(({ label }) => label === '1.x' || label === '2.x legacy'))(
-    '$label, in the middle of calls, gets the rest of each and its result',
+    '$label, during calls, gets the rest of each and its result',
     async ({ connect }) => {
       const breaking = [1, 2, 3].map(async (when) => {
         const line = await openLine(assay.port);
@@ -300,7 +303,7 @@ describe('an official client whose connections break', () => {
     },
   );
 
-  it('hears of a change of lists that came meanwhile', async () => {
+  it('is notified of a list change that it missed', async () => {
     const line = await openLine(assay.port);
     const client = await connectClient({ url: line.url }, 'legacy');
     let heard = 0;
@@ -317,8 +320,8 @@ describe('an official client whose connections break', () => {
   });
 });
 
-describe('a flood of events that nobody takes', () => {
-  it('is bounded: the newest are kept, and whoever comes back is told how many are not', async () => {
+describe('a flood of unread events', () => {
+  it('is limited: the newest are kept, and a returning client learns how many are missing', async () => {
     const assay = await startGateway({
       servers: { c: fixture('cancellable') },
       settings: { settings: { 'limits.replayBytes': 20_000 } },

@@ -76,10 +76,10 @@ const play =
 /** The first `count` events of what is left. */
 const some = ({ rest }: Connection, count: number): string => rest.slice(0, count).map(eventText).join('');
 
-describe.concurrent('a legacy server whose stream of a call ends too early', () => {
+describe.concurrent('a legacy server whose call stream ends too early', () => {
   for (const ending of ['end', 'cut'] as const)
     it.each([1, 2, 3, 4])(
-      `(${ending}) after event %i is asked for what follows, and nothing is lost`,
+      `(${ending}) after event %i is asked to resume, and nothing is lost`,
       async (count) => {
         const { server, assay } = await start({
           play: play((one) => (one.nth === 0 ? [SOON + some(one, count), ending] : [some(one, 9), 'end'])),
@@ -91,7 +91,7 @@ describe.concurrent('a legacy server whose stream of a call ends too early', () 
       },
     );
 
-  it('again and again, at each event and in the middle of each, is asked until the answer is there', async () => {
+  it('repeatedly, at each event and within each, is asked until the response arrives', async () => {
     const { server, assay } = await start({
       play: play((one) => {
         const next = one.rest[1];
@@ -103,7 +103,7 @@ describe.concurrent('a legacy server whose stream of a call ends too early', () 
     expect([callsOf(server), tails]).toEqual([1, ['0', '1', '2', '3']]);
   });
 
-  it('and that sends again what came before is heard once', async () => {
+  it('and that repeats earlier events has them delivered once', async () => {
     const { assay } = await start({
       play: play((one) => {
         const all = one.nth === 0 ? one.rest : undefined;
@@ -115,7 +115,7 @@ describe.concurrent('a legacy server whose stream of a call ends too early', () 
     expect(await call(assay)).toEqual(WHOLE);
   });
 
-  it('also while it is in trouble for a while', async () => {
+  it('is also asked again while it is down for a moment', async () => {
     const { server, assay } = await start({
       play: (one) => {
         if (one.nth === 0) streamed(one.response, SOON + some(one, 2), 'cut');
@@ -128,7 +128,7 @@ describe.concurrent('a legacy server whose stream of a call ends too early', () 
     expect(callsOf(server)).toBe(1);
   });
 
-  it('serves several calls at a time, each with its own', async () => {
+  it('serves several concurrent calls, each with its own stream', async () => {
     const { server, assay } = await start({
       play: play((one) => (one.nth < 3 ? [SOON + some(one, 1), 'cut'] : [some(one, 9), 'end'])),
     });
@@ -137,7 +137,7 @@ describe.concurrent('a legacy server whose stream of a call ends too early', () 
     expect(callsOf(server)).toBe(20);
   });
 
-  it('is given the time that it asks for before it is asked again', async () => {
+  it('gets the delay that it asks for before it is asked again', async () => {
     const times: number[] = [];
     const { assay } = await start({
       play: play((one) => {
@@ -150,13 +150,13 @@ describe.concurrent('a legacy server whose stream of a call ends too early', () 
   });
 });
 
-describe.concurrent('such a call ends with an error', () => {
+describe.concurrent('a call on a broken stream fails', () => {
   const first = (one: Connection): boolean => {
     if (one.nth === 0) streamed(one.response, SOON + some(one, 2), 'cut');
     return one.nth === 0;
   };
 
-  it('at once where no event had an id', async () => {
+  it('at once if no event had an id', async () => {
     const { server, assay } = await start({
       play: play(({ rest }) => [
         rest
@@ -170,7 +170,7 @@ describe.concurrent('such a call ends with an error', () => {
     expect([callsOf(server), server.resumed]).toEqual([1, [undefined]]);
   });
 
-  it('where the id is taken back, or could not be sent', async () => {
+  it('if the id is withdrawn, or cannot be sent', async () => {
     for (const id of ['', 'caf\u00e9', ' ', 'x'.repeat(2_000)]) {
       const { server, assay } = await start({
         play: play((one) => [`${some(one, 1)}id: ${id}\ndata: \n\n`, 'cut']),
@@ -180,7 +180,7 @@ describe.concurrent('such a call ends with an error', () => {
     }
   });
 
-  it('where the server refuses to go on; the call is not sent again', async () => {
+  it('if the server refuses to resume; the call is not sent again', async () => {
     for (const status of [400, 405, 409]) {
       const { server, assay } = await start({
         play: (one) => {
@@ -192,7 +192,7 @@ describe.concurrent('such a call ends with an error', () => {
     }
   });
 
-  it('where the session is over; the call is not sent again, and the next has a new session', async () => {
+  it('if the session has ended; the call is not sent again, and the next one has a new session', async () => {
     let isOver = false;
     const { server, assay } = await start({
       play: (one) => {
@@ -209,7 +209,7 @@ describe.concurrent('such a call ends with an error', () => {
     expect(server.seen.filter((one) => one.method === 'initialize')).toHaveLength(2);
   });
 
-  it('at its time limit, and the server is told; nothing is asked for after that', async () => {
+  it('at its time limit, and the server is notified; nothing is requested after that', async () => {
     const { server, assay } = await start(
       { play: play((one) => [SOON + (one.nth === 0 ? some(one, 1) : ''), 'cut']) },
       1_500,
@@ -223,7 +223,7 @@ describe.concurrent('such a call ends with an error', () => {
     expect(server.resumed).toHaveLength(length);
   });
 
-  it('when its client goes away, and the server is told, while Assay waits and while it listens', async () => {
+  it('when its client disconnects, and the server is notified, while Assay waits and while it listens', async () => {
     for (const text of ['retry: 60000\n', SOON]) {
       const server = await startCutting({
         play: play((one) => [text + some(one, 1), one.nth === 0 ? 'cut' : 'open']),
@@ -248,11 +248,11 @@ describe.concurrent('such a call ends with an error', () => {
   });
 });
 
-describe.concurrent('the stream on which a legacy server speaks unasked', () => {
+describe.concurrent("a legacy server's GET stream", () => {
   const note = (data: string): string =>
     JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } });
 
-  it('goes on where it was, after the time that the server asks for, and nothing comes twice', async () => {
+  it('is resumed where it was, after the delay that the server asks for, without repetition', async () => {
     const times: number[] = [];
     const events = ['a', 'b', 'c'].map((id) => ({ id: `own-${id}`, data: note(`said ${id}`) }));
     const { server, assay } = await start({
@@ -274,7 +274,7 @@ describe.concurrent('the stream on which a legacy server speaks unasked', () => 
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(590);
   });
 
-  it('begins anew where the server does not know the event any more', async () => {
+  it('starts afresh if the server no longer knows the event', async () => {
     let streams = 0;
     const { server } = await start({
       play: () => undefined,
@@ -288,7 +288,7 @@ describe.concurrent('the stream on which a legacy server speaks unasked', () => 
   });
 });
 
-describe.concurrent('an official server with a store of events', () => {
+describe.concurrent('an official server with an event store', () => {
   /** Keeps events in memory, as the examples of the SDK do. */
   class Events {
     readonly #all: { readonly id: string; readonly stream: string; readonly message: JSONRPCMessage }[] = [];
@@ -355,7 +355,7 @@ describe.concurrent('an official server with a store of events', () => {
     return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
   }
 
-  it('that closes the stream of a call is polled for its answer', async () => {
+  it("that closes a call's stream is polled for its response", async () => {
     const { url } = await addServer({ type: 'http', url: await startOfficial() });
     const session = await openSession(url);
     expect(await Promise.all([1, 2, 3].map(() => session.call('poll')))).toEqual(Array(3).fill('polled'));

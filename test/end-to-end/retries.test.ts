@@ -101,10 +101,10 @@ const CASES = MOMENTS.flatMap((moment) =>
   ),
 );
 
-describe.concurrent.each(CASES)('$server, a $client client, a connection lost $moment the work', (given) => {
+describe.concurrent.each(CASES)('$server, a $client client, a connection lost $moment the work:', (given) => {
   const { server, ...calling } = given;
 
-  it('runs an idempotent and a read-only tool again, and a tool that is neither at most once', async () => {
+  it('retries an idempotent and a read-only tool, and runs a tool that is neither at most once', async () => {
     for (const tool of ['set', 'read']) {
       const { answer, arrived } = await call(`${server}_${tool}`, calling);
       expect([tool, at(answer, 'error'), arrived]).toEqual([tool, undefined, 2]);
@@ -115,15 +115,15 @@ describe.concurrent.each(CASES)('$server, a $client client, a connection lost $m
   });
 });
 
-describe('a call that is not sent again', () => {
-  it('says that its effect is unknown, and what to do', async () => {
+describe('a call that is not retried', () => {
+  it('reports that its effect is unknown, and what to do', async () => {
     const { answer } = await call('untrusted_add');
     expect(at(answer, 'error', 'message')).toBe(
       'Server "untrusted" ended before it responded: exited with code 7. It is unknown whether the call took effect. It was not sent again, because the tool is not known to be idempotent: check its effect before you repeat it.',
     );
   });
 
-  it('is each call of a server that is not trusted, whatever it declares', async () => {
+  it('includes every call of an untrusted server, whatever it declares', async () => {
     for (const tool of ['untrusted_set', 'untrusted_read']) {
       const { answer, arrived } = await call(tool);
       expect(at(answer, 'error')).toMatchObject(ENDED_ONCE);
@@ -133,7 +133,7 @@ describe('a call that is not sent again', () => {
 });
 
 describe('a call that fails each time', () => {
-  it('is sent again three times over HTTP, and says so', async () => {
+  it('is retried three times over HTTP, and says so', async () => {
     const again = { server: 'h-legacy', outcome: 'failed' };
     const before = await readGauge(assay, 'assay_retries_total', again);
     const { answer, arrived } = await call('h-legacy_set', { moment: 'before', breaks: 9 });
@@ -154,7 +154,7 @@ describe('a call that fails each time', () => {
 });
 
 describe('an approved call whose connection was lost', () => {
-  it('is repeated by its client without another question, once and with the same arguments alone', async () => {
+  it('is repeated by its client without another question, once and with the same arguments only', async () => {
     const home = tempDir();
     const token = await keepToken(home, 'boss', { scopes: ['admin'] });
     const made = await startMade({ era: 'modern', tools: BREAKING_TOOLS, own: breaksOff });

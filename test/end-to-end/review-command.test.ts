@@ -31,7 +31,7 @@ function openPlace(): { readonly have: (tool: JsonObject) => void; run(...args: 
 }
 
 describe('assay review and assay hints', () => {
-  it('show what a tool has become, suspend what was said of it, and accept it', async () => {
+  it('show how a tool has changed, suspend its overrides, and accept it', async () => {
     const place = openPlace();
     const set = ['--set', 'readOnlyHint=true', '--set', 'destructiveHint=false', '--reason', 'it lists'];
     expect(await place.run('hints', 'filed_act', ...set)).toMatchObject({ code: 0 });

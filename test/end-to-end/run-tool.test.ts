@@ -50,7 +50,7 @@ async function signedIn(): Promise<Headers> {
   return { origin, 'sec-fetch-site': 'same-origin', cookie: cookie.split(';')[0] ?? '' };
 }
 
-it('answers with the result, and is recorded under the name of its token', async () => {
+it('returns the result, and is recorded under the name of its token', async () => {
   const stream = await run('plain.echo', { text: 'hello' });
   expect([stream.status, stream.headers['content-type']]).toEqual([200, 'text/event-stream']);
   expect(await resultIn(stream)).toEqual({ content: [{ type: 'text', text: '{"text":"hello"}' }] });
@@ -64,7 +64,7 @@ it('answers with the result, and is recorded under the name of its token', async
   ]);
 });
 
-it('passes on progress, an error of the server, and a refusal', async () => {
+it('relays progress, an error of the server, and a refusal', async () => {
   const steps = await run('slow.steps', { steps: 2, intervalMs: 1, who: 'me' });
   await resultIn(steps);
   expect(steps.messages().slice(0, 2)).toEqual([
@@ -82,7 +82,7 @@ it('passes on progress, an error of the server, and a refusal', async () => {
   expect(await resultIn(refused)).toMatchObject({ code: 'TOOL_DISABLED', title: 'Tool disabled' });
 });
 
-it('needs the scope admin and a known tool, and takes a cookie only from the pages', async () => {
+it('requires the scope admin and a known tool, and accepts a cookie only from the pages', async () => {
   const reader = adminClient(assay, await keepToken(home, 'reader', { scopes: ['read', 'mcp', 'execute'] }));
   expect([
     verdictOf(await reader.post('/tools/plain.echo/run', {})),
@@ -124,8 +124,8 @@ it('is cancelled at the server when its reader closes the connection, and when i
   expect(await untilCancelled(2)).toMatchObject({ waiting: 0 });
 });
 
-describe('the approval of a run at the pages', () => {
-  it('is asked for though clients confirm elsewhere, and given by the same browser session alone', async () => {
+describe('the approval of a run on the pages', () => {
+  it('is requested even if clients confirm elsewhere, and given by the same browser session only', async () => {
     const [page, otherPage] = [await signedIn(), await signedIn()];
     const stream = await run('plain.echo', { text: 'asked' }, page);
     const path = `/approvals/${await waitingIn(stream)}/approve`;
@@ -143,7 +143,7 @@ describe('the approval of a run at the pages', () => {
     await resultIn(third);
   });
 
-  it('does not count for an MCP client with the same token, nor can a page answer the question of that client', async () => {
+  it("does not count for an MCP client with the same token, nor can a page answer that client's question", async () => {
     const page = await signedIn();
     const edit = { confirm: 'first', annotations: { destructiveHint: false } };
     expect(verdictOf(await boss.ask('PATCH', '/tools/plain_label', { body: edit }))).toBe('200');

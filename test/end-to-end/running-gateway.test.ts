@@ -33,7 +33,7 @@ function prepare() {
   return { home, config, run, starts };
 }
 
-describe('commands beside a running serve', () => {
+describe('commands next to a running serve', () => {
   it('print the same through it as without it, and start no server', async () => {
     const { home, config, run, starts } = prepare();
     // The first run starts all servers, so that later ones know their tools.
@@ -81,7 +81,7 @@ describe('commands beside a running serve', () => {
     expect(made.countOf('tools/call')).toBe(1);
   });
 
-  it('use no gateway of another config or another version, and say so at debug', async () => {
+  it('ignore a gateway of another config or version, and say so at debug level', async () => {
     const { home, config, run } = prepare();
     const other = writeConfig({ elsewhere: fixture('plain') });
     await startGateway({ home, config: other });

@@ -148,7 +148,7 @@ const rows = Object.entries(ATTACKS).flatMap(([id, attacks]) =>
     : attacks.map(([method, path, body, verdict]) => ({ id, method, path, body, verdict })),
 );
 
-describe('a token with admin alone', () => {
+describe('a token with only the scope admin', () => {
   it.each(rows)('gains nothing by $id: $method $path $body', async ({ method, path, body, verdict }) => {
     const before = await lastingState();
     const answer = await instance.limited.ask(method, path.replace('WEATHER', weather), { body });
@@ -156,7 +156,7 @@ describe('a token with admin alone', () => {
     expect(await lastingState()).toEqual(before);
   });
 
-  it('meets no operation that writes and is not looked at here', async () => {
+  it('is tested here against every operation that writes', async () => {
     const document = (await instance.admin.get('/openapi.json')).json();
     const paths = at(document, 'paths');
     const ids = Object.values(isObject(paths) ? paths : {}).flatMap((item) =>
@@ -167,7 +167,7 @@ describe('a token with admin alone', () => {
     expect(ids.toSorted()).toEqual(Object.keys(ATTACKS).toSorted());
   });
 
-  it('is tried with every setting of this kind', () => {
+  it('is tested with every setting of this kind', () => {
     const startup = Object.entries(SETTINGS).filter(([, { changedBy }]) => changedBy === 'startup');
     expect(startup.map(([key]) => key)).toEqual(Object.keys(WANTED));
   });
@@ -179,7 +179,7 @@ describe('a token with admin alone', () => {
     );
   });
 
-  it('brings none of these settings in a bundle; the plan shows what it is and what was wanted', async () => {
+  it('cannot import any of these settings in a bundle; the plan shows the current and the requested value', async () => {
     for (const apply of [false, true]) {
       const answer = await instance.limited.post('/import', {
         bundle: { assay: 1, preferences: { ...WANTED, 'limits.drainMs': 1_234 } },
@@ -209,7 +209,7 @@ describe('a token with admin alone', () => {
   });
 });
 
-it('a setting that an earlier version stored is ignored, shown everywhere, and can be deleted', async () => {
+it('a setting stored by an earlier version is ignored, shown everywhere, and can be deleted', async () => {
   const home = tempDir();
   const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
   const auditEvent = { atMs: 1, subject: 'x', action: 'preference.update', before: 0, after: 1 } as const;

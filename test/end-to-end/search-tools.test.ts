@@ -46,7 +46,7 @@ describe.each([
     expect((await model.call('call_tool', { name: 'other.b.c' })).text).toBe('other:b.c');
   });
 
-  it('says what is wrong with a name or arguments, and how a tool is called', async () => {
+  it('reports what is wrong with a name or arguments, and how a tool is called', async () => {
     for (const tool of ['describe_tool', 'call_tool'])
       expect(await model.call(tool, { name: 'plain.ad' })).toMatchObject({
         isError: true,

@@ -58,8 +58,8 @@ const bodies = BLOCKS.filter(({ kind, text }) => kind === 'json' && !/\/\/ |\.\.
 const wholeTools = bodies.filter((body) => at(body, 'name') !== undefined);
 const annotated = bodies.filter((body) => at(body, 'name') === undefined);
 
-describe('the commands of the page', () => {
-  it('make a tool as it stands there, and change it', async () => {
+describe('the commands of the seed page', () => {
+  it('create a tool as described there, and change it', async () => {
     const [make, update] = commands;
     const [made = null] = await answersOf(make!);
     expect(made).toMatchObject({
@@ -76,7 +76,7 @@ describe('the commands of the page', () => {
     });
   });
 
-  it('register a gateway, and annotate what was discovered', async () => {
+  it('register a gateway, and annotate the discovered tools', async () => {
     const [, , register, discovered] = commands;
     const [gateway] = await answersOf(register!);
     expect(gateway).toMatchObject({
@@ -100,14 +100,14 @@ describe('the commands of the page', () => {
     expect(tool).toMatchObject(expected);
   });
 
-  it('are all of them', () => {
+  it('are all covered here', () => {
     expect([commands.length, wholeTools.length, annotated.length]).toEqual([5, 3, 4]);
   });
 });
 
-describe('the bodies of the page', () => {
+describe('the bodies of the seed page', () => {
   it.each(wholeTools.map((body) => [textAt(body, 'name'), body] as const))(
-    'make %s with what they say, and no more',
+    'create %s with exactly what they contain',
     async (name, body) => {
       const made = await world.admin.post('/tools', body);
       expect(verdictOf(made)).toBe('201');

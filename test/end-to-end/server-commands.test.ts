@@ -33,7 +33,7 @@ function prepare() {
 }
 
 describe('assay add and remove', () => {
-  it('write an entry, try it, and take it out again; all else in the file stays', async () => {
+  it('write an entry, try it, and remove it again; everything else in the file stays', async () => {
     const { run, text } = prepare();
     const added = await run('add', 'plain', '--env', 'A=b', '--env', 'C=d', '--', ...COMMAND);
     expect([added.code, added.stderr]).toEqual([0, '']);
@@ -79,7 +79,7 @@ describe('assay add and remove', () => {
 });
 
 describe('assay status', () => {
-  it('shows servers, clients and reviews of the running gateway, which takes up what is added', async () => {
+  it('shows servers, clients and reviews of the running gateway, which picks up what is added', async () => {
     const { run, home, config } = prepare();
     const idle = await run('status');
     expect([idle.code, idle.stdout.split('\n')[0]]).toEqual([
@@ -120,7 +120,7 @@ describe('assay status', () => {
 });
 
 describe('assay logs', () => {
-  it('shows what serve logged, all of it or of one server with its stderr, also when it has ended', async () => {
+  it('shows what serve logged, all of it or of one server with its stderr, also after it has exited', async () => {
     const { run, home, config } = prepare();
     expect((await run('logs')).stderr).toContain('No lines.');
     await run('add', 'plain', '--no-start', '--', ...COMMAND);

@@ -67,7 +67,7 @@ async function labels(): Promise<readonly unknown[]> {
   return shown.map(({ subject, label, source }) => [subject, label, source].join(' '));
 }
 
-describe('a caller that has seen untrusted content and private data', () => {
+describe('a caller that has received untrusted content and private data', () => {
   it('may send nothing out without approval, in any session, and others may', async () => {
     expect(await call('agent', 'web_fetch')).toBe('fetch');
     expect(await call('agent', 'web_post')).toBe('post');
@@ -82,13 +82,13 @@ describe('a caller that has seen untrusted content and private data', () => {
     ]);
   });
 
-  it('keeps its labels when Assay is started anew', async () => {
+  it('keeps its labels across a restart of Assay', async () => {
     await assay.stop();
     await start();
     expect(await call('agent', 'web_post')).toMatch(HELD);
   });
 
-  it('is explained, and refused where that is preferred', async () => {
+  it('is explained, and refused if configured', async () => {
     const set = (value: unknown): Promise<unknown> =>
       admin.ask('PATCH', '/preferences', { body: { 'policy.outbound': value } });
     await set('refuse');
@@ -105,7 +105,7 @@ describe('a caller that has seen untrusted content and private data', () => {
     expect(await call('agent', 'web_post')).toMatch(HELD);
   });
 
-  it('may again when an operator has cleared the labels', async () => {
+  it('may send again when an operator has cleared the labels', async () => {
     const run = (...args: readonly string[]): ReturnType<typeof runAssay> =>
       runAssay(['policy', 'labels', ...args, '--home', home, '--config', config]);
     expect((await run()).stdout).toMatch(/^agent +saw-untrusted +web\.fetch +20/m);
@@ -116,7 +116,7 @@ describe('a caller that has seen untrusted content and private data', () => {
     expect(await labels()).toEqual(['other saw-untrusted web.post']);
   });
 
-  it('is the same for a model of the modern era, which reads why', async () => {
+  it("is handled the same for a modern client's model, which reads why", async () => {
     const headers = bearer(tokens['modern'] ?? '');
     const model = await meet({ url: assay.url, headers }, 'modern');
     await model.call('files_read_text_file', { path: note });

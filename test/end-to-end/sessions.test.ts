@@ -13,8 +13,8 @@ const isGone = (answer: Answer): boolean =>
 const ping = (session: LegacySession): Promise<Answer> =>
   session.post('{"jsonrpc":"2.0","id":"p","method":"ping"}');
 
-describe('a session that its client ends in the middle', () => {
-  it('takes its calls and streams with it, and no other session', async () => {
+describe('a session that its client ends early', () => {
+  it('ends its calls and streams, and no other session', async () => {
     const assay = await startGateway({ servers: { c: fixture('cancellable') } });
     await assay.settled();
     const [session, other] = await Promise.all([openSession(assay.url), openSession(assay.url)]);
@@ -49,7 +49,7 @@ describe('a session that its client ends in the middle', () => {
   });
 });
 
-describe('a session that nobody uses', () => {
+describe('an unused session', () => {
   let assay: Gateway;
   beforeAll(async () => {
     const settings = { 'limits.sessionIdleMs': 1_500 };
@@ -65,7 +65,7 @@ describe('a session that nobody uses', () => {
     expect(isGone(await ping(session))).toBe(true);
   });
 
-  it('stays as long as a stream is open or a request is under way', async () => {
+  it('stays as long as a stream is open or a request is pending', async () => {
     const [listening, calling, resuming] = await Promise.all([
       openSession(assay.url),
       openSession(assay.url),
@@ -140,8 +140,8 @@ describe('three hundred sessions', () => {
   });
 });
 
-describe('a request of an ended session', () => {
-  it('gets 404 whatever it is', async () => {
+describe('any request of an ended session', () => {
+  it('gets 404', async () => {
     const assay = await startGateway({ servers: { c: fixture('cancellable') } });
     const session = await openSession(assay.url, { version: '2025-03-26' });
     await session.end();

@@ -11,7 +11,7 @@ describe('assay settings', () => {
   const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
     runAssay(['settings', '--config', config, '--home', tempDir(), ...args], { env });
 
-  it('shows each setting with its value and whose word it is, and what is wrong on stderr', async () => {
+  it('shows each setting with its value and source, and errors on stderr', async () => {
     const { code, stdout, stderr } = await run(['--json'], { ASSAY_LIMITS_UNREAD_MS: '9' });
     expect(code).toBe(0);
     const shown = (key: string) =>
@@ -33,7 +33,7 @@ describe('assay settings', () => {
   });
 });
 
-it('a wrong setting in the environment is refused by every command: exit code 3, and its range', async () => {
+it('an invalid setting in the environment is refused by every command: exit code 3, and its range', async () => {
   const config = writeConfig({ plain: fixture('plain') });
   for (const command of ['serve', 'stdio', 'tools', 'settings']) {
     const run = await runAssay([command, '--config', config, '--home', tempDir()], {

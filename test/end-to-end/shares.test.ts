@@ -23,7 +23,7 @@ interface Tokens {
   readonly admin: string;
 }
 
-describe('a greedy holder of a token', () => {
+describe('a token holder with excessive use', () => {
   let assay: Gateway;
   let tokens: Tokens;
 
@@ -114,8 +114,8 @@ describe('a greedy holder of a token', () => {
   });
 });
 
-describe('a token that leaked', () => {
-  it('is revoked and made anew under its name at once: what it opened ends, and what the new one opens lasts', async () => {
+describe('a leaked token', () => {
+  it('is revoked and recreated under its name at once: what it opened ends, and what the new one opens continues', async () => {
     const home = tempDir();
     const leaked = await keepToken(home, 'ci', { scopes: ['mcp', 'read'] });
     const assay = await startGateway({ servers: { c: fixture('cancellable') }, home });
@@ -167,7 +167,7 @@ describe('a token that leaked', () => {
       );
   });
 
-  it('is refused, with all that it opened, when the REST API has said that it is revoked', async () => {
+  it('is refused, with all that it opened, when the REST API has confirmed the revocation', async () => {
     const home = tempDir();
     const leaked = await keepToken(home, 'leaked');
     const admin = await keepToken(home, 'admin', { scopes: ['admin'] });
@@ -188,7 +188,7 @@ describe('a token that leaked', () => {
   });
 });
 
-it('who fills a server with calls that do not end keeps no other token from it', async () => {
+it('a client that fills a server with endless calls blocks no other token from it', async () => {
   const home = tempDir();
   const [greedy, modest, admin] = await Promise.all([
     keepToken(home, 'greedy'),

@@ -42,7 +42,7 @@ const OWN_ADDRESS = Object.values(networkInterfaces())
   .flat()
   .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
 
-describe('where a server sends those who want to sign in', () => {
+describe('the sign-in address named by a server', () => {
   it.each([
     ['https://169.254.169.254/latest/meta-data', 'a metadata address'],
     ['https://[fd00:ec2::254]/', 'a metadata address'],
@@ -51,25 +51,25 @@ describe('where a server sends those who want to sign in', () => {
     ['https://0x0a000001/', 'a private address'],
     ['https://169.254.7.7/', 'a link-local address'],
     ['https://0.0.0.0/', 'a reserved address'],
-  ])('may not be %s', async (issuer, kind) => {
+  ])('cannot be %s', async (issuer, kind) => {
     expect(await complaintAbout(issuerAt(issuer))).toContain(`leads to ${kind}, so nothing was sent there: `);
   });
 
   it.each(['http://93.184.215.14/', 'http://169.254.169.254/', 'ftp://127.0.0.1/'])(
-    'may not be without TLS: %s',
+    'cannot be without TLS: %s',
     async (issuer) => {
       expect(await complaintAbout(issuerAt(issuer))).toContain('is no https address');
     },
   );
 
-  it.runIf(OWN_ADDRESS !== undefined)('may not be another interface of this machine', async () => {
+  it.runIf(OWN_ADDRESS !== undefined)('cannot be another interface of this machine', async () => {
     const other = await trap(OWN_ADDRESS!);
     await complaintAbout(issuerAt(other.url.replace('http:', 'https:')));
     await complaintAbout(issuerAt(other.url));
     expect(other.visits).toEqual([]);
   });
 
-  it('may not be a private address by the place of its metadata, or by a redirect', async () => {
+  it('cannot be a private address through the location of its metadata, or a redirect', async () => {
     const place = await complaintAbout({ metadataUrl: 'https://192.168.7.7/metadata' });
     expect(place).toContain('a private address');
     const other = await trap('127.0.0.1');
@@ -78,7 +78,7 @@ describe('where a server sends those who want to sign in', () => {
     expect(other.visits).toEqual([]);
   });
 
-  it('may be another place of this machine only where the setting says so, which the complaint names', async () => {
+  it('can be elsewhere on this machine only if the setting allows it, which the error names', async () => {
     const other = await trap('127.0.0.1');
     expect(await complaintAbout(issuerAt(other.url), {})).toContain(
       'leads to a loopback address, so nothing was sent there: to allow it, set http.allowLoopback (ASSAY_HTTP_ALLOW_LOOPBACK=true)',
@@ -88,7 +88,7 @@ describe('where a server sends those who want to sign in', () => {
     expect(other.visits).not.toEqual([]);
   });
 
-  it('may not speak for another resource', async () => {
+  it('cannot be for another resource', async () => {
     const text = await complaintAbout({
       metadata: () => ({ resource: 'https://other.example/mcp', authorization_servers: [] }),
     });

@@ -38,8 +38,8 @@ const inHome = ({ config, home }: { readonly config: string; readonly home: stri
   ...['--config', config, '--home', home],
 ];
 
-describe('a server that has people sign in', () => {
-  it('waits for authorization, says by which command, and comes up in a running `serve` when that is done', async () => {
+describe('a server that requires a sign-in', () => {
+  it('waits for it, names the command, and becomes ready in a running `serve` when it is done', async () => {
     const { server, config, home } = await standing();
     const assay = await startGateway({ config, home });
     const before = serverIn(await assay.settled(), 'remote');
@@ -61,7 +61,7 @@ describe('a server that has people sign in', () => {
     expect(server.authorizations.at(-1)).toMatch(/^Bearer \S{20,}$/);
   });
 
-  it('is named by the doctor, with the command', async () => {
+  it('is reported by the doctor, with the command', async () => {
     const place = await standing();
     const found = await runAssay(['doctor', ...inHome(place), '--json']);
     expect(found.stdout).toContain('it waits for authorization; run `assay auth remote`');
@@ -85,7 +85,7 @@ describe('a server that has people sign in', () => {
     expect(at(refused, 'error', 'message')).toContain('run `assay auth remote`');
   });
 
-  it('is asked nothing of that kind where the config says what to send', async () => {
+  it('needs no sign-in if the config has a credential', async () => {
     const { issuer, server, config, home } = await standing({
       headers: { Authorization: 'Bearer of-the-config' },
     });
@@ -99,7 +99,7 @@ describe('a server that has people sign in', () => {
 });
 
 describe('`assay auth`', () => {
-  it('takes the address at which the browser ended, pasted', async () => {
+  it('accepts the pasted address at which the browser ended', async () => {
     const place = await standing();
     const started = await startSignIn('remote', place);
     started.paste(await browse(started.address));
@@ -107,7 +107,7 @@ describe('`assay auth`', () => {
     expect(started.stdout()).toContain('Signed in');
   });
 
-  it('waits for the browser also where nobody can paste anything', async () => {
+  it('also waits for the browser if nobody can paste anything', async () => {
     const place = await standing();
     const started = await startSignIn('remote', place);
     started.hangUp();
@@ -117,7 +117,7 @@ describe('`assay auth`', () => {
     expect(await started.ended).toBe(0);
   });
 
-  it('does not take an answer to another sign-in, by the browser or pasted', async () => {
+  it('rejects an answer to another sign-in, from the browser or pasted', async () => {
     const place = await standing();
     const started = await startSignIn('remote', place);
     const answer = new URL(await browse(started.address));
@@ -129,7 +129,7 @@ describe('`assay auth`', () => {
     await untilLogged(started, 'its "state" differs');
   });
 
-  it('does not take the answer of another issuer', async () => {
+  it('rejects an answer of another issuer', async () => {
     const place = await standing();
     const started = await startSignIn('remote', place);
     const answer = new URL(await browse(started.address));
@@ -140,7 +140,7 @@ describe('`assay auth`', () => {
     expect(place.issuer.countOf('granted authorization_code')).toBe(0);
   });
 
-  it('takes one answer, and no second one', async () => {
+  it('accepts one answer, and no second one', async () => {
     const place = await standing();
     const started = await startSignIn('remote', place);
     const answer = await browse(started.address);
@@ -152,7 +152,7 @@ describe('`assay auth`', () => {
     expect(await started.ended).toBe(0);
   });
 
-  it('says what the issuer said where that was no', async () => {
+  it("prints the issuer's error", async () => {
     const place = await standing();
     const started = await startSignIn('remote', place);
     const { searchParams } = new URL(started.address);
@@ -167,7 +167,7 @@ describe('`assay auth`', () => {
     await untilLogged(started, 'the issuer refused: "access_denied"');
   });
 
-  it('lists what was signed in without a secret, and forgets it where the issuer hears of it', async () => {
+  it('lists sign-ins without secrets, and revokes one at the issuer if supported', async () => {
     const place = await standing();
     expect((await signIn('remote', place)).code).toBe(0);
     const listed = await runAssay(['auth', '--list', '--json', ...inHome(place)]);
@@ -190,7 +190,7 @@ describe('`assay auth`', () => {
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no sign-in') });
   });
 
-  it('names the servers that there are where it knows none of that name', async () => {
+  it('lists the known servers if the name is unknown', async () => {
     const place = await standing();
     const run = await runAssay(['auth', 'remoet', ...inHome(place)]);
     expect(run).toEqual({
@@ -200,7 +200,7 @@ describe('`assay auth`', () => {
     });
   });
 
-  it('uses the client id of the config where the issuer registers nobody', async () => {
+  it('uses the configured client id if the issuer has no registration', async () => {
     const clients = [
       {
         client_id: 'assay-here',
@@ -221,7 +221,7 @@ describe('`assay auth`', () => {
     expect(place.issuer.countOf('POST /reg')).toBe(0);
   });
 
-  it('uses a client metadata document where the client id is the address of one', async () => {
+  it('uses a client metadata document if the client id is a URL', async () => {
     const clientId = 'https://assay.example/client.json';
     const document = {
       client_id: clientId,
@@ -239,8 +239,8 @@ describe('`assay auth`', () => {
   });
 });
 
-describe('what is kept of a sign-in', () => {
-  it('is nowhere in the home in clear, and its key only for this user', async () => {
+describe('the stored sign-in', () => {
+  it('is nowhere in the home in plaintext, and its key readable only by this user', async () => {
     const place = await standing();
     expect((await signIn('remote', place)).code).toBe(0);
     await runAssay(['tools', ...inHome(place)]);
@@ -252,7 +252,7 @@ describe('what is kept of a sign-in', () => {
     expect(statSync(join(place.home, 'encryption.key')).mode & 0o777).toBe(0o600);
   });
 
-  it('is not of use to another server under the same name', async () => {
+  it('cannot be used for another server under the same name', async () => {
     const place = await standing();
     expect((await signIn('remote', place)).code).toBe(0);
     const other = await startProtected({ issuer: place.issuer });
@@ -264,7 +264,7 @@ describe('what is kept of a sign-in', () => {
     expect(listed.stdout).toContain('foreign');
   });
 
-  it('is asked for again when the key is lost', async () => {
+  it('is requested again if the key is lost', async () => {
     const place = await standing();
     expect((await signIn('remote', place)).code).toBe(0);
     writeFileSync(join(place.home, 'encryption.key'), Buffer.alloc(32, 7).toString('base64'));
@@ -277,7 +277,7 @@ describe('what is kept of a sign-in', () => {
     expect((await runAssay(['tools', ...inHome(place)])).stdout).toContain('remote_read');
   });
 
-  it('is encrypted by the key of the environment where there is one, and by nothing that is none', async () => {
+  it('is encrypted with the key from the environment if there is one, and never with an invalid one', async () => {
     const place = await standing();
     const env = { ASSAY_ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('hex') };
     expect((await signIn('remote', { ...place, env })).code).toBe(0);

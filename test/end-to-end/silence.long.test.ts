@@ -23,7 +23,7 @@ describe('silence over HTTP', () => {
     ['legacy', () => session.stream('tools/call', CALL)],
     ['modern', () => modernStream(assay.url, 'tools/call', { params: CALL })],
   ] as const)(
-    'of 10 s makes the answer of a %s call a stream, kept alive by comments until the result comes',
+    'of 10 s turns the response to a %s call into a stream, kept alive by comments until the result arrives',
     async (_era, ask) => {
       const startMs = Date.now();
       const stream = await ask();

@@ -68,7 +68,7 @@ describe('a client of the older transport HTTP+SSE', () => {
     url = `http://127.0.0.1:${assay.port}/sse/all`;
   });
 
-  it('sees the same list as others, calls, hears of progress, and is asked', async () => {
+  it('sees the same list as others, calls tools, gets progress, and is asked', async () => {
     const client = await official(url);
     const other = await openSession(assay.url);
     const shown = (await client.listTools()).tools.map(({ name }) => name);
@@ -87,12 +87,12 @@ describe('a client of the older transport HTTP+SSE', () => {
     expect(textIn(asked)).toContain('"yes":true');
   });
 
-  it('has each endpoint, with the tools of that one', async () => {
+  it('can use each endpoint, with its tools', async () => {
     const client = await official(`http://127.0.0.1:${assay.port}/sse/servers/plain`);
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo');
   });
 
-  it('posts to the address of its stream, which ends with it', async () => {
+  it('posts to the URL of its stream, and ends with it', async () => {
     const client = await begin(url);
     expect(client.address).toMatch(/\/sse\/all\?sessionId=[\da-f-]{36}$/);
     expect((await client.post(PING)).status).toBe(202);
@@ -121,7 +121,7 @@ describe('a client of the older transport HTTP+SSE', () => {
     expect((await client.post(body, headers as Readonly<Record<string, string>>)).status).toBe(status);
   });
 
-  it('cannot open a stream from a page elsewhere, nor use another method', async () => {
+  it('cannot open a stream from a foreign page, nor use another method', async () => {
     const from = (headers: Readonly<Record<string, string>>, method = 'GET') =>
       send(url, { method, headers });
     const accept = 'text/event-stream';
@@ -135,7 +135,7 @@ describe('a client of the older transport HTTP+SSE', () => {
   });
 });
 
-it('a token opens only the sessions that it began, and at most so many are open', async () => {
+it('a token opens only the sessions that it began, and only a limited number can be open', async () => {
   const home = tempDir();
   const env = { ASSAY_MCP_ACCESS: 'token', ASSAY_MCP_SSE: 'true', ASSAY_LIMITS_SESSIONS: '1' };
   const assay = await startGateway({ home, env });
@@ -149,7 +149,7 @@ it('a token opens only the sessions that it began, and at most so many are open'
   expect((await send(url, { method: 'GET', headers: { accept, ...bearer(theirs) } })).status).toBe(503);
 });
 
-it('the older transport is off unless it is switched on', async () => {
+it('the older transport is off unless enabled', async () => {
   const assay = await startGateway();
   const asked = { method: 'GET', headers: { accept: 'text/event-stream' } };
   const url = `http://127.0.0.1:${assay.port}/sse`;

@@ -31,7 +31,7 @@ function shapesAt(place: number): readonly (readonly [index: number, shape: stri
   return [...SHAPES.entries()].filter(([at]) => IS_LONG || (at + place) % 3 === 0);
 }
 
-it('holds nobody up for long, whatever servers and clients send', async () => {
+it('nobody is blocked for long, whatever servers and clients send', async () => {
   const file = join(tempDir(), 'longest');
   const servers = Object.fromEntries(
     PLACES.flatMap((place, index) =>

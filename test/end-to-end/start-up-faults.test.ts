@@ -24,7 +24,7 @@ const STATES: Readonly<Record<string, string>> = {
 };
 
 describe('a server that cannot start', () => {
-  it('is named in /health with a cause, and the other servers go on', async () => {
+  it('is named in /health with a cause, and the other servers work', async () => {
     const assay = await startAssay({ servers: { ...FAULTS, plain: fixture('plain') } });
     const health = await assay.settled();
     for (const name of NAMES) {
@@ -43,7 +43,7 @@ describe('a server that cannot start', () => {
     expect(await assay.stop()).toBe(0);
   });
 
-  it('says why in a cause that a person can use', async () => {
+  it('reports a cause that a person can use', async () => {
     const assay = await startGateway({ servers: FAULTS });
     const health = await assay.settled();
     const cause = (name: string): string => textAt(serverIn(health, name), 'cause');

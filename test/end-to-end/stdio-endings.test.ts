@@ -82,16 +82,16 @@ describe.concurrent('assay stdio', () => {
     return Date.now() - startMs;
   }
 
-  it('ends when stdin closes, though its client read nothing', async () => {
+  it('exits when stdin closes, although its client read nothing', async () => {
     expect(await unread(2_000_000, [])).toBeLessThan(16_000);
   });
 
-  it('ends when stdin closes, though its client read nothing and went on asking', async () => {
+  it('exits when stdin closes, although its client read nothing and kept asking', async () => {
     const ping = '{"jsonrpc":"2.0","id":99,"method":"ping"}';
     expect(await unread(2_000_000, [ping, ping.replace('99', '100')])).toBeLessThan(16_000);
   });
 
-  it('answers what it was asked before stdin closed', async () => {
+  it('responds to requests sent before stdin closed', async () => {
     const pipe = spawnStdio({ servers: { plain: fixture('plain') } });
     await pipe.initialize();
     await pipe.ask('tools/list');

@@ -24,7 +24,7 @@ describe('assay stdio', () => {
     expect(await pipe.call('plain_label')).toBe('plain');
   });
 
-  it('serves a modern client without initialize, and asks each request for its envelope', async () => {
+  it('serves a modern client without initialize, and requires an envelope in each request', async () => {
     const pipe = spawnStdio({ servers: { plain: fixture('plain') } });
     const discovered = await pipe.ask('server/discover', { _meta: envelope() });
     expect(listAt(discovered, 'result', 'supportedVersions')).toContain('2026-07-28');
@@ -52,7 +52,7 @@ describe('assay stdio', () => {
     expect(progress).toEqual([1, 2]);
   });
 
-  it('answers several requests that came in one write, and one that came in three', async () => {
+  it('answers several requests in one write, and one split over three writes', async () => {
     const pipe = spawnStdio({ servers: { plain: fixture('plain') } });
     pipe.write(
       `${initializeOf('2025-11-25')}\n{"jsonrpc":"2.0","id":2,"method":"ping"}\r\n\n{"jsonrpc":"2.0",`,
@@ -67,7 +67,7 @@ describe('assay stdio', () => {
     });
   });
 
-  it('answers a slow call and a fast one in the order in which they are done', async () => {
+  it('answers a slow call and a fast one in the order of completion', async () => {
     const pipe = spawnStdio({ servers: { plain: fixture('plain') } });
     await pipe.initialize();
     const slow = pipe.call('plain_sleep', { ms: 500 });
@@ -76,7 +76,7 @@ describe('assay stdio', () => {
     expect(await slow).toBe('slept 500');
   });
 
-  it('passes a change of tools on to its legacy client', async () => {
+  it('relays a change of tools to its legacy client', async () => {
     const pipe = spawnStdio({ servers: { changer: fixture('changer') } });
     await pipe.initialize();
     await pipe.ask('tools/list');
@@ -88,7 +88,7 @@ describe('assay stdio', () => {
     });
   });
 
-  it('ends by itself, with code 0, when stdin ends, after what it was asked before is answered', async () => {
+  it('exits by itself, with code 0, when stdin ends, after pending requests are answered', async () => {
     const pipe = spawnStdio({ servers: { plain: fixture('plain') } });
     await pipe.initialize();
     await pipe.ask('tools/list');
@@ -100,7 +100,7 @@ describe('assay stdio', () => {
     expect(pipe.lines().some((line) => line.includes('"id":"last"'))).toBe(true);
   });
 
-  it('ends with its servers when its client disconnected without a word', async () => {
+  it('ends with its servers when its client disconnected without a message', async () => {
     const pipe = spawnStdio({ servers: { g: fixture('grandchild') } });
     await pipe.initialize();
     const pids = JSON.parse(await pipe.call('g_pids')) as { child: number; grandchild: number };

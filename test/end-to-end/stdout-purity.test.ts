@@ -26,20 +26,20 @@ const HOSTILE: readonly (readonly [string, Record<string, string>])[] = [
   ],
 ];
 
-describe('stdout of assay stdio carries JSON-RPC alone', () => {
+describe('stdout of assay stdio contains only JSON-RPC', () => {
   it.each(HOSTILE)('with %s', async (_name, env) => {
     const pipe = spawnStdio({ servers: SERVERS, env });
     await checkPurity(pipe);
   });
 
-  it('with a noisy config: comments, unknown keys, a bad entry', async () => {
+  it('with a flawed config: comments, unknown keys, an invalid entry', async () => {
     const config = writeText(
       `// a comment\n{"mcpServers": {"plain": ${JSON.stringify(fixture('plain'))}, "broken": 7,}, "$schema": "x", "inputs": []}`,
     );
     await checkPurity(spawnStdio({ config }));
   });
 
-  it('when a setting is refused: the sentence goes to stderr', async () => {
+  it('with a refused setting: the message goes to stderr', async () => {
     const pipe = spawnStdio({ servers: SERVERS, env: { ASSAY_LOG_LEVEL: 'shout' } });
     pipe.closeStdin();
     expect(await pipe.ended).not.toBe(0);
@@ -47,7 +47,7 @@ describe('stdout of assay stdio carries JSON-RPC alone', () => {
     await untilLogged(pipe, 'ASSAY_LOG_LEVEL');
   });
 
-  it('when it is told to end by a signal', async () => {
+  it('when a signal ends it', async () => {
     const pipe = spawnStdio({ servers: SERVERS });
     await pipe.initialize();
     await pipe.ask('tools/list');

@@ -66,8 +66,8 @@ async function callMany(
   return { got, expected };
 }
 
-describe.concurrent('a lock that another process holds on the store', () => {
-  it('of 3 s touches no call, no token and no look at the health, and delays who writes', async () => {
+describe.concurrent('a lock held by another process on the store', () => {
+  it('for 3 s affects no call, token or health check, and delays writes', async () => {
     const home = tempDir();
     const token = await keepToken(home, 'before');
     const assay = await startAssay({ servers, home, env: { ASSAY_MCP_ACCESS: 'token' } });
@@ -88,7 +88,7 @@ describe.concurrent('a lock that another process holds on the store', () => {
     expect(assay.stderr()).not.toContain('"level":"error"');
   });
 
-  it('of more than 5 s refuses who writes, with a sentence and nothing half; the calls go on', async () => {
+  it('for more than 5 s refuses writes, with a message and nothing half-written; calls continue', async () => {
     const home = tempDir();
     const token = await keepToken(home, 'before');
     const assay = await startAssay({ servers, home, env: { ASSAY_MCP_ACCESS: 'token' } });
@@ -105,7 +105,7 @@ describe.concurrent('a lock that another process holds on the store', () => {
     await untilStatus([assay], await createToken(home, 'late'), 200);
   });
 
-  it('does not keep a serve from starting', async () => {
+  it('does not prevent a serve from starting', async () => {
     const home = tempDir();
     const token = await keepToken(home, 'before');
     const other = await lock(home, 60_000);
@@ -114,7 +114,7 @@ describe.concurrent('a lock that another process holds on the store', () => {
     expect(other.isHeld()).toBe(true);
   });
 
-  it('of more than 5 s loses nothing of what is accepted: it is kept once the lock is gone', async () => {
+  it('for more than 5 s loses no accepted definition: it is stored once the lock is gone', async () => {
     const home = tempDir();
     const assay = await startAssay({ servers: { changer: fixture('changer') }, home });
     await assay.settled();
@@ -143,7 +143,7 @@ describe.concurrent('a lock that another process holds on the store', () => {
 });
 
 describe('two serves on one home', () => {
-  it('both refuse a token that a third process revokes, and both accept one that it makes', async () => {
+  it('both refuse a token revoked by a third process, and both accept one created by it', async () => {
     const home = tempDir();
     const config = writeConfig(servers);
     const token = await keepToken(home, 'first');

@@ -50,16 +50,16 @@ describe('the state of a server', () => {
     session = await openSession(assay.url);
   });
 
-  it('is starting while its handshake lasts', async () => {
+  it('is "starting" during its handshake', async () => {
     expect(await health('hanger')).toEqual({ name: 'hanger', state: 'starting' });
     expect(await refusal('hanger')).toBe('Server "hanger" is not available: it has not started yet.');
   });
 
-  it('is up once it stands, with era and revision', async () => {
+  it('is "up" once it is ready, with era and revision', async () => {
     expect(await reaches('plain', 'up')).toMatchObject({ era: 'legacy', revision: '2025-11-25', tools: 11 });
   });
 
-  it('is restarting after it ended, with the cause, and up again soon', async () => {
+  it('is "restarting" after it exited, with the cause, and soon "up" again', async () => {
     await reaches('crasher', 'up');
     const pid = Number(await session.call('crasher_pid'));
     kill(pid, 'SIGKILL');
@@ -72,7 +72,7 @@ describe('the state of a server', () => {
     expect(Number(await session.call('crasher_pid'))).not.toBe(pid);
   });
 
-  it('is refused where no try can help: no such command, a bad entry, another protocol, no right; each with its reason', async () => {
+  it('is "refused" if no retry can help: missing command, invalid entry, other protocol, no permission; each with its reason', async () => {
     const absent = await reaches('absent', 'refused');
     expect(textAt(absent, 'cause')).toContain('command "no-such-command-anywhere" not found');
     expect(numberAt(absent, 'nextTryMs')).toBeGreaterThan(30_000);
@@ -84,7 +84,7 @@ describe('the state of a server', () => {
       expect(await reaches(name, 'refused')).toMatchObject({ causeCode: 'CREDENTIALS_REFUSED' });
   });
 
-  it('is in backoff after six ends in a row; calls are refused at once, and a later one starts it', async () => {
+  it('is "backoff" after six exits in a row; calls are refused at once, and a later one starts it', async () => {
     const waiting = await reaches('looping', 'backoff', 60_000);
     expect(waiting).toMatchObject({ cause: 'exited with code 3: crasher: start 1 fails', failures: 6 });
     // Its first try started it twice, the second time without asking for its era first.
@@ -97,7 +97,7 @@ describe('the state of a server', () => {
     expect(await session.call('looping_echo')).toBe('alive');
   });
 
-  it('of one never harms another', async () => {
+  it('never affects another server', async () => {
     expect(await session.call('plain_label')).toBe('plain');
   });
 });

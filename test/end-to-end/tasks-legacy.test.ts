@@ -39,7 +39,7 @@ describe('tasks of 2025-11-25 without a token', () => {
   ];
 
   describe.each(endpoints)('over %s', (_name, endpoint) => {
-    it('are made, asked about, awaited and cancelled by one id', async () => {
+    it('are created, polled, awaited and cancelled by one id', async () => {
       const taskId = await begin(endpoint(), 'a_job');
       expect(at(await endpoint().ask('tasks/get', { taskId }), 'result', 'taskId')).toBe(taskId);
       expect(await statusOf(endpoint(), taskId)).toBe('working');
@@ -52,7 +52,7 @@ describe('tasks of 2025-11-25 without a token', () => {
       expect(await statusOf(endpoint(), taskId)).toBe('completed');
     });
 
-    it('find their server where two have given them the same id', async () => {
+    it('reach their server if two servers assigned the same id', async () => {
       const ids = await Promise.all(['a_job', 'b_job', 'b_job'].map((name) => begin(endpoint(), name)));
       expect(new Set(ids).size).toBe(3);
       const results = await Promise.all(ids.map((id) => resultOf(endpoint(), id)));
@@ -63,7 +63,7 @@ describe('tasks of 2025-11-25 without a token', () => {
       ]);
     });
 
-    it('bear the client’s id in _meta too, and what else looks like an id stays', async () => {
+    it('have the client’s id in _meta too, and other things that look like ids are unchanged', async () => {
       const taskId = await begin(endpoint(), 'b_job');
       const shown = await endpoint().ask('tasks/get', { taskId });
       expect(textAt(shown, 'result', 'x', 'taskId')).toMatch(/^task-\d+$/);
@@ -76,7 +76,7 @@ describe('tasks of 2025-11-25 without a token', () => {
       });
     });
 
-    it('are unknown by any id but the one that was given out', async () => {
+    it('are unknown by any id but the assigned one', async () => {
       const taskId = await begin(endpoint(), 'a_job');
       const last = taskId.endsWith('A') ? 'B' : 'A';
       for (const wrong of [
@@ -95,7 +95,7 @@ describe('tasks of 2025-11-25 without a token', () => {
       expect(await statusOf(endpoint(), taskId)).toBe('working');
     });
 
-    it('are not made of a tool whose server has none, and what its server answers is the client’s', async () => {
+    it('are not created for a tool of a server without them, whose answer is relayed', async () => {
       const task = { task: {} };
       const none = await endpoint().ask('tools/call', { name: 'plain_label', ...task });
       expect([at(none, 'error', 'code'), codeOf(none)]).toEqual([-32601, 'TASK_UNSUPPORTED']);
@@ -106,7 +106,7 @@ describe('tasks of 2025-11-25 without a token', () => {
       expect(textOf(await endpoint().ask('tools/call', { name: 'a_job' }))).toBe('a ran job');
     });
 
-    it('can be named by another request, which then goes to their server alone', async () => {
+    it('can be named by another request, which then goes to their server only', async () => {
       const taskId = await begin(endpoint(), 'a_job');
       const inner = textAt(await endpoint().ask('tasks/get', { taskId }), 'result', 'x', 'taskId');
       const call = (name: string, id: string): ReturnType<Asker['ask']> =>
@@ -121,14 +121,14 @@ describe('tasks of 2025-11-25 without a token', () => {
     });
   });
 
-  it('are offered; their list only where one client alone is served', async () => {
+  it('are offered; their list only if there is a single client', async () => {
     expect(at(session.initialized, 'result', 'capabilities', 'tasks')).toEqual(OFFERED);
     const initialized = await openPipe({ servers }).then((one) => one.initialize());
     expect(at(initialized, 'result', 'capabilities', 'tasks')).toEqual({ list: {}, ...OFFERED });
     expect(at(await session.ask('tasks/list'), 'error', 'code')).toBe(-32601);
   });
 
-  it('are listed with those of all servers, page by page, under the ids that they have', async () => {
+  it('are listed with those of all servers, page by page, under their ids', async () => {
     const made = new Set<string>();
     const alone = await openPipe({ servers });
     for (const name of ['b_job', 'a_job', 'a_job']) made.add(await begin(alone, name));
@@ -139,7 +139,7 @@ describe('tasks of 2025-11-25 without a token', () => {
       expect(codeOf(await alone.ask('tasks/list', { cursor }))).toBe('CURSOR_INVALID');
   });
 
-  it('are listed in full where they fill more than one answer', async () => {
+  it('are listed completely, even over several answers', async () => {
     const alone = await openPipe({ servers: two });
     for (let count = 0; count < 55; count += 1) await begin(alone, count % 2 === 0 ? 'a_job' : 'b_job');
     const seen: string[] = [];
@@ -153,7 +153,7 @@ describe('tasks of 2025-11-25 without a token', () => {
     expect([seen.length, new Set(seen).size]).toEqual([55, 55]);
   });
 
-  it('belong to the endpoint where their server is shown', async () => {
+  it('belong to the endpoint that shows their server', async () => {
     const at1 = await openSession(`http://127.0.0.1:${assay.port}/mcp/servers/a`);
     const at2 = await openSession(`http://127.0.0.1:${assay.port}/mcp/servers/b`);
     const taskId = await begin(at1, 'job');
@@ -180,7 +180,7 @@ describe('tasks of 2025-11-25 without a token', () => {
 });
 
 describe('a task', () => {
-  it('is found again after its server, and after Assay itself, was started anew', async () => {
+  it('is found again after its server, and Assay itself, restarted', async () => {
     const home = tempDir();
     const config = writeConfig({
       a: fixture('tasks', ['--label=a', `--file=${join(tempDir(), 'tasks.json')}`]),
@@ -217,7 +217,7 @@ describe('a task', () => {
     expect(await statusOf(second, taskId)).toBe('working');
   });
 
-  it('needs no key in the store, but does not outlast the process without one, which the log says once', async () => {
+  it('needs no key in the store, but does not outlive the process without one, which is logged once', async () => {
     const home = tempDir();
     const pipe = await openPipe({ servers: { ...two, plain: fixture('plain') }, home });
     // With the first call the store was read; from then on it can no longer be written.
@@ -229,7 +229,7 @@ describe('a task', () => {
     release();
   });
 
-  it('is its maker’s alone, whoever else knows its id', async () => {
+  it('belongs to its creator only, whoever else knows its id', async () => {
     const home = tempDir();
     const [mine, yours] = [await keepToken(home, 'me'), await keepToken(home, 'you')];
     const eventLog = openEventLog();

@@ -58,14 +58,14 @@ describe('tasks of the modern era', () => {
   ];
 
   describe.each(ways)('through %s', (_name, endpoint, server) => {
-    it('end with their result, under the id that they began with', async () => {
+    it('complete with their result, under their original id', async () => {
       const taskId = await begin(endpoint(), `${server}_slow_compute`, { seconds: 0.1 });
       const done = await ended(endpoint(), taskId);
       expect(at(done, 'result', 'taskId')).toBe(taskId);
       expect(textOf({ result: at(done, 'result', 'result') ?? null })).toMatch(/ computed$/);
     });
 
-    it('ask for input, get it, and go on', async () => {
+    it('ask for input, get it, and continue', async () => {
       const taskId = await begin(endpoint(), `${server}_multi_input`);
       const first = await endpoint().ask('tasks/get', { taskId });
       expect(Object.keys(at(first, 'result', 'inputRequests') as JsonObject)).toEqual(['first', 'second']);
@@ -88,7 +88,7 @@ describe('tasks of the modern era', () => {
       expect(at(await ended(endpoint(), taskId), 'result', 'status')).toBe('cancelled');
     });
 
-    it('are unknown by any id but the one that was given out', async () => {
+    it('are unknown by any id but the assigned one', async () => {
       const taskId = await begin(endpoint(), `${server}_slow_compute`, { seconds: 60 });
       for (const wrong of ['task-1', taskId.slice(1), taskId.slice(0, -1)])
         for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
@@ -97,13 +97,13 @@ describe('tasks of the modern era', () => {
         }
     });
 
-    it('have neither a result of their own nor a list', async () => {
+    it('have neither a separate result method nor a list', async () => {
       for (const method of ['tasks/result', 'tasks/list'])
         expect(codeOf(await endpoint().ask(method, {}))).toBe('METHOD_UNKNOWN');
     });
   });
 
-  it('are offered as an extension, in which `capabilities.tasks` has no part', async () => {
+  it('are offered as an extension, without `capabilities.tasks`', async () => {
     const { capabilities } = at(await http.ask('server/discover'), 'result') as JsonObject;
     expect(isObject(capabilities) && capabilities['extensions']).toEqual({ [TASKS_EXTENSION]: {} });
     expect(isObject(capabilities) && 'tasks' in capabilities).toBe(false);
@@ -129,7 +129,7 @@ describe('tasks of the modern era', () => {
     }
   });
 
-  it('are for who declares them, request by request', async () => {
+  it('are available to clients that declare them, request by request', async () => {
     const params = { taskId: 'any', inputResponses: {} };
     for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
       const answer = await modernSend(assay.url, method, { params, headers: { 'mcp-name': 'any' } });
@@ -144,13 +144,13 @@ describe('tasks of the modern era', () => {
     expect(textOf(sync)).toBe('a computed');
   });
 
-  it('cannot be listened to; who does not declare them is told so, as the text asks', async () => {
+  it('cannot be subscribed to without declaring them, which is an error as specified', async () => {
     const params = { notifications: { taskIds: ['x'] } };
     const answer = await modernSend(assay.url, 'subscriptions/listen', { params });
     expect([answer.status, at(answer.json(), 'error', 'code')]).toEqual([400, -32021]);
   });
 
-  it('are two where two servers have given them the same id, and none through the other’s endpoint', async () => {
+  it("are two if two servers assigned the same id, and unknown at the other's endpoint", async () => {
     const endpoint = (name: string): Asker =>
       modernTasksClient(`http://127.0.0.1:${assay.port}/mcp/servers/${name}`);
     const taskId = await begin(endpoint('a'), 'slow_compute', { seconds: 60 });
@@ -159,7 +159,7 @@ describe('tasks of the modern era', () => {
   });
 });
 
-it('a task of the modern era is its maker’s alone', async () => {
+it('a task of the modern era belongs to its creator only', async () => {
   const home = tempDir();
   const [mine, yours] = [await keepToken(home, 'me'), await keepToken(home, 'you')];
   const eventLog = openEventLog();
@@ -202,7 +202,7 @@ describe('between eras', () => {
     expect([get.status, codeOf(get.json())]).toEqual([404, 'METHOD_UNKNOWN']);
   });
 
-  it('a task of one is unknown to the same subject in the other', async () => {
+  it('a task of one era is unknown to the same subject in the other', async () => {
     const session = await openSession(assay.url);
     const made = await session.ask('tools/call', { name: 'old_job', task: {} });
     const taskId = textAt(made, 'result', 'task', 'taskId');
@@ -211,7 +211,7 @@ describe('between eras', () => {
     expect(codeOf(await session.ask('tasks/get', { taskId: young }))).toBe('TASK_UNKNOWN');
   });
 
-  it('a tool that runs only as a task says to a modern client who can call it', async () => {
+  it('a tool that runs only as a task tells a modern client who can call it', async () => {
     const client = modernTasksClient(assay.url);
     const answer = await client.ask('tools/call', { name: 'old_must', arguments: {} });
     expect([at(answer, 'error', 'code'), codeOf(answer)]).toEqual([-32602, 'TASK_REQUIRED']);
@@ -221,14 +221,14 @@ describe('between eras', () => {
     expect(at(listed, 'execution')).toEqual({ taskSupport: 'required' });
   });
 
-  it('the wish for a task means nothing to a legacy server of a modern client', async () => {
+  it('a task request of a modern client has no meaning for a legacy server', async () => {
     const client = modernTasksClient(assay.url);
     const params = { name: 'old_raw', task: { ttl: 1 }, x: 1 };
     expect(textOf(await client.ask('tools/call', params))).toMatch(/"params":\{"name":"raw","x":1\b/);
     expect(textOf(await client.ask('tools/call', { name: 'old_job', task: {} }))).toBe('old ran job');
   });
 
-  it('a legacy client is refused a task of a modern server’s tool, where other tools have tasks', async () => {
+  it('a legacy client is refused a task for a modern server’s tool, even if other tools have tasks', async () => {
     const session = await openSession(assay.url);
     const answer = await session.ask('tools/call', { name: 'young_greet', task: {} });
     expect([at(answer, 'error', 'code'), codeOf(answer)]).toEqual([-32601, 'TASK_UNSUPPORTED']);

@@ -63,8 +63,8 @@ const log = (taskId: string): JsonObject => ({
   _meta: { [RELATED_TASK]: { taskId } },
 });
 
-describe('on the stream of a call, what a server says of tasks', () => {
-  it('reaches the client under the id that it knows where it is about its own task, and nobody where it is not', async () => {
+describe("a server's task messages on the stream of a call", () => {
+  it('reach the client under its own id if they are about its own task, and otherwise nobody', async () => {
     const made = await startTalking((peer, method) => {
       if (!['tools/call', 'tasks/result'].includes(method)) return;
       for (const id of ['task-2', 'task-1']) {
@@ -83,7 +83,7 @@ describe('on the stream of a call, what a server says of tasks', () => {
     expect(result.notes).toEqual([`${STATUS} ${taskId}`, `${LOG} ${taskId}`]);
   });
 
-  it('reaches nobody where the call is no task, while all else that it says does', async () => {
+  it('reach nobody if the call is not a task, while all other messages do', async () => {
     const made = await startTalking((peer, method) => {
       if (method !== 'tools/call') return;
       peer.notify(STATUS, taskOf('task-1', 'working'));

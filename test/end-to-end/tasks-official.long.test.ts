@@ -63,7 +63,7 @@ describe('the tasks of server-everything', () => {
   ];
 
   describe.each(endpoints)('through %s', (_name, endpoint) => {
-    it.each(['everything', 'web'])('of %s are driven by the official client 1.x', async (server) => {
+    it.each(['everything', 'web'])('of %s work with the official client 1.x', async (server) => {
       const client = await connectFirst(endpoint());
       const { ids, text } = await research(client, `${server}_simulate-research-query`);
       expect(ids.size).toBe(1);
@@ -73,7 +73,7 @@ describe('the tasks of server-everything', () => {
       await expect(client.experimental.tasks.cancelTask(taskId)).rejects.toThrow('terminal');
     });
 
-    it('are driven, and one of them cancelled, by the official tasks client over client 2.x', async () => {
+    it('work, including cancellation, with the official tasks client over client 2.x', async () => {
       const client = await connectClient(endpoint(), 'legacy');
       const session = createTaskSessionFromClient(client, { endpointId: 'assay' });
       const name = 'everything_simulate-research-query';
@@ -98,7 +98,7 @@ describe('the tasks of server-everything', () => {
 });
 
 describe('the tasks of a modern server', () => {
-  it('are driven by the official tasks client, input and cancelling included', async () => {
+  it('work with the official tasks client, including input and cancellation', async () => {
     const assay = await startGateway({ servers: { a: fixture('tasks-modern', ['--label=a']) } });
     await assay.settled();
     const client = await connectClient({ url: assay.url }, 'modern');

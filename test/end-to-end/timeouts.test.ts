@@ -8,7 +8,7 @@ import { modernAsk } from '../support/modern.ts';
 import { scaledMs } from '../support/slow-machine.ts';
 import { fixture } from '../support/paths.ts';
 
-describe('the time limit of a server', () => {
+describe("a server's time limit", () => {
   let assay: Gateway;
   let session: LegacySession;
   beforeAll(async () => {
@@ -53,7 +53,7 @@ describe('the time limit of a server', () => {
     expect(at(seen, 'cancelled', 0, 'known')).toBe(true);
   });
 
-  it('begins anew with each progress', async () => {
+  it('restarts with each progress notification', async () => {
     const stream = await session.stream('tools/call', {
       name: 'steady_steps',
       arguments: { steps: 4, intervalMs: 500, who: 'a' },
@@ -63,7 +63,7 @@ describe('the time limit of a server', () => {
     expect(textOf(stream.messages().at(-1) ?? null)).toBe('"a" took 4 steps');
   });
 
-  it('is each server’s own', async () => {
+  it('is separate for each server', async () => {
     expect(await session.call('patient_sleep', { ms: 900 })).toBe('slept 900');
   });
 });

@@ -12,7 +12,7 @@ function tokenCommands(home: string): (...args: readonly string[]) => ReturnType
 }
 
 describe('assay token create', () => {
-  it('prints the token alone on stdout, and what to know of it on stderr', async () => {
+  it('prints only the token on stdout, and explanations on stderr', async () => {
     const { code, stdout, stderr } = await tokenCommands(tempDir())('create', 'ci');
     expect(code).toBe(0);
     expect(stdout.trim()).toMatch(TOKEN);
@@ -22,7 +22,7 @@ describe('assay token create', () => {
     expect(stderr).not.toContain(stdout.trim());
   });
 
-  it('--json prints it with all that is kept of it, but for its hash', async () => {
+  it('--json prints it with everything stored about it, except for its hash', async () => {
     const { stdout } = await tokenCommands(tempDir())(
       ...['create', 'ci', '--scope', 'mcp,read', '--expires', '30d', '--json'],
     );
@@ -43,7 +43,7 @@ describe('assay token create', () => {
     expect(days).toBe(30);
   });
 
-  it('refuses a name that is taken, until its token is revoked', async () => {
+  it('refuses a name in use until its token is revoked', async () => {
     const token = tokenCommands(tempDir());
     await token('create', 'ci');
     const again = await token('create', 'ci');
@@ -65,14 +65,14 @@ describe('assay token', () => {
     ['a lifetime that is none', ['create', 'ci', '--expires', 'soon']],
     ['no name', ['create']],
     ['no such command', ['renew', 'ci']],
-  ])('refuses %s: code 2, a sentence, nothing on stdout', async (_what, args) => {
+  ])('refuses %s: code 2, a message, nothing on stdout', async (_what, args) => {
     const { code, stdout, stderr } = await tokenCommands(home)(...args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).not.toBe('');
     expect(stderr).not.toMatch(/at .*\.js:\d+/);
   });
 
-  it('makes nothing of what it refuses', async () => {
+  it('creates nothing if it refuses', async () => {
     const listed = await tokenCommands(home)('list', '--json');
     expect([listed.code, parseJson(listed.stdout)]).toEqual([0, { tokens: [] }]);
     expect(listed.stderr).toContain('assay token create');
@@ -80,7 +80,7 @@ describe('assay token', () => {
 });
 
 describe('assay token list', () => {
-  it('shows what there is, without what proves it', async () => {
+  it('shows the existing tokens, without their secrets', async () => {
     const home = tempDir();
     const token = tokenCommands(home);
     const valid = await createToken(home, 'ci', '--scope', 'admin');
@@ -108,7 +108,7 @@ describe('assay token list', () => {
 });
 
 describe('assay token revoke', () => {
-  it('takes a name or an id, and says which token it was', async () => {
+  it('accepts a name or an id, and says which token it was', async () => {
     const home = tempDir();
     const token = tokenCommands(home);
     const id = (await createToken(home, 'one')).split('_')[1] ?? '';
@@ -119,7 +119,7 @@ describe('assay token revoke', () => {
     expect([byName.code, at(parseJson(byName.stdout), 'state')]).toEqual([0, 'revoked']);
   });
 
-  it('refuses what is no valid token: code 2, and how to see them', async () => {
+  it('refuses an invalid token: code 2, and how to list them', async () => {
     const home = tempDir();
     const token = tokenCommands(home);
     await createToken(home, 'ci');

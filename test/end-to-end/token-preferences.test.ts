@@ -37,7 +37,7 @@ async function add(token: string | undefined): Promise<string> {
 const change = (id: string, body: JsonObject): ReturnType<AdminClient['ask']> =>
   admin.ask('PATCH', `/tokens/${id}/preferences`, { body });
 
-it('count for the calls of that token alone, at once, and end with it', async () => {
+it('preferences apply to calls of that token only, at once, and end with it', async () => {
   for (const token of [tokens['ci'], tokens['other'], undefined])
     expect(await add(token)).toMatch(/needs approval/);
   const changed = await change(idOf('ci'), LENIENT);
@@ -59,7 +59,7 @@ it('count for the calls of that token alone, at once, and end with it', async ()
   expect(await add(tokens['ci'])).toMatch(/needs approval/);
 });
 
-it('are set from the command line, by name, also for callers without a token', async () => {
+it('preferences are set on the command line, by name, also for callers without a token', async () => {
   const run = (...args: readonly string[]): ReturnType<typeof runAssay> =>
     runAssay(['token', 'preferences', ...args, '--home', home, '--config', config]);
   for (const [key, value] of Object.entries(LENIENT))
@@ -74,7 +74,7 @@ it('are set from the command line, by name, also for callers without a token', a
   expect((await run('nobody')).code).toBe(2);
 });
 
-it('cannot change what the config file fixes, nor be those of a name', async () => {
+it('preferences cannot change what the config file fixes, nor belong to a name', async () => {
   expect(verdictOf(await change(idOf('other'), { 'policy.unannotated': 'ask' }))).toBe(
     '409 SETTING_OVERRIDDEN',
   );

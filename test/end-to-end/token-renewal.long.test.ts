@@ -41,7 +41,7 @@ function tokenOf({ authorizations }: ProtectedServer): string {
 }
 
 describe('an access token', () => {
-  it('is renewed ahead of its end, so that no call is refused', async () => {
+  it('is renewed before its expiry, so that no call is refused', async () => {
     const place = await signedIn(10);
     const { session } = await serving(place);
     const first = tokenOf(place.server);
@@ -68,7 +68,7 @@ describe('an access token', () => {
     expect([after.filter((status) => status === 401).length, after.at(-1)]).toEqual([1, 200]);
   });
 
-  it('that many calls find refused is renewed once', async () => {
+  it('refused for many concurrent calls is renewed once', async () => {
     const place = await signedIn();
     const { session } = await serving(place);
     await place.issuer.revoke(tokenOf(place.server), false);
@@ -77,7 +77,7 @@ describe('an access token', () => {
     expect(place.issuer.countOf('granted refresh_token')).toBe(1);
   });
 
-  it('that was taken back with all that renews it has the server wait for authorization again', async () => {
+  it('revoked together with its refresh token makes the server wait for a sign-in again', async () => {
     const place = await signedIn();
     const { assay, session } = await serving(place);
     await place.issuer.revoke(tokenOf(place.server), true);
@@ -96,7 +96,7 @@ describe('an access token', () => {
     expect(await session.call('remote_read')).toBe('done: read');
   });
 
-  it('is renewed by one of several processes, whose rotating refresh token the others do not burn', async () => {
+  it('is renewed by one of several processes, without invalidating the rotating refresh token of the others', async () => {
     const place = await signedIn();
     const two = await Promise.all([serving(place), serving(place)]);
     for (let round = 1; round <= 5; round += 1) {
@@ -108,7 +108,7 @@ describe('an access token', () => {
     expect(place.issuer.countOf('denied refresh_token')).toBe(0);
   });
 
-  it('that cannot be renewed because the issuer is down costs the call, and not the sign-in', async () => {
+  it('that cannot be renewed because the issuer is down fails the call, but keeps the sign-in', async () => {
     const place = await signedIn();
     const { session } = await serving(place);
     await place.issuer.revoke(tokenOf(place.server), false);
@@ -123,8 +123,8 @@ describe('an access token', () => {
   });
 });
 
-describe('a call that wants more rights', () => {
-  it('is refused with the scope and the command, and costs no other call; the next sign-in asks for it', async () => {
+describe('a call that needs more scopes', () => {
+  it('is refused with the scope and the command, and affects no other call; the next sign-in requests it', async () => {
     const place = await signedIn();
     const { assay, session } = await serving(place);
     const answer = await session.ask('tools/call', { name: 'remote_write', arguments: {} });
@@ -142,8 +142,8 @@ describe('a call that wants more rights', () => {
   });
 });
 
-describe('where clients come with tokens', () => {
-  it('nobody acts with the sign-in of another, unless the config shares it', async () => {
+describe('for clients with tokens', () => {
+  it("nobody acts with another's sign-in, unless the config shares it", async () => {
     const place = await signedIn();
     const token = await createToken(place.home, 'alice');
     const env = { ASSAY_MCP_ACCESS: 'token' };
@@ -158,7 +158,7 @@ describe('where clients come with tokens', () => {
   });
 });
 
-it('the log of a whole life with a sign-in holds no token', async () => {
+it('the log over the whole life of a sign-in contains no token', async () => {
   const place = await signedIn();
   const assay = await startAssay({ ...place, env: { ASSAY_LOG_LEVEL: 'debug' } });
   await assay.settled();

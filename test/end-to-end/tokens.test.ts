@@ -36,7 +36,7 @@ async function seen(assay: Gateway, headers: Headers = {}): Promise<string> {
   return `${answer.status} ${members.includes('servers') ? 'all' : members.join(' ')}`;
 }
 
-describe('an endpoint that needs no token', () => {
+describe('an endpoint that requires no token', () => {
   let assay: Gateway;
   beforeAll(async () => {
     // Asking again and again whether a token holds by now is a flood of invalid ones until it does.
@@ -59,7 +59,7 @@ describe('an endpoint that needs no token', () => {
     await expect(client.call('plain_label')).rejects.toThrow();
   });
 
-  it('takes who brings nothing, or what was meant for others, for a local client', async () => {
+  it('treats a client without a token, or with a foreign one, as a local client', async () => {
     for (const headers of [
       {},
       { authorization: 'Basic dXNlcjpwYXNzd29yZA==' },
@@ -70,7 +70,7 @@ describe('an endpoint that needs no token', () => {
     }
   });
 
-  it('never takes who brings a token that does not hold for one who brings none', async () => {
+  it('never treats a client with an invalid token as one without', async () => {
     const expired = await keepToken(assay.home, 'guest', { lifetimeMs: 0 });
     for (const token of [NOBODYS, expired, 'assay_', 'assay_cut']) {
       expect(await verdict(assay, bearer(token))).toBe('401 TOKEN_REQUIRED');
@@ -79,7 +79,7 @@ describe('an endpoint that needs no token', () => {
   });
 });
 
-describe('an endpoint that needs a token', () => {
+describe('an endpoint that requires a token', () => {
   let assay: Gateway;
   let clients: string;
   let readers: string;
@@ -96,7 +96,7 @@ describe('an endpoint that needs a token', () => {
     });
   });
 
-  it('asks for a token: 401, and how to bring it', async () => {
+  it('requests a token: 401, and how to send it', async () => {
     const none = await ask(assay);
     expect([none.status, none.headers['www-authenticate']]).toEqual([401, 'Bearer']);
     for (const headers of [bearer(NOBODYS), bearer('x'), { authorization: 'Basic dXNlcjpwYXNz' }]) {
@@ -108,7 +108,7 @@ describe('an endpoint that needs a token', () => {
     }
   });
 
-  it('lets in who may use MCP, and tells others which scope they lack', async () => {
+  it('accepts tokens with the scope mcp, and names the missing scope otherwise', async () => {
     expect(await verdict(assay, bearer(clients))).toBe('200');
     expect(await verdict(assay, bearer(admins))).toBe('200');
     const lacking = await ask(assay, bearer(readers));
@@ -123,7 +123,7 @@ describe('an endpoint that needs a token', () => {
     ]);
   });
 
-  it('shows the state of servers to who may read, and to all others that it is there', async () => {
+  it('shows the state of servers to tokens with read access, and only its own liveness to others', async () => {
     expect(await seen(assay)).toBe('200 status');
     expect(await seen(assay, bearer(NOBODYS))).toBe('200 status');
     expect(await seen(assay, bearer(clients))).toBe('200 status');
@@ -131,7 +131,7 @@ describe('an endpoint that needs a token', () => {
     expect(await seen(assay, bearer(admins))).toBe('200 all');
   });
 
-  it('logs whose a request is, and no token', async () => {
+  it('logs the subject of a request, and no token', async () => {
     await ask(assay, bearer(clients));
     await ask(assay, bearer(forged(clients)));
     await until('the request stands in the log', () =>
@@ -150,7 +150,7 @@ describe('an endpoint that needs a token', () => {
 });
 
 describe('a stream', () => {
-  it('ends soon after the token with which it was opened is revoked, and no other does', async () => {
+  it('ends soon after the token that opened it is revoked, and no other does', async () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
     const ben = await keepToken(home, 'ben');
@@ -180,7 +180,7 @@ describe('a stream', () => {
 });
 
 describe('a session', () => {
-  it('belongs to who began it: for another there is no such session', async () => {
+  it('belongs to the subject that began it: for others it does not exist', async () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
     const ben = await keepToken(home, 'ben');
@@ -206,7 +206,7 @@ describe('a session', () => {
 describe('too many invalid tokens', () => {
   const env = { ASSAY_LIMITS_TOKEN_FAILURES: '3' };
 
-  it('are answered with 429 and a time to wait; other tokens at the same address still hold', async () => {
+  it('are answered with 429 and a delay; other tokens at the same address still work', async () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
     const ben = await keepToken(home, 'ben');
@@ -223,7 +223,7 @@ describe('too many invalid tokens', () => {
     expect(await seen(assay, bearer(anna))).toBe('200 status');
   });
 
-  it('that nobody has shut out more of them, and nobody who has one', async () => {
+  it('that do not exist lock out more of them, and nobody with a valid one', async () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
     const assay = await startGateway({ servers, home, env });
@@ -235,14 +235,14 @@ describe('too many invalid tokens', () => {
   });
 });
 
-describe('another address', () => {
+describe('an address other than loopback', () => {
   const listen = (home: string, env: Record<string, string> = {}): ReturnType<typeof runAssay> =>
     runAssay(
       ['serve', '--config', writeConfig(servers), '--host', '0.0.0.0', '--port', '0', '--home', home],
       { env },
     );
 
-  it('is listened on where a token for MCP holds, and every request needs one', async () => {
+  it('is served if a valid token for MCP exists, and every request needs one', async () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
     const assay = await startGateway({ servers, home, host: '0.0.0.0' });
@@ -250,7 +250,7 @@ describe('another address', () => {
     expect(await verdict(assay, bearer(anna))).toBe('200');
   });
 
-  it('is refused where no token opens anything', async () => {
+  it('is refused if no token opens anything', async () => {
     const home = tempDir();
     await keepToken(home, 'reader', { scopes: ['read'] });
     await keepToken(home, 'old', { lifetimeMs: 0 });
@@ -259,7 +259,7 @@ describe('another address', () => {
     expect(stderr).toContain('assay token create');
   });
 
-  it('is refused where ASSAY_TOKEN can be guessed, whatever other tokens there are', async () => {
+  it('is refused if ASSAY_TOKEN can be guessed, whatever other tokens exist', async () => {
     const home = tempDir();
     await keepToken(home, 'anna');
     const { code, stderr } = await listen(home, { ASSAY_TOKEN: 'secret-of-15-ch' });
@@ -268,8 +268,8 @@ describe('another address', () => {
   });
 });
 
-describe('a store that is damaged while Assay runs', () => {
-  it('shuts out nobody who has a token, and is told in the log', async () => {
+describe('a store damaged while Assay runs', () => {
+  it('locks out nobody with a token, and is reported in the log', async () => {
     const home = tempDir();
     const token = await keepToken(home, 'laptop');
     const assay = await startGateway({ servers, home, env: { ASSAY_MCP_ACCESS: 'token' } });

@@ -100,7 +100,7 @@ const problemsOf = (answer: Answer): readonly string[] =>
 type Step = readonly [method: 'put' | 'patch', body: JsonObject];
 const annotations = (values: JsonObject): JsonObject => ({ annotations: values });
 
-describe('what is said of hints', () => {
+describe('an override of hints', () => {
   it.each<[says: string, kind: Declared, steps: readonly Step[], claims: string, shown: string]>([
     [
       'PUT sets what it names, and what is declared stays beneath',
@@ -183,7 +183,7 @@ describe('what is said of hints', () => {
     expect([shown(now), shown(await tool.listed())]).toEqual([expected, expected]);
   });
 
-  it('is shown beside what nobody of us knows, which stays', async () => {
+  it('is shown with unknown members, which stay', async () => {
     const tool = await takeTool('writes');
     await tool.put(annotations({ openWorldHint: true }));
     expect(at(await tool.listed(), 'annotations')).toEqual({
@@ -192,7 +192,7 @@ describe('what is said of hints', () => {
     });
   });
 
-  it('has who said it, when and why', async () => {
+  it('has its author, time and reason', async () => {
     const tool = await takeTool('nothing');
     await tool.put({ ...annotations({ readOnlyHint: true }), reason: 'It only lists.' });
     const hint = at((await tool.read()).json(), 'hints', 'readOnlyHint');
@@ -289,7 +289,7 @@ describe('a contradiction', () => {
     expect(await tool.auditEvents()).toEqual(auditEvents);
   });
 
-  it('is blamed on its place in the body as it was sent', async () => {
+  it('is reported at its position in the body as sent', async () => {
     const tool = await takeTool('reads');
     const answer = await tool.put({ tool: { annotations: { destructive_hint: true } } });
     expect(problemsOf(answer)).toEqual(['/tool/annotations HINTS_CONTRADICT']);
@@ -315,7 +315,7 @@ describe('a body', () => {
     ['a name that clients would not take', { name: 'x y' }, ['/name invalid']],
     ['__proto__', '{"__proto__":{"enabled":false}}', ['/__proto__ unknown']],
     ['__proto__ among hints', '{"annotations":{"__proto__":true}}', ['/annotations/__proto__ unknown']],
-  ])('with %s is refused by its place, and nothing is changed', async (_, body, problems) => {
+  ])('with %s is refused with the position, and nothing is changed', async (_, body, problems) => {
     const tool = await takeTool('nothing');
     const before = (await tool.read()).text;
     for (const method of ['put', 'patch'] as const) {
@@ -327,14 +327,14 @@ describe('a body', () => {
     taken.set('nothing', taken.get('nothing')! - 1);
   });
 
-  it('for a tool that there is not is refused', async () => {
+  it('for an unknown tool is refused', async () => {
     for (const id of ['tool_00000000000000000000', '__proto__', 'a%2Fb', 'constructor'])
       expect(verdictOf(await admin.put(`/tools/${id}`, { enabled: true }))).toBe('404 TOOL_UNKNOWN');
   });
 });
 
-describe('a save', () => {
-  it('is recorded with what was before and after, and who did it', async () => {
+describe('a change', () => {
+  it('is recorded with the values before and after, and its author', async () => {
     const tool = await takeTool('nothing');
     await tool.put(annotations({ readOnlyHint: true }));
     await tool.patch({ enabled: false, title: 'Lister' });
@@ -355,7 +355,7 @@ describe('a save', () => {
     await tool.patch({ enabled: true });
   });
 
-  it('by a server that contradicts itself is no hindrance to take own words back', async () => {
+  it('can remove overrides even if the server contradicts itself', async () => {
     const tool = await takeTool('both');
     expect(verdictOf(await tool.patch(annotations({ idempotentHint: true })))).toBe('200');
     expect(verdictOf(await tool.patch(annotations({ idempotentHint: null })))).toBe('200');
@@ -364,7 +364,7 @@ describe('a save', () => {
     expect(verdictOf(await tool.patch(annotations({ readOnlyHint: true })))).toBe('422 HINTS_CONTRADICT');
   });
 
-  it('that changes nothing leaves the tag, records nothing and tells nobody', async () => {
+  it('without a difference keeps the ETag, records nothing and notifies nobody', async () => {
     const tool = await takeTool('writes');
     const body = { annotations: { readOnlyHint: true, title: 'T' }, enabled: true, reason: 'so' };
     const tag = (await tool.put(body)).headers.etag;
@@ -384,7 +384,7 @@ describe('a save', () => {
     expect(await tool.auditEvents()).toEqual(auditEvents);
   });
 
-  it('of twenty with the same tag, one is done and the others are told to read again', async () => {
+  it('of twenty with the same ETag succeeds once, and the others must read again', async () => {
     for (const method of ['put', 'patch'] as const) {
       const tool = await takeTool('nothing');
       const tag = { 'if-match': String((await tool.read()).headers.etag) };
@@ -399,7 +399,7 @@ describe('a save', () => {
     }
   });
 
-  it('of twenty without a tag, all are done, and no two lose each other', async () => {
+  it('of twenty without an ETag all succeed, and none is lost', async () => {
     const tool = await takeTool('nothing');
     const hints = ['readOnlyHint', 'idempotentHint', 'openWorldHint'];
     const answers = await Promise.all(
@@ -411,7 +411,7 @@ describe('a save', () => {
     expect(shown((await tool.read()).json())).toMatch(/^[+-]\.[+-][+-]$/);
   });
 
-  it('is refused by a stale, weak or foreign tag, and accepted by a list of them or *', async () => {
+  it('is refused with a stale, weak or foreign ETag, and accepted with a list that includes it, or *', async () => {
     const tool = await takeTool('nothing');
     const first = String((await tool.read()).headers.etag);
     expect(verdictOf(await tool.put({ title: 'one' }, { 'if-match': first }))).toBe('200');
@@ -426,7 +426,7 @@ describe('a save', () => {
 });
 
 describe('a title', () => {
-  it('is shown in both places, by whichever it was given, and null gives back what is declared', async () => {
+  it('is shown in both places, whichever it was set in, and null restores the declared one', async () => {
     const tool = await takeTool('writes');
     const titles = async (): Promise<readonly (Json | undefined)[]> => {
       const one = await tool.listed();
@@ -451,7 +451,7 @@ describe('a title', () => {
 });
 
 describe('a disabled tool', () => {
-  it('is neither listed nor called, and says why; once enabled it is there again', async () => {
+  it('is neither listed nor callable, with the reason; once enabled it is back', async () => {
     const tool = await takeTool('nothing');
     const client = await connectClient({ url: assay.url }, 'legacy');
     const call = (): Promise<unknown> => client.callTool({ name: tool.name, arguments: {} });
@@ -502,11 +502,11 @@ describe('the list of tools', () => {
     ['text=mail', ['send']],
     ['text=%C3%A4ther', ['silent']],
     ['text=nothing-of-that', []],
-  ])('fits %s', async (query, names) => {
+  ])('matches %s', async (query, names) => {
     expect(await found(`server=filtered&${query}`)).toEqual(names);
   });
 
-  it('finds by the id of the gateway, and nothing by one that there is not', async () => {
+  it('is filtered by gateway id, and empty for an unknown one', async () => {
     const { gatewayId } = await toolIn(admin, 'filtered', 'odd');
     expect(await found(`gatewayId=${String(gatewayId)}`)).toEqual(ALL);
     expect(await found('gatewayId=gateway_0')).toEqual([]);
@@ -514,7 +514,7 @@ describe('the list of tools', () => {
     expect(await found('server=__proto__')).toEqual([]);
   });
 
-  it('finds by effective values and titles as operators set them', async () => {
+  it('is searched by effective values and titles as operators set them', async () => {
     const { id } = await toolIn(admin, 'filtered', 'silent');
     await admin.put(`/tools/${String(id)}`, { title: 'Loudspeaker', annotations: { openWorldHint: false } });
     expect(await found('server=filtered&openWorldHint=false')).toEqual([
@@ -527,7 +527,7 @@ describe('the list of tools', () => {
     await admin.put(`/tools/${String(id)}`, { title: null, annotations: {} });
   });
 
-  it('finds what has drifted, and what of it is dangerous', async () => {
+  it('is filtered by drift, and by dangerous drift', async () => {
     filtered.have(
       FILTERED.map((tool) => {
         if (tool['name'] === 'odd') return { ...tool, inputSchema: { type: 'object', required: ['x'] } };
@@ -558,7 +558,7 @@ describe('the list of tools', () => {
     expect(listAt(answer.json(), 'errors')).toMatchObject([{ parameter: query.split('=')[0] }]);
   });
 
-  it('comes in pages that hold each tool once, in the order of the whole', async () => {
+  it('has pages that contain each tool once, in overall order', async () => {
     const whole = await found('server=api');
     const paged: string[] = [];
     let cursor: string | undefined;
@@ -576,7 +576,7 @@ describe('the list of tools', () => {
     expect(verdictOf(await admin.get('/tools?cursor=bm9uZQ'))).toMatch(/^4\d\d CURSOR_INVALID$/);
   });
 
-  it('go on behind a tool that fits the query no more', async () => {
+  it('continues after a tool that no longer matches the query', async () => {
     const tool = await takeTool('nothing');
     const query = 'server=api&readOnlyHint=false&limit=1';
     const pageTo = async (name: string): Promise<string> => {

@@ -104,7 +104,7 @@ const isProblem = ({ status, type, text }: Answer): boolean =>
   status >= 400 && status < 500 && type === 'application/problem+json' && text.includes('"code"');
 
 describe('any body', () => {
-  it('of PUT and PATCH of a tool is taken whole or refused whole, and taken twice changes nothing', async () => {
+  it('of PUT and PATCH of a tool is applied or refused entirely, and applied twice changes nothing', async () => {
     let taken = 0;
     await fc.assert(
       fc.asyncProperty(fc.constantFrom('PUT', 'PATCH'), toolBody, async (method, given) => {
@@ -130,7 +130,7 @@ describe('any body', () => {
     expect(taken).toBeGreaterThan(0);
   });
 
-  it('of POST and PATCH of a gateway is taken whole or refused whole', async () => {
+  it('of POST and PATCH of a gateway is applied or refused entirely', async () => {
     const made = await admin.post('/gateways', { name: 'kept', url: upstream.url });
     expect(made.status).toBe(201);
     const gatewaysNow = async (): Promise<string> => {
@@ -179,7 +179,7 @@ describe('any body', () => {
   });
 });
 
-describe('of twenty who change a gateway with one tag', () => {
+describe('of twenty concurrent changes of a gateway with one ETag', () => {
   const race = async (
     change: (index: number) => { readonly method: string; readonly body?: Json },
   ): Promise<readonly string[]> => {
@@ -212,12 +212,12 @@ describe('of twenty who change a gateway with one tag', () => {
     expect(await race((index) => ({ method: 'PUT', body: { url: url(index) } }))).toEqual(ONE);
   });
 
-  it('one changes whether it is trusted', async () => {
+  it('one changes its trust', async () => {
     const verdicts = await race((index) => ({ method: 'PATCH', body: { trust: index % 2 === 0 } }));
     expect(verdicts).toEqual(ONE);
   });
 
-  it('one changes it or one takes it away', async () => {
+  it('one changes or deletes it', async () => {
     const verdicts = await race((index) =>
       index % 2 === 0 ? { method: 'DELETE' } : { method: 'PATCH', body: { timeoutMs: 1_000 + index } },
     );

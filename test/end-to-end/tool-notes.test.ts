@@ -29,7 +29,7 @@ async function equipped(opened: () => Promise<Model>): Promise<Model> {
 describe.each(WAYS)('over %s', (_, open) => {
   const opened = shared(() => open({ servers: SERVERS }));
 
-  it('2.2.3, 2.2.4, 2.2.6, acceptance 1 and 4: adds several notes to a tool of the equipped toolset in one call, and says which', async () => {
+  it('2.2.3, 2.2.4, 2.2.6, acceptance 1 and 4: adds several notes to a tool of the equipped toolset in one call, and lists them', async () => {
     const model = await equipped(opened);
     const added = await model.call('add-tool-annotation', {
       toolRef: REF,
@@ -48,7 +48,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     });
   });
 
-  it('2.2.4, 2.3, acceptance 5: a name that is there is skipped with a warning, its note stays, and the others are added', async () => {
+  it('2.2.4, 2.3, acceptance 5: an existing name is skipped with a warning, its note stays, and the others are added', async () => {
     const model = await equipped(opened);
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
     const again = await model.call('add-tool-annotation', {
@@ -64,7 +64,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     expect(await described(model)).toContain('**usage-with-project**: Always load projects first.');
   });
 
-  it('2.2.1 to 2.2.3, 2.3, acceptance 6: refuses, in words and data, what cannot be done', async () => {
+  it('2.2.1 to 2.2.3, 2.3, acceptance 6: refuses invalid requests, in text and data', async () => {
     const model = await opened();
     const refused = async (toolRef: object, notes: object[]): Promise<string> => {
       const told = await model.call('add-tool-annotation', {
@@ -97,7 +97,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     expect(await described(model)).not.toContain('Additional Tool Notes');
   });
 
-  it('3.1, 3.2, 5.2, acceptance 3: notes stand behind the description, in exactly that form', async () => {
+  it('3.1, 3.2, 5.2, acceptance 3: notes follow the description, in exactly the specified form', async () => {
     const model = await equipped(opened);
     const plain = await described(model);
     await model.call('add-tool-annotation', {
@@ -114,7 +114,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     );
   });
 
-  it('1.2, 2.2.5, 4.2, acceptance 2: notes outlive unequipping, equipping and a restart, and are there for another client', async () => {
+  it('1.2, 2.2.5, 4.2, acceptance 2: notes survive unequipping, equipping and a restart, and are visible to another client', async () => {
     const model = await equipped(opened);
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
     const before = await described(model);
@@ -128,7 +128,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     await other.client.close();
   });
 
-  it('a list never changes what it lists: a hundred are the same to the byte', async () => {
+  it('a list never changes what it lists: a hundred are identical to the byte', async () => {
     const model = await equipped(opened);
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
     await model.call('exit-configuration-mode');
@@ -143,7 +143,7 @@ describe.each(WAYS)('over %s', (_, open) => {
 describe('notes', () => {
   const opened = shared(() => overStdio({ servers: SERVERS }, 'modern'));
 
-  it('2.1: are added by a tool that is defined as the document has it', async () => {
+  it('2.1: are added by a tool defined as the document specifies', async () => {
     const model = await opened();
     const tool = (await model.client.listTools()).tools.find(({ name }) => name === 'add-tool-annotation');
     const reference = (description: string): object => ({ type: 'string', description });
@@ -182,7 +182,7 @@ describe('notes', () => {
     ]);
   });
 
-  it('1.1, 1.2, acceptance 7: stand in the JSON of their toolset as the document types them, and older ones load without', async () => {
+  it('1.1, 1.2, acceptance 7: are in the JSON of their toolset with the specified types, and older toolsets load without', async () => {
     const model = await equipped(opened);
     const { home } = model;
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
@@ -197,7 +197,7 @@ describe('notes', () => {
     expect(await model.describe('linear_create_issue')).not.toContain('Additional Tool Notes');
   });
 
-  it('5.1, 5.3: are found by the refId, too, and a note needs a toolset that has its tool', async () => {
+  it('5.1, 5.3: are also found by refId, and a note needs a toolset that contains its tool', async () => {
     const model = await opened();
     const listed = (await model.call('list-available-tools', { tools: ['linear.create_issue'] })).data;
     const refId = String(at(listed, 'tools', 0, 'refId'));
@@ -207,14 +207,14 @@ describe('notes', () => {
     expect(await described(model)).toContain('usage-with-project');
   });
 
-  it('1.2, 4.2: belong to one toolset alone, and a new toolset has none', async () => {
+  it('1.2, 4.2: belong to one toolset only, and a new toolset has none', async () => {
     const model = await equipped(opened);
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
     await equip(model, 'bare', ['linear.create_issue']);
     expect(await model.describe('linear_create_issue')).not.toContain('usage-with-project');
   });
 
-  it('that a model wrote wait for an operator where clients come with tokens', async () => {
+  it('written by a model wait for an operator if clients have tokens', async () => {
     const env = { ASSAY_TOKEN: 'a-token-of-some-length-for-the-operator' };
     const home = tempDir();
     const assay = await startGateway({ servers: SERVERS, home, env });
@@ -229,7 +229,7 @@ describe('notes', () => {
     });
   });
 
-  it('wait for an operator, even with notes.review never, where the caller has seen untrusted content', async () => {
+  it('wait for an operator, even with notes.review never, if the caller has seen untrusted content', async () => {
     const model = await overStdio({ servers: SERVERS, env: { ASSAY_NOTES_REVIEW: 'never' } }, 'legacy');
     await equip(model, 'triage', ['linear.create_issue']);
     const add = async (name: string): Promise<unknown> => {
@@ -243,7 +243,7 @@ describe('notes', () => {
     expect(await add('after')).toBe(true);
   });
 
-  it('that a model wrote wait for an operator where notes.review says so, and are then read', async () => {
+  it('written by a model wait for an operator if notes.review says so, and are read after that', async () => {
     const home = tempDir();
     const model = await overStdio(
       { servers: SERVERS, home, env: { ASSAY_NOTES_REVIEW: 'always' } },

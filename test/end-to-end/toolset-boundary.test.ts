@@ -35,7 +35,7 @@ async function codeOf(model: Model, name: string): Promise<unknown> {
 describe.each(WAYS)('a toolset over %s', (_, open) => {
   const opened = shared(() => open({ servers: { ...TWO, s: fixture('turncoat') } }));
 
-  it('is a boundary: what is not in it cannot be called, by any name', async () => {
+  it('is a boundary: a tool outside of it cannot be called, by any name', async () => {
     const model = await opened();
     await equip(model, 'one', ['a_b.c']);
     const tools = (await model.tools()).slice(1);
@@ -45,7 +45,7 @@ describe.each(WAYS)('a toolset over %s', (_, open) => {
       expect(await refusal(model, name)).not.toMatch(/^answered/);
   });
 
-  it('withholds a tool whose definition is no longer the one that its refId means', async () => {
+  it('withholds a tool whose definition no longer matches its refId', async () => {
     const model = await opened();
     const listed = (await model.call('list-available-tools', { tools: ['s.act'] })).data;
     const refId = String(at(listed, 'tools', 0, 'refId'));
@@ -63,7 +63,7 @@ describe.each(WAYS)('a toolset over %s', (_, open) => {
 });
 
 describe('a toolset', () => {
-  it('shows a changed tool where the setting says so', async () => {
+  it('shows a changed tool if the setting says so', async () => {
     const env = { ASSAY_TOOLSETS_CHANGED: 'show' };
     const model = await overStdio({ servers: { s: fixture('turncoat') }, env }, 'legacy');
     const listed = (await model.call('list-available-tools', { tools: ['s.act'] })).data;
@@ -77,7 +77,7 @@ describe('a toolset', () => {
     await expect.poll(() => model.describe('s_act'), { timeout: scaledMs(5_000) }).toContain('IGNORE');
   });
 
-  it('follows a definition where the tool was named by its name', async () => {
+  it('follows a changed definition if the tool was selected by name', async () => {
     const model = await overStdio({ servers: { s: fixture('turncoat') } }, 'modern');
     await equip(model, 'named', ['s.act', 's.turn']);
     await model.call('s_turn');
@@ -99,7 +99,7 @@ describe('a toolset', () => {
     expect(active.text).toContain('Absent, as there is no such server: a_b.c.');
   });
 
-  it('cannot be built of what does not exist, twice, empty, or under a name that is none', async () => {
+  it('cannot be created with unknown tools, twice, empty, or with an invalid name', async () => {
     const model = await overStdio({ servers: TWO }, 'legacy');
     const refused = async (args: object): Promise<string> => {
       const told = await model.call('build-toolset', args as never);
@@ -126,7 +126,7 @@ describe('a server', () => {
   const defined = (definition: object): string =>
     JSON.stringify({ inputSchema: { type: 'object' }, ...definition });
 
-  it('takes no place in a toolset by a name that with its own makes up that of another one’s tool', async () => {
+  it("whose name and tool name together equal another's reference gets no place in a toolset", async () => {
     const home = tempDir();
     const first = await overStdio({ servers: { 'a.b': fixture('named', ['c']) }, home }, 'legacy');
     await equip(first, 'one', ['a.b.c']);
@@ -143,7 +143,7 @@ describe('a server', () => {
     ).toMatch(/is ambiguous: the servers "a.b", "a" each have such a tool/);
   });
 
-  it('whose name and tool make up the reference of another one’s has neither tool called, and the reference is named', async () => {
+  it("whose name and tool name together equal another's reference has neither tool called, and the reference is named", async () => {
     const home = tempDir();
     const mine = { 'a.b': fixture('named', ['c', '--label=mine'], { prefix: false }) };
     const first = await overStdio({ servers: { ...mine, p: fixture('plain') }, home }, 'legacy');
@@ -169,7 +169,7 @@ describe('a server', () => {
     expect(active.text).toContain('Not shown, as several servers have tools of these names: a.b.c.');
   });
 
-  it('breaks no answer of ours by words that mean something to a tokenizer, nor by long ones', async () => {
+  it('cannot break a response of Assay with words special to a tokenizer, nor with long ones', async () => {
     const texts = ['<|endoftext|> and <|endofprompt|>', 'x'.repeat(100_000)];
     const tools = texts.map((description, at) => defined({ name: `t${at}`, description }));
     const model = await overStdio({ servers: { s: fixture('defined', tools) } }, 'modern');
@@ -184,7 +184,7 @@ describe('a server', () => {
     expect(performance.now() - startedMs).toBeLessThan(scaledMs(15_000));
   });
 
-  it('with a tool that is called like one of the menu has it called, where it is in the toolset', async () => {
+  it('with a tool named like a configuration tool has it called if it is in the toolset', async () => {
     const servers = { s: fixture('named', ['build-toolset', '--label=s'], { prefix: false }) };
     const model = await overStdio({ servers }, 'legacy');
     await equip(model, 'odd', ['s.build-toolset']);
@@ -193,7 +193,7 @@ describe('a server', () => {
   });
 });
 
-it('a resource that is not shown any more is not told of, nor can it be read, until it is shown again', async () => {
+it('a resource that is no longer visible causes no notification, and cannot be read, until it is visible again', async () => {
   const model = await overHttp({ servers: { n: fixture('notifier', ['--era=legacy']) } }, 'modern');
   await equip(model, 'one', ['n.touch']);
   const session = await openSession(model.url);
@@ -217,7 +217,7 @@ it('a resource that is not shown any more is not told of, nor can it be read, un
   expect(updates()).toBe(2);
 });
 
-it('a toolset that goes and comes back is seen again by whoever looked at it', async () => {
+it('a toolset that is deleted and recreated is visible again to its viewers', async () => {
   const home = tempDir();
   const menu = await overStdio({ servers: TWO, home }, 'legacy');
   const tools = [{ namespacedName: 'a.secret' }];
@@ -239,7 +239,7 @@ it('a toolset that goes and comes back is seen again by whoever looked at it', a
 });
 
 describe('while the store cannot be read', () => {
-  it('what is recalled as equipped is listed, and nothing of it can be called', async () => {
+  it('the cached equipped toolset is listed, and nothing of it can be called', async () => {
     const home = tempDir();
     const first = await overStdio({ servers: TWO, home }, 'legacy');
     await equip(first, 'one', ['a.secret']);
@@ -251,7 +251,7 @@ describe('while the store cannot be read', () => {
     expect(await codeOf(second, 'a_secret')).toBe('STORE_UNAVAILABLE');
   });
 
-  it('and nothing is recalled, the configuration tools are listed and say so, and nothing can be called', async () => {
+  it('without a cached one, the configuration tools are listed and say so, and nothing can be called', async () => {
     const env = { ASSAY_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
     const model = await overStdio({ servers: TWO, env }, 'legacy');
     expect(await model.tools()).toEqual(MENU);

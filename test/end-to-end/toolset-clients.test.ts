@@ -45,7 +45,7 @@ function equipOne(client: Asker, name: string, tool: string): Promise<void> {
   return own(client, 'build-toolset', { name, tools: [{ namespacedName: tool }], autoEquip: true });
 }
 
-it('a server of which nothing is shown says and asks nothing to a client on stdio, until it is shown again', async () => {
+it('a server without visible tools sends and asks a stdio client nothing, until one is visible again', async () => {
   const eventLog = openEventLog();
   const restless = fixture('restless', [], { env: eventLog.env });
   const { client } = await meetStdio(writeConfig({ plain: fixture('plain'), restless }));
@@ -132,7 +132,7 @@ describe('tasks', () => {
   ];
 
   it.each(cases)(
-    'over $way are offered in configuration mode, and those that were begun are asked about in either mode',
+    'over $way are offered in configuration mode, and existing ones can be polled in either mode',
     async ({ server, tool, open, offered }) => {
       const endpoint = await open(writeConfig({ t: fixture(server) }));
       expect(endpoint.offered).toEqual(offered);
@@ -148,7 +148,7 @@ describe('tasks', () => {
   );
 });
 
-it('a modern client that listens, and listed before a restart alone, hears once of what is equipped after it', async () => {
+it('a modern client that listens, and listed before a restart only, is notified once of what is equipped after it', async () => {
   const home = tempDir();
   const file = writeText('{"tools":["a","b"]}', 'told.json');
   const config = writeConfig({ told: fixture('told', [`--file=${file}`]) });

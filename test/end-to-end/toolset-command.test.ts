@@ -8,7 +8,7 @@ const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const times = { createdAt: TIME, lastModified: TIME };
 
 describe('assay toolset create', () => {
-  it('saves a toolset of tools by their names, and equips it where that is asked', async () => {
+  it('saves a toolset of tools by their names, and equips it on request', async () => {
     const { run, json } = newOperator();
     const made = await run(
       ...['toolset', 'create', 'dev', 'plain.echo', 'plain.add', '--description', 'For work', '--equip'],
@@ -29,7 +29,7 @@ describe('assay toolset create', () => {
     });
   });
 
-  it('holds a tool to its definition as it is now where its refId names it', async () => {
+  it('pins a tool to its current definition if selected by refId', async () => {
     const operator = newOperator();
     const refId = await refIdOf(operator, 'plain.echo');
     const made = await operator.json('toolset', 'create', 'dev', refId);
@@ -40,7 +40,7 @@ describe('assay toolset create', () => {
     expect(stdout).toContain(`plain.echo  ${refId}`);
   });
 
-  it('needs no servers where it names no tool', async () => {
+  it('needs no servers if it names no tool', async () => {
     const { run } = newOperator(join(tempDir(), 'absent.json'));
     expect(await run('toolset', 'create', 'empty')).toEqual({
       ...{ code: 0, stdout: 'Saved the toolset "empty" with 0 tools.\n', stderr: '' },
@@ -49,7 +49,7 @@ describe('assay toolset create', () => {
 });
 
 describe('assay toolset', () => {
-  it('shows what there is, on stdout, and on stderr that there is nothing', async () => {
+  it('prints existing toolsets on stdout, and on stderr that there are none', async () => {
     const { run, json } = newOperator();
     const none = await run('toolset', 'list');
     expect([none.code, none.stdout]).toEqual([0, 'NAME  TOOLS  NOTES  EQUIPPED  DESCRIPTION\n']);
@@ -72,7 +72,7 @@ describe('assay toolset', () => {
     });
   });
 
-  it('adds and removes tools; notes stay, and are there again with their tool', async () => {
+  it('adds and removes tools; notes are kept, and return with their tool', async () => {
     const { run, json } = newOperator();
     await run('toolset', 'create', 'dev', 'plain.echo', 'plain.add');
     await run('notes', 'add', 'dev', 'plain.echo', 'hint', 'Twice.');
@@ -89,7 +89,7 @@ describe('assay toolset', () => {
     expect(at(shown, 'toolNotes', 0, 'notes', 0, 'note')).toBe('Twice.');
   });
 
-  it('says so where a tool is not pinned to a definition any more', async () => {
+  it('reports a tool that is no longer pinned to a definition', async () => {
     const operator = newOperator();
     await operator.run('toolset', 'create', 'dev', await refIdOf(operator, 'plain.echo'));
     const { code, stderr } = await operator.run('toolset', 'add', 'dev', 'plain.echo');
@@ -99,7 +99,7 @@ describe('assay toolset', () => {
     ]);
   });
 
-  it('gives one that is equipped another name and description, and it stays equipped', async () => {
+  it('renames and describes an equipped toolset, which stays equipped', async () => {
     const { run, json } = newOperator();
     await run('toolset', 'create', 'dev', '--equip');
     expect((await run('toolset', 'rename', 'dev', 'ops')).stdout).toBe(
@@ -112,7 +112,7 @@ describe('assay toolset', () => {
     expect(await json('toolset', 'show', 'ops')).toMatchObject({ isEquipped: false });
   });
 
-  it('deletes one only where that is said to be meant', async () => {
+  it('deletes one only with a confirmation', async () => {
     const { run, json } = newOperator();
     await run('toolset', 'create', 'dev', 'plain.echo');
     await run('notes', 'add', 'dev', 'plain.echo', 'hint', 'Twice.');
@@ -127,7 +127,7 @@ describe('assay toolset', () => {
   });
 });
 
-describe('what assay toolset refuses', () => {
+describe('assay toolset refuses', () => {
   const { run, json } = newOperator();
   const name = 'it takes 2 to 50 lowercase letters, digits and hyphens';
   const cases: readonly (readonly [string, readonly string[], string])[] = [
@@ -164,14 +164,14 @@ describe('what assay toolset refuses', () => {
     await run('toolset', 'create', 'dev', 'plain.echo');
   });
 
-  it.each(cases)('%s: code 2, a sentence on stderr, nothing on stdout', async (_what, args, sentence) => {
+  it.each(cases)('%s: code 2, a message on stderr, nothing on stdout', async (_what, args, sentence) => {
     const { code, stdout, stderr } = await run('toolset', ...args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(sentence);
     expect(stderr).not.toMatch(/at .*\.js:\d+/);
   });
 
-  it('changes nothing', async () => {
+  it('without changing anything', async () => {
     expect(await json('toolset', 'export')).toEqual({
       toolsets: [
         { name: 'dev', version: '1.0.0', ...times, tools: [{ namespacedName: 'plain.echo' }], toolNotes: [] },
@@ -179,7 +179,7 @@ describe('what assay toolset refuses', () => {
     });
   });
 
-  it('code 3 for a file that cannot be read or written, and for a config that cannot', async () => {
+  it('a file that cannot be read or written, or such a config, with code 3', async () => {
     const absent = join(tempDir(), 'no', 'file.json');
     const read = await run('toolset', 'import', absent);
     expect([read.code, read.stderr]).toEqual([

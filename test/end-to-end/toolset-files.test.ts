@@ -9,7 +9,7 @@ const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const times = { createdAt: TIME, lastModified: TIME };
 
 describe('assay toolset export and import', () => {
-  it('carry all toolsets into another home, whole, with their times, notes and what is equipped', async () => {
+  it('move all toolsets to another home completely, with their times, notes and what is equipped', async () => {
     const from = newOperator();
     const refId = await refIdOf(from, 'plain.echo');
     await from.run('toolset', 'create', 'dev', refId, 'plain.add', '--description', '\u001b[2J', '--equip');
@@ -31,7 +31,7 @@ describe('assay toolset export and import', () => {
     expect((await to.run('toolset', 'export')).stdout).toBe(exported.stdout);
   });
 
-  it('export one toolset alone; what is equipped is not told where it is another', async () => {
+  it('export one toolset only; the equipped one is not mentioned if it is another', async () => {
     const { run, json } = newOperator();
     await run('toolset', 'create', 'dev', '--equip');
     await run('toolset', 'create', 'ops');
@@ -40,7 +40,7 @@ describe('assay toolset export and import', () => {
     });
   });
 
-  it('refuse a name that is taken, and import nothing, unless it is to be replaced', async () => {
+  it('refuse a name in use, and import nothing, except with --replace', async () => {
     const { run, json } = newOperator();
     await run('toolset', 'create', 'dev', 'plain.echo', '--equip');
     const tools = [{ namespacedName: 'plain.add' }];
@@ -68,7 +68,7 @@ describe('assay toolset export and import', () => {
     expect(await json('toolset', 'show', 'dev')).toMatchObject({ tools, isEquipped: true });
   });
 
-  it('refuse a file that is wrong, by its field', async () => {
+  it('refuse an invalid file, with the field', async () => {
     const { run } = newOperator();
     const file = writeText('{"toolsets":[{"name":"dev","tools":[{"namespacedName":7}]}]}');
     expect(await run('toolset', 'import', file)).toEqual({
@@ -78,7 +78,7 @@ describe('assay toolset export and import', () => {
     });
   });
 
-  it('keep tools although their servers cannot be asked, and say so', async () => {
+  it('keep tools even if their servers cannot be asked, and say so', async () => {
     const { run, json } = newOperator(join(tempDir(), 'absent.json'));
     const file = writeText('{"name":"dev","tools":[{"namespacedName":"git.status"}]}');
     const { code, stderr } = await run('toolset', 'import', file);
@@ -90,7 +90,7 @@ describe('assay toolset export and import', () => {
   });
 });
 
-describe('assay toolset import of a config.json of HyperTool', () => {
+describe("assay toolset import of HyperTool's config.json", () => {
   const hash = 'ab'.repeat(32);
   const ESCAPE = '\u001b]0;owned\u0007';
   const file = writeText(
@@ -129,7 +129,7 @@ describe('assay toolset import of a config.json of HyperTool', () => {
     'config.json',
   );
 
-  it('takes toolsets, notes and what was equipped, and names what it left out and what no server has', async () => {
+  it('imports toolsets, notes and what was equipped, and lists what it skipped and what no server has', async () => {
     const { run, json } = newOperator();
     expect(await run('toolset', 'import', file)).toEqual({
       code: 0,
@@ -162,7 +162,7 @@ describe('assay toolset import of a config.json of HyperTool', () => {
     });
   });
 
-  it('--json gives the same as data, whole', async () => {
+  it('--json prints the same as data, completely', async () => {
     const { run } = newOperator();
     const { stdout } = await run('toolset', 'import', file, '--json');
     expect(parseJson(stdout)).toEqual({

@@ -16,7 +16,7 @@ describe('assay toolset review', () => {
   const now = definition(hostile, { properties: { secret: {} } });
   const after = writeConfig({ files: servers(now).files });
 
-  it('tells, tool by tool, what is as it was, what changed and what is absent; accept holds it to what is now', async () => {
+  it('reports for each tool whether it is unchanged, changed or absent; accept pins it to the current definition', async () => {
     const operator = newOperator(before);
     const { run, json } = operator;
     const refIds = await Promise.all(
@@ -84,7 +84,7 @@ describe('assay toolset review', () => {
     expect(at(accepted, 'tools')).toEqual([{ namespacedName: 'files.read', refId, definition: now }]);
   });
 
-  it('starts no server where no tool is held to anything', async () => {
+  it('starts no server if no tool is pinned', async () => {
     const { run } = newOperator();
     await run('toolset', 'create', 'dev', 'plain.echo');
     const absent = join(tempDir(), 'absent.json');

@@ -23,7 +23,7 @@ function spansIn(file: string): readonly Json[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1).map(parseJson) : [];
 }
 
-describe('with an OpenTelemetry SDK that the user registered', () => {
+describe('with an OpenTelemetry SDK registered by the user', () => {
   const file = join(tempDir(), 'spans.jsonl');
   let assay: Assay;
   let readBefore = 0;
@@ -80,7 +80,7 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
     });
   });
 
-  it('a legacy client’s too, and a request without a context begins a trace of its own', async () => {
+  it('so is one of a legacy client, and a request without a context begins its own trace', async () => {
     const session = await openSession(assay.url);
     await session.ask('prompts/get', { name: 'plain_greet', arguments: { who: 'x' }, _meta: CONTEXT });
     await session.ask('resources/read', { uri: 'plain://plain/readme' });
@@ -97,7 +97,7 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
     expect(at(resource, 'traceId')).not.toBe(TRACE);
   });
 
-  it('failures say of what kind they are', async () => {
+  it('failures have their kind', async () => {
     for (const name of ['plain_fails', 'plain_refuses', 'plain_label'])
       await modernAsk(assay.url, 'tools/call', { params: { name, arguments: {} } });
     const told = (await spans(3)).map((span) => [
@@ -113,7 +113,7 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
     ]);
   });
 
-  it('a context that is none begins a trace of its own, and costs nobody the call', async () => {
+  it('an invalid context begins a new trace, and fails no call', async () => {
     for (const traceparent of ['', 'x'.repeat(10_000), '00-0-0-00', 7, null, { a: 1 }])
       await modernAsk(assay.url, 'tools/call', {
         params: { name: 'plain_label', arguments: {} },
@@ -123,7 +123,7 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
     expect(traced.map((span) => at(span, 'parent'))).toEqual(Array<undefined>(6).fill(undefined));
   });
 
-  it('the server is told of Assay’s own span, which is the child of the client’s', async () => {
+  it('the server gets Assay’s own span as parent, which is the child of the client’s', async () => {
     const session = await openSession(assay.url);
     const heard: Json[] = [];
     for (const name of ['plain_meta', 'modern_meta']) {
@@ -145,7 +145,7 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
     }
   });
 
-  it('a context that is none reaches the server as it is', async () => {
+  it('an invalid context reaches the server unchanged', async () => {
     for (const traceparent of ['', '00-0-0-00', 7, null]) {
       const call = { params: { name: 'plain_meta', arguments: {} }, meta: { traceparent } };
       const answer = await modernAsk(assay.url, 'tools/call', call);
@@ -167,7 +167,7 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
   });
 });
 
-describe('without one', () => {
+describe('without an SDK', () => {
   /** Tells on stderr what of OpenTelemetry is loaded, and by whom; the library that writes metrics loads its API too. */
   const TRAP = `import { registerHooks } from 'node:module';
     registerHooks({ resolve(specifier, context, next) {
@@ -184,7 +184,7 @@ describe('without one', () => {
     expect(assay.stderr()).not.toContain('LOADED');
   });
 
-  it('and with one it does, so that this would be seen', async () => {
+  it('but does so with one, so that this test would notice', async () => {
     const otel = `--import ${join(ROOT, 'examples', 'otel.mjs')}`;
     const assay = await startAssay({
       servers: { plain: fixture('plain') },
@@ -204,7 +204,7 @@ describe('the trace context of a request', () => {
   });
 
   it.each(['plain', 'modern'])(
-    'reaches a server of either era as it is (%s), from clients of both',
+    'reaches a server of either era unchanged (%s), from clients of both',
     async (name) => {
       const session = await openSession(assay.url);
       const legacy = await session.ask('tools/call', { name: `${name}_meta`, arguments: {}, _meta: CONTEXT });
@@ -217,7 +217,7 @@ describe('the trace context of a request', () => {
     },
   );
 
-  it('is a new one, which nobody records, where the client sends none', async () => {
+  it('is a new unsampled one if the client sends none', async () => {
     const session = await openSession(assay.url);
     const stdio = spawnStdio({ servers });
     await stdio.initialize();

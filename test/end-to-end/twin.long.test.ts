@@ -60,7 +60,7 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
     expect(processesAbout(folder)).toHaveLength(1);
   });
 
-  it('reads with its read-only tools, and cannot write', async () => {
+  it('can read with its read-only tools, and cannot write', async () => {
     expect(textOf(await call('look', { do: 'read', path: 'note' }))).toBe('a note');
     const written = await call('look', { do: 'write', path: 'loot' });
     expect(at(written, 'result', 'isError')).toBe(true);
@@ -74,7 +74,7 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
     expect(existsSync(join(folder, 'loot'))).toBe(false);
   });
 
-  it('keeps what the kernel refused as evidence against the hint, and tells of it in an event', async () => {
+  it('keeps what the kernel refused as evidence against the hint, and reports it in an event', async () => {
     const token = readFileSync(join(assay.home, 'admin-token'), 'utf8').trim();
     const admin = adminClient(assay, token);
     const { tools } = parseJson((await admin.get('/tools')).text) as {
@@ -97,7 +97,7 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
     ]);
   });
 
-  it('passes on what only sounds like a refusal of the sandbox', async () => {
+  it('relays an error that only resembles a refusal of the sandbox', async () => {
     const said = "EROFS: read-only file system, open '/etc/x'";
     expect(textOf(await call('search', { do: 'fail', path: said }))).toBe(said);
   });
@@ -129,7 +129,7 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
     }
   });
 
-  it('sees neither the home of Assay nor variables that its entry does not set', async () => {
+  it("cannot see Assay's home, nor variables that its entry does not set", async () => {
     expect(textOf(await call('look', { do: 'exists', path: assay.home }))).toBe('false');
     expect(textOf(await call('look', { do: 'exists', path: folder }))).toBe('true');
     const seen = textOf(await call('look', { do: 'environment' }));
@@ -139,7 +139,7 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
     );
   });
 
-  it('shows in the REST API which guarantee each tool has', async () => {
+  it("shows each tool's guarantee in the REST API", async () => {
     const token = readFileSync(join(assay.home, 'admin-token'), 'utf8').trim();
     const admin = adminClient(assay, token);
     const { tools } = parseJson((await admin.get('/tools')).text) as {
@@ -173,7 +173,7 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
       return others.length === 0 ? pid : undefined;
     });
 
-  it('that crashes fails the call with the cause, and the next call starts it again', async () => {
+  it('that crashes fails the call with the cause, and the next call restarts it', async () => {
     const { session, folder } = await start();
     const crashed = await call(session, 'look', { do: 'crash' });
     expect(at(crashed, 'error', 'data')).toMatchObject({
@@ -184,7 +184,7 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
     expect(textOf(await call(session, 'look', { do: 'pid' }))).toMatch(/^\d+$/);
   });
 
-  it('that crashes on a refused write after its answer is reported with the path, and started again', async () => {
+  it('that crashes on a refused write after its answer is reported with the path, and restarted', async () => {
     const { assay, session, folder } = await start();
     expect(textOf(await call(session, 'look', { do: 'write_later', path: 'late' }))).toBe('soon');
     const admin = adminClient(assay, readFileSync(join(assay.home, 'admin-token'), 'utf8').trim());
@@ -210,7 +210,7 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
     await onlyServer(folder);
   });
 
-  it('keeps a tool that is read-only no more on the twin until an operator has reviewed the change', async () => {
+  it('no longer runs a tool that stopped being read-only, until an operator has reviewed the change', async () => {
     const annotations = { readOnlyHint: true, openWorldHint: false };
     const server = filedServer([toolNamed('act', { annotations })]);
     const filed = { ...server.entry, sandbox: 'twin' };
@@ -269,7 +269,7 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
     },
   );
 
-  it.each(MOMENTS)('ends with Assay, if that is killed while the twin is %s', async (moment) => {
+  it.each(MOMENTS)('ends with Assay if that is killed while the twin is %s', async (moment) => {
     const folder = tempDir();
     const servers = { two: fixture('twofaced', [folder], { sandbox: 'twin' }) };
     const assay = await startAssay({ servers });
@@ -284,7 +284,7 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
     await until('nothing is left', () => (processesAbout(folder).length === 0 ? true : undefined));
   });
 
-  it('runs no lie of the corpus of `assay verify`: nothing of its folder changes', async () => {
+  it('stops every lie of the corpus of `assay verify`: nothing in its folder changes', async () => {
     const folder = tempDir();
     for (const name of ['notes.txt', 'table.csv', 'page.md']) writeFileSync(join(folder, name), `${name}\n`);
     const script = join(ROOT, 'test', 'verify', 'corpus-server.ts');
@@ -308,7 +308,7 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
 });
 
 it.skipIf(!isLinux)(
-  'whose server keeps state in memory is refused until an operator accepts that',
+  'is refused if its server keeps state in memory, until an operator accepts that',
   async () => {
     const home = tempDir();
     const [folder, token] = [tempDir(), await keepToken(home, 'boss', { scopes: ['admin', 'execute'] })];
@@ -345,23 +345,26 @@ it.skipIf(!isLinux)(
   },
 );
 
-it.skipIf(!isLinux)('with "sandbox": "strict" the server itself changes its roots alone', async () => {
-  const [folder, outside] = [tempDir(), tempDir()];
-  const servers = { two: fixture('twofaced', [folder], { sandbox: 'strict' }) };
-  const assay = await startGateway({ servers });
-  await assay.settled();
-  const session = await openSession(assay.url);
-  const call = (tool: string, path: string): Promise<Json> =>
-    session.ask('tools/call', { name: `two_${tool}`, arguments: { do: 'write', path } });
-  expect(textOf(await call('change', 'new'))).toBe('written');
-  const refused = await call('change', join('..', basename(outside), 'loot'));
-  expect(at(refused, 'result', 'isError')).toBe(true);
-  expect(textOf(refused)).toContain(join(outside, 'loot'));
-  expect(at(await call('look', 'loot'), 'result', '_meta', 'assay/refusal', 'code')).toBe('SANDBOX_DENIED');
-  expect([readdirSync(folder), readdirSync(outside)]).toEqual([['new'], []]);
-});
+it.skipIf(!isLinux)(
+  'does not exist with "sandbox": "strict", where the server itself can change its roots only',
+  async () => {
+    const [folder, outside] = [tempDir(), tempDir()];
+    const servers = { two: fixture('twofaced', [folder], { sandbox: 'strict' }) };
+    const assay = await startGateway({ servers });
+    await assay.settled();
+    const session = await openSession(assay.url);
+    const call = (tool: string, path: string): Promise<Json> =>
+      session.ask('tools/call', { name: `two_${tool}`, arguments: { do: 'write', path } });
+    expect(textOf(await call('change', 'new'))).toBe('written');
+    const refused = await call('change', join('..', basename(outside), 'loot'));
+    expect(at(refused, 'result', 'isError')).toBe(true);
+    expect(textOf(refused)).toContain(join(outside, 'loot'));
+    expect(at(await call('look', 'loot'), 'result', '_meta', 'assay/refusal', 'code')).toBe('SANDBOX_DENIED');
+    expect([readdirSync(folder), readdirSync(outside)]).toEqual([['new'], []]);
+  },
+);
 
-it('is refused its read-only calls where bubblewrap is missing, and says what to install', async () => {
+it('refuses read-only calls without bubblewrap, and says what to install', async () => {
   const folder = tempDir();
   const servers = {
     twin: fixture('twofaced', [folder], { sandbox: 'twin' }),

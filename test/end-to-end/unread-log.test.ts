@@ -56,7 +56,7 @@ function openUnread() {
 }
 
 describe('assay stdio whose stderr nobody reads, with a server that fills it', () => {
-  it('goes on answering, and tells what it dropped once somebody reads', async () => {
+  it('keeps responding, and reports what it dropped once somebody reads', async () => {
     const assay = openUnread();
     assay.initialize();
     await until('its server is there', async () =>
@@ -76,7 +76,7 @@ describe('assay stdio whose stderr nobody reads, with a server that fills it', (
     expect(Number(at(loss, 'dropped'))).toBeGreaterThan(0);
   });
 
-  it('ends when its client closes stdin', async () => {
+  it('exits when its client closes stdin', async () => {
     const assay = openUnread();
     assay.initialize();
     await assay.ask('tools/list');

@@ -47,7 +47,7 @@ describe('servers over HTTP', () => {
     expect(at(answer, 'result', 'content', 0, 'text')).toBe('{"b":2}');
   });
 
-  it('say their era in /health', async () => {
+  it('report their era in /health', async () => {
     const health = await assay.health();
     expect(['legacy', 'modern', 'sse', 'found'].map((name) => at(serverIn(health, name), 'era'))).toEqual([
       'legacy',
@@ -80,11 +80,11 @@ describe('servers over HTTP', () => {
     expect(at(meta, `${META}clientCapabilities`)).toEqual(expect.any(Object));
   });
 
-  it('may answer as a stream, with priming events, comments and data over several lines', async () => {
+  it('may answer with a stream, with priming events, comments and data on several lines', async () => {
     expect(await session.call('legacy_streamed')).toBe('streamed');
   });
 
-  it('may answer in JSON over several lines, which is one line on stdio', async () => {
+  it('may answer with JSON on several lines, which is one line on stdio', async () => {
     expect(await session.call('legacy_pretty')).toBe('pretty');
     const pipe = openStdio({ servers: { legacy: { type: 'http', url: legacy.url } } });
     await pipe.initialize();
@@ -114,7 +114,7 @@ describe('servers over HTTP', () => {
     }
   });
 
-  it('of the modern era notice a cancellation as a disconnect', async () => {
+  it('of the modern era see a cancellation as a disconnect', async () => {
     const call = { name: 'modern_wait', arguments: {} };
     const before = modern.cancelled.length;
     const asked = startRequest(assay.url, {
@@ -129,7 +129,7 @@ describe('servers over HTTP', () => {
     expect(modern.cancelled.at(-1)).toBe('wait');
   });
 
-  it('of the legacy era are told by notifications/cancelled', async () => {
+  it('of the legacy era get notifications/cancelled', async () => {
     const call = { name: 'legacy_wait', arguments: {} };
     const asked = startRequest(assay.url, {
       headers: modernHeaders('tools/call', call),
@@ -144,7 +144,7 @@ describe('servers over HTTP', () => {
     );
   });
 
-  it.each(['legacy', 'modern'])('of kind %s announce a change of tools', async (name) => {
+  it.each(['legacy', 'modern'])('of kind %s announce changed tools', async (name) => {
     const stream = await session.listen();
     await session.call(`${name}_grow`);
     // An earlier change of the other server may be announced first.
@@ -160,12 +160,12 @@ describe('servers over HTTP', () => {
     await sleep(50);
   });
 
-  it('that forgot the session get a new initialize, and the call succeeds', async () => {
+  it('that lost the session get a new initialize, and the call succeeds', async () => {
     await session.call('legacy_forget');
     expect(await session.call('legacy_echo', { again: true })).toBe('{"again":true}');
   });
 
-  it('that cut the stream of a call give that call an error, and serve the next', async () => {
+  it('that cut off the stream of a call fail that call, and serve the next', async () => {
     const answer = await session.ask('tools/call', { name: 'legacy_cut', arguments: {} });
     expect(at(answer, 'error')).toMatchObject({ code: -32603, data: { code: 'SERVER_ENDED' } });
     expect(at(answer, 'error', 'message')).toContain('"legacy"');
@@ -175,7 +175,7 @@ describe('servers over HTTP', () => {
     expect(await session.call('sse_echo', { again: 1 })).toBe('{"again":1}');
   });
 
-  it('that answer with HTTP 500 and a page give an error that names them and the status', async () => {
+  it('that answer with HTTP 500 and a page lead to an error that names them and the status', async () => {
     const error = at(await session.ask('tools/call', { name: 'legacy_error-500', arguments: {} }), 'error');
     expect(at(error, 'code')).toBe(-32603);
     expect(at(error, 'message')).toContain('"legacy"');
@@ -191,8 +191,8 @@ describe('servers over HTTP', () => {
   });
 });
 
-describe('a server over HTTP that is away', () => {
-  it('is found when it comes; a call that did not reach it is carried out when it is back', async () => {
+describe('an HTTP server that is away', () => {
+  it('is found when it appears; a call that did not reach it is executed when it is back', async () => {
     const port = await freePort();
     const assay = await startGateway({
       servers: { web: { type: 'http', url: `http://127.0.0.1:${port}/mcp`, timeoutMs: 15_000 } },
@@ -218,7 +218,7 @@ describe('a server over HTTP that is away', () => {
     expect(await session.call('web_echo', { a: 3 })).toBe('{"a":3}');
   });
 
-  it('for longer than its time limit gives the call an error that names it', async () => {
+  it('for longer than its time limit fails the call with an error that names it', async () => {
     const web = await startHttp('legacy');
     endLater(() => web.close());
     const assay = await startGateway({ servers: { web: { type: 'http', url: web.url, timeoutMs: 1_500 } } });

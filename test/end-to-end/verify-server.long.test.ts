@@ -107,7 +107,7 @@ it('a contradiction reaches clients, decisions, the API, events and the activity
   ]);
 });
 
-it('what was observed outlives a new verification, and lapses when the definition changes', async () => {
+it('an observation survives a new verification, and lapses when the definition changes', async () => {
   server.describe('Peeks again.');
   await admin.post('/gateways/lying/refresh');
   expect(await seen(true)).toMatchObject({ readOnlyHint: true });
@@ -120,7 +120,7 @@ it('what was observed outlives a new verification, and lapses when the definitio
   await seen(false);
 });
 
-it('a verification over the API reports its progress, and is for holders of `execute` alone', async () => {
+it('a verification over the API reports its progress, and requires the scope `execute`', async () => {
   const verification = await openStream(`http://127.0.0.1:${assay.port}/gateways/lying/verify`, {
     method: 'POST',
     headers: bearer(token),
@@ -138,7 +138,7 @@ it('a verification over the API reports its progress, and is for holders of `exe
   expect(verdictOf(await admin.post('/gateways/nothing/verify'))).toBe('404 SERVER_UNKNOWN');
 });
 
-it('arguments of recorded calls are used if that is asked for, with secrets masked', async () => {
+it('arguments of recorded calls are used on request, with secrets masked', async () => {
   const args = { code: 'sesame', password: 'hunter2!' };
   await model.client.callTool({ name: 'locked_unlock', arguments: args });
   await until('the call is recorded', async () => {
@@ -179,7 +179,7 @@ it('arguments of recorded calls are used if that is asked for, with secrets mask
   expect([command.code, command.stderr]).toEqual([2, expect.stringContaining('--recorded is for servers')]);
 });
 
-it('the API uses them if that is asked for, too, and otherwise not', async () => {
+it('the API uses them on request too, and otherwise not', async () => {
   const contradicted = async (query: string): Promise<readonly Json[]> => {
     const url = `http://127.0.0.1:${assay.port}/gateways/locked/verify${query}`;
     const verification = await openStream(url, { method: 'POST', headers: bearer(token) });
@@ -191,7 +191,7 @@ it('the API uses them if that is asked for, too, and otherwise not', async () =>
   expect(verdictOf(await admin.post('/gateways/locked/verify?recorded=yes'))).toBe('400 QUERY_INVALID');
 });
 
-it('closing the connection cancels a verification, which keeps nothing and makes room for another', async () => {
+it('closing the connection cancels a verification, which stores nothing and makes room for another', async () => {
   const verification = (): ReturnType<typeof openStream> =>
     openStream(`http://127.0.0.1:${assay.port}/gateways/lying/verify`, {
       method: 'POST',
@@ -210,7 +210,7 @@ it('closing the connection cancels a verification, which keeps nothing and makes
   expect(await verifiedAt()).toBe(before);
 });
 
-it('servers that no command starts are named as such, and nothing runs', async () => {
+it('servers without a command are reported as such, and nothing runs', async () => {
   const config = writeConfig({ far: { url: 'http://127.0.0.1:9/mcp' }, own: fixture('plain') });
   const there = ['--config', config, '--home', tempDir()];
   const far = await runAssay(['verify', 'far', ...there]);

@@ -35,7 +35,7 @@ describe('a later start', () => {
     await first.stop();
   });
 
-  it('lists what was there before its servers stand, and calls wait for them', async () => {
+  it('lists the previous tools before its servers are ready, and calls wait for them', async () => {
     tell({ tools: ['one', 'two'], lateMs: LATE_MS });
     const pipe = open();
     const greeting = await pipe.initialize();
@@ -48,7 +48,7 @@ describe('a later start', () => {
     expect(Date.now() - startMs).toBeGreaterThan(LATE_MS / 4);
   });
 
-  it('tells what turns out to have changed, once, and nothing where nothing has', async () => {
+  it('announces what turns out to have changed, once, and nothing otherwise', async () => {
     const isChange = (message: Json): boolean => at(message, 'method') === 'notifications/tools/list_changed';
     tell({ tools: ['two', 'three'], lateMs: 2_000 });
     const changed = open();
@@ -71,7 +71,7 @@ describe('a later start', () => {
     ).toHaveLength(1);
   });
 
-  it('over HTTP lists what was there, too', async () => {
+  it('over HTTP lists the previous tools, too', async () => {
     tell({ tools: ['one', 'two'], lateMs: LATE_MS });
     const assay = await startGateway({ servers, home });
     const session = await openSession(assay.url);
@@ -79,7 +79,7 @@ describe('a later start', () => {
     expect(at(await assay.health(), 'servers', 0, 'state')).toBe('starting');
   });
 
-  it('knows nothing of another server under the same name', async () => {
+  it('ignores the cache of a different server under the same name', async () => {
     const other = writeText(JSON.stringify({ tools: ['other'] }), 'other.json');
     servers = { told: fixture('told', [`--file=${other}`]) };
     const pipe = open();
@@ -92,7 +92,7 @@ describe('a later start', () => {
     ['with another content than its hash says', (text: string) => text.replace('told', 'tolt')],
     ['of another format', (text: string) => text.replace('"format":5', '"format":999')],
     ['empty', () => ''],
-  ])('passes over a catalog file that is %s, and writes a new one', async (_what, spoil) => {
+  ])('ignores a catalog file that is %s, and writes a new one', async (_what, spoil) => {
     writeFileSync(join(home, 'catalog.json'), spoil(catalog()));
     tell({ tools: ['new'] });
     const pipe = open();
@@ -101,7 +101,7 @@ describe('a later start', () => {
     await until('the file is written anew', () => (catalog().includes('new') ? true : undefined));
   });
 
-  it('keeps no value of an environment in the file, which only its user can read', () => {
+  it('stores no environment values in the file, which only its user can read', () => {
     expect(catalog()).not.toContain('correct-horse-battery');
     expect(catalog()).not.toContain(file);
     expect(statSync(join(home, 'catalog.json')).mode & 0o777).toBe(0o600);

@@ -4,7 +4,7 @@ import { startGateway } from '../support/gateway.ts';
 import { at } from '../support/json.ts';
 import { bodyOf, serveWeb } from '../support/web-server.ts';
 
-it('a server whose URL is a web page is shown as that; one that only mislabels its JSON works', async () => {
+it('a server whose URL is a web page is reported as such; one that only mislabels its JSON works', async () => {
   const page = await serveWeb((_, response) =>
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<!doctype html><p>Hello'),
   );

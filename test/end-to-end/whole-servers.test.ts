@@ -13,7 +13,7 @@ import { meet } from '../support/toolsets.ts';
 const HARMLESS = toolNamed('act', { annotations: { readOnlyHint: true } });
 const DANGEROUS = toolNamed('act', { annotations: { readOnlyHint: false, destructiveHint: true } });
 
-it('shows later tools and flags them until they are accepted, leaves out what is removed, and withholds what drifts dangerously', async () => {
+it('shows later tools and flags them until accepted, omits removed ones, and withholds dangerous drift', async () => {
   const home = tempDir();
   const server = filedServer([HARMLESS, toolNamed('look')]);
   const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
@@ -68,7 +68,7 @@ it('shows later tools and flags them until they are accepted, leaves out what is
   await model.client.close();
 });
 
-it('nothing is new of a server that was put in before it had listed its tools, and later tools are', async () => {
+it('flags nothing for a server added before it had listed its tools, but later tools', async () => {
   const home = tempDir();
   const server = filedServer([]);
   const path = listAt(server.entry, 'args')

@@ -92,44 +92,47 @@ const CELLS: readonly Cell[] = [
   { client: 'legacy', server: 'ms', side: 'server' },
 ];
 
-describe.for(CELLS)('a $client client and the server $server, at the $side’s wire', (cell) => {
-  const eraOfServer: Era = cell.server.startsWith('l') ? 'legacy' : 'modern';
-  const max = cell.side === 'client' ? MESSAGES.client[cell.client] : MESSAGES.server[eraOfServer];
-  const all = FAULTS.flatMap((fault) => Array.from({ length: max }, (_, at): Plan => ({ fault, at })));
-  const plans = chance.shuffled(all).slice(0, rounds({ short: AT_A_TIME, long: all.length }));
+describe.for(CELLS)(
+  'a $client client and the server $server, with faults at the $side’s connection,',
+  (cell) => {
+    const eraOfServer: Era = cell.server.startsWith('l') ? 'legacy' : 'modern';
+    const max = cell.side === 'client' ? MESSAGES.client[cell.client] : MESSAGES.server[eraOfServer];
+    const all = FAULTS.flatMap((fault) => Array.from({ length: max }, (_, at): Plan => ({ fault, at })));
+    const plans = chance.shuffled(all).slice(0, rounds({ short: AT_A_TIME, long: all.length }));
 
-  it('come to an end whatever happens to a message, hear only what is theirs, and leave nothing', async () => {
-    // The first of its kind opens what is kept.
-    await tryOut(cell, { fault: 'delay', at: 0 });
-    const before = await openThings(assay);
-    const tried = await tryAll(cell, plans);
-    expect(tried).toHaveLength(plans.length);
-    expect(tried.filter(({ hung }) => hung.length > 0)).toEqual([]);
-    expect(tried.filter(({ wrong }) => wrong.length > 0)).toEqual([]);
-    // What comes late comes; what a server or Assay says to it twice does no harm.
-    const isHarmless = ({ fault }: Plan): boolean =>
-      fault === 'delay' || (fault === 'duplicate' && cell.side === 'server');
-    // On a machine that is too busy for these limits it is tried once more, alone.
-    for (const { plan, isDone } of tried)
-      if (isHarmless(plan) && !isDone) expect(await tryOut(cell, plan)).toMatchObject({ isDone: true });
-    const sessions =
-      before.sessions + (cell.side === 'client' && cell.client === 'legacy' ? LOST_SESSIONS : 0);
-    const idle = { ...before, sockets: before.sockets + SPARE_SOCKETS, sessions, privateLinks: 0 };
-    const after = await settledTo(idle, assay, 20_000);
-    expect(after).toMatchObject({ suspendedCalls: 0, privateLinks: 0, inFlight: 0 });
-    expect(after.sessions).toBeLessThanOrEqual(sessions);
-    expect(after.processes).toBeLessThanOrEqual(before.processes);
-    expect(after.sockets).toBeLessThanOrEqual(idle.sockets);
-    expect(after.files).toBeLessThanOrEqual(before.files);
-  });
-});
+    it('finish every call whatever happens to a message, receive only their own messages, and leave nothing', async () => {
+      // The first of its kind opens what is kept.
+      await tryOut(cell, { fault: 'delay', at: 0 });
+      const before = await openThings(assay);
+      const tried = await tryAll(cell, plans);
+      expect(tried).toHaveLength(plans.length);
+      expect(tried.filter(({ hung }) => hung.length > 0)).toEqual([]);
+      expect(tried.filter(({ wrong }) => wrong.length > 0)).toEqual([]);
+      // What comes late comes; what a server or Assay says to it twice does no harm.
+      const isHarmless = ({ fault }: Plan): boolean =>
+        fault === 'delay' || (fault === 'duplicate' && cell.side === 'server');
+      // On a machine that is too busy for these limits it is tried once more, alone.
+      for (const { plan, isDone } of tried)
+        if (isHarmless(plan) && !isDone) expect(await tryOut(cell, plan)).toMatchObject({ isDone: true });
+      const sessions =
+        before.sessions + (cell.side === 'client' && cell.client === 'legacy' ? LOST_SESSIONS : 0);
+      const idle = { ...before, sockets: before.sockets + SPARE_SOCKETS, sessions, privateLinks: 0 };
+      const after = await settledTo(idle, assay, 20_000);
+      expect(after).toMatchObject({ suspendedCalls: 0, privateLinks: 0, inFlight: 0 });
+      expect(after.sessions).toBeLessThanOrEqual(sessions);
+      expect(after.processes).toBeLessThanOrEqual(before.processes);
+      expect(after.sockets).toBeLessThanOrEqual(idle.sockets);
+      expect(after.files).toBeLessThanOrEqual(before.files);
+    });
+  },
+);
 
 /** Whoever does not learn of its session cannot end it: the answer lost, cut off or with its client, or the request twice. */
 const LOST_SESSIONS = 4;
 /** Connections that Assay keeps to servers for their next requests. */
 const SPARE_SOCKETS = 40;
 
-it('and then everything is as on the first day', async () => {
+it('work normally afterwards', async () => {
   for (const client of ERAS)
     for (const server of ['l', 'm', 'lh', 'mh', 'ls', 'ms']) {
       const attempt = (): Promise<Trial> =>

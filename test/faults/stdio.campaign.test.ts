@@ -177,8 +177,8 @@ async function tryOut(client: Era, server: Era, plan: Plan): Promise<void> {
 
 const PAIRS = ERAS.flatMap((client) => ERAS.map((server) => ({ client, server })));
 
-describe.for(PAIRS)('a $client client and a $server server on lines', ({ client, server }) => {
-  it('come to an end whatever happens to a message, and leave nothing', async () => {
+describe.for(PAIRS)('a $client client and a $server server over pipes', ({ client, server }) => {
+  it('finish every call whatever happens to a message, and leave nothing', async () => {
     const plans = FAULTS.flatMap((fault) =>
       Array.from({ length: MESSAGES[client] }, (_, at): Plan => ({ fault, at })),
     );

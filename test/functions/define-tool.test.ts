@@ -41,7 +41,7 @@ describe('defineTool', () => {
     expect(Object.isFrozen(tool)).toBe(true);
   });
 
-  it('is what the package exports, with types of its own that an editor understands', () => {
+  it('is exported by the package, with types that an editor understands', () => {
     const require = createRequire(join(ROOT, 'dist', 'main.js'));
     expect(require.resolve('assay-mcp')).toBe(join(ROOT, 'dist', 'define-tool.js'));
     expect(require.resolve('assay-mcp/package.json')).toBe(join(ROOT, 'package.json'));

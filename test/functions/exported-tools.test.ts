@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { exportedTools } from '../../src/functions/exported-tools.ts';
 
 describe('a function', () => {
-  it('whose annotations contradict each other is refused, and costs no other', () => {
+  it('with contradictory annotations is refused, and affects no other', () => {
     const run = (): string => 'x';
     const annotations = { readOnlyHint: true, destructiveHint: true };
     const exported = {

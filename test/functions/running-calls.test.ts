@@ -24,7 +24,7 @@ function toolThat(run: () => unknown): ReadTool {
   return tool;
 }
 
-it('each is the last that began while its function runs, so that it is blamed if it blocks', async () => {
+it('each is the last one begun while its function runs, so that it is blamed if it blocks', async () => {
   const last = (): unknown => told.filter(({ kind }) => kind === 'begun').at(-1);
   const seen: unknown[] = [];
   const tool = toolThat(() => seen.push(last()));

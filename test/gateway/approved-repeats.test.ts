@@ -74,7 +74,7 @@ describe('an approved call that failed', () => {
     expect(repeats.take(CALL)).toBe(true);
   });
 
-  it('may be repeated by the same client where there are no sessions', () => {
+  it('may be repeated by the same client if there are no sessions', () => {
     const repeats = new ApprovedRepeats(() => 0);
     repeats.allow({ ...CALL, ...modern('a') });
     expect(repeats.take({ ...CALL, ...modern('b') })).toBe(false);

@@ -80,7 +80,7 @@ function openRecords(isRead: boolean): {
 
 const SOURCES = { isStored: true, env: {}, file: new Map<string, unknown>() };
 
-it('calls wait until it is known what operators prefer, and without that nothing is called', async () => {
+it("calls wait until the operators' preferences are known, and nothing is called without them", async () => {
   const { records, take, reads } = openRecords(false);
   const policy = new CallPolicy({ ...SOURCES, records, rules: [] });
   for (const tries of [1, 2]) {
@@ -93,7 +93,7 @@ it('calls wait until it is known what operators prefer, and without that nothing
   expect([policy.pending, shown(policy)]).toEqual([undefined, 'client allow: rule']);
 });
 
-it('stored rules count beside those of the config file, from the moment they are stored', () => {
+it('stored rules apply next to those of the config file, as soon as they are stored', () => {
   const { records, storeRules, take } = openRecords(false);
   const policy = new CallPolicy({ ...SOURCES, records, rules: [{ effect: 'allow' }] });
   take({});
@@ -106,7 +106,7 @@ it('stored rules count beside those of the config file, from the moment they are
   expect(shown(policy)).toBe('client ask call: rule');
 });
 
-it('nothing is called by rules that cannot be read, as one of them may refuse it', () => {
+it('nothing is called if rules cannot be read, as one of them may refuse it', () => {
   const { records, storeRules } = openRecords(false);
   const policy = new CallPolicy({ ...SOURCES, records, rules: [{ effect: 'allow' }] });
   storeRules(undefined);
@@ -115,14 +115,14 @@ it('nothing is called by rules that cannot be read, as one of them may refuse it
   expect(shown(policy)).toBe('client allow: rule');
 });
 
-it('an empty store is known when it was read, though nothing changes by it', () => {
+it('an empty store counts as known once read, although nothing changes by it', () => {
   const { records, read } = openRecords(false);
   const policy = new CallPolicy({ ...SOURCES, records, rules: [] });
   read();
   expect([policy.pending, shown(policy)]).toEqual([undefined, 'client ask session: default_confirm']);
 });
 
-it('the store is needed even where environment and config file fix all preferences, for its rules', () => {
+it('the store is needed for its rules even if environment and config file fix all preferences', () => {
   const file = new Map<string, unknown>(
     Object.entries(POLICY_SETTINGS).map(([key, { kind }]) => [key, kind.defaultValue]),
   );
@@ -137,7 +137,7 @@ it('a command in a home without a store waits for nothing', () => {
   expect([policy.pending, shown(policy)]).toEqual([undefined, 'client ask session: default_confirm']);
 });
 
-it('preferences of the store count from when they are stored, unless environment or config file fix them', () => {
+it('stored preferences apply as soon as they are stored, unless environment or config file fix them', () => {
   const { records, take } = openRecords(true);
   const env = { ASSAY_POLICY_CONFIRM: 'never' };
   const policy = new CallPolicy({
@@ -156,7 +156,7 @@ it('preferences of the store count from when they are stored, unless environment
   expect(shown(other)).toBe('gateway ask call: default_confirm');
 });
 
-it('the same rules again keep what was decided', () => {
+it('unchanged rules keep cached decisions', () => {
   const { records } = openRecords(true);
   const policy = new CallPolicy({ ...SOURCES, records, rules: [{ effect: 'ask' }] });
   const { current } = policy;
@@ -166,7 +166,7 @@ it('the same rules again keep what was decided', () => {
   expect(shown(policy)).toBe('client refuse: rule');
 });
 
-it('preferences of a token count for its calls alone, over the stored ones and below those that are fixed', () => {
+it('preferences of a token apply to its calls only, over the stored ones and below fixed ones', () => {
   const { records, take, prefer } = openRecords(true);
   const file = new Map([['policy.unannotated', 'ask']]);
   const policy = new CallPolicy({ ...SOURCES, file, records, rules: [] });
@@ -192,7 +192,7 @@ it('preferences of a token count for its calls alone, over the stored ones and b
   expect(by(CI)).toBe('ask call: default_confirm');
 });
 
-it('preferences of a token do not count before the store was read', () => {
+it('preferences of a token do not apply before the store was read', () => {
   const { records, prefer } = openRecords(false);
   const policy = new CallPolicy({ ...SOURCES, records, rules: [] });
   prefer('c1', { 'policy.confirm': 'never' });

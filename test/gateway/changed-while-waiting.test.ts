@@ -98,7 +98,7 @@ function act(view: View): Promise<Answer> {
 
 const CHANGED = { kind: 'refused', refusal: { code: 'TOOL_CHANGED', tool: 's_act' } };
 
-describe('a call that was decided on while its server was down', () => {
+describe('a call decided while its server was down', () => {
   async function callWhileDown(given: Given): Promise<{ answered: Answer; sent: readonly number[] }> {
     const { server, view, sent, end } = await open(given);
     end();
@@ -120,7 +120,7 @@ describe('a call that was decided on while its server was down', () => {
   });
 });
 
-it('a call that did not reach its server is not sent again if the tool is another after the restart', async () => {
+it('a call that did not reach its server is not sent again if the tool differs after the restart', async () => {
   const cause = { code: 'CONNECTION_CLOSED' } as const;
   const first: Given['first'] =
     ({ end }) =>
@@ -137,23 +137,20 @@ it('a call that did not reach its server is not sent again if the tool is anothe
 it.each([
   [SAME, 'relayed', [1, 1]],
   [OTHER, 'refused', [1]],
-] as const)(
-  'a call that waited for its turn is sent if the tool is the same: %j',
-  async (tools, kind, reached) => {
-    const held = Promise.withResolvers<undefined>();
-    const { server, view, sent } = await open({
-      first: (_, send) => (request) => held.promise.then(() => send(request)),
-    });
-    const before = act(view);
-    const waiting = act(view);
-    server.lists.inventory = { ...server.lists.inventory, ...inventoryOf({ tools }) };
-    held.resolve(undefined);
-    expect((await before).kind).toBe('relayed');
-    expect([(await waiting).kind, sent]).toEqual([kind, reached]);
-  },
-);
+] as const)('a queued call is sent if the tool is the same: %j', async (tools, kind, reached) => {
+  const held = Promise.withResolvers<undefined>();
+  const { server, view, sent } = await open({
+    first: (_, send) => (request) => held.promise.then(() => send(request)),
+  });
+  const before = act(view);
+  const waiting = act(view);
+  server.lists.inventory = { ...server.lists.inventory, ...inventoryOf({ tools }) };
+  held.resolve(undefined);
+  expect((await before).kind).toBe('relayed');
+  expect([(await waiting).kind, sent]).toEqual([kind, reached]);
+});
 
-it('a call that waited for the result of the same call is not sent if the tool is another by then', async () => {
+it('a call that waited for an identical call is not sent if the tool has changed by then', async () => {
   const held = Promise.withResolvers<undefined>();
   const { server, view, sent } = await open({
     isCached: true,

@@ -69,8 +69,8 @@ async function newStore(): Promise<Store> {
   return openAt({ home: tempDir(), databaseUrl: undefined });
 }
 
-describe('instructions', () => {
-  it('that are seen first are accepted; changed ones wait for a review, and models get the accepted text', async () => {
+describe('server instructions', () => {
+  it('are accepted when first seen; changed ones wait for a review, and models get the accepted text', async () => {
     const store = await newStore();
     const { connect, review, told } = open(store);
     const linear = spec('linear');
@@ -98,7 +98,7 @@ describe('instructions', () => {
   });
 
   it.each([undefined, ''])(
-    'of a server that had none (%j) are a change, and none are given until a review',
+    'of a server that had none (%j) are a change, and withheld until a review',
     async (none) => {
       const store = await newStore();
       const first = open(store);
@@ -117,7 +117,7 @@ describe('instructions', () => {
     },
   );
 
-  it('that were cut are the same under another limit, and changed where they differ behind the cut', async () => {
+  it('that were truncated are equal under another limit, and changed if they differ beyond it', async () => {
     const store = await newStore();
     const linear = spec('linear');
     const text = 'Be kind. '.repeat(40);
@@ -134,7 +134,7 @@ describe('instructions', () => {
     expect(again.review.viewOf(linear)).toHaveProperty('drift');
   });
 
-  it('that come back to what was accepted need no review, and another server inherits nothing', async () => {
+  it('that return to the accepted text need no review, and another server inherits nothing', async () => {
     const { connect, review } = open(await newStore());
     await connect(spec('linear'), 'Be kind.');
     await connect(spec('linear'), 'Be evil.');
@@ -144,7 +144,7 @@ describe('instructions', () => {
     expect(await connect(spec('linear'), undefined)).toBeUndefined();
   });
 
-  it('are held to the accepted text by the next process too, before its store was read', async () => {
+  it('are checked against the accepted text by the next process too, before its store was read', async () => {
     const store = await newStore();
     const first = open(store);
     await first.connect(spec('linear'), 'Be kind.');
@@ -172,7 +172,7 @@ describe('instructions', () => {
     expect(review.viewOf(linear)?.text).toBe('Be kind.');
   });
 
-  it('of five megabytes reach nobody whole, and people are told', async () => {
+  it('of five megabytes are never shown in full, and people are told', async () => {
     const { connect, told } = open(await newStore());
     const big = spec('big');
     const passed = await connect(big, 'x'.repeat(5_000_000));

@@ -39,8 +39,8 @@ function shown(server: Server): { readonly names: readonly string[]; readonly re
   return { names, reports: listing.reports.map(({ text }) => text) };
 }
 
-describe('a list with twins', () => {
-  it('goes without the definitions that readers may understand differently, and people are told why', async () => {
+describe('a list with duplicate members', () => {
+  it('omits the definitions that readers may understand differently, and reports why', async () => {
     const server = await standing(
       () =>
         '{"tools":[{"name":"good","inputSchema":{"type":"object"}},' +
@@ -60,7 +60,7 @@ describe('a list with twins', () => {
     });
   });
 
-  it('in its own frame is refused before it is read, and one without its array is no list', async () => {
+  it('in its own frame is refused before it is read, and one without its array is not a list', async () => {
     for (const result of [
       '{"tools":[],"tools":[{"name":"t"}]}',
       '{"nextCursor":"a","tools":[],"nextCursor":"b"}',
@@ -81,8 +81,8 @@ describe('a list with twins', () => {
   });
 });
 
-describe('a list without an end', () => {
-  it('is read up to the limit of entries, page by page and no further', async () => {
+describe('an endless list', () => {
+  it('is read up to the limit of entries, page by page', async () => {
     let pages = 0;
     const server = await standing(
       () => {
@@ -110,7 +110,7 @@ describe('a list without an end', () => {
     ]);
   });
 
-  it('goes without definitions that are too large to be checked in one go', async () => {
+  it('omits definitions that are too large to be checked at once', async () => {
     const many = Array.from({ length: 20_001 }, () => '0').join(',');
     const server = await standing(
       () =>
@@ -144,7 +144,7 @@ async function longestTurnMs(work: Promise<unknown>): Promise<number> {
 describe('a large list', () => {
   const TINY = Array.from({ length: 300_000 }, (_, n) => `{"name":"${n}"}`).join(',');
 
-  it('keeps nobody waiting, whether it is cut or read to its end', async () => {
+  it('blocks nobody, whether it is truncated or read completely', async () => {
     const answer = listAnswer(`{"_meta":{"x":[${TINY}]},"tools":[${TINY}]}`);
     const link = listLink(() => answer);
     expect(await longestTurnMs(readList(link, 'tools', reading()))).toBeLessThan(250);
@@ -159,7 +159,7 @@ describe('a large list', () => {
     expect(read.ok && read.value.definitions.length).toBe(100_000);
   });
 
-  it('is not looked at anew where nothing has changed', async () => {
+  it('is not processed again if nothing has changed', async () => {
     const answer = listAnswer(`{"tools":[${tools(1_000)}]}`);
     const first = await readList(
       listLink(() => answer),
@@ -191,7 +191,7 @@ describe('a large list', () => {
       `{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","patternProperties":{${members((n) => `"^(a+)+${n}$":{}`)}}}}`,
     ],
     ['escapes', `{"name":"t","inputSchema":{"type":"object"},"x":"${'\\"'.repeat(500_000)}"}`],
-  ])('of definitions as large as they may be, of many %s, keeps nobody waiting either', async (_, text) => {
+  ])('of definitions of the maximum size, with many %s, blocks nobody either', async (_, text) => {
     const answer = listAnswer(`{"tools":[${text},${text.replace('"t"', '"u"')}]}`);
     const read = readList(
       listLink(() => answer),

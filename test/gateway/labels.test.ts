@@ -49,7 +49,7 @@ it.each([
 it.each([
   [true, [...BOTH_LABELS]],
   [false, []],
-])('what another replica saw counts where the decision depends on it: %s', async (depends, expected) => {
+])('labels set by another replica count if the decision depends on them: %s', async (depends, expected) => {
   const call = callOf('tools/call', { read: () => Promise.resolve(BOTH_LABELS) }, depends);
   const found = await call.view.tool('s_act');
   call.entry = found.ok ? found.value : undefined;

@@ -71,7 +71,7 @@ function choose(
   );
 }
 
-describe('on which link a request goes', () => {
+describe('the link of a request', () => {
   it.for(TABLE)('to a server over %s, %s, isolation %s: %j', ([way, era, isolation, row]) => {
     const given = { way, era, isolation };
     const kinds = (['legacy', 'asked', 'mute'] as const).map((client) => choose(given, client).kind);
@@ -81,7 +81,7 @@ describe('on which link a request goes', () => {
       expect(choose({ ...given, sole: true }, client).kind).toBe('shared');
   });
 
-  it('modern clients share one only where subject, name and capabilities are the same', () => {
+  it('is shared by modern clients only if subject, name and capabilities are equal', () => {
     const given = { way: 'http', era: 'legacy', isolation: 'session' } as const;
     const keyOf = (...who: readonly ['asked' | 'mute', string]): string => {
       const choice = choose(given, ...who);
@@ -94,7 +94,7 @@ describe('on which link a request goes', () => {
   });
 });
 
-describe('a client can be asked', () => {
+describe('whether a client can be asked', () => {
   it.for([
     ['{}', undefined, false],
     ['{"elicitation":{}}', undefined, true],

@@ -52,7 +52,7 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
     });
   });
 
-  it('is bounded and obeyed by no terminal', async () => {
+  it('is limited in length, with control characters escaped', async () => {
     const hostile = JSON.stringify(`\u001b[2J${'x'.repeat(10_000)}`);
     expect(await read(`"error":{"code":-1,"message":${hostile}}`)).toEqual({
       ok: false,
@@ -60,14 +60,14 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
     });
   });
 
-  it('has words for an error without any', async () => {
+  it('has a phrase for an error without a message', async () => {
     expect(await read('"error":{}')).toEqual({
       ok: false,
       error: { code: 'LIST_REFUSED', method, error: '(no code)', message: '(no message)' },
     });
   });
 
-  it('shows in the condition of its server, in its health and to who looks at tools; the secret in it does not', async () => {
+  it("is shown in the server's condition, in its health and to callers of assay tools; the secret in it is not", async () => {
     const catalog = openCatalog({ [kind]: '"error":{"code":-32603,"message":"no SECRET fits"}' });
     catalog.start();
     await until('it is up', () => (catalog.servers[0]?.state.state === 'up' ? true : undefined));
@@ -86,7 +86,7 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
     await catalog.stop();
   });
 
-  it('is a problem for the doctor', async () => {
+  it('is a problem for doctor', async () => {
     const examined = await examineServers({
       catalog: openCatalog({ [kind]: FETCH_FAILED }),
       connectAgain: () => Promise.resolve(err({ code: 'START_FAILED' })),

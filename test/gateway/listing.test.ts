@@ -19,7 +19,7 @@ const BAD_HINT = tool('bad', { annotations: { title: 'B', readOnlyHint: 'yes' } 
 const NO_SCHEMA = { name: 'broken' };
 
 describe('a list', () => {
-  it('joins what its servers list, under public names, in their order', () => {
+  it('joins the lists of its servers, under public names, in their order', () => {
     const list = listing([
       listed('a', { tools: [tool('x'), tool('y')] }),
       listed('b', { tools: [tool('x')] }),
@@ -29,12 +29,12 @@ describe('a list', () => {
     expect([list.find('x'), list.reports]).toEqual([undefined, []]);
   });
 
-  it('of one server keeps the names that it gave', () => {
+  it("of one server keeps that server's names", () => {
     const list = listing([listed('a', { tools: [tool('git.push'), tool('x'.repeat(99))] })], 'tools', false);
     expect(page(list)).toEqual({ tools: [tool('git.push'), tool('x'.repeat(99))] });
   });
 
-  it('says in the modern era how long it may be kept', () => {
+  it('says in the modern era how long it may be cached', () => {
     const list = listing([listed('a')]);
     expect(page(list)).toEqual({ tools: [] });
     expect(page(list, 'modern')).toEqual({
@@ -45,14 +45,14 @@ describe('a list', () => {
     });
   });
 
-  it('keeps every byte of an entry but its name', () => {
+  it('keeps every byte of an entry except its name', () => {
     const text = '{ "name" : "x" , "inputSchema":{"type":"object"},"n":1.0,"unknown":[ ] }';
     const entry = { ...definition('tools', tool('x')), bytes: Buffer.from(text) };
     const made = listing([listed('a', { tools: [entry] })]).page('legacy', undefined);
     expect(made.ok && made.value.toString()).toBe(`{"tools":[${text.replace('"x"', '"a_x"')}]}`);
   });
 
-  it('keeps URIs as they are; the first server that lists one has it, and people are told', () => {
+  it('keeps URIs unchanged; the first server that lists one has it, and people are told', () => {
     const servers = [
       listed('a', { resources: [resource('f:x')] }),
       listed('b', { resources: [resource('f:x')] }),
@@ -63,7 +63,7 @@ describe('a list', () => {
     expect(list.reports.map(({ text }) => text)).toEqual(['b: f:x is hidden, a has it already']);
   });
 
-  it('tells of two servers with many URIs in common in one sentence', () => {
+  it('reports two servers with many common URIs in one sentence', () => {
     const resources = ['1', '2', '3', '4'].map((at) => resource(`f:${at}`));
     const list = listing([listed('a', { resources }), listed('b', { resources })], 'resources');
     expect(list.reports.map(({ text }) => text)).toEqual([
@@ -71,22 +71,22 @@ describe('a list', () => {
     ]);
   });
 
-  it('gives a name that two tools want to neither, and knows who wanted it', () => {
+  it('gives a contested name to neither tool, and knows the candidates', () => {
     const list = listing([listed('a', { tools: [tool('b_c')] }), listed('a_b', { tools: [tool('c')] })]);
     expect(list.find('a_b_c')).toBeUndefined();
     expect(list.candidates('a_b_c')).toEqual(list.entries.map(({ key }) => key));
     expect(list.candidates('a_b')).toBeUndefined();
   });
 
-  it('never changes: the same page is the same bytes', () => {
+  it('never changes: the same page has the same bytes', () => {
     const list = listing([listed('a', { tools: [tool('x'), BAD_HINT] })]);
     const first = list.page('modern', undefined);
     for (let time = 0; time < 100; time += 1) expect(list.page('modern', undefined)).toEqual(first);
   });
 });
 
-describe('one bad entry costs the others nothing', () => {
-  it('a member that clients would refuse is left out, and people are told', () => {
+describe('one invalid entry does not affect the others:', () => {
+  it('a member that clients would refuse is omitted, and reported', () => {
     const list = listing([listed('a', { tools: [tool('x'), BAD_HINT] })]);
     expect(page(list)).toEqual({ tools: [tool('a_x'), tool('a_bad', { annotations: { title: 'B' } })] });
     expect(list.reports.map(({ text }) => text)).toEqual([
@@ -94,7 +94,7 @@ describe('one bad entry costs the others nothing', () => {
     ]);
   });
 
-  it('an entry that cannot be mended is withheld, and people are told', () => {
+  it('an entry that cannot be repaired is withheld, and reported', () => {
     const list = listing([listed('a', { tools: [NO_SCHEMA, tool('x')] })]);
     expect(page(list)).toEqual({ tools: [tool('a_x')] });
     expect(list.find('a_broken')?.name).toBe('broken');
@@ -107,7 +107,7 @@ describe('one bad entry costs the others nothing', () => {
     expect(list.reports.map(({ text }) => text)).toEqual(['a: 2 of its tools have no name and are withheld']);
   });
 
-  it('what only one era’s clients refuse is shown whole in the other, and people are told whose it is', () => {
+  it('what only one era’s clients refuse is complete in the other, and reported with its server', () => {
     const without = { kind: 'without', paths: [['title']], reasons: ['title is strange'] } as const;
     const x = definition('tools', tool('x', { title: 'X' }));
     const legacy = { ...x, fitness: { legacy: without, modern: { kind: 'whole' } } } as const;
@@ -125,7 +125,7 @@ describe('one bad entry costs the others nothing', () => {
 });
 
 describe('pages', () => {
-  it('end where they have 4 MiB, as each is made in one go; nothing is lost over it', () => {
+  it('end at 4 MiB, as each is built at once; nothing is lost by it', () => {
     const large = Array.from({ length: 10 }, (_, n) => tool(`t${n}`, { x: 'x'.repeat(1024 * 1024) }));
     const list = listing([listed('a', { tools: large })], 'tools', false);
     const names: string[] = [];
@@ -158,14 +158,14 @@ describe('pages', () => {
     return all;
   };
 
-  it('hold a thousand entries each; no entry is lost, none comes twice, none is empty', () => {
+  it('hold a thousand entries each; none is lost, repeated or empty', () => {
     expect(PAGE_SIZE).toBe(1_000);
     expect(pages(listOf(0))).toEqual([[]]);
     expect(pages(listOf(1_000))).toEqual([names(0, 1_000)]);
     expect(pages(listOf(2_500))).toEqual([names(0, 1_000), names(1_000, 2_000), names(2_000, 2_500)]);
   });
 
-  it('count only what is shown', () => {
+  it('count visible entries only', () => {
     const entries = [
       ...names(0, 999).map((name) => tool(name)),
       ...Array(50).fill({ name: 'x' }),
@@ -175,7 +175,7 @@ describe('pages', () => {
     expect(pages(list)).toEqual([[...names(0, 999), 'last']]);
   });
 
-  it('are found again by a cursor in a list that was made anew, as after a start', () => {
+  it('are found by a cursor in a rebuilt list, as after a restart', () => {
     const { nextCursor = '' } = page(listOf(1_500)) as { nextCursor?: string };
     const rest = { tools: names(1_000, 1_500).map((name) => tool(name)) };
     expect(page(listOf(1_500), 'legacy', nextCursor)).toEqual(rest);
@@ -183,7 +183,7 @@ describe('pages', () => {
     expect(page(listOf(900), 'legacy', nextCursor)).toBe('CURSOR_INVALID');
   });
 
-  it('are not there for a cursor that was never given', () => {
+  it('do not exist for an unknown cursor', () => {
     for (const cursor of ['', 'x', '1000', '%', Buffer.from('t9999').toString('base64url')])
       expect([cursor, page(listOf(3), 'legacy', cursor)]).toEqual([cursor, 'CURSOR_INVALID']);
   });
@@ -195,12 +195,12 @@ describe('two lists', () => {
   const isSame = (other: Server, kind: ListKind = 'tools'): boolean =>
     listing([server]).isSame(listing([other], kind));
 
-  it('are the same where every entry is the same one', () => {
+  it('are equal if every entry is the same object', () => {
     expect(isSame(server)).toBe(true);
     expect(listing([]).isSame(listing([], 'prompts'))).toBe(true);
   });
 
-  it('differ in what is read anew and in their length, not in who has it', () => {
+  it('differ in changed entries and in length, not in ownership', () => {
     const before = listing([server]);
     const after = (tools: readonly (typeof x)[]): Listing => {
       server.lists.inventory = { ...server.inventory, tools };

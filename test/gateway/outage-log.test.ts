@@ -51,7 +51,7 @@ describe('the log of a failing server', () => {
     expect(debugLines()).toBe(99);
   });
 
-  it('stays short if the server comes and goes for ten minutes', () => {
+  it('stays short if the server keeps failing and recovering for ten minutes', () => {
     const { fail, recover, pass, taken } = opened();
     for (let time = 0; time < 200; time += 1) {
       recover();
@@ -68,7 +68,7 @@ describe('the log of a failing server', () => {
     ]);
   });
 
-  it('has few lines if each failure gives another reason', () => {
+  it('has few lines if each failure has another reason', () => {
     const { fail, pass, taken } = opened();
     for (let time = 0; time < 100; time += 1) {
       fail(1, 'x'.repeat(time + 1));
@@ -77,7 +77,7 @@ describe('the log of a failing server', () => {
     expect(taken()).toHaveLength(8);
   });
 
-  it('tells of an outage that lasts, though its cause was logged before', () => {
+  it('reports a lasting outage, even if its cause was logged before', () => {
     const { fail, recover, pass, taken } = opened();
     fail(1);
     recover();

@@ -162,7 +162,7 @@ function seen({ identity, toolset, labels, tool: about }: PolicyInput): unknown 
   };
 }
 
-describe('the policy decides on', () => {
+describe('the policy decides', () => {
   const inputs: unknown[] = [];
   const policy: Partial<Policy> = {
     decide: (input) => {
@@ -171,7 +171,7 @@ describe('the policy decides on', () => {
     },
   };
 
-  it('a client’s call by who calls, and the tool with its digest and hints', async () => {
+  it('a client’s call by its caller, and the tool with its digest and hints', async () => {
     inputs.length = 0;
     const { view, sent, decisions } = await open(policy);
     await callTool(view, 's_read');
@@ -200,7 +200,7 @@ describe('the policy decides on', () => {
     ]);
   });
 
-  it('the tool that a tool of Assay stands for', async () => {
+  it('the tool that call_tool calls', async () => {
     inputs.length = 0;
     const { view, sent } = await open(policy);
     await callTool(view, 'call_tool');
@@ -208,7 +208,7 @@ describe('the policy decides on', () => {
     expect(sent).toEqual(['tools/call']);
   });
 
-  it('a call of the command line, which has an identity of its own', async () => {
+  it('a call of the command line, which has its own identity', async () => {
     inputs.length = 0;
     const { view } = await open(policy);
     const params = { name: 's_read', arguments: {} };
@@ -221,7 +221,7 @@ describe('the policy decides on', () => {
     expect(inputs).toMatchObject([{ identity: LOCAL_USER, name: 'read' }]);
   });
 
-  it('the same object at each call, until something about the tool changes', async () => {
+  it('with the same object for each call, until something about the tool changes', async () => {
     const tools = new Set<unknown>();
     const { view } = await open({
       decide: ({ tool: about }) => {
@@ -234,9 +234,9 @@ describe('the policy decides on', () => {
   });
 });
 
-describe('a call that the policy refuses', () => {
+describe('a call refused by the policy', () => {
   it.each(['s_read', OWN.key, 'call_tool'])(
-    'is told why, reaches nothing, and is recorded: %s',
+    'learns why, reaches nothing, and is recorded: %s',
     async (name) => {
       const { view, sent, recorded, decisions } = await open({ decide: () => REFUSE });
       const refusal = { code: 'CALL_REFUSED', tool: name, reasons: REFUSE.reasons };
@@ -249,14 +249,14 @@ describe('a call that the policy refuses', () => {
 });
 
 describe('a call that needs approval', () => {
-  it('is carried out where the client confirms, and the decision is counted', async () => {
+  it('is sent if the client confirms, and the decision is counted', async () => {
     const { view, sent, decisions } = await open({ decide: () => ASK, approvals: 'client' });
     expect(await callTool(view, 's_read')).toMatchObject({ kind: 'relayed' });
     expect(sent).toEqual(['tools/call']);
     expect(decisions).toEqual(['ask']);
   });
 
-  it.each([true, false])('reaches nothing where Assay confirms; with warnings: %s', async (showWarnings) => {
+  it.each([true, false])('reaches nothing if Assay confirms; with warnings: %s', async (showWarnings) => {
     const { view, sent } = await open({ decide: () => ASK, approvals: 'gateway', showWarnings });
     const warning = { hint: 'openWorldHint', value: true, origin: 'default' };
     const destroys = { ...warning, hint: 'destructiveHint' };
@@ -308,7 +308,7 @@ describe('a refused call', () => {
   });
 });
 
-describe('a record is made of', () => {
+describe('the record is written for', () => {
   it.each([
     ['a call', 's_read', 's tools/call ok'],
     ['a call through a tool that stands for another', 'call_tool', 's tools/call ok'],
@@ -330,7 +330,7 @@ describe('a record is made of', () => {
     expect(recorded).toEqual([' tools/call SERVER_UNAVAILABLE']);
   });
 
-  it('a call over which Assay fails', async () => {
+  it('a call that fails because of a bug in Assay', async () => {
     const { view, recorded } = await open({});
     await expect(callTool(view, FAILING.key)).rejects.toThrow('a bug');
     expect(recorded).toEqual([' tools/call INTERNAL']);

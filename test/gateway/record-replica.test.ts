@@ -17,7 +17,7 @@ function opened(cache = memoryCache()) {
 const tool = (id: string, title: string | undefined) => toolChange(id, title).record;
 
 describe('the replica of records', () => {
-  it('knows a change when it is answered, without another read, and tells it once', async () => {
+  it('knows a change when it is answered, without another read, and announces it once', async () => {
     const { store, records, changes, titleOf } = opened();
     expect(
       await records.change(() => ok({ value: 'done', changes: [tool('a', 'x')], audit: [auditEvent('a')] })),
@@ -31,7 +31,7 @@ describe('the replica of records', () => {
     ]);
   });
 
-  it('asks an edit again by the records as they are when others were faster', async () => {
+  it('repeats an edit on the current records after a write conflict', async () => {
     const { store, records, titleOf } = opened();
     store.keep(tool('a', '1'));
     let others = 3;
@@ -46,7 +46,7 @@ describe('the replica of records', () => {
     expect([seen, titleOf('a'), store.commits]).toEqual([['1', '02', '01', '00'], 'mine', 1]);
   });
 
-  it('asks an edit again where a record that it depends on changed while it was deciding', async () => {
+  it('repeats an edit if a record that it depends on changed meanwhile', async () => {
     const { store, records, titleOf } = opened();
     store.keep(tool('a', '1'));
     await records.ready();
@@ -62,7 +62,7 @@ describe('the replica of records', () => {
     expect([seen, store.commits]).toEqual([['1', '2'], 1]);
   });
 
-  it('refuses, or has nothing to do, only by what the store says now', async () => {
+  it('refuses, or has nothing to do, only by what the store contains now', async () => {
     const { store, records, titleOf } = opened();
     await records.ready();
     const refusal = { code: 'TOOL_UNKNOWN', name: 'a' } as const;
@@ -82,7 +82,7 @@ describe('the replica of records', () => {
     expect(store.commits).toBe(0);
   });
 
-  it('has what it committed where the store cannot be read after that, and goes on from there', async () => {
+  it('has what it committed if the store cannot be read after that, and continues from there', async () => {
     const { store, records, changes, titleOf } = opened();
     await records.ready();
     store.before = () => {
@@ -100,7 +100,7 @@ describe('the replica of records', () => {
     expect(changes.flatMap((one) => one.records.map(({ id }) => id))).toEqual(['a', 'a', 'theirs']);
   });
 
-  it('lets what takes rights away hold where it cannot be stored, until it is stored', async () => {
+  it('applies a revocation even if it cannot be stored, until it is stored', async () => {
     const { store, records, changes } = opened();
     const trusted = { server: 's', identity: 'one', trust: true };
     store.keep({ kind: 'trust', id: 's', body: trusted });
@@ -126,7 +126,7 @@ describe('the replica of records', () => {
     expect(records.trust('s')?.trust).toBe(true);
   });
 
-  it('keeps what it last understood of a record that a newer Assay changed, and does not overwrite that', async () => {
+  it('keeps the last readable version of a record that a newer Assay changed, and does not overwrite it', async () => {
     const { store, records, titleOf } = opened();
     store.keep(tool('a', 'old'));
     store.keep(tool('b', 'x'));
@@ -148,7 +148,7 @@ describe('the replica of records', () => {
     expect((await records.change(() => ok({ value: 0, changes: [tool('a', 'mine')] }))).ok).toBe(true);
   });
 
-  it('has what its cache recalls until the store was read, and tells what is gone by then', async () => {
+  it('has its cached records until the store was read, and then announces the deleted ones', async () => {
     const recalled = memoryCache([tool('gone', 'x'), tool('kept', 'old')]);
     const { store, records, changes, titleOf } = opened(recalled);
     store.keep(tool('kept', 'new'));
@@ -172,7 +172,7 @@ describe('the replica of records', () => {
     expect(recalled.remembered().map(({ id }) => id)).toEqual(['kept']);
   });
 
-  it('is not ready while the store cannot be read, and asks it again', async () => {
+  it('is not ready while the store cannot be read, and retries', async () => {
     const { store, records } = opened();
     store.mayRead = () => false;
     expect(await records.ready()).toEqual({ ok: false, error: UNAVAILABLE });

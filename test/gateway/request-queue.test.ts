@@ -60,7 +60,7 @@ describe('subjects that share a server', () => {
     expect([...greedy, modest].map(({ outcome }) => outcome)).toEqual(['in', undefined, undefined, 'in']);
   });
 
-  it('lose their oldest request to another where they have far more that wait, and nothing to one that has as many', async () => {
+  it('lose their oldest request to another if they have far more queued, and nothing to one that has as many', async () => {
     const queue = requestQueue({ max: 1, maxWaiting: 4 });
     by(queue, 'greedy');
     const greedy = [by(queue, 'greedy'), by(queue, 'greedy'), by(queue, 'greedy'), by(queue, 'greedy')];
@@ -75,12 +75,12 @@ describe('subjects that share a server', () => {
   });
 });
 
-describe('the last eighth of the places at a server', () => {
+describe("the last eighth of a server's slots", () => {
   const by = (queue: RequestQueue, subject: string): Asked => ask(queue, 1, 60_000, subject);
   const outcomes = (asked: readonly Asked[]): readonly Asked['outcome'][] =>
     asked.map(({ outcome }) => outcome);
 
-  it('is not for the subject that has most of them: another gets in at once, past those that wait', async () => {
+  it('is not for the subject that uses most: another gets in at once, ahead of queued requests', async () => {
     const queue = requestQueue({ max: 16, maxWaiting: 9 });
     const greedy = Array.from({ length: 18 }, () => by(queue, 'greedy'));
     expect(outcomes(greedy)).toEqual([...Array<'in'>(14).fill('in'), ...Array<undefined>(4)]);
@@ -96,12 +96,12 @@ describe('the last eighth of the places at a server', () => {
     ]);
   });
 
-  it('does not exist at a server with fewer than eight, which takes as many as it is said to', () => {
+  it('does not exist for a server with fewer than eight, which has all its configured slots', () => {
     const queue = requestQueue({ max: 7 });
     expect(outcomes(Array.from({ length: 7 }, () => by(queue, 'greedy')))).toEqual(Array(7).fill('in'));
   });
 
-  it('leaves nobody waiting for whom there is a place, whoever comes and leaves', async () => {
+  it('never leaves a request queued while it has a free slot', async () => {
     const subjects = ['a', 'b', 'c', 'd'];
     const steps = fc.array(fc.tuple(fc.boolean(), fc.constantFrom(...subjects)), { maxLength: 150 });
     await fc.assert(
@@ -152,7 +152,7 @@ describe('the last eighth of the places at a server', () => {
 });
 
 describe('a request queue', () => {
-  it('lets in up to its maximum, keeps up to its limit waiting, and refuses the rest', async () => {
+  it('runs up to its maximum, queues up to its limit, and refuses the rest', async () => {
     const queue = requestQueue({ max: 2, maxWaiting: 1 });
     const asked = Array.from({ length: 4 }, () => ask(queue));
     await turn();
@@ -169,7 +169,7 @@ describe('a request queue', () => {
     expect([queue.inFlight, queue.waiting]).toEqual([2, 0]);
   });
 
-  it('refuses at once if no request may wait', async () => {
+  it('refuses at once if no request may be queued', async () => {
     const queue = requestQueue({ max: 1, maxWaiting: 0 });
     ask(queue);
     const refused = ask(queue);
@@ -177,7 +177,7 @@ describe('a request queue', () => {
     expect(refused.outcome).toMatchObject({ code: 'SERVER_BUSY' });
   });
 
-  it('bounds the bytes that wait, but for one request that may be of any size', async () => {
+  it('limits the queued bytes, except for one request of any size', async () => {
     const queue = requestQueue({ max: 1, maxBytes: 100, maxWaiting: 9 });
     ask(queue);
     const asked = [ask(queue, 90), ask(queue, 10), ask(queue, 1)];
@@ -195,7 +195,7 @@ describe('a request queue', () => {
     expect(large.outcome).toBe('in');
   });
 
-  it('lets nobody in while the server does not read, and then no more at a time than it takes', async () => {
+  it('starts nothing while the server does not read, and then only as many requests as it can take', async () => {
     let unreadBytes = 50;
     const queue = requestQueue({ max: 9, maxBytes: 100, maxWaiting: 9, unreadBytes: () => unreadBytes });
     const asked = [ask(queue, 20), ask(queue, 20), ask(queue, 5)];
@@ -213,7 +213,7 @@ describe('a request queue', () => {
     expect(asked.map(({ outcome }) => outcome)).toEqual(['in', 'in', 'in']);
   });
 
-  it('counts what the server has not read among the bytes that wait', async () => {
+  it('counts what the server has not read among the queued bytes', async () => {
     const queue = requestQueue({ maxBytes: 100, unreadBytes: () => 60 });
     const asked = [ask(queue, 30), ask(queue, 11), ask(queue, 10)];
     await turn();
@@ -224,7 +224,7 @@ describe('a request queue', () => {
     ]);
   });
 
-  it('tells who waited too long what it waited for', async () => {
+  it('tells a request that waited too long what it waited for', async () => {
     const full = requestQueue({ max: 1 });
     ask(full);
     const deaf = requestQueue({ unreadBytes: () => 1_000 });
@@ -237,7 +237,7 @@ describe('a request queue', () => {
     expect([full.waiting, deaf.waiting]).toEqual([0, 0]);
   });
 
-  it('frees the place of a waiting request that is cancelled', async () => {
+  it('frees the place of a queued request that is cancelled', async () => {
     const queue = requestQueue({ max: 1, maxWaiting: 1 });
     ask(queue);
     const first = ask(queue);
@@ -248,7 +248,7 @@ describe('a request queue', () => {
     expect([first.outcome, second.outcome]).toEqual([{ code: 'CANCELLED' }, 'in']);
   });
 
-  it('does not let a request wait that was cancelled before', async () => {
+  it('does not queue a request that was cancelled before', async () => {
     const queue = requestQueue({ max: 1 });
     ask(queue);
     const cancellation = new Cancellation();
@@ -259,7 +259,7 @@ describe('a request queue', () => {
     expect(queue.waiting).toBe(0);
   });
 
-  it('tells all that wait when the server stops, and whoever would wait later', async () => {
+  it('fails all queued requests when the server stops, and later ones', async () => {
     const queue = requestQueue({ max: 1 });
     ask(queue);
     const asked = [ask(queue), ask(queue)];
@@ -270,7 +270,7 @@ describe('a request queue', () => {
     expect([queue.inFlight, queue.waiting]).toEqual([1, 0]);
   });
 
-  it('never has more than its most inside, keeps the order, loses nobody, and is empty in the end', async () => {
+  it('never exceeds its maximum, keeps the order, loses nobody, and is empty in the end', async () => {
     type Step = 'come' | 'leave' | 'cancel' | 'turn' | 'clog' | 'clear';
     const steps = fc.array(
       fc.tuple(

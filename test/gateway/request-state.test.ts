@@ -78,7 +78,7 @@ const ASKED: Decision = { kind: 'ask', per: 'call', reasons: [{ code: 'unannotat
 
 const STATE: RequestState = { kind: 'suspended', id: { replica: 'r', nonce: 'n' } };
 
-it('a sealed state holds for the definition of the tool that it was given for, and for no other', async () => {
+it('a sealed state is valid for the tool definition that it was issued for only', async () => {
   const { called, server } = callsOf();
   const sealed = await sealState(await called(), 's', STATE);
   expect(await openState(await called(), 's', sealed)).toEqual(ok(STATE));
@@ -96,13 +96,13 @@ const OTHERS: Readonly<Record<string, Other>> = {
   method: { method: 'prompts/get' },
 };
 
-it.each(Object.entries(OTHERS))('a sealed state does not hold for another %s', async (_, other) => {
+it.each(Object.entries(OTHERS))('a sealed state is not valid for another %s', async (_, other) => {
   const { called } = callsOf();
   const sealed = await sealState(await called(), 's', STATE);
   expect(await openState(await called(other), 's', sealed)).toMatchObject({ ok: false });
 });
 
-it('a sealed state does not hold for another name or server, though the definition is the same', async () => {
+it('a sealed state is not valid for another name or server, even with the same definition', async () => {
   const { called } = callsOf();
   const call = await called();
   const sealed = await sealState(call, 's', STATE);
@@ -112,7 +112,7 @@ it('a sealed state does not hold for another name or server, though the definiti
   expect(await openState(renamed, 's', sealed)).toMatchObject({ ok: false });
 });
 
-it('an approval is bound to the tool and its server, and to why it was asked for, with the hints', async () => {
+it('an approval is bound to the tool and its server, and to the reason and hints', async () => {
   const { called } = callsOf();
   const bindings = new Set<string>();
   const bind = (call: Call, about: PolicyTool): void => {
@@ -141,7 +141,7 @@ it('an approval is bound to the tool and its server, and to why it was asked for
   expect(bindings.size).toBe(9);
 });
 
-it('a sealed state and an approval hold for the numbers as written, not for ones that round to the same', async () => {
+it('a sealed state and an approval are valid for numbers as written, not for ones that round to the same', async () => {
   const { called } = callsOf();
   const [one, other] = [await called({ number: '0.1' }), await called({ number: '0.10000000000000000555' })];
   const sealed = await sealState(one, 's', STATE);

@@ -49,7 +49,7 @@ const MAKES_NEW: Readonly<Record<string, (cache: ResultCache, server: Standing) 
 };
 
 describe('a cached result', () => {
-  it('is the response as the server wrote it, until its time is over', () => {
+  it('is the response as the server wrote it, until it expires', () => {
     let nowMs = 0;
     const cache = cacheWith({ nowMs: () => nowMs });
     const server = standing();
@@ -61,7 +61,7 @@ describe('a cached result', () => {
     expect([found(cache, server, 'a'), cache.size]).toEqual([undefined, 0]);
   });
 
-  it.each(Object.entries(MAKES_NEW))('is dropped, and one on its way not stored, if %s', (_, happens) => {
+  it.each(Object.entries(MAKES_NEW))('is dropped, and a pending one not stored, if %s', (_, happens) => {
     const cache = cacheWith();
     const [server, other] = [standing(), standing()];
     keep(cache, server, 'a');
@@ -73,7 +73,7 @@ describe('a cached result', () => {
     expect(found(cache, other, 'b')).toBeDefined();
   });
 
-  it('is not stored while a call may change something, nor if it was read during that', () => {
+  it('is not stored while a call may change something, nor if it was read meanwhile', () => {
     const cache = cacheWith();
     const server = standing();
     const [endFirst, endSecond] = [cache.write(server), cache.write(server)];
@@ -88,7 +88,7 @@ describe('a cached result', () => {
     expect(cache.size).toBe(1);
   });
 
-  it('makes room for others if it was not used for the longest time', () => {
+  it('makes room for others if it is the least recently used', () => {
     const cache = cacheWith({ maxBytes: 2_000 });
     const server = standing();
     for (const key of ['a', 'b', 'c']) keep(cache, server, key);
@@ -101,7 +101,7 @@ describe('a cached result', () => {
     ]);
   });
 
-  it('is not stored if it is too large, and costs no other its place', () => {
+  it('is not stored if it is too large, and evicts no other', () => {
     const cache = cacheWith({ maxBytes: 2_000 });
     const server = standing();
     keep(cache, server, 'a');
@@ -109,7 +109,7 @@ describe('a cached result', () => {
     expect(['a', 'large'].map((key) => found(cache, server, key) !== undefined)).toEqual([true, false]);
   });
 
-  it('is gone after its time even if it is never asked for again', () => {
+  it('is removed after its expiry even if it is never requested again', () => {
     let nowMs = 0;
     const cache = cacheWith({ nowMs: () => nowMs });
     keep(cache, standing(), 'a');

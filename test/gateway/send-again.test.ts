@@ -95,7 +95,7 @@ function sentTimes({ result }: Run): number | undefined {
 }
 
 describe('a call whose connection was lost', () => {
-  it('is sent again within what is left of its time limit, which then is as before', async () => {
+  it('is sent again within the rest of its time limit, which is as before', async () => {
     const opened = open();
     const { result, resent, limitsMs } = await run(opened, [LOST, CUT_SHORT]);
     expect([result, resent]).toEqual([DONE, [false, false]]);
@@ -126,7 +126,7 @@ describe('a call whose connection was lost', () => {
     expect([tried.resent, sentTimes(tried)]).toEqual([[], 1]);
   });
 
-  it('is not sent again when its time is over, or its client has cancelled it', async () => {
+  it('is not sent again after its time limit, or if its client has cancelled it', async () => {
     const late = await run(open(), [LOST], performance.now() - 9_960);
     expect([late.resent, sentTimes(late)]).toEqual([[], 1]);
     const opened = open();
@@ -135,7 +135,7 @@ describe('a call whose connection was lost', () => {
     expect(await cancelled).toMatchObject({ result: err({ code: 'CANCELLED' }), resent: [] });
   });
 
-  it('fails with the first cause if another failure follows that cannot be helped', async () => {
+  it('fails with the first cause if a permanent failure follows', async () => {
     const tried = await run(open(), [LOST, LATE]);
     expect(tried.result).toEqual(err({ ...LOST, sent: { effect: 'unknown', times: 2, mayRepeat: true } }));
   });
@@ -149,7 +149,7 @@ describe('a call whose connection was lost', () => {
     expect(late.call.view.calls.repeats.take(late.call)).toBe(false);
   });
 
-  it('reports no progress a second time, as progress must increase', async () => {
+  it('reports no progress twice, as progress must increase', async () => {
     const { call, heard } = open();
     const note = readServerMessage(notificationText('notifications/progress', '{"progress":1}'));
     if (note.kind !== 'notification') throw new Error('no notification');

@@ -90,8 +90,8 @@ function watched(): Watched {
 const ROUND_MS = 11 * COST_MS;
 const STALL_MS = 500;
 
-describe('a server that says after each reading that its tools have changed', () => {
-  it('is read again no more often than ten times the cost of the last reading', async () => {
+describe('a server that announces a change after each read of its tools', () => {
+  it('is read at most at intervals of ten times the cost of the last read', async () => {
     const { lists, clock, link, reads, ...all } = watchedWith((watching) => watching.lists.changed('tools'));
     void lists.readFirst(link);
     await clock.pass(20 * ROUND_MS);
@@ -100,7 +100,7 @@ describe('a server that says after each reading that its tools have changed', ()
     expect(all.gaps().every((gap) => gap >= ROUND_MS)).toBe(true);
   });
 
-  it('is so whatever leads to the readings: a refresh by hand, a lost stream, a new connection', async () => {
+  it('is limited whatever triggers the reads: a manual refresh, a lost stream, a new connection', async () => {
     const { lists, clock, link, reads, ...all } = watchedWith(({ lists: its }) => {
       its.changed('tools');
       its.missed();
@@ -121,7 +121,7 @@ describe('a server that says after each reading that its tools have changed', ()
   });
 });
 
-it('a list rests for its own work, not for the time that a busy machine took over it', async () => {
+it("the interval depends on the server's own time, not on the delays of a busy machine", async () => {
   const { lists, clock, link, reads, ...all } = watchedWith((watching) => {
     watching.clock.stall(STALL_MS);
     watching.lists.changed('tools');
@@ -132,8 +132,8 @@ it('a list rests for its own work, not for the time that a busy machine took ove
   expect(new Set(all.gaps())).toEqual(new Set([ROUND_MS + STALL_MS]));
 });
 
-describe('a change', () => {
-  it('that comes while its list must not be read is read once, as soon as it may be', async () => {
+describe('a list change', () => {
+  it('during the interval is read once, as soon as it ends', async () => {
     const { lists, clock, link, reads } = watched();
     await lists.readFirst(link);
     lists.changed('tools');
@@ -148,7 +148,7 @@ describe('a change', () => {
     expect([reads.length, lists.inventory.tools.map(({ key }) => key)]).toEqual([2, ['t2']]);
   });
 
-  it('that comes while its list is being read leads to one more reading', async () => {
+  it('during a read leads to one more read', async () => {
     const { lists, clock, link, reads } = watched();
     const first = lists.readFirst(link);
     lists.changed('tools');
@@ -157,7 +157,7 @@ describe('a change', () => {
     expect(reads).toEqual([0, ROUND_MS]);
   });
 
-  it('costs a server that connects anew no time where its lists are known', async () => {
+  it('does not delay a server that reconnects if its lists are known', async () => {
     const { lists, clock, link, reads } = watched();
     await lists.readFirst(link);
     lists.forgetLink();

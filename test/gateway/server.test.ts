@@ -7,7 +7,7 @@ import type { Link } from '../../src/gateway/ports/link.ts';
 import { listLink } from './list-link.ts';
 import { listed, standing } from './listed-server.ts';
 
-it('the link of a server that stands is there at once; of one that was stopped it never will be', async () => {
+it('the link of a ready server is available at once; that of a stopped one never will be', async () => {
   const server = listed('a', {}, { connect: standing({}) });
   expect(server.link).toBeUndefined();
   server.start();
@@ -21,7 +21,7 @@ it('the link of a server that stands is there at once; of one that was stopped i
     error: { code: 'SHUTTING_DOWN' },
   });
 });
-it('a server that could not be started says why to all that wait for it', async () => {
+it('a server that could not be started fails all waiting requests with the reason', async () => {
   const cause: Cause = { code: 'COMMAND_NOT_FOUND', command: 'x' };
   const server = listed('a', {}, { connect: () => Promise.resolve(err(cause)) });
   server.start();
@@ -31,7 +31,7 @@ it('a server that could not be started says why to all that wait for it', async 
   await server.stop();
 });
 
-it('what a server can do is known as soon as its tools are listed, before its other lists are', async () => {
+it("a server's capabilities are known as soon as its tools are listed, before its other lists", async () => {
   const capabilities = { tools: {}, prompts: {}, tasks: { requests: { tools: { call: {} } } } };
   const link = listLink(() => '{"tools":[]}');
   const never = new Promise<never>(() => undefined);
@@ -46,14 +46,14 @@ it('what a server can do is known as soon as its tools are listed, before its ot
 
 const STILL_WAITS = 'it still waits';
 
-it('who waits for a server stops when the request is cancelled', async () => {
+it('waiting for a server ends when the request is cancelled', async () => {
   const server = listed('a');
   const cancellation = new Cancellation();
   const wait = server.waitUntilReady(cancellation);
   cancellation.cancel();
   expect(await Promise.race([wait, sleep(2_000, STILL_WAITS)])).not.toBe(STILL_WAITS);
 });
-it('nobody waits for a server for a request that was cancelled before', async () => {
+it('a request cancelled before does not wait for a server', async () => {
   const server = listed('a');
   const cancellation = new Cancellation();
   cancellation.cancel();

@@ -43,7 +43,7 @@ function labelsOn(store: () => Store | undefined, nowMs: () => number): SessionL
   });
 }
 
-it('labels are known at once, and to a restarted process and another replica once they are saved', async () => {
+it('labels apply at once, and in a restarted process and another replica once they are saved', async () => {
   const home = tempDir();
   const { nowMs, pass } = clock();
   const [store, other] = [
@@ -67,7 +67,7 @@ it('labels are known at once, and to a restarted process and another replica onc
   ]);
 });
 
-it('labels end after an hour without a call, counted over all replicas', async () => {
+it('labels expire after an hour without a call, counted over all replicas', async () => {
   const home = tempDir();
   const { nowMs, pass } = clock();
   const store = await openAt({ home, databaseUrl: undefined });
@@ -93,7 +93,7 @@ it('labels end after an hour without a call, counted over all replicas', async (
   expect(valueOf(await store.labels()).labels.map(({ subject }) => subject)).toEqual(['other']);
 });
 
-it('the calls of a subject that a process does not know keep its labels, and do not restore those that ended', async () => {
+it('calls of a subject unknown to a process extend its labels, and do not restore expired ones', async () => {
   const { nowMs, pass } = clock();
   const store = await openAt({ home: tempDir(), databaseUrl: undefined });
   const first = labelsOn(() => store, nowMs);
@@ -133,7 +133,7 @@ it('the calls of a subject that a process does not know keep its labels, and do 
   expect(valueOf(await store.labels()).labels.map(({ subject }) => subject)).toEqual(['ci', 'ci']);
 });
 
-it('a result waits for the write of a label that an earlier one set a moment ago', async () => {
+it('a result waits for the write of a label that an earlier one has just set', async () => {
   const { nowMs } = clock();
   const store = await openAt({ home: tempDir(), databaseUrl: undefined });
   const labels = labelsOn(() => store, nowMs);
@@ -143,7 +143,7 @@ it('a result waits for the write of a label that an earlier one set a moment ago
   expect(labels.add('ci', UNTRUSTED, 'web.search')).toBeUndefined();
 });
 
-it('an operator clears the labels of a subject in every process, and a late write does not restore them', async () => {
+it("an operator clears a subject's labels in every process, and a late write does not restore them", async () => {
   const home = tempDir();
   const { nowMs, pass } = clock();
   const store = await openAt({ home, databaseUrl: undefined });
@@ -172,7 +172,7 @@ it('an operator clears the labels of a subject in every process, and a late writ
   ]);
 });
 
-it('while the store is away both labels count, and what was seen meanwhile is written when it is back', async () => {
+it('while the store is unavailable both labels apply, and new ones are written when it is back', async () => {
   const home = tempDir();
   const { nowMs } = clock();
   const store = await openAt({ home, databaseUrl: undefined });
@@ -188,7 +188,7 @@ it('while the store is away both labels count, and what was seen meanwhile is wr
   expect(valueOf(await store.labels()).labels).toHaveLength(1);
 });
 
-it('memory is bounded, and a subject that may have been forgotten is not taken for unlabelled', async () => {
+it('memory is limited, and a subject that may have been evicted is not treated as unlabeled', async () => {
   const { nowMs } = clock();
   const labels = labelsOn(() => undefined, nowMs);
   for (let no = 0; no < 10_001; no += 1) void labels.add(`s${no}`, UNTRUSTED, 'web.fetch');

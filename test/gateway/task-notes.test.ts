@@ -27,15 +27,15 @@ const status = (taskId: string): string =>
 const log = (taskId: string): string =>
   `{"jsonrpc":"2.0","method":"notifications/message","params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"${taskId}"}},"data":1.0}}`;
 
-describe('on the stream of a request', () => {
-  it('what names no task passes as it came', () => {
+describe('a message on the stream of a request', () => {
+  it('is relayed unchanged if it names no task', () => {
     const { heard, tell } = stream(false);
     const text = '{"jsonrpc":"2.0", "method":"notifications/message","params":{"data":"a"}}';
     tell(text);
     expect(heard).toEqual([text]);
   });
 
-  it('what is about its own task passes under the id that its client knows', () => {
+  it("about its own task is relayed under the client's id", () => {
     const { notes, heard, tell } = stream(false);
     notes.own('a');
     tell(status('a'));
@@ -43,7 +43,7 @@ describe('on the stream of a request', () => {
     expect(heard).toEqual([status('my a'), log('my a')]);
   });
 
-  it('what is about another task does not pass, as that may be another client’s', () => {
+  it('about another task is not relayed, as that may be another client’s', () => {
     const { notes, heard, tell } = stream(false);
     notes.own('a');
     tell(status('b'));
@@ -53,7 +53,7 @@ describe('on the stream of a request', () => {
     expect(heard).toEqual([]);
   });
 
-  it('what comes before the task has its id waits for it, and at most a hundred do', () => {
+  it('before the task has its id is queued, up to a hundred', () => {
     const { notes, heard, tell } = stream(false);
     for (const id of ['a', 'b', 'a']) tell(status(id));
     expect(heard).toEqual([]);
@@ -65,13 +65,13 @@ describe('on the stream of a request', () => {
     expect(heard.length - 2).toBeLessThanOrEqual(100);
   });
 
-  it('everything passes where the link is one client’s alone', () => {
+  it('is always relayed if the link has one client only', () => {
     const { heard, tell } = stream(true);
     tell(status('b'));
     expect(heard).toEqual([status('my b')]);
   });
 
-  it('the progress of a task has the client’s token and its id', () => {
+  it("about a task's progress has the client’s token and id", () => {
     const { notes, heard } = stream(false);
     const text = (token: string, id: string): string =>
       log(id)

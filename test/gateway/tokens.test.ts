@@ -11,7 +11,7 @@ function create(store: MemoryTokens, input: Partial<TokenInput> = {}): ReturnTyp
 }
 
 describe('a token', () => {
-  it('is kept with all that was asked for, and without what it is', async () => {
+  it('is stored with everything requested, and without its secret', async () => {
     const store = new MemoryTokens();
     const created = await create(store, { lifetimeMs: 500 });
     if (!created.ok) throw new Error(created.error.code);
@@ -29,7 +29,7 @@ describe('a token', () => {
     expect(JSON.stringify(kept)).not.toContain(text.split('_')[2]);
   });
 
-  it('that cannot be called so is not made, nor is one that could not be kept', async () => {
+  it('with an invalid name is not created, nor is one that cannot be stored', async () => {
     const store = new MemoryTokens();
     expect(await create(store, { name: 'local' })).toMatchObject({ error: { code: 'ARGUMENTS_INVALID' } });
     expect(await store.tokens()).toEqual({ ok: true, value: [] });
@@ -81,7 +81,7 @@ describe('a token', () => {
       expect(JSON.stringify(store.auditEvents)).not.toContain(secret);
   });
 
-  it('that is revoked already is not repeated in the refusal', async () => {
+  it('already revoked is not repeated in the refusal', async () => {
     const store = new MemoryTokens();
     const { text, id } = mintToken();
     expect(await revokeToken(text, { store, nowMs: NOW, by: 'op' })).toEqual({

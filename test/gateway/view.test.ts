@@ -37,7 +37,7 @@ async function stand(server: Server): Promise<Server> {
   return server;
 }
 
-describe('a resource is had by', () => {
+describe('a resource belongs to', () => {
   const check = async (servers: readonly Server[], uri: string, expected: string): Promise<void> => {
     expect([uri, told(await viewOf(servers).resource(uri))]).toEqual([uri, expected]);
   };
@@ -55,11 +55,11 @@ describe('a resource is had by', () => {
     await check([bare, other], 'memo:1', 'other');
   });
 
-  it('the first of those that list it', async () => {
+  it('the first of several that list it', async () => {
     await check([files, listed('twin', { resources: [resource('file:///a')] })], 'file:///a', 'files');
   });
 
-  it('else the first whose template fits', async () => {
+  it('else the first with a matching template', async () => {
     await check([other, files], 'file:///new', 'files');
     await check(
       [files, listed('twin', { resourceTemplates: [template('file:///{x}')] })],
@@ -68,23 +68,23 @@ describe('a resource is had by', () => {
     );
   });
 
-  it('else the only one that has anything of its scheme, in any case of letters', async () => {
+  it('else the only one with anything of its scheme, in any letter case', async () => {
     await check([files, other, bare], 'memo:2', 'other');
     await check([files, bare], 'FILE:///deep/er', 'files');
   });
 
-  it('nobody where two have something of its scheme, or none', async () => {
+  it('nobody if two have something of its scheme, or none', async () => {
     await check([files, other], 'file:///deep/er', unknown('file:///deep/er'));
     await check([files, other], 'http://x', unknown('http://x'));
     await check([], 'http://x', unknown('http://x'));
   });
 
-  it('the only server, whatever it is', async () => {
+  it('the only server, in any case', async () => {
     await check([bare], 'http://x', 'bare');
     await check([files], 'no-scheme', 'files');
   });
 
-  it('no server that said that it has no resources', async () => {
+  it('no server that reported having no resources', async () => {
     const none = await stand(listed('none', {}, { connect: standing({ tools: {} }) }));
     await check([none], 'http://x', unknown('http://x'));
     await check([none, bare], 'http://x', 'bare');
@@ -92,8 +92,8 @@ describe('a resource is had by', () => {
   });
 });
 
-describe('a template is had by', () => {
-  it('the server that lists it, else by whom a resource of that name would be', async () => {
+describe('a template belongs to', () => {
+  it('the server that lists it, else to that of a resource with that URI', async () => {
     const a = listed('a', { resourceTemplates: [template('x:{y}')] });
     const b = listed('b', { resourceTemplates: [template('z:{y}')] });
     expect(told(await viewOf([a, b]).template('z:{y}'))).toBe('b');
@@ -112,7 +112,7 @@ describe('a tool', () => {
     expect(told(await viewOf([a], false).tool('x'))).toBe('a.x');
   });
 
-  it('that nobody lists is unknown, once all servers said what they have', async () => {
+  it('that nobody lists is unknown, once all servers have listed theirs', async () => {
     const a = await stand(listed('a', { tools: [tool('x')] }, { connect: standing({}) }));
     expect(told(await viewOf([a]).tool('x'))).toBe(
       'Unknown tool "x". "tools/list" or `assay tools` lists all tools.',
@@ -120,27 +120,27 @@ describe('a tool', () => {
     await a.stop();
   });
 
-  it('whose name fits two is answered with the names of both', async () => {
+  it('with an ambiguous name is answered with both names', async () => {
     const view = viewOf([listed('a', { tools: [tool('b_c')] }), listed('a_b', { tools: [tool('c')] })]);
     expect(told(await view.tool('a_b_c'))).toBe(
       'The name "a_b_c" is ambiguous. Use one of: a_b_c_5b8f934a, a_b_c_a3715283.',
     );
   });
 
-  it('or prompt whose name fits two is answered with the names of both', async () => {
+  it('or prompt with an ambiguous name is answered with both names', async () => {
     const [a, b] = [listed('a', { prompts: [{ name: 'b_c' }] }), listed('a_b', { prompts: [{ name: 'c' }] })];
     expect(told(await viewOf([a, b]).prompt('a_b_c'))).toContain(
       'Use one of: a_b_c_5b8f934a, a_b_c_a3715283.',
     );
   });
 
-  it('that no client would take is withheld, with the reason', async () => {
+  it('that no client would accept is withheld, with the reason', async () => {
     expect(told(await viewOf([listed('a', { tools: [{ name: 'x' }] })]).tool('a_x'))).toBe(
       'The tool "a_x" is withheld: inputSchema is absent.',
     );
   });
 
-  it('that may be on a server that is away is not called unknown', async () => {
+  it('possibly on an absent server is not called unknown', async () => {
     const a = await stand(listed('a', {}, { connect: failing(7) }));
     const starting = listed('b');
     const view = viewOf([a, starting, listed('bare', {}, { prefix: false })]);
@@ -174,7 +174,7 @@ describe('a tool', () => {
     expect(told(await found)).toBe('Server "a" is not available: it has not started yet.');
   });
 
-  it('is found where its server came up while the first list was waited for', async () => {
+  it('is found if its server became ready during the wait for the first list', async () => {
     const a = listed('a');
     const settled = async (): Promise<void> => {
       a.lists.inventory = { ...a.inventory, ...inventoryOf({ tools: [tool('x')] }) };
@@ -191,8 +191,8 @@ describe('a tool', () => {
   });
 });
 
-describe('the page of a server alone', () => {
-  it('is refused with the cause where the server never stood', async () => {
+describe('the endpoint of a single server', () => {
+  it('is refused with the cause if the server was never ready', async () => {
     const a = await stand(listed('a', {}, { connect: () => Promise.resolve(err({ code: 'START_FAILED' })) }));
     const page = await viewOf([a], false).page('tools', 'legacy', {});
     expect(page).toEqual({
@@ -205,7 +205,7 @@ describe('the page of a server alone', () => {
 });
 
 describe('instructions and capabilities', () => {
-  it('are joined under the servers’ names; a single server’s stay as they are', async () => {
+  it('are joined under the servers’ names; a single server’s stay unchanged', async () => {
     const a = await stand(listed('a', {}, { connect: standing({ prompts: {} }, 'Be kind.') }));
     const b = await stand(listed('b', {}, { connect: standing({}, 'Be quick.') }));
     expect(viewOf([a, b, listed('c')]).instructions()).toBe(
@@ -234,7 +234,7 @@ describe('instructions and capabilities', () => {
 });
 
 describe('changes', () => {
-  it('are told once, by the lists that look otherwise, and not to who has left', () => {
+  it('are announced once, per changed list, and not to clients that left', () => {
     const heard: (readonly ListKind[])[] = [];
     const server = listed('a', { tools: [tool('x')] });
     const view = viewOf([server]);

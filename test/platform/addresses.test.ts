@@ -34,7 +34,7 @@ const TABLE: readonly (readonly [Reach, readonly string[]])[] = [
   ['reserved', ['', 'localhost', '127.1', '0x7f.0.0.1', '1.2.3.4.5', '2130706433', '::ffff:0:0:0:0:0:0:0:1']],
 ];
 
-it.each(TABLE)('of reach %s are %s', (reach, addresses) => {
+it.each(TABLE)('with reach %s are %s', (reach, addresses) => {
   expect(addresses.map((address) => [address, reachOf(address)])).toEqual(
     addresses.map((address) => [address, reach]),
   );
@@ -53,7 +53,7 @@ const EMBEDDINGS: readonly (readonly [string, (hex: string, inverted: string) =>
   ['Teredo, of its client', (_, inverted) => `2001:0:808:808::${inverted}`, 'given up'],
 ];
 
-describe.each(EMBEDDINGS)('an address that holds an IPv4 address as %s', (_, embed, use) => {
+describe.each(EMBEDDINGS)('an address containing an IPv4 address as %s', (_, embed, use) => {
   it(use === 'in use' ? 'is of the reach of that one' : 'is reserved, or whatever is worse', () => {
     fc.assert(
       fc.property(fc.oneof(SPECIAL, fc.ipV4()), (ipv4) => {

@@ -18,7 +18,7 @@ it.each([
   expect(await decodeWithin(body, coding, { maxBytes: 100 })).toEqual({ body: text, isCut: false });
 });
 
-it('makes no more of a body than is wanted, whatever was packed into it', async () => {
+it('decompresses only up to the limit, whatever the body contains', async () => {
   const bomb = gzipSync(gzipSync(Buffer.alloc(100_000_000)));
   const { body, isCut } = (await decodeWithin(bomb, 'gzip, gzip', { maxBytes: 1_000_000 }))!;
   expect([body.length, isCut]).toEqual([1_000_000, true]);
@@ -28,7 +28,7 @@ it('makes no more of a body than is wanted, whatever was packed into it', async 
   });
 });
 
-it('reads the beginning of a body whose end is missing', async () => {
+it('reads the beginning of a truncated body', async () => {
   const packed = gzipSync(Buffer.from('x'.repeat(100_000)));
   const { body } = (await decodeWithin(packed.subarray(0, packed.length - 20), 'gzip', {
     maxBytes: 1_000_000,
@@ -36,13 +36,13 @@ it('reads the beginning of a body whose end is missing', async () => {
   expect(body.toString()).toMatch(/^x{1000,}$/);
 });
 
-it('reads neither an unknown coding nor what is none', async () => {
+it('reads neither an unknown coding nor invalid data', async () => {
   expect(await decodeWithin(text, 'rot13', { maxBytes: 100 })).toBeUndefined();
   expect(await decodeWithin(text, 'constructor', { maxBytes: 100 })).toBeUndefined();
   expect(await decodeWithin(text, 'gzip', { maxBytes: 100 })).toBeUndefined();
 });
 
-it('reads no body with more codings than two', async () => {
+it('reads no body with more than two codings', async () => {
   const thrice = gzipSync(gzipSync(gzipSync(text)));
   expect(await decodeWithin(thrice, 'gzip, gzip, gzip', { maxBytes: 100 })).toBeUndefined();
 });

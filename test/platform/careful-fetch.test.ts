@@ -22,7 +22,7 @@ function carefulWithin(limitMs: number, ...reaches: readonly Reach[]): CarefulFe
   return fetching;
 }
 
-it('gives what comes from where it may go', async () => {
+it('returns a response from an allowed address', async () => {
   const port = await serveWeb((request, response) => response.end(`${request.method} ${request.url}`));
   const answer = await careful('loopback').fetch(`http://127.0.0.1:${port}/a?b`, {
     method: 'POST',
@@ -31,7 +31,7 @@ it('gives what comes from where it may go', async () => {
   expect([answer.status, await answer.text()]).toEqual([200, 'POST /a?b']);
 });
 
-it('checks what a name resolves to in the moment of the connection', async () => {
+it('checks the address that a name resolves to at the moment of connecting', async () => {
   let visits = 0;
   const port = await serveWeb((_, response) => response.end(String(++visits)));
   // A name that passes every check of its letters, as one of an attacker's DNS does.
@@ -42,13 +42,13 @@ it('checks what a name resolves to in the moment of the connection', async () =>
   expect((await careful('loopback').fetch(`http://localhost:${port}/`)).status).toBe(200);
 });
 
-it('follows no redirect by itself', async () => {
+it('does not follow redirects by itself', async () => {
   const port = await serveWeb((_, response) => response.writeHead(302, { location: '/elsewhere' }).end());
   const answer = await careful('loopback').fetch(`http://127.0.0.1:${port}/`);
   expect([answer.status, answer.headers.get('location')]).toEqual([302, '/elsewhere']);
 });
 
-it('takes no more than so many bytes, and waits no longer than so many ms', async () => {
+it('limits bytes and time', async () => {
   const large = await serveWeb((_, response) => response.end('x'.repeat(1_001)));
   const limit = `http://127.0.0.1:${large}/`;
   await expect(careful('loopback').fetch(limit)).rejects.toThrow('answered with more than 1000 bytes');
@@ -58,7 +58,7 @@ it('takes no more than so many bytes, and waits no longer than so many ms', asyn
   );
 });
 
-it('says why there is no answer, without the query', async () => {
+it('says why there is no response, without the query', async () => {
   const port = await freePort();
   const of = (url: string): Promise<unknown> => careful('loopback', 'public').fetch(url);
   await expect(of(`http://127.0.0.1:${port}/?a=secret`)).rejects.toThrow(

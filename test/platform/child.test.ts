@@ -27,7 +27,7 @@ async function causeOf(options: Partial<ConstructorParameters<typeof Child>[0]>)
 }
 
 describe('a child that cannot be started', () => {
-  it('ends with a code that says why, and nothing is thrown', async () => {
+  it('ends with a code for the reason, and nothing is thrown', async () => {
     const file = writeText('x');
     expect(await causeOf({ command: 'no-such-command' })).toEqual({
       code: 'COMMAND_NOT_FOUND',
@@ -46,7 +46,7 @@ describe('a child that cannot be started', () => {
     });
   });
 
-  it('does not tell an argument or a variable, as these may be secret', async () => {
+  it('does not reveal an argument or a variable, as these may be secret', async () => {
     const invalid = { code: 'PROCESS_NOT_STARTED', error: 'ERR_INVALID_ARG_VALUE' };
     expect(await causeOf({ args: ['secret\0'] })).toEqual(invalid);
     expect(await causeOf({ env: { KEY: 'secret\0' } })).toEqual(invalid);
@@ -60,24 +60,24 @@ describe('a child that cannot be started', () => {
   });
 });
 
-describe('a child that lives on', () => {
+describe('a child that keeps running', () => {
   const LIVE = 'setInterval(() => {}, 1000);';
 
-  it('after it closed its stdout is ended, with that cause', async () => {
+  it('after it closed its stdout is stopped, with that cause', async () => {
     const child = scripted(`${LIVE} require('node:fs').closeSync(1)`);
     child.onOutput(() => undefined);
     expect(await child.ended).toEqual({ code: 'STDOUT_CLOSED' });
     expect(isAlive(child.pid ?? 0)).toBe(false);
   });
 
-  it('after it closed its stdin is ended when something is written', async () => {
+  it('after it closed its stdin is stopped when something is written', async () => {
     const child = scripted(`${LIVE} require('node:fs').closeSync(0); console.log('closed')`);
     child.onOutput(() => child.write([Buffer.from('x\n')]));
     expect(await child.ended).toEqual({ code: 'STDIN_CLOSED' });
     expect(isAlive(child.pid ?? 0)).toBe(false);
   });
 
-  it('and does not heed SIGTERM is ended all the same', async () => {
+  it('and ignores SIGTERM is stopped nevertheless', async () => {
     const child = scripted(`process.on('SIGTERM', () => {}); ${LIVE} require('node:fs').closeSync(1)`);
     child.onOutput(() => undefined);
     expect(await child.ended).toEqual({ code: 'STDOUT_CLOSED' });
@@ -85,20 +85,20 @@ describe('a child that lives on', () => {
   });
 });
 
-describe('a child that ends', () => {
-  it('is told by its exit, although its streams close before', async () => {
+describe('a child that exits', () => {
+  it('is reported by its exit, although its streams close before', async () => {
     const child = scripted("require('node:fs').closeSync(1); process.exit(7)");
     child.onOutput(() => undefined);
     expect(await child.ended).toEqual({ code: 'PROCESS_EXITED', exitCode: 7 });
   });
 
-  it('is told by its exit also where something is written to it at that moment', async () => {
+  it('is reported by its exit even if something is being written to it', async () => {
     const child = scripted('console.log(1); process.exit(3)');
     child.onOutput(() => child.write([Buffer.from('x'.repeat(1e6))]));
     expect(await child.ended).toEqual({ code: 'PROCESS_EXITED', exitCode: 3 });
   });
 
-  it('in good order may close its stdout first and take its time', async () => {
+  it('normally may close its stdout first and take its time', async () => {
     const script =
       "process.stdin.resume().on('end', () => { require('node:fs').closeSync(1); setTimeout(() => process.exit(5), 700) }); console.log(1)";
     const child = scripted(script);

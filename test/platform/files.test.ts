@@ -29,12 +29,12 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-it('a text comes back as it was written, without a byte order mark', async () => {
+it('a text is read as it was written, without a byte order mark', async () => {
   const path = join(folder, 'a');
   expect(await writeAtomically(path, '\uFEFFäöü\n', 0o600)).toEqual({ ok: true, value: undefined });
   expect(await readText(path)).toEqual({ ok: true, value: 'äöü\n' });
 });
-it('the new file has the mode that was asked for, whatever the old one had, and nothing else is left in the folder', async () => {
+it('the new file has the requested mode, whatever the old one had, and nothing else is left in the folder', async () => {
   const path = join(folder, 'a');
   await writeFile(path, 'old');
   await chmod(path, 0o644);
@@ -50,7 +50,7 @@ it('a symbolic link stays one', async () => {
   await writeAtomically(link, 'new', 0o600);
   expect([(await lstat(link)).isSymbolicLink(), await readFile(path, 'utf8')]).toEqual([true, 'new']);
 });
-it('a write that fails says why and leaves neither a draft nor harm', async () => {
+it('a failed write says why and leaves neither a draft nor damage', async () => {
   const path = join(folder, 'a');
   await mkdir(path);
   await writeFile(join(path, 'inside'), 'x');
@@ -64,7 +64,7 @@ it('a write that fails says why and leaves neither a draft nor harm', async () =
     error: { reason: 'there is no such file or folder' },
   });
 });
-it('a file that is no longer what it was is neither written nor removed, and no draft is left', async () => {
+it('a file that has changed meanwhile is neither written nor removed, and no draft is left', async () => {
   const path = join(folder, 'a');
   const changed = { ok: true, value: 'changed' };
   const file = { text: 'new', mode: 0o600 };
@@ -81,14 +81,14 @@ it('a file that is no longer what it was is neither written nor removed, and no 
   expect(removeUnlessChanged(path, '')).toEqual({ ok: true, value: 'removed' });
   expect(removeUnlessChanged(path, '')).toEqual(changed);
 });
-it('many writers at once leave one whole text', async () => {
+it('concurrent writers leave one complete text', async () => {
   const path = join(folder, 'a');
   const texts = Array.from({ length: 20 }, (_, index) => String(index).repeat(10_000));
   await Promise.all(texts.map((text) => writeAtomically(path, text, 0o600)));
   expect(texts).toContain(await readFile(path, 'utf8'));
   expect(await readdir(folder)).toEqual(['a']);
 });
-it('a file that is to be written again comes with its byte order mark and its mode', async () => {
+it('a file that will be rewritten is read with its byte order mark and mode', async () => {
   const path = join(folder, 'a');
   await writeAtomically(path, '\uFEFFa\r\n', 0o640);
   expect(await readWhole(path)).toEqual({ ok: true, value: { text: '\uFEFFa\r\n', mode: 0o640 } });
@@ -101,7 +101,7 @@ it('a file that is to be written again comes with its byte order mark and its mo
     error: { reason: 'it is a link to a file that is not there' },
   });
 });
-it('a folder is one, a file and nothing are none', async () => {
+it('a folder is recognized; a file and nothing are not folders', async () => {
   const path = join(folder, 'a');
   await writeFile(path, '');
   expect([await isFolder(folder), await isFolder(path), await isFolder(join(folder, 'none'))]).toEqual([
@@ -110,7 +110,7 @@ it('a folder is one, a file and nothing are none', async () => {
     false,
   ]);
 });
-it('a file that is removed is gone, and one that is not there says so', async () => {
+it('a removed file is gone, and removing a missing one says so', async () => {
   const path = join(folder, 'a');
   await writeFile(path, '');
   expect([await removeFile(path), await readdir(folder)]).toEqual([{ ok: true, value: undefined }, []]);

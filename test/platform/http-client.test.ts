@@ -61,7 +61,7 @@ it.each<readonly [string, Reach]>([
   ['[::ffff:169.254.169.254]', 'metadata'],
   ['[::ffff:0:a9fe:a9fe]', 'metadata'],
 ])(
-  'at %s nobody is asked where its address may not be reached, whether something listens or not',
+  'at %s nobody is contacted if its address is forbidden, whether something listens or not',
   async (host, reach) => {
     let visits = 0;
     const open = await serveWeb((_, response) => response.end(String(++visits)));
@@ -72,7 +72,7 @@ it.each<readonly [string, Reach]>([
   },
 );
 
-it('a name is looked at with each connection, so that a later answer of the DNS leads nowhere else', async () => {
+it('a name is resolved for each connection, so that a later DNS answer cannot lead elsewhere', async () => {
   let visits = 0;
   const port = await serveWeb((_, response) =>
     response.writeHead(200, { connection: 'close' }).end(String(++visits)),
@@ -85,18 +85,18 @@ it('a name is looked at with each connection, so that a later answer of the DNS 
   expect(visits).toBe(1);
 });
 
-it('of several addresses of a name the allowed ones are used', async () => {
+it('the allowed addresses of a name are used', async () => {
   const port = await serveWeb((_, response) => response.end('here'));
   const both = feeding(['169.254.169.254', '127.0.0.1']);
   expect(await ask(`http://both.example:${port}`, ['loopback'], both)()).toBe('200');
 });
 
-it('where nothing listens the connection is refused, and nothing was sent', async () => {
+it('a refused connection is reported, and nothing was sent', async () => {
   const origin = `http://127.0.0.1:${await freePort()}`;
   expect(await ask(origin, ['loopback'])()).toBe('unsent: {"code":"CONNECTION_REFUSED"}');
 });
 
-it('a server that speaks no TLS is told from one whose certificate is not trusted', async () => {
+it('a server without TLS is distinguished from one with an untrusted certificate', async () => {
   const port = await serveWeb((_, response) => response.end('here'));
   expect(await ask(`https://127.0.0.1:${port}`, ['loopback'])()).toMatch(
     /^sent: {"code":"TLS_FAILED","error":"ERR_SSL_/,

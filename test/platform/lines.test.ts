@@ -34,7 +34,7 @@ function check(
 }
 
 describe('a stream of lines', () => {
-  it('is cut at line feeds, which are no part of a line, nor is a carriage return before one', () => {
+  it('is split at line feeds, which are not part of a line, nor is a preceding carriage return', () => {
     check('a\nb\r\nc\n', ['a', 'b', 'c']);
     check('a\rb\r\r\n', ['a\rb\r']);
     check('é🎉\n', ['é🎉']);
@@ -45,13 +45,13 @@ describe('a stream of lines', () => {
     check('\n\r\n\na\n\n', ['a']);
   });
 
-  it('counts what is left at its end as a line, and before that as nothing', () => {
+  it('counts the rest at its end as a line, and before that as nothing', () => {
     check('a\nb', ['a', 'b']);
     check('a\nb', ['a'], { ends: false });
     check('a\r', ['a']);
   });
 
-  it('is the same however it is cut', () => {
+  it('is the same however it is chunked', () => {
     const stream = fc
       .array(fc.oneof(fc.constantFrom('\n', '\r\n', '\r'), fc.string({ unit: 'grapheme' })), {
         maxLength: 20,
@@ -71,18 +71,18 @@ describe('a stream of lines', () => {
 });
 
 describe('a line longer than the limit', () => {
-  it('is told of once and thrown away up to its end; the lines around it are not harmed', () => {
+  it('is reported once and dropped up to its end; surrounding lines are not affected', () => {
     check('aa\nbbbb\ncc\n', ['aa', TOO_LONG, 'cc'], { limit: 3 });
     check('bbbbbbbbbbbb\nbbbb\nccc', [TOO_LONG, TOO_LONG, 'ccc'], { limit: 3 });
     check('bbbbbb', [TOO_LONG], { limit: 3 });
     check('bbbb\n\nc', [TOO_LONG, 'c'], { limit: 3 });
   });
 
-  it('is told of as soon as it is too long, not at its end', () => {
+  it('is reported as soon as it is too long, not at its end', () => {
     check('bbbb', [TOO_LONG], { limit: 3, ends: false });
   });
 
-  it('is one that is longer without its line feed', () => {
+  it('is measured without its line feed', () => {
     check('abc\n', ['abc'], { limit: 3 });
     check('abcd\n', [TOO_LONG], { limit: 3 });
   });

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { findLinkOut } from '../../src/platform/links.ts';
 import { tempDir } from '../support/paths.ts';
 
-it('a link that leads out is found, at any depth; one that stays inside, or belongs to a package, is not', async () => {
+it('a link that leads outside is found, at any depth; one that stays inside, or belongs to a package, is not', async () => {
   const folder = realpathSync(tempDir());
   const outside = realpathSync(tempDir());
   writeFileSync(join(outside, 'secret'), 'x');

@@ -38,12 +38,12 @@ describe('a command', () => {
     ['./own', { kind: 'found', path: own }],
     [runs, { kind: 'found', path: runs }],
     ['/no/such/file', { kind: 'absent' }],
-  ])('%s is found as the system would find it', async (command, expected) => {
+  ])('%s is found the way the system finds it', async (command, expected) => {
     expect(await findCommand(command, { cwd, path })).toEqual(expected);
   });
 });
 
-it('What is at a path is told, and of a path that leads nowhere the nearest place above it', async () => {
+it('the kind of a path is reported, and for a missing path its nearest existing parent', async () => {
   const folder = tempDir();
   chmodSync(folder, 0o700);
   expect(await pathFacts(folder)).toMatchObject({ is: 'folder', mode: 0o700 });
@@ -52,7 +52,7 @@ it('What is at a path is told, and of a path that leads nowhere the nearest plac
   expect(await nearestExisting(folder)).toBe(folder);
 });
 
-it('A disk has room, and a process a limit of files', async () => {
+it('free disk space and the limit of open files are readable', async () => {
   expect(await freeBytes(tempDir())).toBeGreaterThan(0);
   expect(await freeBytes('/no/such/folder')).toBeUndefined();
   expect(openFilesLimit()).toBeGreaterThan(0);

@@ -17,7 +17,7 @@ it('is what a shim starts', async () => {
   expect(await realInterpreter('python3', place)).toBe('/opt/python/bin/python3.13');
 });
 
-it('is the command itself if that is no shim, or the shim starts nothing', async () => {
+it('is the command itself if it is not a shim, or the shim starts nothing', async () => {
   const place = withPython('bin', 'echo /opt/python/bin/python3.13');
   expect(await realInterpreter('python3', place)).toBe('python3');
   expect(await realInterpreter('python3', withPython('shims', 'exit 1'))).toBe('python3');

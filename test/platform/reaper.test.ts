@@ -82,7 +82,7 @@ async function expectGone(pid: number): Promise<void> {
 }
 
 describe.concurrent.each(SHELLS)('a reaper under %s', (program) => {
-  it('ends the groups that are left when its owner is killed, and no other, and then itself', async () => {
+  it('ends the remaining process groups when its owner is killed, and no other, and then exits', async () => {
     const guard = openGuard(calledSh(program));
     const [obedient, deaf, ended, spared] = await Promise.all(
       [OBEDIENT, DEAF, DEAF, OBEDIENT].map(startGroup),
@@ -104,7 +104,7 @@ describe.concurrent.each(SHELLS)('a reaper under %s', (program) => {
     expect(isAlive(spared!.id)).toBe(true);
   });
 
-  it('is not ended by the signals of a terminal or of an orderly end', async () => {
+  it('is not ended by the signals of a terminal or of a normal exit', async () => {
     const guard = openGuard(calledSh(program));
     const group = await startGroup(OBEDIENT);
     await guard.tell(`+${group.id}`);
@@ -129,7 +129,7 @@ describe.concurrent('a reaper', () => {
     expect(await guard.pipe.ended).toBe(0);
   });
 
-  it('keeps its owner neither alive nor waiting, and ends what that left', async () => {
+  it('neither keeps its owner alive nor blocks it, and ends what it left', async () => {
     const guard = openGuard();
     const group = await startGroup(OBEDIENT);
     await guard.tell(`+${group.id}`);
@@ -140,7 +140,7 @@ describe.concurrent('a reaper', () => {
     await expectGone(reaper);
   });
 
-  it('that was killed is followed by one that knows all groups; nothing of it stays behind', async () => {
+  it('that was killed is replaced by one that knows all groups; nothing of it stays behind', async () => {
     const guard = openGuard();
     const [first, second] = await Promise.all([startGroup(OBEDIENT), startGroup(OBEDIENT)]);
     await guard.tell(`+${first.id}`);
@@ -157,7 +157,7 @@ describe.concurrent('a reaper', () => {
     await expectGone(reaper);
   });
 
-  it('that was killed while no group is left is not started again', async () => {
+  it('that was killed while there is no group is not restarted', async () => {
     const guard = openGuard();
     const group = await startGroup(OBEDIENT);
     await guard.tell(`+${group.id}`);
@@ -170,7 +170,7 @@ describe.concurrent('a reaper', () => {
     expect(await guard.said(2)).toHaveLength(2);
   });
 
-  it('is done without where there is no such shell', async () => {
+  it('is omitted if there is no such shell', async () => {
     const guard = openGuard('/no/such/sh');
     const group = await startGroup(OBEDIENT);
     await guard.tell(`+${group.id}`);

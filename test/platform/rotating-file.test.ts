@@ -9,7 +9,7 @@ const LINES = Array.from({ length: 30 }, (_, index) => `line ${String(index).pad
 const MAX_BYTES = 100;
 
 describe('a rotating file', () => {
-  it('keeps the last lines in two files of bounded size, for this user alone', async () => {
+  it('keeps the last lines in two files of limited size, readable by this user only', async () => {
     const path = join(tempDir(), 'log');
     const file = new RotatingFile(path, MAX_BYTES);
     for (const line of LINES) {
@@ -25,7 +25,7 @@ describe('a rotating file', () => {
     }
   });
 
-  it('is followed over its rotations: each line once, in order', async () => {
+  it('is followed through its rotations: each line once, in order', async () => {
     const path = join(tempDir(), 'log');
     const file = new RotatingFile(path, MAX_BYTES);
     file.write('before\n');

@@ -20,7 +20,7 @@ function openReader() {
 }
 
 describe('lines to stderr', () => {
-  it('are written at once where they are read', () => {
+  it('are written at once if they are read', () => {
     const { reader, stderr } = openReader();
     reader.room = 100;
     stderr.write('a\n');
@@ -28,7 +28,7 @@ describe('lines to stderr', () => {
     expect(reader.text).toBe('a\nb\n');
   });
 
-  it('wait in order while nobody reads, also the rest of one that was taken in part', async () => {
+  it('wait in order while nobody reads, including the rest of a partially written one', async () => {
     const { reader, stderr } = openReader();
     reader.room = 2;
     for (const line of ['one\n', 'two\n', 'ü\n']) stderr.write(line);
@@ -37,7 +37,7 @@ describe('lines to stderr', () => {
     await until('all is written', () => (reader.text === 'one\ntwo\nü\n' ? true : undefined));
   });
 
-  it('beyond the bound are dropped, which is told once it flows again, after what waited', async () => {
+  it('beyond the limit are dropped, which is reported once lines flow again, after the queued ones', async () => {
     const { reader, stderr } = openReader();
     const line = `${'x'.repeat(MAX_WAITING_BYTES / 4 - 1)}\n`;
     for (let time = 0; time < 7; time += 1) stderr.write(line);
@@ -48,7 +48,7 @@ describe('lines to stderr', () => {
     expect(reader.text.endsWith('dropped 3\nagain\n')).toBe(true);
   });
 
-  it('beyond the bound are told of although lines keep coming faster than they are read', async () => {
+  it('beyond the limit are reported even if lines keep arriving faster than they are read', async () => {
     const { reader, stderr } = openReader();
     const line = `${'x'.repeat(MAX_WAITING_BYTES / 16 - 1)}\n`;
     await until('the loss is told', () => {
@@ -59,7 +59,7 @@ describe('lines to stderr', () => {
     expect(reader.text.split('dropped')[0]?.length).toBeLessThan(2 * MAX_WAITING_BYTES);
   });
 
-  it('are forgotten when the reader has gone', async () => {
+  it('are dropped when the reader has closed', async () => {
     const { reader, stderr } = openReader();
     reader.code = 'EPIPE';
     stderr.write('a\n');

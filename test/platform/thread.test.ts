@@ -37,13 +37,13 @@ it('calls are answered one after the other, in the order in which they were made
   );
 });
 
-it('a bug of the script is thrown where it was called, and the next call is answered', async () => {
+it('an exception of the script is thrown at its caller, and the next call is answered', async () => {
   const { thread } = start();
   await expect(thread.call('throw', [])).rejects.toThrow('a bug');
   expect(await thread.call('a', [])).toMatchObject({ kind: 'answered' });
 });
 
-it('what the script says by itself is heard', async () => {
+it('unsolicited messages of the script are received', async () => {
   const { thread, messages } = start();
   await thread.call('say', [{ a: 1 }]);
   expect(messages).toEqual([{ a: 1 }]);
@@ -52,18 +52,15 @@ it('what the script says by itself is heard', async () => {
 it.each([
   ['exit', 'its thread ended (7)'],
   ['fail', 'its thread failed: outside of a call'],
-])(
-  'when the thread ends by %s, all that waits and all that comes is lost, with the cause',
-  async (way, cause) => {
-    const { thread, losses } = start();
-    const [, waiting] = [thread.call(way, []), thread.call('hang', [])];
-    expect(await waiting).toEqual({ kind: 'lost', cause });
-    expect(await thread.call('a', [])).toEqual({ kind: 'lost', cause });
-    expect(losses).toEqual([cause]);
-  },
-);
+])('when the thread ends by %s, pending and later calls fail with the cause', async (way, cause) => {
+  const { thread, losses } = start();
+  const [, waiting] = [thread.call(way, []), thread.call('hang', [])];
+  expect(await waiting).toEqual({ kind: 'lost', cause });
+  expect(await thread.call('a', [])).toEqual({ kind: 'lost', cause });
+  expect(losses).toEqual([cause]);
+});
 
-it('an end that was asked for is no loss, but for what waits', async () => {
+it('a requested end fails only pending calls', async () => {
   const { thread, losses } = start();
   const waiting = thread.call('hang', []);
   await thread.end();

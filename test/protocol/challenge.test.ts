@@ -25,6 +25,6 @@ it.each([
   expect(bearerChallenge(header)).toEqual(expected);
 });
 
-it('scopes of several lists are each there once', () => {
+it('scopes of several lists are each included once', () => {
   expect(scopesOf('a  b', undefined, 'b c', '')).toEqual(['a', 'b', 'c']);
 });

@@ -71,7 +71,7 @@ describe('a schema that Ajv cannot compile', () => {
       'properties.a.$ref.id has a value of the wrong type',
     );
   });
-  it('has keywords whose values are none', () => {
+  it('has keywords with invalid values', () => {
     check(a({ enum: [] }), 'properties.a.enum is empty');
     check(a({ items: null }), 'properties.a.items has a value of the wrong type');
     check(a(null), 'properties.a is null');
@@ -84,7 +84,7 @@ describe('a schema that Ajv cannot compile', () => {
     check(a({ formatMaximum: '1' }), 'properties.a.formatMaximum needs a format with an order');
     check({ unknown: { type: 5 }, $defs: { x: { type: 5 } } }, undefined);
   });
-  it('has references that name nothing, or a circle of them', () => {
+  it('has references to nothing, or a circle of them', () => {
     const $defs = {
       x: { type: 'string' },
       bad: { type: 'x' },
@@ -108,7 +108,7 @@ describe('a schema that Ajv cannot compile', () => {
     check({ $defs: { x: { $anchor: '1' } } }, '$defs.x.$anchor is not a valid and unique name');
     check({ $id: 'https://e.org/s.json', $defs, ...a({ $ref: '#/$defs/x' }) }, undefined);
   });
-  it('is wrong somewhere, however deep', () => {
+  it('is invalid somewhere, however deep', () => {
     const deep = {
       allOf: [
         { items: [{ not: { additionalProperties: { dependencies: { k: { contains: { type: 5 } } } } } }] },
@@ -121,7 +121,7 @@ describe('a schema that Ajv cannot compile', () => {
   });
 });
 
-it('a nested id counts as a fault, although Ajv may take it', () => {
+it('a nested id counts as a fault, although Ajv may accept it', () => {
   expect(compileFault({ type: 'object', ...a({ $id: 'x', type: 'string' }) })).toEqual({
     at: ['properties', 'a', '$id'],
     message: 'is nested',
@@ -129,7 +129,7 @@ it('a nested id counts as a fault, although Ajv may take it', () => {
 });
 
 describe('random schemas', () => {
-  it('what Ajv refuses has a fault; what has a fault Ajv refuses, but for what the pure check cannot know', () => {
+  it('have a fault if Ajv refuses them; and if they have a fault Ajv refuses them, except for what the pure check cannot know', () => {
     let refused = 0;
     let compiled = 0;
     fc.assert(

@@ -11,31 +11,31 @@ function changed(text: string, name: string | undefined, ...without: Paths): str
 }
 
 describe('a definition', () => {
-  it('is the very same bytes where nothing is to change', () => {
+  it('is the very same bytes if nothing is to change', () => {
     const bytes = Buffer.from('{ "name" : "a" }');
     expect(changedDefinition(bytes, { name: undefined, without: [] })).toBe(bytes);
   });
 
-  it('gets its public name where its own stood, and keeps every other byte', () => {
+  it('gets its public name in place of its own, and keeps every other byte', () => {
     expect(changed('{ "title":"name", "name" : "a\\u0062" ,"x":{"name":"a"}, "n":1.0}', 's_a')).toBe(
       '{ "title":"name", "name" : "s_a" ,"x":{"name":"a"}, "n":1.0}',
     );
     expect(changed('{"name":"a"}', '"\n')).toBe('{"name":"\\"\\n"}');
   });
 
-  it('gets it at every place where its own stood, as readers differ in which of two they take', () => {
+  it('gets it in every duplicate name, as readers differ in which one they use', () => {
     expect(changed('{"name":"a","x":1,"n\\u0061me":"b"}', 's_a')).toBe(
       '{"name":"s_a","x":1,"n\\u0061me":"s_a"}',
     );
     expect(changed('{"name":"a","name":null}', 's_a', ['x'])).toBe('{"name":"s_a","name":"s_a"}');
   });
 
-  it('gets no name where it had none, and is left alone where it is no object', () => {
+  it('gets no name if it had none, and is unchanged if it is not an object', () => {
     expect(changed('{"title":"a"}', 'b')).toBe('{"title":"a"}');
     expect(changed('["name"]', 'b', ['name'])).toBe('["name"]');
   });
 
-  it('loses the members at the paths, with their commas, and no others', () => {
+  it('loses the members at the given paths, with their commas, and no others', () => {
     const text = '{"a":1,"b":{"a":2,"c":{"a":3,"d":[{"a":4}]}},"c":5}';
     const check = (paths: Paths, expected: string): void => {
       expect([paths, changed(text, undefined, ...paths)]).toEqual([paths, expected]);
@@ -48,14 +48,14 @@ describe('a definition', () => {
     check([['x'], ['a', 'x'], ['b', 'c', 'd', 'a']], text);
   });
 
-  it('loses a member at every place where its key stands, however that is spelled', () => {
+  it('loses every duplicate of a member, however its key is spelled', () => {
     expect(changed('{"a":1,"\\u0061":2,"b":{"x":1,"x":2}}', undefined, ['a'], ['b', 'x'])).toBe('{"b":{}}');
     expect(changed('{"__proto__":{"x":1},"y":2}', undefined, ['__proto__', 'x'])).toBe(
       '{"__proto__":{},"y":2}',
     );
   });
 
-  it('changes its name and loses members at once', () => {
+  it('can be renamed and lose members at once', () => {
     expect(
       changed(
         '{"outputSchema":1,"name":"a","annotations":{"title":1}}',
@@ -66,7 +66,7 @@ describe('a definition', () => {
     ).toBe('{"name":"b","annotations":{}}');
   });
 
-  it('has after any such change just what is left, as it was written', () => {
+  it('keeps the remaining bytes as written after any such change', () => {
     const paths = fc.subarray<readonly string[]>([['a'], ['b', 'a'], ['b', 'id'], ['id', 'b', 'a'], ['x']]);
     fc.assert(
       fc.property(objectText, jsonText, paths, (text, value, gone) => {
@@ -89,7 +89,7 @@ describe('a definition', () => {
   });
 });
 
-describe('members of a definition that get another value', () => {
+describe('members of a definition with a new value', () => {
   const set = (
     text: string,
     members: Parameters<typeof changedDefinition>[1]['members'],
@@ -167,7 +167,7 @@ describe('members of a definition that get another value', () => {
     expect(set(text, members, ...without)).toBe(expected);
   });
 
-  it('are what a reader finds, beside a new name and notes, whatever stood there', () => {
+  it('are what a reader finds, next to a new name and notes, whatever the definition contained', () => {
     fc.assert(
       fc.property(
         jsonText,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { eraOf, hasBatches, METHODS, negotiated, SUPPORTED_VERSIONS } from '../../src/protocol/eras.ts';
 
 describe('revisions', () => {
-  it('are these, the newest first', () => {
+  it('are listed newest first', () => {
     expect(SUPPORTED_VERSIONS).toEqual([
       '2026-07-28',
       '2025-11-25',
@@ -22,12 +22,12 @@ describe('revisions', () => {
       check(version, undefined);
   });
 
-  it('have batches in the two oldest alone', () => {
+  it('have batches in the two oldest only', () => {
     expect(SUPPORTED_VERSIONS.filter(hasBatches)).toEqual(['2025-03-26', '2024-11-05']);
     expect(hasBatches('2024-10-07')).toBe(false);
   });
 
-  it('are negotiated as asked for where the era is legacy, else as the newest of it', () => {
+  it('are negotiated as requested in the legacy era, else as its newest', () => {
     for (const version of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'])
       expect(negotiated(version)).toBe(version);
     for (const version of ['2026-07-28', '2027-01-01', '2024-10-07', ''])
@@ -35,8 +35,8 @@ describe('revisions', () => {
   });
 });
 
-describe('the requests of clients', () => {
-  it('are these, in these eras', () => {
+describe('client requests', () => {
+  it('exist in these eras', () => {
     expect([...METHODS].map(([method, { eras }]) => `${method}: ${eras.join(', ')}`)).toEqual([
       'initialize: legacy',
       'ping: legacy',
@@ -61,7 +61,7 @@ describe('the requests of clients', () => {
     ]);
   });
 
-  it('repeat a parameter in the Mcp-Name header where they name one thing', () => {
+  it('repeat a parameter in the Mcp-Name header if they name one thing', () => {
     expect(
       [...METHODS].flatMap(([method, { named }]) => (named === undefined ? [] : [[method, named]])),
     ).toEqual([
@@ -74,7 +74,7 @@ describe('the requests of clients', () => {
     ]);
   });
 
-  it('have results that may be kept, where these are lists, resources or the discovery', () => {
+  it('have cacheable results if these are lists, resources or the discovery', () => {
     expect([...METHODS].flatMap(([method, { isCacheable }]) => (isCacheable ? [method] : []))).toEqual([
       'server/discover',
       'tools/list',

@@ -14,12 +14,12 @@ function read(inputSchema: Json): Json {
   return found.value?.all.map(({ header, path }) => [header, path.join('/')]) ?? [];
 }
 
-describe('the parameters of a tool that headers repeat', () => {
+describe("a tool's header parameters", () => {
   const check = (inputSchema: Json, expected: Json): void => {
     expect([inputSchema, read(inputSchema)]).toEqual([inputSchema, expected]);
   };
 
-  it('are those that are annotated, at any depth below "properties"', () => {
+  it('are the annotated ones, at any depth below "properties"', () => {
     check(schema({ a: annotated('A'), b: { type: 'string' } }), [['Mcp-Param-A', 'a']]);
     check(schema({ o: schema({ p: schema({ q: annotated('Q', 'integer') }) }) }), [['Mcp-Param-Q', 'o/p/q']]);
     check(schema({ a: annotated('A', 'boolean'), b: annotated("!#$%&'*+-.^_`|~9") }), [
@@ -30,7 +30,7 @@ describe('the parameters of a tool that headers repeat', () => {
       check(none, []);
   });
 
-  it('may be called like the annotation itself, or like a member of every object', () => {
+  it('may be called like the annotation itself, or like a member of Object.prototype', () => {
     check(schema({ 'x-mcp-header': { type: 'string' } }), []);
     check(schema({ 'x-mcp-header': annotated('X'), constructor: annotated('C') }), [
       ['Mcp-Param-X', 'x-mcp-header'],
@@ -41,7 +41,7 @@ describe('the parameters of a tool that headers repeat', () => {
     ]);
   });
 
-  it('make the tool invalid where a name is none', () => {
+  it('make the tool invalid with an invalid name', () => {
     for (const name of [
       '',
       null,
@@ -61,13 +61,13 @@ describe('the parameters of a tool that headers repeat', () => {
       check(schema({ a: annotated(name) }), 'properties/a/x-mcp-header');
   });
 
-  it('make the tool invalid on a type that has no single text, or on none', () => {
+  it('make the tool invalid with a type that has no single text, or without a type', () => {
     for (const type of ['number', 'object', 'array', 'null', null, ['string', 'null'], ['string'], 7])
       check(schema({ a: annotated('A', type) }), 'properties/a/x-mcp-header');
     check(schema({ a: { 'x-mcp-header': 'A' } }), 'properties/a/x-mcp-header');
   });
 
-  it('make the tool invalid where a name is there twice, in whatever case and at whatever depth', () => {
+  it('make the tool invalid with a duplicate name, in any case and at any depth', () => {
     check(schema({ a: annotated('Region'), b: annotated('Region') }), 'properties/b/x-mcp-header');
     check(
       schema({ a: annotated('Region'), o: schema({ b: annotated('rEGION') }) }),
@@ -75,7 +75,7 @@ describe('the parameters of a tool that headers repeat', () => {
     );
   });
 
-  it('make the tool invalid where anything but "properties" leads to one', () => {
+  it('make the tool invalid below anything but "properties"', () => {
     const one = annotated('A');
     for (const keyword of [
       'items',
@@ -104,12 +104,12 @@ describe('the parameters of a tool that headers repeat', () => {
     check({ ...(one as object) }, 'x-mcp-header');
   });
 
-  it('are not what a default, an example or a constant holds: these are no schemas', () => {
+  it('are not found in defaults, examples and constants: these are not schemas', () => {
     for (const keyword of ['default', 'const', 'examples', 'enum', 'x-vendor', 'required'])
       check(schema({ a: { type: 'string', [keyword]: [annotated('')] } }), []);
   });
 
-  it('end where a schema is deeper than any that is listed', () => {
+  it('are not searched below the maximum depth of a listed schema', () => {
     let deep: Json = annotated('A');
     for (let depth = 0; depth < 5_000; depth += 1) deep = schema({ a: deep });
     expect(readHeaderParameters(deep)).toMatchObject({
@@ -118,7 +118,7 @@ describe('the parameters of a tool that headers repeat', () => {
     });
   });
 
-  it('are found in a definition however its letters are written', () => {
+  it("are found however the definition's keys are escaped", () => {
     for (const key of ['x-mcp-header', 'x\\u002dmcp\\u002Dheader', '\\u0078-mcp-header']) {
       const definition = `{"name":"a","inputSchema":{"type":"object","properties":{"r":{"type":"string","${key}":"R"}}}}`;
       expect(headerParametersOf(Buffer.from(definition))?.all).toEqual([
@@ -189,7 +189,7 @@ describe('any schema', () => {
     ];
   };
 
-  it('is accepted exactly where each annotation is fine and no two are the same', () => {
+  it('is accepted exactly if each annotation is valid and no two are equal', () => {
     fc.assert(
       fc.property(any, (given) => {
         const all = annotations(given, true, true);

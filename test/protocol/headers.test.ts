@@ -15,7 +15,7 @@ describe('a name in a header', () => {
     check('=?base64?literal?=', '=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=');
   });
 
-  it('is plain where it is visible ASCII with spaces or tabs inside only', () => {
+  it('is plain if it is visible ASCII with spaces or tabs inside only', () => {
     for (const plain of [
       'a',
       '~',
@@ -35,7 +35,7 @@ describe('a name in a header', () => {
     check('é', '=?base64?w6k=?=');
   });
 
-  it('comes back whatever it is, through a header that any HTTP peer takes and does not trim', () => {
+  it('survives any HTTP peer, whatever it is, without being trimmed', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (value) => {
         const header = encodeHeader(value);
@@ -46,7 +46,7 @@ describe('a name in a header', () => {
     );
   });
 
-  it('is refused where it is encoded wrongly or is no field value', () => {
+  it('is refused if it is encoded wrongly or is not a field value', () => {
     for (const header of [
       '=?base64?a?=',
       '=?base64?YQ?=',
@@ -59,15 +59,15 @@ describe('a name in a header', () => {
       expect([header, decodeHeader(header)]).toEqual([header, undefined]);
   });
 
-  it('may be empty as it is, though ours is encoded then', () => {
+  it('may be empty as received, although Assay encodes an empty one', () => {
     expect(decodeHeader('')).toBe('');
   });
 
-  it('is refused where the bytes that it encodes are no UTF-8', () => {
+  it('is refused if the encoded bytes are not UTF-8', () => {
     expect(decodeHeader('=?base64?/w==?=')).toBeUndefined();
   });
 
-  it('is encoded wherever it starts and ends like an encoded one, also if both overlap', () => {
+  it('is encoded if it starts and ends like an encoded one, even if both overlap', () => {
     expect(encodeHeader('=?base64?=')).toBe('=?base64?PT9iYXNlNjQ/PQ==?=');
   });
 });
@@ -77,7 +77,7 @@ describe('an Accept header', () => {
     expect([accept, accepted(accept)]).toEqual([accept, { json, sse }]);
   };
 
-  it('allows what it names, alone or as a range, and everything where it is absent', () => {
+  it('allows what it names, alone or as a range, and everything if it is absent', () => {
     check('application/json, text/event-stream', true, true);
     check('application/json', true, false);
     check('text/event-stream;q=0.9', false, true);

@@ -22,7 +22,7 @@ function found(text: string, steps = 1_000_000): Found {
 }
 
 describe('a list in a result', () => {
-  it('is taken apart into its entries, as they are written, and its cursor', () => {
+  it('is split into its entries, as written, and its cursor', () => {
     const { entries, values, frame } = found(
       '{ "x" : {"tools":[9]}, "tools" : [ {"a":[1,2]} , "b,]" ,3,[[],[]]\n] ,"nextCursor": "a\\"\\u0062" }',
     );
@@ -31,13 +31,13 @@ describe('a list in a result', () => {
     expect([frame.hasList, frame.nextCursor, frame.fault]).toEqual([true, 'a"b', undefined]);
   });
 
-  it('is missing where its member is no array, or no object holds it', () => {
+  it('is missing if its member is not an array, or no object holds it', () => {
     for (const text of ['{"tools":{"a":[1]}}', '{"tools":null}', '{"tool":[1]}', '[[1]]', '"tools"', '{}'])
       expect([text, found(text).frame.hasList, found(text).entries]).toEqual([text, false, []]);
     expect(found('{"tools":[ ]}').frame.hasList).toBe(true);
   });
 
-  it('is faulty where a member that is read stands twice, or the cursor has no end', () => {
+  it('is invalid if a relevant member is duplicated, or the cursor has no end', () => {
     const fault = (text: string): string | undefined => found(text).frame.fault;
     expect(fault('{"tools":[],"t\\u006fols":[]}')).toBe('it holds the key "tools" twice');
     expect(fault('{"nextCursor":"a","tools":[],"nextCursor":null}')).toBe(
@@ -49,7 +49,7 @@ describe('a list in a result', () => {
     );
   });
 
-  it('is found alike however few steps are made at a time', () => {
+  it('is found alike however small the steps are', () => {
     const entry = fc.json({ maxDepth: 4 });
     fc.assert(
       fc.property(

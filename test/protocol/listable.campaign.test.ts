@@ -95,13 +95,13 @@ describe('the members that make official clients reject a whole list', () => {
   });
   const withheld = (reason: string): Listable => ({ kind: 'withheld', reason });
 
-  it('nothing is left out of valid definitions, nor is a member that no client checks', () => {
+  it('nothing is omitted from valid definitions, nor is a member that no client checks', () => {
     for (const kind of KINDS) checkBoth(kind, { vendorTitle: 5, tags: null }, whole);
     checkBoth('tool', { annotations: { sensitiveHint: 'very' }, size: 'big', arguments: 1 }, whole);
     checkBoth('prompt', { annotations: 5, inputSchema: 5 }, whole);
     checkBoth('resourceTemplate', { size: 'big' }, whole);
   });
-  it('a hint that is no boolean, and a title that is no string, are left out alone', () => {
+  it('a hint that is not a boolean, and a title that is not a string, are omitted alone', () => {
     checkBoth(
       'tool',
       { title: 5, annotations: { readOnlyHint: 'maybe', openWorldHint: true, title: {} } },
@@ -112,16 +112,16 @@ describe('the members that make official clients reject a whole list', () => {
       ),
     );
   });
-  it('null is no value of an optional member', () => {
+  it('null is not a value of an optional member', () => {
     checkBoth('tool', { description: null }, without([['description'], 'description is not a string']));
     checkBoth('tool', { annotations: null }, without([['annotations'], 'annotations is not an object']));
     checkBoth('prompt', { _meta: null }, without([['_meta'], '_meta is not an object']));
   });
-  it('an array is no object', () => {
+  it('an array is not an object', () => {
     checkBoth('tool', { annotations: [] }, without([['annotations'], 'annotations is not an object']));
     checkBoth('resource', { _meta: [] }, without([['_meta'], '_meta is not an object']));
   });
-  it('icons go as a whole, because no path leads into an array', () => {
+  it('icons are omitted as a whole, because no path leads into an array', () => {
     checkBoth('tool', { icons: [ICON, { theme: 'dark' }] }, without([['icons'], 'icons[1].src is absent']));
     checkBoth(
       'prompt',
@@ -135,7 +135,7 @@ describe('the members that make official clients reject a whole list', () => {
     );
     checkBoth('resource', { icons: { src: 'x' } }, without([['icons'], 'icons is not an array']));
   });
-  it('arguments of a prompt go as a whole', () => {
+  it('arguments of a prompt are omitted as a whole', () => {
     checkBoth(
       'prompt',
       { arguments: [{ name: 'a', required: 'yes' }] },
@@ -143,7 +143,7 @@ describe('the members that make official clients reject a whole list', () => {
     );
     checkBoth('prompt', { arguments: ['a'] }, without([['arguments'], 'arguments[0] is not an object']));
   });
-  it('annotations of resources lose their bad members only', () => {
+  it('annotations of resources lose their invalid members only', () => {
     checkBoth(
       'resource',
       { annotations: { audience: ['user', 'model'], priority: 1.5, lastModified: 'yesterday', more: 1 } },
@@ -154,7 +154,7 @@ describe('the members that make official clients reject a whole list', () => {
       ),
     );
   });
-  it('a tool without a name, or whose input schema is none, is withheld', () => {
+  it('a tool without a name, or with an invalid input schema, is withheld', () => {
     const { name: _, ...nameless } = VALID.tool;
     expect(listable('tool', 'legacy', nameless)).toEqual(withheld('name is absent'));
     checkBoth('tool', { name: 5 }, withheld('name is not a string'));
@@ -167,7 +167,7 @@ describe('the members that make official clients reject a whole list', () => {
       for (const junk of [null, 'a', 1, []])
         expect(listable(kind, 'modern', junk)).toEqual(withheld('the definition is not an object'));
   });
-  it('legacy clients look into schemas: bad parts of the input schema are left out, a bad output schema goes whole', () => {
+  it('for legacy clients, invalid parts of the input schema are omitted, and an invalid output schema entirely', () => {
     const bad = { type: 'object', properties: { any: true, path: {}, 'a b': 5 }, required: 'path' };
     check(
       'tool',
@@ -189,7 +189,7 @@ describe('the members that make official clients reject a whole list', () => {
       },
     );
   });
-  it('an output schema that Ajv cannot compile costs a legacy client its list, as its client compiles all of them at once', () => {
+  it('an output schema that Ajv cannot compile would cost a legacy client its list, as its client compiles all of them at once', () => {
     const outputSchema = { type: 'object', properties: { id: { type: 'string', pattern: '[\\w\\-]+\\-' } } };
     check(
       'tool',
@@ -203,14 +203,14 @@ describe('the members that make official clients reject a whole list', () => {
       },
     );
   });
-  it('an output schema of any type is good for modern clients only', () => {
+  it('an output schema of any type is valid for modern clients only', () => {
     const legacy = without([['outputSchema'], 'outputSchema.type is not "object"']);
     check('tool', { outputSchema: { type: 'array' } }, { legacy, modern: whole });
     const absent = without([['outputSchema'], 'outputSchema.type is absent']);
     check('tool', { outputSchema: { anyOf: [] } }, { legacy: absent, modern: whole });
     checkBoth('tool', { outputSchema: [] }, without([['outputSchema'], 'outputSchema is not an object']));
   });
-  it('modern clients want "$schema" to be a string, legacy ones want known task support', () => {
+  it('modern clients require "$schema" to be a string, legacy ones require known task support', () => {
     check(
       'tool',
       { inputSchema: { type: 'object', $schema: 1 }, execution: { taskSupport: 'sometimes' } },
@@ -228,7 +228,7 @@ describe('the members that make official clients reject a whole list', () => {
       { legacy: without([['execution'], 'execution is not an object']), modern: whole },
     );
   });
-  it('a key that the upstream chose is escaped and cut in a reason', () => {
+  it('a key chosen by the upstream is escaped and truncated in a reason', () => {
     const key = `[\u001b\n"${'x'.repeat(100)}`;
     check(
       'tool',
@@ -263,13 +263,13 @@ describe('against the official clients', () => {
     (await outcomes(kind, era, [definition])).every((outcome) => outcome.kind === 'listed');
 
   describe.each(ERAS)('%s', (era) => {
-    it.each(KINDS)('%s: a valid definition is whole and listed', async (kind) => {
+    it.each(KINDS)('%s: a valid definition is unchanged and listed', async (kind) => {
       expect(listable(kind, era, VALID[kind])).toEqual({ kind: 'whole' });
       expect(await accepted(kind, era, VALID[kind])).toBe(true);
     });
 
     it.each(KINDS)(
-      '%s: clients list what the verdict leaves, and each part of the verdict is needed',
+      '%s: clients list what the verdict keeps, and each part of the verdict is needed',
       async (kind) => {
         await fc.assert(
           fc.asyncProperty(corrupted(VALID[kind]), async (definition) => {
@@ -297,7 +297,7 @@ describe('against the official clients', () => {
     );
   });
 
-  it('a date is judged as the clients do', async () => {
+  it('a date is validated as the clients do', async () => {
     await fc.assert(
       fc.asyncProperty(dateLike(), async (lastModified) => {
         const definition = { uri: 'x', name: 'x', annotations: { lastModified } };

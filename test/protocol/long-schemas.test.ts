@@ -48,7 +48,7 @@ describe('a long chain of references', () => {
     );
   });
 
-  it('is followed once, also where it is entered everywhere', () => {
+  it('is followed once, even if entered everywhere', () => {
     const counter = { reads: 0 };
     const count = 4_000;
     const $defs = chain(count, counted(counter));
@@ -62,7 +62,7 @@ describe('a long chain of references', () => {
     expect(counter.reads).toBeLessThan(20 * count);
   });
 
-  it('is followed once, also where it is a circle', () => {
+  it('is followed once, even if circular', () => {
     const counter = { reads: 0 };
     const $defs = { ...chain(4_000, counted(counter)), d4000: { $ref: '#/$defs/d0' } };
     expect(verdict({ type: 'object', $defs, properties: { a: { $ref: '#/$defs/d0' } } })).toEqual(
@@ -71,7 +71,7 @@ describe('a long chain of references', () => {
     expect(counter.reads).toBeLessThan(20 * 4_000);
   });
 
-  it('up to what clients compile is fine', () => {
+  it('up to what clients compile is accepted', () => {
     const $defs = chain(80, (ref) => ({ properties: { x: { $ref: ref } } }));
     expect(verdict({ type: 'object', $defs, properties: { a: { $ref: '#/$defs/d0' } } })).toEqual({
       kind: 'whole',
@@ -92,7 +92,7 @@ describe('a large schema', () => {
     ).toEqual(withoutSchema('outputSchema holds more than 10000 schemas'));
   });
 
-  it('looks at the keys of what many references name a few times only', () => {
+  it('has the keys of what many references name read a few times only', () => {
     let looks = 0;
     const target = new Proxy(properties(50, 1), {
       ownKeys: (all) => {
@@ -111,7 +111,7 @@ describe('a large schema', () => {
     expect(looks).toBeLessThan(20);
   });
 
-  it('with more than 100 bad properties loses all of them at once', () => {
+  it('with more than 100 invalid properties loses all of them at once', () => {
     const tool = (count: number): unknown => ({
       name: 'a',
       inputSchema: { type: 'object', properties: properties(count, true) },
@@ -126,10 +126,10 @@ describe('a large schema', () => {
   });
 });
 
-describe('a definition as deep as the scan lets through', () => {
+describe('a definition as deep as the scan allows', () => {
   const KEYS = ['properties', 'a', 'not', 'items', 'allOf', 'annotations', '_meta', 'icons', '\u001b[2J'];
 
-  it('is judged without a throw, in a short sentence', () => {
+  it('is judged without an exception, in a short sentence', () => {
     for (const kind of KINDS)
       for (const key of KEYS)
         for (const bottom of [null, Infinity, { $ref: '#' }, 'x'])

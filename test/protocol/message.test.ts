@@ -66,14 +66,14 @@ describe('a message is classified', () => {
     });
   });
 
-  it('as nothing without "jsonrpc":"2.0"', () => {
+  it('as invalid without "jsonrpc":"2.0"', () => {
     for (const jsonrpc of ['"2"', '2.0', '"1.0"', 'null', '["2.0"]'])
       check(`{"jsonrpc":${jsonrpc},"id":1,"method":"a"}`, invalid('"jsonrpc" must be "2.0"', '1'));
     check('{"id":"x","method":"a"}', invalid('"jsonrpc" must be "2.0"', '"x"'));
     check('{}', invalid('"jsonrpc" must be "2.0"'));
   });
 
-  it('as nothing with a wrong member', () => {
+  it('as invalid with a wrong member', () => {
     check('{"jsonrpc":"2.0","id":1,"method":1}', invalid('"method" must be a string', '1'));
     for (const params of ['[]', 'null', '1', '""'])
       check(
@@ -87,7 +87,7 @@ describe('a message is classified', () => {
     check('{"jsonrpc":"2.0","method":"a","error":1}', invalid(outcome));
   });
 
-  it('as nothing where a member that counts stands there twice, with its id where that is clear', () => {
+  it('as invalid with a duplicate relevant member, with its id if that is clear', () => {
     const twice = (key: string, at: number, id?: string): Expected => ({
       none: 'ambiguous',
       id,
@@ -105,7 +105,7 @@ describe('a message is classified', () => {
     check('{"jsonrpc":"2.0","method":"a","x":1,"x":2}', { notification: 'a', hasParams: false });
   });
 
-  it('as nothing where a member that counts stands there in another case, even alone', () => {
+  it('as invalid with a relevant member in another case, even alone', () => {
     const other = (shown: string, key: string, at: number, id?: string): Expected => ({
       none: 'ambiguous',
       id,
@@ -124,7 +124,7 @@ describe('a message is classified', () => {
     );
   });
 
-  it('as no JSON, or as JSON that is no object, or one that is too deep', () => {
+  it('as not JSON, or as JSON other than an object, or one that is too deep', () => {
     check('', { none: 'not JSON', id: undefined, reason: 'not a JSON object, at byte 0' });
     check('x', { none: 'not JSON', id: undefined, reason: 'not a JSON object, at byte 0' });
     check('{"id":1', { none: 'not JSON', id: undefined, reason: 'expected "," or "}", at byte 7' });
@@ -133,7 +133,7 @@ describe('a message is classified', () => {
   });
 });
 
-describe('how deep a message may be', () => {
+describe('the maximum depth of a message', () => {
   const deep = (depth: number): string =>
     `{"jsonrpc":"2.0","method":"a","x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
   const start = deep(1).length - 1;
@@ -143,7 +143,7 @@ describe('how deep a message may be', () => {
     checkWith(readClientMessage, deep(257), invalid(`nested more than 256 deep, at byte ${start + 255}`));
   });
 
-  it('is as good as anything for a server', () => {
+  it('is practically unlimited for a server', () => {
     checkWith(readServerMessage, deep(10_000), { notification: 'a', hasParams: false });
     checkWith(
       readServerMessage,
@@ -154,20 +154,20 @@ describe('how deep a message may be', () => {
 });
 
 describe('the id of a request', () => {
-  it('is kept as it was written: 0, "", a number and its text differ', () => {
+  it('is kept as written: 0, "", a number and its text differ', () => {
     const longest = `"${'é'.repeat(500)}"`;
     for (const id of ['0', '-0', '-1', '""', '"1"', '"a\\"b"', '"\\u0000"', '9'.repeat(30), longest])
       check(`{"jsonrpc":"2.0","id":${id},"method":"a"}`, { request: 'a', id, hasParams: false });
   });
 
-  it('is refused where it is no string and no integer, or longer than any client needs', () => {
+  it('is refused if it is neither a string nor an integer, or longer than any client needs', () => {
     const tooLong = `"${'x'.repeat(501)}"`;
     for (const id of ['null', '1.5', '1.0', '1e3', '-1E0', 'true', '{}', '[1]', '9'.repeat(31), tooLong]) {
       check(`{"jsonrpc":"2.0","id":${id},"method":"a"}`, invalid('"id" must be a string or an integer'));
     }
   });
 
-  it('of a response may be null or absent too, where the peer could not tell it', () => {
+  it('of a response may be null or absent too, if the peer could not tell it', () => {
     check('{"jsonrpc":"2.0","id":null,"error":{}}', { response: 'error', id: undefined });
     check('{"jsonrpc":"2.0","error":{}}', { response: 'error', id: undefined });
     for (const id of ['1.5', 'true', '{}'])
@@ -175,8 +175,8 @@ describe('the id of a request', () => {
   });
 });
 
-describe('whatever a peer sends', () => {
-  it('is classified without a throw, and as a message only if it is an object outside of its strings', () => {
+describe("any peer's bytes", () => {
+  it('are classified without an exception, and as a message only if they are a JSON object apart from long strings', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -194,7 +194,7 @@ describe('whatever a peer sends', () => {
     );
   });
 
-  it('is a request, with its id and method, whatever else stands in it', () => {
+  it('are a request, with its id and method, whatever else they contain', () => {
     const extra = objectText.map((text) => text.replace(/"(?:id|i\\u0064)"/g, '"x"'));
     fc.assert(
       fc.property(
@@ -223,14 +223,14 @@ describe('JSON in a long string that was only searched for its end', () => {
     return jsonFault(message);
   };
 
-  it('is proven when somebody asks', () => {
+  it('is validated on request', () => {
     expect(fault('')).toBeUndefined();
     expect(fault('\\n')).toBeUndefined();
     expect(fault('\n')).toBe('a control character inside a string, at byte 75');
     expect(fault('\\x')).toBe('a bad escape in a string, at byte 75');
   });
 
-  it('is taken for proven where no string is long', () => {
+  it('counts as validated if no string is long', () => {
     const message = readServerMessage(Buffer.from('{"jsonrpc":"2.0","method":"a"}'));
     expect(message.kind === 'none' ? 'none' : [message.isProven, jsonFault(message)]).toEqual([
       true,
@@ -239,7 +239,7 @@ describe('JSON in a long string that was only searched for its end', () => {
   });
 });
 
-describe('what a client sends', () => {
+describe("a client's message", () => {
   it('must be UTF-8', () => {
     const bytes = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":"\xe9"}}', 'latin1');
     expect(readClientMessage(bytes)).toEqual({
@@ -254,10 +254,10 @@ describe('what a client sends', () => {
   });
 });
 
-describe('a request of our own', () => {
+describe('a request of Assay', () => {
   const written = (message: { readonly bytes: Buffer }): Json => parseJson(message.bytes.toString());
 
-  it('has the params it was given, or none in them', () => {
+  it('has the given params, or none', () => {
     expect(written(ownRequest('a'))).toEqual({ jsonrpc: '2.0', id: 0, method: 'a', params: {} });
     expect(written(ownRequest('a', { b: [1] }))).toEqual({
       jsonrpc: '2.0',

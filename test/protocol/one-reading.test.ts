@@ -159,8 +159,8 @@ function sent(bytes: Buffer): readonly Buffer[] {
   return out;
 }
 
-describe('a message that goes on', () => {
-  it('is understood alike by every reader, whatever stands in it twice or in another case', () => {
+describe('a relayed message', () => {
+  it('is understood alike by every reader, whatever is duplicated or in another case', () => {
     const paths = pathsIn(MESSAGE_KEYS);
     const twins = fc.constantFrom(...paths).chain((path) =>
       fc.record({
@@ -185,7 +185,7 @@ describe('a message that goes on', () => {
     expect(sentOn).toBeGreaterThan(20);
   });
 
-  it('goes on where members stand twice that are none of ours', () => {
+  it('may have duplicates of members that Assay does not read', () => {
     for (const [text, count] of [
       [
         '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"id":1,"ID":2,"id":3}}}',
@@ -213,7 +213,7 @@ const ELSEWHERE = new Set([
   'description',
 ]);
 
-it('every member that the code reads of a message is planned, so that no twin of it goes on', () => {
+it('has every member that the code reads in the plan, so that no duplicate of it is relayed', () => {
   const planned = new Set(pathsIn(MESSAGE_KEYS).flat());
   const files = ['protocol', 'adapters/upstream', 'adapters/sources', 'edges/mcp', 'gateway'].flatMap(
     (folder) =>

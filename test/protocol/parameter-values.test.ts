@@ -34,7 +34,7 @@ describe('the headers of a call', () => {
     expect([args, parameterHeaders(callOf(args), PARAMETERS)]).toEqual([args, expected]);
   };
 
-  it('say each value as text', () => {
+  it('contain each value as text', () => {
     check('{"text":"a\\u0062","count":-0,"flag":true,"deep":{"er":"x"}}', [
       'Mcp-Param-Text',
       'ab',
@@ -50,7 +50,7 @@ describe('the headers of a call', () => {
     check('{"text":7}', ['Mcp-Param-Text', '7']);
   });
 
-  it('leave out what has no value or no text, and integers that a double cannot hold', () => {
+  it('omit missing values and texts, and integers beyond a double', () => {
     for (const args of [
       '{}',
       'null',
@@ -70,7 +70,7 @@ describe('the headers of a call', () => {
       check(args, []);
   });
 
-  it('say nothing where readers would take different arguments', () => {
+  it('are empty if readers would disagree about the arguments', () => {
     check('{"text":"a","text":"b"}', []);
     check('{"deep":{"er":"a","er":"b"}}', []);
     check('{"text":"a","TEXT":"b"}', []);
@@ -91,7 +91,7 @@ describe('any arguments', () => {
     { requiredKeys: [] },
   );
 
-  it('pass with the headers that are made of them, which any HTTP peer takes', () => {
+  it('are accepted with the headers made from them, which any HTTP peer accepts', () => {
     fc.assert(
       fc.property(given, (args) => {
         const call = callOf(JSON.stringify(args));
@@ -104,7 +104,7 @@ describe('any arguments', () => {
     );
   });
 
-  it('do not pass with the headers of others that differ', () => {
+  it('are refused with the headers of other arguments', () => {
     fc.assert(
       fc.property(given, given, (one, other) => {
         const call = callOf(JSON.stringify(one));

@@ -46,8 +46,8 @@ function requestOf(body: string): RequestMessage {
 const membersOf = (json: string): readonly (readonly [string, unknown])[] =>
   Object.entries(JSON.parse(json) as Readonly<Record<string, unknown>>);
 
-describe('what a modern server asks for', () => {
-  it('is read as it was written, whatever its keys, methods and params', () => {
+describe("a modern server's input requests", () => {
+  it('are read as written, whatever their keys, methods and params', () => {
     fc.assert(
       fc.property(requests, text, (given, state) => {
         const read = inputRequiredOf(
@@ -69,7 +69,7 @@ describe('what a modern server asks for', () => {
     );
   });
 
-  it('is written again for a modern client as it was', () => {
+  it('are written for a modern client unchanged', () => {
     fc.assert(
       fc.property(requests, text, (given, state) => {
         const read = inputRequiredOf(responseOf(`{"inputRequests":${given}}`));
@@ -90,13 +90,13 @@ describe('what a modern server asks for', () => {
     '{"inputRequests":null}',
     '{"requestState":1}',
     '{"requestState":null}',
-  ])('is nothing where it has another form: %s', (result) => {
+  ])('are rejected in another form: %s', (result) => {
     expect(inputRequiredOf(responseOf(result))).toBeUndefined();
   });
 });
 
-describe('a request that is tried again', () => {
-  it('keeps all its members but those of the try before', () => {
+describe('a retried request', () => {
+  it('keeps all its members except those of the previous attempt', () => {
     fc.assert(
       fc.property(
         params,
@@ -137,7 +137,7 @@ describe('a request that is tried again', () => {
   });
 });
 
-describe('the request that a legacy client receives', () => {
+describe('the request sent to a legacy client', () => {
   it.for([
     ['{"jsonrpc":"2.0","id":"a","method":"m"}', { jsonrpc: '2.0', id: 5, method: 'm' }],
     ['{"id":1,"jsonrpc":"2.0","method":"m"}', { id: 5, jsonrpc: '2.0', method: 'm' }],
@@ -147,7 +147,7 @@ describe('the request that a legacy client receives', () => {
         '{"jsonrpc":"2.0","id":5,"method":"m","params":{"id":7,"_meta":{"progressToken":5,"x":1}},"__proto__":2}',
       ),
     ],
-  ] as const)('has an id of ours, and only that one: %s', ([given, expected]) => {
+  ] as const)('has an id of Assay, and only that one: %s', ([given, expected]) => {
     const written = forwardedRequest(requestOf(given), 5).toString();
     expect(JSON.stringify(Object.entries(JSON.parse(written) as object).toSorted())).toBe(
       JSON.stringify(Object.entries(expected as object).toSorted()),
@@ -161,7 +161,7 @@ describe('the request that a legacy client receives', () => {
     ['elicitation/create', '{"mode":"form"}', '{"mode":"form"}'],
     ['elicitation/create', '{}', '{}'],
     ['sampling/createMessage', '{"mode":"url"}', '{"mode":"url"}'],
-  ] as const)('has the id of a link where a modern server gave none: %s %s', ([method, given, expected]) => {
+  ] as const)('has the id of a link if a modern server gave none: %s %s', ([method, given, expected]) => {
     const message = requestOf(`{"jsonrpc":"2.0","id":0,"method":"${method}","params":${given}}`);
     const { params: now } = JSON.parse(inLegacyForm(message, 'e').bytes.toString()) as { params: unknown };
     expect(now).toEqual(JSON.parse(expected));

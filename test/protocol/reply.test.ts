@@ -8,10 +8,10 @@ import {
   resultText,
 } from '../../src/protocol/reply.ts';
 
-describe('a response of our own', () => {
+describe('a response of Assay', () => {
   const RESULT = Buffer.from('{"a":1.0}');
 
-  it('holds the client’s id as it was written, and the result’s bytes', () => {
+  it('contains the client’s id as written, and the result’s bytes', () => {
     for (const id of ['0', '""', '"a\\"b"', '9'.repeat(30)])
       expect(resultMessage(id, RESULT).toString()).toBe(`{"jsonrpc":"2.0","id":${id},"result":{"a":1.0}}`);
   });
@@ -30,7 +30,7 @@ describe('the text of a result', () => {
     expect(resultText('ping', 'legacy', { a: undefined }).toString()).toBe('{}');
   });
 
-  it('says in the modern era that it is complete, and how long it may be kept', () => {
+  it('says in the modern era that it is complete, and how long it may be cached', () => {
     const cached = '"resultType":"complete","ttlMs":0,"cacheScope":"private"';
     expect(resultText('server/discover', 'modern', { a: 1 }).toString()).toBe(`{"a":1,${cached}}`);
     expect(resultText('tools/list', 'modern', {}).toString()).toBe(`{${cached}}`);
@@ -45,17 +45,17 @@ describe('an error response', () => {
   const ERROR = { code: -32603, message: 'm"\n', data: { code: 'X' } };
   const TEXT = '"error":{"code":-32603,"message":"m\\"\\n","data":{"code":"X"}}}';
 
-  it('carries the id, in both eras', () => {
+  it('has the id, in both eras', () => {
     for (const era of ['legacy', 'modern'] as const)
       expect(errorMessage('0', ERROR, era).toString()).toBe(`{"jsonrpc":"2.0","id":0,${TEXT}`);
   });
 
-  it('carries null where no id could be read, and in the modern era none', () => {
+  it('has null if no id could be read, and none in the modern era', () => {
     expect(errorMessage(undefined, ERROR, 'legacy').toString()).toBe(`{"jsonrpc":"2.0","id":null,${TEXT}`);
     expect(errorMessage(undefined, ERROR, 'modern').toString()).toBe(`{"jsonrpc":"2.0",${TEXT}`);
   });
 
-  it('is a response that we would read ourselves', () => {
+  it('is a response that Assay itself can read', () => {
     for (const id of [undefined, '0', '"a"'])
       for (const era of ['legacy', 'modern'] as const)
         expect(readServerMessage(errorMessage(id, ERROR, era))).toMatchObject({
@@ -65,8 +65,8 @@ describe('an error response', () => {
   });
 });
 
-describe('a notification of our own', () => {
-  it('has params only where some were given', () => {
+describe('a notification of Assay', () => {
+  it('has params only if some were given', () => {
     expect(notificationMessage('a').toString()).toBe('{"jsonrpc":"2.0","method":"a"}');
     expect(notificationMessage('a', {}).toString()).toBe('{"jsonrpc":"2.0","method":"a","params":{}}');
     expect(notificationMessage('a', { requestId: 0, reason: undefined }).toString()).toBe(

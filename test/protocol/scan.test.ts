@@ -11,7 +11,7 @@ describe('the elements of an array', () => {
     return scanArray(bytes, 0, strict)?.map((span) => rawOf(bytes, span));
   };
 
-  it('are found as they were written', () => {
+  it('are found as written', () => {
     expect(elements(' [ 1.0 , "a]" ,{"b":[2]}\n]')).toEqual(['1.0', '"a]"', '{"b":[2]}']);
     expect(elements('[]')).toEqual([]);
     expect(elements('[ ]')).toEqual([]);
@@ -27,17 +27,17 @@ describe('the elements of an array', () => {
     );
   });
 
-  it('are not there where no array is, or a broken one', () => {
+  it('do not exist without an array, or in a broken one', () => {
     for (const text of ['', '{}', 'null', '[', '[1', '[1,', '[1,]', '[,1]', '[1 2]', '[1}', '["a]', '[[1]'])
       expect([text, elements(text)]).toEqual([text, undefined]);
   });
 
-  it('are there also where text follows the array, as in the middle of a message', () => {
+  it('also exist if text follows the array, as in the middle of a message', () => {
     expect(elements('[1] x')).toEqual(['1']);
   });
 });
 
-describe('the elements of an array that is all there is', () => {
+describe('the elements of a complete array', () => {
   const STEPS = [1, 3, 1_000];
 
   /** However small the steps are in which they are searched. */
@@ -54,13 +54,13 @@ describe('the elements of an array that is all there is', () => {
     return first;
   };
 
-  it('are found as they were written', () => {
+  it('are found as written', () => {
     expect(elements(Buffer.from(' [ 1.0 , "]é" ,{"b":[2]}\n] \r\n'))).toEqual(['1.0', '"]é"', '{"b":[2]}']);
     for (const text of ['[]', ' [ ] ', '[\n]\n'])
       expect([text, elements(Buffer.from(text))]).toEqual([text, []]);
   });
 
-  it('are those that JSON.parse finds, and where it finds none there are none', () => {
+  it('are those that JSON.parse finds, and if it finds none there are none', () => {
     const rest = fc.constantFrom(
       '',
       '',
@@ -90,7 +90,7 @@ describe('the elements of an array that is all there is', () => {
     );
   });
 
-  it('are not there where no array is, or a broken one, or more than it', () => {
+  it('do not exist without an array, in a broken one, or with more text', () => {
     for (const text of [
       '',
       '{}',
@@ -109,18 +109,18 @@ describe('the elements of an array that is all there is', () => {
       expect([text, elements(Buffer.from(text))]).toEqual([text, undefined]);
   });
 
-  it('are not there where white space follows that JSON does not have', () => {
+  it('do not exist if followed by white space that JSON does not have', () => {
     for (const text of ['[1]\f', '[1]\v', '[]\f'])
       expect([text, elements(Buffer.from(text))]).toEqual([text, undefined]);
   });
 
-  it('are as many as are wanted, or the reason says that there are more', () => {
+  it('are limited, and the reason says that there are more', () => {
     const scan = (text: string): unknown => new ArrayScan(Buffer.from(text), 2).step(Infinity);
     expect(scan('[1,2]')).toHaveLength(2);
     expect(scan('[1,2,3]')).toEqual({ reason: 'more than 2 elements', isJson: true, offset: 4 });
   });
 
-  it('are not there where it is no UTF-8', () => {
+  it('do not exist if it is not UTF-8', () => {
     expect(elements(Buffer.from('["\xe9"]', 'latin1'))).toBeUndefined();
   });
 });

@@ -42,7 +42,7 @@ describe('a strict scan', () => {
     );
   });
 
-  it('gives members whose bytes are what JSON.parse finds under their keys', () => {
+  it('yields members whose bytes are what JSON.parse finds under their keys', () => {
     fc.assert(
       fc.property(objectText, (text) => {
         const bytes = Buffer.from(text);
@@ -66,7 +66,7 @@ describe('a scan in steps', () => {
     }
   };
 
-  it('comes to the same as one that is made at once, however small the steps are', () => {
+  it('has the same result as one made at once, however small the steps are', () => {
     const step = fc.constantFrom(1, 2, 7, 40);
     const long = fc.constantFrom('', 'x'.repeat(40), '\\"'.repeat(30), '\\\\'.repeat(20), 'é'.repeat(40));
     fc.assert(
@@ -86,7 +86,7 @@ describe('a scan in steps', () => {
     );
   });
 
-  it('stops inside of a long string and goes on there, wherever an escape stands', () => {
+  it('pauses inside a long string and continues there, wherever an escape is', () => {
     for (const strict of [true, false])
       for (let before = 0; before < 40; before += 1) {
         const text = `{"a":"${'x'.repeat(16_384 * 2 + before)}\\"${'\\"'.repeat(20_000)}","b":[1,{"c":2}]}`;
@@ -95,8 +95,8 @@ describe('a scan in steps', () => {
   });
 });
 
-describe('a member that is listed', () => {
-  it('is one that the plan names, with its place among the others', () => {
+describe('a listed member', () => {
+  it('is one that the plan names, with its position among the others', () => {
     const text = '{"x":0,"id":1,"y":[{"id":2}],"z":3,"a":{"q":1,"id":{}},"w":{}}';
     const scan = scanObject(Buffer.from(text), { plan: PLAN, strict: true });
     expect(scan.ok && scan.value).toEqual({
@@ -156,7 +156,7 @@ describe('a lenient scan', () => {
     );
   });
 
-  it('accepts nothing that is broken outside of strings', () => {
+  it('accepts nothing that is invalid outside of strings', () => {
     fc.assert(
       fc.property(harmedObject, (bytes) => {
         if (scanned(bytes, false).ok) expect(parsed(skeleton(bytes))).toBeDefined();
@@ -165,7 +165,7 @@ describe('a lenient scan', () => {
     );
   });
 
-  it('calls only that proven, which is JSON once it is UTF-8', () => {
+  it('calls proven only what is JSON, apart from UTF-8', () => {
     fc.assert(
       fc.property(harmedObject, (bytes) => {
         const scan = scanned(bytes, false);
@@ -180,7 +180,7 @@ describe('a lenient scan', () => {
     expect({ strict: scanned(bytes, true).ok, lenient: scanned(bytes, false).ok }).toEqual(expected);
   };
 
-  it('looks into short strings, and into long ones only for their end', () => {
+  it('validates short strings, and searches long ones only for their end', () => {
     const [short, long] = ['x'.repeat(31), 'x'.repeat(32)];
     check(`{"a":"${short}\n"}`, { strict: false, lenient: false });
     check(`{"a":"${long}\n"}`, { strict: false, lenient: true });
@@ -193,7 +193,7 @@ describe('a lenient scan', () => {
     check(`{"a":"${long}`, { strict: false, lenient: false });
   });
 
-  it('finds the end of a string wherever a backslash stands in it', () => {
+  it('finds the end of a string with backslashes at any position', () => {
     for (let before = 0; before < 72; before += 1) {
       check(`{"a":"${'x'.repeat(before)}\\","b":1}`, { strict: false, lenient: false });
       check(`{"a":"${'x'.repeat(before)}\\"","b":1}`, { strict: true, lenient: true });
@@ -201,7 +201,7 @@ describe('a lenient scan', () => {
     }
   });
 
-  it('finds the end of a string that is searched in several pieces, wherever one ends', () => {
+  it('finds the end of a string searched in several pieces, wherever one ends', () => {
     const quoted = `${'x'.repeat(32)}\\"`;
     for (const pieces of [1, 2]) {
       for (let past = -4; past <= 4; past += 1) {
@@ -216,7 +216,7 @@ describe('a lenient scan', () => {
 });
 
 describe('a byte inside a long string', () => {
-  it('is refused strictly exactly where JSON.parse refuses it, at every place of a word', () => {
+  it('is refused by a strict scan exactly if JSON.parse refuses it, at every position in a word', () => {
     for (let byte = 0; byte < 0x80; byte += 1) {
       for (let place = 0; place < 8; place += 1) {
         const text = `{"a":"${'é'.repeat(20)}${'x'.repeat(place)}${String.fromCharCode(byte)}xxxxxxx"}`;
@@ -236,7 +236,7 @@ describe('faults', () => {
     expect(scan).toMatchObject({ ok: false, fault: { reason, isJson, offset } });
   };
 
-  it('say what is wrong, and at which byte', () => {
+  it('name the error and its byte offset', () => {
     check('', 'not a JSON object', 0);
     check(' []', 'not a JSON object', 1, true);
     check(' [', 'not a JSON object', 1);
@@ -256,13 +256,13 @@ describe('faults', () => {
     check('{"a":"\xe9"}', 'not UTF-8', 0);
   });
 
-  it('a planned key that stands there twice is JSON but refused, however it is spelled', () => {
+  it('include a duplicate planned key, which is JSON but refused, however it is spelled', () => {
     check('{"id":1,"id":1}', 'the member "id" occurs twice', 8, true);
     check('{"id":1,"i\\u0064":1}', 'the member "id" occurs twice', 8, true);
     check('{"a":{"a":{"a":1,"a":2}}}', 'the member "a" occurs twice', 17, true);
   });
 
-  it('a planned key in another case is refused, also alone, as readers that ignore case take it for the planned one', () => {
+  it('include a planned key in another case, even alone, as readers that ignore case take it for the planned one', () => {
     const check1 = (text: string, offset: number): void => {
       const key = parseJson(/"(?:[^"\\]|\\.)*"(?=:1})/.exec(text)?.[0] ?? '');
       const reason = `the member ${JSON.stringify(key)} is read as "kids" by readers that ignore case`;
@@ -287,7 +287,7 @@ describe('faults', () => {
     check1('{"kids":1,"x":2,"kidS":1}', 16);
   });
 
-  it('a key that only looks like a planned one is another', () => {
+  it('do not include a key that only looks like a planned one', () => {
     const accepts = (key: string): boolean =>
       scanObject(Buffer.from(`{"_kid":1,"${key}":1}`), {
         plan: planOf({ _kid: {} }),
@@ -309,7 +309,7 @@ describe('faults', () => {
       expect([key, accepts(key)]).toEqual([key, true]);
   });
 
-  it('a key that is not planned may stand there twice, and so may a planned one where nobody minds', () => {
+  it('do not include duplicates of other keys, nor of planned ones if allowed', () => {
     const accepts = (text: string, refusesTwice: boolean): boolean =>
       scanObject(Buffer.from(text), { plan: PLAN, strict: true, refusesTwice }).ok;
     expect(accepts('{"x":1,"x":2,"b":{"id":1,"id":2},"a":[{"id":1,"id":2}]}', true)).toBe(true);
@@ -340,7 +340,7 @@ describe('depth', () => {
     check(nested(257, ['[', '', ']']), false);
   });
 
-  it('is that of nesting, not of how many there were before', () => {
+  it('measures nesting, not the number of earlier objects', () => {
     check(Buffer.from(`{"x":[${Array(1000).fill('[[{}]],{"a":{"a":[1]}}').join(',')}]}`), true);
   });
 });

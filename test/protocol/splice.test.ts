@@ -50,7 +50,7 @@ describe('edits', () => {
       };
     });
 
-  it('replace their stretches, and every other byte stays', () => {
+  it('replace their ranges, and keep every other byte', () => {
     fc.assert(
       fc.property(edited, ({ bytes, edits, expected }) => {
         expect(splice(bytes, edits).toString()).toBe(expected);
@@ -59,7 +59,7 @@ describe('edits', () => {
     );
   });
 
-  it('come to the same in pieces, also where the bytes are many', () => {
+  it('have the same result in pieces, also for many bytes', () => {
     const padding = fc.constantFrom(0, 1, 16 * 1024, 16 * 1024 + 1, 40_000);
     fc.assert(
       fc.property(edited, padding, padding, ({ bytes, edits }, before, after) => {
@@ -75,14 +75,14 @@ describe('edits', () => {
     );
   });
 
-  it('leave the bytes alone that they were made for', () => {
+  it('do not change the original bytes', () => {
     const bytes = Buffer.from('{"a":1}');
     splice(bytes, [{ start: 5, end: 6, text: '2' }]);
     pieces(bytes, [{ start: 5, end: 6, text: '2' }]);
     expect(bytes.toString()).toBe('{"a":1}');
   });
 
-  it('of large bytes refer to the large parts instead of copying them', () => {
+  it('of large bytes reference the large parts instead of copying them', () => {
     const bytes = Buffer.from(`{"a":1,"b":"${'x'.repeat(100_000)}","c":2}`);
     const parts = pieces(bytes, [{ start: 5, end: 6, text: '7' }]);
     expect(parts.map((part) => [part.length, part.buffer === bytes.buffer])).toEqual([
@@ -93,7 +93,7 @@ describe('edits', () => {
 });
 
 describe('an insertion', () => {
-  it('puts members at the front, with every other byte kept', () => {
+  it('puts members at the front, and keeps every other byte', () => {
     fc.assert(
       fc.property(objectText, keyText, jsonText, (text, key, value) => {
         const bytes = Buffer.from(text);
@@ -123,7 +123,7 @@ describe('removals', () => {
     expect(without(text, (key) => keys.includes(key))).toBe(expected);
   };
 
-  it('take the comma that belonged to a member, and no other byte', () => {
+  it('include the comma that belonged to a member, and no other byte', () => {
     check('{"a":1,"b":2,"c":3}', 'a', '{"b":2,"c":3}');
     check('{"a":1,"b":2,"c":3}', 'b', '{"a":1,"c":3}');
     check('{"a":1,"b":2,"c":3}', 'c', '{"a":1,"b":2}');
@@ -139,7 +139,7 @@ describe('removals', () => {
     check('{}', 'a', '{}');
   });
 
-  it('are the same where no other members are listed than those that go', () => {
+  it('are the same if only the removed members are listed', () => {
     fc.assert(
       fc.property(objectText, fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }), (text, isGone) => {
         const bytes = Buffer.from(text);
@@ -159,7 +159,7 @@ describe('removals', () => {
     );
   });
 
-  it('leave the members that stay as they were written, in their order', () => {
+  it('leave the remaining members as written, in their order', () => {
     fc.assert(
       fc.property(objectText, fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }), (text, isGone) => {
         const bytes = Buffer.from(text);
@@ -180,7 +180,7 @@ describe('removals', () => {
 });
 
 describe('JSON on one line', () => {
-  it('is the same JSON with the same length and without a line break', () => {
+  it('is the same JSON with the same length and without line breaks', () => {
     fc.assert(
       fc.property(objectText, (text) => {
         const bytes = Buffer.from(text);
@@ -192,7 +192,7 @@ describe('JSON on one line', () => {
     );
   });
 
-  it('is the very same bytes where there was no line break, and leaves the others alone', () => {
+  it('is the very same bytes if there was no line break, and does not change the original', () => {
     const [plain, broken] = [Buffer.from('{"a":"\u2028\\n"}'), Buffer.from('{\r\n"a":1\n}')];
     expect(onOneLine(plain)).toBe(plain);
     expect([onOneLine(broken).toString(), broken.toString()]).toEqual(['{  "a":1 }', '{\r\n"a":1\n}']);

@@ -20,7 +20,7 @@ function check(stream: string, expected: readonly Event[]): void {
 }
 
 describe('an event stream', () => {
-  it('gives out an event at each blank line, and nothing that is not finished', () => {
+  it('yields an event at each blank line, and nothing unfinished', () => {
     check('data: a\n\ndata: b\n\n', [
       ['message', 'a'],
       ['message', 'b'],
@@ -36,7 +36,7 @@ describe('an event stream', () => {
     check('data:\n\n', [['message', '']]);
   });
 
-  it('takes one space after the colon, and no more', () => {
+  it('strips one space after the colon, and no more', () => {
     check('data:a\n\ndata:  b\n\ndata: :c\n\n', [
       ['message', 'a'],
       ['message', ' b'],
@@ -52,14 +52,14 @@ describe('an event stream', () => {
     ]);
   });
 
-  it('passes over comments, unknown fields and events without data', () => {
+  it('ignores comments, unknown fields and events without data', () => {
     check(`: hello\n${KEEP_ALIVE.toString()}retry: 10\nDATA: x\n data: y\ndata: a\n:\n\n`, [
       ['message', 'a'],
     ]);
     check('event: x\n\ndata: a\n\n', [['message', 'a']]);
   });
 
-  it('names an event for itself alone, whatever its id', () => {
+  it("reports an event's type for that event only, whatever its id", () => {
     check('event: x\nid: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\n', [
       ['x', 'a'],
       ['message', 'b'],
@@ -67,7 +67,7 @@ describe('an event stream', () => {
     ]);
   });
 
-  it('tells the id of each event, and the last of all that were whole, also of those without data', () => {
+  it('reports the id of each event, and the last id of all complete ones, even without data', () => {
     const told = (stream: string): unknown => {
       const ids: (string | undefined)[] = [];
       const parser = new SseParser(({ id }) => ids.push(id), 1_000);
@@ -82,7 +82,7 @@ describe('an event stream', () => {
     expect(told(': none\n\ndata: a\n\n')).toEqual([[undefined], undefined]);
   });
 
-  it('tells how long to wait where that is a whole number', () => {
+  it('reports the retry delay if it is an integer', () => {
     const told = (stream: string): unknown => {
       const parser = new SseParser(() => undefined, 1_000);
       parser.push(Buffer.from(stream));
@@ -107,7 +107,7 @@ describe('an event stream', () => {
     check('data: \uFEFFa\n\n\uFEFFdata: b\n\n', [['message', '\uFEFFa']]);
   });
 
-  it('is the same however it is cut', () => {
+  it('is the same however it is chunked', () => {
     const line = fc.oneof(
       fc.constantFrom('', '', ': c', 'data', 'data:', 'id: 7', 'event: x', 'retry: 1'),
       fc.string({ unit: 'grapheme' }).map((text) => `data: ${text.replace(/[\r\n]/g, '')}`),
@@ -124,7 +124,7 @@ describe('an event stream', () => {
     );
   });
 
-  it('of ours reads back as one message', () => {
+  it('written by Assay is read back as one message', () => {
     check(`${EVENT_HEAD.toString()}{"a":1}${EVENT_TAIL.toString()}`, [['message', '{"a":1}']]);
   });
 });
@@ -146,7 +146,7 @@ describe('an event larger than the limit', () => {
   };
   const data = 'x'.repeat(100);
 
-  it('is refused, whether it comes at once, in pieces, or in many lines', () => {
+  it('is refused, whether it arrives at once, in pieces, or in many lines', () => {
     for (const size of [1, 7, 1_000]) {
       expect(isRefused(`data: ${data}\n\n`, 99, size)).toBe(true);
       expect(isRefused(`data: ${data}`, 99, size)).toBe(true);
@@ -154,7 +154,7 @@ describe('an event larger than the limit', () => {
     }
   });
 
-  it('does not count what came before it', () => {
+  it('does not count earlier bytes', () => {
     for (const size of [1, 7, 1_000])
       expect(isRefused(`data: ${'x'.repeat(80)}\n\n`.repeat(50), 99, size)).toBe(false);
   });

@@ -22,7 +22,7 @@ describe('the subscription id of a notification', () => {
     [',"params":{"_meta":{}}', `,"params":{"_meta":{${KEY}:7}}`],
     [',"params":{"_meta":{"x": 1e2}}', `,"params":{"_meta":{${KEY}:7,"x": 1e2}}`],
     [`,"params":{"_meta":{"x":1, ${KEY} : 65537}}`, `,"params":{"_meta":{"x":1, ${KEY} : 7}}`],
-  ])('is put into what has %j, and all else stays', (given, expected) => {
+  ])('is added to %j, and everything else stays', (given, expected) => {
     expect(paramsOf(withSubscriptionId(note(given), '7'))).toBe(expected);
   });
 
@@ -32,23 +32,23 @@ describe('the subscription id of a notification', () => {
     [`,"params":{"_meta":{${KEY}:65537},"a":1.0}`, ',"params":{"a":1.0}'],
     [`,"params":{"a":1.0,"_meta":{${KEY}:65537}}`, ',"params":{"a":1.0}'],
     [`,"params":{"_meta":{"x":1,${KEY}:65537,"y":2}}`, ',"params":{"_meta":{"x":1,"y":2}}'],
-  ])('is taken out of what has %j, and an empty _meta with it', (given, expected) => {
+  ])('is removed from %j, together with an empty _meta', (given, expected) => {
     expect(paramsOf(withoutSubscriptionId(note(given)))).toBe(expected);
   });
 
-  it('is put into what has no params at all', () => {
+  it('is added if there are no params at all', () => {
     expect(withSubscriptionId(note(''), '7').toString()).toBe(
       `{"params":{"_meta":{${KEY}:7}},"jsonrpc":"2.0","method":"notifications/x"}`,
     );
   });
 
-  it('is read as it was written', () => {
+  it('is read as written', () => {
     expect(subscriptionIdOf(note(`,"params":{"_meta":{${KEY}:"a\\u0062"}}`))).toBe('"a\\u0062"');
     expect(subscriptionIdOf(note(',"params":{"_meta":{}}'))).toBeUndefined();
   });
 });
 
-it('a capability has a member only where it says true', () => {
+it('a capability is enabled only by true', () => {
   const resources = (value: unknown): boolean => declares({ resources: value }, 'resources', 'subscribe');
   expect([{ subscribe: true }, { subscribe: 'true' }, {}, null, true, undefined].map(resources)).toEqual([
     true,

@@ -77,7 +77,7 @@ describe('the task id in a request', () => {
     },
   );
 
-  it('of anything else is left as it is', () => {
+  it('of anything else is unchanged', () => {
     const params = '{"taskId":"w","name":"a","arguments":{"taskId":"w"}}';
     for (const method of ['tools/call', 'tasks/list', 'vendor/method'])
       expect(sent(method, params, { name: 'a' })).toBe(params);
@@ -94,15 +94,15 @@ describe('the task id in a request', () => {
   });
 });
 
-describe('the wish for a task', () => {
-  it('is known where a call has one', () => {
+describe('a task request', () => {
+  it('is recognized in a call', () => {
     expect(asksForTask(requestOf('tools/call', '{"task":{}}'))).toBe(true);
     expect(asksForTask(requestOf('tools/call', '{"task":null}'))).toBe(true);
     expect(asksForTask(requestOf('tools/call', '{"arguments":{"task":{}}}'))).toBe(false);
     expect(asksForTask(requestOf('prompts/get', '{"task":{}}'))).toBe(false);
   });
 
-  it('passes, unless it is to mean nothing', () => {
+  it('is relayed, unless it should have no meaning', () => {
     const params = '{"task":{"ttl":1.0},"name":"a"}';
     expect(sent('tools/call', params, {})).toBe(params);
     const task = { isDropped: true };
@@ -111,7 +111,7 @@ describe('the wish for a task', () => {
     expect(sent('tools/call', '{"name":"a"}', { task })).toBe('{"name":"a"}');
   });
 
-  it('goes together with the envelope, where both must', () => {
+  it('is removed together with the envelope if both must be', () => {
     const envelope = '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}';
     const way: Way = { from: 'modern', to: 'legacy', task: { isDropped: true } };
     for (const params of [`"task":{},${envelope}`, `${envelope},"task":{}`])
@@ -153,7 +153,7 @@ describe('task ids in a result', () => {
     check('modern', 'tasks/cancel', '{"resultType":"complete","taskId":#}');
   });
 
-  it('are left where they are no string', () => {
+  it('are unchanged if they are not strings', () => {
     check('legacy', 'tasks/get', '{"taskId":7}');
     check('legacy', 'tools/call', '{"task":[{"taskId":#}]}');
   });
@@ -176,7 +176,7 @@ describe('task ids in a notification', () => {
 /** Stands in no JSON text. */
 const HERE = '\u0001';
 
-it('random texts around task ids come through byte for byte, and any id changes', () => {
+it('random texts around task ids are relayed byte for byte, and any id is replaced', () => {
   fc.assert(
     fc.property(jsonText, jsonText, stringText, (a, b, id) => {
       const template = `{"content":${a},"task":{"before":${b},"taskId":${HERE},"after":${a}},"_meta":{"x":${b},${RELATED}:{"taskId":${HERE}}}}`;
@@ -206,7 +206,7 @@ describe('a page of a server’s tasks', () => {
     return message.kind === 'response' ? tasksIn(message) : undefined;
   };
 
-  it('gives each task as it was written, and the cursor', () => {
+  it('yields each task as written, and the cursor', () => {
     const tasks = ['{ "taskId" : "a" ,"n":1.0}', '{"taskId":"b","x":{"taskId":"c"}}'];
     const page = pageOf(`{"nextCursor":"\\u0041","tasks":[ ${tasks.join(' , ')} ]}`);
     expect(page?.tasks.map(String)).toEqual(tasks);
@@ -216,7 +216,7 @@ describe('a page of a server’s tasks', () => {
       expect(pageOf(wrong)).toBeUndefined();
   });
 
-  it('shows each under another id, and none that has no id', () => {
+  it('shows each under another id, and none without an id', () => {
     const renamed = (task: string): string | undefined =>
       renamedTask(Buffer.from(task), (id) => `${id}!`)?.toString();
     expect(renamed('{ "taskId" : "a" ,"n":1.0,"x":{"taskId":"c"}}')).toBe(
@@ -226,7 +226,7 @@ describe('a page of a server’s tasks', () => {
   });
 });
 
-it('a tool runs only as a task where its definition says so', () => {
+it('a tool runs only as a task if its definition says so', () => {
   const check = (definition: string, expected: boolean): void => {
     expect([definition, runsOnlyAsTask(Buffer.from(definition))]).toEqual([definition, expected]);
   };
@@ -236,7 +236,7 @@ it('a tool runs only as a task where its definition says so', () => {
   check('{"name":"a","execution":"required"}', false);
 });
 
-it('a modern request declares tasks by the extension in its envelope alone', () => {
+it('a modern request declares tasks only through the extension in its envelope', () => {
   const declares = (capabilities: string): boolean =>
     declaresTasks(
       requestOf('tools/call', `{"_meta":{"io.modelcontextprotocol/clientCapabilities":${capabilities}}}`),

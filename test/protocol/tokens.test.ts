@@ -16,13 +16,13 @@ describe('a number or literal', () => {
     expect([text, scalarEnd(Buffer.from(text), 0)]).toEqual([text, end]);
   };
 
-  it('ends where its grammar does', () => {
+  it('ends according to its grammar', () => {
     for (const text of ['0', '-0', '10', '1.5', '-1.50', '1e5', '1E+05', '1.0e-400', '9'.repeat(400)])
       check(`${text},`, text.length);
     for (const text of ['true', 'false', 'null']) check(`${text}]`, text.length);
   });
 
-  it('is none where a part of it is missing or one too many', () => {
+  it('is invalid if a part is missing or repeated', () => {
     for (const text of [
       '',
       '-',
@@ -43,7 +43,7 @@ describe('a number or literal', () => {
       check(text, -1);
   });
 
-  it('is one exactly where JSON.parse reads all of it', () => {
+  it('is valid exactly if JSON.parse reads all of it', () => {
     const text = fc.string({
       unit: fc.constantFrom('0', '1', '9', '-', '+', '.', 'e', 'E'),
       minLength: 1,
@@ -59,7 +59,7 @@ describe('a number or literal', () => {
 });
 
 describe('an escape', () => {
-  it('is one exactly where JSON.parse reads it as one', () => {
+  it('is valid exactly if JSON.parse accepts it', () => {
     for (let byte = 0; byte < 0x80; byte += 1) {
       const one = `\\${String.fromCharCode(byte)}`;
       if (byte === 0x75) continue;

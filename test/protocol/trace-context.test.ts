@@ -42,8 +42,8 @@ function sent(params: string, way: `${Era} to ${Era}`, trace: TraceContext | und
 const BOTH = ['legacy to legacy', 'modern to modern'] as const;
 const TP = (value: string): string => `"traceparent":"${value}"`;
 
-describe('the trace of a request that has none', () => {
-  it('is put into the _meta that there is, or into a new one', () => {
+describe('the trace context of a request without one', () => {
+  it('is added to the existing _meta, or to a new one', () => {
     const trace = { traceparent: ELSE };
     for (const way of BOTH) {
       expect(sent('', way, trace)).toBe(`{"_meta":{${TP(ELSE)}}}`);
@@ -56,7 +56,7 @@ describe('the trace of a request that has none', () => {
     }
   });
 
-  it('stands beside the envelope for a modern server, and alone where the envelope was for a legacy one', () => {
+  it('is next to the envelope for a modern server, and alone if the envelope was removed for a legacy one', () => {
     const trace = { traceparent: ELSE };
     expect(sent('{"name":"a"}', 'legacy to modern', trace)).toBe(
       `{"_meta":{${ADDED},${TP(ELSE)}},"name":"a"}`,
@@ -76,12 +76,12 @@ describe('the trace of a request that has none', () => {
     );
   });
 
-  it('brings the state of the trace with it', () => {
+  it('includes the trace state', () => {
     const trace = { traceparent: ELSE, tracestate: 'a="b"' };
     expect(sent('{}', 'legacy to legacy', trace)).toBe(`{"_meta":{${TP(ELSE)},"tracestate":"a=\\"b\\""}}`);
   });
 
-  it('is none where the client wrote anything of a trace, well or badly, or _meta is no object', () => {
+  it('is omitted if the client sent any trace member, valid or not, or _meta is not an object', () => {
     for (const meta of [
       `{${TP(CLIENT)}}`,
       '{"traceparent":""}',
@@ -95,13 +95,13 @@ describe('the trace of a request that has none', () => {
         expect(sent(`{"_meta":${meta}}`, way, { traceparent: ELSE })).toBe(`{"_meta":${meta}}`);
   });
 
-  it('is none where nobody begins one', () => {
+  it('is omitted if tracing is off', () => {
     for (const way of BOTH) expect(sent('{"name":"a"}', way, undefined)).toBe('{"name":"a"}');
   });
 });
 
-describe('the trace of a request that has one', () => {
-  it('goes on with our span in the place of the client’s, where that is its parent', () => {
+describe('the trace context of a request that has one', () => {
+  it("has Assay's span in place of the client’s, if that is its parent", () => {
     for (const way of BOTH)
       expect(sent(`{"_meta":{"x":1,${TP(CLIENT)},"baggage":"a=b"}}`, way, { traceparent: OURS })).toBe(
         `{"_meta":{"x":1,${TP(OURS)},"baggage":"a=b"}}`,
@@ -114,7 +114,7 @@ describe('the trace of a request that has one', () => {
     );
   });
 
-  it('keeps its state as it is written, unless the SDK says another', () => {
+  it('keeps its state as written, unless the SDK sets another', () => {
     const given = `{"_meta":{${TP(CLIENT)},"tracestate":"a=\\u0062"}}`;
     const with_ = (tracestate: string | undefined): string =>
       sent(given, 'legacy to legacy', { traceparent: OURS, tracestate });
@@ -127,7 +127,7 @@ describe('the trace of a request that has one', () => {
     );
   });
 
-  it('stays byte for byte where our span is of another trace, because nobody could read the client’s', () => {
+  it("is unchanged if Assay's span belongs to another trace, because the client’s was invalid", () => {
     for (const value of [`"${ELSE}"`, '""', '"00-0-0-00"', '7', 'null', '"\\u0030"'])
       for (const way of BOTH)
         expect(sent(`{"_meta":{"traceparent":${value},"tracestate":"a"}}`, way, { traceparent: OURS })).toBe(
@@ -135,20 +135,20 @@ describe('the trace of a request that has one', () => {
         );
   });
 
-  it('that stands there twice is refused, as two readers would take different ones', () => {
+  it('is refused if duplicated, as readers would disagree', () => {
     const twice = `{"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":{${TP(CLIENT)},${TP(OURS)}}}}`;
     expect(readClientMessage(Buffer.from(twice))).toMatchObject({ kind: 'none', fault: 'ambiguous' });
   });
 });
 
-describe('whatever a client writes', () => {
+describe('whatever a client sends', () => {
   const member = fc.tuple(
     fc.constantFrom('x', 'name', 'progressToken', 'baggage', 'arguments'),
     fc.jsonValue({ maxDepth: 1 }),
   );
   const objectOf = (members: readonly (readonly [string, unknown])[]): object => Object.fromEntries(members);
 
-  it('the server gets the same with the one trace in it, on every way', () => {
+  it('the server gets the same with one trace context, on every route', () => {
     fc.assert(
       fc.property(
         fc.array(member),
@@ -168,7 +168,7 @@ describe('whatever a client writes', () => {
     );
   });
 
-  it('a new trace is another one each time, and never sampled', () => {
+  it('a new trace id is unique, and never sampled', () => {
     const start = traceStarter();
     const all = Array.from({ length: 10_000 }, () => start().traceparent);
     for (const one of all) expect(one).toMatch(NEW_TRACE);

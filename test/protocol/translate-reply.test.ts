@@ -22,7 +22,7 @@ function translated(text: string, way: Way, { method = 'tools/call', id = '"c"' 
 }
 
 describe('a response', () => {
-  it('gets the id that the client wrote, whichever that was', () => {
+  it("gets the client's id as written", () => {
     for (const id of ['0', '""', '"a\\"b"', '-1', '9'.repeat(30)])
       for (const way of WITHIN)
         expect(translated('{"jsonrpc":"2.0","result":{},"id": 65536 }', way, { id })).toBe(
@@ -30,7 +30,7 @@ describe('a response', () => {
         );
   });
 
-  it('gets it also where the server gave none, or null', () => {
+  it('gets it even if the server gave none, or null', () => {
     expect(translated('{"jsonrpc":"2.0","error":{"code":1}}', 'legacy to legacy')).toBe(
       '{"id":"c","jsonrpc":"2.0","error":{"code":1}}',
     );
@@ -49,7 +49,7 @@ describe('a response', () => {
   });
 });
 
-describe('a result between the eras', () => {
+describe('a result between eras', () => {
   const check = (way: Way, method: string, [before, after]: readonly [string, string]): void => {
     expect([method, translated(`{"jsonrpc":"2.0","id":1,"result":${before}}`, way, { method })]).toEqual([
       method,
@@ -66,7 +66,7 @@ describe('a result between the eras', () => {
   ];
   const OTHERS = ['tools/call', 'prompts/get', 'completion/complete', 'vendor/method'];
 
-  it('gets for a modern client what that era must have, where the server left it out', () => {
+  it('for a modern client gets the required members that the server omitted', () => {
     const way = 'legacy to modern';
     for (const method of OTHERS) {
       check(way, method, ['{}', '{"resultType":"complete"}']);
@@ -84,7 +84,7 @@ describe('a result between the eras', () => {
     }
   });
 
-  it('loses for a legacy client what that era does not have, and that alone', () => {
+  it('for a legacy client loses only the members that its era lacks', () => {
     const way = 'modern to legacy';
     const members = '"resultType":"complete","ttlMs":5,"cacheScope":"public"';
     for (const method of OTHERS) {
@@ -98,13 +98,13 @@ describe('a result between the eras', () => {
     }
   });
 
-  it('that is no object is left as it is', () => {
+  it('that is not an object is unchanged', () => {
     for (const way of WAYS)
       for (const result of ['null', '[]', '1', '"resultType"']) check(way, 'tools/list', [result, result]);
   });
 });
 
-describe('an error between the eras', () => {
+describe('an error between eras', () => {
   const check = (way: Way, before: string, after: string): void => {
     expect([way, translated(`{"jsonrpc":"2.0","id":1,"error":${before}}`, way)]).toEqual([
       way,
@@ -118,7 +118,7 @@ describe('an error between the eras', () => {
     for (const way of [...WITHIN, 'modern to legacy'] as const) check(way, before, before);
   });
 
-  it('of any other code, or of a strange form, is left as it is', () => {
+  it('of any other code, or of an unusual form, is unchanged', () => {
     const others = ['-32602', '-32000', '0', '-32002.0', '"-32002"', 'null'].map(
       (code) => `{"code":${code}}`,
     );
@@ -141,7 +141,7 @@ describe('whatever a server answers', () => {
   };
   const method = fc.constantFrom('tools/list', 'tools/call', 'resources/read', 'vendor/method');
 
-  it('nothing changes in it but the members of the table, on any way', () => {
+  it('nothing changes but the members of the table, on any route', () => {
     fc.assert(
       fc.property(fc.constantFrom(...WAYS), method, objectText, jsonText, (way, method, result, other) => {
         const text = `{"x":${other},"jsonrpc":"2.0","result":${result},"id":3}`;
@@ -154,7 +154,7 @@ describe('whatever a server answers', () => {
     );
   });
 
-  it('it is the same JSON after the way to the other era and back', () => {
+  it('it is the same JSON after conversion to the other era and back', () => {
     fc.assert(
       fc.property(method, objectText, (method, result) => {
         const text = `{"jsonrpc":"2.0","result":${result},"id":"c"}`;
@@ -167,7 +167,7 @@ describe('whatever a server answers', () => {
 });
 
 describe('a modern result', () => {
-  it('is complete, and for lists and resources says how long it may be kept', () => {
+  it('is complete, and for lists and resources says how long it may be cached', () => {
     expect(modernMembers('tools/call')).toEqual([['resultType', '"complete"']]);
     expect(modernMembers('resources/read')).toEqual([
       ['resultType', '"complete"'],
@@ -176,7 +176,7 @@ describe('a modern result', () => {
     ]);
   });
 
-  it('asks for input where its type says so, and nowhere else', () => {
+  it('asks for input if its type says so, and only then', () => {
     const asks = (message: string): boolean =>
       asksForInput(responseOf(`{"jsonrpc":"2.0","id":1,${message}}`));
     expect(asks('"result":{"resultType":"input_required"}')).toBe(true);

@@ -49,7 +49,7 @@ const same = (text: string): Readonly<Record<'legacy to legacy' | 'modern to mod
 });
 
 describe('a request', () => {
-  it('gets an id of Assay’s, whatever it was, and wherever it stands', () => {
+  it('gets an id of Assay, whatever its own was, and wherever it is', () => {
     for (const id of ['0', '""', '-1', '"a\\"b"', '9'.repeat(30)])
       check(
         `{ "id" : ${id} ,"jsonrpc":"2.0","method":"tools/list"}`,
@@ -65,7 +65,7 @@ describe('a request', () => {
     check(`{"id":1,${rest}}`, same(`{"id":65536,${rest}}`));
   });
 
-  it('from a legacy client gets the modern envelope, in the _meta that it has or in a new one', () => {
+  it('from a legacy client gets the modern envelope, in its _meta or in a new one', () => {
     const way = 'legacy to modern';
     check('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {
       [way]: `{"params":{"_meta":{${ADDED}}},"jsonrpc":"2.0","id":65536,"method":"tools/list"}`,
@@ -87,7 +87,7 @@ describe('a request', () => {
     );
   });
 
-  it('from a modern client loses the envelope, and a _meta that held nothing else', () => {
+  it('from a modern client loses the envelope, and a _meta without other members', () => {
     const way = 'modern to legacy';
     check(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{${OWN}}}}`, {
       [way]: '{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{}}',
@@ -110,14 +110,14 @@ describe('a request', () => {
     });
   });
 
-  it('keeps members of the envelope’s names that stand anywhere else', () => {
+  it('keeps members with envelope names anywhere else', () => {
     const rest = `"method":"tools/call","params":{"name":"a","arguments":{"_meta":{${OWN}}}}`;
     check(`{"jsonrpc":"2.0","id":1,${rest}}`, {
       'modern to legacy': `{"jsonrpc":"2.0","id":65536,${rest}}`,
     });
   });
 
-  it('gets the envelope also where a legacy client wrote members of that name, or no object', () => {
+  it('gets the envelope even if a legacy client sent members of that name, or no object', () => {
     const written = (meta: string): unknown =>
       JSON.parse(
         translated(
@@ -140,13 +140,13 @@ describe('a request', () => {
     );
   });
 
-  it('keeps a _meta that is no object, but for a server that must have the envelope', () => {
+  it('keeps a _meta that is not an object, except for a server that needs the envelope', () => {
     const text = (id: number): string =>
       `{"jsonrpc":"2.0","id":${id},"method":"tools/list","params":{"_meta":[1]}}`;
     check(text(1), { ...same(text(65536)), 'modern to legacy': text(65536) });
   });
 
-  it('of more than 16 kB is sent in pieces that come to the same', () => {
+  it('of more than 16 kB is sent in pieces with the same bytes', () => {
     const rest = `"method":"tools/call","params":{"arguments":{"a":"${'x'.repeat(40_000)}"},"name":"b"}}`;
     expect(translated(`{"jsonrpc":"2.0","id":1,${rest}`, 'legacy to legacy', 'c')).toBe(
       `{"jsonrpc":"2.0","id":65536,${rest.replace('"b"', '"c"')}`,
@@ -165,13 +165,13 @@ describe('the progress token of a request', () => {
     }
   });
 
-  it('is not invented where the client asked for no progress', () => {
+  it('is not invented if the client asked for no progress', () => {
     const text = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"progressToken":1,"_meta":{}}}';
     check(text, same(text.replace('"id":1', '"id":65536')));
     expect(progressTokenOf(requestOf(text))).toBeUndefined();
   });
 
-  it('comes back into progress for the client as the client wrote it', () => {
+  it('is restored in progress for the client as the client wrote it', () => {
     const text = (token: string): string =>
       `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1.0,"x":{"progressToken":2}}}`;
     const note = readServerMessage(Buffer.from(text('65536')));
@@ -180,7 +180,7 @@ describe('the progress token of a request', () => {
       expect(withProgressToken(note, token).toString()).toBe(text(token));
   });
 
-  it('is not put into a notification that has none', () => {
+  it('is not added to a notification without one', () => {
     const note = readServerMessage(
       Buffer.from('{"jsonrpc":"2.0","method":"notifications/message","params":{}}'),
     );
@@ -203,20 +203,20 @@ describe('the name in a request', () => {
       );
   };
 
-  it('of a tool or prompt becomes what its server calls it', () => {
+  it("of a tool or prompt becomes the server's own", () => {
     check('tools/call', '{"arguments":{"name":"x"},"name":"a\\u0062"}', '"a\\u0062"');
     check('prompts/get', '{ "name" : "p" }', '"p"');
     check('completion/complete', '{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"x"}}', '"p"');
   });
 
-  it('of anything else is left as it is', () => {
+  it('of anything else is unchanged', () => {
     check('tools/list', '{"name":"a"}', undefined);
     check('resources/read', '{"uri":"a:b","name":"a"}', undefined);
     check('completion/complete', '{"name":"a","ref":{"type":"ref/resource","uri":"a"}}', undefined);
     check('vendor/method', '{"name":"a"}', undefined);
   });
 
-  it('stays where the server calls it the same', () => {
+  it('is unchanged if the server uses the same', () => {
     const text = '{"jsonrpc":"2.0","id":65536,"method":"tools/call","params":{"name":"a\\u0062"}}';
     expect(translated(text, 'legacy to legacy')).toBe(text);
   });

@@ -30,14 +30,14 @@ const object = (
   required,
 });
 
-it('arguments of the fixtures file come alone, with the folder of the seed data in place', () => {
+it("arguments from the fixtures file are used alone, with the seed data's folder filled in", () => {
   const fixtures = [{ path: '{seed}/a', more: ['{seed}'] }];
   expect(chosen(object({ path: { type: 'string' } }), { fixtures })).toEqual([
     { args: { path: '/seed/a', more: ['/seed'] }, origin: 'fixture' },
   ]);
 });
 
-it('arguments of real calls come first, as they were', () => {
+it('arguments of recorded calls come first, unchanged', () => {
   const given = { recorded: [{ path: '{seed}' }, { path: 'b' }], fixtures: [{ path: 'b' }, { path: 'c' }] };
   expect(chosen(object({ path: { type: 'string' } }), given)).toEqual([
     { args: { path: '{seed}' }, origin: 'recorded' },

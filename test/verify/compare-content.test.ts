@@ -13,7 +13,7 @@ function database(sql: string, from?: Buffer): Buffer {
   return content;
 }
 
-describe('what a file lost', () => {
+describe('reports what a file lost:', () => {
   const cases: readonly (readonly [string, string, string, object])[] = [
     ['appended bytes', 'a', 'ab', { format: 'bytes', isAdditive: true }],
     ['a line put between others', 'a\nc\n', 'a\nb\nc\n', { format: 'lines', isAdditive: true }],

@@ -301,7 +301,7 @@ describe('signals', () => {
       ({ kind }) => kind,
     );
 
-  it('state in the process is told from clocks and randomness by a new process', () => {
+  it('state in the process is distinguished from clocks and randomness by a new process', () => {
     expect(signals(differing('0'))).toEqual(['in_process_state']);
     expect(signals(differing('7'))).toContain('nondeterministic');
   });

@@ -56,7 +56,7 @@ async function reasons({ verified }: Pick<ReturnType<typeof start>, 'verified'>)
 }
 
 describe.concurrent('a verification', () => {
-  it('a call that takes too long ends alone, a tool that must not be called is not, and progress is told', async () => {
+  it('ends only a call that takes too long, skips a tool that must not be called, and reports progress', async () => {
     const run = start({ callMs: 3_000 });
     expect(await reasons(run)).toEqual({
       answers: 'mechanism_missing',
@@ -69,13 +69,13 @@ describe.concurrent('a verification', () => {
     expect(run.progress.map(({ tool }) => tool).toSorted()).toEqual(['answers', 'hangs', 'list_never']);
   });
 
-  it('the limit of the whole run ends a call that hangs, and leaves open what was not called', async () => {
+  it('ends a hanging call at the limit of the whole run, and leaves open what was not called', async () => {
     const run = start({ timeMs: 1 }, ['answers', 'hangs']);
     expect(await reasons(run)).toEqual({ answers: 'time_limit', hangs: 'time_limit' });
     expect(run.wasCalled('answers')).toBe(false);
   });
 
-  it('a run that is cancelled ends during a call', async () => {
+  it('that is cancelled ends during a call', async () => {
     const run = start({}, ['hangs']);
     await until('it hangs', () => run.wasCalled('hangs') || undefined);
     run.stopping.abort();
@@ -83,7 +83,7 @@ describe.concurrent('a verification', () => {
   });
 });
 
-it('tools are verified several at a time, and reported in their order', async () => {
+it('tools are verified several at once, and reported in their order', async () => {
   let running = 0;
   let most = 0;
   const tasks = ['a', 'b', 'c', 'd', 'e'].map((tool) => ({

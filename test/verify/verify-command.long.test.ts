@@ -42,7 +42,7 @@ it('an unknown tool is a usage error that names the known ones', () => {
   expect(stderr).toContain('The server has no tool "nothing". It has reads_a_file,');
 });
 
-it('--init writes a fixtures file, which is used as it is filled in, beside a baseline', () => {
+it('--init writes a fixtures file, which is used as filled in, next to a baseline', () => {
   const file = join(tempDir(), 'assay-verify.json');
   expect(verify('--init', '--fixtures', file).status).toBe(0);
   const { tools } = JSON.parse(readFileSync(file, 'utf8')) as { tools: Record<string, unknown> };
@@ -64,7 +64,7 @@ it('--init writes a fixtures file, which is used as it is filled in, beside a ba
   });
 });
 
-it('a baseline that cannot be used ends with the exit code of files', () => {
+it('an unusable baseline exits with the code for files', () => {
   const { status, stderr } = verify('--baseline', join(tempDir(), 'missing.json'));
   expect(status).toBe(3);
   expect(stderr).toContain('missing.json');
@@ -84,7 +84,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
 });`;
 
-it('the step that the guide gives for CI writes its summary, and fails at a contradiction', () => {
+it('the CI step of the guide writes its summary, and fails on a contradiction', () => {
   const guide = readFileSync(join(ROOT, 'docs', 'VERIFY.md'), 'utf8');
   const step = /^ +- run: (npx -y assay-mcp verify .*)$/m.exec(guide)?.[1] ?? 'no such step';
   const cwd = tempDir();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { addressBlock } from '../../../src/adapters/auth/failures.ts';
 
-it('an address of IPv4 stands for itself, also where IPv6 carries it', () => {
+it('an IPv4 address stands for itself, also when mapped into IPv6', () => {
   for (const [address, block] of [
     ['10.0.0.1', '10.0.0.1'],
     ['::ffff:10.0.0.1', '10.0.0.1'],
@@ -11,7 +11,7 @@ it('an address of IPv4 stands for itself, also where IPv6 carries it', () => {
     expect([address, addressBlock(address)]).toEqual([address, block]);
 });
 
-it('an address of IPv6 stands for the network of which one machine may have all', () => {
+it('an IPv6 address stands for the network that one machine may own', () => {
   for (const [address, block] of [
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
     ['2001:db8:1:2::6', '2001:db8:1:2'],

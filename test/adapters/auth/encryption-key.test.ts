@@ -6,7 +6,7 @@ import { seal, unseal } from '../../../src/adapters/auth/seal.ts';
 import { tempDir } from '../../support/paths.ts';
 import { valueOf } from '../../support/store-values.ts';
 
-it('is made once, also by several at a time, for this user alone', async () => {
+it('is created once, also by concurrent processes, and is readable by this user only', async () => {
   const place = { home: join(tempDir(), 'new'), given: undefined };
   const made = await Promise.all([1, 2, 3, 4].map(() => ensureEncryptionKey(place)));
   expect(new Set(made.map((one) => valueOf(one).id)).size).toBe(1);
@@ -14,7 +14,7 @@ it('is made once, also by several at a time, for this user alone', async () => {
   expect(valueOf(await readEncryptionKey(place))?.bytes).toHaveLength(32);
 });
 
-it('has the rights of others on its file taken away', async () => {
+it('loses the access rights of other users if its file had any', async () => {
   const place = { home: tempDir(), given: undefined };
   await ensureEncryptionKey(place);
   const path = join(place.home, 'encryption.key');
@@ -23,7 +23,7 @@ it('has the rights of others on its file taken away', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-it('is 32 bytes in hexadecimal or base64, of the environment before the file', async () => {
+it('is 32 bytes in hexadecimal or base64; the environment variable takes precedence over the file', async () => {
   const home = tempDir();
   const bytes = Buffer.alloc(32, 0xfb);
   for (const given of [bytes.toString('hex'), bytes.toString('base64'), ` ${bytes.toString('base64')}\n`])
@@ -34,7 +34,7 @@ it('is 32 bytes in hexadecimal or base64, of the environment before the file', a
     });
 });
 
-it('that is cut short in its file is told, and neither used nor replaced', async () => {
+it('is reported, and neither used nor replaced, if its file is truncated', async () => {
   const place = { home: tempDir(), given: undefined };
   const path = join(place.home, 'encryption.key');
   writeFileSync(path, 'AAAA');
@@ -43,7 +43,7 @@ it('that is cut short in its file is told, and neither used nor replaced', async
   expect(readFileSync(path, 'utf8')).toBe('AAAA');
 });
 
-it('opens what it sealed, and nothing that was changed, moved or sealed by another', async () => {
+it('opens what it sealed, and nothing that was changed, moved or sealed with another key', async () => {
   const key = valueOf(await ensureEncryptionKey({ home: tempDir(), given: undefined }));
   const other = valueOf(await ensureEncryptionKey({ home: tempDir(), given: undefined }));
   const sealed = seal('a secret', 'about', key);

@@ -13,7 +13,7 @@ function isClosed(failures: Failures, failing: FailureSource): boolean {
 }
 
 describe('failures', () => {
-  it('refuse their address when there were as many as may be, and not before', () => {
+  it('block their address once the limit is reached, and not before', () => {
     const failures = new Failures({ max: 3, windowMs: 60_000 });
     fail(failures, UNKNOWN('10.0.0.1'), 2);
     expect(isClosed(failures, UNKNOWN('10.0.0.1'))).toBe(false);
@@ -25,7 +25,7 @@ describe('failures', () => {
     expect(waitMs).toBeLessThanOrEqual(60_000);
   });
 
-  it('with one token leave other tokens from that address alone, and the same token from elsewhere', () => {
+  it('with one token block neither other tokens from that address nor the same token from other addresses', () => {
     const failures = new Failures({ max: 1, windowMs: 60_000 });
     fail(failures, { address: '10.0.0.1', id: 'a' }, 1);
     expect(isClosed(failures, { address: '10.0.0.1', id: 'a' })).toBe(true);
@@ -34,7 +34,7 @@ describe('failures', () => {
     expect(isClosed(failures, { address: '10.0.0.2', id: 'a' })).toBe(false);
   });
 
-  it('are forgotten when their window ends, by a clock that nobody sets', () => {
+  it('expire at the end of their window, measured with a monotonic clock', () => {
     let monotonicMs = 5_000;
     const failures = new Failures({ max: 1, windowMs: 60_000, monotonicMs: () => monotonicMs });
     fail(failures, UNKNOWN('10.0.0.1'), 1);
@@ -47,7 +47,7 @@ describe('failures', () => {
     expect(failures.waitMs(UNKNOWN('10.0.0.1'))).toBe(60_000);
   });
 
-  it('lock out for as long as said, whatever becomes of the clock of the machine', () => {
+  it('lock out for the configured time, even if the system clock changes', () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => {
       vi.useRealTimers();
@@ -62,7 +62,7 @@ describe('failures', () => {
     }
   });
 
-  it('from more than 10,000 addresses at a time are counted as one for those that are new', () => {
+  it('from new addresses share one counter once more than 10,000 addresses are tracked', () => {
     const failures = new Failures({ max: 2, windowMs: 60_000 });
     for (let count = 0; count < 10_000; count += 1)
       fail(failures, UNKNOWN(`10.0.${count >> 8}.${count & 255}`), 1);

@@ -51,7 +51,7 @@ async function verdict({ gate }: Setting, token: string, nowMs = NOW): Promise<s
 }
 
 describe('a token of an issuer', () => {
-  it('is checked once, and answered at once from then on', async () => {
+  it('is verified once, and accepted from the cache afterwards', async () => {
     const setting = await open();
     expect(await verdict(setting, 'granted.ada.mcp')).toBe('later: ada');
     expect(await verdict(setting, 'granted.ada.mcp')).toBe('ada');
@@ -59,7 +59,7 @@ describe('a token of an issuer', () => {
     expect(setting.checked).toEqual(['granted.ada.mcp']);
   });
 
-  it('is checked again after two minutes, and when it has expired', async () => {
+  it('is verified again after two minutes and after its expiry', async () => {
     const setting = await open();
     await verdict(setting, 'granted.ada.mcp');
     expect(await verdict(setting, 'granted.ada.mcp', NOW + 120_000)).toBe('later: ada');
@@ -69,21 +69,21 @@ describe('a token of an issuer', () => {
     expect(await verdict(short, 'granted.ada.mcp', NOW + 1_000)).toBe('later: TOKEN_REQUIRED');
   });
 
-  it('that comes many times at once is checked once', async () => {
+  it('is verified once if it arrives many times concurrently', async () => {
     const setting = await open();
     const all = await Promise.all([1, 2, 3].map(() => verdict(setting, 'granted.ada.mcp')));
     expect(all).toEqual(['later: ada', 'later: ada', 'later: ada']);
     expect(setting.checked).toHaveLength(1);
   });
 
-  it('of which nothing can be said counts as no failure, and is not remembered', async () => {
+  it('is neither counted as a failure nor cached if it cannot be verified at the moment', async () => {
     const setting = await open();
     for (let count = 0; count < 5; count += 1)
       expect(await verdict(setting, 'unknown.x.y')).toBe('later: ISSUER_UNAVAILABLE');
     expect(setting.checked).toHaveLength(5);
   });
 
-  it('that was guessed shuts out guesses, and one that is known is still let in', async () => {
+  it('locks out guesses if it was guessed, while known tokens are still accepted', async () => {
     const setting = await open();
     await verdict(setting, 'granted.ada.mcp');
     for (const guess of ['x.1.y', 'x.2.y', 'x.3.y'])
@@ -95,7 +95,7 @@ describe('a token of an issuer', () => {
     expect(await verdict(setting, 'granted.ben.mcp')).toBe('later: ben');
   });
 
-  it('that the issuer signed and that does not hold shuts out itself alone', async () => {
+  it('that is validly signed but not acceptable locks out only itself', async () => {
     const setting = await open();
     for (let count = 0; count < 3; count += 1)
       expect(await verdict(setting, 'signed.x.y')).toBe('later: TOKEN_REQUIRED');
@@ -104,8 +104,8 @@ describe('a token of an issuer', () => {
   });
 });
 
-describe('a holder', () => {
-  it('is one as long as one of the tokens that were seen holds, and by its scopes', async () => {
+describe('a token holder', () => {
+  it('is recognized while any of its known tokens is valid, with the scopes of those tokens', async () => {
     const { gate, ...rest } = await open();
     const holds = (scope: Scope, nowMs = NOW): boolean => gate.isHolder({ subject: 'ada' }, scope, nowMs);
     expect(holds('mcp')).toBe(false);
@@ -116,7 +116,7 @@ describe('a holder', () => {
     expect([holds('mcp', NOW + 3_599_999), holds('mcp', NOW + 3_600_000)]).toEqual([true, false]);
   });
 
-  it('is anybody else by the tokens of our own', async () => {
+  it("is someone else if identified by Assay's own tokens", async () => {
     const { gate } = await open();
     expect(['local', 'nobody'].map((subject) => gate.isHolder({ subject }, 'mcp', NOW))).toEqual([
       true,
@@ -125,8 +125,8 @@ describe('a holder', () => {
   });
 });
 
-describe('what is no token of the issuer', () => {
-  it('is looked at as ever; also ASSAY_TOKEN where it looks like one', async () => {
+describe('a credential that the issuer did not issue', () => {
+  it('is checked as before, including an ASSAY_TOKEN that looks like a JWT', async () => {
     const setting = await open('granted.operator.token');
     expect(await verdict(setting, 'granted.operator.token')).toBe('operator');
     expect(await verdict(setting, mintToken().text)).toBe('later: TOKEN_REQUIRED');
@@ -134,7 +134,7 @@ describe('what is no token of the issuer', () => {
     expect(setting.checked).toEqual([]);
   });
 
-  it('makes the network fit or not by ASSAY_TOKEN alone, which can be guessed', async () => {
+  it('makes the network safe or unsafe only through ASSAY_TOKEN, which can be guessed', async () => {
     expect((await open()).gate.isFitForNetwork(NOW)).toBe(true);
     expect((await open('short')).gate.isFitForNetwork(NOW)).toBe(false);
     expect((await open('x'.repeat(16))).gate.isFitForNetwork(NOW)).toBe(true);

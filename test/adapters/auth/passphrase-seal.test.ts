@@ -4,14 +4,14 @@ import { passphraseSeal } from '../../../src/adapters/auth/passphrase-seal.ts';
 const PASSPHRASE = 'correct hörse battery staple';
 const TEXT = '[{"name":"ÄÖ\\u0000"}]';
 
-it('what a passphrase sealed opens with it alone, however its letters are composed', async () => {
+it('only the same passphrase opens what it sealed, however its letters are composed', async () => {
   const sealed = await passphraseSeal.seal(TEXT, PASSPHRASE);
   expect(await passphraseSeal.open(sealed, PASSPHRASE.normalize('NFD'))).toBe(TEXT);
   expect(await passphraseSeal.open(sealed, `${PASSPHRASE} `)).toBeUndefined();
   expect(JSON.stringify(sealed)).not.toContain('name');
 });
 
-it('is sealed otherwise each time, and is opened no more when any of it was changed', async () => {
+it('differs each time, and does not open after any change', async () => {
   const [one, two] = [
     await passphraseSeal.seal(TEXT, PASSPHRASE),
     await passphraseSeal.seal(TEXT, PASSPHRASE),
@@ -29,7 +29,7 @@ it('is sealed otherwise each time, and is opened no more when any of it was chan
     expect(await passphraseSeal.open(changed, PASSPHRASE)).toBeUndefined();
 });
 
-it('is opened where another cost was chosen', async () => {
+it('opens also if another cost was chosen since', async () => {
   const literal = {
     kdf: 'scrypt',
     N: 16_384,

@@ -49,7 +49,7 @@ afterEach(() => {
 });
 
 describe('a sealed text', () => {
-  it('is opened as it was, by every process on one store', async () => {
+  it('opens unchanged in every process that uses the same store', async () => {
     const keys = new Keys();
     const [one, other] = [sealerOn(keys), sealerOn(keys)];
     for (const text of ['', 'a', '"\n\\ \u2028 é 🎈', 'x'.repeat(1_000_000)]) {
@@ -60,7 +60,7 @@ describe('a sealed text', () => {
     expect(keys.stored).toHaveLength(1);
   });
 
-  it('is opened by each, where several make the first key at a time', async () => {
+  it('opens in each of several processes that create the first key concurrently', async () => {
     const keys = new Keys();
     const sealers = [1, 2, 3].map(() => sealerOn(keys));
     const sealed = await Promise.all(sealers.map((sealer, index) => sealer.seal(String(index), soon())));
@@ -69,14 +69,14 @@ describe('a sealed text', () => {
         expect(await sealer.open(one, { about: ABOUT, nowMs: Date.now() })).toEqual(ok(String(index)));
   });
 
-  it('shows nothing of itself, and is never twice the same', async () => {
+  it('reveals nothing of its content, and never looks the same twice', async () => {
     const sealer = sealerOn(new Keys());
     const [one, other] = [await sealer.seal('visible', soon()), await sealer.seal('visible', soon())];
     expect(one).not.toBe(other);
     expect(Buffer.from(one.split('.')[1] ?? '', 'base64url').toString('latin1')).not.toContain('visible');
   });
 
-  it('is not opened once any byte of it is another', async () => {
+  it('does not open after any of its bytes has changed', async () => {
     const sealer = sealerOn(new Keys());
     const sealed = await sealer.seal('text', soon());
     const at = sealed.indexOf('.') + 1;
@@ -98,14 +98,14 @@ describe('a sealed text', () => {
       expect(codeIn(await sealer.open(wrong, { about: ABOUT, nowMs: Date.now() }))).toBe('STATE_INVALID');
   });
 
-  it('is opened only for what it speaks of', async () => {
+  it('opens only for the context that it was sealed for', async () => {
     const sealer = sealerOn(new Keys());
     const sealed = await sealer.seal('text', soon());
     for (const about of ['', 'about', `${ABOUT} `, ABOUT.trim()])
       expect(codeIn(await sealer.open(sealed, { about, nowMs: Date.now() }))).toBe('STATE_INVALID');
   });
 
-  it('is not opened when its time is over', async () => {
+  it('does not open after its expiry', async () => {
     const sealer = sealerOn(new Keys());
     const expiresMs = Date.now() + 1_000;
     const sealed = await sealer.seal('text', { about: ABOUT, expiresMs });
@@ -113,7 +113,7 @@ describe('a sealed text', () => {
     expect(codeIn(await sealer.open(sealed, { about: ABOUT, nowMs: expiresMs }))).toBe('STATE_INVALID');
   });
 
-  it('is opened also after its key has been replaced, by those who never saw that', async () => {
+  it('opens also after its key was rotated, even in processes that missed the rotation', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const keys = new Keys();
     const [one, other] = [sealerOn(keys), sealerOn(keys)];
@@ -131,7 +131,7 @@ describe('a sealed text', () => {
       expect(await other.open(sealed, { about: ABOUT, nowMs: Date.now() })).toEqual(ok(text));
   });
 
-  it('is opened by its own process where there is no store', async () => {
+  it('opens in the process that sealed it if there is no store', async () => {
     const keys = new Keys();
     keys.isThere = false;
     const [one, other] = [sealerOn(keys), sealerOn(keys)];

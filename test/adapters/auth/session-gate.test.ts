@@ -67,7 +67,7 @@ function codeOf(result: Result<unknown, Refusal>): string {
   return result.ok ? 'ok' : result.error.code;
 }
 
-it('a link signs one browser in, at whichever replica comes first, and never again', async () => {
+it('a link signs in one browser, at whichever replica it arrives first, and never again', async () => {
   const { store, gate } = await open();
   const gates = [gate, await replica(store), await replica(store)];
   const code = await linkCode(store);
@@ -83,7 +83,7 @@ it('a link signs one browser in, at whichever replica comes first, and never aga
   expect(acts.sort()).toEqual(['local session.link', 'operator session.open']);
 });
 
-it('neither an expired link nor a forged or misplaced secret signs in', async () => {
+it('an expired link and a forged or misplaced secret do not sign in', async () => {
   const { store, gate } = await open();
   const code = await linkCode(store);
   const forged = `${code.slice(0, 12)}.${mintSession().text.slice(13)}`;
@@ -96,7 +96,7 @@ it('neither an expired link nor a forged or misplaced secret signs in', async ()
   expect(codeOf(await gate.open({ code }, HERE))).toBe('LINK_UNUSABLE');
 });
 
-it('guessing codes is refused unchecked after a while, for that address alone', async () => {
+it('guessed codes are refused unchecked after a while, for that address only', async () => {
   const { store } = await open();
   const gate = await replica(store, { maxFailures: 3 });
   for (let guess = 0; guess < 3; guess += 1) await gate.open({ code: mintSession().text }, HERE);
@@ -104,7 +104,7 @@ it('guessing codes is refused unchecked after a while, for that address alone', 
   expect(codeOf(await gate.open({ code: await linkCode(store) }, '10.0.0.2'))).toBe('ok');
 });
 
-it('a session ends when it is idle, and a week after sign-in', async () => {
+it('a session ends when it is idle, and one week after the sign-in', async () => {
   const { store, gate } = await open();
   const idle = valueOf(await gate.open({ code: await linkCode(store) }, HERE)).text;
   const used = valueOf(await gate.open({ code: await linkCode(store) }, HERE)).text;
@@ -117,7 +117,7 @@ it('a session ends when it is idle, and a week after sign-in', async () => {
   expect(codeOf(await (await replica(store)).admit(used))).toBe('TOKEN_REQUIRED');
 });
 
-it('a session has the name and the scopes of its token, and ends with it', async () => {
+it('a session has the name and scopes of its token, and ends with it', async () => {
   const { store, gate } = await open();
   const token = await tokenOf(store, 'anna', ['read']);
   const { text, identity } = valueOf(await gate.open({ token }, HERE));
@@ -133,7 +133,7 @@ it('a session has the name and the scopes of its token, and ends with it', async
   ]);
 });
 
-it('a session of ASSAY_TOKEN ends when that is replaced', async () => {
+it('a session of ASSAY_TOKEN ends when the variable changes', async () => {
   const { store, gate } = await open();
   const { text, identity } = valueOf(await gate.open({ token: OPERATOR_TOKEN }, HERE));
   expect(identity).toMatchObject({ subject: 'operator', scopes: ['admin', 'execute', 'read', 'mcp'] });
@@ -142,7 +142,7 @@ it('a session of ASSAY_TOKEN ends when that is replaced', async () => {
     expect(codeOf(await (await replica(store, { operatorToken })).admit(text))).toBe('TOKEN_REQUIRED');
 });
 
-it('only a valid token that may read signs in', async () => {
+it('only a valid token with read access can sign in', async () => {
   const { store, gate } = await open();
   expect(codeOf(await gate.open({ token: await tokenOf(store, 'client', ['mcp']) }, HERE))).toBe(
     'SCOPE_MISSING',
@@ -150,7 +150,7 @@ it('only a valid token that may read signs in', async () => {
   expect(codeOf(await gate.open({ token: mintToken().text }, HERE))).toBe('TOKEN_REQUIRED');
 });
 
-it('signing out ends this session, or all of the same credential, at every replica', async () => {
+it('signing out ends this session, or all sessions of the same credential, at every replica', async () => {
   const { store, gate } = await open();
   const other = await replica(store);
   const token = await tokenOf(store, 'anna', ['admin']);
@@ -173,7 +173,7 @@ it('signing out ends this session, or all of the same credential, at every repli
   expect(codeOf(await gate.open({ code: leaked }, HERE))).toBe('LINK_UNUSABLE');
 });
 
-it('a browser is signed out by its id, unless the store cannot tell whether it is signed in', async () => {
+it('a browser can be signed out by its id, unless the store cannot tell whether it is signed in', async () => {
   const { store, gate } = await open();
   const token = await tokenOf(store, 'anna', ['admin']);
   const [own, other] = [await gate.open({ token }, HERE), await gate.open({ token }, HERE)].map(valueOf);

@@ -6,7 +6,7 @@ const KEY = Buffer.alloc(32, 1);
 const ids = signedTaskIds([KEY]);
 
 describe('a wrapped task id', () => {
-  it('gives back its server and the inner id to the subject that it was made for, and to nobody else', () => {
+  it('resolves to its server and the inner id for the subject it was made for, and for nobody else', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), fc.string(), (inner, server, subject) => {
         const wrapped = ids.wrap(server, subject, inner);
@@ -17,11 +17,11 @@ describe('a wrapped task id', () => {
     );
   });
 
-  it('comes back whole also where a server wrote half of a surrogate pair', () => {
+  it("survives a lone surrogate in the server's id", () => {
     expect(ids.unwrap(ids.wrap('a', 'me', 'x\ud800'), 'me')).toEqual({ server: 'a', inner: 'x\ud800' });
   });
 
-  it('is the same each time, in each process that has the key, and never that of another task', () => {
+  it('is stable, the same in every process with the key, and unique per task', () => {
     const wrapped = ids.wrap('a', 'me', 'task-1');
     expect(signedTaskIds([Buffer.alloc(32, 1)]).wrap('a', 'me', 'task-1')).toBe(wrapped);
     const others = [
@@ -33,14 +33,14 @@ describe('a wrapped task id', () => {
     expect(signedTaskIds([Buffer.alloc(32, 2)]).wrap('a', 'me', 'task-1')).not.toBe(wrapped);
   });
 
-  it('is made by one key and known under several', () => {
+  it('is made with one key and accepted with several', () => {
     const other = Buffer.alloc(32, 2);
     const wrapped = ids.wrap('a', 'me', 't');
     expect(signedTaskIds([other, KEY]).unwrap(wrapped, 'me')).toEqual({ server: 'a', inner: 't' });
     expect(signedTaskIds([other]).unwrap(wrapped, 'me')).toBeUndefined();
   });
 
-  it('that was cut, lengthened, changed in one letter or made up is none', () => {
+  it('is rejected if it was truncated, extended, altered or invented', () => {
     const wrapped = ids.wrap('server', 'me', 'task-1');
     for (let at = 0; at < wrapped.length; at += 1) {
       expect(ids.unwrap(wrapped.slice(0, at), 'me')).toBeUndefined();
@@ -62,7 +62,7 @@ describe('a wrapped task id', () => {
       expect(ids.unwrap(made, 'me')).toBeUndefined();
   });
 
-  it('has one spelling, though base64 has several for the same bytes', () => {
+  it('has one spelling, although base64 allows several for the same bytes', () => {
     const wrapped = ids.wrap('server', 'me', 'task-1');
     for (const last of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_') {
       const spelled = wrapped.slice(0, -1) + last;

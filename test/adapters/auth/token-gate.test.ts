@@ -66,7 +66,7 @@ function forged({ kept }: Made): string {
 }
 
 describe('a token', () => {
-  it('lets its holder in under its name, with its scopes', async () => {
+  it('authenticates its holder by name, with its scopes', async () => {
     const ci = make('ci', { scopes: ['read', 'mcp'] });
     const { gate } = await open([make('other'), ci]);
     expect(gate.admit(`Bearer ${ci.text}`, HERE, NOW)).toEqual({
@@ -75,7 +75,7 @@ describe('a token', () => {
     });
   });
 
-  it('is refused where its id is unknown, its secret is another, or nothing was brought that can be one', async () => {
+  it('is refused if its id is unknown, its secret is wrong, or nothing resembling a token was sent', async () => {
     const ci = make('ci');
     const { gate } = await open([ci]);
     const secret = ci.text.split('_')[2] ?? '';
@@ -85,7 +85,7 @@ describe('a token', () => {
       expect(gate.admit(header, HERE, NOW)).toEqual({ ok: false, error: { code: 'TOKEN_REQUIRED' } });
   });
 
-  it('is refused once it is revoked, and from the moment at which it expires', async () => {
+  it('is refused once it is revoked, and from its expiry on', async () => {
     const expiring = make('expiring', { expiresMs: NOW + 1_000 });
     const revoked = make('revoked', { revokedMs: NOW - 1 });
     const { gate } = await open([expiring, revoked]);
@@ -94,7 +94,7 @@ describe('a token', () => {
     expect(await verdict(gate, revoked.text)).toBe('TOKEN_REQUIRED');
   });
 
-  it('whose hash the store gives damaged lets nobody in, and harms no other', async () => {
+  it('is refused if its stored hash is damaged, which affects no other token', async () => {
     const damaged = make('damaged', { hash: 'beef' });
     const ci = make('ci');
     const { gate } = await open([damaged, ci]);
@@ -102,7 +102,7 @@ describe('a token', () => {
     expect(await verdict(gate, ci.text)).toBe('ci');
   });
 
-  it('that another process makes or revokes counts as soon as the store announces it', async () => {
+  it('takes effect, or ends, as soon as the store announces a change by another process', async () => {
     const { gate, store } = await open([]);
     const ci = make('ci');
     expect(await verdict(gate, ci.text)).toBe('TOKEN_REQUIRED');
@@ -116,7 +116,7 @@ describe('a token', () => {
     );
   });
 
-  it('holds on while the store cannot be read, which is logged once, and follows it when it can', async () => {
+  it('stays valid while the store cannot be read, which is logged once, and follows the store afterwards', async () => {
     const ci = make('ci');
     const { gate, store, logged } = await open([ci]);
     store.isAvailable = false;
@@ -132,7 +132,7 @@ describe('a token', () => {
     expect(await verdict(gate, ci.text)).toBe('ci');
   });
 
-  it('expires also while the store cannot be read', async () => {
+  it('also expires while the store cannot be read', async () => {
     const ci = make('ci', { expiresMs: NOW + 1_000 });
     const { gate, store } = await open([ci]);
     store.isAvailable = false;
@@ -163,7 +163,7 @@ async function openSilent(maxFailures: number): Promise<{ gate: TokenGate; store
   return { gate, store };
 }
 
-describe('a token of which the store has said nothing yet', () => {
+describe('a token not yet seen in the store', () => {
   it('is looked up before it is refused', async () => {
     const { gate, store } = await openSilent(20);
     const ci = make('ci');
@@ -171,7 +171,7 @@ describe('a token of which the store has said nothing yet', () => {
     expect(await verdict(gate, ci.text)).toBe('ci');
   });
 
-  it('costs few look-ups, however many tokens that are none come from however many addresses', async () => {
+  it('costs few lookups, however many invalid tokens arrive from however many addresses', async () => {
     const { gate, store } = await openSilent(1_000_000);
     const before = store.reads;
     const guesses = Array.from({ length: 2_000 }, (_, index) =>
@@ -184,7 +184,7 @@ describe('a token of which the store has said nothing yet', () => {
     expect(performance.now() - startMs).toBeGreaterThan(150);
   });
 
-  it('is not looked up for who has brought too many that are none', async () => {
+  it('is not looked up for a client that sent too many invalid ones', async () => {
     const { gate, store } = await openSilent(1);
     await verdict(gate, mintToken().text);
     await until('it is shut out', async () =>
@@ -195,15 +195,15 @@ describe('a token of which the store has said nothing yet', () => {
     expect(store.reads).toBe(before);
   });
 
-  it('is refused where the store cannot be read', async () => {
+  it('is refused if the store cannot be read', async () => {
     const { gate, store } = await openSilent(20);
     store.isAvailable = false;
     expect(await verdict(gate, make('ci').text)).toBe('TOKEN_REQUIRED');
   });
 });
 
-describe('a holder', () => {
-  it('is one by its own token, and by no other of the same name', async () => {
+describe('a token holder', () => {
+  it('is identified by its own token, and by no other token of the same name', async () => {
     const [leaked, renewed] = [make('ci'), make('ci')];
     const { gate, store } = await open([leaked]);
     const holds = ({ kept }: Made): boolean => gate.isHolder({ subject: 'ci', tokenId: kept.id }, 'mcp', NOW);
@@ -214,7 +214,7 @@ describe('a holder', () => {
     expect([holds(leaked), holds(renewed)]).toEqual([false, true]);
   });
 
-  it('is told of every change of tokens when it counts', async () => {
+  it('is notified of every relevant change of tokens', async () => {
     const ci = make('ci');
     const { gate, store } = await open([ci]);
     let heard = 0;
@@ -229,7 +229,7 @@ describe('a holder', () => {
 });
 
 describe('the operator’s token', () => {
-  it('allows everything, whatever its form, and stands in no store', async () => {
+  it('allows everything, whatever its format, and is not in the store', async () => {
     for (const operatorToken of ['any text of 16+ letters', mintToken().text]) {
       const { gate } = await open([make('ci')], { operatorToken });
       expect(gate.admit(`Bearer ${operatorToken}`, HERE, NOW)).toEqual({
@@ -239,7 +239,7 @@ describe('the operator’s token', () => {
     }
   });
 
-  it('must be brought whole', async () => {
+  it('must match completely', async () => {
     const operatorToken = mintToken().text;
     const { gate } = await open([], { operatorToken });
     for (const part of [operatorToken.split('_')[2] ?? '', operatorToken.slice(0, -1), `${operatorToken}x`])
@@ -259,7 +259,7 @@ describe('too many failures', () => {
   const REFUSED = 'TOKEN_REQUIRED';
   const FLOOD = 'TOO_MANY_FAILURES';
 
-  it('with one token shut out who uses it, the right one too, from that address alone', async () => {
+  it('with one token lock out its user, even with the right token, from that address only', async () => {
     const ci = make('ci');
     const other = make('other');
     const { gate } = await open([ci, other], { maxFailures: 3 });
@@ -276,7 +276,7 @@ describe('too many failures', () => {
     expect(await verdict(gate, mintToken().text)).toBe(REFUSED);
   });
 
-  it('with tokens that nobody has shut out all such guesses from that address, and no holder of a token', async () => {
+  it('with nonexistent tokens lock out all such guesses from that address, but no holder of a valid token', async () => {
     const ci = make('ci');
     const { gate } = await open([ci], { maxFailures: 2 });
     expect(await repeat(4, () => verdict(gate, mintToken().text))).toEqual([REFUSED, REFUSED, FLOOD, FLOOD]);
@@ -285,7 +285,7 @@ describe('too many failures', () => {
     expect(await verdict(gate, 'anything', '10.0.0.2')).toBe(REFUSED);
   });
 
-  it('with an operator’s token in the form of ours leave it alone; in another form it is a guess like others', async () => {
+  it("with an operator's token in Assay's format do not lock it out; in another format they count like other guesses", async () => {
     for (const [operatorToken, expected] of [
       [mintToken().text, 'operator'],
       ['any text of 16+ letters', FLOOD],
@@ -296,7 +296,7 @@ describe('too many failures', () => {
     }
   });
 
-  it('are told with the seconds to wait, and over after them', async () => {
+  it('are reported with the number of seconds to wait, and end after them', async () => {
     let monotonicMs = 0;
     const { gate } = await open([], { maxFailures: 1, monotonicMs: () => monotonicMs });
     await repeat(1, () => verdict(gate, 'a guess'));
@@ -307,7 +307,7 @@ describe('too many failures', () => {
     expect(await verdict(gate, 'a guess')).toBe(REFUSED);
   });
 
-  it('are not made by who brings no token, or a password', async () => {
+  it('are not caused by requests without a token, or with a password', async () => {
     const { gate } = await open([], { maxFailures: 1 });
     await repeat(3, async () => String((await gate.admit(undefined, HERE, NOW)).ok));
     await repeat(3, async () => String((await gate.admit('Basic YTpi', HERE, NOW)).ok));
@@ -315,11 +315,11 @@ describe('too many failures', () => {
   });
 });
 
-describe('another address than loopback', () => {
+describe('an address other than loopback', () => {
   const isFit = async (...given: Parameters<typeof open>): Promise<boolean> =>
     (await open(...given)).gate.isFitForNetwork(NOW);
 
-  it('needs a token that holds and allows MCP, or an operator’s of 16 characters', async () => {
+  it("requires a valid token that allows MCP, or an operator's token of at least 16 characters", async () => {
     expect(await isFit([])).toBe(false);
     expect(await isFit([make('ci')])).toBe(true);
     expect(await isFit([make('ci', { scopes: ['admin'] })])).toBe(true);
@@ -329,19 +329,19 @@ describe('another address than loopback', () => {
     expect(await isFit([], { operatorToken: 'x'.repeat(16) })).toBe(true);
   });
 
-  it('is never given to an operator’s token that can be guessed, whatever other tokens there are', async () => {
+  it("is never opened for a guessable operator's token, whatever other tokens exist", async () => {
     expect(await isFit([make('ci')], { operatorToken: 'x'.repeat(15) })).toBe(false);
   });
 });
 
-it('a closed gate listens to its store no more', async () => {
+it('a closed gate no longer follows its store', async () => {
   const { gate, store } = await open([]);
   expect(store.listeners).toBe(1);
   gate.close();
   expect(store.listeners).toBe(0);
 });
 
-it('a process of the same user comes in by a token that is in no store, and opens no network with it', async () => {
+it('a process of the same user authenticates with a token that is in no store and opens no network', async () => {
   const { gate } = await open([]);
   expect(await verdict(gate, OWN.text)).toBe('local');
   expect(gate.isFitForNetwork(NOW)).toBe(false);

@@ -68,7 +68,7 @@ const BUSY = {
   reason: 'it is being changed by another program; try again',
 };
 
-it('what a client writes while Assay connects is kept, and an undo brings it back', async () => {
+it('what a client writes while Assay connects is kept, and undo restores it', async () => {
   writeFileSync(path, '{"mcpServers":{}}');
   expect(await connectClient(CONNECT, around(counter(path, 1)))).toMatchObject({ ok: true });
   expect(read(path)).toEqual({ starts: 1, mcpServers: { assay: expect.anything() as unknown } });
@@ -76,12 +76,12 @@ it('what a client writes while Assay connects is kept, and an undo brings it bac
   expect(readFileSync(path, 'utf8')).toBe('{"starts":1,"mcpServers":{}}');
 });
 
-it('a file that comes to be while Assay connects is kept', async () => {
+it('a file created while Assay connects is kept', async () => {
   expect(await connectClient(CONNECT, around(counter(path, 1)))).toMatchObject({ ok: true });
   expect(read(path)).toEqual({ starts: 1, mcpServers: { assay: expect.anything() as unknown } });
 });
 
-it('a file that changes all the time is left to who changes it, and nothing is there to be undone', async () => {
+it('a file that keeps changing is left alone, and there is nothing to undo', async () => {
   writeFileSync(path, '{}');
   const refusal = { ok: false, error: { ...BUSY, path } };
   expect(await connectClient(CONNECT, around(counter(path, Infinity)))).toEqual(refusal);
@@ -90,7 +90,7 @@ it('a file that changes all the time is left to who changes it, and nothing is t
   expect(readdirSync(join(home, '.assay', 'backups'))).toEqual([]);
 });
 
-it('a refused connect leaves what an earlier one may undo', async () => {
+it('a refused connect leaves the undo of an earlier one intact', async () => {
   writeFileSync(path, '{}');
   await connectClient(CONNECT, around());
   const connected = readFileSync(path, 'utf8');
@@ -101,7 +101,7 @@ it('a refused connect leaves what an earlier one may undo', async () => {
   expect(readFileSync(path, 'utf8')).toBe('{}');
 });
 
-it('what a client writes while Assay is taken out is kept', async () => {
+it('what a client writes while Assay disconnects is kept', async () => {
   writeFileSync(path, '{}');
   await connectClient(CONNECT, around());
   writeFileSync(path, JSON.stringify({ ...read(path), edited: true }));
@@ -111,7 +111,7 @@ it('what a client writes while Assay is taken out is kept', async () => {
   expect(JSON.stringify(read(path))).not.toContain('assay');
 });
 
-it("what is written into Assay's own config during an import is kept, else the import is refused without a trace", async () => {
+it("what is written to Assay's own config during an import is kept, or the import is refused without a trace", async () => {
   writeFileSync(path, '{"mcpServers":{"a":{"command":"a"}}}');
   writeFileSync(config, '{}');
   const request = { from: 'cursor', project: undefined, overwrite: false, dryRun: false };
@@ -125,7 +125,7 @@ it("what is written into Assay's own config during an import is kept, else the i
   expect(read(config)).toMatchObject({ starts: 1, mcpServers: { a: { command: 'a' } } });
 });
 
-it('entries that Assay has too leave the file of a client, and an undo brings them back byte for byte', async () => {
+it("entries that Assay has too are removed from a client's file, and undo restores them byte for byte", async () => {
   const before =
     '{ // mine\n  "mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}, "own": {"command": "c"}}}';
   writeFileSync(path, before);
@@ -138,7 +138,7 @@ it('entries that Assay has too leave the file of a client, and an undo brings th
   expect(readFileSync(path, 'utf8')).toBe(before);
 });
 
-it('entries that were taken out come back beside what the client wrote since', async () => {
+it('restored entries are added to what the client has written since', async () => {
   writeFileSync(path, '{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}}}');
   writeFileSync(config, '{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}}}');
   await connectClient(CONNECT, around());

@@ -12,7 +12,7 @@ import {
 
 const OWN = ['/usr/bin/node', '/opt/tools/main.js'];
 
-describe('an entry of another client becomes one of Assay', () => {
+describe("another client's entry, converted for Assay,", () => {
   const inputs = readInputs(
     parseTree(`{"inputs": [
       {"id": "api-key", "type": "promptString", "description": "The key", "password": true},
@@ -31,7 +31,7 @@ describe('an entry of another client becomes one of Assay', () => {
     expect(translated(entry, home)).toEqual({ value, leftOut: [], fault: undefined });
   }
 
-  it('what both understand stays as written', () => {
+  it('is unchanged where both use the same format', () => {
     const entry = {
       type: 'stdio',
       command: 'npx',
@@ -45,14 +45,14 @@ describe('an entry of another client becomes one of Assay', () => {
     check(remote, remote);
   });
 
-  it('names of variables are said in the way of Assay', () => {
+  it("uses Assay's syntax for variables", () => {
     check(
       { command: 'c', args: ['${env:TOKEN}', 'a${env:B}c'] },
       { command: 'c', args: ['${TOKEN}', 'a${B}c'] },
     );
   });
 
-  it('what VS Code asks its user for becomes a variable, each its own', () => {
+  it('has a distinct variable for each input that VS Code asks for', () => {
     check(
       {
         command: 'c',
@@ -72,7 +72,7 @@ describe('an entry of another client becomes one of Assay', () => {
     expect(inputs.get('api-key')?.about).toBe('The key');
   });
 
-  it('folders of the editor become paths', () => {
+  it("has paths in place of the editor's folder variables", () => {
     check(
       {
         command: '${userHome}/bin/c',
@@ -84,7 +84,7 @@ describe('an entry of another client becomes one of Assay', () => {
     );
   });
 
-  it('in a project relative paths start at its folder, and so does the server', () => {
+  it('has relative paths of a project resolved against the project folder, where the server also starts', () => {
     check(
       { command: './bin/c', args: ['./a'], cwd: 'sub' },
       { command: '/p/bin/c', args: ['./a'], cwd: '/p/sub' },
@@ -95,7 +95,7 @@ describe('an entry of another client becomes one of Assay', () => {
     check({ url: 'https://a.example' }, { url: 'https://a.example' }, project);
   });
 
-  it('on Windows too', () => {
+  it('works on Windows too', () => {
     const home = { ...project, paths: win32, base: 'C:\\p', project: 'C:\\p' };
     check(
       { command: '.\\c.exe', args: ['${/}'] },
@@ -105,7 +105,7 @@ describe('an entry of another client becomes one of Assay', () => {
     check({ command: 'D:\\c.exe', cwd: 'x' }, { command: 'D:\\c.exe', cwd: 'C:\\p\\x' }, home);
   });
 
-  it('other words for an address and its type are said in the words of Assay', () => {
+  it("uses Assay's keys for the URL and its type", () => {
     check({ serverUrl: 'https://a.example' }, { url: 'https://a.example' });
     check({ url: 'https://a.example', transport: 'sse' }, { url: 'https://a.example', type: 'sse' });
     expect(translated({ url: 'https://a.example', serverUrl: 'https://b.example' })).toEqual({
@@ -115,7 +115,7 @@ describe('an entry of another client becomes one of Assay', () => {
     });
   });
 
-  it('lists of tools become one filter', () => {
+  it('has one filter in place of lists of tools', () => {
     check(
       { command: 'c', disabledTools: ['a', 'b'], includeTools: ['c'] },
       { command: 'c', tools: { deny: ['a', 'b'], allow: ['c'] } },
@@ -126,7 +126,7 @@ describe('an entry of another client becomes one of Assay', () => {
     );
   });
 
-  it('Codex: names of variables become references, seconds become milliseconds', () => {
+  it('Codex: has references for variable names, and milliseconds for seconds', () => {
     check(
       {
         command: 'c',
@@ -158,7 +158,7 @@ describe('an entry of another client becomes one of Assay', () => {
     );
   });
 
-  it('Gemini CLI: an httpUrl, variables after a dollar sign, and trust that means another thing', () => {
+  it('Gemini CLI: handles httpUrl, variables after a dollar sign, and a different meaning of trust', () => {
     const gemini: EntryHome = { ...nowhere, references: 'dollar', timeout: 'ms' };
     expect(
       translated(
@@ -182,7 +182,7 @@ describe('an entry of another client becomes one of Assay', () => {
     );
   });
 
-  it('opencode: a command with its arguments, and references in braces', () => {
+  it('opencode: splits the command from its arguments, and converts references in braces', () => {
     const opencode: EntryHome = { ...nowhere, references: 'braces' };
     check(
       {
@@ -204,7 +204,7 @@ describe('an entry of another client becomes one of Assay', () => {
     );
   });
 
-  it('Zed: a command as it is written now and was before, and what an extension starts', () => {
+  it('Zed: handles the current and the former form of a command, and skips what an extension starts', () => {
     check({ source: 'custom', command: 'c', args: ['a'] }, { command: 'c', args: ['a'] });
     check(
       { command: { path: 'c', args: ['a'], env: { A: '1' } } },
@@ -215,12 +215,12 @@ describe('an entry of another client becomes one of Assay', () => {
     );
   });
 
-  it('Cline: a time limit in seconds', () => {
+  it('Cline: converts a time limit in seconds', () => {
     check({ command: 'c', timeout: 60 }, { command: 'c', timeoutMs: 60_000 }, { ...nowhere, timeout: 's' });
     expect(translated({ command: 'c', timeout: 60 }).leftOut).toEqual(['timeout']);
   });
 
-  it('keys without a meaning here are left out and named', () => {
+  it('lists the keys that have no equivalent', () => {
     const entry = {
       command: 'c',
       alwaysAllow: ['a'],
@@ -236,7 +236,7 @@ describe('an entry of another client becomes one of Assay', () => {
     });
   });
 
-  it('what is switched off stays so', () => {
+  it('stays disabled if it was', () => {
     expect(translated({ command: 'c' }, nowhere, true).value).toEqual({ command: 'c', disabled: true });
     expect(translated({ command: 'c', disabled: true }).value).toEqual({ command: 'c', disabled: true });
   });
@@ -248,12 +248,12 @@ describe('an entry of another client becomes one of Assay', () => {
     ['${cwd}', 'only that client can replace ${cwd}'],
     ['${a b}', 'only that client can replace a "${…}" in it'],
     ['${workspaceFolder}', '${workspaceFolder} means the folder of a project: say which with --project'],
-  ])('%s cannot be said here, and why not is told without the value', (text, reason) => {
+  ])('%s cannot be converted, and the reason does not quote the value', (text, reason) => {
     expect(translated({ command: 'c', args: [text] }).fault).toBe(reason);
   });
 });
 
-describe('the entry that a client gets', () => {
+describe('the entry written for a client', () => {
   function entryFor(
     id: string,
     more: { readonly url?: string; readonly own?: readonly string[]; readonly platform?: string } = {},
@@ -273,12 +273,12 @@ describe('the entry that a client gets', () => {
   };
   const url = 'http://127.0.0.1:4444/mcp';
 
-  it('names the Node and the file that run, with a type where the client writes one', () => {
+  it('names the running Node and file, with a type if the client requires one', () => {
     for (const id of ['claude-desktop', 'cursor', 'windsurf']) expect(entryFor(id)).toEqual(stdio);
     for (const id of ['claude-code', 'vscode']) expect(entryFor(id)).toEqual({ type: 'stdio', ...stdio });
   });
 
-  it('names an address in the words of the client', () => {
+  it("names a URL with the client's keys", () => {
     expect(entryFor('claude-code', { url })).toEqual({ type: 'http', url });
     expect(entryFor('vscode', { url })).toEqual({ type: 'http', url });
     expect(entryFor('cursor', { url })).toEqual({ url });
@@ -286,7 +286,7 @@ describe('the entry that a client gets', () => {
     expect(entryFor('gemini-cli', { url })).toEqual({ httpUrl: url });
   });
 
-  it('starts npx where this program lies in its cache, which does not last', () => {
+  it("starts npx if the program is in npx's temporary cache", () => {
     const own = ['/usr/bin/node', '/home/ada/.npm/_npx/1a2b/node_modules/.bin/assay-mcp'];
     const args = ['-y', 'assay-mcp', 'stdio', '--attach', '--home', '/h'];
     expect(entryFor('cursor', { own })).toEqual({ command: 'npx', args });
@@ -307,7 +307,7 @@ describe('Assay itself', () => {
     { url: 'http://127.0.0.1:4444/mcp' },
     { serverUrl: 'http://localhost:4444/mcp/servers/git' },
     { command: 'npx', args: ['mcp-remote', 'http://127.0.0.1:4444/mcp'] },
-  ])('is known under whatever name: %j', (entry) => {
+  ])('is recognized under any name: %j', (entry) => {
     expect(isAssay(entry, OWN)).toBe(true);
   });
 

@@ -218,18 +218,21 @@ describe.each(CASES)('the file of $client, $file', ({ client, file, text, addres
   it.each([
     ['a command', undefined, text.replace(/[«»]/g, '')],
     ['an address', 'http://127.0.0.1:4444/mcp', text.replace(/«[^»]*»/, () => address)],
-  ])('takes %s as one more entry, keeps all other bytes, and is restored', async (_what, url, expected) => {
-    const path = written();
-    expect(await connectClient({ ...request, url }, around)).toMatchObject({
-      value: { change: 'connected', path },
-    });
-    expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual([expected, 0o640]);
-    expect(await connectClient({ ...request, url }, around)).toMatchObject({ value: { change: 'same' } });
-    expect(await undoConnect(request, around)).toMatchObject({ value: { change: 'restored' } });
-    expect(readFileSync(path, 'utf8')).toBe(before);
-  });
+  ])(
+    'gets %s as an additional entry, keeps all other bytes, and is restored by undo',
+    async (_what, url, expected) => {
+      const path = written();
+      expect(await connectClient({ ...request, url }, around)).toMatchObject({
+        value: { change: 'connected', path },
+      });
+      expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual([expected, 0o640]);
+      expect(await connectClient({ ...request, url }, around)).toMatchObject({ value: { change: 'same' } });
+      expect(await undoConnect(request, around)).toMatchObject({ value: { change: 'restored' } });
+      expect(readFileSync(path, 'utf8')).toBe(before);
+    },
+  );
 
-  it('loses only the entry, if it was edited since', async () => {
+  it('loses only the entry if it was edited since', async () => {
     const path = written();
     await connectClient({ ...request, url: undefined }, around);
     const isToml = path.endsWith('.toml');
@@ -238,7 +241,7 @@ describe.each(CASES)('the file of $client, $file', ({ client, file, text, addres
     expect(readFileSync(path, 'utf8')).toBe((isToml ? '# edited\n' : ' ') + before);
   });
 
-  it('is imported in the words of Assay, without Assay itself', async () => {
+  it("is imported in Assay's format, without Assay's own entry", async () => {
     written();
     await connectClient({ ...request, url: undefined }, around);
     const done = await importServers(
@@ -250,7 +253,7 @@ describe.each(CASES)('the file of $client, $file', ({ client, file, text, addres
   });
 });
 
-it('a server of Codex that cannot run is skipped with its place in the file', async () => {
+it('a Codex server that cannot run is skipped, with its position in the file', async () => {
   const path = join(home, 'some.toml');
   writeFileSync(path, '[mcp_servers.a]\ncommand = "a"\n\n[mcp_servers.b]\nurl = "ftp://b.example"\n');
   const done = await importServers(

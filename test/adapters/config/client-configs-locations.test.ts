@@ -22,8 +22,8 @@ function check(id: string, machine: Machine, expected: readonly string[]): void 
   expect(userFilesOf(clientOf(id), machine).map(({ path }) => path)).toEqual(expected);
 }
 
-describe('the config file of a client for all projects', () => {
-  it('Claude Desktop: among the settings of applications; on Windows that of the packaged application first', () => {
+describe("a client's user-level config file", () => {
+  it('Claude Desktop: is in the application settings; on Windows, the packaged application comes first', () => {
     check('claude-desktop', MAC, [
       '/Users/ada/Library/Application Support/Claude/claude_desktop_config.json',
     ]);
@@ -34,7 +34,7 @@ describe('the config file of a client for all projects', () => {
     ]);
   });
 
-  it('Claude Code: in the home folder, or where CLAUDE_CONFIG_DIR says', () => {
+  it('Claude Code: is in the home folder, or where CLAUDE_CONFIG_DIR points', () => {
     check('claude-code', MAC, ['/Users/ada/.claude.json']);
     check('claude-code', LINUX, ['/home/ada/.claude.json']);
     check('claude-code', WINDOWS, ['C:\\Users\\Ada\\.claude.json']);
@@ -43,20 +43,20 @@ describe('the config file of a client for all projects', () => {
     ]);
   });
 
-  it('Cursor: in the home folder', () => {
+  it('Cursor: is in the home folder', () => {
     check('cursor', MAC, ['/Users/ada/.cursor/mcp.json']);
     check('cursor', LINUX, ['/home/ada/.cursor/mcp.json']);
     check('cursor', WINDOWS, ['C:\\Users\\Ada\\.cursor\\mcp.json']);
   });
 
-  it('VS Code: among the settings of the user, beside settings.json', () => {
+  it('VS Code: is in the user settings, next to settings.json', () => {
     check('vscode', MAC, ['/Users/ada/Library/Application Support/Code/User/mcp.json']);
     check('vscode', LINUX, ['/home/ada/.config/Code/User/mcp.json']);
     check('vscode', WINDOWS, ['D:\\Roaming\\Code\\User\\mcp.json']);
     check('vscode-insiders', LINUX, ['/home/ada/.config/Code - Insiders/User/mcp.json']);
   });
 
-  it('Windsurf: where it keeps them since its new name, and where it kept them before', () => {
+  it('Windsurf: is in the folder of the new name, or of the old one', () => {
     check('windsurf', MAC, [
       '/Users/ada/.config/devin/mcp_config.json',
       '/Users/ada/.codeium/windsurf/mcp_config.json',
@@ -71,7 +71,7 @@ describe('the config file of a client for all projects', () => {
     ]);
   });
 
-  it('Codex and Gemini CLI: in the home folder, or where their own variables say', () => {
+  it('Codex and Gemini CLI: is in the home folder, or where their own variables point', () => {
     check('codex', MAC, ['/Users/ada/.codex/config.toml']);
     check('codex', WINDOWS, ['C:\\Users\\Ada\\.codex\\config.toml']);
     check('codex', { ...LINUX, env: { CODEX_HOME: '/srv/codex' } }, ['/srv/codex/config.toml']);
@@ -80,7 +80,7 @@ describe('the config file of a client for all projects', () => {
     check('gemini-cli', { ...LINUX, env: { GEMINI_CLI_HOME: '/srv/g' } }, ['/srv/g/.gemini/settings.json']);
   });
 
-  it('opencode: in .config of the home folder, on every system, with and without comments', () => {
+  it('opencode: is in .config of the home folder on every system, with or without comments', () => {
     check('opencode', MAC, [
       '/Users/ada/.config/opencode/opencode.json',
       '/Users/ada/.config/opencode/opencode.jsonc',
@@ -90,13 +90,13 @@ describe('the config file of a client for all projects', () => {
     );
   });
 
-  it('Zed: in .config of the home folder, on Windows among the settings of applications', () => {
+  it('Zed: is in .config of the home folder; on Windows, in the application settings', () => {
     check('zed', MAC, ['/Users/ada/.config/zed/settings.json']);
     check('zed', { ...LINUX, env: { XDG_CONFIG_HOME: '/xdg' } }, ['/xdg/zed/settings.json']);
     check('zed', WINDOWS, ['D:\\Roaming\\Zed\\settings.json']);
   });
 
-  it('Cline: in its own folder, and where its extension for VS Code kept it before', () => {
+  it('Cline: is in its own folder, or where its VS Code extension kept it', () => {
     const old = ['Code', 'User', 'globalStorage', 'saoudrizwan.claude-dev', 'settings'];
     check('cline', MAC, [
       '/Users/ada/.cline/data/settings/cline_mcp_settings.json',
@@ -108,14 +108,14 @@ describe('the config file of a client for all projects', () => {
     ]);
   });
 
-  it('follows XDG_CONFIG_HOME on Linux alone, and counts an empty variable as unset', () => {
+  it('follows XDG_CONFIG_HOME on Linux only, and treats an empty variable as unset', () => {
     const env = { XDG_CONFIG_HOME: '/xdg' };
     check('vscode', { ...LINUX, env }, ['/xdg/Code/User/mcp.json']);
     check('vscode', { ...MAC, env }, ['/Users/ada/Library/Application Support/Code/User/mcp.json']);
     check('vscode', { ...LINUX, env: { XDG_CONFIG_HOME: '' } }, ['/home/ada/.config/Code/User/mcp.json']);
   });
 
-  it('is found on a Windows without its variables', () => {
+  it('is found on Windows without the usual variables', () => {
     const bare = { ...WINDOWS, env: {} };
     check('vscode', bare, ['C:\\Users\\Ada\\AppData\\Roaming\\Code\\User\\mcp.json']);
     expect(userFilesOf(clientOf('claude-desktop'), bare)[0]?.path).toContain(
@@ -124,7 +124,7 @@ describe('the config file of a client for all projects', () => {
   });
 });
 
-it('a folder of the client tells that it is installed', () => {
+it('a client counts as installed if its folder exists', () => {
   const signs = CLIENTS.map(({ id }) => [
     id,
     userFilesOf(clientOf(id), LINUX).map(({ installedFolder }) => installedFolder),
@@ -144,7 +144,7 @@ it('a folder of the client tells that it is installed', () => {
   });
 });
 
-it('the config file of a project', () => {
+it('finds the config file of a project', () => {
   const files = CLIENTS.map((client) => projectFileOf(client, '/p', 'linux')?.path);
   expect(files).toEqual([
     undefined,
@@ -162,7 +162,7 @@ it('the config file of a project', () => {
   expect(projectFileOf(clientOf('cursor'), 'C:\\p', 'win32')?.path).toBe('C:\\p\\.cursor\\mcp.json');
 });
 
-it('an address is written as the client reads it in that file', () => {
+it('an address is written in the form that the client reads from that file', () => {
   const written = CLIENTS.map((client) => [
     client.id,
     userFilesOf(client, LINUX).map(({ shape }) => shape.http?.('U')),

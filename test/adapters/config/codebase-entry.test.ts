@@ -24,7 +24,7 @@ function read(entry: unknown): ServerSpec | undefined {
     : undefined;
 }
 
-it('one line of config runs the code-search server of this Assay, with its home and its settings', () => {
+it("one line of config runs this Assay's code-search server, with its home and settings", () => {
   const spec = read({ type: 'codebase', env: { ASSAY_CODEBASE_Y: 'entry' } });
   expect(spec).toEqual({
     name: 'codebase',
@@ -43,7 +43,7 @@ it('one line of config runs the code-search server of this Assay, with its home 
   expect(read({ type: 'codebase', command: 'node' })).toBeUndefined();
 });
 
-it('a registered entry gets the home too, and no variable of this process', () => {
+it('a registered entry also gets the home, and no variable of this process', () => {
   const readEntry = entryReader({ cwd: '/data', home: '/home/ada', assayHome: '/data' });
   expect(readEntry('codebase', { type: 'codebase' })).toMatchObject({
     value: {
@@ -52,7 +52,7 @@ it('a registered entry gets the home too, and no variable of this process', () =
   });
 });
 
-it('it is the same server after an update of Node or Assay, and trusted unless other code may run', () => {
+it('the server keeps its identity after an update of Node or Assay, and is trusted unless it may run other code', () => {
   const { transport } = read({ type: 'codebase' })!;
   const kind = sourceKind(transport);
   const moved = { ...transport, command: '/other/node', args: ['/other/main.js'] } as typeof transport;
@@ -63,7 +63,7 @@ it('it is the same server after an update of Node or Assay, and trusted unless o
   expect(kind.isOwn(hooked)).toBe(false);
 });
 
-it('`assay codebase` in a client is a server to import, and `assay stdio` is not', () => {
+it("`assay codebase` in a client's config is a server to import, `assay stdio` is not", () => {
   const own = ['/usr/bin/node', '/opt/assay-mcp/dist/main.js'];
   expect(isAssay({ command: 'assay', args: ['codebase'] }, own)).toBe(false);
   expect(isAssay({ command: 'npx', args: ['-y', 'assay-mcp', 'codebase', '--home', '/h'] }, own)).toBe(false);

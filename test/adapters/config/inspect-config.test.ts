@@ -22,7 +22,7 @@ it.each<[string, readonly unknown[], readonly number[]]>([
   ['the value of an option that is named like a secret', ['--api-key', 'hunter2'], [1]],
   ['a header', ['--header', 'Authorization: Bearer abcdef'], [1]],
   ['a password in a URL', ['postgresql://ada:hunter2@localhost/db'], [0]],
-])('in arguments, %s looks like a secret', async (_, args, at) => {
+])('%s in arguments looks like a secret', async (_, args, at) => {
   expect(await secretArgumentsOf(args)).toEqual(at.map((index) => `mcpServers.x.args[${index}]`));
 });
 
@@ -31,6 +31,6 @@ it.each<[string, readonly unknown[]]>([
   ['a path', ['--key', '/etc/key.pem', '--token-file=./token']],
   ['a flag', ['--token', '--verbose']],
   ['a package, a URL and what is not text', ['-y', 'mcp-remote@1.2.3', 'https://example.com/mcp', 7]],
-])('in arguments, %s does not', async (_, args) => {
+])('%s in arguments does not look like a secret', async (_, args) => {
   expect(await secretArgumentsOf(args)).toEqual([]);
 });

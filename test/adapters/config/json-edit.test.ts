@@ -9,7 +9,7 @@ function added(text: string, path: readonly string[] = ['s', 'x'], value: unknow
   return done.value.text;
 }
 
-describe('a member that is put into a text', () => {
+describe('inserting a member', () => {
   const cases: readonly (readonly [what: string, before: string, after: string])[] = [
     [
       'goes behind the last one, indented as that is',
@@ -58,13 +58,13 @@ describe('a member that is put into a text', () => {
     expect(added(before)).toBe(after);
   });
 
-  it('says on which lines it stands', () => {
+  it('reports the lines of the member', () => {
     expect(withMember('{\n  "s": {\n    "a": 1\n  }\n}', ['s', 'x'], 2)).toMatchObject({
       value: { line: 4, lines: ['    "x": 2'], isReplaced: false },
     });
   });
 
-  it('is refused where it cannot stand, with the place', () => {
+  it('is refused, with the position, if it is not possible', () => {
     const refused = (text: string): unknown => withMember(text, ['s', 'x'], 1);
     expect(refused('{"s": [1]}')).toEqual({
       ok: false,
@@ -79,7 +79,7 @@ describe('a member that is put into a text', () => {
   });
 });
 
-describe('a member that is taken out', () => {
+describe('removing a member', () => {
   const cases: readonly (readonly [what: string, before: string, after: string | undefined])[] = [
     [
       'the last one goes with the comma before it',
@@ -105,7 +105,7 @@ describe('a member that is taken out', () => {
   });
 });
 
-describe('whatever the text is', () => {
+describe('in any text', () => {
   const blanks = fc.constantFrom('', ' ', '\n', '\r\n\t', ' /* b */ ', ' // l\n', '\n// m, }\n  ', '/*,*/');
   const value = fc.constantFrom('1', '"}"', '[1, // n\n 2]', '{}', '{"k": "// no"}', 'null');
   const text = fc
@@ -124,7 +124,7 @@ describe('whatever the text is', () => {
       return `{"top": 1,${inside}"s": {${inside}${members.join('')}} }`;
     });
 
-  it('a member comes in beside all others, and all bytes that were there stay in their order', () => {
+  it('an inserted member leaves all existing bytes in place and in order', () => {
     fc.assert(
       fc.property(text, (before) => {
         const after = added(before);
@@ -136,7 +136,7 @@ describe('whatever the text is', () => {
     );
   });
 
-  it('a member that goes takes no other with it, and no comment', () => {
+  it('a removed member takes no other member or comment with it', () => {
     fc.assert(
       fc.property(text, (before) => {
         const names = Object.keys((parse(before) as { s: object }).s);

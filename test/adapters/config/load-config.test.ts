@@ -85,7 +85,7 @@ async function checkTransport(entry: unknown, expected: Transport, env: Env = {}
 }
 
 describe('the file', () => {
-  it('that does not exist, is a folder or no text is unreadable, with the reason', async () => {
+  it('is unreadable, with the reason, if it does not exist, is a folder or is not text', async () => {
     await mkdir(join(folder, 'dir'), { recursive: true });
     await writeFile(join(folder, 'latin'), Buffer.from([0x7b, 0xe4, 0x7d]));
     const check = async (name: string, reason: string): Promise<void> => {
@@ -99,7 +99,7 @@ describe('the file', () => {
     await check('dir', 'it is a folder');
     await check('latin', 'it is no UTF-8 text');
   });
-  it('that is no JSON object is invalid, with the place where that shows', async () => {
+  it('is invalid, with the position, if it is not a JSON object', async () => {
     const check = async (text: string, reason: string): Promise<void> => {
       expect(await load(text)).toEqual({ ok: false, error: { code: 'CONFIG_INVALID', path: file, reason } });
     };
@@ -119,7 +119,7 @@ describe('the file', () => {
     const text = '\uFEFF// mine\n{ "mcpServers": { /* one */ "a": { "command": "x", "args": ["1",], }, }, }';
     expect(await complaints(text)).toEqual({ servers: ['a'], problems: [], warnings: [] });
   });
-  it('may be named relative to the working directory', async () => {
+  it('may be given relative to the working directory', async () => {
     await writeFile(file, '{}');
     const config = await loadConfig('mcp.json', { env: {}, cwd: folder, home: HOME });
     expect(config).toEqual({
@@ -135,12 +135,12 @@ describe('the file', () => {
       },
     });
   });
-  it('keeps the order of its servers, and VS Code may call them "servers"', async () => {
+  it(`keeps the order of its servers, which VS Code's format calls "servers"`, async () => {
     const text =
       '{"servers": {"b": {"command": "x"}}, "inputs": [], "mcpServers": {"c": {"command": "x"}, "a": {"command": "x"}}}';
     expect(await complaints(text)).toEqual({ servers: ['b', 'c', 'a'], problems: [], warnings: [] });
   });
-  it('may hold settings and feature flags; another key is a warning', async () => {
+  it('may hold settings and feature flags; an unknown key is a warning', async () => {
     const text = '{"$schema": "x", "settings": {}, "featureFlags": {},\n "hooks": {"a": {}}}';
     expect(await complaints(text)).toEqual({
       servers: [],
@@ -156,14 +156,11 @@ describe('the file', () => {
     ['Settings', {}, 'Did you mean "settings"?'],
     ['mcp', { servers: {} }, 'Move "mcpServers" or "servers" to the top level of the file.'],
     ['git', { command: 'x' }, 'Move it there: { "mcpServers": { "git": … } }.'],
-  ])(
-    'with servers that are not read, under %j, has a problem that says how to write it',
-    async (key, value, remedy) => {
-      const config = await load(JSON.stringify({ [key]: value }));
-      expect(config.ok && config.value.problems.map((problem) => problem.remedy)).toEqual([remedy]);
-    },
-  );
-  it('with a part that is no object, or that stands there twice, keeps its other parts', async () => {
+  ])('reports servers under %j, which are not read, and how to write them', async (key, value, remedy) => {
+    const config = await load(JSON.stringify({ [key]: value }));
+    expect(config.ok && config.value.problems.map((problem) => problem.remedy)).toEqual([remedy]);
+  });
+  it('keeps its other parts if one is not an object or appears twice', async () => {
     const text =
       '{"settings": [], "servers": null, "mcpServers": {"a": {"command": "x"}},\n"mcpServers": {}}';
     expect(await complaints(text)).toEqual({
@@ -179,24 +176,24 @@ describe('the file', () => {
 });
 
 describe('an entry for a child process', () => {
-  it('is one with a command', async () => {
+  it('is recognized by its command', async () => {
     await checkTransport({ command: 'npx' }, stdio({}));
     await checkTransport(
       { type: 'stdio', command: 'npx', args: ['-y', 'a b'], env: { A: '1', B: '' }, cwd: '/tmp' },
       stdio({ args: ['-y', 'a b'], env: { A: '1', B: '' }, cwd: '/tmp' }),
     );
   });
-  it('may have numbers in its environment, and null for a variable that it does not set', async () => {
+  it('may have numbers in its environment, and null for a variable to unset', async () => {
     await checkTransport(
       { command: 'npx', env: { PORT: 8080, NONE: null } },
       stdio({ env: { PORT: '8080' } }),
     );
   });
-  it('starts where Assay runs, and a relative folder starts at the config file', async () => {
+  it("starts in Assay's working directory; a relative folder is resolved against the config file", async () => {
     await checkTransport({ command: 'npx', cwd: 'sub/x' }, stdio({ cwd: join(folder, 'sub/x') }));
     await checkTransport({ command: 'npx', cwd: '.' }, stdio({ cwd: folder }));
   });
-  it('takes a tilde at the start of command, argument and folder for the home folder', async () => {
+  it('expands a leading tilde in command, arguments and folder', async () => {
     await checkTransport(
       { command: '~/bin/x', args: ['~', '~/a', 'a~/b', '~bob', '--d=~/x'], cwd: '~/w' },
       stdio({
@@ -206,7 +203,7 @@ describe('an entry for a child process', () => {
       }),
     );
   });
-  it('has its variables filled in, once', async () => {
+  it('has its variables expanded once', async () => {
     const env = { BIN: 'node', EMPTY: '', DIR: '/d', TRICK: '${BIN}' };
     await checkTransport(
       {
@@ -233,7 +230,7 @@ describe('an entry for a child process', () => {
       env,
     );
   });
-  it('is a problem where something is wrong, named with its key', async () => {
+  it('is reported with the wrong key if it is invalid', async () => {
     await checkProblems({ type: 'stdio' }, ['mcpServers.x: the key "command" is missing']);
     await checkProblems({ command: 5 }, ['mcpServers.x.command: this is not a string']);
     await checkProblems({ command: ' ' }, ['mcpServers.x.command: the command is empty']);
@@ -257,7 +254,7 @@ describe('an entry for a child process', () => {
     ]);
     await checkProblems({ command: 'a', cwd: '' }, ['mcpServers.x.cwd: the folder is empty']);
   });
-  it('may take variables in "args" from its own "env", before those of Assay', async () => {
+  it('may use variables of its own "env" in "args", before those of Assay', async () => {
     await checkTransport(
       {
         command: 'npx',
@@ -271,7 +268,7 @@ describe('an entry for a child process', () => {
       { TOKEN: 't', AUTH: 'another', B: 'b' },
     );
   });
-  it('with its arguments in "command" is warned of, with the right way to write it', async () => {
+  it('is a warning that shows the correct form if its "command" contains arguments', async () => {
     const config = await load('{"mcpServers": {"a": {"command": "npx -y foo"}}}');
     expect(config.ok && config.value.warnings).toMatchObject([
       {
@@ -281,7 +278,7 @@ describe('an entry for a child process', () => {
       },
     ]);
   });
-  it('with a variable that has no value is a problem that names the variable', async () => {
+  it('is reported with the name of a variable that has no value', async () => {
     await checkProblems(
       { command: '${A}', args: ['${B}${env:C}', '${D:-${E}}'], env: { T: 'Bearer ${TOKEN}' }, cwd: '${F}' },
       [
@@ -300,7 +297,7 @@ describe('an entry for a child process', () => {
       'mcpServers.x.command: the environment variable constructor is not set',
     ]);
   });
-  it('keeps what only looks like a variable, with a warning', async () => {
+  it('keeps text that only looks like a variable, with a warning', async () => {
     const text = '{"mcpServers": {"a": {"command": "sh", "args": ["${X%%.*}"]}}}';
     expect(await complaints(text)).toEqual({
       servers: ['a'],
@@ -310,8 +307,8 @@ describe('an entry for a child process', () => {
   });
 });
 
-describe('a file of variables', () => {
-  it('counts where the entry itself says nothing, and starts at the folder of the config file', async () => {
+describe('an env file', () => {
+  it('sets what the entry itself does not, and is resolved against the folder of the config file', async () => {
     await writeFile(join(folder, 'my.env'), '# mine\nA=from file\nexport B="two words"\nC=${A}\n');
     await checkTransport(
       { command: 'npx', envFile: './my.env', env: { A: 'own' } },
@@ -319,7 +316,7 @@ describe('a file of variables', () => {
     );
   });
 
-  it('that cannot be read makes the entry invalid, as its server would start without its keys', async () => {
+  it('makes the entry invalid if it cannot be read, as the server would start without its keys', async () => {
     await checkProblems(
       { command: 'npx', envFile: '${NAME}.env' },
       ['mcpServers.x.envFile: the file cannot be read: there is no such file, or it may not be read'],
@@ -342,7 +339,7 @@ describe('an entry for a server at a URL', () => {
     url: new URL(url),
     headers,
   });
-  it('is one with a URL; its type says which transport is spoken', async () => {
+  it('is recognized by its URL; its type selects the transport', async () => {
     const url = 'https://e.org/mcp';
     await checkTransport({ url }, http('auto'));
     await checkTransport({ type: 'http', url }, http('auto'));
@@ -350,7 +347,7 @@ describe('an entry for a server at a URL', () => {
     await checkTransport({ type: 'streamableHttp', url }, http('streamable'));
     await checkTransport({ type: 'sse', url }, http('sse'));
   });
-  it('says how to sign in there under "auth", with variables filled in', async () => {
+  it('configures the sign-in under "auth", with variables expanded', async () => {
     const auth = { clientId: 'a', clientSecret: '${S}', scope: 'x y', shared: false };
     const config = await load(JSON.stringify({ mcpServers: { x: { url: 'https://e.org', auth } } }), {
       S: 's',
@@ -361,7 +358,7 @@ describe('an entry for a server at a URL', () => {
     });
   });
 
-  it('names the member of "auth" that is wrong', async () => {
+  it('is reported with the wrong member of "auth"', async () => {
     const url = 'https://e.org';
     await checkProblems({ url, auth: 'a' }, ['mcpServers.x.auth: this is not an object']);
     await checkProblems({ url, auth: { clientSecret: 'a', shared: 'no', scope: ' ' } }, [
@@ -375,18 +372,18 @@ describe('an entry for a server at a URL', () => {
     ]);
   });
 
-  it('may be named as Gemini CLI and Windsurf do', async () => {
+  it('may use the key names of Gemini CLI and Windsurf', async () => {
     await checkTransport({ httpUrl: 'https://e.org/mcp' }, http('auto'));
     await checkTransport({ serverUrl: 'https://e.org/mcp' }, http('auto'));
   });
-  it('has variables in its URL and headers filled in', async () => {
+  it('has variables in its URL and headers expanded', async () => {
     await checkTransport(
       { url: '${BASE:-http://localhost:1}/mcp?a=b#c', headers: { Authorization: 'Bearer ${T}', 'X-N': 5 } },
       http('auto', 'http://localhost:1/mcp?a=b', { Authorization: 'Bearer s3cret', 'X-N': '5' }),
       { T: 's3cret' },
     );
   });
-  it('is a problem where something is wrong, named with its key', async () => {
+  it('is reported with the wrong key if it is invalid', async () => {
     await checkProblems({ type: 'http' }, ['mcpServers.x: the key "url" is missing']);
     await checkProblems({ url: 'e.org/mcp' }, ['mcpServers.x.url: this is not a URL']);
     await checkProblems({ url: 'ftp://e.org' }, ['mcpServers.x.url: this is not an http or https URL']);
@@ -413,7 +410,7 @@ const TOOL_FILTER =
   'an object with "allow", "deny" or both, each a list of at most 1000 tool names, in which * matches any characters';
 
 describe('an entry', () => {
-  it('has the options of Assay', async () => {
+  it("has Assay's options", async () => {
     const entry = {
       command: 'x',
       timeoutMs: 5,
@@ -449,7 +446,7 @@ describe('an entry', () => {
       },
     });
   });
-  it('that is disabled is passed over in silence, even a bad one', async () => {
+  it('is skipped silently if it is disabled, even if it is invalid', async () => {
     expect(
       await complaints('{"mcpServers": {"a": {"disabled": true, "command": "${NONE}", "x": 1}}}'),
     ).toEqual({
@@ -458,15 +455,15 @@ describe('an entry', () => {
       warnings: [],
     });
   });
-  it('may have a list of allowed tools alone', async () => {
+  it('may have a list of allowed tools only', async () => {
     const config = await load(JSON.stringify({ mcpServers: { x: { command: 'x', tools: ['a'] } } }));
     expect(config).toMatchObject({ value: { servers: [{ toolFilter: { allow: ['a'] } }] } });
   });
   it.each([{}, { allow: 'a' }, { allow: [''] }, { deny: [1] }, { alow: ['a'] }, [['a']]])(
-    'with the tools %j is a problem',
+    'is invalid with the tools %j',
     (tools) => checkProblems({ command: 'x', tools }, [`mcpServers.x.tools: this is not ${TOOL_FILTER}`]),
   );
-  it('with options that are none is a problem', async () => {
+  it('is invalid with unknown options', async () => {
     await checkProblems({ command: 'x', timeoutMs: 0 }, [
       'mcpServers.x.timeoutMs: this is not a whole number of milliseconds from 1 to 2147483647',
     ]);
@@ -485,7 +482,7 @@ describe('an entry', () => {
       ],
     );
   });
-  it('that does not say how its server is reached, or says two ways, is a problem', async () => {
+  it('is invalid if it defines no transport, or two', async () => {
     await checkProblems(5, ['mcpServers.x: this is not an object']);
     await checkProblems({}, ['mcpServers.x: "command", "url" or "openapi" is missing']);
     await checkProblems({ command: 'x', url: 'https://e.org' }, [
@@ -495,7 +492,7 @@ describe('an entry', () => {
       'mcpServers.x.type: this is not "stdio", "http", "streamable-http", "streamableHttp", "sse", "openapi" or "codebase"',
     ]);
   });
-  it('with unknown keys, or keys of the other kind of server, runs with a warning', async () => {
+  it('runs with a warning if it has unknown keys, or keys of the other transport', async () => {
     const text =
       '{"mcpServers": {"a": {"type": "http", "url": "http://e.org", "command": "x", "timeout": 5}}}';
     expect(await complaints(text)).toEqual({
@@ -507,14 +504,14 @@ describe('an entry', () => {
       ],
     });
   });
-  it('with a key twice is a problem', async () => {
+  it('is invalid with a duplicate key', async () => {
     expect(await complaints('{"mcpServers": {"a": {"command": "x",\n "command": "y"}}}')).toEqual({
       servers: [],
       problems: ['2:2 mcpServers.a.command: this key appears twice'],
       warnings: [],
     });
   });
-  it('needs a name that can stand in an address and in the name of a tool', async () => {
+  it('needs a name that is valid in a URL and in tool names', async () => {
     const check = async (name: string, key: string, reason: string): Promise<void> => {
       const found = await complaints(`{"mcpServers": {${JSON.stringify(name)}: {"command": "x"}}}`);
       expect(found).toEqual({ servers: [], problems: [`1:17 mcpServers${key}: ${reason}`], warnings: [] });
@@ -537,7 +534,7 @@ describe('an entry', () => {
       warnings: [],
     });
   });
-  it('whose name was taken by one above is a problem; the first one runs', async () => {
+  it('is invalid if an earlier entry has its name; the first one runs', async () => {
     const text =
       '{"servers": {"a": {"command": "x"}}, "mcpServers": {"a": {"command": "y"},\n"b": {"command": "x"}, "b": {}}}';
     expect(await complaints(text)).toEqual({
@@ -552,7 +549,7 @@ describe('an entry', () => {
 });
 
 describe('a problem', () => {
-  it('says file, line, column, key, reason and remedy', async () => {
+  it('has file, line, column, key, reason and remedy', async () => {
     const config = await load(
       '{\n  "mcpServers": {\n    "git": {\n      "command": "${GIT_SERVER}"\n    }\n  }\n}',
     );
@@ -589,7 +586,7 @@ describe('a problem', () => {
       },
     });
   });
-  it('never holds a value of the environment, a header or a URL', async () => {
+  it('never quotes a value of the environment, a header or a URL', async () => {
     const secret = 's3cret';
     const entries = {
       a: { command: 'x', env: { A: [secret], B: `${secret}\0`, C: `\${NONE}${secret}` } },

@@ -11,24 +11,24 @@ function check(hints: Partial<ConfigHints>, expected: ConfigLocation): void {
   );
 }
 
-it('the flag comes before the environment, and is relative to the working directory', () => {
+it('the flag takes precedence over the environment, and is relative to the working directory', () => {
   const env = { ASSAY_CONFIG: '/e.json', ASSAY_HOME: '/h' };
   check({ flag: 'x/mcp.json', env }, { path: '/here/x/mcp.json', origin: '--config' });
   check({ flag: '/a.json', env }, { path: '/a.json', origin: '--config' });
   check({ flag: '~/a.json', env }, { path: '/home/ada/a.json', origin: '--config' });
 });
-it('ASSAY_CONFIG comes before ASSAY_HOME', () => {
+it('ASSAY_CONFIG takes precedence over ASSAY_HOME', () => {
   check(
     { env: { ASSAY_CONFIG: 'e.json', ASSAY_HOME: '/h' } },
     { path: '/here/e.json', origin: 'ASSAY_CONFIG' },
   );
 });
-it('without either it is mcp.json in the home of Assay', () => {
+it("the default is mcp.json in Assay's home", () => {
   check({ env: { ASSAY_HOME: 'h' } }, { path: '/here/h/mcp.json', origin: 'ASSAY_HOME' });
   check({ env: { ASSAY_HOME: '~/h' } }, { path: '/home/ada/h/mcp.json', origin: 'ASSAY_HOME' });
   check({}, { path: '/home/ada/.assay/mcp.json', origin: 'default' });
 });
-it('an empty variable is not set', () => {
+it('an empty variable counts as unset', () => {
   check(
     { env: { ASSAY_CONFIG: '', ASSAY_HOME: '' } },
     { path: '/home/ada/.assay/mcp.json', origin: 'default' },

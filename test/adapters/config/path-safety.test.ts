@@ -54,13 +54,13 @@ it.each<[string, readonly Rights[], string | undefined]>([
   expect(fault && `${fault.reason}: ${fault.command}`).toBe(expected);
 });
 
-it('root takes what another user owns, as in a container, and not what all may write', () => {
+it('root accepts files that another user owns, as in a container, but not world-writable ones', () => {
   const root = { uid: 0, isPrivateGroup: () => false };
   expect(faultOf([at('/f', 0o644)], root)).toBeUndefined();
   expect(faultOf([at('/f', 0o666)], root)?.reason).toBe('is writable by every user (mode 666)');
 });
 
-it('a group is private that has no member but the user, and is the first one of nobody else', () => {
+it('a group is private if the user is its only member and no other user has it as primary group', () => {
   const users = 'root:x:0:0:::\nme:x:1000:1000:::\nyou:x:1001:50:::\n';
   const groups = 'root:x:0:\nme:x:1000:\nmine:x:60:me\nstaff:x:50:\nours:x:70:me,you\n';
   const privateOnes = [1000, 60, 50, 70, 99].filter((gid) => isPrivateGroup({ gid, uid: ME, groups, users }));
@@ -69,7 +69,7 @@ it('a group is private that has no member but the user, and is the first one of 
 
 const around = (home: string): Parameters<typeof loadConfig>[1] => ({ env: {}, cwd: home, home });
 
-it('a config that all may write is not loaded, and the error says what to do', async () => {
+it('a world-writable config is not loaded, and the error says what to do', async () => {
   const home = tempDir();
   const path = join(home, 'mcp.json');
   writeFileSync(path, '{"mcpServers":{}}');
@@ -92,7 +92,7 @@ it('a config that all may write is not loaded, and the error says what to do', a
   expect(await loadConfig(path, around(home))).toMatchObject({ ok: false, error: { at: home } });
 });
 
-it('no command starts with a home that all may write', async () => {
+it('no command starts with a world-writable home', async () => {
   const home = join(tempDir(), 'home');
   mkdirSync(home);
   chmodSync(home, 0o777);
@@ -107,7 +107,7 @@ it('no command starts with a home that all may write', async () => {
 });
 
 it.each(['encryption.key', 'admin-token', 'assay.db', 'assay.db-wal'])(
-  'no command starts with a %s that all may write, and the rights of readers are taken away',
+  'no command starts with a world-writable %s, and the read permissions of others are removed',
   async (name) => {
     const home = tempDir();
     const path = join(home, name);
@@ -125,7 +125,7 @@ it.each(['encryption.key', 'admin-token', 'assay.db', 'assay.db-wal'])(
 const SIGNAL = new AbortController().signal;
 const NO_LOG = { debug() {}, info() {}, warn() {}, error() {} };
 
-it('a function module and a document that all may write are not used, nor one that it refers to, and each says why', async () => {
+it('world-writable function modules, documents and files that they refer to are refused, each with the reason', async () => {
   const folder = tempDir();
   const file = (name: string, text: string): string => {
     writeFileSync(join(folder, name), text);

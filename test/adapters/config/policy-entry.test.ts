@@ -16,7 +16,7 @@ function read(policy: string): unknown {
 const rule = (members: object): string => JSON.stringify({ rules: [members] });
 
 describe('"policy" of a config', () => {
-  it('has rules, with one pattern or several', () => {
+  it('has rules with one pattern or several', () => {
     const whole = {
       ...{
         effect: 'ask',
@@ -35,7 +35,7 @@ describe('"policy" of a config', () => {
     expect([read('{}'), read('{ "rules": [] }')]).toEqual([[], []]);
   });
 
-  it('may be the example of docs/POLICY.md', () => {
+  it('accepts the example of docs/POLICY.md', () => {
     const page = readFileSync(join(ROOT, 'docs', 'POLICY.md'), 'utf8');
     const [, example = ''] = /```json\n((?:(?!```).)*?"rules".+?)```/s.exec(page) ?? [];
     const config = configIn('/mcp.json', example, AROUND);
@@ -85,9 +85,12 @@ describe('"policy" of a config', () => {
       JSON.stringify({ rules: Array(501).fill({ effect: 'ask' }) }),
       '3:22: policy.rules: it may have at most 500 rules',
     ],
-  ])('is refused with the whole file, as what it refuses would be allowed: %s', (text, reason) => {
-    const [place, ...words] = reason.split(': ');
-    const [line, column] = (place ?? '').split(':');
-    expect(read(text)).toBe(`line ${line ?? ''}, column ${column ?? ''}: ${words.join(': ')}`);
-  });
+  ])(
+    'is refused together with the whole file, since the calls that it denies would be allowed: %s',
+    (text, reason) => {
+      const [place, ...words] = reason.split(': ');
+      const [line, column] = (place ?? '').split(':');
+      expect(read(text)).toBe(`line ${line ?? ''}, column ${column ?? ''}: ${words.join(': ')}`);
+    },
+  );
 });

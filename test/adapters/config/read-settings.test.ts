@@ -17,7 +17,7 @@ function read(text: string): {
   return { settings, problems: lines(collector.problems), warnings: lines(collector.warnings) };
 }
 
-it('settings are flat keys with their values', () => {
+it('settings are flat keys with values', () => {
   expect(read('{"limits.sessions": 100, "mcp.access": "token"}')).toEqual({
     settings: { 'limits.sessions': 100, 'mcp.access': 'token' },
     problems: [],
@@ -25,7 +25,7 @@ it('settings are flat keys with their values', () => {
   });
 });
 
-it('a wrong value costs that one setting, and is told with its place', () => {
+it('an invalid value affects only that setting, and is reported with its position', () => {
   const many = 'it must be a whole number from 1 to 1000000. It is ignored until then.';
   expect(
     read(
@@ -42,7 +42,7 @@ it('a wrong value costs that one setting, and is told with its place', () => {
   });
 });
 
-it('an unknown key is a warning with the nearest one that is known', () => {
+it('an unknown key is a warning that suggests the nearest known one', () => {
   const warnings = (text: string): readonly string[] => read(text).warnings;
   const unknown = 'this setting is unknown and has no effect';
   expect(warnings('{"limits.session": 1}')).toEqual([
@@ -56,7 +56,7 @@ it('an unknown key is a warning with the nearest one that is known', () => {
   );
 });
 
-it('of a key that appears twice the first one is used', () => {
+it('the first occurrence of a duplicate key is used', () => {
   expect(read('{"limits.sessions": 1,\n"limits.sessions": 2}')).toEqual({
     settings: { 'limits.sessions': 1 },
     problems: ['2:1 settings["limits.sessions"]: this key appears twice. The first one is used.'],

@@ -24,12 +24,12 @@ describe('a table in a TOML text', () => {
     ['model = "x" # no line break at the end', `model = "x" # no line break at the end\n\n${TABLE}`],
     ['[mcp_servers.a]\ncommand = "a"\n\n# end\n', `[mcp_servers.a]\ncommand = "a"\n\n# end\n\n${TABLE}`],
     ['a = """\n[mcp_servers.assay]\n"""\n', `a = """\n[mcp_servers.assay]\n"""\n\n${TABLE}`],
-  ])('is added at the end of %j, and taken out again', (text, expected) => {
+  ])('is added at the end of %j, and removed again', (text, expected) => {
     expect(added(text)).toBe(expected);
     expect(withoutTable(expected, PATH)?.trimEnd()).toBe(text.trimEnd());
   });
 
-  it('holds tables in one line', () => {
+  it('has nested tables on one line', () => {
     const entry = { command: 'c', env: { A: '1', 'b c': '' }, enabled: false, tool_timeout_sec: 2.5, x: {} };
     const done = withTable('', ['mcp_servers', 'a.b'], entry);
     expect(done).toMatchObject({
@@ -39,12 +39,12 @@ describe('a table in a TOML text', () => {
     });
   });
 
-  it('keeps the line breaks of Windows', () => {
+  it('keeps Windows line breaks', () => {
     expect(added('a = 1\r\n')).toBe(`a = 1\r\n\r\n${TABLE.replaceAll('\n', '\r\n')}`);
     expect(withoutTable(added('a = 1\r\n'), PATH)).toBe('a = 1\r\n');
   });
 
-  it('replaces the former one where it is, with its own tables', () => {
+  it('replaces the previous one in place, with its own tables', () => {
     const text = (own: string): string => `# a\n[x]\ny = 1\n\n# ours\n${own}\n# z\n[z]\nb = [\n  ["c"],\n]\n`;
     const former = '[mcp_servers.assay] # old\ncommand = "old"\n[mcp_servers.assay.env]\nA = "1" # one\n';
     expect(added(text(former))).toBe(text(TABLE));
@@ -54,7 +54,7 @@ describe('a table in a TOML text', () => {
     expect(withoutTable(text(former), PATH)).toBe(text(''));
   });
 
-  it('comes and goes without another byte, whatever else is there', () => {
+  it('is added and removed without changing another byte', () => {
     const parts = [
       'model = "x"\n',
       '# note\n',
@@ -84,19 +84,19 @@ describe('a table in a TOML text', () => {
     );
   });
 
-  it('is refused where another form of the same table leaves no place, and the text stays', () => {
+  it('is refused, and the text unchanged, if another form of the same table conflicts', () => {
     expect(added('mcp_servers = { a = { command = "a" } }\n')).toContain('[mcp_servers.assay]');
     expect(withoutTable('mcp_servers = { assay = { command = "a" } }\n', PATH)).toBeUndefined();
     expect(added('a = \n')).toContain('this is not TOML');
   });
 
-  it('takes the place of a key of the same name', () => {
+  it('replaces a key of the same name', () => {
     expect(added('[mcp_servers]\nassay = { command = "old" }\n')).toBe(`[mcp_servers]\n\n${TABLE}`);
     expect(added('mcp_servers.assay.command = "old"\n')).toBe(TABLE);
   });
 });
 
-it('a TOML text is read as the same values in JSON, with the lines of tables and keys', () => {
+it('TOML text is read as the equivalent JSON values, with the lines of tables and keys', () => {
   const text = `day = 2026-11-23
 [mcp_servers."a b"]
 command = 'c'

@@ -5,7 +5,7 @@ import { watchFile } from '../../../src/adapters/config/watch-file.ts';
 import { endLater, sleep, until } from '../../support/endings.ts';
 import { tempDir } from '../../support/paths.ts';
 
-it('a watched file is reported when it changes, and not when the store beside it is written', async () => {
+it('a watched file is reported when it changes, but not when the store next to it is written', async () => {
   const folder = tempDir();
   const [config, store] = [join(folder, 'mcp.json'), join(folder, 'assay.db-wal')];
   for (const file of [config, store]) writeFileSync(file, '{}');

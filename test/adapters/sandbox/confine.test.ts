@@ -35,13 +35,13 @@ print(size, open('/proc/self/oom_score_adj').read().strip())`;
 
 describe.skipIf(process.platform !== 'linux')('a confined process', () => {
   it.each(['read', 'read_network'] as const)(
-    'that may %s is limited in memory and ends first',
+    'that may %s has limited memory and is stopped first',
     async (rights) => {
       expect(await printed(LIMITS, { rights, cwd: '/' })).toBe('too much 1000');
     },
   );
 
-  it('with roots changes these alone, and an error names the path', async () => {
+  it('with roots can change only these, and an error names the path', async () => {
     const [root, outside] = [tempDir(), tempDir()];
     for (const folder of [root, outside]) writeFileSync(join(folder, 'note'), 'a note');
     mkdirSync(join(root, 'inner'));
@@ -64,7 +64,7 @@ except OSError as error: print(error)`;
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('what a machine lacks for sandboxes', () => {
+describe.skipIf(process.platform !== 'linux')('the report of missing sandbox features', () => {
   const lacksOf = async (facts: { readonly path?: string; readonly kernel?: string }): Promise<unknown> => {
     const machine = {
       platform: 'linux',
@@ -76,7 +76,7 @@ describe.skipIf(process.platform !== 'linux')('what a machine lacks for sandboxe
     return found.ok && found.value.lacks;
   };
 
-  it('is strace, if only bubblewrap is installed', async () => {
+  it('names strace if only bubblewrap is installed', async () => {
     const folder = tempDir();
     const bwrap = await findCommand('bwrap', { cwd: '/', path: SEARCHED });
     if (bwrap.kind === 'found') symlinkSync(bwrap.path, join(folder, 'bwrap'));
@@ -85,7 +85,7 @@ describe.skipIf(process.platform !== 'linux')('what a machine lacks for sandboxe
   });
 
   it.skipIf(process.getuid?.() !== 0)(
-    'is a limit of processes for root on an older kernel, and the one of the whole machine is not touched',
+    'names a process limit for root on an older kernel, and leaves the machine-wide limit alone',
     async () => {
       const limit = (): string => readFileSync('/proc/sys/kernel/pid_max', 'utf8');
       const before = limit();

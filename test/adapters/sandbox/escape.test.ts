@@ -50,22 +50,22 @@ async function tried({ script = 'try-escapes.ts', uid, without }: Trying): Promi
 
 const USERS = isRoot ? [undefined, ORDINARY] : [undefined];
 
-describe.skipIf(!isLinux).each(USERS)('out of the sandbox of a twin, with the user %s', (uid) => {
+describe.skipIf(!isLinux).each(USERS)("an escape from a twin's sandbox, as user %s,", (uid) => {
   let outcome: Tried;
   beforeAll(async () => {
     outcome = await tried({ ...(uid !== undefined && { uid }) });
   });
 
-  it.each(Object.entries(ESCAPES))('does not lead %s', (name, { stoppedBy }) => {
+  it.each(Object.entries(ESCAPES))('does not reach %s', (name, { stoppedBy }) => {
     expect(stoppedBy).toContain(outcome.results[name]);
   });
 
-  it('lead not many processes', () => {
+  it('cannot start many processes', () => {
     expect(outcome.bomb).toBe('EAGAIN');
   });
 });
 
-describe.skipIf(!isLinux)('without one rule of the sandbox', () => {
+describe.skipIf(!isLinux)('without one rule of the sandbox,', () => {
   const gotOut = async (without: string): Promise<readonly string[]> =>
     Object.entries((await tried({ without })).results).flatMap(([name, result]) =>
       ESCAPES[name]?.stoppedBy.includes(result) === true ? [] : [name],
@@ -87,22 +87,22 @@ describe.skipIf(!isLinux)('without one rule of the sandbox', () => {
 
 const ON_NODE = 'node-escapes.ts';
 
-describe.skipIf(!isLinux).each(USERS)("out of Node's permission model, with the user %s", (uid) => {
+describe.skipIf(!isLinux).each(USERS)("an escape from Node's permission model, as user %s,", (uid) => {
   let outcome: Tried;
   beforeAll(async () => {
     outcome = await tried({ script: ON_NODE, ...(uid !== undefined && { uid }) });
   });
 
-  it.each(Object.entries(NODE_ESCAPES))('does not lead %s', (name, { stoppedBy }) => {
+  it.each(Object.entries(NODE_ESCAPES))('does not reach %s', (name, { stoppedBy }) => {
     expect(outcome.results[name]).toMatch(stoppedBy);
   });
 
-  it('leads nothing that leaves a file', () => {
+  it('leaves no file behind', () => {
     expect(outcome.left).toEqual(['link', 'note', 'server.mjs']);
   });
 });
 
-describe.skipIf(!isLinux)("without one part of Node's confinement", () => {
+describe.skipIf(!isLinux)('without one part of the Node confinement,', () => {
   it.each([
     // V8 ends a process that sets flags which are frozen.
     [

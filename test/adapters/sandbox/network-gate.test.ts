@@ -66,7 +66,7 @@ function tunnelled(at: number, destination: string): Promise<string> {
   });
 }
 
-it('relays requests and tunnels to a host that is named, and to none behind it', async () => {
+it('relays requests and tunnels to a named host, and to nothing behind it', async () => {
   const { gate, at } = await gateFor(['site.test']);
   expect(await fetched(at, `http://site.test:${port}/x?y=1`)).toBe(`200 GET /x?y=1 site.test:${port}`);
   expect(await tunnelled(at, `site.test:${port}`)).toBe('HTTP/1.1 200 Connection Established');
@@ -81,7 +81,7 @@ it.each<[why: string, host: string, allowed: readonly string[] | undefined]>([
   ['the address of the metadata service', '169.254.169.254', undefined],
   ['an address of this machine', '127.0.0.1', undefined],
   ['an address of this machine that is written otherwise', '[::ffff:127.0.0.1]', undefined],
-])('refuses %s, and notes its name', async (_, host, allowed) => {
+])('refuses %s, and records its name', async (_, host, allowed) => {
   const { gate, at } = await gateFor(allowed);
   expect(await fetched(at, `http://${host}:${port}/`)).toMatch(
     /^403 The sandbox of this server does not allow/,
@@ -94,7 +94,7 @@ it.each<[why: string, host: string, allowed: readonly string[] | undefined]>([
   }
 });
 
-it('refuses what is neither a tunnel nor a request for another host', async () => {
+it('refuses anything but a tunnel or a proxy request', async () => {
   const { at } = await gateFor(undefined);
   expect(await fetched(at, '/health')).toMatch(/^403/);
   expect(await tunnelled(at, 'no-port.test')).toBe('HTTP/1.1 403 Forbidden');

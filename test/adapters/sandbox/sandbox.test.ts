@@ -44,7 +44,7 @@ const about = (events: readonly TracedEvent[], path: string): string[] =>
     .map((event) => [event.kind, event.error].filter((part) => part !== undefined).join(' '));
 
 describe.skipIf(!isLinux)('a server in a sandbox', () => {
-  it('changes a copy of its files, and every change is told with its content', async () => {
+  it('changes a copy of its files, and every change is reported with its content', async () => {
     const { observation, stderr } = await observed(
       cwd,
       `const fs = require('fs');
@@ -76,7 +76,7 @@ describe.skipIf(!isLinux)('a server in a sandbox', () => {
     expect(readFileSync(join(cwd, 'kept'), 'utf8')).toBe('kept\n');
   });
 
-  it('is traced where nothing is left to see', async () => {
+  it('is traced where the changes leave nothing to see', async () => {
     const { observation, stderr } = await observed(
       cwd,
       `const fs = require('fs');
@@ -96,7 +96,7 @@ describe.skipIf(!isLinux)('a server in a sandbox', () => {
     expect(executed.map(({ argv }) => argv[0])).toEqual([execPath, 'sh', 'sleep']);
   });
 
-  it('finds no io_uring, by which it could write unseen', async () => {
+  it('has no io_uring, which would allow unobserved writes', async () => {
     const { stdout, stderr } = await observed(
       cwd,
       `import ctypes, errno
@@ -109,7 +109,7 @@ for call in (425, 426, 427):
     expect(stdout).toBe('-1 ENOSYS\n'.repeat(3));
   });
 
-  it('reaches nothing outside, and what it asked for is named', async () => {
+  it('cannot reach the outside, and what it tried to reach is named', async () => {
     const { observation, stdout } = await observed(
       cwd,
       // With an interface to the outside nothing is sent: the isolation does not hold.
@@ -139,7 +139,7 @@ for call in (425, 426, 427):
     );
   });
 
-  it('is answered by nothing outside, so that a request names its host, address and path', async () => {
+  it('gets an answer without reaching the outside, so that its request reveals host, address and path', async () => {
     const { observation, stdout } = await observed(
       cwd,
       `fetch('http://example.test/path?key=1').then(({ status }) => console.log(status))
@@ -157,7 +157,7 @@ for call in (425, 426, 427):
     expect(observation.events.some(({ kind }) => kind === 'listen')).toBe(false);
   });
 
-  it('finds made-up secrets in a private home folder, and reading one is told', async () => {
+  it('finds fake secrets in a private home folder, and reading one is reported', async () => {
     const { observation, stdout } = await observed(
       cwd,
       `const fs = require('fs'), { join } = require('path');
@@ -179,7 +179,7 @@ for call in (425, 426, 427):
     expect(observation.changes.filter(({ noise }) => noise === undefined)).toEqual([]);
   });
 
-  it('may write into the folder of its own package, which is told', async () => {
+  it('may write to the folder of its own package, which is reported', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'assay-test-'));
     writeFileSync(join(folder, 'package.json'), '{}');
     writeFileSync(join(folder, 'server.cjs'), "require('fs').writeFileSync(__dirname + '/data.json', '{}')");
@@ -193,7 +193,7 @@ for call in (425, 426, 427):
     }
   });
 
-  it('works for Python as it does for Node', async () => {
+  it('works for Python as for Node', async () => {
     const { observation, stderr } = await observed(
       cwd,
       `import os, threading, sqlite3
@@ -212,7 +212,7 @@ sqlite3.connect('x.db').executescript('create table t (a); insert into t values 
     ]);
   });
 
-  it('shows rows that are only in the write-ahead log of a database', async () => {
+  it("reveals rows that are only in a database's write-ahead log", async () => {
     const database = new Database(join(cwd, 'rows.db'));
     database.pragma('journal_mode = wal');
     database.exec('create table t (a); insert into t values (1)');
@@ -253,7 +253,7 @@ db.execute('insert into t values (3)'); os._exit(0)`,
     expect(inSandbox()).toEqual([]);
   });
 
-  it.skipIf(!isRoot)('is observed without rights of root, within the folders of that user', async () => {
+  it.skipIf(!isRoot)("is observed without root, within the user's folders", async () => {
     const child = spawn(
       'setpriv',
       [
@@ -331,7 +331,7 @@ const ALL = ['overlay', 'syscall_trace', 'no_io_uring', 'empty_network', 'canari
 const missingIn = ({ missing }: Machine): readonly string[] => missing.map(({ mechanism }) => mechanism);
 
 describe.skipIf(!isLinux)('a machine without strace', () => {
-  it('observes changes and names that are looked up, and says what is missing', async () => {
+  it('observes changes and name lookups, and says what is missing', async () => {
     const machine = await probe('linux', programsOf(['unshare', 'bwrap', 'prlimit']));
     const code = `require('fs').writeFileSync('new', 'x'); require('dns').lookup('host.example', () => undefined)`;
     const { observation } = await observed(cwd, code, { machine });
@@ -348,7 +348,7 @@ describe.skipIf(!isLinux)('a machine without strace', () => {
     );
   });
 
-  it('is told from one that forbids tracing', async () => {
+  it('is distinguished from a machine that forbids tracing', async () => {
     const machine = await probe('linux', programsOf(['unshare', 'bwrap', 'prlimit'], { strace: 'exit 1' }));
     expect(machine.canConfine).toBe(true);
     expect(missingIn(machine)).toEqual(['syscall_trace', 'canaries']);
@@ -356,7 +356,7 @@ describe.skipIf(!isLinux)('a machine without strace', () => {
   });
 });
 
-describe('a machine that cannot confine a server starts none, and says what to do', () => {
+describe('a machine that cannot sandbox a server starts none, and says what to do,', () => {
   it.skipIf(!isLinux)('without bubblewrap', async () => {
     const found = await probe('linux', programsOf(['unshare', 'prlimit', 'strace']));
     expect([found.canConfine, missingIn(found)]).toEqual([false, ALL]);
@@ -364,7 +364,7 @@ describe('a machine that cannot confine a server starts none, and says what to d
     expect(found.missing[0]?.install).toContain('apt-get install bubblewrap');
   });
 
-  it.skipIf(!isLinux)('where user namespaces are forbidden', async () => {
+  it.skipIf(!isLinux)('if user namespaces are forbidden', async () => {
     const programs = programsOf(['bwrap', 'prlimit', 'strace'], { unshare: 'echo forbidden >&2; exit 1' });
     const found = await probe('linux', programs);
     expect([found.canConfine, missingIn(found)]).toEqual([false, ALL]);

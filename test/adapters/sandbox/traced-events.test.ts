@@ -44,7 +44,7 @@ const shown = (event: TracedEvent): string =>
     .join(' ');
 
 describe('a captured trace', () => {
-  it('joins every call that another thread interrupted', () => {
+  it('joins every call that was interrupted by another thread', () => {
     const { calls: found, unreadable } = calls(CAPTURED);
     expect(unreadable).toBe(0);
     const splits = CAPTURED.split('<unfinished').length - 1;
@@ -57,7 +57,7 @@ describe('a captured trace', () => {
       }
   });
 
-  it('gives the events of all of its calls', () => {
+  it('yields the events of all its calls', () => {
     const { events } = eventsOf(CAPTURED);
     expect(events.filter((event) => !('path' in event && /t\d_/.test(event.path))).map(shown)).toEqual([
       'execute "/usr/bin/python3"',
@@ -100,7 +100,7 @@ describe('a captured trace', () => {
     });
   });
 
-  it('names what was asked of the network', () => {
+  it('names the network requests', () => {
     const { requests } = eventsOf(CAPTURED);
     expect(requests).toContainEqual(expect.objectContaining({ kind: 'tcp', host: '203.0.113.5', port: 443 }));
     expect(requests).toContainEqual(expect.objectContaining({ kind: 'dns', name: 'example.com' }));
@@ -109,7 +109,7 @@ describe('a captured trace', () => {
 
 const LINE = '7 1795475110.5';
 
-describe('names that a server chooses', () => {
+describe('names chosen by a server', () => {
   it('cannot imitate the end of a call or of a path', () => {
     const { events } = eventsOf(
       `${LINE} openat(AT_FDCWD</srv/a) = 3\\74/x\\76>, "b\\") = -1 ENOENT", O_WRONLY|O_CREAT, 0666) = 3</srv/b") = -1 ENOENT>`,
@@ -117,13 +117,13 @@ describe('names that a server chooses', () => {
     expect(events.map(shown)).toEqual([String.raw`write "/srv/b\") = -1 ENOENT"`]);
   });
 
-  it('may be any bytes', () => {
+  it('may contain any bytes', () => {
     const { events } = eventsOf(`${LINE} unlink("\\303\\274\\n\\1772\\0019") = 0`);
     expect(events).toMatchObject([{ kind: 'delete', path: '/start/ü\n\u007f2\u00019' }]);
   });
 });
 
-it('finds relative paths by the working folder of each process', () => {
+it("resolves relative paths against each process's working folder", () => {
   const { events } = eventsOf(
     [
       `7 1.0 chdir("sub") = 0`,
@@ -144,7 +144,7 @@ it('finds relative paths by the working folder of each process', () => {
   ]);
 });
 
-it('tells a file that may be written from one that is, and reports a secret that is read', () => {
+it('distinguishes opening a file for writing from writing it, and reports reads of secrets', () => {
   const { events } = eventsOf(
     [
       `7 1.0 openat(AT_FDCWD</>, "/srv/x.db", O_RDWR|O_CREAT|O_CLOEXEC, 0644) = 3</srv/x.db>`,
@@ -163,11 +163,11 @@ it('tells a file that may be written from one that is, and reports a secret that
   ]);
 });
 
-it('counts lines that it cannot read', () => {
+it('counts lines that cannot be parsed', () => {
   expect(calls('no trace\n7 1.0 unlink("a\n7 1.0 <... unlink resumed>) = 0\n').unreadable).toBe(3);
 });
 
-it('reads names from DNS queries alone', () => {
+it('reads names from DNS queries only', () => {
   const query = Buffer.from('123401000001000000000000', 'hex');
   const asked = Buffer.concat([
     query,

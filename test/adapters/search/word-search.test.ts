@@ -32,7 +32,7 @@ it.each([
   expect(search(query)[0]).toBe(key);
 });
 
-it('a query that no document shares a word with, or that has none, finds nothing', async () => {
+it('a query that shares no word with any document, or has none, finds nothing', async () => {
   const search = await buildWordSearch(DOCUMENTS);
   for (const query of ['xylophone', 'the of', '', '!!!']) expect(search(query)).toEqual([]);
 });

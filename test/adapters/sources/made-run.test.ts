@@ -33,8 +33,8 @@ function outcome(
   return new BuiltInRun({ server: 'own', tool: whole, request, mask: (text) => text }).done;
 }
 
-describe('the call of a tool that Assay makes', () => {
-  it('with more values than are read at once is refused before it runs', async () => {
+describe('a call of a built-in tool', () => {
+  it('is refused before it runs if it has too many values to parse at once', async () => {
     const call = CALL.replace('"tool"', `"tool","arguments":{"x":[${'0,'.repeat(200_000)}0]}`);
     const run = (): Promise<BuiltInResult> => expect.unreachable();
     const reason = 'they are too large: at most 32 MiB and 200,000 values are read';
@@ -44,7 +44,7 @@ describe('the call of a tool that Assay makes', () => {
     });
   });
 
-  it('that only tells progress goes on for thirty of its limits, and then ends', async () => {
+  it('that only reports progress may run for thirty time limits, and then ends', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());
     let call: BuiltInCall | undefined;
@@ -65,7 +65,7 @@ describe('the call of a tool that Assay makes', () => {
     expect(call?.cancellation.isCancelled).toBe(true);
   });
 
-  it('whose question is open when it ends is answered at once', async () => {
+  it('that ends with an open question answers it at once', async () => {
     let answered: unknown;
     const run = async (_: unknown, call: BuiltInCall): Promise<BuiltInResult> => {
       void call.ask('elicitation/create', {}).then((answer) => (answered = answer));
@@ -82,7 +82,7 @@ describe('the call of a tool that Assay makes', () => {
     ['null', null],
     ['an error without content', { isError: true }],
     ['a number that JSON has not', { content: [], size: 1n }],
-  ])('never throws, whatever it brings (%s)', async (_, result) => {
+  ])('never throws, whatever the tool returns (%s)', async (_, result) => {
     const { ok } = await outcome({ run: () => Promise.resolve(result as BuiltInResult) }); // against its type
     expect(ok).toBe(false);
   });

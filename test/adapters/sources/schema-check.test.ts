@@ -22,7 +22,7 @@ it.each([
   ['^(a|a)*$', `${'a'.repeat(60_000)}b`],
   ['^.*.*.*=$', 'a'.repeat(60_000)],
   ['^(\\d+|\\w+|1)*$', `${'1'.repeat(60_000)}-`],
-])('the pattern %s ends, whatever it is compared with', (pattern, text) => {
+])('the pattern %s terminates on any input', (pattern, text) => {
   expect(compileSchema({ pattern })(text)).toEqual({
     path: [],
     reason: `it must match pattern "${pattern}"`,
@@ -38,7 +38,7 @@ it.each([
   ['^a$', 'a\n', false],
   ['^(?!a)b$', 'a', true],
   ['^(a)\\1$', 'b', true],
-])('the pattern %s and %j fit: %s; one that has no linear form fits all', (pattern, text, fits) => {
+])('the pattern %s and %j match: %s; one without a linear form matches everything', (pattern, text, fits) => {
   expect(compileSchema({ pattern })(text) === undefined).toBe(fits);
 });
 
@@ -82,13 +82,13 @@ it.each<readonly [string, object, unknown]>([
     'x'.repeat(1_000_000),
   ],
   ['a large pattern and a long text', { pattern: '(a|b)*a(a|b){400}$' }, 'ab'.repeat(100_000)],
-])('a check is given up in time: %s', (_, schema, value) => {
+])('a check is abandoned in time: %s', (_, schema, value) => {
   const check = compileSchema(schema);
   expect(check(value)).toEqual(TOO_LONG);
   expect(check(value), 'each check has steps of its own').toEqual(TOO_LONG);
 });
 
-it('a megabyte of usual values is checked whole', () => {
+it('a megabyte of ordinary values is checked completely', () => {
   const uuid = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$';
   const item = {
     type: 'object',
@@ -106,7 +106,7 @@ it('a megabyte of usual values is checked whole', () => {
   });
 });
 
-it('a value that no stack holds is refused, and not the program', () => {
+it('a value too deep for any stack is refused, without a crash', () => {
   const check = compileSchema({
     $ref: '#/$defs/a',
     $defs: { a: { properties: { x: { $ref: '#/$defs/a' } } } },
@@ -115,7 +115,7 @@ it('a value that no stack holds is refused, and not the program', () => {
   expect(check(nested(60_000))).toEqual({ path: [], reason: 'it is nested too deeply to be checked' });
 });
 
-it('a schema that is too large or too deep to be compiled refuses nothing', () => {
+it('a schema too large or too deep to compile rejects nothing', () => {
   const wide = (length: number): object => ({
     properties: Object.fromEntries(
       Array.from({ length }, (_, index) => [`p${index}`, { anyOf: [{ type: 'string' }, { enum: [index] }] }]),
@@ -127,7 +127,7 @@ it('a schema that is too large or too deep to be compiled refuses nothing', () =
   expect(compileSchema(wide(2_500))({ p1: 2 })).toBeUndefined();
 });
 
-it('names that every object inherits are as absent as others', () => {
+it('names inherited from Object.prototype count as absent', () => {
   const properties = { constructor: { type: 'string' }, toString: { type: 'string' } };
   expect(compileSchema({ type: 'object', properties })({})).toBeUndefined();
   expect(compileSchema({ required: ['constructor'] })({})).toEqual({
@@ -136,7 +136,7 @@ it('names that every object inherits are as absent as others', () => {
   });
 });
 
-it('a keyword counts as a name where names stand', () => {
+it('a keyword counts as a name where names are expected', () => {
   const schema = { properties: { enum: { type: 'string' }, required: { properties: { const: false } } } };
   const check = compileSchema(schema);
   expect(check({ enum: 'a', required: {} })).toBeUndefined();
@@ -144,7 +144,7 @@ it('a keyword counts as a name where names stand', () => {
   expect(check({ required: { const: 1 } })?.path).toEqual(['required', 'const']);
 });
 
-it('a schema that is none is told of, also after it was asked of before', () => {
+it('an invalid schema is reported, also on later calls', () => {
   const bad = { type: 'object', properties: { a: { type: 'strng' } } };
   const told = checkBy(bad);
   expect(told).toEqual(checkBy(bad));

@@ -19,7 +19,7 @@ import {
 endAfterEach();
 
 describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace) => {
-  it('are given back as they were done, whatever their texts, also after the store is opened anew', async () => {
+  it('returns events as written, whatever their texts, also after reopening', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const odd = 'a\u0000b \ud800 \udc00 🎉 "\\u0000" é\u2028';
@@ -43,7 +43,7 @@ describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace)
     expect(JSON.stringify(found[0]?.before)).toBe(JSON.stringify(value));
   });
 
-  it('are read in pages, newest first, or oldest first after one that is known', async () => {
+  it('is read in pages, newest first, or oldest first after a known event', async () => {
     const store = await openAt(await newPlace());
     await doAll(
       store,
@@ -61,7 +61,7 @@ describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace)
     expect(await ids({ limit: 3, after: 2, before: 4 })).toEqual([3]);
   });
 
-  it('are found by what they were done to', async () => {
+  it('finds events by their target', async () => {
     const store = await openAt(await newPlace());
     const kinds = ['tool', 'gateway', 'toolset', 'token', 'preference', 'subject'] as const;
     const ids = ['a', 'a\u0000', '__proto__'];
@@ -85,7 +85,7 @@ describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace)
     expect(await eventsOf(store, { limit: 5, targetId: 'b' })).toEqual([]);
   });
 
-  it('are there exactly when what they tell of was done', async () => {
+  it('contains an event exactly if its change was made', async () => {
     const store = await openAt(await newPlace());
     const event = auditEvent('x');
     const revoking = { atMs: 5, subject: 'op', action: 'token.revoke' };
@@ -121,7 +121,7 @@ describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace)
     }
   });
 
-  it('have ids in the order in which others learn of them, from two stores and of several parts', async () => {
+  it('numbers events in the order in which others are notified, across two stores and several parts', async () => {
     const place = await newPlace();
     const stores = [await openAt(place), await openAt(place)];
     const writing = Promise.all(

@@ -9,7 +9,7 @@ import { valueOf } from '../../support/store-values.ts';
 const KILLS = rounds({ short: 3, long: 40 });
 
 describe.each(DATABASES)('the call record in %s', (_, newPlace) => {
-  it(`keeps every batch that was stored, and whole chains, when its process is killed, ${KILLS} times`, async () => {
+  it(`keeps every stored batch, and complete chains, through ${KILLS} kills`, async () => {
     const chance = seeded('kills between calls');
     const place = await newPlace();
     let least = 0;

@@ -12,7 +12,7 @@ endAfterEach();
 const KEEP_ALL: Retention = { maxCalls: 1_000, sinceMs: 0 };
 
 describe.each(DATABASES)('the call record of a store in %s', (_database, newPlace) => {
-  it('gives entries back as they were written, whatever their texts, also after it is opened anew', async () => {
+  it('returns entries as written, whatever their texts, also after reopening', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const odd = 'a\u0000b \ud800 🎉 "\\u0000" é\u2028';
@@ -47,7 +47,7 @@ describe.each(DATABASES)('the call record of a store in %s', (_database, newPlac
     ]);
   });
 
-  it('is read in pages and found by what entries are about', async () => {
+  it('is read in pages and filtered by what entries are about', async () => {
     const store = await openAt(await newPlace());
     const refused = { decision: { kind: 'refuse', reasons: [] }, outcome: 'CALL_REFUSED' } as const;
     const entries = chained('c', [
@@ -71,7 +71,7 @@ describe.each(DATABASES)('the call record of a store in %s', (_database, newPlac
     expect(await ids({ sinceMs: times[1], untilMs: times[3] })).toEqual([3, 2]);
   });
 
-  it('removes the oldest entries beyond its limits, and says up to where', async () => {
+  it('removes the oldest entries beyond its limits, and says up to which id', async () => {
     const store = await openAt(await newPlace());
     const entries = chained(
       'c',
@@ -87,7 +87,7 @@ describe.each(DATABASES)('the call record of a store in %s', (_database, newPlac
     expect(await idsOf(store)).toEqual({ ids: [10], prunedId: 9, lastId: 10 });
   });
 
-  it('writes entries once, however often their write is tried', async () => {
+  it('writes entries once, however often the write is retried', async () => {
     const store = await openAt(await newPlace());
     const entries = chained(
       'c',
@@ -98,7 +98,7 @@ describe.each(DATABASES)('the call record of a store in %s', (_database, newPlac
     expect(await idsOf(store)).toEqual({ ids: [1, 2, 3], prunedId: 0, lastId: 3 });
   });
 
-  it('numbers the entries of several processes without gaps, and tells each of new ones', async () => {
+  it('numbers the entries of several processes without gaps, and notifies each of new ones', async () => {
     const place = await newPlace();
     const stores = [await openAt(place), await openAt(place)];
     const heard = new Set<number>();
@@ -123,7 +123,7 @@ describe.each(DATABASES)('the call record of a store in %s', (_database, newPlac
     await expect.poll(() => [...heard].sort(), { timeout: 10_000 }).toEqual([0, 1]);
   });
 
-  it('shows what another program changed in its table', async () => {
+  it('reveals what another program changed in its table', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     valueOf(

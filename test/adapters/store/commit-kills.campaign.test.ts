@@ -9,7 +9,7 @@ const KILLS = rounds({ short: 4, long: 20 });
 const TOOLS = 10;
 
 describe.each(DATABASES)('a commit of all kinds of records, in %s', (_, newPlace) => {
-  it(`is there whole or not at all when the process is killed while it writes it, ${KILLS} times`, async () => {
+  it(`is complete or absent after each of ${KILLS} kills during the write`, async () => {
     const chance = seeded('kills between commits');
     const place = await newPlace();
     let done = 0;

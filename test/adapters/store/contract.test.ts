@@ -22,7 +22,7 @@ endAfterEach();
 const SHOWN = /^[^@]+(?:assay\.db|assay_test_\w+)$/;
 
 describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
-  it('gives a name to one token that is not revoked', async () => {
+  it('gives a name to only one token that is not revoked', async () => {
     const store = await openAt(await newPlace());
     const first = token('1', { name: 'ci', scopes: ['admin'], expiresMs: 5 });
     expect(await store.addToken(first)).toEqual({ ok: true, value: undefined });
@@ -36,7 +36,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect(valueOf(await store.tokens())).toEqual([{ ...first, revokedMs: 7 }, token('2', { name: 'ci' })]);
   });
 
-  it('revokes by id or by name, the id first, and each token once', async () => {
+  it('revokes by id or by name, id first, and each token once', async () => {
     const store = await openAt(await newPlace());
     valueOf(await store.addToken(token('a', { name: 'b' })));
     valueOf(await store.addToken(token('b', { name: 'a' })));
@@ -49,7 +49,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
       });
   });
 
-  it('uses a link up once, keeps the newest sessions, and forgets those that have ended', async () => {
+  it('uses a link once, keeps the newest sessions, and forgets ended ones', async () => {
     const place = await newPlace();
     const stores = [await openAt(place), await openAt(place)];
     const [store] = stores as [(typeof stores)[0]];
@@ -91,7 +91,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect(await ids()).toEqual(['4']);
   });
 
-  it('gives the keys of a purpose newest first, with their bytes', async () => {
+  it('returns the keys of a purpose newest first, with their bytes', async () => {
     const store = await openAt(await newPlace());
     const key = (id: string, purpose: string, createdMs: number) =>
       ({ id, purpose, bytes: Buffer.from([0, 255, createdMs]), createdMs }) as const;
@@ -106,7 +106,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect(valueOf(await store.keys('none'))).toEqual([]);
   });
 
-  it('gives one key to all who ask at a time, also from two processes', async () => {
+  it('gives the same key to all concurrent callers, also in two processes', async () => {
     const place = await newPlace();
     const stores = [await openAt(place), await openAt(place)];
     const asked = stores.flatMap((store, at) =>
@@ -119,7 +119,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect(valueOf(await stores[0]!.keys('p'))).toHaveLength(1);
   });
 
-  it('keeps settings with their types; undefined takes one away', async () => {
+  it('keeps settings with their types; undefined removes one', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const values = { a: 1.5, b: false, c: 0, d: '', e: 'ü\u0000\ud800' };
@@ -135,7 +135,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     );
   });
 
-  it('does what is asked in the order in which it is asked, and a read sees the writes before it', async () => {
+  it('executes requests in order, and a read sees the writes before it', async () => {
     const store = await openAt(await newPlace());
     const writes = Array.from({ length: 50 }, (_, at) => saveSetting(store, 'last', at));
     const read = store.settings();
@@ -143,7 +143,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect(valueOf(await read).get('last')).toBe(49);
   });
 
-  it('tells of its own changes and of those of others, until nobody listens any more', async () => {
+  it('notifies of its own changes and those of others, until unsubscribed', async () => {
     const place = await newPlace();
     const [own, other] = [await openAt(place), await openAt(place)];
     const heard = new Set<StorePart>();
@@ -173,7 +173,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect([...heard]).toEqual([]);
   });
 
-  it('finishes what was asked for before it closes, and refuses what is asked for afterwards', async () => {
+  it('finishes pending requests before it closes, and refuses later ones', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const writes = Array.from({ length: 20 }, (_, at) => saveSetting(store, String(at), at));
@@ -187,7 +187,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect(valueOf(await (await openAt(place)).settings()).size).toBe(20);
   });
 
-  it('keeps no process alive', async () => {
+  it('does not keep the process alive', async () => {
     const place = await newPlace();
     const other = startProcess(place, 'open');
     expect(await other.ended).toBe(0);
@@ -195,7 +195,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect(valueOf(await (await openAt(place)).settings())).toEqual(new Map([['opened', true]]));
   });
 
-  it('keeps credentials by server, identity, issuer and subject, those saved last first', async () => {
+  it('keeps credentials by server, identity, issuer and subject, newest first', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const saved = [
@@ -214,7 +214,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect(valueOf(await (await openAt(place)).credentials())).toHaveLength(3);
   });
 
-  it('saves credentials in the place of a revision only where that is the one that is there', async () => {
+  it('replaces credentials only if the given revision is current', async () => {
     const store = await openAt(await newPlace());
     valueOf(await store.saveCredential(credential({})));
     const [first] = valueOf(await store.credentials());
@@ -228,7 +228,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect(valueOf(await store.saveCredential(next, second!.revision))).toBe(false);
   });
 
-  it('leases credentials to one at a time, until the lease ends, is given back, or they change', async () => {
+  it('leases credentials to one holder, until the lease expires, is returned, or they change', async () => {
     const store = await openAt(await newPlace());
     valueOf(await store.saveCredential(credential({})));
     const [{ revision } = { revision: 0 }] = valueOf(await store.credentials());
@@ -246,7 +246,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect(valueOf(await store.leaseCredential(other, gone))).toEqual({ kind: 'changed' });
   });
 
-  it('is opened fresh by several at a time', async () => {
+  it('can be created by several processes concurrently', async () => {
     const place = await newPlace();
     const others = [startProcess(place, 'open'), startProcess(place, 'open')];
     const stores = await Promise.all([tryStore(place), tryStore(place), tryStore(place)]);
@@ -258,7 +258,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     );
   });
 
-  it('refuses what a newer Assay wrote, and leaves it as it is', async () => {
+  it('refuses a schema of a newer Assay, and leaves it unchanged', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     valueOf(await saveSetting(store, 'a', 1));

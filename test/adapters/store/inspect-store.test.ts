@@ -3,7 +3,7 @@ import { inspectStore } from '../../../src/adapters/store/inspect-store.ts';
 import { contentOf, DATABASES, openAt } from '../../support/stores.ts';
 
 describe.each(DATABASES)('a store in %s', (name, newPlace) => {
-  it('is found whole while it is open and afterwards, and is left as it was', async () => {
+  it('is found intact while it is open and afterwards, and is left unchanged', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     expect(await inspectStore(place)).toMatchObject({ is: 'whole' });
@@ -13,7 +13,7 @@ describe.each(DATABASES)('a store in %s', (name, newPlace) => {
     expect(await contentOf(place)).toEqual(before);
   });
 
-  it('is not made by looking for it', async () => {
+  it('is not created by looking for it', async () => {
     const place = await newPlace();
     // An empty database is one; that it has no tables yet is nothing wrong.
     expect(await inspectStore(place)).toMatchObject({ is: name === 'SQLite' ? 'absent' : 'whole' });

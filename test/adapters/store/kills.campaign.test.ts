@@ -23,7 +23,7 @@ interface Acknowledged {
 }
 
 describe.each(DATABASES)('a store in %s', (database, newPlace) => {
-  it(`loses nothing that it acknowledged in ${KILLS} kills during writes, and has nothing half`, async () => {
+  it(`loses nothing acknowledged in ${KILLS} kills during writes, and has nothing half-written`, async () => {
     console.log(`kills of ${database}: seed ${seed}`);
     const lanes = Array.from({ length: LANES }, async (_, lane) => {
       const chance = chanceOf(seed + lane);
@@ -38,8 +38,8 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
   });
 });
 
-describe.skipIf(GIVEN_URL !== undefined)('a store in a PostgreSQL server that is killed', () => {
-  it('refuses while it is away, goes on by itself when it is back, and has all that it acknowledged', async () => {
+describe.skipIf(GIVEN_URL !== undefined)('a store on a PostgreSQL server that is killed', () => {
+  it('refuses meanwhile, recovers by itself, and has everything that it acknowledged', async () => {
     const server = await mortalPostgres();
     const place = { home: '', databaseUrl: await server.newDatabase() };
     const store = await openAt(place);

@@ -13,7 +13,7 @@ function label(subject: string, more: Partial<StoredLabel> = {}): StoredLabel {
 }
 
 describe.each(DATABASES)('session labels in %s', (_database, newPlace) => {
-  it('outlast the process, each with what set it first', async () => {
+  it('outlive the process, each with what set it first', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const [odd, ci] = [label('odd \u0000\ud800'), label('ci', { sinceMs: 2_000, seenMs: 2_000 })];
@@ -48,7 +48,7 @@ describe.each(DATABASES)('session labels in %s', (_database, newPlace) => {
     expect(valueOf(await again.labels('none'))).toEqual({ labels: [], isFull: false });
   });
 
-  it('end with the next write after their time, and a call noted late does not shorten it', async () => {
+  it('end with the next write after their expiry, and a call recorded late does not shorten it', async () => {
     const store = await openAt(await newPlace());
     valueOf(await store.saveLabels({ added: [label('a'), label('b')], seen: NOBODY, expiredMs: 0 }));
     const seen = (subject: string, lastMs: number, aliveMs: number): ReadonlyMap<string, SeenCalls> =>
@@ -59,7 +59,7 @@ describe.each(DATABASES)('session labels in %s', (_database, newPlace) => {
     expect(valueOf(await store.labels()).labels).toEqual([label('b', { seenMs: 3_000 })]);
   });
 
-  it('are cleared with an audit event, which is not written where there was none', async () => {
+  it('are cleared with an audit event, which is omitted if there were none', async () => {
     const store = await openAt(await newPlace());
     valueOf(await store.saveLabels({ added: [label('a'), label('b')], seen: NOBODY, expiredMs: 0 }));
     expect(valueOf(await store.clearLabels('a', auditEvent('one')))).toBe(true);
@@ -69,7 +69,7 @@ describe.each(DATABASES)('session labels in %s', (_database, newPlace) => {
     expect(events).toHaveLength(1);
   });
 
-  it('have a limit, and who has none beyond it is not taken for unlabelled', async () => {
+  it('have a limit, and a subject beyond it is not treated as unlabeled', async () => {
     const store = await openAt(await newPlace());
     const many = Array.from({ length: MAX_LABELS }, (_, no) => label(`s${no}`));
     valueOf(await store.saveLabels({ added: [...many, label('late')], seen: NOBODY, expiredMs: 0 }));

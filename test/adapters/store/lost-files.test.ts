@@ -35,7 +35,7 @@ async function isRefused(store: Store, what: string): Promise<void> {
   expect(store.fault).toMatchObject({ code: 'STORE_MOVED', what });
 }
 
-describe('the file of a store that is open', () => {
+describe('the file of an open store', () => {
   const TAKEN_AWAY: readonly (readonly [how: string, what: string, take: (path: string) => void])[] = [
     ['deleted', 'gone', (path) => unlinkSync(path)],
     [
@@ -63,7 +63,7 @@ describe('the file of a store that is open', () => {
   ];
 
   it.each(TAKEN_AWAY)(
-    'refuses writes when it is %s, says so once, and makes no new one',
+    'refuses writes when it is %s, says so once, and creates no new one',
     async (_, what, take) => {
       const { home, path, store, lines } = await opened();
       take(path);
@@ -77,7 +77,7 @@ describe('the file of a store that is open', () => {
     },
   );
 
-  it('is opened no more by a thread that rested when it is gone, until the same file comes back', async () => {
+  it('is not reopened by a suspended thread when it is gone, until the same file comes back', async () => {
     const { home, path, store, lines } = await opened(RESTS_SOON);
     store.onChange(() => undefined);
     await until('it rests', () => (existsSync(`${path}-wal`) ? undefined : true), scaledMs(30_000));
@@ -98,7 +98,7 @@ describe('the file of a store that is open', () => {
     expect(lines.filter((line) => line.startsWith('store:'))).toHaveLength(2);
   });
 
-  it('takes writes again when it was moved and is moved back under the thread that has it open', async () => {
+  it('accepts writes again when it is moved and moved back while open', async () => {
     const { home, path, store } = await opened();
     renameSync(path, `${path}.moved`);
     await isRefused(store, 'gone');
@@ -110,7 +110,7 @@ describe('the file of a store that is open', () => {
   });
 
   it.each(['-wal', '-shm'])(
-    'loses nothing acknowledged when its %s is deleted, and takes the next write',
+    'loses nothing acknowledged when its %s is deleted, and accepts the next write',
     async (end) => {
       const { home, path, store } = await opened();
       // So that the store has seen its logs.

@@ -12,7 +12,7 @@ const CUT = `
 const SECRET = 'a-secret-of-the-operator';
 
 describe('a store in PostgreSQL', () => {
-  it('keeps its tables in the first schema of the search path, under names of its own', async () => {
+  it('keeps its tables in the first schema of the search path, under its own names', async () => {
     const url = new URL(await newDatabase());
     await rowsOf(url.href, 'create schema own');
     url.searchParams.set('options', '-c search_path=own,public');
@@ -41,7 +41,7 @@ describe('a store in PostgreSQL', () => {
     ['a password with a bare %', `postgres://me:${SECRET}%x@127.0.0.1/assay`, /ASSAY_DATABASE_URL.*%25/],
     ['no URL', `postgres://[${SECRET}`, /ASSAY_DATABASE_URL/],
   ];
-  it.each(unusable)('is refused for %s, without the password', async (_what, databaseUrl, told) => {
+  it.each(unusable)('is refused for %s, without revealing the password', async (_what, databaseUrl, told) => {
     const opened = await tryStore({ home: '', databaseUrl });
     if (opened.ok) throw new Error('it was opened');
     const sentence = sentenceOf(opened.error);
@@ -49,7 +49,7 @@ describe('a store in PostgreSQL', () => {
     expect(sentence).not.toContain(SECRET);
   });
 
-  it('is refused for a wrong password and for a database that is not there', async () => {
+  it('is refused for a wrong password and for a missing database', async () => {
     const url = new URL(await newDatabase());
     const nameless = new URL(url);
     nameless.pathname = '/assay_no_such_database';
@@ -67,7 +67,7 @@ describe('a store in PostgreSQL', () => {
     }
   });
 
-  it('goes on when its connections are cut', async () => {
+  it('recovers when its connections are cut', async () => {
     const databaseUrl = await newDatabase();
     const store = await openAt({ home: '', databaseUrl });
     for (let cut = 0; cut < 3; cut++) {

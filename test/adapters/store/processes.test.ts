@@ -9,7 +9,7 @@ const WRITES = 200;
 const TOOLS = 8;
 
 describe.each(DATABASES)('two processes on one store in %s', (_database, newPlace) => {
-  it(`lose none of ${WRITES} writes that each makes at a time, and hear of each other`, async () => {
+  it(`lose none of their ${WRITES} concurrent writes each, and are notified of each other's`, async () => {
     const place = await newPlace();
     const parts: readonly StorePart[] = ['records', 'tokens'];
     const processes = parts.map((part) => startProcess(place, 'interleave', part, String(WRITES)));
@@ -24,7 +24,7 @@ describe.each(DATABASES)('two processes on one store in %s', (_database, newPlac
     expect(await Promise.all(processes.map(({ ended }) => ended))).toEqual([0, 0]);
   });
 
-  it(`lose none of ${WRITES} notes that each adds to one toolset at a time`, async () => {
+  it(`lose none of the ${WRITES} notes that each adds to one toolset concurrently`, async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const tools = Array.from({ length: TOOLS }, (_, at) => ({ namespacedName: `s.tool-${at}` }));

@@ -12,7 +12,7 @@ const KILLS = rounds({ short: 5, long: 40 });
 const AT_ONCE = 10;
 
 describe.each(DATABASES)('records and audit events in %s', (_, newPlace) => {
-  it(`are all there or none of them when the process is killed while it writes them, ${KILLS} times`, async () => {
+  it(`are all present or all absent after each of ${KILLS} kills during the write`, async () => {
     const chance = seeded('kills between records');
     const place = await newPlace();
     let done = 0;

@@ -37,14 +37,14 @@ async function writtenHome(): Promise<string> {
 const recalledIn = async (home: string, databaseUrl?: string): Promise<unknown> =>
   (await openRecordsFile(home, databaseUrl)).recalled;
 
-describe('the file of records', () => {
-  it('has what a first list needs: no setting, nothing removed, and of toolsets the equipped one', async () => {
+describe('the records file', () => {
+  it('has what a first list needs: no settings, nothing removed, and only the equipped toolset', async () => {
     const home = await writtenHome();
     expect(await recalledIn(home)).toEqual(KEPT);
     expect(statSync(join(home, 'records.json')).mode & 0o777).toBe(0o600);
   });
 
-  it('says that nothing was written where there is no store yet, and that nothing is known of another store', async () => {
+  it('reports that nothing was written if there is no store yet, and nothing for another store', async () => {
     expect(await recalledIn(tempDir())).toEqual([]);
     expect(await recalledIn(await writtenHome(), 'postgres://db.example/assay')).toBeUndefined();
   });
@@ -53,14 +53,14 @@ describe('the file of records', () => {
     ['cut', (text: string) => text.slice(0, 40)],
     ['empty', () => ''],
     ['of another format', (text: string) => text.replace('"format":1', '"format":2')],
-  ])('counts as none where it is %s', async (_what, damage) => {
+  ])('counts as absent if it is %s', async (_what, damage) => {
     const home = await writtenHome();
     const path = join(home, 'records.json');
     writeFileSync(path, damage(readFileSync(path, 'utf8')));
     expect(await recalledIn(home)).toBeUndefined();
   });
 
-  it('costs only the records in it that are not understood', async () => {
+  it('loses only the records in it that cannot be read', async () => {
     const home = await writtenHome();
     const path = join(home, 'records.json');
     const text = readFileSync(path, 'utf8');

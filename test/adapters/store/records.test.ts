@@ -84,14 +84,14 @@ const EACH: readonly RevisedChange[] = [
 ];
 
 describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) => {
-  it('are none at first, and no definition is accepted', async () => {
+  it('are empty at first, and no definition is accepted', async () => {
     const store = await openAt(await newPlace());
     expect(await newsOf(store)).toEqual({ records: [], unreadable: [], revision: 0 });
     expect(valueOf(await store.accepted('t'))).toBeUndefined();
     expect(valueOf(await store.auditEvents({ limit: 10 }))).toEqual([]);
   });
 
-  it('have a place in a store that was made before there were any, and what it held stays', async () => {
+  it('fit into a store created before they existed, whose content is kept', async () => {
     const place = await newPlace();
     const old = await openAt(place);
     const key = { id: 'k', purpose: 'p', bytes: Buffer.from('kept'), createdMs: 1 };
@@ -108,7 +108,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(valueOf(await store.keys('p'))).toEqual([key]);
   });
 
-  it('of all kinds are given back as they were saved, also after the store is opened anew', async () => {
+  it('of all kinds are returned as saved, also after reopening', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const saved = await save(store, EACH);
@@ -118,7 +118,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(await newsOf(await openAt(place))).toEqual(expected);
   });
 
-  it('may have any id, and are the same only where both kind and id are', async () => {
+  it('may have any id, and are the same only if both kind and id match', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const changes = ODD_NAMES.flatMap((id): readonly RevisedChange[] => [
@@ -135,7 +135,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect((await newsOf(again)).records).toEqual([...saved.filter((_, at) => at !== 13), ...gone]);
   });
 
-  it('are changed only in the revision that they are in', async () => {
+  it('change only in their current revision', async () => {
     const store = await openAt(await newPlace());
     const [first] = await save(store, [toolChange('t', 'first')]);
     const [second] = await save(store, [toolChange('t', 'second', { former: first!.revision })]);
@@ -151,7 +151,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(await newsOf(store)).toEqual({ records: [second], unreadable: [], revision: second!.revision });
   });
 
-  it('that are only looked at must be in their revisions, too', async () => {
+  it('that a commit only read must be in their current revision too', async () => {
     const store = await openAt(await newPlace());
     await save(store, [toolChange('seen', 1)]);
     const commit = (revision: number | undefined): ReturnType<Store['commit']> =>
@@ -165,7 +165,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(await commit(1)).toEqual({ ok: true, value: { revision: 2 } });
   });
 
-  it('are all changed, or none of them, with their audit events and what is accepted', async () => {
+  it('all change, or none, together with their audit events and accepted definitions', async () => {
     const store = await openAt(await newPlace());
     const [there] = await save(store, [toolChange('there', 1, { accepted: accepted('there') })]);
     const changes = [
@@ -187,7 +187,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(valueOf(await store.auditEvents({ limit: 10 }))).toHaveLength(3);
   });
 
-  it('take one change at a time: of two of one record at once the second one is too late', async () => {
+  it('take one change each: the second of two concurrent changes of one record fails', async () => {
     const store = await openAt(await newPlace());
     expect(valueOf(await saveRecords(store, [toolChange('t', 1), toolChange('t', 2)]))).toBeUndefined();
     expect(await newsOf(store)).toEqual({ records: [], unreadable: [], revision: 0 });
@@ -199,7 +199,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(valueOf(await store.accepted('t'))?.digest).toBe('second');
   });
 
-  it('are news since a revision in the order in which they changed, those that are gone among them', async () => {
+  it('since a revision are returned in the order of their changes, deletions included', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const [a, b, c] = await save(store, [toolChange('a', 1), toolChange('b', 1), toolChange('c', 1)]);
@@ -218,7 +218,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(await newsOf(store, 4)).toEqual({ unreadable: [], revision: 6, records: [...changed, ...back] });
   });
 
-  it('that a newer Assay wrote, or somebody damaged, are told apart, and cost no other record', async () => {
+  it('written by a newer Assay, or damaged, are distinguished, and affect no other record', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const saved = await save(
@@ -244,7 +244,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     });
   });
 
-  it('are read as of one moment, whatever another process does meanwhile', async () => {
+  it('are read as a snapshot, whatever another process does meanwhile', async () => {
     const place = await newPlace();
     const [own, other] = [await openAt(place), await openAt(place)];
     const writing = new AbortController();
@@ -269,7 +269,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(reads).toBeGreaterThan(5);
   });
 
-  it('lose no change that two make at a time, and are known in the order of their revisions', async () => {
+  it('lose no concurrent change, and are ordered by revision', async () => {
     const place = await newPlace();
     const stores = [await openAt(place), await openAt(place)] as const;
     const seen = new Map<string, unknown>();
@@ -288,7 +288,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(stepsIn(whole, 'shared')).toHaveLength(80);
   });
 
-  it('are told to another process, with their audit events; a read tells nothing', async () => {
+  it('are announced to another process with their audit events; a read announces nothing', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const other = startProcess(place, 'idle');
@@ -313,7 +313,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(await other.ended).toBe(0);
   });
 
-  it('are read by the ten thousand, and 500 of them with audit events are changed at once', async () => {
+  it('can be read by the ten thousand, and 500 of them changed at once with audit events', async () => {
     const store = await openAt(await newPlace());
     const ids = Array.from({ length: 10_000 }, (_, at) => `tool-${at}`);
     const startMs = performance.now();
@@ -338,7 +338,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
 });
 
 describe.each(DATABASES)('the accepted definitions of a store in %s', (_database, newPlace) => {
-  it('are the first ones that somebody saw', async () => {
+  it('are the first ones that anybody saw', async () => {
     const store = await openAt(await newPlace());
     const [a, b] = [accepted('a'), accepted('b')];
     expect(valueOf(await store.acceptFirst([a]))).toEqual(new Map([['a', a.digest]]));
@@ -353,7 +353,7 @@ describe.each(DATABASES)('the accepted definitions of a store in %s', (_database
     expect(valueOf(await store.acceptFirst([]))).toEqual(new Map());
   });
 
-  it('are the same for all who see different ones at a time', async () => {
+  it('are the same for all processes that see different ones concurrently', async () => {
     const place = await newPlace();
     const stores = [await openAt(place), await openAt(place)];
     const ids = Array.from({ length: 100 }, (_, at) => `tool-${at}`);
@@ -369,7 +369,7 @@ describe.each(DATABASES)('the accepted definitions of a store in %s', (_database
     expect(later).toEqual(given[0]);
   });
 
-  it('are found by any name that a tool may have', async () => {
+  it('are found under any name that a tool may have', async () => {
     const store = await openAt(await newPlace());
     const definitions = ODD_NAMES.map((id) => accepted(id, { text: ODD }));
     const digests = valueOf(await store.acceptFirst(definitions));
@@ -378,7 +378,7 @@ describe.each(DATABASES)('the accepted definitions of a store in %s', (_database
     expect(valueOf(await store.accepted('a\u0000'))).toBeUndefined();
   });
 
-  it('are not written again when all are known', async () => {
+  it('are not written again if all are known', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     valueOf(await store.acceptFirst([accepted('a')]));

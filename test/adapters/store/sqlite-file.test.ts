@@ -55,7 +55,7 @@ async function written(): Promise<StorePlace> {
 }
 
 describe('the file of a store', () => {
-  it('is for its user alone, in a folder that is so too', async () => {
+  it('is accessible to its user only, as is its folder', async () => {
     const place = newPlace();
     const store = await openAt(place);
     valueOf(await saveSetting(store, 'a', 1));
@@ -68,7 +68,7 @@ describe('the file of a store', () => {
     expect(statSync(fileOf(place)).mode & 0o777).toBe(0o600);
   });
 
-  it('writes ahead, and waits for the disk with each write', async () => {
+  it('uses a write-ahead log, and syncs each write to disk', async () => {
     const place = newPlace();
     await openAt(place);
     expect(await rawRows(place, 'pragma journal_mode')).toEqual([{ journal_mode: 'wal' }]);
@@ -87,7 +87,7 @@ describe('a damaged file', () => {
     ['has a page of noise', (path) => writeFileSync(path, noisy(readFileSync(path)))],
   ];
   it.each(damages)(
-    'that %s is kept under another name, and the next start begins anew',
+    'that %s is kept under another name, and the next start begins with an empty store',
     async (_what, damage) => {
       const place = await written();
       damage(fileOf(place));
@@ -106,7 +106,7 @@ describe('a damaged file', () => {
     },
   );
 
-  it('an empty one is no damage', async () => {
+  it('is not assumed if the file is empty', async () => {
     const place = newPlace();
     mkdirSync(place.home);
     writeFileSync(fileOf(place), '');
@@ -119,27 +119,27 @@ function noisy(bytes: Buffer): Buffer {
   return bytes.fill(0xa5, 4096, 5 * 4096);
 }
 
-describe('a store that cannot be used', () => {
+describe('an unusable store', () => {
   const refused = (reason: RegExp): unknown => ({
     ok: false,
     error: { code: 'STORE_UNAVAILABLE', reason: expect.stringMatching(reason) },
   });
 
-  it('because a folder has its name, stays as it is', async () => {
+  it('is left unchanged if a folder has its name', async () => {
     const place = newPlace();
     mkdirSync(fileOf(place), { recursive: true });
     expect(await tryStore(place)).toEqual(refused(/assay\.db": it is a folder$/));
     expect(readdirSync(place.home)).toEqual(['assay.db']);
   });
 
-  it('because its home is a file, is refused', async () => {
+  it('is refused if its home is a file', async () => {
     const place = newPlace();
     writeFileSync(place.home, 'x');
     expect(await tryStore(place)).toEqual(refused(/home": /));
   });
 
   it.skipIf(IS_ROOT)(
-    'because its file may not be read, stays as it is (permissions do not bind root)',
+    'is left unchanged if its file may not be read (permissions do not bind root)',
     async () => {
       const place = await written();
       chmodSync(fileOf(place), 0o000);
@@ -149,7 +149,7 @@ describe('a store that cannot be used', () => {
   );
 
   it.skipIf(IS_ROOT)(
-    'because its folder may not be written, stays as it is (permissions do not bind root)',
+    'is left unchanged if its folder may not be written (permissions do not bind root)',
     async () => {
       const place = await written();
       chmodSync(place.home, 0o500);
@@ -162,7 +162,7 @@ describe('a store that cannot be used', () => {
 
   const disk = smallDisk();
   it.skipIf(disk === undefined)(
-    'because the disk is full, says so, has nothing half, and goes on when there is room (needs to mount one)',
+    'says that the disk is full, has nothing half-written, and recovers once there is room (needs to mount one)',
     async () => {
       const place = { home: disk ?? '', databaseUrl: undefined };
       const store = await openAt(place);
@@ -189,8 +189,8 @@ function smallDisk(): string | undefined {
   return path;
 }
 
-describe.concurrent('a lock that another process holds', () => {
-  it('of 3 s delays a write, and not the rest of this process', async () => {
+describe.concurrent('a lock held by another process', () => {
+  it('for 3 s delays a write, but not the rest of this process', async () => {
     const place = newPlace();
     const store = await openAt(place);
     const other = startProcess(place, 'lock', '3000');
@@ -211,7 +211,7 @@ describe.concurrent('a lock that another process holds', () => {
     await other.ended;
   });
 
-  it('of more than 5 s is a refusal, after which the store goes on', async () => {
+  it('for more than 5 s causes a refusal, after which the store recovers', async () => {
     const place = newPlace();
     const store = await openAt(place);
     const other = startProcess(place, 'lock', '60000');
@@ -252,8 +252,8 @@ describe('a store whose files disappear while it is opened', () => {
   });
 });
 
-describe('a thread of a store that ends by itself', () => {
-  it('costs what was under way, and is started again by the next call', async () => {
+describe('a store thread that exits by itself', () => {
+  it('loses the pending requests, and is restarted by the next one', async () => {
     const threads = new Set<Worker>();
     channel('worker_threads').subscribe((message) => threads.add((message as { worker: Worker }).worker));
     const place = newPlace();

@@ -54,8 +54,8 @@ async function set(place: StorePlace, value: string): Promise<void> {
   expect(await startProcess(place, 'set', value).ended).toBe(0);
 }
 
-describe('the thread of a store that nobody asks anything', () => {
-  it('ends, with its file closed in order, and starts again with the next call', async () => {
+describe('an idle store thread', () => {
+  it('suspends, with its file closed properly, and resumes with the next request', async () => {
     const threads = new Threads();
     const place = { home: tempDir(), databaseUrl: undefined };
     const store = await openAt(place, undefined, RESTS_SOON);
@@ -78,7 +78,7 @@ describe('the thread of a store that nobody asks anything', () => {
     expect(threads.started).toBe(2);
   });
 
-  it('hears while it rests what other processes change, that alone, and once', async () => {
+  it('reports changes by other processes while suspended, exactly those, and once', async () => {
     const { place, store, threads, heard } = await listen();
     valueOf(await store.addToken(token('t')));
     valueOf(await saveSetting(store, 'a', 1));
@@ -96,7 +96,7 @@ describe('the thread of a store that nobody asks anything', () => {
     await until('it is told of what a call saw first', () => (heard.length > 0 ? true : undefined));
   });
 
-  it('says nothing of its own rest, nor where nothing changed', async () => {
+  it('reports nothing for its own suspension, or if nothing changed', async () => {
     const { store, threads, heard } = await listen();
     valueOf(await saveSetting(store, 'a', 1));
     await until('it is told', () => (heard.length > 0 ? true : undefined));
@@ -110,7 +110,7 @@ describe('the thread of a store that nobody asks anything', () => {
     expect([heard, threads.started]).toEqual([[], 2]);
   });
 
-  it('can be closed at any moment of its going to rest', async () => {
+  it('can be closed at any moment of suspending', async () => {
     const moments = Array.from({ length: 12 }, async (_, at) => {
       const place = { home: tempDir(), databaseUrl: undefined };
       const store = await openAt(place, undefined, RESTS_SOON);
@@ -139,8 +139,8 @@ function errorsOnly(): Log & { readonly errors: readonly (readonly [string, unkn
   };
 }
 
-describe('a file that cannot be opened again after a rest', () => {
-  it('because it is damaged, is set aside and stays refused: this process makes no new one', async () => {
+describe('a file that cannot be reopened after a suspension', () => {
+  it('is set aside if damaged, and stays refused: this process creates no new one', async () => {
     const log = errorsOnly();
     const { place, store, threads, heard } = await listen(log);
     valueOf(await store.addToken(token('t')));
@@ -165,7 +165,7 @@ describe('a file that cannot be opened again after a rest', () => {
     expect(valueOf(await (await openAt(place)).tokens())).toEqual([]);
   });
 
-  it('because a newer Assay wrote it, stays refused, and as it is', async () => {
+  it('stays refused and unchanged if a newer Assay wrote it', async () => {
     const log = errorsOnly();
     const { place, store, threads, heard } = await listen(log);
     valueOf(await store.addToken(token('t')));
@@ -182,7 +182,7 @@ describe('a file that cannot be opened again after a rest', () => {
     expect([heard, log.errors.length, threads.started]).toEqual([[], 1, 2]);
   });
 
-  it('because something stands in its place, is told once and tried until that is gone', async () => {
+  it('is reported once and retried if something else has taken its place', async () => {
     const log = errorsOnly();
     const { place, store, threads, heard } = await listen(log);
     valueOf(await store.addToken(token('t')));
@@ -205,8 +205,8 @@ describe('a file that cannot be opened again after a rest', () => {
   });
 });
 
-describe('two processes that listen on one home and do nothing', () => {
-  it('do not wake each other, and hear of a third one', async () => {
+describe('two idle processes on one home', () => {
+  it('do not wake each other, and are notified by a third one', async () => {
     const place = { home: tempDir(), databaseUrl: undefined };
     const idle = [startProcess(place, 'idle'), startProcess(place, 'idle')];
     for (const one of idle) await until('it is ready', () => (one.lines().length > 1 ? true : undefined));

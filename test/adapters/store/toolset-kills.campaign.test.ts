@@ -23,7 +23,7 @@ interface Equipment {
 }
 
 describe.each(DATABASES)('toolsets in %s', (_, newPlace) => {
-  it(`are as before a step or as after it when the process is killed between them, ${KILLS} times`, async () => {
+  it(`are as before or after a step in each of ${KILLS} kills between them`, async () => {
     const chance = seeded('kills between equippings');
     const place = await newPlace();
     const store = await openAt(place);

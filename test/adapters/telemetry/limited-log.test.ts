@@ -30,8 +30,8 @@ const leftOut = (server: string, lines: number): unknown => [
   { server, lines, maxPerSecond: 2 },
 ];
 
-describe('the log of what servers cause', () => {
-  it('takes a burst, then so many lines a second, and says once how many it left out', () => {
+describe('the log of events caused by servers', () => {
+  it('accepts a burst, then a fixed rate of lines, and reports once how many it dropped', () => {
     const { flood, pass, taken, due } = opened();
     flood(1_020, 'loud');
     expect(taken()).toHaveLength(20);
@@ -46,14 +46,14 @@ describe('the log of what servers cause', () => {
     expect(taken()).toEqual([]);
   });
 
-  it('does not report what is left out of a level that is hidden', () => {
+  it('does not report dropped lines of a hidden level', () => {
     const { limited, pass, taken } = opened();
     for (let at = 0; at < 100; at += 1) limited.debug('server stderr', { server: 'loud', text: 'x' });
     pass(1_000);
     expect(taken()).toEqual([]);
   });
 
-  it('lets no server take the share of another, nor anything of what Assay says itself', () => {
+  it("gives no server the share of another, or of Assay's own messages", () => {
     const { limited, flood, taken } = opened();
     flood(100, 'loud');
     taken();
@@ -74,7 +74,7 @@ describe('the log of what servers cause', () => {
     expect(other.taken()).toHaveLength(1);
   });
 
-  it('takes as many again after a silence, and no more than a burst after a long one', () => {
+  it('accepts more again after a silence, and at most a burst after a long one', () => {
     const { flood, pass, taken } = opened();
     flood(20, 'loud');
     pass(10_000);

@@ -26,7 +26,7 @@ describe('the fields of a log line', () => {
       'apikey',
     ],
     ...['X-Api-Key', 'privateKey', 'credentials', 'jwt', 'secretKey'],
-  ])('show nothing under the key %s, however deep', (key) => {
+  ])('hide everything under the key %s, however deep', (key) => {
     expect(maskedFields({ a: [{ [key]: 'x' }], [key]: { nested: 'x' } }, same)).toEqual({
       a: [{ [key]: '[masked]' }],
       [key]: '[masked]',
@@ -43,16 +43,16 @@ describe('the fields of a log line', () => {
     'author',
     'keyboard',
     'path',
-  ])('show what stands under the key %s', (key) =>
+  ])('show the value under the key %s', (key) =>
     expect(maskedFields({ [key]: 'x' }, same)).toEqual({ [key]: 'x' }),
   );
 
-  it('keep what is no text as it is: absent, null, false, zero and empty differ', () => {
+  it('keep non-text values: absent, null, false, zero and empty differ', () => {
     const fields = { a: undefined, b: null, c: false, d: 0, e: '', f: [], g: {}, token: null, secret: false };
     expect(maskedFields(fields, same)).toStrictEqual(fields);
   });
 
-  it('have every text masked: in arrays, keys, errors and what writes itself as JSON', () => {
+  it('have every text masked: in arrays, keys, errors and objects with toJSON', () => {
     const mask = (text: string): string => text.replaceAll('hush', '***');
     const error = new Error('hush');
     error.stack = 'Error: hush\n    at x';
@@ -65,7 +65,7 @@ describe('the fields of a log line', () => {
     });
   });
 
-  it('end at a depth that nobody reads, also where they hold themselves', () => {
+  it('are cut at a maximum depth, also if they are circular', () => {
     const ring: { again?: unknown } = {};
     ring.again = ring;
     expect(JSON.stringify(maskedFields({ ring }, same))).toContain('[too deep]');

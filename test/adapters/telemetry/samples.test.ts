@@ -5,7 +5,7 @@ import { MethodTally } from '../../../src/adapters/telemetry/tally.ts';
 
 const RUNBOOK = readFileSync(new URL('../../../docs/RUNBOOK.md', import.meta.url), 'utf8');
 
-it('the runbook has each metric, with its type, labels and meaning', () => {
+it('the runbook documents each metric, with its type, labels and meaning', () => {
   const rows = METRICS.map(({ name, type, labels, help }) => {
     const shown = labels.length === 0 ? '–' : labels.map((label) => `\`${label}\``).join(', ');
     return `| \`${name}\` | ${type} | ${shown} | ${help} |`;
@@ -13,7 +13,7 @@ it('the runbook has each metric, with its type, labels and meaning', () => {
   expect(RUNBOOK.split('\n').filter((line) => line.startsWith('| `assay_'))).toEqual(rows);
 });
 
-it('every metric has samples, whose labels are those of its row', () => {
+it('every metric has samples with exactly its documented labels', () => {
   const tally = new MethodTally('a', 'tools/call');
   tally.end('ok', tally.begin());
   tally.end('error', tally.begin());
@@ -47,7 +47,7 @@ it('every metric has samples, whose labels are those of its row', () => {
   expect(samples.get('assay_private_links')).toEqual([{ labels: { server: 'a' }, value: 4 }]);
 });
 
-it('a server without a queue has no length of one', () => {
+it('a server without a queue has no queue length', () => {
   const readings = {
     servers: [{ name: 'a', state: 'up', restarts: 0, waiting: undefined, privateLinks: 0 }],
     states: [],

@@ -20,16 +20,16 @@ function ofHttp(url: string, headers: Readonly<Record<string, string>> = {}): re
   return secretsOf({ kind: 'http', flavour: 'auto', url: new URL(url), headers });
 }
 
-describe('the value of a variable is secret', () => {
+describe("a variable's value is secret", () => {
   it.each(['API_KEY', 'KEY', 'apiKey', 'GITHUB_PAT', 'DB_PASSWORD', 'CLIENT_SECRET', 'AUTH', 'accesstoken'])(
-    'if it is called %s',
+    'if the variable is called %s',
     (name) => expect(ofVariable(name, 'not-random')).toEqual(['not-random']),
   );
-  it('if it looks like chance, whatever it is called', () => {
+  it('if it looks random, whatever the variable is called', () => {
     expect(ofVariable('VALUE', RANDOM)).toEqual([RANDOM]);
     expect(ofVariable('VALUE', `ghp_${RANDOM}`)).toEqual([`ghp_${RANDOM}`]);
   });
-  it('in part, if it is a URL with a password or a key in it', () => {
+  it('in part, if it is a URL with a password or key', () => {
     expect(ofVariable('DATABASE_URL', 'postgres://me:hunter2hunter2@db/x?sslmode=disable')).toEqual([
       'me:hunter2hunter2',
       'hunter2hunter2',
@@ -37,12 +37,12 @@ describe('the value of a variable is secret', () => {
     expect(ofVariable('HOOK', `https://hooks.example.com/services/T0/${RANDOM}`)).toEqual([RANDOM]);
     expect(ofVariable('TOKEN_URL', 'https://example.com/oauth/token')).toEqual([]);
   });
-  it('if a scheme stands before it, also without that', () => {
+  it('if a scheme precedes it, also without the scheme', () => {
     expect(ofVariable('AUTH', 'Bearer abcdefgh')).toEqual(['Bearer abcdefgh', 'abcdefgh']);
   });
 });
 
-describe('the value of a variable is not secret', () => {
+describe("a variable's value is not secret", () => {
   it.each([
     ['PATH', '/usr/local/sbin:/usr/local/bin:/usr/bin'],
     ['NODE_ENV', 'production'],
@@ -58,11 +58,11 @@ describe('the value of a variable is not secret', () => {
     ['TENANT', '0b8f1a52-8f0e-4c55-9f1d-3f4a3b1c2d4e'],
     ['PACKAGE', '@modelcontextprotocol/server-filesystem@2026.8.31'],
     ['TITLE', 'A sentence of several words, with 3 digits: 123'],
-  ])('if it is like %s=%s', (name, value) => expect(ofVariable(name, value)).toEqual([]));
+  ])('in %s=%s', (name, value) => expect(ofVariable(name, value)).toEqual([]));
 });
 
 describe('an argument is secret', () => {
-  it('behind an option that says so, in either form', () => {
+  it('after an option that implies it, in either form', () => {
     expect(ofArguments('--api-key', 'not-random', '--verbose', 'all-of-it')).toEqual(['not-random']);
     expect(ofArguments('--api-key=not-random', '--root=/srv/somewhere')).toEqual(['not-random']);
     expect(ofArguments('--header', 'Authorization: Bearer abcdefgh')).toContain('abcdefgh');
@@ -73,7 +73,7 @@ describe('an argument is secret', () => {
 });
 
 describe('a server at a URL', () => {
-  it('has secrets in all headers but those that everybody sends', () => {
+  it('has secrets in all headers except common ones', () => {
     expect(ofHttp('http://a/mcp', { 'User-Agent': 'assay-tests', 'X-Team': 'team-seven' })).toEqual([
       'team-seven',
     ]);
@@ -85,7 +85,7 @@ describe('a server at a URL', () => {
       'hunter2hunter2',
     ]);
   });
-  it('has secrets in its query and path where they are called or look so', () => {
+  it('has secrets in its query and path if their name or look implies it', () => {
     expect(ofHttp(`http://a/mcp/${RANDOM}?key=hidden-query&page=long-enough`)).toEqual([
       'hidden-query',
       RANDOM,
@@ -94,7 +94,7 @@ describe('a server at a URL', () => {
 });
 
 describe('Assay’s own environment', () => {
-  it('has secrets where a name or a URL says so, and not where a value only looks like chance', () => {
+  it('has secrets if a name or URL implies it, but not if a value only looks random', () => {
     const env = {
       ASSAY_TOKEN: 'token-of-assay',
       ASSAY_DATABASE_URL: 'postgres://assay:hidden-password@db/assay',

@@ -9,8 +9,8 @@ function check(secrets: readonly string[], text: string, expected: string): void
 
 const KEY = 'pa/ss"wö+rd 12345';
 
-describe('a secret that is known', () => {
-  it('is masked wherever it stands, and nothing else is', () => {
+describe('a known secret', () => {
+  it('is masked everywhere, and nothing else is', () => {
     check(['hunter22hunter22'], 'a hunter22hunter22 b hunter22hunter22', 'a [masked] b [masked]');
     check(['hunter22hunter22'], 'nothing of it here', 'nothing of it here');
     check([], 'nothing is known', 'nothing is known');
@@ -29,7 +29,7 @@ describe('a secret that is known', () => {
     check([KEY], `>${form}<`, '>[masked]<');
   });
 
-  it('is masked in base64 whatever stands before it, so that at most edges of it are left', () => {
+  it('is masked in base64 at any offset, leaving at most its edges', () => {
     for (const before of ['', 'u', 'us', 'user:', 'longer user:'])
       for (const alphabet of ['base64', 'base64url'] as const) {
         const known = new Secrets();
@@ -41,40 +41,40 @@ describe('a secret that is known', () => {
       }
   });
 
-  it('of characters that mean something to a regular expression is masked as it is, and only so', () => {
+  it('with special characters of regular expressions is masked literally', () => {
     check(['.*+?^${}()|[]\\/-'], 'x.*+?^${}()|[]\\/-y', 'x[masked]y');
     check(['a.c.e.g.i'], 'aXcXeXgXi', 'aXcXeXgXi');
     check(['$&$1$`$$$$'], 'x$&$1$`$$$$y', 'x[masked]y');
     check(['........'], 'password', 'password');
   });
 
-  it('that overlaps another leaves nothing of either', () => {
+  it('that overlaps another is masked together with it', () => {
     check(['abcdefghijkl', 'ghijklmnopqr'], '-abcdefghijklmnopqr-', '-[masked]-');
     check(['abcabcabc'], 'abcabcabcabcab', '[masked]ab');
     check(['aaaaaaaa'], 'a'.repeat(1_000), '[masked]');
   });
 
-  it('that begins another is masked beside it', () => {
+  it('that is a prefix of another is masked next to it', () => {
     check(['secret-one', 'secret-one-and-two'], 'secret-one-and-two secret-one', '[masked] [masked]');
     check(['secret-one-and-two', 'secret-one'], 'secret-one-and-two secret-one', '[masked] [masked]');
   });
 
-  it('stands next to another without a gap', () => {
+  it('adjacent to another is masked without a gap', () => {
     check(['abcdefgh', 'ijklmnop'], 'abcdefghijklmnop!', '[masked]!');
   });
 
-  it('of which a quote kept only the beginning is masked as far as it goes', () => {
+  it('that was truncated by a quotation is masked as far as it goes', () => {
     check(['0123456789abcdefghij'], 'it said "0123456789abcde…', 'it said "[masked]…');
     check(['0123456789abcdefghij'], 'it said "0123456789"', 'it said "0123456789"');
   });
 
-  it('of several lines is masked line by line', () => {
+  it('with several lines is masked line by line', () => {
     const pem = '-----BEGIN X-----\nMIIEvQIBADANBgkqh\nkiG9w0BAQEFAASCB\n-----END X-----\n';
     check([pem], 'b: kiG9w0BAQEFAASCB', 'b: [masked]');
     check([pem], 'MIIEvQIBADANBgkqh', '[masked]');
   });
 
-  it('shorter than 8 characters is not masked', () => {
+  it('of fewer than 8 characters is not masked', () => {
     check(['1234567'], 'at 1234567', 'at 1234567');
     check(['12345678'], 'at 12345678', 'at [masked]');
   });
@@ -84,7 +84,7 @@ describe('a secret that is known', () => {
     const line = `${'lorem ipsum '.repeat(90_000)}secret-number-299-${'x'.repeat(20)}${'-'.repeat(20_000)}`;
     check(many, line, line.replace(/secret-number-\S+?x{20}/, '[masked]'));
   });
-  it('that is added later is masked from then on', () => {
+  it('is masked from the moment it is added', () => {
     const known = new Secrets();
     expect(known.mask('first-secret')).toBe('first-secret');
     known.add(['first-secret']);

@@ -9,13 +9,13 @@ function nested(levels: number, inner: string): string {
   return `${'{"a":'.repeat(levels)}${inner}${'}'.repeat(levels)}`;
 }
 
-describe('the arguments that people see', () => {
+describe('arguments as shown to people', () => {
   it.each([
     '{"account":90071992547409931,"amount":0.10000000000000000555,"n":1e400}',
     '[-0,1.0,1E2,-1.50,1e-400,0.1,12]',
     '{"rawJSON":"1","__proto__":{"toJSON":1.0}}',
     '1e400',
-  ])('have their numbers as written: %s', (text) => {
+  ])('keep their numbers as written: %s', (text) => {
     expect(shown(text)).toEqual({ text, isShortened: false });
   });
 
@@ -31,7 +31,7 @@ describe('the arguments that people see', () => {
     expect(shown('{"note":"is hunter2"}').text).toBe('{"note":"is [masked]"}');
   });
 
-  it('say that they are shortened where they are nested too deeply', () => {
+  it('say that they are shortened if they nest too deeply', () => {
     const whole = nested(20, '1');
     expect(shown(whole)).toEqual({ text: whole, isShortened: false });
     expect(shown(nested(20, '{"b":1}'))).toEqual({ text: nested(20, '"***"'), isShortened: true });
@@ -39,13 +39,13 @@ describe('the arguments that people see', () => {
   });
 
   it.each(['{"a":1,"a":0.10000000000000000555}', '{"pass":"x"'])(
-    'are the text itself where readers would differ: %s',
+    'are shown as text if readers would disagree: %s',
     (text) => {
       expect(shown(text)).toEqual({ text, isShortened: false });
     },
   );
 
-  it('are cut after 4,000 characters', () => {
+  it('are truncated after 4,000 characters', () => {
     const text = JSON.stringify('x'.repeat(4_000));
     expect(shown(text)).toEqual({ text: `${text.slice(0, 4_000)}…`, isShortened: true });
   });

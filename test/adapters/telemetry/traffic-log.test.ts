@@ -51,7 +51,7 @@ describe('the log of clients and calls', () => {
     ]);
   });
 
-  it('says every ten seconds how many more there were', async () => {
+  it('reports every ten seconds how many more there were', async () => {
     const { call, connect, pass, taken } = opened();
     for (let count = 0; count < 20 + 1_204; count += 1) call(CLIENT, count < 1_200 ? 'ok' : 'error');
     for (let count = 0; count < 3; count += 1) connect(CLIENT, false);

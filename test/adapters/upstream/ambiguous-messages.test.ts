@@ -64,7 +64,7 @@ const FIRST = ((): number => {
   return id;
 })();
 
-describe('a server whose message readers would read differently', () => {
+describe('a server whose message different readers would read differently', () => {
   it.for([
     [
       `{"jsonrpc":"2.0","id":${FIRST},"result":{"forged":1},"id":${FIRST + 1}}`,
@@ -78,7 +78,7 @@ describe('a server whose message readers would read differently', () => {
       `{"jsonrpc":"2.0","method":"notifications/message","params":{},"ID":${FIRST},"result":{}}`,
       'the member "ID" is read as "id"',
     ],
-  ] as const)('answers nothing where the id is unclear, and it is logged: %s', async ([text, reason]) => {
+  ] as const)('gets no answer if the id is ambiguous, which is logged: %s', async ([text, reason]) => {
     const { ended, warnings, sent } = await heard(text);
     expect([ended.size, sent]).toEqual([0, []]);
     expect(warnings).toEqual([
@@ -97,7 +97,7 @@ describe('a server whose message readers would read differently', () => {
       'the member "requeſtState" is read as "requestState"',
     ],
     ['"result":{"_meta":{},"_META":{}}', 'the member "_META" is read as "_meta"'],
-  ] as const)('fails the call at once whose id it carries: %s', async ([members, reason]) => {
+  ] as const)('fails the call whose id it carries at once: %s', async ([members, reason]) => {
     const { ended } = await heard(`{"jsonrpc":"2.0","id":${FIRST},${members}}`);
     expect([...ended.keys()]).toEqual([FIRST]);
     const result = ended.get(FIRST);
@@ -110,7 +110,7 @@ describe('a server whose message readers would read differently', () => {
     );
   });
 
-  it('is told so where it asks something, and no call of ours with that id ends', async () => {
+  it('gets an error if it is a request, and ends no call of Assay with that id', async () => {
     const { ended, sent } = await heard(
       `{"jsonrpc":"2.0","id":${FIRST},"method":"elicitation/create","params":{"mode":"form","Mode":"url"}}`,
     );
@@ -120,7 +120,7 @@ describe('a server whose message readers would read differently', () => {
     ]);
   });
 
-  it('is logged once, and not once for each message', async () => {
+  it('is logged once, and not once per message', async () => {
     const { conversation, warnings } = talk();
     for (let count = 0; count < 1_000; count += 1) await conversation.receive(Buffer.from('{"id":1,"id":2}'));
     expect(warnings).toHaveLength(1);

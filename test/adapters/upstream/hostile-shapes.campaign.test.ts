@@ -149,7 +149,7 @@ describe('no turn of the event loop takes long', () => {
   });
 });
 
-it('messages of one server are heard in their order, a large one before the small ones that follow it', async () => {
+it('messages of one server are handled in order, a large one before the small ones that follow it', async () => {
   const heard: string[] = [];
   const into = inlet((message) =>
     heard.push(message.kind === 'response' ? (message.idText ?? '') : message.kind),

@@ -19,7 +19,7 @@ async function codeOf(timeoutMs: number, giveUp?: (cancellation: Cancellation) =
   return settled;
 }
 
-it('a request that is given up has the refusal that says so, not the failure of its aborted exchange', async () => {
+it('an abandoned request fails with that reason, not with the failure of its aborted exchange', async () => {
   expect(await codeOf(1)).toBe('SERVER_TIMEOUT');
   expect(await codeOf(60_000, (cancellation) => cancellation.cancel())).toBe('CANCELLED');
 });

@@ -40,6 +40,6 @@ it.each([
   ['application/problem+json; charset=utf-8', 'x'.repeat(200)],
   ['text/plain', undefined],
   [undefined, undefined],
-])('of an answer of type %s that is no message at most its start is logged', async (type, text) => {
+])('of an answer of type %s that is not a message, at most the beginning is logged', async (type, text) => {
   expect(await quotedOf(type)).toBe(text);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { StreamPosition } from '../../../src/adapters/upstream/stream-position.ts';
 
-describe('how long Assay waits before it takes up a stream again', () => {
+describe('the delay before a stream is resumed', () => {
   /** Waits after connections in a row that brought nothing, where the server asks for `retryMs`. */
   const check = (retryMs: number | undefined, expected: readonly number[]): void => {
     const trail = new StreamPosition();
@@ -13,13 +13,13 @@ describe('how long Assay waits before it takes up a stream again', () => {
     expect([retryMs, waits]).toEqual([retryMs, expected]);
   };
 
-  it('is what the server asks for, or half a second, and more where that is in vain', () => {
+  it('is what the server asks for, or half a second, and grows if that fails', () => {
     check(undefined, [500, 500, 1_000, 2_000, 4_000]);
     check(200, [200, 200, 400, 800]);
     check(0, [0, 50, 100, 200]);
   });
 
-  it('is never less than asked for, and bounded where nothing was, or what cannot be meant', () => {
+  it('is never less than requested, and limited if nothing or nonsense was requested', () => {
     check(60_000, [60_000, 60_000, 60_000]);
     check(2 ** 40, [300_000, 300_000]);
     const trail = new StreamPosition();
@@ -27,7 +27,7 @@ describe('how long Assay waits before it takes up a stream again', () => {
     expect(trail.waitMs).toBe(30_000);
   });
 
-  it('is short again after something came', () => {
+  it('is short again after something arrived', () => {
     const trail = new StreamPosition();
     for (let vain = 0; vain < 5; vain += 1) trail.begin();
     trail.advance();
@@ -35,8 +35,8 @@ describe('how long Assay waits before it takes up a stream again', () => {
   });
 });
 
-describe('the place of a stream', () => {
-  it('is that of the last id that a header can hold', () => {
+describe('the position in a stream', () => {
+  it('is the last id that a header can hold', () => {
     const trail = new StreamPosition();
     const placeAfter = (lastId: string | undefined): string | undefined => {
       trail.follow({ lastId, retryMs: undefined });
@@ -52,7 +52,7 @@ describe('the place of a stream', () => {
     expect(trail.lastId).toBeUndefined();
   });
 
-  it('knows events that came on an earlier connection, the last few thousand of them', () => {
+  it('includes events of earlier connections, the last few thousand of them', () => {
     const trail = new StreamPosition();
     const areNew = (...ids: readonly (string | undefined)[]): readonly boolean[] =>
       ids.map((id) => trail.isNew(id));

@@ -132,7 +132,7 @@ describe('a run', () => {
     expect(await search('word1', { filter: { repositoryId: 'repo' }, limit: 1 })).toEqual(['word1']);
   });
 
-  test('sends two requests at a time', async () => {
+  test('sends two concurrent requests', async () => {
     putFile(db, { path: 'a.ts', chunks: words(40) });
     service.script.push({ kind: 'well' }, ...words(9).map(() => ({ kind: 'silent' }) as const));
     const controller = new AbortController();
@@ -145,7 +145,7 @@ describe('a run', () => {
 });
 
 describe('failures of the service', () => {
-  test('that pass are waited for', async () => {
+  test('that are temporary are waited for', async () => {
     putFile(db, { path: 'a.ts', chunks: words(4) });
     await embed();
     putFile(db, { path: 'b.ts', chunks: ['new'] });
@@ -158,7 +158,7 @@ describe('failures of the service', () => {
     expect(waits).toEqual([3_000, 1_000, 2_000]);
   });
 
-  test('that last leave the run partial, and the next one embeds the rest', async () => {
+  test('that persist leave the run partial, and the next one embeds the rest', async () => {
     putFile(db, { path: 'a.ts', chunks: words(8) });
     service.script.push({ kind: 'well' }, { kind: 'well' });
     for (let index = 0; index < 20; index += 1) service.script.push({ kind: 'status', status: 503 });
@@ -254,7 +254,7 @@ describe('failures of the service', () => {
   });
 });
 
-test('where sqlite-vec cannot be loaded, nothing is embedded, and the report says so', async () => {
+test('without sqlite-vec nothing is embedded, and the report says so', async () => {
   putFile(db, { path: 'a.ts', chunks: ['text'] });
   const without = (extension: () => string): Promise<EmbeddingReport> =>
     embedRepository(service.settings(), { db, repositoryId: 'repo' }, { extension });
@@ -271,7 +271,7 @@ test('where sqlite-vec cannot be loaded, nothing is embedded, and the report say
 });
 
 describe('a change of the model', () => {
-  test('is told by a search, which makes no request, until the next run has embedded everything', async () => {
+  test('is reported by a search, which makes no request, until the next run has embedded everything', async () => {
     putFile(db, { path: 'a.ts', chunks: words(3) });
     await embed();
     const requests = service.requests.length;
@@ -285,7 +285,7 @@ describe('a change of the model', () => {
     expect(await search('word1')).toContain('Run index_repository.');
   });
 
-  test('to another dimension is told, and a forced run replaces the vectors', async () => {
+  test('to another dimension is reported, and a forced run replaces the vectors', async () => {
     putFile(db, { path: 'a.ts', chunks: words(3) });
     await embed();
     service.dimension = 32;
@@ -335,7 +335,7 @@ describe('a search', () => {
     expect(await search('old text')).toBe('Nothing is embedded yet. Run index_repository.');
   });
 
-  test('says that nothing is embedded, that the service is late, or that it does not run', async () => {
+  test('reports that nothing is embedded, that the service is slow, or that it does not run', async () => {
     putFile(db, { path: 'a.ts', chunks: ['text'] });
     expect(await search('text')).toBe('Nothing is embedded yet. Run index_repository.');
     expect(service.requests).toEqual([]);

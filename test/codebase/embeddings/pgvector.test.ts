@@ -127,7 +127,7 @@ test('vectors are stored in PostgreSQL, and found through HNSW or, with a filter
   db.close();
 });
 
-test('a second run makes no request, also for text in new rows, and deletes the rows of vanished chunks', async () => {
+test('a second run makes no request, also for text in new rows, and deletes the rows of removed chunks', async () => {
   const db = newIndex();
   putFile(db, { path: 'a.ts', chunks: ['one', 'two', 'three'] });
   await embed(db);
@@ -149,7 +149,7 @@ test('a second run makes no request, also for text in new rows, and deletes the 
   db.close();
 });
 
-test('rows of chunks that are no longer live take no place of others', async () => {
+test('rows of chunks that are no longer live do not displace others', async () => {
   const db = newIndex();
   putFile(db, { path: 'old.ts', chunks: Array.from({ length: 120 }, (_, index) => `parse header ${index}`) });
   putFile(db, { path: 'new.ts', chunks: ['parse something else'] });
@@ -159,7 +159,7 @@ test('rows of chunks that are no longer live take no place of others', async () 
   db.close();
 });
 
-test('projects have tables of their own, and a replaced model or dimension leaves none behind', async () => {
+test('projects have separate tables, and a replaced model or dimension leaves none behind', async () => {
   const [one, two] = [newIndex(), newIndex()];
   const before = (await tables()).length;
   putFile(one, { path: 'a.ts', chunks: ['secret of one'] });
@@ -184,7 +184,7 @@ test('projects have tables of their own, and a replaced model or dimension leave
   two.close();
 });
 
-test('a table that was dropped is told by a search, and made anew by a forced run with new rows', async () => {
+test('a dropped table is reported by a search, and recreated by a forced run with new rows', async () => {
   const db = newIndex();
   putFile(db, { path: 'a.ts', chunks: ['text'] });
   await embed(db);
@@ -200,7 +200,7 @@ test('a table that was dropped is told by a search, and made anew by a forced ru
   db.close();
 });
 
-test('a server without pgvector, or none at all, is told; the password is not', async () => {
+test('a server without pgvector, or no server, is reported without the password', async () => {
   const db = newIndex();
   putFile(db, { path: 'a.ts', chunks: ['text'] });
   const embedIn = (vectorsUrl: string): Promise<EmbeddingReport> =>

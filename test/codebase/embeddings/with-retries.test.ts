@@ -57,7 +57,7 @@ test('the fifth failure is final', async () => {
   });
 });
 
-test('the wait that the service asks for is kept, unless it exceeds the total', async () => {
+test('the wait that the service asks for is respected, unless it exceeds the total', async () => {
   expect(await run([status(429, 30_000)])).toMatchObject({ result: ok('vectors'), waits: [30_000] });
   expect(await run([status(429, 60_000), status(429, 40_000)])).toMatchObject({
     result: err(status(429, 40_000)),

@@ -35,20 +35,20 @@ function changed(id: number, change: (row: StoredEntry) => Partial<StoredEntry>)
 }
 
 describe('a chain of entries', () => {
-  it('is whole as it was written, by several processes', () => {
+  it('written by several processes is complete', () => {
     expect(checked(ROWS).report).toEqual({ entries: 7, chains: 2, dropped: 12, faults: [], faultCount: 0 });
   });
 
-  it('is hashed over canonical JSON, so that anyone can check it', () => {
+  it('is hashed over canonical JSON, so that anyone can verify it', () => {
     for (const { text } of ROWS) expect(text).toBe(canonicalJson(JSON.parse(text)));
   });
 
-  it('shows an entry that was changed', () => {
+  it('reveals a changed entry', () => {
     const rows = changed(3, ({ text }) => ({ text: text.replace('"ok"', '"error"') }));
     expect(faultsIn(rows)).toEqual([{ code: 'entry_changed', id: 3 }]);
   });
 
-  it('shows an entry that was changed and hashed again, by the entry after it', () => {
+  it('reveals an entry that was changed and rehashed, by the entry after it', () => {
     const rows = changed(3, ({ text, previous }) => {
       const forged = text.replace('"durationMs":3', '"durationMs":9');
       return { text: forged, hash: chainHash(previous, forged) };
@@ -62,35 +62,35 @@ describe('a chain of entries', () => {
     { tool: 'files.write' },
     { decision: 'refuse' as const },
     { outcome: 'error' },
-  ])('shows a row that claims something else than its entry: %j', (facts) => {
+  ])('reveals a row that contradicts its entry: %j', (facts) => {
     const rows = changed(4, (row) => ({ facts: { ...row.facts, ...facts } }));
     expect(faultsIn(rows)).toEqual([{ code: 'row_changed', id: 4 }]);
   });
 
-  it('shows a row with another time than its entry', () => {
+  it('reveals a row with a different time than its entry', () => {
     expect(faultsIn(changed(4, () => ({ atMs: 0 })))).toEqual([{ code: 'row_changed', id: 4 }]);
   });
 
-  it.each([1, 2, 4, 6])('shows that entry %i was removed', (id) => {
+  it.each([1, 2, 4, 6])('reveals that entry %i was removed', (id) => {
     const rows = ROWS.filter((row) => row.id !== id);
     expect(faultsIn(rows)).toEqual([{ code: 'entries_missing', id: id + 1, count: 1 }]);
   });
 
-  it('shows that an entry was removed and all after it were numbered again', () => {
+  it('reveals that an entry was removed and all later ones were renumbered', () => {
     const rows = ROWS.filter(({ id }) => id !== 3).map((row, at) => ({ ...row, id: at + 1 }));
     expect(faultsIn(rows, { lastId: 6 })).toEqual([{ code: 'entries_missing', id: 4, count: 1 }]);
   });
 
-  it('shows that the newest entries were removed', () => {
+  it('reveals that the newest entries were removed', () => {
     expect(faultsIn(ROWS.slice(0, 5))).toEqual([{ code: 'entries_missing', id: 7, count: 2 }]);
   });
 
-  it('shows that a whole chain was removed', () => {
+  it('reveals that a whole chain was removed', () => {
     const rows = ROWS.filter(({ chain }) => chain === 'one');
     expect(faultsIn(rows).map(({ code }) => code)).toEqual(Array(3).fill('entries_missing'));
   });
 
-  it('shows an entry that was inserted, or copied from another chain', () => {
+  it('reveals an entry that was inserted, or copied from another chain', () => {
     const shifted = ROWS.map((row) => (row.id < 5 ? row : { ...row, id: row.id + 1 }));
     const [first] = chained('one', [recordedCall(4)]);
     const forged = { ...(first ?? expect.unreachable()), id: 5, seq: 3 };
@@ -103,24 +103,24 @@ describe('a chain of entries', () => {
     });
   });
 
-  it('shows a chain that was given another name', () => {
+  it('reveals a renamed chain', () => {
     const rows = ROWS.map((row) => (row.chain === 'other' ? { ...row, chain: 'third' } : row));
     expect(faultsIn(rows)).toEqual([{ code: 'entry_inserted', id: 2 }]);
   });
 
-  it('shows entries in another order', () => {
+  it('reveals reordered entries', () => {
     const swapped = ROWS.map((row) => ({ ...row, id: row.id === 3 ? 5 : row.id === 5 ? 3 : row.id }));
     expect(faultsIn(swapped.toSorted((one, other) => one.id - other.id))).not.toEqual([]);
   });
 
-  it('is whole after old entries were pruned, and shows that more than those were removed', () => {
+  it('is valid after old entries were pruned, and reveals if more than those were removed', () => {
     const rows = ROWS.slice(3);
     expect(faultsIn(rows, { prunedId: 3 })).toEqual([]);
     expect(faultsIn(rows, { prunedId: 2 })).toEqual([{ code: 'entries_missing', id: 4, count: 1 }]);
     expect(faultsIn([], { prunedId: 7 })).toEqual([]);
   });
 
-  it('is whole where entries are pruned while it is checked', () => {
+  it('is valid if entries are pruned while it is checked', () => {
     const check = new ChainCheck();
     check.add(ROWS.slice(0, 2), { prunedId: 0, lastId: 7 });
     check.add(ROWS.slice(4), { prunedId: 4, lastId: 7 });
@@ -128,7 +128,7 @@ describe('a chain of entries', () => {
     expect(check.report.faults).toEqual([]);
   });
 
-  it('with many faults tells the first ones and the number of all', () => {
+  it('with many faults reports the first ones and the total number', () => {
     const rows = stored(
       chained(
         'long',

@@ -34,7 +34,7 @@ const WHOLE: FinishedCall = finishedCall({
 const ARGUMENTS = { bytes: 2, form: 'full', isShortened: false, text: '{}' } as const;
 
 describe('the entry of a call', () => {
-  it('has everything that is known of it', () => {
+  it('has everything known about it', () => {
     expect(JSON.parse(callText(WHOLE, 0, ARGUMENTS))).toEqual({
       kind: 'call',
       at: '1970-01-01T00:00:00.000Z',
@@ -76,7 +76,7 @@ describe('the entry of a call', () => {
     expect(text).toBe(canonicalJson(JSON.parse(text)));
   });
 
-  it('is that of each call, although parts of it are kept', () => {
+  it('is correct for each call, although parts of it are cached', () => {
     const named = (publicName: string): unknown =>
       JSON.parse(callText(finishedCall({ tool: TOOL, publicName }), 0));
     for (const name of ['one', 'other', 'one'])
@@ -84,7 +84,7 @@ describe('the entry of a call', () => {
   });
 });
 
-describe('what queries find a call by', () => {
+describe('the facts by which a call is found', () => {
   const long = 'x'.repeat(300);
   const calls: readonly FinishedCall[] = [
     WHOLE,
@@ -94,12 +94,12 @@ describe('what queries find a call by', () => {
     finishedCall({ tool: { ...TOOL, server: undefined } }),
   ];
 
-  it('is what its entry says', () => {
+  it('match its entry', () => {
     for (const call of calls)
       expect(callFacts(call, undefined)).toEqual(factsOf(JSON.parse(callText(call, 0)) as CallEntry));
   });
 
-  it('is one object for calls that do not differ in it', () => {
+  it('are one object for calls with equal facts', () => {
     const facts = callFacts(WHOLE, undefined);
     expect(callFacts({ ...WHOLE, durationMs: 1 }, facts)).toBe(facts);
     for (const call of calls.slice(1)) expect(callFacts(call, facts)).not.toBe(facts);

@@ -48,7 +48,7 @@ function filed(json: BundleJson): unknown {
 }
 
 describe('a bundle', () => {
-  it('comes back from its form as it was, whatever the state', () => {
+  it('survives a round trip through its serialized form, whatever the state', () => {
     fc.assert(
       fc.property(arbitraryBundle, (bundle) => {
         const json = bundleJson(bundle, AT);
@@ -62,7 +62,7 @@ describe('a bundle', () => {
     );
   });
 
-  it('has the same bytes in whatever order its parts are given', () => {
+  it('has the same bytes whatever the order of its parts', () => {
     fc.assert(
       fc.property(arbitraryBundle, (bundle) => {
         const turned: Bundle = {
@@ -80,7 +80,7 @@ describe('a bundle', () => {
     );
   });
 
-  it('imported into nothing creates each thing once, and again changes nothing', () => {
+  it('imported into an empty instance creates each thing once, and importing it again changes nothing', () => {
     fc.assert(
       fc.property(arbitraryBundle, (bundle) => {
         const first = planImport(bundle, EMPTY, 'keep').map(({ action }) => action);
@@ -91,7 +91,7 @@ describe('a bundle', () => {
     );
   });
 
-  it('damaged anywhere is read, or refused with faults that point into it, and never throws', () => {
+  it('that is damaged anywhere is read, or refused with positions of the faults, and never throws', () => {
     const damage = fc.anything({ withNullPrototype: false, maxDepth: 2 });
     fc.assert(
       fc.property(arbitraryBundle, fc.nat(), damage, (bundle, place, value) => {
@@ -112,7 +112,7 @@ describe('a bundle', () => {
       expect([value, readBundle(value).ok]).toEqual([value, false]);
   });
 
-  it('that is nested without end is refused before anybody goes down into it', () => {
+  it('that nests without end is refused before it is traversed', () => {
     const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
     expect(readBundle({ assay: 1, gateways: [{ ...GATEWAY, entry: { deep } }] })).toEqual({
       ok: false,
@@ -170,7 +170,7 @@ describe('a bundle', () => {
     ['a seal with a salt of nothing', { sealed: sealed({ salt: '' }) }, '/sealed/salt', 'it has 0 bytes'],
   ];
 
-  it.each(REFUSED)('with %s is refused there', (_, members, at, reason) => {
+  it.each(REFUSED)('with %s is refused, with the position', (_, members, at, reason) => {
     const done = readBundle({ assay: 1, ...(members as object) });
     expect(done.ok ? [] : done.error).toEqual([
       { at, kind: 'invalid', reason: expect.stringContaining(reason) as unknown },
@@ -192,12 +192,12 @@ function sealed(more: object): object {
   };
 }
 
-describe('the secrets of an entry', () => {
+describe("an entry's secrets", () => {
   const entry = { url: 'https://a.example/mcp', headers: { Authorization: 'x' }, timeoutMs: 5 };
   const bundled = { name: 'far', entry, withheld: [], createdMs: 0, author: 'me' };
   const { open, secrets } = withoutSecrets('gateway', bundled, new Set(['headers', 'env']));
 
-  it('are taken out as whole members, and come back', () => {
+  it('are removed as whole members, and can be restored', () => {
     expect(open).toEqual({ ...bundled, entry: { url: entry.url, timeoutMs: 5 }, withheld: ['headers'] });
     expect(secrets).toEqual({
       kind: 'gateway',
@@ -208,7 +208,7 @@ describe('the secrets of an entry', () => {
     expect(secrets && withSecrets(open, secrets)).toEqual({ kind: 'refilled', entry: bundled, missing: [] });
   });
 
-  it('come back on another path of the same origin, and nowhere else', () => {
+  it('are restored on another path of the same origin, and nowhere else', () => {
     const led = (url: string): unknown => secrets && withSecrets({ ...open, entry: { url } }, secrets).kind;
     expect(led('https://a.example/other?x=1')).toBe('refilled');
     for (const url of ['https://b.example/mcp', 'http://a.example/mcp', 'https://a.example:8443/', 'nowhere'])

@@ -43,8 +43,8 @@ const OTHER_TEXTS = {
   $defs: { one: { items: { anyOf: [{ title: 'B', type: 'string' }] } } },
 };
 
-describe('a definition that changed', () => {
-  it('is told field by field, before and after, with the time', () => {
+describe('a changed definition', () => {
+  it('is described field by field, before and after, with the time', () => {
     const after = annotated({ openWorldHint: true });
     expect(driftOf(definition(TOOL), definition(after), SEEN)).toEqual({
       digest: definition(after).digest,
@@ -54,7 +54,7 @@ describe('a definition that changed', () => {
     });
   });
 
-  it('is none where only whitespace or the order of members differs', () => {
+  it('has no drift if only white space or member order differs', () => {
     const text = '{ "inputSchema": {"type":"object"}, "description":"Reads.", "name":"t" }';
     expect(driftOf(definition(TOOL), definition(text), SEEN)).toBeUndefined();
   });
@@ -175,18 +175,18 @@ describe('a definition that changed', () => {
       '{"name":"t","description":"EVIL","description":"Reads.","inputSchema":{"type":"object"}}',
       ['dangerous', 'ambiguous'],
     ],
-  ])('by %s', (_what, before, after, expected) => {
+  ])('has this severity for %s', (_what, before, after, expected) => {
     expect(judged(before, after)).toEqual(expected);
   });
 
-  it('in its prose alone suspends nothing, unless the setting says so', () => {
+  it('suspends nothing if only its text changed, unless the setting says so', () => {
     const drift = driftOf(definition(TOOL), definition({ ...TOOL, description: 'x' }), SEEN)!;
     expect([severityOf(drift, 'flag'), severityOf(drift, 'suspend')]).toEqual(['review', 'dangerous']);
     const meta = driftOf(definition(TOOL), definition({ ...TOOL, _meta: {} }), SEEN)!;
     expect(severityOf(meta, 'suspend')).toBe('harmless');
   });
 
-  it('is kept short, however much changed', () => {
+  it('is described briefly, however much changed', () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`k${at}`, at]));
     const after = { ...TOOL, annotations: many, description: 'x'.repeat(1e6) };
     const drift = driftOf(definition(TOOL), definition(after), SEEN);
@@ -194,7 +194,7 @@ describe('a definition that changed', () => {
     expect(risks(drift)).toEqual(['description']);
   });
 
-  it('and is so deep that no stack holds it counts as dangerous', () => {
+  it('counts as dangerous if it is too deep to compare', () => {
     const deep = `{"name":"t","inputSchema":${'{"items":'.repeat(50_000)}{}${'}'.repeat(50_000)}}`;
     expect(judged(TOOL, deep)).toEqual(['dangerous', 'unreadable']);
   });
@@ -202,7 +202,7 @@ describe('a definition that changed', () => {
   const sending = (facts: unknown): unknown => ({ ...TOOL, source: facts });
   const MADE = { nowMs: 5, isMade: true };
 
-  it('by its request is dangerous where Assay makes the tool itself, and nowhere else', () => {
+  it('is dangerous if its request changed and Assay builds the tool, and only then', () => {
     const [deletes, reads] = [sending({ method: 'DELETE' }), sending({ method: 'GET' })];
     expect(judged(deletes, reads, MADE)).toEqual([
       'dangerous',
@@ -219,7 +219,7 @@ describe('a definition that changed', () => {
     expect(judged(deletes, reads)).toEqual(['harmless']);
   });
 
-  it('by where its requests go is dangerous, and no drift at all where the operator chose that', () => {
+  it('is dangerous if its target changed, but has no drift if the operator changed that', () => {
     const [here, there] = [sending({ method: 'GET', target: 'a' }), sending({ method: 'GET', target: 'b' })];
     expect(judged(here, there, MADE)).toEqual(['dangerous', 'target']);
     const chosen = { ...MADE, isTargetChosen: true };
@@ -228,7 +228,7 @@ describe('a definition that changed', () => {
     expect(risks(driftOf(definition(here), definition(other), chosen))).toEqual(['input_schema']);
   });
 
-  it('says each risk as a phrase of its own', () => {
+  it('describes each risk in its own phrase', () => {
     const drift = driftOf(
       definition(annotated({ readOnlyHint: true })),
       definition({ ...TOOL, description: 'x' }),

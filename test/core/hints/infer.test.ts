@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { inferFromMethod } from '../../../src/core/hints/infer.ts';
 
-describe('an HTTP method lets all four hints be inferred', () => {
+describe('all four hints are inferred from an HTTP method', () => {
   it.each([
     ['GET', true, false, true, true],
     ['HEAD', true, false, true, true],
@@ -19,7 +19,7 @@ describe('an HTTP method lets all four hints be inferred', () => {
     });
   });
 
-  it.each(['TRACE', 'SSE', '', '__proto__'])('and "%s" nothing', (method) => {
+  it.each(['TRACE', 'SSE', '', '__proto__'])('from "%s" nothing is inferred', (method) => {
     expect(inferFromMethod(method)).toBeUndefined();
   });
 });

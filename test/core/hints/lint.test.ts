@@ -63,7 +63,7 @@ describe('annotations', () => {
     expect(found(tool, annotations)).toEqual(expected);
   });
 
-  it('whose description speaks of destruction are a reason to look', () => {
+  it('on a tool whose description suggests destruction deserve a look', () => {
     const calm = { ...WHOLE, destructiveHint: false };
     expect(found('tidy', calm, { description: 'Removes old files.' })).toEqual([
       'telling-words destructiveHint',
@@ -71,7 +71,7 @@ describe('annotations', () => {
     expect(found('tidy', calm, { description: 'Lists removed files.' })).toEqual([]);
   });
 
-  it('say what is wrong, and what to do', () => {
+  it('have problems reported with a remedy', () => {
     const declared = declaredIn('{"name":"x","annotations":{"readOnlyHint":"maybe"}}');
     const [first] = lint({ name: 'x', declared, emitted: {} }, ALL);
     expect(first).toEqual({
@@ -84,7 +84,7 @@ describe('annotations', () => {
     });
   });
 
-  it('and whatever else is in the definition hide nothing from people, at any depth', () => {
+  it('cannot hide anything from people, nor can any other part of the definition, at any depth', () => {
     const hidden = (more: object): readonly string[] => {
       const declared = declaredIn(JSON.stringify({ name: 'x', ...more }));
       return lint({ name: 'x', declared, emitted: WHOLE }, ALL).map(
@@ -115,25 +115,25 @@ describe('annotations', () => {
     expect(hidden({ description: '⚠️ Löscht 日本語　👩‍👩‍👧 1️⃣\n\tline\u00a0two' })).toEqual([]);
   });
 
-  it('are looked through however deep and wide they are', () => {
+  it('are checked however deep and wide they are', () => {
     const deep = `{"name":"x","a":${'['.repeat(50_000)}"\\u200b"${']'.repeat(50_000)}}`;
     expect(declaredIn(deep).hidden).toMatchObject([{ characters: ['U+200B'] }]);
     const wide = JSON.stringify({ name: 'x', a: Array.from({ length: 300_000 }, () => '\u200b') });
     expect(declaredIn(wide).hidden).toHaveLength(10);
   });
 
-  it('are not judged by a rule that is off', () => {
+  it('are not checked by a disabled rule', () => {
     const declared = declaredIn('{"name":"x"}');
     expect(lint({ name: 'x', declared, emitted: {} }, { ...ALL, 'missing-hints': 'off' })).toEqual([]);
   });
 });
 
-describe('annotations beside an HTTP method', () => {
+describe('annotations of a tool with an HTTP method', () => {
   const sending = (method: string, annotations: object): readonly string[] =>
     found('x', { ...WHOLE, ...annotations }, {}, method);
   const READS = { readOnlyHint: true, destructiveHint: false };
 
-  it('that say less harm than it suggests are worth a look, but for POST', () => {
+  it('that claim less harm than the method suggests deserve a look, except for POST', () => {
     const told = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => sending(method, READS));
     const finding = ['telling-words readOnlyHint'];
     expect(told).toEqual([[], [], finding, finding, finding]);
@@ -141,7 +141,7 @@ describe('annotations beside an HTTP method', () => {
     expect(sending('PUT', { destructiveHint: false })).toEqual([]);
   });
 
-  it('that say more harm than it suggests are nobody else’s matter', () => {
+  it('that claim more harm than the method suggests are accepted', () => {
     expect(sending('GET', {})).toEqual([]);
     expect(sending('DELETE', {})).toEqual([]);
   });

@@ -39,7 +39,7 @@ function sayings(kind: Kind, source: ClaimSource): readonly (readonly Claim[])[]
 const one = <T>(all: readonly T[], at: number): T => all[at % all.length]!;
 
 describe('the reason of a hint', () => {
-  it.each(SOURCES.declared)('is that of the deciding claim where %s declares', (source) => {
+  it.each(SOURCES.declared)('is that of the deciding claim if %s declares it', (source) => {
     const declared = sayings('declared', source);
     const inferred = sayings('inferred', 'rule').filter((claims) => claims.length !== 1);
     const overrides = sayings('override', 'operator').filter((claims) => claims[0]?.mayLower !== false);
@@ -71,7 +71,7 @@ describe('the reason of a hint', () => {
     expect(count).toBeGreaterThan(1_000);
   });
 
-  it('says of each party who it is', () => {
+  it('names each party', () => {
     const claim = (kind: Kind, source: ClaimSource, reason?: string): Claim => ({
       ...{ kind, source, origin: 'x', hint: 'readOnlyHint', value: true, reason },
       ...{ atMs: 0, digest: 'd', mayLower: true },

@@ -35,8 +35,8 @@ function by({ by: basis }: Decided): string {
   return basis.kind;
 }
 
-describe('hints resolve', () => {
-  it('to the defaults of the specification where nobody says anything, and lists show nothing', () => {
+describe('hint resolution', () => {
+  it('uses the defaults of the specification if nothing is claimed, and leaves them out of lists', () => {
     const resolved = resolveHints([], NOW);
     expect(values(resolved, 'effective')).toEqual({
       readOnlyHint: false,
@@ -194,7 +194,7 @@ describe('hints resolve', () => {
     ]);
   });
 
-  it('say which observation contradicts them', () => {
+  it('names the contradicting observation', () => {
     const seen = claim('observed', 'readOnlyHint', false, { atMs: 1 });
     const resolved = resolveHints([claim('declared', 'readOnlyHint', true), seen], NOW);
     expect(resolved.readOnlyHint.contradiction).toEqual(seen);
@@ -202,7 +202,7 @@ describe('hints resolve', () => {
     expect(resolveHints([seen], NOW).readOnlyHint.contradiction).toBeUndefined();
   });
 
-  it('believe a server that is not trusted only where it asks for more care', () => {
+  it('believes an untrusted server only if it asks for more caution', () => {
     const said = [
       claim('declared', 'readOnlyHint', true, { mayLower: false }),
       claim('declared', 'openWorldHint', true, { mayLower: false }),
@@ -238,7 +238,7 @@ function lowered(before: Hints, after: Hints): readonly Hint[] {
   return HINTS.filter((hint) => isCautious(hint, before[hint]) && !isCautious(hint, after[hint]));
 }
 
-describe('whatever is claimed', () => {
+describe('for any claims', () => {
   it('the order of claims does not matter', () => {
     fc.assert(
       fc.property(anyClaims, fc.infiniteStream(fc.nat()), (claims, chance) => {
@@ -251,7 +251,7 @@ describe('whatever is claimed', () => {
     );
   });
 
-  it('a word that may not lower caution never lowers it for decisions', () => {
+  it('a claim that may not lower caution never lowers it for decisions', () => {
     fc.assert(
       fc.property(anyClaims, anyClaim, (claims, added) => {
         const before = values(resolveHints(claims, NOW), 'decision');
@@ -276,7 +276,7 @@ describe('whatever is claimed', () => {
     );
   });
 
-  it('lists show a hint exactly where somebody says something that counts, and absent is never false', () => {
+  it('lists show a hint exactly if an effective claim exists, and absent is never false', () => {
     fc.assert(
       fc.property(anyClaims, (claims) => {
         const resolved = resolveHints(claims, NOW);
@@ -289,7 +289,7 @@ describe('whatever is claimed', () => {
     );
   });
 
-  it('what nobody says is never taken for the safer value', () => {
+  it('an unclaimed hint never gets the safer value', () => {
     fc.assert(
       fc.property(anyClaims, (claims) => {
         const resolved = resolveHints(claims, NOW);
@@ -300,7 +300,7 @@ describe('whatever is claimed', () => {
     );
   });
 
-  it('both read-only and destructive is never believed', () => {
+  it('read-only and destructive together are never believed', () => {
     fc.assert(
       fc.property(anyClaims, (claims) => {
         const resolved = resolveHints(claims, NOW);
@@ -312,7 +312,7 @@ describe('whatever is claimed', () => {
     );
   });
 
-  it('what is decided names a claim that says so', () => {
+  it('the decision names a claim that supports it', () => {
     fc.assert(
       fc.property(anyClaims, (claims) => {
         const resolved = resolveHints(claims, NOW);
@@ -336,11 +336,11 @@ describe('whatever is claimed', () => {
   });
 });
 
-describe('hints of a tool that Assay makes itself', () => {
+describe('hints of a built-in tool', () => {
   const emitted = (claims: readonly Claim[]): unknown =>
     HINTS.map((hint) => resolveHints(claims, NOW, { isMade: true })[hint].emitted);
 
-  it('are all in lists: what follows, or else the defaults', () => {
+  it('are all in lists: inferred ones, or else the defaults', () => {
     expect(emitted([])).toEqual([false, true, false, true]);
     const read = [
       claim('inferred', 'readOnlyHint', true),

@@ -79,7 +79,7 @@ function overridesOn(tool: Tool, values: Readonly<Record<string, boolean>>): Ove
 }
 
 describe('an override', () => {
-  it('makes a tool look safer than its source only for a behaviour that its author saw', () => {
+  it('can make a tool look safer than its source only for behavior that its author reviewed', () => {
     fc.assert(
       fc.property(anyTool, anyTool, anyValues, anyPolicy, (seen, now, values, prose) => {
         const overrides = overridesOn(seen, values);
@@ -113,12 +113,12 @@ describe('an override', () => {
   };
   const SAFE = overridesOn(READS, { readOnlyHint: true, destructiveHint: false });
 
-  it('of a tool that turns destructive counts no more', () => {
+  it('no longer applies to a tool that turns destructive', () => {
     const turned = { ...READS, annotations: { readOnlyHint: false, destructiveHint: true } };
     expect(values(turned, SAFE)).toEqual([false, true]);
   });
 
-  it('outlives other prose, unless the setting says otherwise', () => {
+  it('survives changed text, unless the setting says otherwise', () => {
     const writes = { ...READS, annotations: {} };
     const overrides = overridesOn(writes, { readOnlyHint: true });
     const reworded = { ...writes, description: 'at 12:01, pid 4711' };
@@ -126,18 +126,18 @@ describe('an override', () => {
     expect(values(reworded, overrides, 'suspend')).toEqual([false, true]);
   });
 
-  it('that asks for more care counts whatever comes', () => {
+  it('that asks for more caution always applies', () => {
     const overrides = overridesOn(READS, { destructiveHint: true });
     expect(values({ ...READS, inputSchema: {} }, overrides, 'suspend')).toEqual([false, true]);
   });
 
-  it('of which nobody knows what its author saw counts for that very definition', () => {
+  it('without a known reviewed definition applies to the current definition', () => {
     const { seen: _, ...older } = overrideOn(READS, true);
     expect(isInForce('readOnlyHint', older, nowOf(READS))).toBe(true);
     expect(isInForce('readOnlyHint', older, nowOf({ ...READS, description: 'b' }))).toBe(false);
   });
 
-  it('counts for what an operator reviewed', () => {
+  it('applies to what an operator reviewed', () => {
     const word: ToolRecord = { id: 'i', server: 's', identity: 'x', name: 't', overrides: SAFE };
     const turned = { ...READS, annotations: {} };
     const { overrides } = reviewed(word, nowOf(turned));
@@ -145,7 +145,7 @@ describe('an override', () => {
     expect(values({ ...turned, inputSchema: {} }, overrides)).toEqual([false, true]);
   });
 
-  it('whose request goes elsewhere counts no more, unless the operator sent it there', () => {
+  it("no longer applies if the request's target changed, unless the operator changed it", () => {
     const made = (target: string): string =>
       declaredText('{"name":"t"}', { kind: 'openapi', method: 'POST', target });
     const now = (target: string, isTargetChosen: boolean): CurrentDefinition => ({
@@ -163,11 +163,11 @@ describe('an override', () => {
   });
 });
 
-describe('prose', () => {
+describe('the text of a definition', () => {
   const after = (...found: readonly ('same' | 'prose' | 'behaviour')[]): Volatility | undefined =>
     found.reduce<Volatility | undefined>(volatilityAfter, undefined);
 
-  it('that is another in three connections in a row is volatile, and no earlier', () => {
+  it('is volatile once it differs in three consecutive connections, and not earlier', () => {
     const times = [1, 2, 3, 4].map((count) =>
       isVolatile({ volatility: after(...Array<'prose'>(count).fill('prose')) }),
     );
@@ -176,7 +176,7 @@ describe('prose', () => {
     expect(isVolatile({ volatility: after('prose', 'prose', 'prose', 'same') })).toBe(true);
   });
 
-  it('is not volatile any more when the behaviour changes', () => {
+  it('is no longer volatile when the behavior changes', () => {
     expect(after('prose', 'prose', 'prose', 'behaviour')).toBeUndefined();
     expect(volatilityAfter({ connects: 3, isAccepted: true }, 'behaviour')).toBeUndefined();
   });

@@ -31,7 +31,7 @@ function declared(hint: Hint, value: boolean, more: Partial<Claim> = {}): Claim 
   return { kind: 'declared', hint, value, ...about, ...more };
 }
 
-describe('what a verification observed', () => {
+describe('the observation of a verification', () => {
   it('raises caution in lists and decisions at once, with the effect as the reason', () => {
     const claims = [
       declared('readOnlyHint', true),
@@ -57,7 +57,7 @@ describe('what a verification observed', () => {
     expect(resolveHints([...claims, earlier], NOW).readOnlyHint.decision.value).toBe(false);
   });
 
-  it('lowers nothing where it was consistent, and contradicts an override where it was cautious', () => {
+  it('lowers nothing if consistent, and contradicts an override if cautious', () => {
     const consistent = observedClaims(verification({ destructiveHint: CONSISTENT }));
     expect(consistent).toMatchObject([{ value: false, reason: '2 calls did nothing else' }]);
     expect(resolveHints(consistent, NOW).destructiveHint.decision.value).toBe(true);
@@ -69,7 +69,7 @@ describe('what a verification observed', () => {
     });
   });
 
-  it('claims nothing where nothing was observed', () => {
+  it('claims nothing if nothing was observed', () => {
     const unobserved = { kind: 'unobserved', atMs: 5, reason: 'skipped' } as const;
     expect(
       observedClaims(
@@ -81,7 +81,7 @@ describe('what a verification observed', () => {
 });
 
 describe('a later verification', () => {
-  it('keeps a contradiction that it did not see, unless the definition is another', () => {
+  it('keeps a contradiction that it did not reproduce, unless the definition changed', () => {
     const before = verification({ readOnlyHint: CONTRADICTED, openWorldHint: CONSISTENT });
     const hints = { readOnlyHint: { ...CONSISTENT, atMs: 9 }, openWorldHint: { ...CONTRADICTED, atMs: 9 } };
     const after = verification(hints, { atMs: 9 });
@@ -95,7 +95,7 @@ describe('a later verification', () => {
   });
 });
 
-describe('what is kept of a report', () => {
+describe('the stored part of a report', () => {
   const effect: Evidence = {
     effect: 'network',
     message: `looked up hunter2.${'x'.repeat(5_000)}`,
@@ -122,14 +122,14 @@ describe('what is kept of a report', () => {
     },
   );
 
-  it('is bounded, and holds no secret', () => {
+  it('is bounded, and contains no secrets', () => {
     const text = JSON.stringify(kept);
     expect(text.length).toBeLessThan(20_000);
     expect(text).not.toContain('hunter2');
     expect(kept.hints.openWorldHint?.evidence).toHaveLength(3);
   });
 
-  it('says of state in memory, until the definition changes', () => {
+  it('includes state in memory until the definition changes', () => {
     const { keepsState: _, ...later } = kept;
     expect(kept.keepsState).toBe(true);
     expect(mergedVerification(kept, later).keepsState).toBe(true);

@@ -102,7 +102,7 @@ function built({ hints, isTrusted }: Weaker, confirm?: Confirm): PolicyTool {
 }
 
 describe('the decision table', () => {
-  it('is the same for every combination as an oracle that was written apart, and nothing unknown lowers caution', () => {
+  it('agrees with an independent oracle for every combination, and an unknown never lowers caution', () => {
     const confirms = [undefined, ...CONFIRMS];
     const tools = TOOLS.map((about) => ({
       about,
@@ -142,7 +142,7 @@ describe('the decision table', () => {
     expect(count).toBe(81 * 2 * 4 * 108 * 2 * 4);
   });
 
-  it('knows an override as it knows a trusted source', () => {
+  it('treats an override like a trusted source', () => {
     for (const hints of ALL_HINTS)
       for (const preferences of ALL_PREFERENCES) {
         const policy = compilePolicy({ preferences, rules: [] });
@@ -163,7 +163,7 @@ describe('a rule on hints', () => {
     ...{ alwaysConfirmDestructive: false, confirm: 'always' },
   };
 
-  it('that allows needs to know them, one that asks or refuses does not, and nothing unknown lowers caution', () => {
+  it('that allows needs known hints, one that asks or refuses does not, and an unknown never lowers caution', () => {
     const wrong: string[] = [];
     for (const effect of EFFECTS)
       for (const hints of ALL_HINTS) {

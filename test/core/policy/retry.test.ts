@@ -15,7 +15,7 @@ function isRepeated(...claims: readonly (readonly [DeclaredHints, Source])[]): b
   return mayRepeat(toolWith(claims.flatMap(([hints, source]) => claimsOf(hints, source))).hints);
 }
 
-describe('a call may be sent again', () => {
+describe('a call may be retried', () => {
   it.each(['trusted', 'override'] as const)('if the tool is read-only or idempotent: %s', (source) => {
     for (const hints of ALL_HINTS) {
       const reads = hints.readOnlyHint === true && hints.destructiveHint !== true;
@@ -25,7 +25,7 @@ describe('a call may be sent again', () => {
     }
   });
 
-  it.each(['untrusted', 'observed'] as const)('never by a hint that is %s', (source) => {
+  it.each(['untrusted', 'observed'] as const)('never because of a hint that is %s', (source) => {
     for (const hints of ALL_HINTS) {
       expect.soft(isRepeated([hints, source]), JSON.stringify(hints)).toBe(false);
       for (const trusted of ALL_HINTS)
@@ -71,14 +71,14 @@ const FAILURES: readonly (readonly [Delivery, number, number, Refusal])[] = [
 ];
 
 describe('after a failure', () => {
-  it.each(FAILURES)('%s: sent again %i times, or %i', (delivery, most, least, refusal) => {
+  it.each(FAILURES)('%s: retried %i times, or %i', (delivery, most, least, refusal) => {
     expect(deliveryOf(refusal)).toBe(delivery);
     const times = [true, false].map((isSafe) => repeatsAfter(refusal, { max: 3, mayRepeat: isSafe }));
     expect(times).toEqual([most, least]);
     expect(repeatsAfter(refusal, { max: 0, mayRepeat: true })).toBe(delivery === 'unsent' ? 1 : 0);
   });
 
-  it('waits twice as long each time, and not as long as others', () => {
+  it('waits double each time, with jitter', () => {
     expect([1, 2, 3].map((repeat) => repeatDelayMs(repeat, 1))).toEqual([100, 200, 400]);
     expect([1, 2, 3].map((repeat) => repeatDelayMs(repeat, 0))).toEqual([50, 100, 200]);
   });

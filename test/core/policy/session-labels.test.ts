@@ -34,7 +34,7 @@ function facts(hints: DeclaredHints, source: Source) {
   return { onlyReads, staysInside, reachesOutside, changes };
 }
 
-it('a result labels its caller as an oracle says that was written apart, for every combination', () => {
+it('a result labels its caller as an independent oracle says, for every combination', () => {
   const wrong: string[] = [];
   for (const hints of ALL_HINTS)
     for (const source of SOURCES)
@@ -56,7 +56,7 @@ it('a result labels its caller as an oracle says that was written apart, for eve
   expect(wrong.slice(0, 5)).toEqual([]);
 });
 
-it('what has no hints labels its caller like a tool without hints', () => {
+it('a resource or prompt without hints labels its caller like a tool without hints', () => {
   for (const holdsPrivateData of FLAGS) {
     const source = { tags: [], holdsPrivateData };
     const { hints } = toolWith([]);
@@ -64,7 +64,7 @@ it('what has no hints labels its caller like a tool without hints', () => {
   }
 });
 
-it('a call that could carry data out is asked for or refused, for every combination of hints and tags', () => {
+it('a call that could exfiltrate data asks or is refused, for every combination of hints and tags', () => {
   const wrong: string[] = [];
   for (const outbound of ['allow', 'ask', 'refuse'] as const) {
     const lenient = { alwaysConfirmDestructive: false, confirm: 'never' } as const;

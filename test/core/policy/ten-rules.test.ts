@@ -134,7 +134,7 @@ describe('the ten rules of docs/POLICY.md', () => {
     holds();
   });
 
-  it('are those', () => {
+  it('are all covered here', () => {
     const page = readFileSync(join(ROOT, 'docs/POLICY.md'), 'utf8');
     const listed = [...page.matchAll(/^\d+\. \*\*(.+?)\*\*/gm)].map(([, rule]) => rule);
     expect(listed).toEqual(Object.keys(RULES));
@@ -162,7 +162,7 @@ describe('a rule', () => {
     expect(decision(tool, ask({ tool: patterns }))?.kind === 'refuse').toBe(isMet);
   });
 
-  it('meets the calls of some tokens, toolsets and servers only', () => {
+  it('applies only to the calls of its tokens, toolsets and servers', () => {
     const caller = { identity: { subject: 'ci', scopes: [] }, toolset: 'triage' } as const;
     const isMet = (rule: Omit<PolicyRule, 'effect'>, by: Partial<PolicyCaller> = caller): boolean =>
       decision(tool, { ...ask(rule), caller: by })?.kind === 'refuse';
@@ -172,7 +172,7 @@ describe('a rule', () => {
     expect(isMet({ server: ['linear'], token: ['ci'], toolset: ['other'] })).toBe(false);
   });
 
-  it('names the operators’ tags, of which one that allows leaves out those set for another definition', () => {
+  it('matches the operators’ tags; one that allows ignores tags set for another definition', () => {
     const tags = ['billing', 'mail'];
     const tagged = toolSaying(WRITES, 'trusted', { tags, allowingTags: ['mail'] });
     const met = (effect: PolicyRule['effect'], tag: string, about: PolicyTool = tagged): boolean =>
@@ -190,7 +190,7 @@ describe('a rule', () => {
     expect([met('ask', 'post'), met('ask', '*', tool)]).toEqual([false, false]);
   });
 
-  it('gives its name and the operator’s words, or its number', () => {
+  it('has its name and the operator’s text as the reason, or its number', () => {
     const rules: readonly PolicyRule[] = [
       { effect: 'refuse', name: 'no issues', because: 'use the form' },
       { effect: 'refuse' },
@@ -206,7 +206,7 @@ describe('a tool of Assay itself', () => {
   const own = (hints: Parameters<typeof claimsOf>[0]): PolicyTool =>
     toolSaying(hints, 'trusted', { server: undefined, name: 'build-toolset' });
 
-  it('needs no confirmation unless it destroys or a rule says so', () => {
+  it('needs no confirmation unless it is destructive or a rule says so', () => {
     expect(decided(own(WRITES))).toBe('allow: own_tool');
     expect(decided(own(DESTROYS))).toBe('ask call: destructive');
     const rules: readonly PolicyRule[] = [{ effect: 'refuse', tool: ['*.build-*'] }];
@@ -216,14 +216,14 @@ describe('a tool of Assay itself', () => {
 });
 
 describe('the decision on a tool', () => {
-  it('is the same object at each call, so that calls allocate nothing', () => {
+  it('is the same object for each call, so that calls allocate nothing', () => {
     const policy = compilePolicy({ preferences: DEFAULT_PREFERENCES, rules: [{ effect: 'allow' }] });
     const tool = toolSaying(READS);
     const decide = (): Decision | undefined => policy.decide({ ...callerWith(), tool });
     expect(decide()).toBe(decide());
   });
 
-  it('is none where no tool is called', () => {
+  it('is absent if no tool is called', () => {
     const policy = compilePolicy({ preferences: DEFAULT_PREFERENCES, rules: [{ effect: 'refuse' }] });
     expect(policy.decide({ ...callerWith(), tool: undefined })).toBeUndefined();
   });

@@ -4,7 +4,7 @@ import { readRestTool } from '../../../src/core/sources/read-rest-tool.ts';
 const URL = 'https://api.example/pets/{id}?page={page}';
 
 describe('a REST tool', () => {
-  it('needs a URL and no more', () => {
+  it('needs only a URL', () => {
     expect(readRestTool('pets/by-id', { url: URL })).toEqual({
       ok: true,
       value: {
@@ -28,7 +28,7 @@ describe('a REST tool', () => {
     });
   });
 
-  it('says what all its members say', () => {
+  it('has the values of all its members', () => {
     const inputSchema = { type: 'object', properties: { id: {}, page: {} }, additionalProperties: false };
     const entry = {
       url: URL,
@@ -71,7 +71,7 @@ describe('a REST tool', () => {
     });
   });
 
-  it('without a schema takes what is mapped, which nobody must give', () => {
+  it('without a schema accepts the mapped arguments, all optional', () => {
     const read = readRestTool('a', {
       url: 'http://a/{id}',
       queryMapping: { q: 'q' },
@@ -84,7 +84,7 @@ describe('a REST tool', () => {
     });
   });
 
-  it.each(['bearer', 'basic', 'header'])('tells who asks by %s', (type) => {
+  it.each(['bearer', 'basic', 'header'])('authenticates by %s', (type) => {
     const members = {
       bearer: { token: 'a' },
       basic: { username: '', password: 'ä' },
@@ -95,7 +95,7 @@ describe('a REST tool', () => {
     expect(read.ok && read.value.auth).toEqual({ kind: type, ...auth });
   });
 
-  it.each(['', '-a', '.a', 'a b', 'ä', 'a'.repeat(129), 'a\n'])('is not called %j', (name) => {
+  it.each(['', '-a', '.a', 'a b', 'ä', 'a'.repeat(129), 'a\n'])('cannot be called %j', (name) => {
     expect(faultsOf({ url: 'http://a/' }, name)).toEqual([
       [
         '',
@@ -145,7 +145,7 @@ describe('a REST tool', () => {
       'An argument may stand for the value of a query parameter, but not for its name.',
     ],
     [{ url: 'http://a/?%zz=1' }, 'url', 'A name in its query is not percent-encoded as it must be.'],
-  ])('is not %j', (entry, field, reason) => {
+  ])('cannot be %j', (entry, field, reason) => {
     expect(faultsOf(entry)).toEqual([[field, reason]]);
   });
 
@@ -280,11 +280,11 @@ describe('a REST tool', () => {
       (timeoutMs) => [{ timeoutMs }, 'timeoutMs', 'It must be a whole number from 1 to 2147483647.'] as const,
     ),
     [{ maxBytes: 52_428_801 }, 'maxBytes', 'It must be a whole number from 1 to 52428800.'],
-  ])('has no %j', (member, field, reason) => {
+  ])('cannot have %j', (member, field, reason) => {
     expect(faultsOf({ url: 'http://a/', ...member })).toEqual([[field, reason]]);
   });
 
-  it('is told of all its faults at once', () => {
+  it('has all its faults reported at once', () => {
     expect(faultsOf({ methd: 'a', method: 'b', maxBytes: 0 }, '-').map(([field]) => field)).toEqual([
       ...['', 'methd', 'url', 'method', 'maxBytes'],
     ]);

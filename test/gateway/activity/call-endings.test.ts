@@ -155,8 +155,8 @@ describe('a call is recorded once, whatever its ending', () => {
   });
 });
 
-describe('what is recorded of a call', () => {
-  it('is who called which definition, with its hints, and no arguments', async () => {
+describe('the record of a call', () => {
+  it('contains who called which definition, with its hints, and no arguments', async () => {
     const [call] = await recorded('s_read');
     expect(call).toMatchObject({
       client: '{"name":"probe"}',
@@ -168,7 +168,7 @@ describe('what is recorded of a call', () => {
     expect(JSON.stringify(call)).not.toContain('secret');
   });
 
-  it('are the arguments as sent, if the setting asks for them', async () => {
+  it('contains the arguments as sent, if the setting says so', async () => {
     const [call] = await recorded('s_read', { log: 'full' });
     expect(call).toMatchObject({ argumentsText: '{"path":"secret"}', argumentsBytes: 17 });
   });

@@ -70,7 +70,7 @@ describe('the call record', () => {
     });
   });
 
-  it('writes what waits when it is closed', async () => {
+  it('writes what is queued when it is closed', async () => {
     const { recorder, store, lines } = open();
     for (let nth = 0; nth < 450; nth++) recorder.add(finishedCall());
     await recorder.close();
@@ -79,7 +79,7 @@ describe('the call record', () => {
     expect(lines).toEqual([]);
   });
 
-  it('keeps a bounded number of calls while the store is down, and counts the others in the chain', async () => {
+  it('queues a limited number of calls while the store is down, and counts the others in the chain', async () => {
     const { recorder, store, lines, lost } = open();
     store.isDown = true;
     for (let nth = 0; nth < MAX_WAITING + 7; nth++) recorder.add(finishedCall());
@@ -98,7 +98,7 @@ describe('the call record', () => {
     ]);
   });
 
-  it('keeps a bounded size of arguments while the store is down', () => {
+  it('queues a limited size of arguments while the store is down', () => {
     const { recorder, store } = open({ 'activity.arguments': 'full' });
     store.isDown = true;
     const argumentsText = JSON.stringify('x'.repeat(60 * 1024));
@@ -106,7 +106,7 @@ describe('the call record', () => {
     expect(recorder.waiting * argumentsText.length).toBeLessThanOrEqual(16 * 1024 * 1024);
   });
 
-  it('says when it is closed how many calls a store that is down did not take', async () => {
+  it('reports on closing how many calls a failing store did not take', async () => {
     const { recorder, store, lines } = open();
     store.isDown = true;
     for (let nth = 0; nth < 3; nth++) recorder.add(finishedCall());
@@ -114,7 +114,7 @@ describe('the call record', () => {
     expect(lines.at(-1)).toEqual(['error', 'activity: calls were not recorded', { calls: 3 }]);
   });
 
-  it('keeps nothing where there is no store', async () => {
+  it('stores nothing without a store', async () => {
     let opened = 0;
     const { recorder, lines } = open(
       {},
@@ -141,7 +141,7 @@ describe('the call record', () => {
     ['none', undefined],
     ['masked', { bytes: 22, form: 'masked', isShortened: false, text: '{"password":"***"}' }],
     ['full', { bytes: 22, form: 'full', isShortened: false, text: '{"password":"hunter2"}' }],
-  ] as const)('holds arguments as the setting says: %s', async (kind, args) => {
+  ] as const)('stores arguments as configured: %s', async (kind, args) => {
     const { recorder, store } = open({ 'activity.arguments': kind });
     recorder.add(finishedCall({ argumentsText: '{"password":"hunter2"}', argumentsBytes: 22 }));
     await recorder.close();
@@ -151,7 +151,7 @@ describe('the call record', () => {
     expect(Object.hasOwn(entriesIn(store)[0] ?? {}, 'arguments')).toBe(args !== undefined);
   });
 
-  it('holds a hash of the session id, which itself would open the session', async () => {
+  it('stores a hash of the session id, since the id itself would open the session', async () => {
     const { recorder, store } = open();
     recorder.add(finishedCall({ sessionId: 'secret-session' }));
     await recorder.close();
@@ -159,7 +159,7 @@ describe('the call record', () => {
     expect(entriesIn(store)[0]).toMatchObject({ session: expect.stringMatching(/^[\da-f]{16}$/) as string });
   });
 
-  it('bounds what peers chose', async () => {
+  it('limits the size of what peers choose', async () => {
     const { recorder, store } = open({ 'activity.arguments': 'full' });
     const long = 'x'.repeat(60_000);
     const client = JSON.stringify({ name: long, version: long, more: long });

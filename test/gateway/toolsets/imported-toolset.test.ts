@@ -24,8 +24,8 @@ function namesIn(toolsets: Toolsets, name: string): readonly string[] | undefine
   return toolsets.find(name)?.tools.map(({ namespacedName }) => namespacedName);
 }
 
-describe('the toolset of an import', () => {
-  it('is saved and equipped where none is equipped', async () => {
+describe("an import's toolset", () => {
+  it('is saved, and equipped if none is equipped', async () => {
     const toolsets = opened();
     expect(await saved(toolsets, 'cursor', { git: ['log', 'diff'], web: ['get'] })).toEqual(
       ok({ name: 'cursor', change: 'created', added: 2, members: 2, equipped: 'cursor' }),
@@ -42,7 +42,7 @@ describe('the toolset of an import', () => {
     );
   });
 
-  it('gets new servers the next time, and nothing back that an operator took out', async () => {
+  it('gets new servers the next time, and nothing back that an operator removed', async () => {
     const toolsets = opened();
     await saved(toolsets, 'cursor', { git: ['log', 'diff'] });
     await toolsets.change(

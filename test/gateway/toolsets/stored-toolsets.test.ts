@@ -43,13 +43,13 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     return there;
   };
 
-  it('are none at first, and none is equipped', async () => {
+  it('are empty at first, and none is equipped', async () => {
     const place = await newPlace();
     const own = await openProcess(place);
     expect(await stateOf(place, own)).toEqual({ names: [], equipped: undefined, equippings: 0 });
   });
 
-  it('are sorted by the characters of their names, also where the database sorts otherwise', async () => {
+  it('are sorted by the code points of their names, even if the database sorts otherwise', async () => {
     const place = await newPlace();
     const own = await openProcess(place);
     const names = ['--', '-b', '0a', 'a-c', 'a0', 'ab', 'b-', 'ba'];
@@ -57,7 +57,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     expect(await stateOf(place, own)).toMatchObject({ names });
   });
 
-  it('have names of their own: neither a new nor a renamed one takes the name of another', async () => {
+  it('have unique names: neither a new nor a renamed one takes an existing name', async () => {
     const place = await newPlace();
     const own = await openProcess(place);
     await create(own.toolsets, 'one', 'two');
@@ -67,7 +67,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     expect(await stateOf(place, own)).toMatchObject({ names: ['one', 'two'] });
   });
 
-  it('that another process created are not overwritten by one that has not heard of them', async () => {
+  it('created by another process are not overwritten by one that has not read them', async () => {
     const place = await newPlace();
     const [own, other] = [await openProcess(place), await openProcess(place)];
     await create(own.toolsets, 'one');
@@ -76,7 +76,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     expect(other.toolsets.find('one')?.maker?.subject).toBe('op');
   });
 
-  it('are unknown, equipped or gone by what the store says, and not by what was last heard of it', async () => {
+  it('are unknown, equipped or deleted according to the store, not to the last known state', async () => {
     const place = await newPlace();
     const [own, other] = [await openProcess(place), await openProcess(place)];
     await create(own.toolsets, 'one');
@@ -88,7 +88,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     expect(await stateOf(place, own)).toEqual({ names: [], equipped: undefined, equippings: 2 });
   });
 
-  it.each(['other', '', 'ONE', 'one\u0000', '\ud800'])('are none called %j', async (name) => {
+  it.each(['other', '', 'ONE', 'one\u0000', '\ud800'])('cannot be called %j', async (name) => {
     const place = await newPlace();
     const own = await openProcess(place);
     await create(own.toolsets, 'one');
@@ -99,7 +99,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     expect(await stateOf(place, own)).toEqual({ names: ['one'], equipped: 'one', equippings: 1 });
   });
 
-  it('can be called otherwise, and then are not there under the former name, which is free', async () => {
+  it('can be renamed, and then do not exist under the old name, which is free', async () => {
     const place = await newPlace();
     const own = await openProcess(place);
     await create(own.toolsets, 'one', 'other');
@@ -109,7 +109,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     expect(await stateOf(place, own)).toMatchObject({ names: ['one', 'other', 'two'] });
   });
 
-  it('are equipped one at a time; each equipping counts, also of what is equipped already', async () => {
+  it('are equipped one at a time; each equip counts, also of the equipped one', async () => {
     const place = await newPlace();
     const own = await openProcess(place);
     await create(own.toolsets, 'one', 'two');
@@ -120,7 +120,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     }
   });
 
-  it('stay equipped when they are changed or called otherwise, which is no equipping', async () => {
+  it('stay equipped when changed or renamed, which does not count as equipping', async () => {
     const place = await newPlace();
     const own = await openProcess(place);
     await create(own.toolsets, 'one', 'two');
@@ -132,7 +132,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     expect(await stateOf(place, own)).toEqual({ names: ['four', 'three'], equipped: 'three', equippings: 1 });
   });
 
-  it('are equipped no more when they are removed, and the others stay as they are', async () => {
+  it('are unequipped when deleted, and the others stay unchanged', async () => {
     const place = await newPlace();
     const own = await openProcess(place);
     await create(own.toolsets, 'one', 'two');
@@ -146,7 +146,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     expect(await stateOf(place, own)).toMatchObject({ equipped: undefined, equippings: 2 });
   });
 
-  it('are never equipped under a name that another process takes from them at the same time', async () => {
+  it('are never equipped under a name that another process changes concurrently', async () => {
     const place = await newPlace();
     const [own, other] = [await openProcess(place), await openProcess(place)];
     for (let round = 0; round < 15; round += 1) {
@@ -161,7 +161,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     }
   });
 
-  it('are followed by another process, which is told once of each change', async () => {
+  it('are followed by another process, which is notified once of each change', async () => {
     const place = await newPlace();
     const [own, other] = [await openProcess(place), await openProcess(place)];
     await create(own.toolsets, 'one');
@@ -178,7 +178,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     ]);
   });
 
-  it('are read by the thousand, and of thousands the one that changed', async () => {
+  it('can be read by the thousand, and the changed ones among thousands', async () => {
     const place = await newPlace();
     const own = await openProcess(place);
     const all = Array.from({ length: 1_000 }, (_, at) => toolset(`set-${String(at).padStart(4, '0')}`));

@@ -36,7 +36,7 @@ const described =
     ok({ toolset: { ...toolset, description }, value: undefined });
 
 describe('toolsets', () => {
-  it('are known when the first change is answered, and changes are told once', async () => {
+  it('are known when the first change is answered, and changes are announced once', async () => {
     const { toolsets, changes } = opened();
     expect(toolsets.isKnown).toBe(false);
     expect(await toolsets.create({ name: 'one', ...EMPTY }, { by: 'op' })).toMatchObject({ ok: true });
@@ -56,7 +56,7 @@ describe('toolsets', () => {
     ]);
   });
 
-  it('are not unequipped where none is equipped: nothing is written, and nobody is told', async () => {
+  it('are not unequipped if none is equipped: nothing is written, and nobody is notified', async () => {
     const { store, toolsets, changes } = opened();
     await toolsets.create({ name: 'one', ...EMPTY }, { by: 'local' });
     const before = changes.length;
@@ -67,7 +67,7 @@ describe('toolsets', () => {
     expect([toolsets.equipped, equippings(store)]).toEqual([undefined, 2]);
   });
 
-  it('are changed anew on what somebody else left there meanwhile', async () => {
+  it('are changed based on what another process wrote meanwhile', async () => {
     const { store, toolsets } = opened();
     await toolsets.create({ name: 'one', ...EMPTY }, { by: 'op' });
     let others = 2;
@@ -86,7 +86,7 @@ describe('toolsets', () => {
     expect([done, toolsets.find('one')?.description]).toEqual([{ ok: true, value: 'done' }, 'xx!']);
   });
 
-  it('are not written where a change changes nothing, or is refused', async () => {
+  it('are not written if a change has no effect, or is refused', async () => {
     const { store, toolsets } = opened();
     await toolsets.create({ name: 'one', ...EMPTY }, { by: 'op' });
     await toolsets.change('one', (toolset) => ok({ toolset, value: undefined }), 'op');
@@ -153,7 +153,7 @@ describe('toolsets', () => {
     ]);
   });
 
-  it('are saved and equipped by one commit, with both audit entries', async () => {
+  it('are saved and equipped by one commit, with both audit events', async () => {
     const { store, toolsets } = opened();
     const commits: unknown[] = [];
     store.before = () => commits.push([namesIn(store), equippings(store)]);
@@ -173,7 +173,7 @@ describe('toolsets', () => {
     expect([namesIn(store), store.audit, equippings(store)]).toEqual([['two'], [], 0]);
   });
 
-  it('are removed only as whoever objects saw them, also where another process changes them just then', async () => {
+  it('are deleted only as their reviewer saw them, even if another process changes them concurrently', async () => {
     const { store, toolsets } = opened();
     const seen = { name: 'one', ...EMPTY, createdMs: 0, changedMs: 0 };
     store.keep(kept(seen));
@@ -187,7 +187,7 @@ describe('toolsets', () => {
     expect([namesIn(store), store.audit]).toEqual([['one'], []]);
   });
 
-  it('are as they were committed, also where the store cannot be read after that', async () => {
+  it('are as committed, even if the store cannot be read after that', async () => {
     const { store, records, toolsets, changes } = opened();
     const blinded = async <T>(work: () => Promise<T>): Promise<T> => {
       store.before = () => (store.mayRead = () => false);
@@ -231,7 +231,7 @@ describe('toolsets', () => {
     expect(changes.at(-1)).toEqual({ names: new Set(['theirs']), isEquipping: false, isFirst: false });
   });
 
-  it('are recalled until the store was read, and remembered when what is equipped is another', async () => {
+  it('are served from the cache until the store was read, and cached again when the equipped one changes', async () => {
     const theirs = { name: 'theirs', ...EMPTY, createdMs: 0, changedMs: 0 };
     const equipped = {
       kind: 'equipped',

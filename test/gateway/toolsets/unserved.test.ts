@@ -33,7 +33,7 @@ const toolset = (names: readonly string[]): Toolset => ({
   changedMs: 0,
 });
 
-it('a tool of a toolset that is not served has one reason of several', async () => {
+it('an unavailable tool of a toolset has one of several reasons', async () => {
   const up = await started('up', standing({}));
   const down = await started('down', () => Promise.resolve(err({ code: 'STDOUT_CLOSED' })));
   const colliding = [
@@ -71,7 +71,7 @@ async function started(name: string, connect: Connect): Promise<Server> {
   return one;
 }
 
-it('a withheld or disabled tool does not look alive, and says why', () => {
+it('a withheld or disabled tool does not look available, and says why', () => {
   expect([served, disabled].map(servingOf)).toEqual([{ state: 'enabled' }, { state: 'disabled' }]);
   expect(servingOf(broken)).toEqual({
     state: 'withheld',
@@ -79,7 +79,7 @@ it('a withheld or disabled tool does not look alive, and says why', () => {
   });
 });
 
-it('a ref of a disabled tool says that it is disabled, and not that there is none', () => {
+it('a ref of a disabled tool is reported as disabled, and not as missing', () => {
   const refId = refIdIn(disabled);
   const refusal = { code: 'TOOL_DISABLED', tool: 's.off' };
   for (const ref of [{ namespacedName: 's.off' }, { refId }, { namespacedName: 's.off', refId }])
@@ -88,7 +88,7 @@ it('a ref of a disabled tool says that it is disabled, and not that there is non
   expect(index.resolve({ namespacedName: 's.good' })).toEqual({ ok: true, value: served });
 });
 
-it('a review says why a tool is not served, with the same reasons', () => {
+it('a review says why a tool is unavailable, with the same reasons', () => {
   const tools = ['s.off', 's.late', 'other.x', 's.good'].map((namespacedName) => ({ namespacedName, held }));
   const reviews = reviewsOf({ tools }, { index, servers: [server] });
   expect(reviews.map((one) => [one.state, 'reason' in one ? one.reason : undefined])).toEqual([

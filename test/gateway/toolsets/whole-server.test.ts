@@ -42,7 +42,7 @@ function names(of: Toolset, among: SelectOptions): readonly string[] {
 const LISTED = [entry('log'), entry('push'), entry('hub.log'), entry('log', other)];
 const WHOLE = toolset(wholeServer('git', ['log', 'push', 'hub.log']));
 
-it('a whole server stands for all of its tools, and for none of a server whose name begins the same', () => {
+it('a whole server includes all of its tools, and none of a server whose name begins the same', () => {
   expect(names(WHOLE, options(...LISTED))).toEqual(['git.log', 'git.push', 'git.hub.log']);
   expect(toolOf({ namespacedName: 'git.*' }, options(...LISTED))).toEqual(ok(wholeServer('git')));
   expect(toolOf({ namespacedName: 'gti.*' }, options(...LISTED))).toMatchObject({
@@ -50,7 +50,7 @@ it('a whole server stands for all of its tools, and for none of a server whose n
   });
 });
 
-it('a tool that appears later is shown and new until it is accepted', () => {
+it('a later tool is shown as new until it is accepted', () => {
   const later = options(...LISTED, entry('reset'), entry('rebase'));
   expect(names(WHOLE, later)).toContain('git.reset');
   expect(newReviewsOf(WHOLE, later).map((one) => one.namespacedName)).toEqual(['git.reset', 'git.rebase']);
@@ -62,7 +62,7 @@ it('a tool that appears later is shown and new until it is accepted', () => {
   expect(newReviewsOf(toolset(wholeServer('git')), later)).toEqual([]);
 });
 
-it('a removed tool is left out, and comes back when it is added again', () => {
+it('a removed tool is omitted, and comes back when added again', () => {
   const removed = withoutTool(WHOLE, 'git.push');
   if (!removed.ok) throw new Error(removed.error.code);
   expect(names(removed.value, options(...LISTED))).toEqual(['git.log', 'git.hub.log']);
@@ -73,7 +73,7 @@ it('a removed tool is left out, and comes back when it is added again', () => {
   expect(membersText(removed.value.tools)).toBe('all tools of git except 1');
 });
 
-it('a tool that is also pinned by itself appears once and is removed at once', () => {
+it('a tool that is also pinned separately appears once and is removed at once', () => {
   const held = { refId: 'r', digest: 'd', text: '{}' };
   const both = withTools(WHOLE, [{ namespacedName: 'git.push', held }]);
   if (!both.ok) throw new Error(both.error.code);
@@ -94,14 +94,14 @@ it('a server that lists nothing is named as a whole', () => {
   ]);
 });
 
-it('notes are taken for a tool that is in the toolset with its server', () => {
+it('notes are accepted for a tool that is in the toolset through its server', () => {
   const note = { name: 'a', note: 'A.', author: 'x', by: 'model', writtenMs: 0, isHeld: false } as const;
   const noted = withNotes(WHOLE, 'git.log', [note]);
   if (!noted.ok) throw new Error(noted.error.code);
   expect(select(noted.value.toolset, options(...LISTED)).entries[0]?.notes).toContain('A.');
 });
 
-it('an export and import keeps what is left out and what is new', () => {
+it('an export and import keeps omitted and new tools', () => {
   const before = toolset({ ...wholeServer('git', ['log']), except: ['push'] }, { namespacedName: 'other.x' });
   const text = JSON.stringify(toolsetsJson([before], undefined));
   expect(readToolsetJson(text, 0)).toMatchObject(ok({ toolsets: [before] }));

@@ -109,14 +109,14 @@ const module = openedModule(
   { env: { KEY: 'of the module' }, reads: [readable], writes: [writable] },
 );
 
-describe('the process of a module', () => {
-  it('has in its environment what its spec says, and of ours language and time zone alone', async () => {
+describe("a function module's process", () => {
+  it("has an environment of what its spec lists, plus Assay's language and time zone", async () => {
     const { structuredContent } = await module.call('env');
     const names = Object.keys(structuredContent ?? {}).filter((name) => !/^(?:LANG|LC_\w+|TZ)$/.test(name));
     expect(names).toEqual(['KEY']);
   });
 
-  it('reads its own folder and what its spec lists, and writes what its spec lists', async () => {
+  it('can read its own folder and what its spec lists, and write what its spec lists', async () => {
     expect(await module.say('own')).toBe('beside');
     expect(await module.say('given')).toBe('given');
     expect(await module.say('put')).toBe('Done.');
@@ -124,7 +124,7 @@ describe('the process of a module', () => {
     expect(await module.say('ownSocket')).toBe('heard');
   });
 
-  it('writes nothing for a read-only tool, and reads the same', async () => {
+  it('cannot write for a read-only tool, and reads the same', async () => {
     const reading = { isReadOnly: true };
     const { content } = await module.call('put', {}, reading);
     expect(content[0]?.['text']).toContain(
@@ -209,7 +209,7 @@ describe('the process of a module', () => {
     ['socketBound', unwritten(join(outside, 'bound.sock'))],
     ['socketOf', unwritten(join(outside, 'program.sock'))],
     ['socketAbstract', unwritten(`${module.folder}/\\u0000program`)],
-  ])('is refused what would reach outside (%s), and goes on', async (tool, error) => {
+  ])('is denied access outside (%s), and continues', async (tool, error) => {
     const pid = await pidOf(module);
     const [first, place] = (await module.say(tool)).split('\n');
     expect(first).toBe(`! ${error}`);
@@ -217,14 +217,14 @@ describe('the process of a module', () => {
     expect(await pidOf(module)).toBe(pid);
   });
 
-  it('left nothing where it may not write', () => {
+  it('leaves nothing where it may not write', () => {
     expect(readdirSync(outside).sort()).toEqual(['folder', 'program.sock', 'secret.env']);
     expect(readdirSync(writable)).toEqual(['a.txt']);
     expect(existsSync(join(module.folder, 'here.txt'))).toBe(false);
   });
 });
 
-describe('what a module prints', () => {
+describe('the output of a module', () => {
   const printing = openedModule(
     moduleOf(
       {
@@ -241,7 +241,7 @@ describe('what a module prints', () => {
     ),
   );
 
-  it('goes to the log and never into what it tells Assay', async () => {
+  it('goes to the log and never into its messages to Assay', async () => {
     const pid = await pidOf(printing);
     const said: string[] = [];
     for (const tool of ['print', 'garble', 'forge', 'listen', 'print']) said.push(await printing.say(tool));
@@ -251,7 +251,7 @@ describe('what a module prints', () => {
     expect(await pidOf(printing)).toBe(pid);
   });
 
-  it('that nobody caught is logged with its line, and ends nothing', async () => {
+  it('is logged with its line for an uncaught error, which ends nothing', async () => {
     expect(await printing.say('stray')).toBe('returned');
     expect(await printing.say('print')).toBe('printed');
     expect(printing.logged.find((line) => line.includes('astray'))).toMatch(
@@ -259,7 +259,7 @@ describe('what a module prints', () => {
     );
   });
 
-  it('too much of is left out', async () => {
+  it('is truncated if there is too much', async () => {
     const [before, startMs] = [printing.logged.length, performance.now()];
     expect(await printing.say('flood')).toBe('flooded');
     expect(await printing.say('deluge')).toBe('deluged');

@@ -15,7 +15,7 @@ function after(crashesMs: readonly number[]): CrashRecord {
 
 const CALM_MS = 120_000;
 
-describe('a process that ends of itself', () => {
+describe('a process that exits by itself', () => {
   it.each<[what: string, crashesMs: readonly number[], backoffMs: number, firstCause: number | undefined]>([
     ['never', [], 0, undefined],
     ['twice within ten seconds', [0, 9_000], 0, 1],
@@ -25,7 +25,7 @@ describe('a process that ends of itself', () => {
     ['and again', [0, 1, 2, 1_100, 4_000, 9_000], 8_000, 1],
     ['for ever', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], 60_000, 1],
     ['after a long calm', [0, 1, 2, 2 + 1_000 + CALM_MS], 0, 4],
-  ])('%s rests so long', (_, crashesMs, backoffMs, firstCause) => {
+  ])('%s backs off for this long', (_, crashesMs, backoffMs, firstCause) => {
     const record = after(crashesMs);
     expect([record.backoffMs, record.firstCause]).toEqual([
       backoffMs,
@@ -33,7 +33,7 @@ describe('a process that ends of itself', () => {
     ]);
   });
 
-  it('may be started when the rest is over, and not before', () => {
+  it('can be started after the backoff, and not before', () => {
     const record = after([0, 1, 2]);
     expect(backoffCause(record, 500)).toBe(
       'its process keeps ending and is started again in 1 s at the earliest; the first time it exited with code 1',

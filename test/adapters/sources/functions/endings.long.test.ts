@@ -41,7 +41,7 @@ const cancelledAfter = (ms: number): { readonly cancellation: Cancellation } => 
 };
 
 describe('calls', () => {
-  it('of several clients at once get their own answers', async () => {
+  it('from several clients at once get their own results', async () => {
     const module = open();
     const pid = await pidOf(module);
     const sums = Array.from({ length: 50 }, (_, a) => module.say('add', { a, b: a }));
@@ -51,7 +51,7 @@ describe('calls', () => {
     expect(await pidOf(module)).toBe(pid);
   });
 
-  it('that nobody waits for end at once for the client, and are told so in the module', async () => {
+  it('end at once for the client when cancelled, and the module is notified', async () => {
     const module = open();
     const pid = await pidOf(module);
     const cancellation = new Cancellation();
@@ -65,9 +65,9 @@ describe('calls', () => {
   });
 });
 
-describe('a tool that never lets others run', () => {
+describe('a tool that blocks the event loop', () => {
   it.each(['loop', 'loopLater'])(
-    'is ended with its process, and others in it are told who it was (%s)',
+    'is stopped with its process, and concurrent calls are told which tool it was (%s)',
     async (tool) => {
       const module = open();
       const bystander = openedModule(moduleOf(TOOLS));
@@ -89,7 +89,7 @@ describe('a tool that never lets others run', () => {
   );
 });
 
-describe('the process of a module', () => {
+describe("a module's process", () => {
   it.each<[tool: string, cause: RegExp]>([
     ['exit', /called process\.exit\(3\) \(tools\.mjs:\d+:\d+\)/],
     ['later', /called process\.exit\(0\) \(tools\.mjs:\d+:\d+\)/],
@@ -98,7 +98,7 @@ describe('the process of a module', () => {
     ['buffers', /used more than 128 MB/],
     ['stdout', /closed its stdout without ending/],
   ])(
-    'that ends in a call (%s) says why, to all calls in it, and the next call starts it anew',
+    'that exits during a call (%s) reports why to all its calls, and restarts with the next one',
     async (tool, cause) => {
       const module = open();
       const pid = await pidOf(module);
@@ -115,7 +115,7 @@ describe('the process of a module', () => {
     },
   );
 
-  it('that is killed from outside names the signal', async () => {
+  it('that is killed from outside reports the signal', async () => {
     const module = open();
     const pid = await pidOf(module);
     const call = module.say('never');
@@ -123,7 +123,7 @@ describe('the process of a module', () => {
     expect(await call).toMatch(/ was ended by SIGSEGV\. The next call restarts it\.$/);
   });
 
-  it('that takes too much memory while nobody calls it is ended as well', async () => {
+  it('that uses too much memory between calls is stopped as well', async () => {
     const module = openedModule(
       moduleOf(TOOLS, 'const kept = []; setInterval(() => kept.push(Buffer.alloc(20e6, 1)), 50);'),
     );
@@ -134,7 +134,7 @@ describe('the process of a module', () => {
     );
   });
 
-  it('that keeps ending rests, and says the first cause meanwhile', async () => {
+  it('that keeps exiting backs off, and reports the first cause meanwhile', async () => {
     let nowMs = 0;
     const module = openedModule(moduleOf(TOOLS), { nowMs: () => nowMs });
     await module.say('exit');
@@ -149,7 +149,7 @@ describe('the process of a module', () => {
   });
 
   it.each(['pid', 'never', 'loop', 'stay'])(
-    'is gone once its module is closed, whatever runs in it (%s)',
+    'ends when its module is closed, whatever it runs (%s)',
     async (tool) => {
       const module = open();
       const pid = await pidOf(module);
@@ -164,7 +164,7 @@ describe('the process of a module', () => {
     },
   );
 
-  it('that loads while its module is closed is gone as well', async () => {
+  it('that loads while its module is closed ends as well', async () => {
     const module = openedModule({ 'tools.mjs': 'console.log(process.pid); for (;;);' });
     const fault = module.fault();
     const line = await until('a pid', () => module.logged.find((one) => one.includes('function output')));
@@ -174,7 +174,7 @@ describe('the process of a module', () => {
     expect(await fault).toMatch(/no longer served/);
   });
 
-  it.each(['never', 'loop'])('is gone soon after Assay was killed (%s)', async (tool) => {
+  it.each(['never', 'loop'])('ends soon after Assay was killed (%s)', async (tool) => {
     const { path } = open();
     const assay = spawn(process.execPath, [
       join(ROOT, 'test', 'fixtures', 'serves-module.ts'),

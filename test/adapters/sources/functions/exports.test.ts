@@ -4,7 +4,7 @@ import { moduleOf, openedModule } from '../../../support/function-modules.ts';
 const NO_ARGUMENTS = { type: 'object', additionalProperties: false };
 
 describe('a module', () => {
-  it('imports assay-mcp and zod though nothing is installed beside it, and its arguments are parsed', async () => {
+  it('imports assay-mcp and zod without having them installed, and has its arguments parsed', async () => {
     const module = openedModule({
       'greet.ts': `
         import { defineTool } from 'assay-mcp';
@@ -49,7 +49,7 @@ describe('a module', () => {
     );
   });
 
-  it('takes JSON Schema, or no input at all, and may be plain JavaScript of either kind', async () => {
+  it('accepts JSON Schema or no input, and may be plain JavaScript, ESM or CommonJS', async () => {
     const add = `{ name: 'add', input: { type: 'object', properties: { a: { type: 'number' } } }, run: ({ a }) => a + 1 }`;
     const esm = openedModule({
       'a.mjs': `import { defineTool } from 'assay-mcp'; export const add = defineTool(${add}); export const other = 3;`,
@@ -61,7 +61,7 @@ describe('a module', () => {
     expect(schemas).toEqual([{ type: 'object', properties: { a: { type: 'number' } } }, NO_ARGUMENTS]);
   });
 
-  it('uses the zod that its own folder has', async () => {
+  it('uses the zod of its own folder', async () => {
     const module = openedModule({
       'tools/a.ts': `import { z } from 'zod'; export default { name: 'which', run: () => z };`,
       'node_modules/zod/package.json': '{"name":"zod","exports":"./index.js"}',
@@ -70,7 +70,7 @@ describe('a module', () => {
     expect(await module.say('which')).toBe('its own zod');
   });
 
-  it('loses no tool by another that cannot be used, and says why each is left out', async () => {
+  it('keeps its valid tools if others are invalid, and says why each was skipped', async () => {
     const module = openedModule({
       'tools.ts': `
         import { defineTool } from 'assay-mcp';
@@ -143,29 +143,29 @@ describe('a module', () => {
       { 'a.ts': `enum Kind { a }` },
       'TypeScript enum is not supported in strip-only mode. Node strips types and generates no code: write what is left when types are taken away, such as a const object in place of an enum (a.ts:1:1)',
     ],
-  ])('that %s is told its line', async (_, files, fault) => {
+  ])('that %s is reported with the line', async (_, files, fault) => {
     expect((await openedModule(files).fault()).replace(/^SyntaxError \[\w+\]/, 'SyntaxError')).toBe(fault);
   });
 
-  it('may lie in a folder with an odd name', async () => {
+  it('may be in a folder with an unusual name', async () => {
     const run = "() => { throw new Error('here'); }";
     const module = openedModule({ 'a (b)/ü #1%/to ols.ts': `export default { name: 'x', run: ${run} };` });
     expect(await module.say('x')).toBe('! here\n    at Object.run (to ols.ts:1:48)');
   });
 
-  it('that is not there is named', async () => {
+  it('that does not exist is named', async () => {
     const module = openedModule({ 'a.ts': '' }, { path: '/no/such.ts' });
     expect(await module.fault()).toBe('the file "/no/such.ts" does not exist');
   });
 
-  it('that never ends loading is given up after ten seconds', async () => {
+  it('that never finishes loading is given up after ten seconds', async () => {
     const module = openedModule({ 'a.ts': 'await new Promise((resolve) => setInterval(resolve, 1e9));' });
     expect(await module.fault()).toBe('it did not load within 10 s');
   });
 });
 
 it.each(['export const gone', 'export default'])(
-  'a revoked proxy that a module gives away (%s) costs none of its tools',
+  'a revoked proxy exported by a module (%s) affects none of its tools',
   async (gives) => {
     const tool =
       "import { defineTool } from 'assay-mcp';\nexport const kept = defineTool({ name: 'kept', description: 'd', input: { type: 'object' }, run: () => 'here' });";
@@ -207,7 +207,7 @@ const returns = openedModule(
   { memoryMb: 600 },
 );
 
-describe('what a tool returns', () => {
+describe('the return value of a tool', () => {
   it.each<[tool: string, result: object]>([
     ['text', { content: [{ type: 'text', text: 'plain' }] }],
     ['nothing', { content: [{ type: 'text', text: 'Done.' }] }],
@@ -268,7 +268,7 @@ describe('what a tool returns', () => {
     expect(await returns.say('text')).toBe('plain');
   });
 
-  it('fits its output schema, or is an error that says what does not', async () => {
+  it('matches its output schema, or becomes an error that says what does not', async () => {
     const module = openedModule({
       'tools.ts': `
         import { defineTool } from 'assay-mcp';
@@ -297,7 +297,7 @@ describe('what a tool returns', () => {
   });
 });
 
-describe('while it runs, a tool', () => {
+describe('a running tool', () => {
   const module = openedModule({
     'tools.ts': `
       import { defineTool } from 'assay-mcp';
@@ -313,7 +313,7 @@ describe('while it runs, a tool', () => {
       } });`,
   });
 
-  it('tells progress and notes to its own client, and asks it', async () => {
+  it('sends progress and log messages to its own client, and can ask it', async () => {
     const told: unknown[] = [];
     const result = await module.call(
       'ask',
@@ -343,7 +343,7 @@ describe('while it runs, a tool', () => {
     ]);
   });
 
-  it('gets an error where nobody can be asked', async () => {
+  it('gets an error if its client cannot be asked', async () => {
     expect(await module.say('ask')).toMatch(
       /^! Nobody can be asked\.\n {4}at async Object\.run \(tools\.ts:\d+:\d+\)$/,
     );

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { FileWatch } from '../../../../src/adapters/sources/functions/file-watch.ts';
 
-it('however many files a module names, a thousand are watched, each once, and none by an endless path', async () => {
+it("a thousand of a module's files are watched, however many there are, each once, and none by an endless path", async () => {
   const watched: string[] = [];
   const watch = new FileWatch(
     (path) => {

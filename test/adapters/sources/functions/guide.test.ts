@@ -16,7 +16,7 @@ describe('docs/FUNCTIONS.md', () => {
     expect(examples.map(([name]) => name)).toEqual(['greet.ts', 'shop.mjs', 'tidy.ts']);
   });
 
-  it.each(examples)('says of %s what a model gets', async (name, text, transcript) => {
+  it.each(examples)('documents what a model gets from %s', async (name, text, transcript) => {
     const module = openedModule({ [name]: text });
     const lines: string[] = [];
     for (const line of transcript.split('\n')) {

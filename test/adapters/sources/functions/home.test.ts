@@ -22,14 +22,14 @@ describe('a module', () => {
     ['reads', join(home, 'admin-token'), join(home, 'admin-token')],
     ['writes', home, home],
     ['writes', join(home, 'functions'), join(home, 'functions')],
-  ])('whose %s would open the home of Assay (%s) is not served', async (member, path, found) => {
+  ])("is not served if its %s would open Assay's home (%s)", async (member, path, found) => {
     const module = openedModule(moduleOf({ add: '() => 1' }), { [member]: [path], forbidden: [home] });
     expect(await module.fault()).toBe(
       `its "${member}" name ${JSON.stringify(found)}, which contains or is in Assay's home folder, whose secrets functions must not read`,
     );
   });
 
-  it.each([home, around])('that lies in or above the home is not served (%s)', async (folder) => {
+  it.each([home, around])('is not served if it is in or above the home (%s)', async (folder) => {
     const path = join(folder, 'tools.mjs');
     writeFileSync(path, 'export default [];');
     const module = openedModule(moduleOf({ add: '() => 1' }), { path, forbidden: [home, linked] });
@@ -38,7 +38,7 @@ describe('a module', () => {
     );
   });
 
-  it('that lies in a folder below the home is served, and reads nothing above it', async () => {
+  it('is served in a folder below the home, and cannot read anything above it', async () => {
     const path = join(home, 'functions', 'tools.mjs');
     const token = JSON.stringify(join(home, 'admin-token'));
     writeFileSync(

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { runnerCommand } from '../../../../src/adapters/sources/functions/runner-command.ts';
 import { ROOT, tempDir } from '../../../support/paths.ts';
 
-it('a module beside a link that leads out of what it may read is not served, until that is listed', async () => {
+it('a module next to a link out of its readable folder is not served until the target is listed', async () => {
   const folder = realpathSync(tempDir());
   const outside = realpathSync(tempDir());
   const path = join(folder, 'tools.ts');

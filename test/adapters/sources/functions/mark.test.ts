@@ -53,7 +53,7 @@ const module = openedModule(
   ),
 );
 
-it('the mark of what the runner tells reaches no code of the module: by no pool of memory, no function that it replaces, no snapshot', async () => {
+it("the module's code cannot obtain the runner's secret marker: through no memory pool, replaced function or snapshot", async () => {
   for (let time = 0; time < 5; time += 1) expect(await module.say('warm')).toBe('warm');
   expect(await module.say('found')).toBe('0');
   expect(await module.say('snapshot')).toContain('! A function may not use v8.getHeapSnapshot.');

@@ -20,7 +20,7 @@ const TOOLS = {
 const open = (): OpenedModule => openedModule(moduleOf(TOOLS));
 
 describe('a call', () => {
-  it('that floods with progress sends 20 notes at once and 20 a second after, of which the last is the last', async () => {
+  it('that floods progress sends 20 notifications at once and 20 per second after that, always ending with the latest', async () => {
     const told: number[] = [];
     const progress: BuiltInCall['progress'] = (one) => told.push(one);
     expect(await open().say('progress', { ms: 1_000 }, { progress })).toBe('told');
@@ -29,7 +29,7 @@ describe('a call', () => {
     expect(told.at(-1)).toBe(-1);
   });
 
-  it('that floods with logs sends as many, and counts the others', async () => {
+  it('that floods logs sends as many, and counts the rest', async () => {
     const told: (readonly [level: string, data: unknown])[] = [];
     const log: BuiltInCall['log'] = (level, data) => told.push([level, data]);
     const startMs = performance.now();
@@ -46,7 +46,7 @@ describe('a call', () => {
     expect(leftOut.reduce((sum, count) => sum + count, sent.length)).toBe(5_000);
   });
 
-  it('has eight questions open at once, and is refused more', async () => {
+  it('may have eight open questions, and is refused more', async () => {
     let asked = 0;
     const ask: BuiltInCall['ask'] = async () => {
       asked += 1;
@@ -61,7 +61,7 @@ describe('a call', () => {
     );
   });
 
-  it('that nobody waits for any more is answered at once when it asks', async () => {
+  it('gets an immediate answer to its question if it was cancelled', async () => {
     const module = open();
     expect(await module.say('heard')).toBe('nothing');
     const cancellation = new Cancellation();

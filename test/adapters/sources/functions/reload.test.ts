@@ -13,8 +13,8 @@ const saying = (text: string): string =>
    ];`;
 const FILES = { 'tools.ts': saying('one'), 'lib/word.ts': `export const word: string = 'word';` };
 
-describe('a module that was changed', () => {
-  it('serves new calls as it is now, while calls under way end as they began', async () => {
+describe('a changed module', () => {
+  it('serves new calls in its new version, while running calls finish in the old one', async () => {
     const module = openedModule(FILES, { isWatched: true });
     const before = await pidOf(module);
     const waiting = module.say('wait', { ms: 2_500 });
@@ -29,7 +29,7 @@ describe('a module that was changed', () => {
     expect(changes).toBe(0);
   });
 
-  it('is seen by the files that it imports, and tells when its tools are others', async () => {
+  it('is detected also through the files it imports, and announces changed tools', async () => {
     const module = openedModule(FILES, { isWatched: true });
     await module.read();
     const changes: string[] = [];
@@ -54,7 +54,7 @@ describe('a module that was changed', () => {
     stop();
   });
 
-  it('and is broken by that serves as it was, says where in the log, and mends itself with the next edit', async () => {
+  it('that is broken keeps serving the last working version, says so in the log, and recovers with the next edit', async () => {
     const module = openedModule(FILES, { isWatched: true });
     const pid = await pidOf(module);
     module.write('tools.ts', `${saying('two')}\nexport const x = ;`);
@@ -70,7 +70,7 @@ describe('a module that was changed', () => {
     );
   });
 
-  it('is served once a module that was broken from the start is mended', async () => {
+  it('is served once a module that never worked is fixed', async () => {
     const module = openedModule({ 'tools.ts': 'export const x = ;' }, { isWatched: true });
     expect(await module.fault()).toMatch(/tools\.ts:1:18/);
     const changed = new Promise<void>((resolve) => module.source.onChange(resolve));

@@ -24,9 +24,9 @@ const TOOLS = {
 
 const open = (): OpenedModule => openedModule(moduleOf(TOOLS));
 
-describe('a module that spoils the language', () => {
+describe('a module that tampers with built-ins', () => {
   it.each(['stringify', 'parse', 'from', 'wait'])(
-    'is served as before, as Assay is spoken to with what was there first (%s)',
+    'is served as before, since the runner uses the original built-ins (%s)',
     async (tool) => {
       const module = open();
       expect(await module.say(tool)).toBe('{"spoiled":true}');
@@ -41,7 +41,7 @@ describe('a module that spoils the language', () => {
     expect((await module.read()).tools).toHaveLength(Object.keys(TOOLS).length);
   });
 
-  it('and so sends a message of another shape is ended, says why, and is started anew', async () => {
+  it('that sends a malformed message is stopped, with the reason, and restarted', async () => {
     const module = openedModule(
       moduleOf({
         pid: '() => process.pid',
@@ -73,13 +73,13 @@ describe('a module that spoils the language', () => {
       `{"kind":"log","id":1,"level":"info","data":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
       'a "log" that is nested too deeply',
     ],
-  ])('and says what no runner says (%s) is understood by the cause', (_, message, found) => {
+  ])('that sends a message no runner would send (%s) gets the matching cause', (_, message, found) => {
     expect(readMessage(message)).toEqual({ ok: false, error: found });
   });
 });
 
-describe('a tool that returns what looks like a result', () => {
-  it('and is none is told so, and its process goes on', async () => {
+describe('a tool that returns a malformed result', () => {
+  it('gets an error that says so, and its process continues', async () => {
     const module = openedModule(
       moduleOf({
         pid: '() => process.pid',

@@ -18,8 +18,8 @@ const open = (): OpenedModule =>
     ),
   );
 
-describe('a module that does not read what it is sent', () => {
-  it('is counted for a second, refused more than a mebibyte from then on, and served again when it reads', async () => {
+describe('a module that does not read its input', () => {
+  it('is buffered for one second, refused more than a mebibyte after that, and served again once it reads', async () => {
     const module = open();
     await module.say('size', { text: '' });
     let drains = 0;
@@ -42,7 +42,7 @@ describe('a module that does not read what it is sent', () => {
     expect(drains).toBeGreaterThan(1);
   });
 
-  it('and reads soon gets all calls of a burst', async () => {
+  it('gets all calls of a burst once it reads again', async () => {
     const module = open();
     await module.say('size', { text: '' });
     const text = 'x'.repeat(MiB / 4);
@@ -52,7 +52,7 @@ describe('a module that does not read what it is sent', () => {
 });
 
 describe('arguments of more than 8 MiB', () => {
-  it('are refused, and smaller ones of nothing but quotes get through', async () => {
+  it('are refused, and smaller ones full of quotes are accepted', async () => {
     const module = open();
     expect(await module.say('size', { text: 'x'.repeat(8 * MiB) })).toBe(
       '! The arguments are too large: they are 8.1 MiB of JSON, and the functions in tools.mjs take at most 8 MiB.',

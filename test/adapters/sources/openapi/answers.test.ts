@@ -19,12 +19,12 @@ async function answered(answer: Json, schema?: JsonObject, status = 200): Promis
 const schema = { type: 'object', required: ['a'], properties: { a: { type: 'integer' } } };
 
 describe('an answer', () => {
-  it('is structured where the document tells how', async () => {
+  it('is structured if the document describes its structure', async () => {
     const result = await answered({ a: 1, b: [2] }, schema);
     expect([result.structuredContent, textIn(result)]).toEqual([{ a: 1, b: [2] }, '{"a":1,"b":[2]}']);
   });
 
-  it('is text where it does not', async () => {
+  it('is text otherwise', async () => {
     const result = await answered([1]);
     expect([result.structuredContent, textIn(result)]).toEqual([undefined, '[1]']);
   });
@@ -42,13 +42,13 @@ describe('an answer', () => {
       422,
       /^ERROR GET http:\/\/127\.0\.0\.1:\d+\/x: the server answered 422\.[\s\S]*\{"code":7\}$/,
     ],
-  ])('%j with %i, which the document does not promise, is shown as it came', async (answer, status, says) => {
+  ])('%j with %i, which the document does not declare, is shown unchanged', async (answer, status, says) => {
     const result = await answered(answer, schema, status);
     expect(textIn(result)).toMatch(says);
     expect(result.structuredContent).toBeUndefined();
   });
 
-  it('that nests deeper than anybody reads is an error that says so, and not the end of anything', async () => {
+  it('that nests too deeply is an error that says so, without further consequences', async () => {
     const nested = `${'{"a":'.repeat(60_000)}1${'}'.repeat(60_000)}`;
     const port = await serveWeb((_, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(nested),
@@ -64,7 +64,7 @@ describe('an answer', () => {
     );
   });
 
-  it('that does not come is an error that names no secret', async () => {
+  it('that never arrives is an error without secrets', async () => {
     const components = { securitySchemes: { k: { type: 'apiKey', in: 'query', name: 'key' } } };
     const { tools } = await toolsIn(operationOf({ security: [{ k: [] }] }, { components }), {
       credentials: { k: 'secret' },

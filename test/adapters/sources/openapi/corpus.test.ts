@@ -51,8 +51,8 @@ function largeDocument(operations: number, schemas: number): Json {
   );
 }
 
-describe('a document that others wrote', () => {
-  it.each(files)('%s: each operation is a tool', async (file) => {
+describe('a real-world document', () => {
+  it.each(files)('%s: each operation becomes a tool', async (file) => {
     const path = join(FOLDER, file);
     const { tools, skipped } = await toolsOf(openSource(path, { baseUrl: 'http://127.0.0.1:1/' }));
     expect(skipped).toEqual([]);
@@ -70,7 +70,7 @@ describe('a document that others wrote', () => {
 });
 
 describe('a large document', () => {
-  it('of a thousand operations is read whole, and not once more while its text is the same', async () => {
+  it('of a thousand operations is read completely, and not again while its text is unchanged', async () => {
     const text = JSON.stringify(largeDocument(1_000, 40));
     const source = openSource(writeText(text, 'api.json'));
     const { tools, skipped } = await toolsOf(source);

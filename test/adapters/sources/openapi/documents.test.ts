@@ -70,12 +70,12 @@ describe('a document', () => {
     expect(await failureIn(text)).toBe(error);
   });
 
-  it('that is broken says where', async () => {
+  it('that is malformed says where', async () => {
     expect(await failureIn('openapi: "3.1')).toMatch(/^is neither JSON nor YAML: .*\(1:\d+\)/);
     expect(await failureIn('{"openapi": }{')).toMatch(/^is neither JSON nor YAML: /);
   });
 
-  it('that is not there, or too large, says so', async () => {
+  it('that is missing or too large says so', async () => {
     expect(await failureOf(openSource(join(tempDir(), 'none.json')))).toBe('there is no such file');
     expect(await failureOf(openSource('relative.json'))).toBe(
       'is neither an absolute path nor a URL of http or https',
@@ -89,7 +89,7 @@ describe('a document', () => {
     expect(await failureOf(openSource(path, { readFile: small }))).toBe('is too large');
   });
 
-  it('is YAML too, with its numbers, merges and aliases, and may begin with a byte order mark', async () => {
+  it('may be YAML, with its numbers, merges and aliases, and with a byte order mark', async () => {
     const text = `\uFEFFopenapi: 3.0
 servers: [{ url: 'http://127.0.0.1:1' }]
 x-common: &common { responses: { 200: { description: Fine } }, summary: Common }
@@ -105,7 +105,7 @@ paths:
     ]);
   });
 
-  it('whose aliases multiply, or hold themselves, is refused at once', async () => {
+  it('with exponential or circular aliases is refused at once', async () => {
     const levels = Array.from(
       { length: 12 },
       (_, level) => `x${level}: &x${level} [${`*x${level - 1}, `.repeat(9)}]`,
@@ -115,7 +115,7 @@ paths:
     expect(await failureIn('openapi: 3.1.0\nx: &x\n  y: *x\n')).toBe('is nested over 200 levels');
   });
 
-  it('that has one bad operation has all the others', async () => {
+  it('with one invalid operation keeps all the others', async () => {
     const paths = {
       '/a': { get: 5 },
       '/b': 5,
@@ -144,7 +144,7 @@ describe('a document that is a file', () => {
     return folder;
   };
 
-  it('refers to files beneath its folder, and they to each other', async () => {
+  it('may refer to files below its folder, also indirectly', async () => {
     const folder = folderWith({
       'api/api.json': documentOf({ '/a': { $ref: 'parts/path.yaml' } }),
       'api/parts/path.yaml': `get:
@@ -169,7 +169,7 @@ describe('a document that is a file', () => {
     ['data:application/json,{}', /cannot be read: is reached by data:, which is not read/],
     ['none.json', /cannot be read: there is no such file/],
     ['parts/bad.json', /cannot be read: is neither JSON nor YAML/],
-  ])('never refers to %s, which costs its operation alone', async (reference, why) => {
+  ])('cannot refer to %s, which affects only that operation', async (reference, why) => {
     const folder = folderWith({
       'secret.json': {},
       'api/api.json': referring(reference),
@@ -181,7 +181,7 @@ describe('a document that is a file', () => {
     expect(skipped).toEqual([{ what: 'GET /bad', why: expect.stringMatching(why) }]);
   });
 
-  it('is told of when it changes, or what it refers to; the same text brings the same tools', async () => {
+  it('is reported when it or a referenced file changes; the same text yields the same tools', async () => {
     const folder = folderWith({
       'api/api.json': referring('parts/a.json'),
       'api/parts/a.json': { type: 'string' },
@@ -199,7 +199,7 @@ describe('a document that is a file', () => {
     end();
   });
 
-  it('is watched for each that listens, and not for one that has ended', async () => {
+  it('is watched for each active listener, and no longer for one that ended', async () => {
     const path = writeText(JSON.stringify(operationOf({})), 'api.json');
     const source = openSource(path);
     await toolsOf(source);
@@ -226,7 +226,7 @@ describe('a document that is a file', () => {
 });
 
 describe('a document at a URL', () => {
-  it('has its servers and references beside it, and is fetched anew each time', async () => {
+  it('resolves its servers and references against that URL, and is fetched each time', async () => {
     const documents: Record<string, Json> = {
       '/v1/api.json': referring('parts/a.json', { servers: [{ url: '../v2' }] }),
       '/v1/parts/a.json': { type: 'string' },
@@ -243,14 +243,14 @@ describe('a document at a URL', () => {
     expect(new Set(asked.map((one) => one.url))).toEqual(new Set(['/v1/api.json', '/v1/parts/a.json']));
   });
 
-  it('never reads a file of this machine', async () => {
+  it('cannot read local files', async () => {
     const secret = writeText('{"type":"string"}', 'secret.json');
     const { url } = await documentsAt({ '/api.json': referring(`file://${secret}`) });
     const { skipped } = await toolsOf(openSource(`${url}/api.json`));
     expect(skipped[0]?.why).toMatch(/is a file, which only a document that is a file may name$/);
   });
 
-  it('gets the headers of the API only where it lies with the API', async () => {
+  it("is requested with the API's headers only if it has the API's origin", async () => {
     const [one, other] = [
       await documentsAt({ '/api.json': operationOf({}) }),
       await documentsAt({ '/part.json': { type: 'string' } }),
@@ -264,7 +264,7 @@ describe('a document at a URL', () => {
     expect(keys).toEqual([[undefined, undefined], ['k'], [undefined]]);
   });
 
-  it('refers to a hundred others and no more', async () => {
+  it('may refer to a hundred other documents at most', async () => {
     const names = Array.from({ length: 150 }, (_, index) => `/p${index}.json`);
     const parameters = names.map((name) => ({
       name: name.slice(1, -5),
@@ -285,7 +285,7 @@ describe('a document at a URL', () => {
     expect(asked.length).toBeLessThanOrEqual(101);
   });
 
-  it('that does not come is no source of tools, and says why', async () => {
+  it('that cannot be fetched yields no tools, and says why', async () => {
     const { url } = await documentsAt({});
     expect(await failureOf(openSource(`${url}/api.json`))).toBe(
       'cannot be fetched: its server answers with status 404',

@@ -120,7 +120,7 @@ async function readText(text: string, http: HttpPort): Promise<readonly BuiltInT
 const jsonValue = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
 
 describe('any document', () => {
-  it('gives tools that work, or a phrase; it never throws and never hangs', async () => {
+  it('yields working tools or an error phrase; it never throws or hangs', async () => {
     const ajv = new Ajv2020({ strict: false, logger: false });
     await fc.assert(
       fc.asyncProperty(
@@ -143,7 +143,7 @@ describe('any document', () => {
     );
   });
 
-  it('of broken YAML gives a phrase', async () => {
+  it('in broken YAML yields an error phrase', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...texts),
@@ -185,7 +185,7 @@ describe('any arguments', () => {
     ]),
   );
 
-  it('go to their place and to no other, or nowhere', async () => {
+  it('end up in their place only, or nowhere', async () => {
     const http = openNotes();
     const tools = await readText(JSON.stringify(documentOf(paths)), http);
     expect(tools.length).toBe(18);

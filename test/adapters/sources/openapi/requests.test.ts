@@ -85,7 +85,7 @@ describe('a path', () => {
     ['/c/.{color}', '.'],
     ['/c/{color}.', '.'],
     ['/c/{color}', '\ud800'],
-  ])('%s is never changed by %j: nothing is sent, and the argument is named', async (template, value) => {
+  ])('%s cannot be altered by %j: nothing is sent, and the argument is named', async (template, value) => {
     const { seen, text } = await tried(
       { path: template, parameters: [any('color', 'path')] },
       { color: value },
@@ -94,19 +94,19 @@ describe('a path', () => {
     expect(text).toMatch(/^ERROR The argument "color" .*Nothing was sent\.$/);
   });
 
-  it('keeps what the server and the document have in it, a query too', async () => {
+  it('keeps what server and document contain, including a query', async () => {
     const operation = { path: '/a b/{id}/ü|%2F?fixed=1', parameters: [any('q', 'query')] };
     const { seen } = await tried(operation, { id: 7, q: 'x' }, `${web.url}/base/v1/?key=k`);
     expect(seen.map(({ url }) => url)).toEqual(['/base/v1/a%20b/7/%C3%BC%7C%2F?key=k&fixed=1&q=x']);
   });
 
-  it('and a query take parameters that are called like what every object has', async () => {
+  it('and a query accept parameters named like members of Object.prototype', async () => {
     const parameters = ['__proto__', 'constructor', 'toString'].map((name) => any(name, 'query'));
     const { seen } = await tried({ parameters }, { proto: 1, constructor: 2 });
     expect(seen.map(({ url }) => url)).toEqual(['/x?__proto__=1&constructor=2']);
   });
 
-  it('takes a parameter that the document forgot to declare', async () => {
+  it('accepts a parameter that the document forgot to declare', async () => {
     const { seen } = await tried({ path: '/x/{id}' }, { id: 'a' });
     expect(seen.map(({ url }) => url)).toEqual(['/x/a']);
   });
@@ -147,7 +147,7 @@ describe('a query', () => {
     expect(seen.map(({ url }) => url)).toEqual([query === '' ? '/x' : `/x?${query}`]);
   });
 
-  it('has numbers as the client wrote them, wherever they are', async () => {
+  it('keeps numbers as the client wrote them', async () => {
     const numbers = ['12345678901234567890123', '2.5E+3', '1.500', '-0.0', '1e-7', '0.1234567890123456789'];
     const operation = {
       path: '/n/{id}',
@@ -179,7 +179,7 @@ describe('headers and cookies', () => {
   });
 
   it.each(['a\r\nX-Evil: 1', 'a\nb', 'a\u0000b', '→', '\ud800'])(
-    'never hold %j: nothing is sent',
+    'cannot hold %j: nothing is sent',
     async (value) => {
       const { seen, text } = await tried({ parameters: [any('X-Color', 'header')] }, { 'X-Color': value });
       expect(seen).toEqual([]);
@@ -192,12 +192,12 @@ describe('headers and cookies', () => {
     [{}, ['a', 'b'], 'c=a; c=b'],
     [{ explode: false }, ['a', 'b'], 'c=a,b'],
     [{}, null, undefined],
-  ])('as cookies of %j have %j as %s', async (style, value, cookie) => {
+  ])('have %j as %s in cookies of %j', async (style, value, cookie) => {
     const { seen } = await tried({ parameters: [any('c', 'cookie', style)] }, { c: value });
     expect(seen.map(({ headers }) => headers.cookie)).toEqual([cookie]);
   });
 
-  it('ask for JSON first, or for what the document promises', async () => {
+  it('ask for JSON first, or for what the document declares', async () => {
     const asked = async (content: JsonObject): Promise<unknown> => {
       const { seen } = await tried({ responses: { '200': { description: '', content } } }, {});
       return seen[0]?.headers.accept;
@@ -255,12 +255,12 @@ describe('a body', () => {
     ]);
   });
 
-  it('that nobody needs is not there where nothing is given for it', async () => {
+  it('is omitted if it is optional and has no value', async () => {
     const { seen } = await tried(taking('application/json', object('a'), { required: false }), {});
     expect(seen.map(({ headers, body }) => [headers['content-type'], body])).toEqual([[undefined, '']]);
   });
 
-  it('of several parts has texts, JSON and the bytes of files', async () => {
+  it('with several parts has texts, JSON and file bytes', async () => {
     const schema = {
       type: 'object',
       properties: {
@@ -294,7 +294,7 @@ describe('a body', () => {
     ]);
   });
 
-  it('of a file that is no Base64 is not sent, and the argument is named', async () => {
+  it('with a file that is not Base64 is not sent, and the argument is named', async () => {
     const schema = { type: 'object', properties: { file: { type: 'string', format: 'binary' } } };
     for (const file of ['not base64!', 'abcde', 'a', 'ab=c']) {
       const { seen, text } = await tried(taking('multipart/form-data', { schema }), { file });
@@ -308,19 +308,19 @@ describe('a body', () => {
     ['application/vnd.of-somebody; version=1', { schema: {} }, '\u0000\u0001'],
     ['image/gif', { schema: { type: 'string', contentEncoding: 'base64' } }, 'AAE='],
     ['application/xml', {}, 'AAE='],
-  ])('of %s is one argument, in Base64 where it is no text', async (type, media, sent) => {
+  ])('of %s is one argument, in Base64 unless it is text', async (type, media, sent) => {
     const { seen } = await tried(taking(type, media), { body: 'AAE=' });
     expect(seen.map(({ headers, body }) => [headers['content-type'], body])).toEqual([
       [expect.stringContaining(type), sent],
     ]);
   });
 
-  it('that is all bytes and no Base64 is not sent, and the argument is named', async () => {
+  it('of bytes that are not Base64 is not sent, and the argument is named', async () => {
     const { seen, text } = await tried(taking('image/png', {}), { body: 'no!' });
     expect([seen, text]).toEqual([[], 'ERROR The argument "body" must be Base64.']);
   });
 
-  it('keeps arguments of all places apart', async () => {
+  it('keeps arguments of different places apart', async () => {
     const operation = {
       ...taking('application/json', object('name', 'constructor', '__proto__')),
       path: '/p/{id}',

@@ -26,7 +26,7 @@ const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}
 const old = { openapi: '3.0.3' };
 
 describe('arguments', () => {
-  it('are the parameters and the members of the body, side by side', async () => {
+  it("are the parameters and the body's members, side by side", async () => {
     const operation = {
       path: '/p/{id}',
       method: 'put',
@@ -64,13 +64,13 @@ describe('arguments', () => {
     });
   });
 
-  it('of a body that nobody needs are not required', async () => {
+  it('of an optional body are not required', async () => {
     const schema = { type: 'object', required: ['a'], properties: { a: text } };
     const operation = { method: 'post', requestBody: { content: { 'application/json': { schema } } } };
     expect(await inputOf(operationOf(operation))).toEqual({ ...closed, properties: { a: text } });
   });
 
-  it('that share a name are told apart by their places', async () => {
+  it('with the same name are distinguished by their places', async () => {
     const parameters = ['path', 'query', 'header'].map((place) => ({ name: 'id', in: place }));
     expect(
       await inputOf(
@@ -92,7 +92,7 @@ describe('arguments', () => {
     ['is one of several', { oneOf: [{ type: 'object', properties: { a: text } }, text] }],
     ['may be null', { type: ['object', 'null'], properties: { a: text } }],
     ['has rules across members', { type: 'object', properties: { a: text }, minProperties: 1 }],
-  ])('have the body as one where it %s', async (_, schema) => {
+  ])('have the body as one argument if it %s', async (_, schema) => {
     const document = bodyOperation(schema);
     const operation = at(document, 'paths', '/x', 'post') as JsonObject;
     const body = schema === true ? {} : schema;
@@ -105,7 +105,7 @@ describe('arguments', () => {
     });
   });
 
-  it('have a parameter named body beside the body', async () => {
+  it('have a parameter named body next to the body', async () => {
     const operation = at(bodyOperation(text), 'paths', '/x', 'post') as JsonObject;
     const input = await inputOf(
       operationOf({ ...operation, method: 'post', parameters: [{ name: 'body', in: 'query' }] }),
@@ -113,7 +113,7 @@ describe('arguments', () => {
     expect(Object.keys(at(input, 'properties') as JsonObject)).toEqual(['body_query', 'body']);
   });
 
-  it('are those of all parts that a body is put together of', async () => {
+  it('include all parts of a composed body', async () => {
     const parts = schemas({
       Base: {
         type: 'object',
@@ -131,7 +131,7 @@ describe('arguments', () => {
     });
   });
 
-  it('may be more where the body says so', async () => {
+  it('may include undeclared ones if the body allows it', async () => {
     const schema = { type: 'object', properties: { a: text }, additionalProperties: { type: 'integer' } };
     expect(await inputOf(bodyOperation(schema))).toEqual({
       type: 'object',
@@ -140,7 +140,7 @@ describe('arguments', () => {
     });
   });
 
-  it('have names that every model may be given', async () => {
+  it('have names that every model accepts', async () => {
     const names = ['filter[name]', '$top', 'Ünit', 'a b', '→', 'x'.repeat(80)];
     const input = await inputOf(operationOf({ parameters: names.map((name) => ({ name, in: 'query' })) }));
     expect(Object.keys(at(input, 'properties') as JsonObject)).toEqual([
@@ -153,7 +153,7 @@ describe('arguments', () => {
     ]);
   });
 
-  it('are never what others say in a request', async () => {
+  it('never repeat what other parts of the request declare', async () => {
     const names = [
       'Accept',
       'content-type',
@@ -168,7 +168,7 @@ describe('arguments', () => {
     expect(input).toEqual({ ...closed, properties: { 'X-Ok': {} } });
   });
 
-  it('of an operation take the place of those of its path, and come from components too', async () => {
+  it('of an operation override those of its path, and may come from components', async () => {
     const components = { components: { parameters: { Q: { name: 'q', in: 'query', schema: text } } } };
     const get = { operationId: 'op', parameters: [{ name: 'r', in: 'query', schema: text }] };
     const parameters = [{ $ref: '#/components/parameters/Q' }, { name: 'r', in: 'query', required: true }];
@@ -264,7 +264,7 @@ describe('a schema of OpenAPI 3.0', () => {
     expect(at(await inputOf(document), 'properties', 'a')).toEqual(becomes);
   });
 
-  it('ignores what stands beside a reference, but for words', async () => {
+  it('ignores siblings of a reference, except descriptions', async () => {
     const beside = { ...ref('A'), description: 'Mine.', minLength: 5 };
     const at30 = operationOf(
       { parameters: [{ name: 'a', in: 'query', schema: beside }] },
@@ -282,7 +282,7 @@ describe('a schema of OpenAPI 3.0', () => {
     });
   });
 
-  it('makes a reference that may be null so', async () => {
+  it('makes a nullable reference nullable', async () => {
     const body = { type: 'object', properties: { a: { ...ref('A'), nullable: true } } };
     expect(
       at(await inputOf(bodyOperation(body, { ...old, ...schemas({ A: text }) })), 'properties', 'a'),
@@ -293,7 +293,7 @@ describe('a schema of OpenAPI 3.0', () => {
 });
 
 describe('a schema of OpenAPI 3.1', () => {
-  it('stays as it is', async () => {
+  it('stays unchanged', async () => {
     const schema = {
       type: ['object', 'null'],
       properties: { a: { const: 1 }, b: true, c: false, list: { prefixItems: [text], items: false } },
@@ -309,7 +309,7 @@ describe('a schema of OpenAPI 3.1', () => {
 });
 
 describe('references', () => {
-  it('to itself lead to definitions, and only those that are used are there', async () => {
+  it('to itself become definitions, and unused definitions are dropped', async () => {
     const node = {
       type: 'object',
       properties: { name: text, next: ref('Node'), kids: { type: 'array', items: ref('Kid') } },
@@ -328,7 +328,7 @@ describe('references', () => {
     });
   });
 
-  it('to places with the same last word have definitions of their own', async () => {
+  it('to places with the same last segment get separate definitions', async () => {
     const tree = (place: string, extra: JsonObject): JsonObject => ({
       type: 'object',
       properties: { again: { $ref: `#/components/${place}/Tree` }, ...extra },
@@ -352,7 +352,7 @@ describe('references', () => {
     expect(at(input, '$defs', other, 'properties')).toEqual({ again: { $ref: `#/$defs/${other}` }, b: text });
   });
 
-  it('of a base to its kinds and back end, and say all that there is', async () => {
+  it('from a base schema to its subtypes and back end, and keep everything', async () => {
     const pet = {
       type: 'object',
       required: ['kind'],
@@ -381,7 +381,7 @@ describe('references', () => {
     ['what all objects have', { $ref: '#/constructor' }, '$ref "#/constructor" leads nowhere'],
     ['no URL', { $ref: 'http://[' }, 'not a URL'],
     ['nowhere, deep inside', { type: 'object', properties: { a: ref('Deep') } }, 'leads nowhere'],
-  ])('that lead to %s cost their operation alone', async (_, schema, why) => {
+  ])('to %s affect only their operation', async (_, schema, why) => {
     const broken = at(bodyOperation(schema), 'paths', '/x', 'post') as JsonObject;
     const document = operationOf({}, schemas({ Loop: ref('Loop'), Deep: { items: ref('None') } }));
     const paths = { ...(document['paths'] as JsonObject), '/y': { post: broken } };
@@ -401,13 +401,13 @@ describe('a schema that is too large', () => {
       ),
     });
 
-  it('loses its words, and no property', async () => {
+  it('loses its descriptions, and no property', async () => {
     const properties = at(await inputOf(large(300, 1_000)), 'properties') as JsonObject;
     expect(Object.keys(properties)).toHaveLength(300);
     expect(properties['m299']).toEqual(text);
   });
 
-  it('costs its operation where that does not help', async () => {
+  it('drops its operation if that does not help', async () => {
     expect(await skippedIn(large(20_000, 0))).toEqual([
       'POST /x: the schema of its arguments is longer than 256 kB',
     ]);
@@ -443,13 +443,13 @@ describe('an operation', () => {
     ]);
   });
 
-  it('that reads has no body, whatever its document says', async () => {
+  it('that only reads has no body, whatever the document says', async () => {
     const requestBody = { content: { 'image/png': {} } };
     expect(await skippedIn(operationOf({ requestBody }))).toEqual(['op']);
   });
 });
 
-describe('the schema of answers', () => {
+describe('the output schema', () => {
   const outputOf = async (responses: JsonObject, more: JsonObject = {}): Promise<unknown> => {
     const { tools } = await toolsIn(operationOf({ responses }, more));
     return tools[0]?.definition.outputSchema;
@@ -460,7 +460,7 @@ describe('the schema of answers', () => {
   });
   const object = { type: 'object', properties: { a: text } };
 
-  it('is that of every success', async () => {
+  it('covers every success response', async () => {
     expect(await outputOf({ '200': json(object), '404': json(text) })).toEqual(object);
     expect(await outputOf({ '200': json(object), '201': json(object) })).toEqual(object);
     expect(await outputOf({ '2XX': json(object) })).toEqual(object);
@@ -494,7 +494,7 @@ describe('the schema of answers', () => {
       'it is long',
       { '200': json({ ...object, properties: { a: { ...text, description: 'w'.repeat(70_000) } } }) },
     ],
-  ])('is not there where %s', async (_, responses) => {
+  ])('is absent if %s', async (_, responses) => {
     expect(await outputOf(responses)).toBeUndefined();
   });
 });

@@ -84,14 +84,14 @@ describe('a security scheme', () => {
     ['tls', 'the scheme "tls" (mutualTLS), which is not supported'],
     ['none', 'the scheme "none", which the document does not define'],
     ['constructor', 'the scheme "constructor", which the document does not define'],
-  ])('%s without a credential: no call is made, and who reads it knows what to do', async (scheme, lack) => {
+  ])('%s without a credential: no request is sent, and the error says what to do', async (scheme, lack) => {
     const credentials = scheme === 'tls' || scheme === 'digest' ? { [scheme]: 'x' } : {};
     expect(await sent({ security: [need(scheme)] }, { credentials })).toBe(
       `ERROR The call was not made: it needs ${lack}. An operator gives it in "credentials" of this source.`,
     );
   });
 
-  it('with a credential that no header can hold makes no call, and does not tell it', async () => {
+  it('with a credential that no header can hold sends no request and does not reveal it', async () => {
     const text = await sent({ security: [need('header')] }, { credentials: { header: 'se\ncret' } });
     expect(text).toBe(
       'ERROR The credential for the header "X-Key" contains a character that is not allowed in a header.',
@@ -145,7 +145,7 @@ describe('security', () => {
     expect(await sent(security, { credentials })).toEqual(expected);
   });
 
-  it('is satisfied by a header that the operator gave for all requests', async () => {
+  it('is satisfied by a header that the operator set for all requests', async () => {
     const headers = { authorization: 'Custom x', 'X-Other': 'y' };
     expect(await sent({ security: [need('bearer')] }, { headers })).toEqual({
       url: '/x',
@@ -158,7 +158,7 @@ describe('security', () => {
     });
   });
 
-  it('leaves no argument for what the operator gives', async () => {
+  it('needs no argument for what the operator configured', async () => {
     const parameters = [
       { name: 'key', in: 'query' },
       { name: 'x-key', in: 'header' },
@@ -174,7 +174,7 @@ describe('security', () => {
 });
 
 describe('secrets', () => {
-  it('stay where they belong when a server redirects to another', async () => {
+  it('are not forwarded when a server redirects to another origin', async () => {
     const port = await serveWeb((_, response) => {
       response.writeHead(302, { location: `${web.url}/elsewhere` }).end();
     });
@@ -210,7 +210,7 @@ describe('a server', () => {
   };
   const server = (path: string): Json => [{ url: `${web.url}${path}` }];
 
-  it('of the operation counts before that of its path, and that before the one of the document', async () => {
+  it("of the operation takes precedence over that of its path, and that over the document's", async () => {
     const [root, item, operation] = [server('/r'), server('/i'), server('/o')];
     expect(await serverUsed({ root })).toBe('/r/x');
     expect(await serverUsed({ root, item })).toBe('/i/x');
@@ -229,7 +229,7 @@ describe('a server', () => {
     );
   });
 
-  it('that cannot be used is passed over for the next', async () => {
+  it('that cannot be used is skipped in favor of the next', async () => {
     const bad = ['ftp://a.example', 'https://a:b@a.example', 'http://[', '{none}'].map((url) => ({ url }));
     expect(await serverUsed({ root: [...bad, ...(server('/good') as readonly Json[])] })).toBe('/good/x');
   });
@@ -241,7 +241,7 @@ describe('a server', () => {
       [{ url: '{base}/v1' }],
       'names no server: its server "{base}/v1" has no default for "base": give baseUrl',
     ],
-  ])('that is %j in a file makes the whole of no use without baseUrl', async (servers, why) => {
+  ])('that is %j in a file makes the document unusable without baseUrl', async (servers, why) => {
     const path = writeText(JSON.stringify({ ...operationOf({}), servers }), 'api.json');
     expect(await openSource(path).read(AbortSignal.timeout(5_000))).toEqual({
       ok: false,
@@ -250,14 +250,14 @@ describe('a server', () => {
     expect((await toolsOf(openSource(path, { baseUrl: web.url }))).tools).toHaveLength(1);
   });
 
-  it('that is no web server costs its operation', async () => {
+  it('that is not a web server affects only its operation', async () => {
     expect(await serverUsed({ root: [{ url: 'ftp://a.example' }] })).toBe(
       'its server "ftp://a.example" is not an http or https URL without a password',
     );
   });
 });
 
-describe('secrets for a document that came from a URL', () => {
+describe('secrets for a document read from a URL', () => {
   const secured = { security: [need('header')] };
 
   async function callFrom(elsewhere: string, options: Partial<OpenapiOptions>): Promise<string> {
@@ -269,7 +269,7 @@ describe('secrets for a document that came from a URL', () => {
     return textIn(await callTool(tools[0]!, {}));
   }
 
-  it('go to no other origin than that, unless the operator says so', async () => {
+  it('are sent to that origin only, unless the operator allows others', async () => {
     const credentials = { header: 'k' };
     expect(await callFrom(web.url, { credentials })).toBe(
       `ERROR The call was not made: the document sends it to ${web.url}, a different origin, and the credentials and headers of this source are not for that origin. To allow this, an operator can set "baseUrl".`,

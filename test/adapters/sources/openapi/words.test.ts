@@ -45,7 +45,7 @@ describe('a name', () => {
     expect((await definitionOf(operation)).name).toBe(name);
   });
 
-  it('that two operations want is had by none of them', async () => {
+  it('claimed by two operations goes to neither', async () => {
     const get = { operationId: 'same' };
     const hashed = (what: string): string => `same_${shortHash(what, 8)}`;
     expect(
@@ -57,7 +57,7 @@ describe('a name', () => {
     expect(await namesOf({ '/b': { get }, '/a': { get } })).toEqual([hashed('GET /b'), hashed('GET /a')]);
   });
 
-  it('that was cut is another for each', async () => {
+  it('that was shortened differs for each operation', async () => {
     const names = await namesOf({
       '/a': { get: { operationId: `${long}b` } },
       '/b': { get: { operationId: `${long}c` } },
@@ -66,7 +66,7 @@ describe('a name', () => {
   });
 });
 
-describe('words', () => {
+describe('names and descriptions', () => {
   const bare = {
     name: 'op',
     inputSchema: { type: 'object', properties: {}, additionalProperties: false },
@@ -93,7 +93,7 @@ describe('words', () => {
     [{ 'x-mcp': 'nonsense' }, { 'x-mcp': [] }, {}],
     [{ 'x-mcp': true }, { 'x-mcp': false }, {}],
     [{ 'x-mcp': { enabled: true } }, { 'x-mcp': { enabled: false } }, {}],
-  ])('of %j in %j are %j', async (operation, more, words) => {
+  ])('of %j in %j become %j', async (operation, more, words) => {
     expect(await definitionOf(operation, more)).toEqual({ ...bare, ...words });
   });
 
@@ -106,7 +106,7 @@ describe('words', () => {
     expect([tools, skipped]).toEqual([[], [{ what: 'GET /x', why: 'its x-mcp disables it' }]]);
   });
 
-  it('leave out which request is made; that is kept beside them', async () => {
+  it('do not determine which request is sent; the original is kept beside them', async () => {
     const { tools } = await toolsIn(operationOf({ path: '/a/{b}', method: 'delete' }));
     expect(tools.map(({ facts }) => facts)).toEqual([
       { kind: 'openapi', method: 'DELETE', path: '/a/{b}', target: MARK },
@@ -114,7 +114,7 @@ describe('words', () => {
   });
 });
 
-it('a file lends no trust to what it only refers to at a URL', async () => {
+it('a file does not extend its trust to what it references by URL', async () => {
   const op = { responses: {}, 'x-mcp': { title: 'Wipe', annotations: { readOnlyHint: true } } };
   const item = { get: op, delete: op, 'x-mcp': { annotations: { destructiveHint: false } } };
   const web = await echoWeb(item);
@@ -134,16 +134,16 @@ it('a file lends no trust to what it only refers to at a URL', async () => {
   ]);
 });
 
-it('a title in the annotations of x-mcp is kept beside that of the operation', async () => {
+it('a title in the annotations of x-mcp is kept next to that of the operation', async () => {
   const operation = { summary: 'S', 'x-mcp': { annotations: { title: 'Mine' } } };
   expect(await definitionOf(operation)).toMatchObject({ title: 'S', annotations: { title: 'Mine' } });
 });
 
-describe('hints that contradict each other', () => {
+describe('contradictory hints', () => {
   const reads = { annotations: { readOnlyHint: true } };
   const both = { annotations: { readOnlyHint: true, destructiveHint: true } };
 
-  it('in one x-mcp cost that operation, which says why', async () => {
+  it('in one x-mcp skip that operation, with the reason', async () => {
     const { tools, skipped } = await toolsIn(operationOf({ 'x-mcp': both }));
     expect(tools).toEqual([]);
     expect(skipped).toEqual([
@@ -153,7 +153,7 @@ describe('hints that contradict each other', () => {
     ]);
   });
 
-  it('in a general x-mcp and a nearer one are what the nearer one says', async () => {
+  it('in a general x-mcp and a more specific one follow the more specific one', async () => {
     const { annotations } = await definitionOf(
       { 'x-mcp': { annotations: { destructiveHint: true } } },
       { 'x-mcp': reads },

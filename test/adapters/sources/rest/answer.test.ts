@@ -13,7 +13,7 @@ function answering(status: number, headers: Headers, body: string | Buffer = '')
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 describe('an answer', () => {
-  it('of JSON is given as it came', async () => {
+  it('of JSON is passed on unchanged', async () => {
     const body = '{"big": 12345678901234567890, "f": 2.50}\n';
     const echo = await answering(200, JSON_TYPE, body);
     expect(await call(echo.tool({}), '{}')).toEqual({
@@ -21,14 +21,11 @@ describe('an answer', () => {
     });
   });
 
-  it.each(['{}', '7', '12345678901234567890', '[]'])(
-    'is structured where it is an object: %s',
-    async (body) => {
-      const echo = await answering(200, JSON_TYPE, body);
-      const result = await call(echo.tool({ outputSchema: { type: 'object' } }), '{}');
-      expect(result.structuredContent).toEqual(body === '{}' ? {} : undefined);
-    },
-  );
+  it.each(['{}', '7', '12345678901234567890', '[]'])('is structured if it is an object: %s', async (body) => {
+    const echo = await answering(200, JSON_TYPE, body);
+    const result = await call(echo.tool({ outputSchema: { type: 'object' } }), '{}');
+    expect(result.structuredContent).toEqual(body === '{}' ? {} : undefined);
+  });
 
   it.each([
     [204, {}, 'Done: the server answered 204 and no content.'],
@@ -37,7 +34,7 @@ describe('an answer', () => {
       { location: '/pets/1', etag: '"a"' },
       'Done: the server answered 201 and no content.\nlocation: /pets/1\netag: "a"',
     ],
-  ])('of status %i without content says what its headers tell', async (status, headers, text) => {
+  ])('of status %i without content reports its headers', async (status, headers, text) => {
     const echo = await answering(status, headers);
     expect(await call(echo.tool({}), '{}')).toEqual({
       content: [{ type: 'text', text }],
@@ -62,13 +59,13 @@ describe('an answer', () => {
     expect(shown(await call(echo.tool({}), '{}'))).toBe(text);
   });
 
-  it.each(['image', 'audio'])('of %s is given as such', async (type) => {
+  it.each(['image', 'audio'])('of %s is passed on as such', async (type) => {
     const mimeType = `${type}/x-test`;
     const echo = await answering(200, { 'content-type': mimeType }, Buffer.from([0, 1, 2]));
     expect((await call(echo.tool({}), '{}')).content).toEqual([{ type, data: 'AAEC', mimeType }]);
   });
 
-  it('of other bytes is a resource', async () => {
+  it('of other bytes becomes a resource', async () => {
     const echo = await answering(200, { 'content-type': 'application/pdf' }, Buffer.from([0x25, 0, 0xff]));
     const resource = { uri: `${echo.origin}/a`, mimeType: 'application/pdf', blob: 'JQD/' };
     expect((await call(echo.tool({ url: '/a?key=1' }), '{}')).content).toEqual([
@@ -77,7 +74,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('that is cut says so, and where', async () => {
+  it('that is truncated says so, and where', async () => {
     const echo = await answering(200, { ...JSON_TYPE, 'content-length': '8' }, '"äöü"');
     expect(shown(await call(echo.tool({ maxBytes: 4 }), '{}'))).toBe(
       '"ä\n\n[cut after 4 bytes of 8; raise "maxBytes", and set a "filter" where less of it is wanted.]',
@@ -88,7 +85,7 @@ describe('an answer', () => {
     );
   });
 
-  it('of a failure is an error with what the server said', async () => {
+  it("of a failure is an error with the server's message", async () => {
     const echo = await answering(404, JSON_TYPE, '{"message":"no such pet"}');
     expect(await call(echo.tool({ url: '/pets?key=1', filter: 'a' }), '{}')).toEqual({
       content: [
@@ -109,7 +106,7 @@ describe('an answer', () => {
     );
   });
 
-  it('that points elsewhere is an error where a second request could do harm', async () => {
+  it('with a redirect is an error if repeating the request could do harm', async () => {
     const echo = await answering(307, { location: 'https://other.example/a?token=1' });
     expect(shown(await call(echo.tool({}), '{}'))).toBe(
       `error: POST ${echo.origin}/: the server answered 307 and points to https://other.example/a. A request that may have an effect is not sent twice, so nothing was sent there.`,
@@ -122,7 +119,7 @@ describe('an answer', () => {
 });
 
 describe('a filter', () => {
-  it('makes of the answer what is wanted', async () => {
+  it('transforms the answer', async () => {
     const echo = await answering(
       200,
       JSON_TYPE,
@@ -135,14 +132,14 @@ describe('a filter', () => {
     expect(shown(await call(echo.tool({ filter: 'constructor' }), '{}'))).toBe('null');
   });
 
-  it('that does not fit says why', async () => {
+  it('that fails explains why', async () => {
     const echo = await answering(200, JSON_TYPE, '{"a":"b"}');
     expect(shown(await call(echo.tool({ filter: 'sum(a)' }), '{}'))).toMatch(
       /^error: The filter does not fit the answer to POST .*\/: .*sum\(\).*\. It said:\n\n\{"a":"b"\}$/,
     );
   });
 
-  it('that has no end is stopped, and calls beside it go on', async () => {
+  it('that runs endlessly is stopped, and concurrent calls continue', async () => {
     const echo = await answering(200, JSON_TYPE, '{"a":1}');
     const endless = Array.from({ length: 30 }, () => '[@,@][]').join(' | ');
     const never = new Cancellation();
@@ -159,7 +156,7 @@ describe('a filter', () => {
     );
   });
 
-  it('works on whole JSON alone', async () => {
+  it('works on complete JSON only', async () => {
     const page = await answering(200, { 'content-type': 'text/html' }, '<html>');
     expect(shown(await call(page.tool({ filter: 'a' }), '{}'))).toBe(
       `error: The filter works on JSON, which the answer to POST ${page.origin}/ is not. It said:\n\n<html>`,
@@ -178,7 +175,7 @@ describe('a filter', () => {
 describe('an output schema', () => {
   const outputSchema = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] };
 
-  it('makes the answer structured, with long integers as they are', async () => {
+  it('makes the answer structured, with long integers preserved', async () => {
     const echo = await answering(200, JSON_TYPE, '{"id":12345678901234567890}');
     const result = await call(echo.tool({ outputSchema }), '{}');
     expect(JSON.stringify(result)).toBe(
@@ -186,7 +183,7 @@ describe('an output schema', () => {
     );
   });
 
-  it('counts for what a filter makes', async () => {
+  it('applies to the output of a filter', async () => {
     const echo = await answering(200, JSON_TYPE, '{"pet":{"id":1}}');
     expect(await call(echo.tool({ outputSchema, filter: 'pet' }), '{}')).toEqual({
       content: [{ type: 'text', text: '{"id":1}' }],
@@ -199,7 +196,7 @@ describe('an output schema', () => {
     ['{}', ' at "id": it is missing'],
     ['[1]', ': it is not a JSON object'],
     ['hello', ': it is not a JSON object'],
-  ])('that %s does not fit makes it an error', async (body, fault) => {
+  ])('that %s does not match makes it an error', async (body, fault) => {
     const echo = await answering(200, JSON_TYPE, body);
     expect(await call(echo.tool({ outputSchema }), '{}')).toEqual({
       content: [
@@ -212,14 +209,14 @@ describe('an output schema', () => {
     });
   });
 
-  it('leaves an error what it is', async () => {
+  it('leaves an error unchanged', async () => {
     const echo = await answering(400, JSON_TYPE, '[]');
     expect(shown(await call(echo.tool({ outputSchema }), '{}'))).toBe(
       `error: POST ${echo.origin}/: the server answered 400. It said:\n\n[]`,
     );
   });
 
-  it('reads no answer that nests deeper than anybody works with', async () => {
+  it('does not read an answer that nests too deeply', async () => {
     const nested = (levels: number): string => `${'{"id":'.repeat(levels)}1${'}'.repeat(levels)}`;
     const open = { type: 'object' };
     const deep = await answering(200, JSON_TYPE, nested(60_000));

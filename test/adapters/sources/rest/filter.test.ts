@@ -21,7 +21,7 @@ const DOUBLES = times(30, '[@,@][]');
 /** Small in memory, as its parts are shared, and beyond measure as text. */
 const SHARES = times(40, '[@,@]');
 
-describe('the process of filters', () => {
+describe('the filter processes', () => {
   const hostile = runner({ taskMs: 750, heapMiB: 64 });
   const run = (expression: string, value: unknown = {}): ReturnType<FilterProcesses['run']> =>
     hostile.run({ expression, text: JSON.stringify(value), maxCharacters: MAX }, never);
@@ -51,7 +51,7 @@ describe('the process of filters', () => {
     expect(await run('a', { a: [1] }), 'and the next').toEqual({ ok: true, value: '[1]' });
   });
 
-  it('evaluates others while one goes on, and one expression once at a time', async () => {
+  it('evaluate other expressions meanwhile, and each expression once at a time', async () => {
     const shared = runner({ taskMs: scaledMs(1_000) });
     const ended: string[] = [];
     const ask = async (name: string, expression: string): Promise<void> => {
@@ -69,7 +69,7 @@ describe('the process of filters', () => {
     expect(ended.slice(20)).toEqual(['slow too_slow', 'again too_slow']);
   });
 
-  it('forgets a task that nobody waits for, and refuses what it has no room for', async () => {
+  it('drop a cancelled task, and refuse tasks beyond their capacity', async () => {
     const small = runner({ waitingCharacters: 10 });
     const task = { expression: '@', text: '[1]', maxCharacters: MAX };
     const leaving = new Cancellation();
@@ -82,7 +82,7 @@ describe('the process of filters', () => {
     for (const one of [first, ...waiting]) expect(await one).toEqual({ ok: true, value: '[1]' });
   });
 
-  it('takes no task once it is closed, and leaves none without an answer', async () => {
+  it('accept no task once closed, and leave none unanswered', async () => {
     const closing = runner();
     const task = { expression: SHARES, text: '{}', maxCharacters: MAX };
     const asked = [closing.run(task, never), closing.run(task, never)];
@@ -93,7 +93,7 @@ describe('the process of filters', () => {
 });
 
 describe('a model', () => {
-  it('is told which filter failed, why, that the request was sent, and what to do', () => {
+  it('learns which filter failed, why, that the request was sent, and what to do', () => {
     const filtering = { expression: DOUBLES, request: 'POST https://host/a', text: '{}' };
     const filter = `"${DOUBLES.slice(0, 100)}"…`;
     const said = (fault: Parameters<typeof filterFailure>[0]): string => filterFailure(fault, filtering);
@@ -117,7 +117,7 @@ describe('an expression', () => {
     `${'{a:'.repeat(1_000)}a${'}'.repeat(1_000)}`,
     times(1_000, 'a'),
     'a.'.repeat(2_000) + 'a',
-  ])('that nests deeply is none: %#', (expression) => {
+  ])('that nests deeply is rejected: %#', (expression) => {
     expect(filterFault(expression)).toBe('the expression is nested too deeply');
   });
 
@@ -125,7 +125,7 @@ describe('an expression', () => {
     expect(filterFault(times(100, '[*].{a: a, b: not_null(b.c, `1`)}'))).toBeUndefined();
   });
 
-  it('gives nothing that nests deeper than is read', () => {
+  it('yields nothing that nests deeper than is read', () => {
     const wraps = `${'['.repeat(20)}@${']'.repeat(20)}`;
     const text = `${'['.repeat(990)}${']'.repeat(990)}`;
     expect(applyFilter({ expression: wraps, text, maxCharacters: MAX })).toEqual({

@@ -72,8 +72,8 @@ function feeding(...answers: readonly string[]): ResolveName {
   };
 }
 
-describe('where a request goes', () => {
-  it('is where the operator lets it go', async () => {
+describe('the target of a request', () => {
+  it('may be wherever the operator allows', async () => {
     const port = await serveWeb((request, response) => response.end(`${request.method} ${request.url}`));
     expect(await textOf(send(open(), `http://127.0.0.1:${port}/a?b=1`))).toBe('200 GET /a?b=1');
   });
@@ -87,7 +87,7 @@ describe('where a request goes', () => {
     ['[::ffff:127.0.0.1]', 'loopback'],
     ['10.0.0.1', 'private'],
     ['[::ffff:a00:1]', 'private'],
-  ])('is not %s without a setting, which the sentence names', async (host, reach) => {
+  ])('cannot be %s without a setting, which the error names', async (host, reach) => {
     const said = await textOf(send(open(['public']), `http://${host}/a?secret=1`));
     expect(said).toBe(
       `"${new URL(`http://${host}`).origin}/a" leads to a ${reach} address, ${settable(reach)}`,
@@ -100,20 +100,20 @@ describe('where a request goes', () => {
     ['169.254.1.1', 'link-local'],
     ['0.0.0.0', 'reserved'],
     ['[::ffff:0:7f00:1]', 'reserved'],
-  ])('is never %s', async (host, reach) => {
+  ])('can never be %s', async (host, reach) => {
     expect(await textOf(send(open(ALL), `http://${host}/`))).toBe(
       `"${new URL(`http://${host}`).href}" leads to a ${reach} address, so nothing was sent there: no setting allows that.`,
     );
   });
 
-  it('is no user, no password and no other scheme', async () => {
+  it('cannot have a user, a password or another scheme', async () => {
     expect(await textOf(send(open(), 'http://a:b@127.0.0.1/'))).toBe(
       '"http://127.0.0.1/" holds a user or a password.',
     );
     expect(await textOf(send(open(), 'ftp://127.0.0.1/'))).toContain('is no http address');
   });
 
-  it('is checked for a name in the moment of each connection, so that a later answer of the DNS leads nowhere else', async () => {
+  it('is checked at each connection if it is a host name, so that a later DNS answer cannot change it', async () => {
     let visits = 0;
     const port = await serveWeb((_, response) => {
       visits += 1;
@@ -130,7 +130,7 @@ describe('where a request goes', () => {
     expect(visits).toBe(1);
   });
 
-  it('is the allowed one of the addresses of a name', async () => {
+  it("is the allowed one among a host name's addresses", async () => {
     const port = await serveWeb((_, response) => response.end('hello'));
     const both: ResolveName = (_name, _options, callback) =>
       callback(null, [
@@ -140,7 +140,7 @@ describe('where a request goes', () => {
     expect(await textOf(send(open(['loopback'], both), `http://both.example:${port}/`))).toBe('200 hello');
   });
 
-  it('is said without its query when nothing answers there', async () => {
+  it('is named without its query if nothing answers there', async () => {
     const port = await freePort();
     expect(await textOf(send(open(), `http://127.0.0.1:${port}/a?key=secret`))).toBe(
       `"http://127.0.0.1:${port}/a" refuses connections: nothing listens there (ECONNREFUSED).`,
@@ -152,7 +152,7 @@ describe('where a request goes', () => {
 });
 
 describe('a connection', () => {
-  it('that one may have is not for another who may not', async () => {
+  it('opened under one set of rules is not used under stricter ones', async () => {
     let visits = 0;
     const port = await serveWeb((_, response) => response.end(String(++visits)));
     const http = open(['public'], feeding('127.0.0.1'));
@@ -168,7 +168,7 @@ describe('a redirect', () => {
   const to = (location: string, status = 302): Promise<number> =>
     serveWeb((_, response) => response.writeHead(status, { location }).end('moved'));
 
-  it.each([301, 302, 303, 307, 308])('of status %i is followed by what only reads', async (status) => {
+  it.each([301, 302, 303, 307, 308])('of status %i is followed for a read', async (status) => {
     const port = await serveWeb((request, response) =>
       request.url === '/end'
         ? response.end(`${request.method} ${request.headers.authorization}`)
@@ -178,7 +178,7 @@ describe('a redirect', () => {
     expect(await textOf(send(open(), `http://127.0.0.1:${port}/`, { headers }))).toBe('200 GET Bearer a');
   });
 
-  it('is not followed by a request that may have an effect', async () => {
+  it('is not followed for a request that may have an effect', async () => {
     const port = await to('/elsewhere', 307);
     expect(await textOf(send(open(), `http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }))).toBe(
       '307 moved',
@@ -193,13 +193,13 @@ describe('a redirect', () => {
     ],
     ['http://[::ffff:10.0.0.1]/', `leads to a private address, ${settable('private')}`],
     ['ftp://127.0.0.1/', 'is no http address.'],
-  ])('to %s goes nowhere', async (location, end) => {
+  ])('to %s is not followed', async (location, end) => {
     const port = await to(location);
     const said = await textOf(send(open(), `http://127.0.0.1:${port}/a?b`));
     expect(said).toBe(`"http://127.0.0.1:${port}/a", which redirects to ${new URL(location).origin}, ${end}`);
   });
 
-  it('to another origin takes no credentials along, nor when it leads back', async () => {
+  it('to another origin drops credentials, even when it leads back', async () => {
     const seen: unknown[] = [];
     const first: number = await serveWeb((request, response) => {
       seen.push([
@@ -231,7 +231,7 @@ describe('a redirect', () => {
     ]);
   });
 
-  it('leads to its own origin as whoever chose that could, and beyond only where the settings let it', async () => {
+  it('within its origin has the rights of whoever chose the URL, and beyond it only those that the settings give', async () => {
     const other = await serveWeb((_, response) => response.end('other'));
     const port: number = await serveWeb((request, response) => {
       const location = request.url === '/own' ? '/end' : `http://127.0.0.1:${other}/`;
@@ -247,7 +247,7 @@ describe('a redirect', () => {
     expect(await textOf(send(open(), `${from}/other`, config))).toBe('200 other');
   });
 
-  it('of what was ever at a public address leads to public addresses alone, whatever the settings say', async () => {
+  it('from a host that was ever public leads to public addresses only, whatever the settings say', async () => {
     const other = await serveWeb((_, response) => response.end('other'));
     const port = await to(`http://127.0.0.1:${other}/`);
     // An attacker's DNS gives a public address too, so that nobody may conclude that the host is inside.
@@ -263,7 +263,7 @@ describe('a redirect', () => {
     );
   });
 
-  it('is followed five times, and no sixth time', async () => {
+  it('is followed five times, but not six', async () => {
     const port = await serveWeb((request, response) => {
       const left = Number(request.url!.slice(1));
       if (left === 0) response.end('here');
@@ -277,7 +277,7 @@ describe('a redirect', () => {
 });
 
 describe('an answer', () => {
-  it('is read as far as it is wanted, and its connection ends there', async () => {
+  it('is read up to the limit, and its connection closed there', async () => {
     let sent = 0;
     const chunk = Buffer.alloc(65_536, 'x');
     const port = await serveWeb((_, response) => {
@@ -296,7 +296,7 @@ describe('an answer', () => {
     expect(sent).toBeLessThan(2 ** 25);
   });
 
-  it('that has just as many bytes as are wanted is whole', async () => {
+  it("of exactly the limit's size is complete", async () => {
     const port = await serveWeb((_, response) => response.end('x'.repeat(1_000)));
     expect(await textOf(send(open(), `http://127.0.0.1:${port}/`))).toBe(`200 ${'x'.repeat(1_000)}`);
   });
@@ -329,7 +329,7 @@ describe('an answer', () => {
     expect(visits).toBe(0);
   });
 
-  it('is asked for as it is, and decoded within the bound where it is encoded all the same', async () => {
+  it('is requested uncompressed, and decompressed within the limit if it is compressed anyway', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000));
     const port = await serveWeb((request, response) => {
       expect(request.headers['accept-encoding']).toBe('identity');
@@ -341,7 +341,7 @@ describe('an answer', () => {
     expect(answer.ok && [answer.value.body.length, answer.value.isCut]).toEqual([100_000, true]);
   });
 
-  it('in a coding that nobody knows is none', async () => {
+  it('in an unknown coding is refused', async () => {
     const port = await serveWeb((_, response) =>
       response.writeHead(200, { 'content-encoding': 'rot13' }).end('uryyb'),
     );
@@ -350,7 +350,7 @@ describe('an answer', () => {
     );
   });
 
-  it('that breaks off is none', async () => {
+  it('that is cut off is refused', async () => {
     const port = await serveWeb((_, response) => {
       response.writeHead(200, { 'content-length': '10' }).write('x');
       setTimeout(() => response.destroy(), 20);

@@ -16,7 +16,7 @@ function next(from: Step, status: number, location: string): ReturnType<typeof n
 }
 
 describe('the request that follows a redirect', () => {
-  it('is the same one at the same origin', () => {
+  it('is the same at the same origin', () => {
     expect(next(step('OPTIONS', 'https://a.example/b/c?d'), 307, '../e?f')).toEqual({
       ok: true,
       value: step('OPTIONS', 'https://a.example/e?f'),
@@ -24,7 +24,7 @@ describe('the request that follows a redirect', () => {
   });
 
   it.each(['https://b.example/', 'https://a.example:8443/', 'https://sub.a.example/', '//b.example/'])(
-    'to %s takes nothing along that says who asks, and no body',
+    'to %s carries no credentials and no body',
     (location) => {
       expect(next(step('GET', 'https://a.example/'), 302, location)).toEqual({
         ok: true,
@@ -38,12 +38,12 @@ describe('the request that follows a redirect', () => {
     },
   );
 
-  it('from a plain connection to an encrypted one goes to another origin', () => {
+  it('from plain to encrypted counts as going to another origin', () => {
     const read = next(step('GET', 'http://a.example/'), 301, 'https://a.example/');
     expect(read.ok && read.value.headers).toEqual([['accept', 'c']]);
   });
 
-  it('becomes GET after 303, but for HEAD', () => {
+  it('becomes GET after 303, except for HEAD', () => {
     const methods = ['OPTIONS', 'GET', 'HEAD'].map((method) => {
       const read = next(step(method, 'https://a.example/'), 303, '/b');
       return read.ok && read.value.method;
@@ -54,7 +54,7 @@ describe('the request that follows a redirect', () => {
   it.each([
     ['http://a.example/', 'redirects to "http://a.example", which is not encrypted, so it was not followed'],
     ['http://[', 'redirects to an invalid address'],
-  ])('is none from https to %s', (location, error) => {
+  ])('is not sent from https to %s', (location, error) => {
     expect(next(step('GET', 'https://a.example/'), 302, location)).toEqual({ ok: false, error });
   });
 });

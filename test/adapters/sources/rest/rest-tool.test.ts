@@ -9,7 +9,7 @@ import { call, filters, loopbackHttp, made, serveTool, shown } from './serve-too
 const http = loopbackHttp();
 
 describe('the definition of a REST tool', () => {
-  it('is what its entry says; the method is known beside it where it was given; its title comes with the list', () => {
+  it('is what its entry says; its method is reported if given; its title is part of the list', () => {
     const entry = {
       url: 'http://127.0.0.1/{id}',
       method: 'get',
@@ -47,7 +47,7 @@ describe('the definition of a REST tool', () => {
       { outputSchema: { type: 'object', $ref: 'https://elsewhere.example/' } },
       /^The outputSchema cannot be used: /,
     ],
-  ])('is none with %j', (member, expected) => {
+  ])('is invalid with %j', (member, expected) => {
     const spec = readRestTool('tool', { url: 'http://127.0.0.1/', ...member });
     const tool = spec.ok && restTool(spec.value, { http, filters: filters() });
     expect(tool && !tool.ok && tool.error).toEqual(
@@ -55,7 +55,7 @@ describe('the definition of a REST tool', () => {
     );
   });
 
-  it('may have schemas of draft 7, and the same $id as that of another tool', () => {
+  it('may have draft 7 schemas, and the same $id as another tool', () => {
     const outputSchema = { $schema: 'http://json-schema.org/draft-07/schema#', $id: 'same', type: 'object' };
     for (let times = 0; times < 2; times += 1)
       expect(made({ url: 'http://127.0.0.1/', outputSchema }, http).definition.outputSchema).toBe(
@@ -64,7 +64,7 @@ describe('the definition of a REST tool', () => {
   });
 });
 
-describe('an argument in the path', () => {
+describe('a path argument', () => {
   it.each([
     ['"a/b?x=1#y"', '/v1/a%2Fb%3Fx%3D1%23y/end'],
     ['"100%\\\\x;é"', '/v1/100%25%5Cx%3B%C3%A9/end'],
@@ -101,7 +101,7 @@ describe('an argument in the path', () => {
     expect([shown(result), echo.seen]).toEqual([`error: The argument "id" ${phrase}.`, []]);
   });
 
-  it('makes no dot segment with what stands beside it', async () => {
+  it('cannot form a dot segment together with the text around it', async () => {
     const echo = await serveTool();
     const result = await call(echo.tool({ url: '/v1/.{id}' }), '{"id": "%2e"}');
     expect(shown(result)).toBe('error: The argument "id" contains "." or "..", which would change the path.');
@@ -109,7 +109,7 @@ describe('an argument in the path', () => {
     expect([shown(both), echo.seen[0]?.line]).toEqual(['{}', 'POST /v1/.xy']);
   });
 
-  it('changes neither host nor the number of segments, whatever it is', async () => {
+  it('changes neither the host nor the number of segments, whatever it is', async () => {
     const sent: URL[] = [];
     const tool = made(
       { url: 'https://api.example/v1/{a}/x-{b}.json?q={c}', method: 'GET', queryMapping: { d: 'd' } },
@@ -155,8 +155,8 @@ describe('an argument in the path', () => {
   });
 });
 
-describe('an argument in the query', () => {
-  it('goes there for methods without a body, a list once for each of its elements', async () => {
+describe('a query argument', () => {
+  it('is added for methods without a body, and a list once for each element', async () => {
     const echo = await serveTool();
     const text = '{"a b": "c&d=é", "n": [1.0, 12345678901234567890, "x"], "t": true, "z": null}';
     for (const method of ['GET', 'HEAD', 'DELETE', 'OPTIONS'])
@@ -173,7 +173,7 @@ describe('an argument in the query', () => {
     ['flag', 'would set a query parameter that this tool sets itself', '"2"'],
     ['deep', 'is an object or a list, which is not possible there', '{"a": 1}'],
     ['deep', 'contains an object, a list, or something that is not text', '[[1]]'],
-  ])('called %s is refused where it %s', async (name, phrase, value) => {
+  ])('called %s is refused if it %s', async (name, phrase, value) => {
     const echo = await serveTool();
     const auth = { type: 'query', name: 'key', value: 'secret' };
     const tool = echo.tool({ url: '/?fixed=1', method: 'GET', auth, queryMapping: { t: 'flag' } });
@@ -181,7 +181,7 @@ describe('an argument in the query', () => {
     expect([shown(result), echo.seen]).toEqual([`error: The argument "${name}" ${phrase}.`, []]);
   });
 
-  it('whose place has no argument is left out', async () => {
+  it('that is missing is left out', async () => {
     const echo = await serveTool();
     const inputSchema = { type: 'object', properties: { a: {}, b: {}, c: {} } };
     const tool = echo.tool({ url: '/?x={a}&y={b}-{c}&z=1', method: 'GET', inputSchema });
@@ -191,10 +191,10 @@ describe('an argument in the query', () => {
   });
 });
 
-describe('an argument in a header', () => {
+describe('a header argument', () => {
   const entry = { method: 'GET', headerMapping: { trace: 'X-Trace' } };
 
-  it('goes there and nowhere else', async () => {
+  it('is sent in its header only', async () => {
     const echo = await serveTool();
     await call(echo.tool(entry), '{"trace": 12345678901234567890}');
     await call(echo.tool(entry), '{"trace": "\u00fcber"}');
@@ -213,7 +213,7 @@ describe('an argument in a header', () => {
 });
 
 describe('a body', () => {
-  it('is JSON of all other arguments, with numbers as they were written', async () => {
+  it('is JSON of all other arguments, with numbers as written', async () => {
     const echo = await serveTool();
     const entry = { url: '/{id}', queryMapping: { q: 'q' }, headerMapping: { h: 'x-h' } };
     const text =
@@ -225,21 +225,21 @@ describe('a body', () => {
     );
   });
 
-  it('holds each argument once, as it was checked', async () => {
+  it('holds each argument once, as validated', async () => {
     const echo = await serveTool();
     await call(echo.tool({}), '{"a": 1, "a": 2}');
     await call(echo.tool({}), '{}');
     expect(echo.seen.map(({ body }) => body)).toEqual(['{"a": 2}', '{}']);
   });
 
-  it('however deep it is, is sent as it came', async () => {
+  it('is sent unchanged, however deep it is', async () => {
     const echo = await serveTool();
     const deep = `{"a":${'['.repeat(1_000)}1.0${']'.repeat(1_000)}}`;
     await call(echo.tool({}), deep);
     expect(echo.seen[0]?.body).toBe(deep);
   });
 
-  it('is a form where that is wanted', async () => {
+  it('can be a form', async () => {
     const echo = await serveTool();
     const tool = echo.tool({ bodyType: 'form' });
     await call(tool, '{"a b": "c&d é", "n": [1.0, 2], "z": null}');
@@ -253,7 +253,7 @@ describe('a body', () => {
   });
 });
 
-describe('who asks', () => {
+describe('the credential', () => {
   it.each([
     [{ type: 'bearer', token: 'abc' }, { authorization: 'Bearer abc' }, '/'],
     [
@@ -263,13 +263,13 @@ describe('who asks', () => {
     ],
     [{ type: 'header', name: 'X-Api-Key', value: 'abc' }, { 'x-api-key': 'abc' }, '/'],
     [{ type: 'query', name: 'api key', value: 'a&b' }, {}, '/?api%20key=a%26b'],
-  ])('is told by %j', async (auth, headers, path) => {
+  ])('is sent as %j', async (auth, headers, path) => {
     const echo = await serveTool();
     await call(echo.tool({ method: 'GET', auth }), '{}');
     expect(echo.seen).toMatchObject([{ line: `GET ${path}`, headers }]);
   });
 
-  it('is not told to another origin, nor is any key in a header', async () => {
+  it('is not sent to another origin, nor is any key in a header', async () => {
     const other = await serveTool((_, response) => response.end('there'));
     const echo = await serveTool((_, response) => response.writeHead(302, { location: other.origin }).end());
     const auth = { type: 'header', name: 'X-One', value: 'secret' };
@@ -289,7 +289,7 @@ describe('who asks', () => {
     expect(JSON.stringify(echo.seen[0]?.headers).match(/secret/g)).toHaveLength(3);
   });
 
-  it('is in no sentence', async () => {
+  it('appears in no message', async () => {
     const auth = { type: 'query', name: 'key', value: 'secret' };
     const tool = made({ url: 'http://nobody.invalid/a', auth, headers: { 'X-Key': 'secret' } }, http);
     expect(shown(await call(tool, '{}'))).toBe(
@@ -298,7 +298,7 @@ describe('who asks', () => {
   });
 });
 
-it('headers that an operator gives stand in place of the usual ones', async () => {
+it("the operator's headers replace the default ones", async () => {
   const echo = await serveTool();
   await call(
     echo.tool({ headers: { 'Content-Type': 'application/vnd.api+json', accept: 'text/csv' } }),

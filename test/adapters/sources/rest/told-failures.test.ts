@@ -22,7 +22,7 @@ it.each([
   [{ auth: { type: 'query', name: 'key', value: 'a b/c' } }, '/x?key=***   '],
   [{ headers: { 'X-Key': 'fixed' } }, '/x   ***'],
   [{ headers: { accept: 'text/plain', 'x-key': 'one' } }, '/x   one'],
-])('an API that quotes what it was sent makes nobody tell it: %j', async (entry, quoted) => {
+])('an API that echoes its request does not make Assay reveal a secret: %j', async (entry, quoted) => {
   const echo = await quoting(400);
   const said = shown(await call(echo.tool({ url: '/x', method: 'GET', ...entry }), '{}'));
   expect(said.trimEnd()).toBe(
@@ -30,13 +30,13 @@ it.each([
   );
 });
 
-it('what comes of a call that went well passes as it is', async () => {
+it('a successful result is passed on unchanged', async () => {
   const echo = await quoting(200);
   const entry = { url: `/${BOT}`, method: 'GET', auth: { type: 'bearer', token: 'tok-en' } };
   expect(shown(await call(echo.tool(entry), '{}'))).toBe(`/${BOT} Bearer tok-en  `);
 });
 
-it('a path is told as it was written, without its arguments and what looks like a key', async () => {
+it('a path is shown as configured, without arguments and anything that looks like a key', async () => {
   const url = `/${BOT}/send/{chat}/v1.2?token=abcdefgh12345678`;
   const echo = await quoting(404);
   const said = shown(await call(echo.tool({ url, method: 'GET' }), '{"chat":"someone"}'));
@@ -48,7 +48,7 @@ it('a path is told as it was written, without its arguments and what looks like 
   );
 });
 
-it('an OpenAPI document is kept to the same', async () => {
+it('the same applies to OpenAPI documents', async () => {
   const echo = await quoting(500);
   const components = { securitySchemes: { k: { type: 'apiKey', in: 'header', name: 'X-Key' } } };
   const document = operationOf(
