@@ -100,7 +100,7 @@ function verdicts({ connects, tools, text }: Seen, all: readonly string[]): read
   return ['yes', lists, calls];
 }
 
-/** What the gateway logged of the client that came. */
+/** The gateway's log entry for the client. */
 async function revisionAfter(before: ReadonlySet<string>, log: Context['log']): Promise<string | undefined> {
   const endMs = Date.now() + LOG_MS;
   for (;;) {
@@ -210,7 +210,7 @@ function placeOf(folder: string, temp: string, port: number): Place {
   const home = join(temp, 'user');
   mkdirSync(home);
   const own = ['stdio', '--all', '--home', join(temp, 'stdio'), '--config', join(temp, 'mcp.json')];
-  // Clients do not show what the program writes to stderr, which holds its log.
+  // Clients do not show the program's stderr, which contains its log.
   const args = ['-c', 'exec "$@" 2>> "$0"', logOf(temp), process.execPath, MAIN, ...own];
   const stdio = { command: '/bin/sh', args };
   return {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 
-/** Where the trials run. */
+/** The folder in which the trials run. */
 export interface Place {
-  /** Where the clients are installed. */
+  /** The folder in which the clients are installed. */
   readonly folder: string;
   /** The home folder of the user that the clients see. */
   readonly home: string;
@@ -13,7 +13,7 @@ export interface Place {
   readonly stdio: { readonly command: string; readonly args: readonly string[] };
 }
 
-/** What a client reported. Undefined: its command line does not show that. */
+/** What a client reported. Undefined if its command line does not show that. */
 export interface Seen {
   readonly connects?: boolean;
   readonly tools?: readonly string[];
@@ -27,7 +27,7 @@ export interface Trial {
   readonly way: 'http' | 'sse' | 'stdio';
   readonly command: (place: Place) => { readonly file: string; readonly args: readonly string[] };
   readonly env?: Readonly<Record<string, string>>;
-  /** What probe.mjs is told. */
+  /** The input of probe.mjs. */
   readonly ways: (place: Place) => object;
   readonly read: (output: string) => Seen;
 }

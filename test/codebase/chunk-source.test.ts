@@ -7,7 +7,7 @@ import type { Language, SourceChunk } from '../../src/codebase/source-chunk.ts';
 
 const LANGUAGES: readonly Language[] = ['text', ...(Object.keys(GRAMMARS) as Language[])];
 
-/** Pieces of code of many languages, so that parsers find something in what is put together from them. */
+/** Code fragments of many languages, so that parsers recognize parts of their combinations. */
 const FRAGMENT = fc.constantFrom(
   'class A {',
   'class B:',

@@ -32,7 +32,7 @@ export async function call({ client }: Peer, name: string, args: JsonObject): Pr
   };
 }
 
-/** A repository of its own, indexed into a project of its own. */
+/** A new repository, indexed into a new project. */
 export interface Scene {
   readonly repo: string;
   readonly project: string;
@@ -147,7 +147,7 @@ async function changesSomething(peer: Peer, tool: ToolName): Promise<void> {
   expect(await stateOf(peer, scene)).not.toEqual(before);
 }
 
-/** What was there before and is lost: files of the repository, other indexes, and what could be found. */
+/** What existed before and is lost: files of the repository, other indexes, and search results. */
 async function lostBy(peer: Peer, tool: ToolName): Promise<readonly string[]> {
   const [scene, other] = [await indexedScene(peer), await indexedScene(peer)];
   const calls = callsOf(tool, scene);
@@ -175,7 +175,7 @@ async function losesSomething(peer: Peer, tool: ToolName): Promise<void> {
   expect(await lostBy(peer, tool)).not.toEqual([]);
 }
 
-/** What five calls in turn, and then two at once, leave and report. */
+/** The effects and reports of five sequential calls, and then two concurrent ones. */
 async function repeated(peer: Peer, tool: ToolName): Promise<readonly Json[]> {
   const scene = await indexedScene(peer);
   const args = mainCall(tool, scene);
@@ -189,7 +189,7 @@ async function repeated(peer: Peer, tool: ToolName): Promise<readonly Json[]> {
   return seen;
 }
 
-/** Without what only says how long it took. */
+/** Without durations. */
 function untimed(structured: Json): Json {
   const { latency_ms: _, duration_seconds: __, ...rest } = structured as JsonObject;
   return rest;
@@ -205,7 +205,7 @@ async function repeatsWithEffect(peer: Peer, tool: ToolName): Promise<void> {
   expect(second).not.toEqual(first);
 }
 
-/** Whether what others do to files changes the answer to the same call. */
+/** Whether changes of files by others change the result of the same call. */
 async function answersDifferByOthers(peer: Peer, tool: ToolName): Promise<boolean> {
   const scene = await indexedScene(peer);
   const args =

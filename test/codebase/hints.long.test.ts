@@ -1,5 +1,5 @@
-// Each hint of each tool, as a client reads it from `tools/list`, held against what the tool does. The value of a hint
-// chooses what is checked, so a hint that is flipped fails.
+// Each hint of each tool, as a client reads it from `tools/list`, compared with the tool's behavior. The value of a
+// hint selects the check, so a flipped hint fails.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
@@ -77,7 +77,7 @@ describe('over HTTP, mounted in a gateway', () => {
     await checkHint(session, tool, [hint, await hintOf(session, tool, hint)]);
   });
 
-  // To such a client set_working_directory does nothing, so a hint that says that it writes is only cautious.
+  // For such a client set_working_directory does nothing, so a hint that says it writes is merely cautious.
   it.each(CLAIMS.filter(([tool]) => tool !== 'set_working_directory'))(
     '%s behaves as its %s says, to a stateless client',
     async (tool, hint) => {

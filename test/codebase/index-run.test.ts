@@ -19,7 +19,7 @@ async function counts(
   return `${indexed} indexed, ${total - indexed} unchanged, ${gone} removed: ${status}`;
 }
 
-/** Passes on the files, and tells of them. */
+/** Passes the files through, and reports them. */
 function watched(paths: string[], before: (path: string) => void = () => undefined): FileProcessor {
   return {
     async *processAll(files, options) {
@@ -116,7 +116,7 @@ it('an interrupted run leaves the index unchanged, and the next one takes over w
   await expect(repository.run({ processor, signal: stop.signal })).rejects.toThrow('aborted');
   expect(repository.dump()).toEqual(former);
 
-  // What changed after the interrupted run had read it is read again, and what is gone does not come back.
+  // Changes made after the interrupted run had read a file are read again, and deleted content does not come back.
   repository.write({ 'file0.js': 'export const latest = 0;\n' });
   repository.remove('file1.js');
   const read: string[] = [];

@@ -26,7 +26,7 @@ export const IN_THREAD: FileProcessor = {
   },
 };
 
-/** A repository and its index, in folders of their own. */
+/** A repository and its index, in new folders. */
 export interface IndexedRepository {
   readonly root: string;
   readonly folder: string;
@@ -37,7 +37,7 @@ export interface IndexedRepository {
   opened<T>(use: (database: Database) => Promise<T> | T, replaceDamaged?: boolean): Promise<T>;
   /** The live chunks, without the ids of rows. */
   dump(): readonly string[];
-  /** The paths of live files whose chunks hold a word. */
+  /** The paths of live files whose chunks contain a word. */
   find(word: string): readonly string[];
 }
 
@@ -74,7 +74,7 @@ export function makeRepository(files: Readonly<Record<string, string>> = {}): In
   };
 }
 
-/** What a search can see of an index, without the ids of rows. */
+/** Everything of an index that a search can see, without row ids. */
 export function dumpIndex(folder: string): readonly string[] {
   return query(folder, DUMP);
 }

@@ -78,7 +78,7 @@ test('the files found are those that git would add', async () => {
   git('init', '-q');
   await fc.assert(
     fc.asyncProperty(TREE, async ({ paths, ignores, exclude }) => {
-      // A path that leads through another one is left out: one of them would be a file and a directory.
+      // A path below another path is omitted: one of them would be a file and a directory.
       const files = paths.filter((path) => !paths.some((other) => other.startsWith(`${path}/`)));
       rmSync(join(root, '.git', 'info', 'exclude'), { force: true });
       for (const path of git('ls-files', '-z', '--others').split('\0').filter(Boolean))

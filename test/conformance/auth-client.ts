@@ -7,15 +7,15 @@ import { at, parseJson, type Json } from '../support/json.ts';
 
 /**
  * The client that the conformance suite starts for its scenarios `auth/*`: signs in at the server of the last argument
- * through Assay, as a person on a headless machine does, then lists its tools and calls the first one. It stands
- * on its own, without Vitest:
+ * through Assay, like a person on a headless machine, then lists its tools and calls the first one. Standalone, without
+ * Vitest:
  *
  *     conformance client --command "node test/conformance/auth-client.ts" --scenario auth/NAME
  */
 const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
 /** The address of the client metadata document that the suite expects of clients which have one. */
 const DOCUMENT = 'https://conformance-test.local/client-metadata.json';
-/** So often is somebody asked to sign in again before they give up. */
+/** The number of sign-in attempts before giving up. */
 const MAX_SIGN_INS = 3;
 
 /** Server and issuer of the suite are at two ports of this machine. */

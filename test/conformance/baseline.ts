@@ -2,7 +2,7 @@ import type { BaselineLine } from './judge.ts';
 import type { Way } from './plan.ts';
 
 const THROUGH: readonly Way[] = ['through', 'to legacy', 'to modern'];
-/** What cannot mean anything in this way, and stays. */
+/** Checks that are meaningless in this mode, with the reason. */
 export const BASELINE: readonly BaselineLine[] = [
   {
     ways: ['direct'],

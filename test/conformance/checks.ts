@@ -1,4 +1,4 @@
-/** What the suite found out of one check in one scenario; occurrences of the same id are one check. */
+/** The suite's result for one check in one scenario; occurrences of the same id are one check. */
 export interface Check {
   readonly scenario: string;
   readonly id: string;
@@ -6,11 +6,11 @@ export interface Check {
   readonly verdict: 'passed' | 'failed' | 'unsaid';
   /** How many of its occurrences passed. */
   readonly passes: number;
-  /** What the suite said of the occurrences that did not pass. */
+  /** The suite's messages for the occurrences that did not pass. */
   readonly said: string;
 }
 
-/** Reads what the suite wrote of one scenario. A warning is a failure: it tells of a SHOULD that is not kept. */
+/** Reads the suite's report of one scenario. A warning counts as a failure: it means a violated SHOULD. */
 export function readChecks(scenario: string, text: string): readonly Check[] {
   const byId = Map.groupBy(JSON.parse(text) as readonly Written[], ({ id }) => id);
   return [...byId].map(([id, all]) => {

@@ -3,11 +3,11 @@ import type { Client, Tool } from '@modelcontextprotocol/client';
 
 export interface Driven {
   readonly client: Client;
-  /** What the suite gives along with the scenario. */
+  /** The suite's additional data for the scenario. */
   readonly context: unknown;
 }
 
-/** What one scenario wants of its client, after the handshake. */
+/** What one scenario requires of its client, after the handshake. */
 export type Drive = (driven: Driven) => Promise<void>;
 
 /** A scenario that is not in the table, as of signing in, is content with a list of the tools and a call of the first. */
@@ -73,7 +73,7 @@ async function callAsTold({ client, context }: Driven): Promise<void> {
   for (const call of (context as ToldCalls).toolCalls ?? []) await client.callTool(call);
 }
 
-/** Calls what is in the list; what has no right to be there must have been left out of it. */
+/** Calls every listed tool; invalid ones must have been omitted from the list. */
 async function callAll({ client }: Driven): Promise<void> {
   for (const { name } of await listTools(client))
     await client.callTool({ name, arguments: { region: 'us-east1', value: 'x', field1: 'x', field2: 'x' } });

@@ -1,11 +1,11 @@
 // The client under test of the suite's client scenarios: Assay, with the suite's server behind it, driven by the
-// official client. The suite runs `client.ts URL` and says in the environment which scenario it is.
+// official client. The suite runs `client.ts URL` and names the scenario in the environment.
 import { SLOTS_PORT, takeSlot } from './slots.ts';
 
 const { env } = process;
 
 await takeSlot(env[SLOTS_PORT]);
-// Loaded only now: all scenarios start at once, and what waits is to cost little.
+// Loaded only now: all scenarios start at once, and waiting ones should cost little.
 const name = env['MCP_CONFORMANCE_SCENARIO'] ?? '';
 if (name.startsWith('auth/')) await import('./auth-client.ts');
 else {

@@ -6,7 +6,7 @@ import { SETS, WAYS, type Way } from './plan.ts';
 import { Programs } from './programs.ts';
 import { runConformance, type Outcome } from './run-conformance.ts';
 
-/** Far beyond what a run takes; here it only ends one that hangs. */
+/** Far longer than a run; it only ends one that hangs. */
 const LIMIT_MS = 600_000;
 
 const PASSED_DIRECTLY = { '2025-06-18': 56, '2025-11-25': 84, '2026-07-28': 148 } as const;

@@ -13,11 +13,11 @@ export interface ClientScenario {
   readonly version: string;
   /** The suite's server. */
   readonly url: string;
-  /** What the suite gives along. */
+  /** The suite's additional data. */
   readonly context: unknown;
 }
 
-/** Puts Assay in front of the suite's server and has the official client do what the scenario wants. */
+/** Puts Assay in front of the suite's server and lets the official client run the scenario. */
 export async function driveAssay({ name, version, url, context }: ClientScenario): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'assay-conformance-'));
   const config = join(home, 'mcp.json');
@@ -47,7 +47,7 @@ function makeClient(version: string): Client {
       versionNegotiation: { mode: version === MODERN ? { pin: MODERN } : 'legacy' },
     },
   );
-  // What it leaves out, the client fills with the defaults of the form.
+  // Omitted fields are filled with the form's defaults by the client.
   client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: {} }));
   client.setRequestHandler('roots/list', () => ({ roots: [] }));
   return client;

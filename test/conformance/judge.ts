@@ -1,13 +1,13 @@
 import type { Check } from './checks.ts';
 import type { SetName, Way } from './plan.ts';
 
-/** Checks that do not pass, and why that is no failure of the run. */
+/** Checks that do not pass, and why that is not a failure of the run. */
 export interface BaselineLine {
   readonly ways: readonly Way[];
   readonly sets: readonly SetName[];
-  /** `auth/*` stands for all that begin so. */
+  /** `auth/*` matches all names with that prefix. */
   readonly scenario: string;
-  /** `*` stands for all of the scenario. */
+  /** `*` matches all checks of the scenario. */
   readonly checks: readonly string[];
   /** For people. */
   readonly reason: string;
@@ -25,11 +25,11 @@ export interface Judgement {
   readonly unexpected: readonly Shortfall[];
   /** In the baseline. */
   readonly excused: readonly Shortfall[];
-  /** What the baseline excuses and nothing fits: it passes, or there is no such check. */
+  /** Entries of the baseline without effect: the check passes, or does not exist. */
   readonly stale: readonly Excuse[];
 }
 
-/** One check of a line of the baseline, in one way and set. */
+/** One check of a baseline line, in one mode and suite. */
 export interface Excuse {
   readonly scenario: string;
   readonly check: string;
@@ -71,7 +71,7 @@ export function judge(
   };
 }
 
-/** What is said of a check in the place of its passing; undefined where it passes. */
+/** The explanation if the check does not pass; undefined if it passes. */
 function lossOf({ id, passes }: Check, through: readonly Check[]): string | undefined {
   const after = through.find((check) => check.id === id);
   if (after === undefined) {

@@ -3,7 +3,7 @@ export type SetName = '2025-06-18' | '2025-11-25' | '2026-07-28';
 
 export interface RequirementSet {
   readonly name: SetName;
-  /** What selects it on the command line of the suite. */
+  /** The option that selects it on the suite's command line. */
   readonly args: readonly string[];
 }
 
@@ -15,8 +15,8 @@ export const SETS: readonly RequirementSet[] = [
 ];
 
 /**
- * Who is under test: the everything server itself; Assay in front of it, where it serves both eras or one alone;
- * Assay as a client of the suite's own servers.
+ * What is under test: the everything server itself; Assay in front of it, serving both eras or only one; Assay as a
+ * client of the suite's own servers.
  */
 export const WAYS = ['direct', 'through', 'to legacy', 'to modern', 'as client'] as const;
 export type Way = (typeof WAYS)[number];

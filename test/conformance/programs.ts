@@ -10,9 +10,9 @@ export const MAIN: string = process.env['ASSAY_TEST_MAIN'] ?? join(ROOT, 'dist',
 const PATIENCE_MS = 5_000;
 
 export interface Running {
-  /** Resolves with the first match in what it says; rejects if it ends before, or with the time. */
+  /** Resolves with the first match in its output; rejects if it exits before, or at the time limit. */
   saying(pattern: RegExp): Promise<string>;
-  /** Ends it, and waits until it is gone. */
+  /** Stops it, and waits until it has exited. */
   end(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** The programs of one run, which all end with it. Each leads a process group, so that what it started ends, too. */
+/** The programs of one run, which all end with it. Each leads a process group, so that its children end too. */
 export class Programs {
   readonly #children = new Set<ChildProcess>();
   readonly #killAll = (): void => {
@@ -47,7 +47,7 @@ export class Programs {
     return { saying, end: () => this.#end([child]) };
   }
 
-  /** Runs a program to its end. What it left running ends then. */
+  /** Runs a program until it exits, and then ends its remaining children. */
   async run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
     const { child, heard } = this.#spawn(args, env);
     const code = await new Promise<number | null>((resolve, reject) => {
@@ -59,7 +59,7 @@ export class Programs {
     return { code, ...heard };
   }
 
-  /** Ends all that still run, and waits until they are gone. */
+  /** Stops all running programs, and waits until they have exited. */
   async end(): Promise<void> {
     await this.#end([...this.#children]);
     process.off('exit', this.#killAll);
@@ -92,7 +92,7 @@ export class Programs {
   }
 }
 
-/** The environment without what would change Assay, Node or the suite. */
+/** The environment without variables that would affect Assay, Node or the suite. */
 export function cleanEnv(): Record<string, string> {
   const entries = Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined || /^(ASSAY_(?!TEST_MAIN)|VITEST|NODE_OPTIONS|NODE_ENV|DEBUG|FORCE_COLOR)/.test(name)

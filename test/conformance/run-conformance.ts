@@ -8,7 +8,7 @@ import type { Programs } from './programs.ts';
 import { testClient, testServer, type SuiteRun } from './suite.ts';
 import { openWay, SERVER_WAYS, type ServerWay } from './ways.ts';
 
-/** What came of one set in one way. */
+/** The result of one suite in one mode. */
 export interface Outcome extends Judgement {
   readonly way: Way;
   readonly set: SetName;
@@ -18,19 +18,19 @@ export interface Outcome extends Judgement {
 
 export interface ConformanceRun {
   readonly programs: Programs;
-  /** For what the suite and Assay write. */
+  /** The folder for the output of the suite and Assay. */
   readonly folder: string;
   readonly ways: readonly Way[];
   readonly sets: readonly RequirementSet[];
-  /** Told of each outcome when it is there. */
+  /** Called with each result. */
   readonly onOutcome?: (outcome: Outcome) => void;
 }
 
-/** Runs the suite in each of the ways and holds what it says against the baseline. */
+/** Runs the suite in each mode and compares its results with the baseline. */
 export async function runConformance(run: ConformanceRun): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   const wanted = SERVER_WAYS.filter((way) => run.ways.includes(way));
-  // What passes directly is what has to pass in the other ways.
+  // Checks that pass directly must pass in the other modes.
   const direct = wanted.length === 0 ? [] : await testWay('direct', run, failuresIn);
   for (const way of wanted)
     outcomes.push(
@@ -42,7 +42,7 @@ export async function runConformance(run: ConformanceRun): Promise<readonly Outc
   return outcomes;
 }
 
-/** What of these checks is not as it has to be. */
+/** The checks with an unexpected result. */
 type Demand = (checks: readonly Check[], set: SetName) => readonly Shortfall[];
 
 async function testWay(way: ServerWay, run: ConformanceRun, demand: Demand): Promise<readonly Tested[]> {
@@ -75,7 +75,9 @@ interface Trial {
   readonly test: (run: SuiteRun) => Promise<readonly Check[]>;
 }
 
-/** The suite gives some answers half a second, which a busy machine can miss; what is so is so each time. */
+/**
+ * The suite allows half a second for some responses, which a busy machine can miss; a real failure is reproducible.
+ */
 const MAX_RETRIES = 2;
 
 async function testSet({ run, way, set, demand, test }: Trial): Promise<Tested> {
@@ -95,7 +97,7 @@ async function testSet({ run, way, set, demand, test }: Trial): Promise<Tested> 
   return outcome;
 }
 
-/** The scenarios that do not come out as the baseline says. */
+/** The scenarios whose results differ from the baseline. */
 function surprisesIn({ unexpected, stale }: Judgement): ReadonlySet<string> {
   const scenarios = [...unexpected, ...stale].map(({ scenario }) => scenario);
   return new Set(scenarios.filter((scenario) => !scenario.endsWith('*')));
@@ -105,7 +107,7 @@ function checksOf(tested: readonly Tested[], set: SetName): readonly Check[] {
   return tested.find((one) => one.set === set)?.checks ?? [];
 }
 
-/** An empty folder, also where an earlier run was kept. */
+/** An empty folder, even if an earlier run left one. */
 function folderOf({ folder }: ConformanceRun, names: readonly string[]): string {
   const path = join(folder, ...names.map((name) => name.replaceAll(' ', '-')));
   rmSync(path, { recursive: true, force: true });

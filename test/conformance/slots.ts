@@ -8,7 +8,10 @@ export interface Slots {
   close(): void;
 }
 
-/** Lets so many processes work at a time; each has its slot until its connection ends, however that comes. */
+/**
+ * Limits the number of processes that work concurrently; each has its slot until its connection ends, for whatever
+ * reason.
+ */
 export async function openSlots(count: number): Promise<Slots> {
   const waiting = new Set<Socket>();
   let free = count;
@@ -35,7 +38,7 @@ export async function openSlots(count: number): Promise<Slots> {
   return { port: (server.address() as AddressInfo).port, close: () => server.close() };
 }
 
-/** Waits for a slot, and holds it until this process ends. Without a port there is nothing to wait for. */
+/** Waits for a slot, and keeps it until this process ends. Without a port there is no limit. */
 export async function takeSlot(port: string | undefined): Promise<void> {
   if (port === undefined) return;
   const socket = connect(Number(port), '127.0.0.1');

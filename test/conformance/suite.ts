@@ -17,7 +17,7 @@ const CLIENTS_AT_A_TIME = 3;
 export interface SuiteRun {
   readonly programs: Programs;
   readonly set: RequirementSet;
-  /** An empty folder for what the suite writes. */
+  /** An empty folder for the suite's output. */
   readonly folder: string;
   /** Undefined: all scenarios of the set. */
   readonly scenario?: string | undefined;
@@ -36,7 +36,7 @@ export async function testClient(run: SuiteRun): Promise<readonly Check[]> {
   try {
     return await runSuite('client', ['--command', command, '--timeout', String(CLIENT_LIMIT_MS)], {
       ...run,
-      // The homes of Assay go with the folder, also where a client is killed.
+      // Assay's homes are deleted with the folder, even if a client is killed.
       env: { [SLOTS_PORT]: String(slots.port), TMPDIR: run.folder },
     });
   } finally {
@@ -61,7 +61,7 @@ async function runSuite(
   return checks;
 }
 
-/** A folder is called after its scenario, which may hold a slash, and the time. */
+/** A folder is named after its scenario, which may contain a slash, and the time. */
 function scenarioOf(folder: string, prefix: string): string {
   return folder
     .replaceAll('\\', '/')

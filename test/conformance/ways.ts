@@ -8,7 +8,7 @@ import { MAIN, ROOT, type Programs, type Running } from './programs.ts';
 export type ServerWay = Exclude<Way, 'as client'>;
 export const SERVER_WAYS: readonly ServerWay[] = ['direct', 'through', 'to legacy', 'to modern'];
 
-/** What the suite is pointed at. */
+/** The target of the suite. */
 export interface OpenWay {
   readonly url: string;
   close(): Promise<void>;
@@ -21,7 +21,7 @@ const ERAS: Readonly<Record<ServerWay, EraChoice>> = {
   'to modern': 'modern',
 };
 
-/** Starts an everything server, and Assay in front of it unless the way is direct. */
+/** Starts an everything server, with Assay in front of it unless the mode is direct. */
 export async function openWay(way: ServerWay, programs: Programs, folder: string): Promise<OpenWay> {
   const server = programs.start([
     join(ROOT, 'test', 'conformance', 'everything', 'main.ts'),

@@ -7,7 +7,7 @@ import { causeJson, causeText } from '../../src/core/cause-text.ts';
 import { INITIAL_STATE, nextState } from '../../src/core/supervision.ts';
 import { ROOT } from '../support/paths.ts';
 
-/** One of each code; what it holds beside its code. */
+/** One of each code, with its other members. */
 const SAMPLES: { readonly [C in CauseCode]: Omit<Extract<Cause, { readonly code: C }>, 'code'> } = {
   COMMAND_NOT_FOUND: { command: 'npx' },
   COMMAND_NOT_EXECUTABLE: { command: './server' },

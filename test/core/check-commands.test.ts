@@ -59,7 +59,7 @@ it.each([
 it.each([
   ['npx -y foo', 'Write "command": "npx", "args": ["-y", "foo"].'],
   ['docker run -i --rm image', 'Write "command": "docker", "args": ["run", …].'],
-  // What follows may be secret.
+  // The rest may be secret.
   ['npx --key=s3cret x', 'Write "command": "npx", "args": […].'],
   ['node server.js --token s3cret', 'Write "command": "node", "args": ["server.js", …].'],
 ])('the remedy splits a command line given as a command, %j', (command, remedy) => {

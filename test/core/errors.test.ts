@@ -7,7 +7,7 @@ import type { Refusal, RefusalCode } from '../../src/core/refusal.ts';
 type Details<C extends RefusalCode> = Omit<Extract<Refusal, { code: C }>, 'code'>;
 type Examples = { readonly [C in RefusalCode]: readonly [faces: string, details: Details<C>] };
 
-/** What a peer may have sent: it must not leave its quotes, nor its line. */
+/** Text from a peer: it must not leave its quotes, nor its line. */
 const HOSTILE = 'x".\nIgnore\u0000 this: `rm`';
 
 /** All codes with JSON-RPC code, HTTP status and exit code. Clients and scripts rely on them: rows may come, none may change. */
@@ -187,7 +187,7 @@ const REFUSALS: Examples = {
   SETTING_OVERRIDDEN: ['-32602 409 3', { name: HOSTILE, origin: 'environment', by: 'ASSAY_PORT' }],
 };
 
-/** What REST says otherwise than MCP, where that is an error there too. */
+/** Where REST differs from MCP for errors. */
 const REST_MEANS: Partial<Record<RefusalCode, number>> = { ARGUMENTS_INVALID: 422, SETTING_INVALID: 422 };
 
 const EXAMPLES = Object.entries(REFUSALS).map(([code, [faces, details]]) => ({

@@ -55,7 +55,7 @@ describe("a server's instructions", () => {
   });
 });
 
-/** Whatever some reader may take for the end of a line. */
+/** Everything that some reader may treat as a line break. */
 const BREAKS = ['\n', '\r', '\r\n', '\v', '\f', '\u001c', '\u001d', '\u001e', '\u0085', '\u2028', '\u2029'];
 const INVISIBLE = [
   '\u200b',

@@ -11,7 +11,7 @@ import {
 const ALL: readonly Reach[] = ['public', 'private', 'loopback', 'link-local', 'metadata', 'reserved'];
 const CHOOSERS: readonly UrlChooser[] = ['config', 'operator', 'private_source', 'public_source'];
 
-/** By who chose the URL: the reaches in their order, each by its first letter. */
+/** By the chooser of the URL: the reaches in order, each by its first letter. */
 function table(isOnNetwork: boolean, allowLoopback: boolean, allowPrivate: boolean): string {
   const rules = reachRules({ isOnNetwork, allowLoopback, allowPrivate });
   const shown = (chooser: UrlChooser): string =>

@@ -19,7 +19,7 @@ function spec(transport: Transport, more: Partial<ServerSpec> = {}): ServerSpec 
   return { name: 'a', transport, timeoutMs: 1, prefix: true, isolation: 'shared', ...more };
 }
 
-/** Same server, same way to it, same identity. */
+/** Same server, same route, same identity. */
 function alike(one: ServerSpec, other: ServerSpec): readonly boolean[] {
   return [isSameServer(one, other), isSameTransport(one, other), identityOf(one) === identityOf(other)];
 }

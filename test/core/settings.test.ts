@@ -78,7 +78,7 @@ describe('a setting', () => {
   });
 });
 
-/** Who may change each setting: reviewed with an attacker in mind who has the scope `admin` alone. */
+/** Who may change each setting: reviewed from the view of an attacker who has only the scope `admin`. */
 const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'mcp.access': 'startup',
   'mcp.sse': 'startup',
@@ -103,7 +103,7 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'lint.hiddenText': 'admin',
   'http.allowLoopback': 'startup',
   'http.allowPrivate': 'startup',
-  // Whoever has admin may approve calls anyway.
+  // The scope admin allows approving calls anyway.
   'activity.calls': 'admin',
   'activity.arguments': 'admin',
   'activity.maxCalls': 'admin',
@@ -134,7 +134,7 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'limits.headersMs': 'admin',
   'limits.requestMs': 'admin',
   'limits.idleConnectionMs': 'admin',
-  // With a million tries a minute somebody guesses an ASSAY_TOKEN that its operator made up.
+  // With a million attempts a minute a human-made ASSAY_TOKEN can be guessed.
   'limits.tokenFailures': 'startup',
   'limits.questionMs': 'admin',
   'limits.approvalMs': 'admin',

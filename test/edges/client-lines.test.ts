@@ -5,7 +5,7 @@ import { at, parseJson } from '../support/json.ts';
 const lines = (needsToken: boolean): string =>
   clientLines({ endpoint: 'http://127.0.0.1:4444/mcp', needsToken, command: ['assay', 'stdio'] });
 
-/** What is pasted for a client. */
+/** The lines to paste for a client. */
 const pasted = (text: string, client: string): string =>
   new RegExp(`\n${client}\n([^]*?)\n(?:\n|$)`).exec(text)?.[1] ?? '';
 

@@ -24,7 +24,7 @@ type Sent<T> = T extends (...args: never[]) => unknown
       ? { readonly [Key in keyof T]: Sent<Exclude<T[Key], undefined>> }
       : T;
 
-// The compiler is the test: `tsc` fails where an answer of the API no longer has what the admin pages read.
+// The compiler is the test: `tsc` fails if a response of the API no longer has what the admin pages read.
 it('the API sends what the admin pages expect', () => {
   expectTypeOf<Sent<ApprovalView>>().toExtend<Approval>();
   expectTypeOf<Sent<ToolView>>().toExtend<Tool>();

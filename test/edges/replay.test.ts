@@ -4,7 +4,7 @@ import { ownCopy, ReplaySpace, type KeptEvent } from '../../src/edges/mcp/replay
 const MAX = 10_000;
 const SIZE = 1_000;
 
-/** Keeps events of one size; tells which of them are still there. */
+/** Keeps events of one size; returns the remaining ones. */
 function keeper(space: ReplaySpace, subject = 'a') {
   const replay = space.open(subject);
   const there: number[] = [];

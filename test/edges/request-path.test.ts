@@ -68,7 +68,7 @@ describe('a request target', () => {
         expect(read(target.value)).toBe(target.value);
         const response = await app.fetch(new Request(`http://${HOST}${target.value}`));
         expect([url, await response.json()]).toEqual([url, routeOf(path)]);
-        // What a token is for is decided by the text of the path, and a route by its segments.
+        // A token's permissions depend on the text of the path, and a route on its segments.
         const steps = path.split('/').map(decodeURIComponent);
         for (const opened of ['/mcp', '/toolsets/a']) {
           const isBelow = opened.split('/').every((step, at) => steps[at] === step);
@@ -109,7 +109,7 @@ const TARGETS = fc.oneof(
 
 const ROUTES = ['/tokens', '/docs', '/docs/*', '/mcp', '/toolsets/:a', '/toolsets/:a/tools/:b'] as const;
 
-/** The router of the REST API, which says what it saw. */
+/** The router of the REST API, which reports what it matched. */
 function routed(): OpenAPIHono {
   const app = new OpenAPIHono({ strict: false });
   for (const route of ROUTES)
@@ -120,7 +120,7 @@ function routed(): OpenAPIHono {
   return app;
 }
 
-/** What the path means by its own segments, each decoded once. */
+/** The path's segments, each decoded once. */
 function routeOf(path: string): readonly unknown[] {
   const [, ...steps] = path.split('/').map(decodeURIComponent);
   const [first, second, third, fourth] = steps;

@@ -14,7 +14,7 @@ const READ_ONLY = { detail: 'this field cannot be set; its new value was ignored
 it('fields of other gateways are removed and reported, also next to a wrapper, unless they are empty', () => {
   const given = { tool: { name: 'a', team_id: 't', tags: [], other: 1 }, visibility: 'private', more: 2 };
   expect(withoutUnused(given, BODY)).toEqual({
-    // What nobody knows stays, and is refused.
+    // Unknown fields stay, and are refused.
     value: { tool: { name: 'a', other: 1 }, more: 2 },
     warnings: [
       { pointer: '/visibility', ...IGNORED },

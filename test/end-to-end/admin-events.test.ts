@@ -89,7 +89,7 @@ describe('/activity', () => {
     await admin.delete('/toolsets/told');
     await admin.put('/preferences', { 'limits.drainMs': 7, 'limits.sessions': 8 });
     await admin.put('/preferences', { 'limits.drainMs': null });
-    // What is refused is not told.
+    // Refused requests are not announced.
     await admin.delete('/toolsets/told');
     const page = await admin.get('/activity?limit=10');
     const told = listAt(page.json(), 'activity').map((one) =>
@@ -238,7 +238,7 @@ describe('/events', () => {
     expect(await assay.stop()).toBe(0);
     await stream.ended;
     expect(Date.now() - beganMs).toBeLessThan(scaledMs(5_000));
-    // Clients that cut their streams before are nothing to tell anybody of.
+    // Clients that cut off their streams earlier need no notification.
     expect(assay.stdout() + assay.stderr()).not.toMatch(/failed inside Assay|aborted|at .*\.js:/);
   });
 });

@@ -34,7 +34,7 @@ beforeAll(async () => {
   signedIn = await openSignedIn(browser, assay);
 });
 
-/** The page of a link has the same path, so the method tells them apart. */
+/** The page of a link has the same path, so they are distinguished by method. */
 const isSignIn = (response: Response): boolean =>
   response.request().method() === 'POST' && response.url().endsWith('/admin/sign-in');
 
@@ -45,7 +45,7 @@ it('a link signs in, leaves no code in the address bar, and is refused in anothe
   const [first, second] = [await browser.newPage(), await browser.newPage()];
   await first.goto(link);
   await first.getByRole('heading', { name: 'Overview' }).waitFor();
-  // The refusal stays on the page although the answer that nobody is signed in comes after it.
+  // The refusal stays on the page although the answer "not signed in" arrives after it.
   const refused = second.waitForResponse(isSignIn);
   await second.route('**/admin/session', async (route) => {
     await refused;
@@ -68,7 +68,7 @@ it('a link signs in even if an earlier request for the current user is answered 
     const response = await route.fetch();
     await signIn;
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    // The page may have given the request up.
+    // The page may have abandoned the request.
     await route.fulfill({ response }).catch(() => undefined);
     answered.resolve(undefined);
   });

@@ -30,7 +30,7 @@ const make = async (input: object): Promise<Json> => {
   expect(made.headers['cache-control']).toBe('no-store');
   return made.json();
 };
-/** The store tells the gate of a change a moment later. */
+/** The store notifies the gate of a change a moment later. */
 const comesTo = (token: string, verdict: string): Promise<true> =>
   until(`the token comes to ${verdict}`, async () =>
     verdictOf(await adminClient(assay, token).get('/tokens')) === verdict ? true : undefined,

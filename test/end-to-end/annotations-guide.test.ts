@@ -13,11 +13,11 @@ interface Step {
   readonly method: string;
   readonly path: string;
   readonly body: string | undefined;
-  /** What must be in the answer; undefined: only that it is none of a failure. */
+  /** What the response must contain. Undefined: only that it is not a failure. */
   readonly answer: string | undefined;
 }
 
-/** Every request of the page in its order, with the answer that stands below the last of its block. */
+/** Every request of the page in order, with the response shown below the last one of its block. */
 function stepsOf(page: string): readonly Step[] {
   const blocks = [...page.matchAll(/```(sh|json)\n([^]*?)\n```/g)].map(([, kind = '', text = '']) => ({
     kind,

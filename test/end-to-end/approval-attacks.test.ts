@@ -1,4 +1,4 @@
-// What must not turn an approval into a call that nobody approved, or into a second one.
+// What must not turn an approval into an unapproved or a second call.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -254,7 +254,7 @@ describe('a server that asks for input after its call was approved', () => {
       );
       expect(at(await modernStep(assay.url, approved), 'error', 'data', 'code')).toBe('STATE_INVALID');
       expect(peer.countOf('tools/call')).toBe(before);
-      // What the server sees has nothing of Assay's own question in it.
+      // The server sees nothing of Assay's own question.
       expect(JSON.stringify(peer.seen)).not.toContain('"approval"');
     },
   );

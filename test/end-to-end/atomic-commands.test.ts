@@ -1,4 +1,4 @@
-// What commands and configuration tools write where the nth write of it fails.
+// What commands and configuration tools leave if their nth write fails.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -41,7 +41,7 @@ const BY = { by: LOCAL_USER.subject };
 const TOOLSET = { name: 'one', description: undefined, tools: [], toolNotes: [] };
 const BUNDLE = { assay: 1, preferences: { 'limits.drainMs': 7_000, 'limits.sessions': 700 } };
 
-/** In this order, as each finds what those before it left. */
+/** In this order, as each builds on the ones before it. */
 const CASES: readonly Case[] = [
   [
     'openapi',
@@ -215,7 +215,7 @@ it('hints cannot be set on a REST tool that another process has removed', async 
   expect(records).toEqual([]);
 });
 
-/** Asks again until no write fails any more. `run` gives what it was refused with. */
+/** Repeats until no write fails any more. `run` returns the refusal. */
 async function eachWriteFails(
   faults: Faults,
   what: string,
@@ -224,7 +224,7 @@ async function eachWriteFails(
   const before = await faults.content();
   for (let nth = 1; nth <= MAX_WRITES; nth += 1) {
     await faults.fail(nth);
-    // A fault of the database itself is thrown, as nobody expects it.
+    // A fault of the database itself is thrown, as it is unexpected.
     const refused = await run().catch((error: unknown) => String(error));
     await faults.fail(undefined);
     if (refused === undefined) {

@@ -13,7 +13,7 @@ import { bearer } from '../support/tokens.ts';
 import { approval, APPROVAL_LIMITS, tryStore, valueOf } from '../support/store-values.ts';
 import { DATABASES } from '../support/stores.ts';
 
-/** A request that changes something, and the actions that its audit entries tell of. */
+/** A mutating request, and the actions of its audit events. */
 interface Case {
   readonly path: string;
   readonly body?: Json;
@@ -23,7 +23,7 @@ interface Case {
 interface World {
   readonly admin: AdminClient;
   readonly folder: string;
-  /** Remembers the id of what an answer holds. */
+  /** Remembers the id in a response. */
   readonly ids: Map<string, string>;
 }
 
@@ -36,7 +36,7 @@ const PREVIEWED = JSON.stringify({
   paths: { '/x': { get: { operationId: 'x' } } },
 });
 
-/** In this order, as each finds what those before it left; by `METHOD path` of the document of the API. */
+/** In this order, as each builds on the ones before it; by `METHOD path` of the API's document. */
 const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (world: World) => Case>([
   ['POST /tools', () => ({ path: '/tools', body: { name: 'made', ...REQUEST }, actions: ['tool.create'] })],
   [
@@ -158,7 +158,7 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
     }),
   ],
   ['POST /gateways/{id}/restart', () => ({ path: '/gateways/more/restart', actions: [] })],
-  // The stream has begun before anything is written, so what fails is told in it.
+  // The stream has begun before anything is written, so failures are reported in it.
   ['POST /gateways/{id}/verify', () => ({ path: '/gateways/more/verify', actions: [] })],
   ['POST /gateways/{id}/refresh', () => ({ path: '/gateways/more/refresh', actions: [] })],
   [
@@ -285,7 +285,7 @@ async function mutatingRoutes(admin: AdminClient): Promise<readonly string[]> {
 
 async function actionsIn(admin: AdminClient): Promise<readonly string[]> {
   const items = listAt((await admin.get('/activity?limit=200')).json(), 'activity');
-  // What servers did is told at any time, and an operator's own change is reviewed after it.
+  // Changes by servers are recorded at any time, and an operator's own change is reviewed after it.
   return items
     .filter((one) => !textAt(one, 'subject').startsWith('server:'))
     .map((one) => textAt(one, 'action'))
@@ -314,9 +314,9 @@ describe.each(DATABASES)('a mutating request in %s', (database, newPlace) => {
       const world: World = { admin, folder, ids: new Map() };
       expect((await mutatingRoutes(admin)).toSorted()).toEqual([...CASES.keys()].toSorted());
       await admin.get('/tools');
-      // A tool without hints labels whoever calls it.
+      // A tool without hints labels every caller.
       await (await openSession(assay.url, { headers: bearer(ADMIN) })).call('plain_label');
-      // What a server tells models is kept when it is first seen.
+      // A server's texts for models are stored when first seen.
       const seen = async (): Promise<string> => verdictOf(await admin.get('/gateways/plain/instructions'));
       await expect.poll(seen, { timeout: scaledMs(10_000), interval: 20 }).toBe('200');
       const faults = new Faults(place);

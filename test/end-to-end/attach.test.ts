@@ -74,7 +74,7 @@ describe('assay stdio --attach', () => {
     await equip(served, 'named', ['s.one']);
     await served.call('enter-configuration-mode');
     await equip(served, 'equipped', ['s.two']);
-    // Without servers of its own there is only what comes from the serve.
+    // Without servers of its own, everything comes from the serve.
     const shown = async (view: Start['view'] = {}): Promise<Model> =>
       overStdio({ servers: {}, home, view: { attach: true, ...view } }, 'legacy');
     const models = await Promise.all([shown({ toolset: 'named' }), shown({ all: true }), shown()]);

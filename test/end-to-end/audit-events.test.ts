@@ -1,4 +1,4 @@
-// Who did what to toolsets and tokens is kept with what was done.
+// Changes of toolsets and tokens are stored together with their author.
 import { describe, expect, it } from 'vitest';
 import type { StoredAuditEvent } from '../../src/gateway/ports/records.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -41,7 +41,7 @@ describe('an audit event', () => {
     expect(auditEvents[1]).toMatchObject({
       after: { name: 'dev', tools: [{ namespacedName: 'plain.echo' }] },
     });
-    // Of a change, what differs.
+    // The differing parts of a change.
     expect(auditEvents[3]).toMatchObject({
       before: { name: 'dev', tools: [] },
       after: { name: 'dev', tools: [{ namespacedName: 'plain.add' }] },

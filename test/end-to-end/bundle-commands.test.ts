@@ -104,7 +104,7 @@ it('refuse what cannot be imported, with their exit codes, and change nothing', 
     'assay: The arguments are not valid: a passphrase has at least 12 characters.\n',
   ]);
   expect((await run(['export', '--passphrase-file', join(folder, 'none')])).code).toBe(3);
-  // What is no bundle is what it always was: the config file of another client.
+  // Anything but a bundle is treated as before: as the config file of another client.
   const other = await run([
     'import',
     file('mcp.json', { mcpServers: { far: { url: 'http://127.0.0.1:9/' } } }),

@@ -19,7 +19,7 @@ beforeAll(async () => {
   bundle = await sealedExportOf(full);
 });
 
-/** A copy in which one value, met in this order, is another, or is gone. */
+/** A copy in which one value, in traversal order, is replaced or missing. */
 function damagedAt(place: number, value: unknown): unknown {
   const copy = structuredClone(bundle);
   const holders: (readonly [Record<string, unknown>, string])[] = [];

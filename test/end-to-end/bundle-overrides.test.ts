@@ -1,4 +1,4 @@
-// Overrides that a bundle brings to a server whose tools are, or are not, what their author saw.
+// Overrides in a bundle for a server whose tools match, or do not match, what their author saw.
 import { expect, it } from 'vitest';
 import { openInstance } from '../support/bundles.ts';
 import { filedServer, toolNamed } from '../support/filed.ts';

@@ -1,4 +1,4 @@
-// Everything that operators made, out of one Assay and into another.
+// Everything that operators created, from one Assay to another.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { verdictOf } from '../support/admin.ts';
 import {

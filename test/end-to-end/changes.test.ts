@@ -87,7 +87,7 @@ describe('a change of a server’s lists', () => {
     await session.call('changer_grow');
     await own.next('list_changed', isChange);
     await sleep(300);
-    // Both may have been told of their first lists.
+    // Both may have been notified of their first lists.
     const changesOf = (stream: Stream): number => stream.messages().filter(isChange).length;
     const [ofOwn, ofOthers] = [changesOf(own), changesOf(others)];
     await session.call('changer_grow');

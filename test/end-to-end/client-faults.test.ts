@@ -67,7 +67,7 @@ describe('a client over HTTP', () => {
 });
 
 describe.concurrent('a client on stdio', () => {
-  /** What comes back for these lines, up to the answer to a last ping. */
+  /** The output for these lines, up to the answer to a final ping. */
   async function answersTo(pipe: LinePeer, ...lines: readonly string[]): Promise<readonly Json[]> {
     const before = pipe.lines().length;
     for (const line of lines) pipe.write(`${line}\n`);
@@ -95,7 +95,7 @@ describe.concurrent('a client on stdio', () => {
     const call = '{"jsonrpc":"2.0","id":"two","method":"tools/call","params":{"name":"plain_label"}}';
     const note = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
     const unknown = '{"jsonrpc":"2.0","id":3,"method":"no/such"}';
-    // Changes of lists may be told at any time; answers have no method.
+    // List changes may be announced at any time; responses have no method.
     const answered = (): number => pipe.lines().filter((line) => !line.includes('list_changed')).length;
     const before = answered();
     pipe.write(`[${PING},${call},${note},${unknown}]\n`);

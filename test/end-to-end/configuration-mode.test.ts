@@ -46,7 +46,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     await first.call('enter-configuration-mode');
     expect(await first.tools()).toEqual(MENU);
     const second = await open({ servers: SERVERS, home: first.home });
-    // What it remembers of the store is written a little later; then it reads the store and announces the change.
+    // The cache of the store is written a little later; then it reads the store and announces the change.
     await expect
       .poll(() => second.tools(), { timeout: scaledMs(5_000) })
       .toEqual(['enter-configuration-mode', 'plain_echo']);
@@ -58,7 +58,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     expect(await model.tools()).toEqual(MENU);
     expect((await model.client.listResources()).resources).toEqual([]);
     expect((await model.client.listPrompts()).prompts).toEqual([]);
-    // What a client calls that passes over the change of its list.
+    // The calls of a client that ignores list changes.
     await model.call('list-available-tools');
     expect(await refusedFor(model, 'plain_echo')).toMatch(/configuration mode.*exit-configuration-mode/);
     expect(await refusedFor(model, 'no_such')).toMatch(/Unknown tool/);

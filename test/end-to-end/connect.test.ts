@@ -34,7 +34,7 @@ async function connected(user: User, ...args: readonly string[]): Promise<Json> 
 interface Shape {
   readonly client: string;
   readonly file: readonly string[];
-  /** As the client's own documentation shows it, with what editors and people add. Between « and » stands what comes. */
+  /** As in the client's documentation, with additions by editors and people. The part between « and » is inserted. */
   readonly text: string;
   readonly key: string;
   readonly stdio: unknown;
@@ -419,7 +419,7 @@ describe('assay connect', () => {
   });
 });
 
-/** JSON with comments and trailing commas, none of which stand inside of strings here. */
+/** JSON with comments and trailing commas, none of which are inside strings here. */
 function parseLoose(text: string): Json {
   const bare = text
     .replace(/^\uFEFF/, '')

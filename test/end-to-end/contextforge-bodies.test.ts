@@ -1,4 +1,4 @@
-// Bodies as clients of ContextForge send them, and as GET gives them.
+// Bodies as ContextForge's clients send them, and as GET returns them.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { verdictOf } from '../support/admin.ts';
 import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';

@@ -10,14 +10,14 @@ import { settledTo, openThings } from '../support/open-things.ts';
 import { fixture, openEventLog } from '../support/paths.ts';
 import { seeded } from '../support/seeded.ts';
 
-/** Most calls that one client has under way at a time. */
+/** The maximum number of concurrent calls of one client. */
 const AT_A_TIME = 3;
 /** Calls by server: `s` starts a process for each call of a modern client. */
 const CALLS = {
   legacy: { s: rounds({ short: 4, long: 80 }), h: rounds({ short: 4, long: 50 }) },
   modern: { s: rounds({ short: 2, long: 10 }), h: rounds({ short: 4, long: 45 }) },
 } as const;
-/** After so many calls each client makes one of what nobody may ever be asked. */
+/** After this many calls each client makes one with a question for nobody. */
 const PUSH_EVERY = 20;
 const WHO = [0, 0, 0, 1, 1, 1, 2, 2, 2, 2] as const;
 
@@ -88,7 +88,7 @@ describe('ten clients that are asked concurrently', () => {
         const number = next++;
         const asked = await round(member, plan[number] ?? '', number);
         questions += asked;
-        // What nobody may ever hear, in between.
+        // A question that nobody may ever see, in between.
         if (number % PUSH_EVERY === 0) await member.client.call('shared_push', { rounds: [[NEVER]] });
       }
     };

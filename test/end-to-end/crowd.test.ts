@@ -45,7 +45,7 @@ describe('many clients at once', () => {
           { name: 'c_steps', arguments: { steps: 2, intervalMs: 30, who } },
           { onprogress: (one) => progress.push(one.message) },
         );
-        // A client forgets whom to tell with the result, so what it reads together with that it does not tell.
+        // A client drops its progress handler with the result, so it does not report progress read together with that.
         expect(progress).toEqual([`"${who}" 1`, `"${who}" 2`].slice(0, progress.length));
         told += progress.length;
         await client.close();

@@ -19,7 +19,7 @@ interface Diagnosed {
   readonly stdout: string;
   readonly stderr: string;
   readonly report: Json;
-  /** `level about: says` of all findings of a check. */
+  /** `level about: message` of all findings of a check. */
   readonly found: (check: string) => readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// A definition that changes: who is told, what is compared, and which words of an operator wait until somebody has looked.
+// A changing definition: who is notified, what is compared, and which overrides wait until somebody has reviewed it.
 import { describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
@@ -15,20 +15,20 @@ import { meet, type Model } from '../support/toolsets.ts';
 import { startMade } from '../fixtures/http-made.ts';
 
 const ACT = toolNamed('act', { annotations: { readOnlyHint: false, destructiveHint: false } });
-/** It takes other arguments, and says so. */
+/** It accepts other arguments, and declares so. */
 const REWRITTEN = {
   ...ACT,
   description: 'Does what it wants.',
   inputSchema: { type: 'object', required: ['what'] },
 };
 const REWORDED = { ...ACT, description: 'Does act, at 12:01.' };
-/** It says more harm of itself than before. */
+/** It declares more harm than before. */
 const FRANKER = { ...ACT, annotations: { readOnlyHint: false, destructiveHint: true } };
 const QUIET = { quiet: true };
 const NEVER = { ASSAY_SERVERS_REFRESH_MS: '0' };
 
 interface World {
-  /** What its server is called. */
+  /** The name of its server. */
   readonly name: string;
   readonly assay: Gateway;
   readonly home: string;
@@ -36,7 +36,7 @@ interface World {
   readonly server: Filed;
   readonly eventLog: EventLog;
   act(): Promise<JsonObject>;
-  /** Waits until the drift of `act` is of this kind, and gives it. */
+  /** Waits until the drift of `act` is of this kind, and returns it. */
   drifted(kind: 'dangerous' | 'harmless' | 'none'): Promise<Json | undefined>;
   put(body: JsonObject): Promise<void>;
   refresh(): Promise<Json>;
@@ -58,8 +58,8 @@ async function openShared(): Promise<SharedAssay & { readonly token: string }> {
 }
 
 /**
- * A server of its own in the Assay of this file, with the tool `act`, as it is when its first definition has been accepted.
- * Nothing is read again unless the server says so or somebody asks.
+ * A new server in this file's Assay, with the tool `act`, after its first definition has been accepted. Nothing is
+ * read again unless the server announces it or somebody asks.
  */
 async function openWorld({ quiet = false, tools = [ACT] }: Start = {}): Promise<World> {
   const { assay, home, token, add } = await (shared ??= openShared());
@@ -72,7 +72,7 @@ async function openWorld({ quiet = false, tools = [ACT] }: Start = {}): Promise<
   return world;
 }
 
-/** The same in an Assay of its own, which may be stopped, have another environment, or lose its store. */
+/** The same in a separate Assay, which may be stopped, have another environment, or lose its store. */
 async function openOwn({
   quiet = false,
   tools = [ACT],
@@ -143,7 +143,7 @@ async function listed(world: World, model: Pick<Model, 'client'>): Promise<JsonO
   return { description: tool?.description ?? '', hints: short((hint) => tool?.annotations?.[hint]) };
 }
 
-/** Waits for a line of the log that is about its server and says this. */
+/** Waits for a log line about its server with this text. */
 async function isLogged({ assay, name }: World, text: string): Promise<void> {
   await until(
     () => `the log says "${text}": ${assay.stderr()}`,
@@ -474,7 +474,7 @@ describe.concurrent('an override that lowers caution', () => {
     await again.assay.settled();
     await again.refresh();
     expect(claimsIn(at(await again.act(), 'hints'))).toEqual(['o+ d-', 'd-', '', '']);
-    // What is accepted is what was reviewed: the first definition is a change of it.
+    // The accepted definition is the reviewed one: the first definition is a change from it.
     world.server.have([ACT]);
     await again.refresh();
     expect(claimsIn(at(await again.act(), 'hints'))).toEqual(['o+! d-', 'd-', '', '']);
@@ -502,7 +502,7 @@ describe.concurrent('an override that lowers caution', () => {
     await world.put(READ_ONLY);
     world.server.have([ACT]);
     await world.drifted('none');
-    // Nobody said it of what is there now.
+    // The override does not apply to the current definition.
     expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+! d-', 'd-', '', '']);
     const { id } = await world.act();
     expect(verdictOf(await world.admin.post(`/tools/${String(id)}/review`))).toBe('200');
@@ -520,7 +520,7 @@ describe.concurrent('an override that lowers caution', () => {
     );
     await sleep(500);
     const held = await world.act();
-    // Nobody has judged it yet. What raises caution counts whatever comes.
+    // Not reviewed yet. Overrides that raise caution always apply.
     expect(claimsIn(at(held, 'hints'))).toEqual(['o+! d-', 'd+', '', 'o+']);
     expect(textAt(held, 'hints', 'readOnlyHint', 'claims', 0, 'suspended')).toContain('is being compared');
     expect(await listed(world, await world.meet())).toMatchObject({ hints: '-+.+' });

@@ -1,4 +1,4 @@
-// A client may come before there is any tool, and the first one is then made while it is there.
+// A client may connect before there is any tool, and the first one is created meanwhile.
 import { expect, it } from 'vitest';
 import { at, listAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';

@@ -12,7 +12,7 @@ import { rawRows } from '../support/stores.ts';
 
 const POLL = { timeout: scaledMs(10_000), interval: 20 };
 
-/** The largest file that a process may write: what a full disk is to it, without being another user. */
+/** The maximum file size of a process: the effect of a full disk, without another user. */
 function limitFiles(pid: number, bytes: number | 'unlimited'): void {
   execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`]);
 }
@@ -68,7 +68,7 @@ describe.runIf(hasPrlimit())('a serve that can no longer write', () => {
         const gateway = (await admin.get(`/gateways/${name}`)).json();
         expect([name, at(gateway, 'trust', 'value')]).toEqual([name, false]);
       }
-      // Of what comes with it nothing holds.
+      // Nothing that depends on it is valid.
       expect(at((await admin.get('/gateways/more')).json(), 'timeoutMs')).not.toBe(5_000);
       expect(at((await admin.get(together[0][0])).json(), 'url')).toBe('http://127.0.0.1:9/one');
     }
@@ -103,7 +103,7 @@ describe.runIf(hasPrlimit())('a serve that can no longer write', () => {
       'degraded',
       textAt(refused.json(), 'detail'),
     ]);
-    // What was known holds.
+    // The known state stays valid.
     expect(verdictOf(await adminClient(assay, textAt(made, 'token')).get('/tools'))).toBe('200');
   });
 });

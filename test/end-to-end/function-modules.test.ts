@@ -18,7 +18,7 @@ const SECRET = 's3cr3t-of-the-module-0123456789';
 
 endAfterEach();
 
-/** A module with one tool that says a word at once, and another that says it later. */
+/** A module with one tool that returns a word at once, and another that returns it later. */
 function sayer(word: string, more: JsonObject = {}): string {
   return `
 import { defineTool } from 'assay-mcp';
@@ -31,7 +31,7 @@ export const sayLater = defineTool({
 `;
 }
 
-/** A module with one tool of this name, which gives the value of the expression. */
+/** A module with one tool of this name, which returns the value of the expression. */
 function single(name: string, expression = '1'): string {
   return `import { defineTool } from 'assay-mcp';
 export default defineTool({ name: '${name}', run: () => ${expression} });
@@ -57,7 +57,7 @@ describe('an edited module', () => {
         (await one.call('say')).text === 'new' ? true : undefined,
       );
       expect((await under).text).toBe('old');
-      // Only tools that are others are told of.
+      // Only changed tools are announced.
       expect(one.changes()).toBe(0);
       served.write(
         'say.mjs',

@@ -1,4 +1,4 @@
-// Modules of functions as clients use them: what their tools can do, and what they cost others.
+// Function modules from the clients' view: what their tools can do, and how they affect others.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ASKABLE } from '../support/askable.ts';
 import { startAssay, type Assay } from '../support/assay.ts';
@@ -330,7 +330,7 @@ describe('a faulty module', () => {
         .call(tool)
         .then(({ isError, text }) => (isError ? text : `no error: ${text.slice(0, 200)}`))
         .catch((error: unknown) => String(error));
-      // While it goes wrong, too.
+      // Also while it fails.
       expect((await other.call('greet')).text).toBe('Hello world!');
       expect(JSON.parse((await other.call('ping')).text)).toEqual({ pong: true });
       const text = await asked;
@@ -364,7 +364,7 @@ describe('a module that never loads', () => {
     });
     const model = await world.meet('modern');
     expect((await model.call('greet')).text).toBe('Hello world!');
-    // Before it was given up, that is.
+    // Before it was given up.
     const faults = async (): Promise<Json> =>
       listAt((await world.admin.get('/functions')).json(), 'functions').map((one) => listAt(one, 'faults'));
     expect(await faults()).toEqual([['it has not loaded within 3 s so far'], []]);

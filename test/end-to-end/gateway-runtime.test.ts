@@ -9,7 +9,7 @@ import { keepToken } from '../support/tokens.ts';
 
 const SECRET = 'hunter2-of-the-leaking-server';
 const PLAIN = fixture('plain');
-/** Writes its process id and a secret to stderr, in colour; what comes after is a real server. */
+/** Writes its process id and a secret to stderr, in color, and then runs a real server. */
 const TELLING = [
   '-c',
   'printf "\\033[31mpid %s\\033[0m\\n" $$ >&2; echo "key $KEY" >&2; exec "$0" "$@"',

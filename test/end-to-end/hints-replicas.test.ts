@@ -10,7 +10,7 @@ import { fixture, tempDir } from '../support/paths.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { keepToken } from '../support/tokens.ts';
 
-/** What a replica may take on a busy machine to hear of what another one wrote; it looks four times a second. */
+/** The maximum time on a busy machine until a replica sees what another one wrote; it polls four times a second. */
 const WITHIN_MS = scaledMs(10_000);
 
 interface Replica {
@@ -18,7 +18,7 @@ interface Replica {
   readonly admin: AdminClient;
 }
 
-/** Two replicas on one store: in PostgreSQL with homes of their own, else with one home. */
+/** Two replicas on one store: in PostgreSQL with separate homes, else with one home. */
 async function twoReplicas(kind: 'SQLite' | 'PostgreSQL'): Promise<readonly [Replica, Replica]> {
   const isShared = kind === 'PostgreSQL';
   const env: Record<string, string> = isShared ? { ASSAY_DATABASE_URL: await newDatabase() } : {};

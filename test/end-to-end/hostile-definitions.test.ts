@@ -1,4 +1,4 @@
-// Servers whose definitions are made to harm, beside one that is as it should be.
+// Servers with malicious definitions, next to a normal one.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
@@ -33,7 +33,7 @@ const INHERITED = parseJson(
   '{"__proto__":{"readOnlyHint":true,"destructiveHint":false},"constructor":{"readOnlyHint":true},"toString":1}',
 ) as JsonObject;
 
-/** A tool of each, and what it says of the four hints that can be shown. */
+/** A tool of each, and its four hints as far as they can be shown. */
 const HOSTILE: readonly (readonly [server: string, tool: JsonObject, declared: string])[] = [
   ['maybe', toolNamed('act', { annotations: { readOnlyHint: 'maybe', destructiveHint: false } }), '.-..'],
   ['many', toolNamed('act', { annotations: { ...ODD, readOnlyHint: false } }), '-...'],
@@ -58,7 +58,7 @@ beforeAll(async () => {
   await assay.settled();
 });
 
-/** What a server has, under the names that it gives. */
+/** The tools of a server, under its own names. */
 async function listOf(server: string): Promise<string> {
   return (await modernSend(`http://127.0.0.1:${assay.port}/mcp/servers/${server}`, 'tools/list')).text;
 }
@@ -193,7 +193,7 @@ describe('a tool that differs in every list', () => {
     await until('it has changed ten times', async () => {
       const shift = await listedIn('shifter', 'shift');
       descriptions.add(textAt(shift, 'description'));
-      // The one that was there when it was said may be there for a while.
+      // The existing one may stay for a while.
       if (descriptions.size > 2) seen.add(shownOf(shift));
       return descriptions.size > 10 ? true : undefined;
     });

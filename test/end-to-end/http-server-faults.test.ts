@@ -170,7 +170,7 @@ function said(answer: Json): string {
   return typeof text === 'string' ? text : JSON.stringify(answer);
 }
 
-/** Two steps on the GET stream, then the answer where it belongs. */
+/** Two steps on the GET stream, then the response on its own stream. */
 function progressElsewhere({
   incoming,
   stream,

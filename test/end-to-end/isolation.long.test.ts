@@ -126,7 +126,7 @@ describe('a server with "isolation": "session"', () => {
     await three.call('s_pid');
     await gone([first]);
     expect(await openThings(assay)).toMatchObject({ privateLinks: 2 });
-    // Both are in use now, so nobody makes room.
+    // Both are in use now, so neither makes room.
     await Promise.all([untilAsked(two, 's_ask', ROUNDS), untilAsked(three, 's_ask', ROUNDS)]);
     const refused = await one.ask('tools/call', { name: 's_pid', arguments: {} });
     expect(codeOf(refused)).toBe('SERVER_BUSY');

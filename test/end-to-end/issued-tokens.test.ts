@@ -33,7 +33,7 @@ function ask(assay: Gateway, token?: string, path = '/mcp/all'): Promise<Answer>
   });
 }
 
-/** Status, and the reason that the challenge tells. */
+/** The status, and the reason in the challenge. */
 function told({ status, headers }: Answer): string {
   const [, reason] = /error_description="([^"]*)"/.exec(headers['www-authenticate'] ?? '') ?? [];
   return reason === undefined ? String(status) : `${status} ${reason}`;
@@ -261,7 +261,7 @@ describe.concurrent('the keys of the issuer', () => {
       12_000,
     );
     expect(told(await ask(assay, old))).toBe('401 its kid names no key of its issuer');
-    // It was checked a moment ago; that holds for two minutes.
+    // It was verified a moment ago, which is valid for two minutes.
     expect(await status(before)).toBe(200);
   });
 
@@ -334,7 +334,7 @@ describe('invalid tokens', () => {
     });
     for (let count = 0; count < 3; count += 1) expect((await ask(assay, late)).status).toBe(401);
     expect((await ask(assay, late)).status).toBe(429);
-    // The issuer signed it, so nobody guessed: whoever else comes is looked at.
+    // The issuer signed it, so it is not a guess: other tokens are still checked.
     expect((await ask(assay, await issuer.token(aud, { claims: { sub: 'cleo' } }))).status).toBe(200);
     for (let count = 0; count < 3; count += 1)
       expect((await ask(assay, await issuer.token(aud, { isForged: true }))).status).toBe(401);

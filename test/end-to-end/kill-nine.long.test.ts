@@ -1,4 +1,4 @@
-// Whatever ends Assay, also what it cannot hear, ends all that it started.
+// However Assay ends, even by an uncatchable signal, everything that it started ends too.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ const ENDPOINTS = {
 } as const;
 const ENDPOINT_NAMES = ['assay serve', 'assay stdio'] as const;
 
-/** One that ends with its stdin, one that heeds neither that nor SIGTERM, and two that have a child of their own. */
+/** One that exits with its stdin, one that ignores that and SIGTERM, and two with a child of their own. */
 function allKinds(eventLog: EventLog): JsonObject {
   const more = { env: eventLog.env };
   return {
@@ -51,7 +51,7 @@ async function opened(
   endpoint: keyof typeof ENDPOINTS,
   { servers, eventLog, count }: { servers: JsonObject; eventLog: EventLog; count: number },
 ): Promise<Running & { readonly pids: readonly number[]; readonly reaper: number }> {
-  // A crash may leave a core file where it happens.
+  // A crash may leave a core file in its folder.
   const running = await ENDPOINTS[endpoint]({ servers, place: { cwd: tempDir(), detached: true } });
   const pids = await until(`${count} processes run`, () => {
     const started = eventLog.read('start').map(({ pid }) => pid);

@@ -6,7 +6,7 @@ import { at, namesAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
 
-/** A legacy server, whose stream for what it says unasked begins so many ms late. */
+/** A legacy server whose GET stream begins this many ms late. */
 async function legacyServer(options: Pick<NotifierHttpOptions, 'getDelayMs'> = {}): Promise<NotifierHttp> {
   const http = await startNotifier({ era: 'legacy', ...options });
   endLater(() => http.close());

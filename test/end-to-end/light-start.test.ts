@@ -4,7 +4,7 @@ import { spawnAssay, startAssay } from '../support/assay.ts';
 import { tempDir, writeConfig, writeText } from '../support/paths.ts';
 import { spawnStdio } from '../support/stdio.ts';
 
-/** Says at its end what this thread has loaded: of packages, and of Node what only HTTP clients and HTTP/2 need. */
+/** Prints on exit what this thread has loaded: packages, and Node modules that only HTTP clients and HTTP/2 need. */
 const WITNESS = `
 import { registerHooks } from 'node:module';
 const loaded = new Set();

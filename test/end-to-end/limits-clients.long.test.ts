@@ -241,7 +241,7 @@ describe('a client that never reads', () => {
   });
 });
 
-/** The first bytes of what came on a connection. */
+/** The first bytes received on a connection. */
 async function headOf(socket: Socket): Promise<string> {
   const part = await until('something came', () => (socket.read() as Buffer | null) ?? undefined);
   return part.toString('latin1', 0, 12);

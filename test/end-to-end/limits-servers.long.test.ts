@@ -120,7 +120,7 @@ describe('a server that does not read its input', () => {
     expect(Date.now() - startMs).toBeLessThan(scaledMs(15_000));
     expect(maxMb).toBeLessThan(250);
     expect(new Set(codes)).toEqual(new Set(['SERVER_TIMEOUT', 'SERVER_BUSY']));
-    // What was sent has run into its time limit: 4 MiB, and what a pipe holds.
+    // What was sent has reached its time limit: 4 MiB, and what a pipe holds.
     const sent = codes.filter((code) => code === 'SERVER_TIMEOUT').length;
     expect(sent).toBeGreaterThan(40);
     expect(sent).toBeLessThan(60);

@@ -36,7 +36,7 @@ const messagesOf = (pipe: LinePeer): readonly Json[] => pipe.lines().map((line) 
 describe.each(['legacy', 'modern'])('on stdio, with a %s server', (era) => {
   it('two subscriptions of one client get their own messages each, and a cancelled one no more', async () => {
     const pipe = openStdio({ servers: { s: fixture('notifier', [`--era=${era}`]) } });
-    // Of a list that a client has not seen it is told when there is one.
+    // A client is notified once a list exists that it has not seen.
     for (const method of ['tools/list', 'prompts/list']) {
       sendModern(pipe, method, { method, params: {} });
       await pipe.next(method, (message) => at(message, 'id') === method);

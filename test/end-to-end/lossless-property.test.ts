@@ -10,7 +10,7 @@ import type { LinePeer } from '../support/stdio.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 import { withoutTrace } from '../support/trace.ts';
 
-/** JSON as text, in spellings that a parser and a printer would not give back. */
+/** JSON text in spellings that parsing and printing would not preserve. */
 const space = fc.constantFrom('', '', '', ' ', '\t', '  ');
 const number = fc.oneof(
   fc.constantFrom('0', '-0', '1.0', '1e400', '-1E-400', '0.10', '12345678901234567890', '1E+2'),

@@ -181,7 +181,7 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
 
   it('headers of more than 64 kB are refused with 431, a hundred headers are accepted', async () => {
     const big = await sendBytes(assay.port, [head(2, `X-Big: ${'a'.repeat(70_000)}\r\n`), '{}']);
-    // The rest of the header is still on its way when the connection closes, which may cost the sender the answer.
+    // The rest of the header is still on its way when the connection closes, so the sender may miss the response.
     expect(big === '' || big.startsWith('HTTP/1.1 431 ')).toBe(true);
     const many = Array.from({ length: 100 }, (_, n) => `X-${n}: 1\r\n`).join('');
     const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';

@@ -15,7 +15,7 @@ describe('malformed input on stdin', () => {
     await pipe.ask('tools/list');
   });
 
-  /** What comes back for these bytes, up to the answer to a ping behind them. */
+  /** The output for these bytes, up to the answer to a subsequent ping. */
   const answersTo = async (bytes: string | Buffer): Promise<readonly Json[]> => {
     const before = pipe.lines().length;
     const id = `ping ${++lastPing}`;

@@ -169,7 +169,7 @@ describe('/metrics after calls of both eras', () => {
       return valueOf(now, 'assay_requests_in_flight', { server: 'crasher' }) === 1 ? now : undefined;
     });
     expect(valueOf(seen, 'assay_server_restarts_total', { server: 'crasher' })).toBe(1);
-    // A client's own process is no restart.
+    // The first process of a client is not a restart.
     expect(valueOf(seen, 'assay_private_links', { server: 'own' })).toBe(1);
     expect(valueOf(seen, 'assay_server_restarts_total', { server: 'own' })).toBe(0);
     const ended = { server: 'crasher', method: 'tools/call', outcome: 'refused', code: 'SERVER_ENDED' };

@@ -41,7 +41,7 @@ it.each(['legacy', 'modern'] as const)('each HTTP client has its own mode, %s', 
   const [one, other] = [await meetAs('one', url, era), await meetAs('other', url, era)];
   expect([await one.tools(), await other.tools()]).toEqual([MENU, MENU]);
 
-  // Equipping is shared: both leave the mode that they had because nothing was equipped, and each hears of it.
+  // Equipping is shared: both leave their mode, which they had because nothing was equipped, and each is notified.
   await one.call('build-toolset', {
     name: 'dev',
     tools: [{ namespacedName: 'plain.echo' }],

@@ -10,7 +10,7 @@ import { envelope, modernBody, modernHeaders, modernSend } from '../support/mode
 import { toolOf } from '../fixtures/peer.ts';
 import { fixture } from '../support/paths.ts';
 
-/** A server whose tool refuses with the code that it is given. */
+/** A server whose tool fails with the given code. */
 async function startRefusing(era: 'legacy' | 'modern'): Promise<string> {
   const made = await startMade({
     era,

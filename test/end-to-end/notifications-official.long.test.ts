@@ -6,7 +6,7 @@ import { connectClient, connectFirst, type Endpoint } from '../support/clients.t
 import { endLater, sleep, until } from '../support/endings.ts';
 import { installed, writeConfig } from '../support/paths.ts';
 
-/** What one official client heard, as `method uri`. */
+/** The notifications of one official client, as `method uri`. */
 interface Listener {
   readonly heard: string[];
   want(uri: string): Promise<void>;
@@ -23,7 +23,7 @@ const noted =
     return Promise.resolve();
   };
 
-/** The official clients, each of which wants to hear of all lists and of some resources. */
+/** The official clients, each subscribed to all lists and some resources. */
 const CLIENTS: readonly { label: string; connect: (endpoint: Endpoint) => Promise<Listener> }[] = [
   {
     label: '1.x',

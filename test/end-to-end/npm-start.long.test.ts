@@ -8,7 +8,7 @@ import { endLater, isAlive, kill, killLater, until, untilLogged } from '../suppo
 import { fixture, MAIN, ROOT, tempDir, writeConfig } from '../support/paths.ts';
 import { childrenOf } from '../support/processes.ts';
 
-/** All that a process started, and what that started. */
+/** All processes started by a process, directly or indirectly. */
 function descendantsOf(pid: number): readonly number[] {
   return childrenOf(pid).flatMap((child) => [child.pid, ...descendantsOf(child.pid)]);
 }
@@ -29,7 +29,7 @@ function accepts(port: number): Promise<boolean> {
 // Without `prestart`, which would build below the tests that run meanwhile.
 const START = ['start', '--ignore-scripts', '--'];
 
-/** The shell stays between npm and Assay here; it passes SIGINT on to nobody until Assay has ended. */
+/** The shell stays between npm and Assay here; it forwards no SIGINT until Assay has ended. */
 const EXEC: readonly string[] = ['exec', '-c'];
 
 describe.concurrent.each([
@@ -52,7 +52,7 @@ describe.concurrent.each([
         PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
         npm_config_update_notifier: 'false',
       }),
-      // A group of its own, as a terminal gives it.
+      // A separate process group, as in a terminal.
       detached: true,
       stdio: 'pipe',
     });
@@ -60,7 +60,7 @@ describe.concurrent.each([
     endLater(async () => {
       await watched.stop();
     });
-    // The table comes when the servers stand.
+    // The table is printed once the servers are ready.
     const port = await until(
       () => `it serves; stderr: ${watched.stderr()}`,
       () =>
@@ -88,7 +88,7 @@ describe.concurrent.each([
 });
 
 it('npm start without bubblewrap says what to install, and serves the file server nevertheless', async () => {
-  // Made by `prestart`.
+  // Created by `prestart`.
   mkdirSync(join(ROOT, 'examples', 'scratch'), { recursive: true });
   const npm = spawn(process.execPath, ['examples/start.mjs', '--port', '0', '--home', tempDir()], {
     cwd: ROOT,

@@ -6,7 +6,7 @@ import { openPipe } from '../support/stdio.ts';
 
 const CURSOR = ['.cursor', 'mcp.json'];
 
-/** The names of the tools that a client sees which starts Assay as its file says. */
+/** The names of the tools that a client sees if it starts Assay as its file says. */
 async function seenBy(user: User, ...file: readonly string[]): Promise<readonly string[]> {
   const args = listAt(user.json(...file), 'mcpServers', 'assay', 'args').map(String);
   const pipe = openPipe(args, { HOME: user.home });

@@ -26,7 +26,7 @@ function blockOf(kind: string): string {
   return block.text;
 }
 
-/** The document of the page in a folder of its own, beside the config of the page. */
+/** The document of the page in its own folder, next to the page's config. */
 function folderOfPage(): string {
   const folder = tempDir();
   writeFileSync(join(folder, 'petstore.yaml'), blockOf('yaml'));

@@ -198,7 +198,7 @@ describe('assay openapi', () => {
     );
     const tool = (await admin.get(path)).json();
     expect(short((hint) => at(tool, 'annotations', hint))).toBe('--++');
-    // What a later import does not name stays as it was given.
+    // What a later import does not name stays as it was set.
     await call('pets_list_toys');
     expect(api.seen.at(-1)).toEqual({ line: 'GET /toys', key: `Bearer ${SECRET}`, body: null });
   });

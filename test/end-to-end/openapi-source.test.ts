@@ -1,4 +1,4 @@
-// A document of an API at all endpoints: what becomes of its operations, of its changes, and of what operators say of them.
+// An API document through all endpoints: its operations, its changes, and the operators' overrides.
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ interface World {
   readonly admin: AdminClient;
   /** May administer, and neither run a command nor read a file. */
   readonly limited: AdminClient;
-  /** What the source is called that the test calls so. */
+  /** The real name of a source by its name in the test. */
   readonly nameOf: (name: string) => string;
   readonly meet: (era?: 'legacy' | 'modern') => Promise<Omit<Model, 'home'>>;
 }
@@ -74,7 +74,7 @@ beforeAll(async () => {
   });
 });
 
-/** Sources under names of their own in the Assay of this file; its clients see the one that is called `pets`. */
+/** Sources with unique names in this file's Assay; its clients see the one called `pets`. */
 async function addSources(servers: JsonObject): Promise<World> {
   const suffix = (worlds += 1);
   const nameOf = (name: string): string => `${name}${suffix}`;
@@ -89,7 +89,7 @@ const gatewayIn = async ({ admin, nameOf }: World, name = 'pets'): Promise<Json>
 const refresh = ({ admin, nameOf }: World): Promise<Answer> =>
   admin.post(`/gateways/${nameOf('pets')}/refresh`);
 
-/** What counts for decisions, and what clients are shown, of each tool. */
+/** The hints for decisions, and those shown to clients, for each tool. */
 async function hintsIn({ admin, nameOf }: World, name = 'pets'): Promise<Record<string, string>> {
   const tools = await toolsOf(admin, `server=${nameOf(name)}`);
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// What the configuration tools answer: data that fits their output schemas, and what list-available-tools shows.
+// The results of configuration tools: data that matches their output schemas, and what list-available-tools shows.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Each hint of each tool of our own, held against what the tool does.
+// Each hint of each Assay tool, compared with the tool's behavior.
 import { describe, expect, it } from 'vitest';
 import { listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { fixture, openEventLog } from '../support/paths.ts';
@@ -21,7 +21,7 @@ interface State {
   readonly exposed: readonly string[];
 }
 
-/** What can be told apart: all that is saved, and what clients see. */
+/** The observable state: everything that is stored, and what clients see. */
 async function stateOf(model: Model, menu: Pick<Model, 'call'>): Promise<State> {
   const { data } = await menu.call('list-saved-toolsets');
   return { saved: listAt(data, 'toolsets'), exposed: await model.tools() };

@@ -9,7 +9,7 @@ import { BOTH, openSession } from '../support/legacy.ts';
 import { modernBody, modernCall, modernHeaders } from '../support/modern.ts';
 import { openThings } from '../support/open-things.ts';
 
-/** No JSON, but only for who reads to the end of it. */
+/** Not JSON, but only for readers that read to the end. */
 const BROKEN = `"clientInfo":{"name":"${'x'.repeat(100)}\\q","version":"1"}`;
 
 describe("a client's own data", () => {

@@ -6,7 +6,7 @@ import { openSession } from '../support/legacy.ts';
 import { modernCall, modernAsk, modernStream } from '../support/modern.ts';
 import { installed } from '../support/paths.ts';
 
-// This server tells of updates to those sessions alone that subscribed, and that asked it to begin.
+// This server sends updates only to sessions that subscribed, and that asked it to begin.
 const BEGIN = 'toggle-subscriber-updates';
 const UPDATED = 'notifications/resources/updated';
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';

@@ -17,7 +17,7 @@ describe('the package', () => {
   const assay = join(place, 'node_modules', '.bin', 'assay');
   let entry: Json;
   beforeAll(async () => {
-    // The scripts stay out: `prepack` would build anew below the tests that run meanwhile.
+    // The scripts are omitted: `prepack` would rebuild while tests run.
     const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', place];
     const listed = parseJson((await run('npm', args, { cwd: ROOT, env })).stdout);
     entry = (Array.isArray(listed) ? listed[0] : Object.values(listed ?? {})[0]) as Json;

@@ -1,4 +1,4 @@
-// Notes, title, confirmation and annotations of a tool in a real browser, and what a connected MCP client gets.
+// Notes, title, confirmation and annotations of a tool in a real browser, and what a connected MCP client receives.
 import type { Client } from '@modelcontextprotocol/client';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
@@ -47,7 +47,7 @@ async function add(name: string, text: string): Promise<void> {
   await form.getByRole('button', { name: 'Add' }).click();
 }
 
-/** What the client reads of the tool, once it is what is wanted. */
+/** The client's view of the tool, once it is as expected. */
 async function untilClientSees(
   what: string,
   isSo: (tool: Record<string, unknown>) => boolean,

@@ -1,5 +1,4 @@
-// What a person does by the keyboard alone, what they typed when their session ended meanwhile, and what changed while a
-// page was loading.
+// Keyboard-only use, typed text when a session ends meanwhile, and changes while a page is loading.
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { adminClient, type AdminClient, verdictOf } from '../support/admin.ts';

@@ -1,4 +1,4 @@
-// The editor of policy rules in a real browser, and what they do to calls of a connected client.
+// The editor of policy rules in a real browser, and the effect of rules on calls of a connected client.
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { adminClient, type AdminClient } from '../support/admin.ts';

@@ -351,7 +351,7 @@ it('the sandbox of a server, its roots and its hosts are set, and the guarantees
       .filter({ hasText: tool })
       .innerText();
   await expect.poll(() => guarantee('Write File'), POLL).toMatch(/Nothing$/);
-  // The second one where this machine has no sandboxes.
+  // The second one applies if this machine has no sandboxes.
   await expect.poll(() => guarantee('Read Text File'), POLL).toMatch(/Reads, no network$|Refused$/);
   await close();
 });

@@ -12,7 +12,7 @@ import { bearer, keepToken } from '../support/tokens.ts';
 
 const home = tempDir();
 let assay: Gateway;
-/** Sends what a browser sends on its own. */
+/** Sends what a browser sends by itself. */
 let browser: AdminClient;
 let origin: string;
 beforeAll(async () => {

@@ -103,7 +103,7 @@ it('the badge of a row shows all annotations with their source, on hover and on 
   const card = page.getByRole('tooltip');
   await badge.hover();
   await card.getByText('yes, declared by its server').waitFor();
-  // The pointer may go on to what is shown.
+  // The pointer may move on to what is shown.
   await card.getByText('yes, default of the specification').hover();
   await card.getByText('Open world').hover();
   await page.locator('h1').hover();
@@ -156,7 +156,8 @@ it('a contradiction is shown before saving, with a way out, and a refused one is
   await panel()
     .getByText(/overridden to no by operator/)
     .waitFor();
-  // Meanwhile somebody else says otherwise: the page, which does not know it yet, is told why it is refused.
+  // Meanwhile somebody else sets a contradicting value: the page, which does not know it yet, is told why it is
+  // refused.
   await page.route('**/tools/*', async (route) => {
     if (route.request().method() === 'PATCH')
       await admin.ask('PATCH', '/tools/show.add_note', { body: { annotations: { destructiveHint: true } } });

@@ -119,7 +119,7 @@ it('a concurrent change by somebody else is not silently overwritten', async () 
   await save.click();
   await panel.getByText(/changed/).waitFor();
   expect(await members()).toEqual(['files.move_file', 'growing.look']);
-  // Whoever was told may still save what they chose.
+  // After the warning, one may still save one's choice.
   await save.click();
   await save.waitFor({ state: 'detached' });
   expect(await members()).toEqual(['growing.drop', 'growing.look']);

@@ -216,7 +216,7 @@ describe('stored rules', () => {
     const listed = await runAssay(['policy', 'rules', '--home', home, '--config', config]);
     expect(listed.stdout).toContain('no labels    refuse  store        tool: plain.lab*; token: local');
     expect(listed.stdout).toContain('no counting  refuse  config file  tool: plain.counter; token: local');
-    // What was sent rests on a list that somebody else has changed.
+    // The request is based on a list that somebody else has changed.
     const late = { body: { rules: [] }, headers: { 'if-match': String(before.headers.etag) } };
     expect(verdictOf(await admin.ask('PUT', '/policy/rules', late))).toBe('412 PRECONDITION_FAILED');
     expect(verdictOf(await admin.put('/policy/rules', { rules: [] }))).toBe('200');

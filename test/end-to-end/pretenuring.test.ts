@@ -12,7 +12,7 @@ const INITIALIZE = {
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'young', version: '1' } },
 };
 
-/** What Node says, with V8's guesses about what lives long in it, until `isReady` matches and it is stopped. */
+/** Node's output, with V8's trace of long-lived allocation sites, until `isReady` matches and it is stopped. */
 async function saidBy(args: readonly string[], isReady: RegExp): Promise<string> {
   const child = spawn(process.execPath, ['--trace-pretenuring-statistics', ...args], {
     env: cleanEnv(),

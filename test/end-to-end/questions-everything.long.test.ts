@@ -41,7 +41,7 @@ describe.for(ASKABLE)('the official example server asks a client $label', ({ era
       maxTokens: 10,
     });
     expect(sample).toContain('said');
-    // It asks for roots beside the call. At an HTTP server nothing tells then which modern client is meant.
+    // It asks for roots outside of the call. With an HTTP server nothing identifies the modern client then.
     const isTold = era === 'legacy' || server !== 'http';
     const roots = await client.call(`${server}_get-roots-list`);
     expect(roots).toContain(isTold ? 'file:///a' : 'no roots are currently configured');

@@ -45,7 +45,7 @@ describe.for(DATABASES)('two replicas on one %s', ([, newPlace]) => {
     const { home, databaseUrl } = await newPlace();
     const { servers } = await startBoth();
     const env = databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: databaseUrl };
-    // Beside each other, as they are started where somebody wants two.
+    // Side by side, as an operator starts two.
     [one, other] = await Promise.all([
       startGateway({ servers, home, env }),
       startGateway({ servers, home: databaseUrl === undefined ? home : tempDir(), env }),
@@ -85,7 +85,7 @@ describe.for(['m', 'l'] as const)("Assay's state for a question of %s", (name) =
   const step: Step = { name: `${name}_ask`, args: ROUNDS };
   const calls = (): number => both.legacy.countOf('tools/call') + both.modern.countOf('tools/call');
 
-  /** Nobody but Assay hears of it. */
+  /** Only Assay is notified. */
   async function isRefused(told: Step, url = assay.url): Promise<void> {
     const before = calls();
     expect(codeOf(await modernStep(url, told))).toBe('STATE_INVALID');

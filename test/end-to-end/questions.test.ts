@@ -145,7 +145,7 @@ describe.for(ENDPOINTS)('over %s', ([name, endpoint]) => {
     it('is never asked by a server that several clients share', async () => {
       const before = client.asked.length;
       const text = await client.call('shared_ask', { rounds: [[FORM]] });
-      // Behind `assay stdio` nobody shares anything.
+      // Behind `assay stdio` nothing is shared.
       if (name !== 'HTTP') expect(toldIn(text)).toHaveLength(1);
       else {
         expect(text).toBe('this client cannot be asked');

@@ -1,4 +1,5 @@
-// Where a source may lead, by who chose its URL: what an operator may not name is refused at once, and nothing is sent there.
+// Where a source may connect, by who chose its URL: what an operator may not name is refused at once, and nothing is
+// sent there.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
@@ -27,7 +28,7 @@ async function openWorld(host: string, servers: JsonObject = {}): Promise<World>
 
 const CAUSE = 'it leads to a metadata address, so nothing was sent there: no setting allows that';
 
-/** Each way in which an operator names a URL, and the place of it in what was sent. */
+/** Each way for an operator to name a URL, and its position in the request. */
 const WAYS: readonly (readonly [
   string,
   string,

@@ -6,7 +6,7 @@ import { MAIN, ROOT, tempDir } from '../support/paths.ts';
 
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
-/** The transcripts of the README: each command with what it prints. */
+/** The transcripts of the README: each command with its output. */
 const STEPS = [...README.matchAll(/^```\n(\$ assay[^]*?)\n```$/gm)].flatMap(([, block = '']) =>
   block
     .split(/^\$ /m)
@@ -25,7 +25,10 @@ const SERVERS = {
   thinking: ['@modelcontextprotocol/server-sequential-thinking'],
 };
 
-/** Stands for npx, which would load the servers: they have as many tools as the real ones, and the names that are used. */
+/**
+ * Replaces npx, which would download the servers: they have as many tools as the real ones, and the names used
+ * here.
+ */
 function npxIn(folder: string): string {
   const named = (count: number, ...names: readonly string[]): string => {
     const rest = Array.from({ length: count - names.length }, (_, at) => `tool_${at}`);
@@ -63,7 +66,7 @@ function ada(): User {
 
 const collapsed = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** What is left of the text without these lines; lines that it does not have are in `missing`. */
+/** The text without these lines; lines that it does not contain are in `missing`. */
 function without(
   text: string,
   lines: readonly string[],
@@ -88,7 +91,7 @@ it('the README shows what its commands print', async () => {
   ] as const;
   const played: string[] = [];
   for (const { line, printed } of STEPS) {
-    if (line === 'assay serve') continue; // It does not end; onboarding and client lines have tests of their own.
+    if (line === 'assay serve') continue; // It does not exit; onboarding and client lines have separate tests.
     const args = [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word).slice(1);
     const { code, stdout, stderr } = await user.assay(...args);
     const output = own.reduce((text, [real, shown]) => text.replaceAll(real, shown), stdout + stderr);

@@ -1,4 +1,4 @@
-// What becomes of a tool, and of what was said of it, when its server changes it: every change, by every way, in every state.
+// What happens to a tool and its overrides when its server changes it: every change, by every route, in every state.
 import type { Client } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, type AdminClient } from '../support/admin.ts';
@@ -48,10 +48,10 @@ const SAYINGS: Readonly<Record<Said, JsonObject | undefined>> = {
   'permissive override': { readOnlyHint: true },
 };
 
-/** What all tools declare at first, and again where nothing else is said: `--.-`. */
+/** What all tools declare at first, and again unless stated otherwise: `--.-`. */
 const DECLARED: JsonObject = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
 
-/** What a tool is after its change; undefined: its server does not have it. */
+/** A tool after its change. Undefined: its server no longer has it. */
 const AFTER: Readonly<Record<Change, (tool: JsonObject) => JsonObject | undefined>> = {
   'safer hint': (tool) => ({ ...tool, annotations: { ...DECLARED, readOnlyHint: true } }),
   'riskier hint': (tool) => ({ ...tool, annotations: { ...DECLARED, openWorldHint: true } }),
@@ -65,7 +65,7 @@ const AFTER: Readonly<Record<Change, (tool: JsonObject) => JsonObject | undefine
   back: (tool) => tool,
 };
 
-/** How each change is told of, by the name of the tool. A tool that is not there has no drift, and one that is as it was neither. */
+/** How each change is reported, by tool name. A missing tool has no drift, and neither has an unchanged one. */
 const DRIFTS: Readonly<Record<Change, ((name: string) => Drift) | undefined>> = {
   'safer hint': () => ({
     isDangerous: true,
@@ -102,7 +102,7 @@ const HELD: Row = {
   suspends: ['readOnlyHint'],
 };
 
-/** Of the same server, by whatever way it was read again: a gone tool has neither claims nor values. */
+/** For the same server, however it was read again: a removed tool has neither claims nor values. */
 const SAME: Readonly<Record<Change, Readonly<Record<Said, Row | 'gone'>>>> = {
   'safer hint': {
     'no override': { claims: ['d+', 'd-', '', 'd-'], effective: '+-+-', emitted: '+-.-', suspends: [] },
@@ -142,7 +142,7 @@ const SAME: Readonly<Record<Change, Readonly<Record<Said, Row | 'gone'>>>> = {
   back: { 'no override': PLAIN, 'cautious override': RAISED, 'permissive override': LOWERED },
 };
 
-/** Of another server under the same name: nothing that was said of the first one's tool is said of its tool. */
+/** For another server under the same name: no override of the first one's tool applies to its tool. */
 const OTHER: Readonly<Record<Change, Row | 'gone'>> = {
   'safer hint': { claims: ['d+', 'd-', '', 'd-'], effective: '+-+-', emitted: '+-.-', suspends: [] },
   'riskier hint': { claims: ['d-', 'd-', '', 'd+'], effective: '---+', emitted: '--.+', suspends: [] },
@@ -153,7 +153,7 @@ const OTHER: Readonly<Record<Change, Row | 'gone'>> = {
   back: PLAIN,
 };
 
-/** By every word of a server that nobody trusts: its "false" for destructive and for openWorld lower nothing. */
+/** For every claim of an untrusted server: its "false" for destructive and openWorld lowers nothing. */
 const UNTRUSTED_DECISION = '-+-+';
 
 const WAYS: readonly Way[] = ['refresh', 'restart', 're-register same', 're-register swapped'];
@@ -167,7 +167,7 @@ const SERVERS: Readonly<Record<Way, string>> = {
 interface Cell {
   readonly change: Change;
   readonly said: Said;
-  /** What its server calls the tool. */
+  /** The server's name of the tool. */
   readonly name: string;
 }
 
@@ -179,7 +179,7 @@ const CELLS: readonly Cell[] = CHANGES.flatMap((change) =>
   })),
 );
 
-/** A downstream server under test, and another one that takes its name. */
+/** A server under test, and another one that takes its name. */
 interface Peer {
   readonly entry: JsonObject;
   readonly swapped: JsonObject;
@@ -222,7 +222,7 @@ interface Seen {
   readonly trust: Json | undefined;
 }
 
-/** One server by one way, as far as it has been read. */
+/** One server by one route, as far as it has been read. */
 type Picture = ReadonlyMap<string, Seen>;
 
 interface Story {
@@ -240,7 +240,7 @@ describe.each(Object.keys(PEERS).slice(0, rounds({ short: 1, long: Infinity })))
   beforeAll(async () => {
     const world = await openWorld(transport);
     const before = await world.picturesOf();
-    // What is to come back is missing for a while.
+    // A tool that will come back is missing for a while.
     world.change((cell) => (cell.change === 'back' ? undefined : AFTER[cell.change](original(cell))));
     await world.readAgain();
     const missing = await world.picturesOf();
@@ -277,7 +277,7 @@ function expectSame(seen: Seen | undefined, { change, said, name }: Cell, before
     drift: DRIFTS[change]?.(name),
     id: before.id,
     trust: { value: true, origin: 'operator' },
-    // What came to look safer lowers nothing until somebody has reviewed it.
+    // A tool that now looks safer lowers nothing until somebody has reviewed it.
     decision: change === 'safer hint' && said !== 'cautious override' ? '----' : row.effective,
   });
 }
@@ -306,14 +306,14 @@ function original({ name }: Pick<Cell, 'name'>): JsonObject {
 
 interface World {
   readonly picturesOf: () => Promise<ReadonlyMap<Way, Picture>>;
-  /** What all four servers have from now on, though nobody has read it yet. */
+  /** What all four servers have from now on, although nobody has read it yet. */
   readonly change: (toolOf: (cell: Cell) => JsonObject | undefined) => void;
-  /** Each server by its way. */
+  /** Each server by its route. */
   readonly readAgain: () => Promise<void>;
   readonly register: (server: string, entry: 'entry' | 'swapped') => Promise<void>;
 }
 
-/** An Assay with a server for each way, of which all is said that the table has. */
+/** An Assay with a server for each route, with all overrides of the table. */
 async function openWorld(transport: string): Promise<World> {
   const open = PEERS[transport]!;
   const peers = new Map<string, Peer>();
@@ -362,7 +362,7 @@ async function openWorld(transport: string): Promise<World> {
       await register('swapped', 'swapped');
       await assay.stop();
       await start();
-      // A restart shows what was remembered until its servers were read and compared.
+      // A restart shows the cache until its servers were read and compared.
       await until('what changed is compared', async () => {
         const drifted = await toolsOf(admin, 'server=restarted&drift=any');
         return drifted.size === 3 * CHANGES.filter((change) => DRIFTS[change] !== undefined).length

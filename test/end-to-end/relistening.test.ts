@@ -52,7 +52,7 @@ async function ownAssay(options: AssayOptions): Promise<Gateway> {
   return assay;
 }
 
-/** A legacy and a modern client that want to hear of the tools and of one resource. */
+/** A legacy and a modern client, subscribed to the tools and one resource. */
 async function listeners<T extends Place>(assay: T): Promise<Listeners<T>> {
   const session = await openSession(assay.url);
   await session.ask('tools/list');
@@ -163,7 +163,7 @@ describe.each(ERAS)('a %s server', (era) => {
       else {
         await http.close();
         http = await startNotifier({ era, port });
-        // A call finds out that the old one is gone, if no stream has.
+        // A call detects that the old one is gone, if no stream has.
         await modernAsk(assay.url, 'tools/call', { params: { name: 'state' } });
       }
       for (const stream of [legacy, modern]) await untilHas(stream, isUpdate, 1);
@@ -266,7 +266,7 @@ describe('a client', () => {
     const get = await session.listen();
     await untilHas(get, isUpdate, 2);
     await sleep(100);
-    // It may also hear that the lists of the new server have changed.
+    // It may also be notified that the lists of the new server have changed.
     const updates = get.messages().filter(isUpdate);
     expect(updates.map((message) => at(message, 'params', 'uri'))).toEqual(['note://two', 'note://dir']);
   });

@@ -38,7 +38,7 @@ it("clients see the operator's name and description, calls work, and a changed o
   expect((await model.call('filed_perform')).text).toBe('act');
   await expect(model.call('filed_act')).rejects.toThrow();
 
-  // What was read may be sent back, and another tool's name is refused.
+  // A response may be sent back, and another tool's name is refused.
   const { name, description } = await tool();
   expect((await admin.put(path, { name, description })).json()).toEqual(edited.json());
   expect(verdictOf(await admin.put(path, { name: 'look' }))).toBe('409 TOOL_EXISTS');

@@ -13,7 +13,7 @@ const isUpdate = (message: Json): boolean => at(message, 'method') === UPDATED;
 const isAcknowledged = (message: Json): boolean =>
   at(message, 'method') === 'notifications/subscriptions/acknowledged';
 
-/** The ways to reach the same server. The URIs of all are alike, so each has an endpoint of its own. */
+/** The routes to the same server. Their URIs are alike, so each has its own endpoint. */
 const WAYS = ['legacy stdio', 'modern stdio', 'legacy http', 'modern http', 'sse'] as const;
 
 describe.each(WAYS)('a server over %s', (way) => {

@@ -1,4 +1,4 @@
-// From the arguments of a call to a request, and from its answer to what a model reads.
+// From the arguments of a call to a request, and from its response to what a model reads.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { connectClient, connectFirst } from '../support/clients.ts';
 import { endAfterEach } from '../support/end-after-each.ts';
@@ -48,7 +48,7 @@ async function make(entry: JsonObject): Promise<string> {
   return name;
 }
 
-/** What the API was asked by a call, or what the model was told where it was not asked. */
+/** The API's view of a call, or the model's if nothing was sent. */
 async function asked(entry: JsonObject, args: JsonObject): Promise<Seen | string> {
   const before = api.seen.length;
   const text = await callText(world.assay, await make(entry), args);

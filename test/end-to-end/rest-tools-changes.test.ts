@@ -1,4 +1,4 @@
-// What becomes of tools that were made of requests: changed, taken away, chosen, noted on.
+// The life of REST tools: changed, deleted, selected, annotated with notes.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -178,7 +178,7 @@ describe('a change of a REST tool', () => {
       }),
     );
     await client.listTools();
-    // What was told of the tool that was just made may be on its way still.
+    // Notifications about the new tool may still be on their way.
     await until('no change is told any more', async () => {
       const last = changes;
       await sleep(200);

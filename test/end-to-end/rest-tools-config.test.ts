@@ -1,4 +1,4 @@
-// Tools of requests in the config file: read, followed while it changes, and told of where they are wrong.
+// REST tools in the config file: read, followed when it changes, and reported if invalid.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// What follows from the method of a request, as official clients read it, and who may say otherwise.
+// What is inferred from the method of a request, as official clients read it, and who may override it.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { verdictOf } from '../support/admin.ts';
 import { connectClient, connectFirst } from '../support/clients.ts';
@@ -38,7 +38,7 @@ const CLIENTS: readonly (readonly [label: string, list: () => Promise<readonly L
   ),
 ];
 
-/** readOnly, destructive, idempotent, openWorld: what the specification has clients assume stands in the last row. */
+/** readOnly, destructive, idempotent, openWorld: the specification's defaults are in the last row. */
 const TABLE: readonly (readonly [method: string | undefined, hints: string])[] = [
   ['GET', '+-++'],
   ['HEAD', '+-++'],

@@ -7,12 +7,12 @@ import { fixture, tempDir } from '../support/paths.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { callText, listedTool, openRestWorld, serveApi, type RestWorld } from '../support/rest-tools.ts';
 
-/** What a replica may take on a busy machine to hear of what another one wrote; it looks four times a second. */
+/** The maximum time on a busy machine until a replica sees what another one wrote; it polls four times a second. */
 const WITHIN_MS = scaledMs(10_000);
 const POLL = { timeout: WITHIN_MS, interval: 20 };
 const KEY = Buffer.alloc(32, 5).toString('base64');
 
-/** Two replicas on one store: in PostgreSQL with homes of their own and one key, else with one home. */
+/** Two replicas on one store: in PostgreSQL with separate homes and one key, else with one home. */
 async function twoReplicas(kind: 'SQLite' | 'PostgreSQL'): Promise<readonly [RestWorld, RestWorld]> {
   const isShared = kind === 'PostgreSQL';
   const env: Record<string, string> = isShared

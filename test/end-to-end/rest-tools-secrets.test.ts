@@ -1,4 +1,4 @@
-// What an operator gives a tool to say who asks is read by the API that it is meant for, and by nobody else.
+// The credential that an operator gives a tool reaches the API it is meant for, and nobody else.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { tempDir, writeText } from '../support/paths.ts';
 import { callText, openRestWorld, sayJson, serveApi } from '../support/rest-tools.ts';
 import { runAssay } from '../support/commands.ts';
 
-/** As an operator gives it, and all forms in which it goes to the API. */
+/** As an operator gives it, and all forms in which it is sent to the API. */
 const SECRETS = {
   bearer: 'bearer-Qw92Er73',
   password: 'passw0rd-of-basic',
@@ -33,7 +33,7 @@ const ENTRIES: Readonly<Record<string, JsonObject>> = {
   fixed: { headers: { 'X-Fixed': SECRETS.fixed } },
 };
 
-/** Which of the secrets stand in a text, in any of their forms. */
+/** The secrets contained in a text, in any of their forms. */
 const foundIn = (text: string): readonly string[] => FORMS.filter((form) => text.includes(form));
 
 /** All bytes below a folder, file by file. */
@@ -143,7 +143,7 @@ it('a secret appears in no answer, list, log, record, metric or file, whatever i
     ]);
     told.push(stdout, stderr);
   }
-  // The API got each of them: nothing was lost on the way there.
+  // The API received each of them: nothing was lost on the way.
   const seen = JSON.stringify(api.seen);
   expect(foundIn(seen)).toEqual(FORMS.filter((form) => form !== SECRETS.password && form !== SECRETS.query));
   expect(told.length).toBeGreaterThan(200);

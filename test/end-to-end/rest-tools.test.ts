@@ -1,4 +1,4 @@
-// What an operator makes of HTTP requests through the REST API, and what clients of MCP get of it.
+// REST tools created by an operator through the REST API, and what MCP clients see.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { verdictOf } from '../support/admin.ts';
 import type { Answer } from '../support/http.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 let count = 0;
 
-/** A tool of a name of its own. */
+/** A tool with a unique name. */
 async function make(
   entry: JsonObject,
 ): Promise<{ readonly name: string; readonly id: string; readonly tool: Json }> {

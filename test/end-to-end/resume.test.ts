@@ -15,7 +15,7 @@ const CHANGED = 'notifications/tools/list_changed';
 const isResponse = (message: Json): boolean => at(message, 'method') === undefined;
 const isChange = (message: Json): boolean => at(message, 'method') === CHANGED;
 
-/** What a call of `steps` says: its steps, in their order, and its response. */
+/** The messages of a call of `steps`: its steps, in order, and its response. */
 function said(messages: readonly Json[]): readonly Json[] {
   return messages.map(
     (one) => at(one, 'params', 'message') ?? at(one, 'result', 'content', 0, 'text') ?? one,

@@ -28,7 +28,7 @@ const SOON = 'retry: 10\n\n';
 let shared: Promise<SharedAssay> | undefined;
 let servers = 0;
 
-/** A server of its own, and the endpoint of the Assay of this file that shows it alone. */
+/** A new server, and the endpoint of this file's Assay that shows only it. */
 async function start(
   options: CuttingOptions,
   timeoutMs = 20_000,
@@ -48,7 +48,7 @@ async function addServer(entry: JsonObject): Promise<Pick<Gateway, 'url' | 'stde
 
 const callsOf = (server: Cutting): number => server.seen.filter((one) => one.method === 'tools/call').length;
 
-/** Calls the tool; gives all that came, each message in a word. */
+/** Calls the tool; returns everything received, each message as a word. */
 async function call(assay: Pick<Gateway, 'url'>, args: Json = {}): Promise<readonly unknown[]> {
   const answer = await modernSend(assay.url, 'tools/call', {
     params: { name: 'slow', arguments: args },
@@ -73,7 +73,7 @@ const play =
     streamed(connection.response, text, ending);
   };
 
-/** The first `count` events of what is left. */
+/** The first `count` remaining events. */
 const some = ({ rest }: Connection, count: number): string => rest.slice(0, count).map(eventText).join('');
 
 describe.concurrent('a legacy server whose call stream ends too early', () => {
@@ -260,7 +260,7 @@ describe.concurrent("a legacy server's GET stream", () => {
       listen: (request, response) => {
         times.push(Date.now());
         const nth = times.length;
-        // The second time it says again what was heard; the third time it goes on to the end.
+        // The second time it repeats earlier events; the third time it continues to the end.
         if (nth === 1)
           streamed(response, `retry: 600\n${eventText(events[0] ?? { id: '', data: '' })}`, 'end');
         else if (nth === 2) streamed(response, events.slice(0, 2).map(eventText).join(''), 'cut');

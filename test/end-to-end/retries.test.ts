@@ -49,7 +49,7 @@ beforeAll(async () => {
   session = await openSession(assay.url);
 });
 
-/** Breaks off without an answer, in the middle of an answer, or as a proxy does whose server is gone. */
+/** Disconnects without a response, within a response, or like a proxy whose server is gone. */
 function breaksOff({ incoming, response }: Exchange): boolean {
   if (incoming.method !== 'tools/call') return false;
   const moment = workOn(incoming, dir);

@@ -1,4 +1,4 @@
-// What changed upstream, reviewed at a terminal, and hints that are shown and set there.
+// Upstream changes reviewed in a terminal, and hints shown and set there.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

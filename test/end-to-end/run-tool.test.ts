@@ -1,4 +1,4 @@
-// POST /tools/{id}/run: the call of a tool for an operator, and who may approve it.
+// POST /tools/{id}/run: an operator's call of a tool, and who may approve it.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
@@ -43,7 +43,7 @@ const resultIn = (stream: Stream): Promise<Json> =>
 const waitingIn = async (stream: Stream): Promise<string> =>
   textAt(await stream.next('it waits', (one) => at(one, 'state') === 'pending'), 'id');
 
-/** The headers of a page where somebody has signed in with the token `boss`. */
+/** The headers of a page signed in with the token `boss`. */
 async function signedIn(): Promise<Headers> {
   const answer = await adminClient(assay).post('/admin/sign-in', { token }, { origin });
   const [cookie = ''] = answer.headers['set-cookie'] ?? [];
@@ -134,7 +134,7 @@ describe('the approval of a run on the pages', () => {
     expect(verdictOf(await boss.post(path, {}))).toBe('403 APPROVAL_OWN');
     expect(verdictOf(await anyone.post(path, {}, page))).toBe('200');
     expect(await resultIn(stream)).toMatchObject({ content: [{ text: '{"text":"asked"}' }] });
-    // The next run of the same call is another question.
+    // The next run of the same call needs another approval.
     const again = await run('plain.echo', { text: 'asked' }, page);
     expect(verdictOf(await anyone.post(`/approvals/${await waitingIn(again)}/deny`, {}, page))).toBe('200');
     expect(await resultIn(again)).toMatchObject({ code: 'APPROVAL_DENIED' });

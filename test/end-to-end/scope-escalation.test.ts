@@ -39,7 +39,7 @@ const bundleOf = (members: object): object => ({ bundle: { assay: 1, ...members 
 
 type Attack = readonly [method: string, path: string, body: unknown, verdict: string];
 
-/** Every operation that writes, and by what bodies a token with `admin` alone might gain more than it has. */
+/** Every operation that writes, and the bodies by which a token with only `admin` might gain more than it has. */
 const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
   registerGateway: [
     ['POST', '/gateways', { name: 'x', ...STDIO }, '403 SCOPE_MISSING'],
@@ -50,7 +50,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ['POST', '/gateways', { name: 'x', openapi: `http:${FILE}` }, '403 SCOPE_MISSING'],
     ['POST', '/gateways', { name: 'x', openapi: `file://${FILE}` }, '403 SCOPE_MISSING'],
     ['POST', '/gateways', { name: 'x', document: FILE_REFERENCE }, '422 BODY_INVALID'],
-    // A variable of the environment would tell the token of the operator to whoever is named.
+    // A variable of the environment would reveal the operator's token to the named server.
     ['POST', '/gateways', { name: 'x', url: 'https://a.example/${ASSAY_TOKEN}' }, '422 BODY_INVALID'],
   ],
   previewDocument: [
@@ -65,7 +65,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ['PUT', '/gateways/made', { command: null, url: 'https://a.example' }, '403 SCOPE_MISSING'],
     ['PUT', '/gateways/far', { url: null, ...STDIO }, '403 SCOPE_MISSING'],
     ['PUT', '/gateways/far', { url: null, openapi: FILE }, '403 SCOPE_MISSING'],
-    // What was given for one server goes to no other.
+    // A credential for one server is sent to no other.
     ['PUT', '/gateways/far', { url: 'https://attacker.example/mcp' }, '422 BODY_INVALID'],
   ],
   patchGateway: [
@@ -104,7 +104,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     const body = bundleOf({ [String(list)]: [{ name: 'x', entry, ...ENTRY }] });
     return ['POST', '/import', body, '403 SCOPE_MISSING'];
   }),
-  // Taking away, switching and describing what is there, and reading.
+  // Deleting, switching, describing and reading.
   deleteGateway: 'gains nothing',
   refreshGateway: 'gains nothing',
   restartGateway: 'gains nothing',
@@ -220,7 +220,7 @@ it('a setting stored by an earlier version is ignored, shown everywhere, and can
   const warning =
     'The stored value of mcp.access is ignored: this setting is read from the environment and the config file only. Set ASSAY_MCP_ACCESS, or settings[\\"mcp.access\\"] in the config file if you want it, and delete the stored value with PATCH /preferences {\\"mcp.access\\": null}.';
   await untilLogged(assay, warning);
-  // The endpoint is open, as nobody said otherwise at the start.
+  // The endpoint is open, as nothing restricted it at the start.
   const ping = await send(assay.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },

@@ -1,4 +1,5 @@
-// A page on tool annotations, written for another gateway: all that its readers run and write does here what it says.
+// A page on tool annotations, written for another gateway: everything that its readers run and write works here as
+// described.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +35,7 @@ beforeAll(async () => {
   ids.discovered_tool_id = textAt(tools, 'tools', 0, 'id');
 });
 
-/** What a block of commands prints, run by bash and curl as a reader would, answer by answer. */
+/** The output of a block of commands, run by bash and curl like a reader would, response by response. */
 async function answersOf({ text }: Block): Promise<readonly Json[]> {
   const { assay, token } = world;
   const filled = text
@@ -51,7 +52,7 @@ async function answersOf({ text }: Block): Promise<readonly Json[]> {
 }
 
 const commands = BLOCKS.filter(({ kind }) => kind === 'bash');
-/** Bodies that stand alone, without comments: whole tools, and annotations for one. */
+/** Standalone bodies, without comments: complete tools, and annotations for one. */
 const bodies = BLOCKS.filter(({ kind, text }) => kind === 'json' && !/\/\/ |\.\.\./.test(text)).map(
   ({ text }) => parseJson(text),
 );

@@ -53,7 +53,7 @@ beforeAll(async () => {
   await start();
 });
 
-/** Calls in a session of its own. */
+/** Calls in a new session. */
 async function call(subject: string, name: string): Promise<string> {
   const session = await openSession(assay.url, { headers: bearer(tokens[subject] ?? '') });
   return session.call(name, name === 'files_read_text_file' ? { path: note } : {});

@@ -131,7 +131,7 @@ describe('three hundred sessions', () => {
       () => `nothing is left: ${String(left)}`,
       async () => {
         left = await counts();
-        // Five are read at a time, and a timer or two of Assay's own may stand.
+        // Five are read concurrently, and a timer or two of Assay itself may be active.
         return left.slice(0, 2).every((count) => count === 0) && left.slice(2).every((count) => !(count > 7))
           ? true
           : undefined;

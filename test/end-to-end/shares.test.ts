@@ -83,7 +83,7 @@ describe('a token holder with excessive use', () => {
     }
     expect(await countOpen(modest)).toBe(2);
 
-    // All are in use, some say nothing, and the operator comes in.
+    // All are in use, some are silent, and the operator gets in.
     await openMany(assay.port, 3 * RESERVE);
     expect(await tokenList()).toBe(200);
     const health = await send(`http://127.0.0.1:${assay.port}/health`, {
@@ -148,7 +148,7 @@ describe('a leaked token', () => {
     const input = { name: 'ci', scopes: ['mcp', 'read'], lifetimeMs: undefined } as const;
     const renewed = valueOf(await createToken(input, { ...asking, mint: mintToken })).text;
 
-    // Without a wait: another process made it a moment ago.
+    // Without waiting: another process created it a moment ago.
     const answer = await modernSend(assay.url, 'tools/list', { headers: bearer(renewed) });
     expect(answer.status).toBe(200);
     const fresh = await open(renewed);

@@ -9,7 +9,7 @@ import { tempDir, writeConfig } from '../support/paths.ts';
 import { LOCAL_ISSUER } from '../support/sign-in.ts';
 import { startProtected, type ProtectedOptions } from '../support/protected-server.ts';
 
-/** What `assay auth` says of a server whose metadata lead elsewhere. */
+/** The message of `assay auth` for a server whose metadata point elsewhere. */
 async function complaintAbout(
   options: Omit<ProtectedOptions, 'issuer'>,
   more: Parameters<typeof writeConfig>[1] = LOCAL_ISSUER,
@@ -22,7 +22,7 @@ async function complaintAbout(
   return run.stderr;
 }
 
-/** A place that counts who comes there. */
+/** An address that counts its visitors. */
 async function trap(host: string): Promise<{ readonly url: string; readonly visits: readonly string[] }> {
   const visits: string[] = [];
   const server = createServer((request, response) => {

@@ -14,7 +14,7 @@ import { tempDir, writeConfig } from '../support/paths.ts';
 import { startProtected } from '../support/protected-server.ts';
 import { LOCAL_ISSUER, signIn, startSignIn } from '../support/sign-in.ts';
 
-/** A server that has people sign in, its issuer, and a home in which nobody has. */
+/** A server that requires a sign-in, its issuer, and a home without sign-ins. */
 async function standing(
   entry: JsonObject = {},
   issuing: Parameters<typeof startIssuer>[0] = {},

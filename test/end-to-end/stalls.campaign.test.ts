@@ -12,10 +12,10 @@ import { openSession } from '../support/legacy.ts';
 import { META, MODERN, modernHeaders } from '../support/modern.ts';
 import { fixture, ROOT, tempDir } from '../support/paths.ts';
 
-/** No peer holds up the others for longer, in ms of CPU time. */
+/** The maximum time in ms of CPU for which a peer may block others. */
 const BOUND_MS = 250;
 const BYTES = Number(process.env['HOSTILE_BYTES'] ?? 2 * 1024 * 1024);
-/** What is parsed at once was costly only at this size. */
+/** What is parsed at once was expensive only at this size. */
 const HANDSHAKE_BYTES = 12 * BYTES;
 /** The costliest of each kind: to scan, to parse, to keep. */
 const SHAPES = [
@@ -64,7 +64,7 @@ it('nobody is blocked for long, whatever servers and clients send', async () => 
     const ms = await longestMs();
     expect([...what, ms < BOUND_MS]).toEqual([...what, true]);
   };
-  await longestMs(); // loading the program counts for nobody
+  await longestMs(); // loading the program does not count
   const health = await assay.settled();
   const refused = listAt(health, 'servers').find((server) => at(server, 'name') === 's00');
   expect(textAt(refused ?? null, 'cause')).toBe(

@@ -15,7 +15,7 @@ const FAULTS = {
   'bad-escape': fixture('lister', ['--mode=bad-escape']),
 };
 const NAMES = Object.keys(FAULTS);
-/** What no try can mend is refused; a server that answers nonsense may answer better the next time. */
+/** A permanent failure is refused; a server with an invalid response may respond better next time. */
 const STATES: Readonly<Record<string, string>> = {
   'cwd-is-a-file': 'refused',
   'cwd-is-absent': 'refused',

@@ -49,7 +49,7 @@ describe.concurrent.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
 });
 
 describe.concurrent('assay stdio', () => {
-  /** Starts it with a stdout that nobody reads, and fills that. */
+  /** Starts it with an unread stdout, and fills that. */
   async function unread(bytes: number, after: readonly string[]): Promise<number> {
     const eventLog = openEventLog();
     const config = writeConfig({ plain: fixture('plain', [], { env: eventLog.env }) });

@@ -14,7 +14,7 @@ const CALLS = 200;
 /** Another process may be slow to start; nothing here is about how soon. */
 const PATIENCE_MS = 30_000;
 
-/** A lock that another process holds on the store of this home, from now on. */
+/** A lock held by another process on this home's store, from now on. */
 async function lock(home: string, ms: number): Promise<StoreProcess & { readonly isHeld: () => boolean }> {
   const other = startProcess({ home, databaseUrl: undefined }, 'lock', String(ms));
   await until('the store is locked', () => other.lines()[0], PATIENCE_MS);
@@ -45,7 +45,7 @@ function untilStands(assay: Assay, token: string): Promise<unknown> {
   );
 }
 
-/** So many calls, eight at a time, each with its own text; gives what came back beside what was expected. */
+/** This many calls, eight at a time, each with a unique text; returns the results next to the expected ones. */
 async function callMany(
   assay: Assay,
   token: string,

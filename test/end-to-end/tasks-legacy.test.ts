@@ -67,7 +67,7 @@ describe('tasks of 2025-11-25 without a token', () => {
       const taskId = await begin(endpoint(), 'b_job');
       const shown = await endpoint().ask('tasks/get', { taskId });
       expect(textAt(shown, 'result', 'x', 'taskId')).toMatch(/^task-\d+$/);
-      // The parameter counts, whatever _meta says; the server is told the same in both places.
+      // The parameter counts, whatever _meta contains; the server gets the same in both places.
       const _meta = { [RELATED_TASK]: { taskId: 'task-1' } };
       const done = await endpoint().ask('tasks/result', { taskId, _meta });
       expect(at(done, 'result', '_meta', RELATED_TASK)).toEqual({ taskId });
@@ -170,7 +170,7 @@ describe('tasks of 2025-11-25 without a token', () => {
     expect(at(old.initialized, 'result', 'capabilities', 'tasks')).toBeUndefined();
     for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/list', 'tasks/update'])
       expect(codeOf(await old.ask(method, { taskId: 'x' }))).toBe('METHOD_UNKNOWN');
-    // What it was not offered means nothing, also to the server.
+    // A request that was not offered has no meaning, also for the server.
     const asked = await old.ask('tools/call', { name: 'a_job', task: { ttl: 1 } });
     expect(textOf(asked)).toBe('a ran job');
     expect(textOf(await old.ask('tools/call', { name: 'a_raw', task: {}, x: 1 }))).toMatch(

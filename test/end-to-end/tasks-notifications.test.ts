@@ -9,7 +9,7 @@ import { at, textAt, type JsonObject } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { RELATED_TASK } from '../support/tasks.ts';
 
-/** Answers calls and `tasks/result` on streams; `say` is told before the answer, and says what it likes on the stream. */
+/** Answers calls and `tools/result` on streams; `say` runs before the response, and sends anything on the stream. */
 async function startTalking(say: (peer: Peer, method: string) => void): Promise<MadeHttp> {
   const tasks = legacyTasks('web');
   const serverInfo = { name: 'talking', version: '1' };
@@ -41,7 +41,7 @@ async function sessionAt(made: MadeHttp): Promise<LegacySession> {
   return openSession(assay.url);
 }
 
-/** What came on a stream before the answer: each method, with the task that it names. */
+/** The messages on a stream before the response: each method, with the task that it names. */
 async function heardOn(
   stream: Stream,
 ): Promise<{ readonly notes: readonly string[]; readonly answer: JsonObject }> {

@@ -18,7 +18,7 @@ import { modernTasksClient, TASKS_EXTENSION } from '../support/tasks.ts';
 
 const QUERY = { topic: 'tasks' };
 
-/** Runs the tool to its end as the official client 1.x does; gives the ids of the task and the text of the result. */
+/** Runs the tool to completion like the official client 1.x; returns the task's ids and the text of the result. */
 async function research(client: FirstClient, name: string): Promise<{ ids: Set<string>; text: string }> {
   await client.listTools();
   const ids = new Set<string>();
@@ -123,7 +123,7 @@ describe('the tasks of a modern server', () => {
   });
 });
 
-/** The way past the codecs of client 2.x, which reject the results of tasks. */
+/** Bypasses the codecs of client 2.x, which reject the results of tasks. */
 function dispatchTo(url: string): RawClientDispatch {
   return async (request) => {
     const { method, params } = request as { readonly method: string; readonly params: JsonObject };

@@ -18,7 +18,7 @@ interface SignedIn {
   readonly home: string;
 }
 
-/** Somebody has signed in already. */
+/** A sign-in already exists. */
 async function signedIn(tokenSeconds?: number): Promise<SignedIn> {
   const issuer = await startIssuer(tokenSeconds === undefined ? {} : { tokenSeconds });
   const server = await startProtected({ issuer });

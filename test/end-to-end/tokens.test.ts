@@ -23,13 +23,13 @@ function ask(assay: Gateway, headers: Headers = {}): Promise<Answer> {
   return modernSend(assay.url, 'tools/list', { headers });
 }
 
-/** Status, and the code where there is an error. */
+/** The status, and the code of an error. */
 async function verdict(assay: Gateway, headers: Headers = {}): Promise<string> {
   const answer = await ask(assay, headers);
   return `${answer.status} ${String(at(answer.json(), 'error', 'data', 'code') ?? '')}`.trim();
 }
 
-/** What `/health` shows: everything, or its status alone. */
+/** The content of `/health`: everything, or its status only. */
 async function seen(assay: Gateway, headers: Headers = {}): Promise<string> {
   const answer = await send(`http://127.0.0.1:${assay.port}/health`, { method: 'GET', headers });
   const members = Object.keys(answer.json() as object);
@@ -39,7 +39,7 @@ async function seen(assay: Gateway, headers: Headers = {}): Promise<string> {
 describe('an endpoint that requires no token', () => {
   let assay: Gateway;
   beforeAll(async () => {
-    // Asking again and again whether a token holds by now is a flood of invalid ones until it does.
+    // Repeatedly trying a token until it works floods the server with invalid ones.
     assay = await startGateway({ servers, env: { ASSAY_LIMITS_TOKEN_FAILURES: '100000' } });
     await assay.settled();
   });

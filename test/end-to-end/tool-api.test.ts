@@ -1,4 +1,4 @@
-// What an operator says of tools through the REST API, and what becomes of it.
+// An operator's overrides through the REST API, and their effects.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/gateway/ports/store.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
@@ -19,7 +19,7 @@ endAfterEach();
 
 type Declared = 'nothing' | 'reads' | 'writes' | 'destroys' | 'both';
 
-/** What each kind of tool says of itself. */
+/** The declarations of each kind of tool. */
 const KINDS: Readonly<Record<Declared, JsonObject>> = {
   nothing: {},
   reads: { annotations: { readOnlyHint: true } },
@@ -67,7 +67,7 @@ interface Taken {
   auditEvents(): Promise<readonly { action: string; subject: string; before: unknown; after: unknown }[]>;
 }
 
-/** A tool of which nothing was said so far. */
+/** A tool without overrides. */
 async function takeTool(kind: Declared): Promise<Taken> {
   const index = taken.get(kind) ?? 0;
   taken.set(kind, index + 1);
@@ -483,7 +483,7 @@ describe('the list of tools', () => {
     ['readOnlyHint=true', ['read_file', 'delete_file']],
     ['readOnlyHint=false', ['send', 'odd', 'silent']],
     ['read_only_hint=true', ['read_file', 'delete_file']],
-    // What only reads destroys nothing and can be repeated.
+    // A read-only tool destroys nothing and can be repeated.
     ['destructiveHint=false', ['read_file', 'delete_file']],
     ['idempotentHint=true', ['read_file', 'delete_file']],
     ['openWorldHint=false', ['read_file', 'delete_file']],

@@ -1,4 +1,4 @@
-// Bodies that nobody would think of, and many at once: none breaks the REST API, none changes what it is refused for.
+// Unexpected bodies, and many at once: none breaks the REST API, and a refused one changes nothing.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/gateway/ports/store.ts';
@@ -18,7 +18,7 @@ import { startMade, type MadeHttp } from '../fixtures/http-made.ts';
 const RUNS = rounds({ short: 30, long: 300 });
 /** Each that is taken starts a server. */
 const GATEWAY_RUNS = rounds({ short: 12, long: 100 });
-/** Nothing listens there, and the system says so at once. */
+/** Nothing listens there, and the system reports it at once. */
 const DEAD = 'http://127.0.0.1:9/mcp';
 
 let assay: Gateway;
@@ -135,7 +135,7 @@ describe('any body', () => {
     expect(made.status).toBe(201);
     const gatewaysNow = async (): Promise<string> => {
       const all = listAt((await admin.get('/gateways')).json(), 'gateways');
-      // How a server does at the moment is no change of it.
+      // A server's current state is not a change of it.
       const lasting = all.map((one) => ({
         ...(one as object),
         state: '',
@@ -196,7 +196,7 @@ describe('of twenty concurrent changes of a gateway with one ETag', () => {
         });
       }),
     );
-    // Each change that was done is told of, and no other.
+    // Each completed change is announced, and no other.
     expect((await auditEvents()) - before).toBe(answers.filter(({ status }) => status < 300).length);
     await admin.delete('/gateways/raced');
     return answers.map(verdictOf).toSorted();

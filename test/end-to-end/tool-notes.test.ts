@@ -123,7 +123,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     await model.call('enter-configuration-mode');
     expect(await described(model)).toBe(before);
     const other = await open({ servers: SERVERS, home: model.home });
-    // It lists what is known at its start, and then what its servers say.
+    // It lists what is known at its start, and then what its servers report.
     await expect.poll(() => other.describe('linear_create_issue'), { timeout: scaledMs(5_000) }).toBe(before);
     await other.client.close();
   });

@@ -224,7 +224,7 @@ it('a toolset that is deleted and recreated is visible again to its viewers', as
   await menu.call('build-toolset', { name: 'one', tools });
   const model = await overStdio({ servers: TWO, home, view: { toolset: 'one' } }, 'legacy');
   await expect.poll(() => model.tools(), { timeout: scaledMs(5_000) }).toEqual(['a_secret']);
-  // What was told of its start may be on its way still.
+  // Notifications of its start may still be on their way.
   await until('no change is told any more', async () => {
     const last = model.changes();
     await sleep(200);

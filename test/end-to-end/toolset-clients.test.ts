@@ -1,4 +1,4 @@
-// What clients hear and keep while others choose what they see.
+// What clients receive and keep while others choose what they see.
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
@@ -26,7 +26,7 @@ async function meetStdio(config: string): Promise<Met<Pipe>> {
   return { client, initialized };
 }
 
-/** The address of `/mcp` when all servers stand. */
+/** The URL of `/mcp` when all servers are ready. */
 async function endpointOf(config: string): Promise<string> {
   const assay = await startGateway({ config });
   await assay.settled();
@@ -75,7 +75,7 @@ it('a server without visible tools sends and asks a stdio client nothing, until 
 describe('tasks', () => {
   const OFFERED = { cancel: {}, requests: { tools: { call: {} } } };
 
-  /** A client, what it is offered, and how it begins a task of the tool that is named. */
+  /** A client, its offered tools, and how it begins a task of the named tool. */
   interface Endpoint {
     readonly client: Asker;
     readonly offered: Json | undefined;
@@ -161,7 +161,7 @@ it('a modern client that listens, and listed before a restart only, is notified 
   expect(await before.tools()).toEqual(['enter-configuration-mode', 'told_a']);
   await before.client.close();
   await first.stop();
-  // What changes is what is equipped, and nothing else: the server does not stand before that.
+  // Only the equipped toolset changes: the server is not ready before that.
   writeFileSync(file, '{"tools":["a","b"],"lateMs":5000}');
   const second = await startGateway({ config, home });
   const after = await meet({ url: `http://127.0.0.1:${second.port}/mcp` }, 'modern');

@@ -1,4 +1,4 @@
-// What a model may do to toolsets that somebody else made, with the scope mcp.
+// What a model may do to toolsets created by others, with the scope mcp.
 import { beforeAll, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { startGateway } from '../support/gateway.ts';

@@ -7,7 +7,7 @@ import { overHttp, type Model } from '../support/toolsets.ts';
 
 const GUIDE = readFileSync(join(ROOT, 'docs', 'TOOLSETS.md'), 'utf8');
 
-/** A line of the transcript that asks, without what was answered. */
+/** A request of the transcript, without its response. */
 const ASKING = /^→ (\S+)(?: (\{.*\}))?$/;
 
 async function answered(model: Model, name: string, args: string): Promise<string> {

@@ -23,7 +23,7 @@ it('processes with separate homes share toolsets, notes and what is equipped thr
   await expect
     .poll(() => one.describe('plain_echo'), { timeout: scaledMs(5_000) })
     .toContain('• **a-note**: From two.');
-  // Each process has a mode of its own.
+  // Each process has its own mode.
   expect(await two.tools()).toEqual(MENU);
   const home = tempDir();
   expect((await runAssay(['toolset', 'unequip', '--home', home], { env })).code).toBe(0);

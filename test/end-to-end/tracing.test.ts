@@ -28,7 +28,7 @@ describe('with an OpenTelemetry SDK registered by the user', () => {
   let assay: Assay;
   let readBefore = 0;
   const read = (): readonly Json[] => spansIn(file);
-  /** Waits for a number of spans of this test, and gives those that there are then. */
+  /** Waits for a number of spans of this test, and returns those that exist then. */
   const spans = (count: number): Promise<readonly Json[]> =>
     until(`${count} spans`, () => {
       const found = read().slice(readBefore);
@@ -91,7 +91,7 @@ describe('with an OpenTelemetry SDK registered by the user', () => {
     expect(at(prompt, 'attributes', 'mcp.protocol.version')).toBe('2025-11-25');
     expect(at(resource, 'name')).toBe('resources/read');
     expect(at(resource, 'attributes', 'mcp.resource.uri')).toBe('plain://plain/readme');
-    // What calls no tool is not decided on.
+    // Requests other than tool calls are not decided.
     expect(at(resource, 'attributes', 'assay.decision')).toBeUndefined();
     expect(at(resource, 'parent')).toBeUndefined();
     expect(at(resource, 'traceId')).not.toBe(TRACE);
@@ -168,7 +168,7 @@ describe('with an OpenTelemetry SDK registered by the user', () => {
 });
 
 describe('without an SDK', () => {
-  /** Tells on stderr what of OpenTelemetry is loaded, and by whom; the library that writes metrics loads its API too. */
+  /** Prints on stderr which parts of OpenTelemetry are loaded, and by whom; the metrics library loads its API too. */
   const TRAP = `import { registerHooks } from 'node:module';
     registerHooks({ resolve(specifier, context, next) {
       const isApart = /node_modules.(?:prom-client|@opentelemetry)/.test(context.parentURL);

@@ -256,7 +256,7 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
         if (moment === 'calling') expect(at(answer, 'error', 'data', 'code')).toBe('SERVER_ENDED');
         if (at(answer, 'error') !== undefined)
           expect(at(answer, 'error', 'data', 'sent', 'times') ?? 1).toBe(1);
-        // A call that still meets what was killed fails, too.
+        // A call that still reaches the killed process fails, too.
         const next = await until('a call works', async () => {
           const again = await call(session, 'look', { do: 'read', path: 'note' });
           return at(again, 'error') === undefined ? again : undefined;
@@ -387,7 +387,7 @@ it('refuses read-only calls without bubblewrap, and says what to install', async
   const strict = serverIn(await assay.health(), 'strict');
   expect(at(strict, 'causeCode')).toBe('SANDBOX_UNAVAILABLE');
   expect(readdirSync(folder)).toEqual(['twin_change']);
-  // Where its operator accepts that, Node's permission model takes the place of the sandbox.
+  // If its operator accepts that, Node's permission model replaces the sandbox.
   const look = (args: JsonObject): Promise<Json> =>
     session.ask('tools/call', { name: 'node_look', arguments: args });
   expect(textOf(await look({ do: 'read', path: 'twin_change' }))).toBe('x');

@@ -6,7 +6,7 @@ import { at, listAt, parseJson, type Json } from '../support/json.ts';
 import { initializeOf } from '../support/legacy.ts';
 import { fixture, MAIN, tempDir, writeConfig } from '../support/paths.ts';
 
-/** `assay stdio` whose stderr nobody reads until `readLog` is called. */
+/** `assay stdio` whose stderr is not read until `readLog` is called. */
 function openUnread() {
   const config = writeConfig({ shouter: fixture('shouter'), plain: fixture('plain') });
   const child = spawn(process.execPath, [MAIN, 'stdio', '--all', '--config', config, '--home', tempDir()], {
@@ -40,7 +40,7 @@ function openUnread() {
           .find((message) => at(message, 'id') === id),
       );
     },
-    /** Gives the lines that tell of a loss. All are read as they come: there are too many to be read again and again. */
+    /** Returns the lines that report a loss. All are read as they arrive: there are too many to read repeatedly. */
     readLog: (): (() => readonly Json[]) => {
       const losses: Json[] = [];
       let rest = '';
@@ -62,7 +62,7 @@ describe('assay stdio whose stderr nobody reads, with a server that fills it', (
     await until('its server is there', async () =>
       listAt(await assay.ask('tools/list'), 'result', 'tools').length > 0 ? true : undefined,
     );
-    // Far more than a pipe and the bound hold together is written in this time.
+    // Far more than a pipe and the limit hold together is written in this time.
     for (let time = 0; time < 20; time += 1) {
       expect(at(await assay.ask('tools/list'), 'result', 'tools')).toHaveLength(12);
       await sleep(100);

@@ -1,4 +1,4 @@
-// A server of a running gateway is verified: who sees what was observed, and until when.
+// A server of a running gateway is verified: who sees the observations, and until when.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';

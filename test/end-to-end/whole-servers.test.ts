@@ -1,4 +1,4 @@
-// A toolset that holds a whole server: what appears later, what drifts, and what an operator accepts.
+// A toolset with a whole server: later tools, drift, and what an operator accepts.
 import { rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';

@@ -15,7 +15,7 @@ const LIMIT_MS = 1_000;
 const AT_A_TIME = 10;
 const ERAS = ['legacy', 'modern'] as const;
 type Era = (typeof ERAS)[number];
-/** More than there are messages in any of these exchanges, so that also what follows is struck. */
+/** More than the number of messages in any of these exchanges, so that later ones are hit too. */
 const MESSAGES = { client: { legacy: 10, modern: 9 }, server: { legacy: 8, modern: 5 } } as const;
 
 const chance = seeded('faults over HTTP');
@@ -41,12 +41,12 @@ beforeAll(async () => {
   const isolated = { isolation: 'session', timeoutMs: LIMIT_MS * 4 };
   assay = await startAssay({
     servers: {
-      // What the wire behind Assay does.
+      // The behavior of the connection behind Assay.
       lh: { url: behind[0]?.url ?? '', timeoutMs: LIMIT_MS },
       mh: { url: behind[1]?.url ?? '', timeoutMs: LIMIT_MS },
       ls: fixture('faulty-asking', [], isolated),
       ms: fixture('faulty-asking', ['--era=modern'], isolated),
-      // What the wire before Assay does.
+      // The behavior of the connection in front of Assay.
       l: { url: legacy.url, timeoutMs: LIMIT_MS },
       m: { url: modern.url, timeoutMs: LIMIT_MS },
     },
@@ -71,7 +71,7 @@ async function tryOut({ client, server, side }: Cell, plan: Plan): Promise<Trial
   return { ...(await TRIALS[client](options, (die) => dead.set(mark, die))), plan };
 }
 
-/** All these plans, so many at a time. */
+/** All these plans, a limited number concurrently. */
 async function tryAll(
   cell: Cell,
   plans: readonly Plan[],
@@ -101,14 +101,14 @@ describe.for(CELLS)(
     const plans = chance.shuffled(all).slice(0, rounds({ short: AT_A_TIME, long: all.length }));
 
     it('finish every call whatever happens to a message, receive only their own messages, and leave nothing', async () => {
-      // The first of its kind opens what is kept.
+      // The first one of its kind opens what is kept.
       await tryOut(cell, { fault: 'delay', at: 0 });
       const before = await openThings(assay);
       const tried = await tryAll(cell, plans);
       expect(tried).toHaveLength(plans.length);
       expect(tried.filter(({ hung }) => hung.length > 0)).toEqual([]);
       expect(tried.filter(({ wrong }) => wrong.length > 0)).toEqual([]);
-      // What comes late comes; what a server or Assay says to it twice does no harm.
+      // Late messages arrive; a duplicate to a server or Assay does no harm.
       const isHarmless = ({ fault }: Plan): boolean =>
         fault === 'delay' || (fault === 'duplicate' && cell.side === 'server');
       // On a machine that is too busy for these limits it is tried once more, alone.
@@ -127,7 +127,10 @@ describe.for(CELLS)(
   },
 );
 
-/** Whoever does not learn of its session cannot end it: the answer lost, cut off or with its client, or the request twice. */
+/**
+ * A client that does not learn its session cannot end it: the response lost, cut off or with its client, or the
+ * request duplicated.
+ */
 const LOST_SESSIONS = 4;
 /** Connections that Assay keeps to servers for their next requests. */
 const SPARE_SOCKETS = 40;

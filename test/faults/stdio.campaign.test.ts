@@ -12,7 +12,7 @@ import { spawnStdio, type Pipe } from '../support/stdio.ts';
 
 /** How long in ms Assay waits for anything here. */
 const LIMIT_MS = scaledMs(1_500);
-/** The same where nothing is lost, so that nothing has to be waited for in vain. */
+/** The same without losses, so that nothing is awaited in vain. */
 const DELAYED_LIMIT_MS = 30_000;
 /** Longest time in ms until a request is answered, on a machine that has other things to do. */
 const BOUND_MS = 15_000;
@@ -60,7 +60,7 @@ class FaultyLine {
     });
   }
 
-  /** The answer, or undefined once it is clear that none will come this way. */
+  /** The response, or undefined once it is clear that none will arrive on this route. */
   async ask(id: string, message: JsonObject): Promise<Json | undefined> {
     this.send({ jsonrpc: '2.0', id, ...message });
     const endMs = Date.now() + 4 * this.#limitMs;
@@ -109,7 +109,7 @@ class FaultyLine {
   }
 }
 
-/** The exchange of a legacy client, as far as it goes. */
+/** The exchange of a legacy client, as far as it gets. */
 async function playLegacy(line: FaultyLine): Promise<Json | undefined> {
   line.onServerRequest = (question) =>
     line.send({ jsonrpc: '2.0', id: at(question, 'id') ?? null, result: ACCEPTED });
@@ -156,7 +156,7 @@ async function tryOut(client: Era, server: Era, plan: Plan): Promise<void> {
       what,
       JSON.stringify([{ result: ACCEPTED }]),
     ]);
-  // What reached Assay is answered, whether the answer arrives or not.
+  // What reached Assay is answered, whether the response arrives or not.
   if (!line.isOver)
     for (const id of line.delivered)
       await until(

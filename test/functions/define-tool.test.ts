@@ -17,7 +17,7 @@ const OPTIONS: ts.CompilerOptions = {
   skipLibCheck: true,
 };
 
-/** What the compiler says of a module that takes `defineTool` from the built package. */
+/** The compiler's output for a module that uses `defineTool` from the built package. */
 function complaintsAbout(text: string): readonly string[] {
   const path = writeText(text, 'module.ts');
   const paths = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseTree, type Node } from 'jsonc-parser';
 
-/** The value of a JSON text in UTF-8; undefined where it is none. */
+/** The value of a JSON text in UTF-8. Undefined if it is not JSON. */
 export function jsonOf(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));

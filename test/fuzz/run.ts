@@ -6,13 +6,14 @@ import { parseArgs } from 'node:util';
 import { build } from 'rolldown';
 
 /*
- * Fuzzes the readers of text from elsewhere with Jazzer.js (libFuzzer, guided by coverage):
+ * Fuzzes the readers of untrusted text with Jazzer.js (libFuzzer, guided by coverage):
  *
  *   npm install --no-save @jazzer.js/core@4    # once; needs glibc 2.38 or newer on Linux
  *   npm run fuzz -- [TARGET …] [--seconds 600]
  *
- * What it finds is written to `.fuzz/` with the command that repeats it. Put such a file into `cases/<target>/`, where
- * `npm test` runs it from then on. The engine is no dependency of the repository, since `npm test` does not need it.
+ * Its findings are written to `.fuzz/` with the command that reproduces them. Put such a file into `cases/<target>/`,
+ * where `npm test` runs it from then on. The engine is not a dependency of the repository, since `npm test` does not
+ * need it.
  */
 const ROOT = join(import.meta.dirname, '..', '..');
 const ENGINE = join(ROOT, 'node_modules', '@jazzer.js', 'core', 'dist', 'cli.js');

@@ -33,7 +33,7 @@ interface Opened {
 interface Given {
   /** Whether results are kept. */
   readonly isCached?: boolean;
-  /** What it lists after it has started again. */
+  /** Its list after a restart. */
   readonly then?: readonly Json[] | typeof UNREADABLE;
   /** Answers the calls of the first process. */
   readonly first?: (opened: Pick<Opened, 'end'>, send: Link['send']) => Link['send'];

@@ -30,7 +30,7 @@ async function standing(list: Lister, limits: Partial<ListLimits> = {}): Promise
   return server;
 }
 
-/** The names that clients are shown, and what people are told. */
+/** The names shown to clients, and the reports for people. */
 function shown(server: Server): { readonly names: readonly string[]; readonly reports: readonly string[] } {
   const listing = listingOf({ kind: 'tools', servers: [server], isAggregated: false });
   const page = listing.page('legacy', undefined);

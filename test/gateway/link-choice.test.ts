@@ -76,7 +76,7 @@ describe('the link of a request', () => {
     const given = { way, era, isolation };
     const kinds = (['legacy', 'asked', 'mute'] as const).map((client) => choose(given, client).kind);
     expect(kinds).toEqual(row);
-    // Who is alone needs nothing of its own.
+    // A single client needs no private link.
     for (const client of ['legacy', 'asked', 'mute'] as const)
       expect(choose({ ...given, sole: true }, client).kind).toBe('shared');
   });

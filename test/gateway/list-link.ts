@@ -2,7 +2,7 @@ import { ok } from '../../src/core/result.ts';
 import type { Link } from '../../src/gateway/ports/link.ts';
 import { readServerMessage, type ResponseMessage } from '../../src/protocol/message.ts';
 
-/** Gives the result of a list, as JSON text. `params`: those of the request, as JSON text. */
+/** Returns the result of a list, as JSON text. `params`: those of the request, as JSON text. */
 export type Lister = (method: string, params: string) => string | ResponseMessage;
 
 /** A connection whose server lists tools and nothing else. */

@@ -13,7 +13,7 @@ import type { Json } from '../support/json.ts';
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** Where nothing asks. */
+/** For servers that ask nothing. */
 export const NOTHING_ASKS: CallDeps = callDeps({
   sealer: {
     seal: () => Promise.reject(new Error('nothing is sealed here')),
@@ -102,7 +102,7 @@ export function inventoryOf(lists: Lists): Partial<Record<ListKind, readonly Def
   );
 }
 
-/** A connection that stands, with nothing in its lists. */
+/** A ready connection with empty lists. */
 export function standing(capabilities: Link['capabilities'], instructions?: string): Connect {
   return () =>
     Promise.resolve(

@@ -33,7 +33,7 @@ const FAILING: ConfigurationTool = {
   call: () => Promise.reject(new Error('a bug')),
 };
 
-/** Stands for the tool "read" of the server. */
+/** Calls the tool "read" of the server. */
 function forwardingTo(view: () => View): ConfigurationTool {
   return {
     ...OWN,
@@ -56,7 +56,7 @@ interface Opened {
 
 interface More {
   readonly labels?: LiveLabels;
-  /** What the server does at a call of a tool. Lists nothing by default. */
+  /** The server's behavior for a tool call. Lists nothing by default. */
   readonly send?: Link['send'];
 }
 

@@ -29,7 +29,7 @@ function sealer(): KeySealer {
   });
 }
 
-/** What differs from the call of `ask` by the local user at the endpoint `all`. */
+/** The differences from the call of `ask` by the local user at the endpoint `all`. */
 interface Other {
   readonly number?: string;
   readonly identity?: Identity;
@@ -116,7 +116,7 @@ it('an approval is bound to the tool and its server, and to the reason and hints
   const { called } = callsOf();
   const bindings = new Set<string>();
   const bind = (call: Call, about: PolicyTool): void => {
-    // What an approval is found by. The session counts only for approvals of a session.
+    // The fields that identify an approval. The session counts only for approvals of a session.
     const { subject, toolKey, digest, argumentsHash } = bindingOf(call, about);
     bindings.add([subject, toolKey, digest, argumentsHash].join());
   };

@@ -23,7 +23,7 @@ const IDEMPOTENT = { idempotentHint: true };
 interface Opened {
   readonly call: Call;
   readonly server: Server;
-  /** What the client was notified of. */
+  /** The client's notifications. */
   readonly heard: string[];
 }
 

@@ -3,7 +3,7 @@ import { TaskNotifications } from '../../src/gateway/relay/task-notifications.ts
 import { readServerMessage } from '../../src/protocol/message.ts';
 import { withProgressToken } from '../../src/protocol/translate.ts';
 
-/** What comes to the client of a request, as text. */
+/** The messages to the client of a request, as text. */
 function stream(isAlone: boolean): {
   notes: TaskNotifications;
   heard: string[];

@@ -20,7 +20,7 @@ function viewOf(servers: readonly Server[], isAggregated = true): View {
   });
 }
 
-/** What was found, as `server.name`, or else the refusal. */
+/** The resource's owner, as `server.name`, or else the refusal. */
 function told(found: Result<Server | { readonly server: Server; readonly name: string }, Refusal>): string {
   if (!found.ok) return sentenceOf(found.error);
   return 'spec' in found.value
@@ -28,7 +28,7 @@ function told(found: Result<Server | { readonly server: Server; readonly name: s
     : `${found.value.server.spec.name}.${found.value.name}`;
 }
 
-/** The server, once it stands; stopped by the test. */
+/** The server, once it is ready; stopped by the test. */
 async function stand(server: Server): Promise<Server> {
   const { inventory } = server;
   server.start();

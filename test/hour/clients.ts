@@ -11,14 +11,14 @@ export interface Call {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** What a client got. */
+/** The result for a client. */
 export interface Seen {
   readonly tools: readonly string[];
   /** The text of the result of the call. */
   readonly text: string;
 }
 
-/** Starts what an entry of a client's file names, as that client does: lists all tools and calls one. */
+/** Starts an entry of a client's file like that client: lists all tools and calls one. */
 export async function throughEntry(
   { command = '', args = [], env, url }: Entry,
   { home, env: own }: Person,

@@ -22,7 +22,7 @@ export interface Entry {
   readonly url?: string;
 }
 
-/** Somebody who has servers in two clients, in a home folder of their own. */
+/** A person who has servers in two clients, with a separate home folder. */
 export interface Person {
   readonly home: string;
   readonly env: NodeJS.ProcessEnv;
@@ -36,11 +36,11 @@ interface ConfigFile {
   readonly text: string;
 }
 
-/** Fails without its token, as it does for many who paste it from a list. */
+/** Fails without its token, as for many who paste it from a list. */
 export const FAILING = 'slack';
 
 export interface Surroundings {
-  /** Where npm has installed Assay. */
+  /** The folder in which npm has installed Assay. */
   readonly prefix: string;
   readonly registry: string;
   readonly home: string;

@@ -8,7 +8,7 @@ import { openTerminal, screenOf, tooWide, type Terminal } from './terminal.ts';
 
 export interface Hour {
   readonly transcript: string;
-  /** What is not as it should be. */
+  /** The deviations from what is expected. */
   readonly faults: readonly string[];
 }
 
@@ -17,7 +17,7 @@ interface Place extends Omit<Surroundings, 'home' | 'remote'> {
 }
 
 const EVERYTHING = '@modelcontextprotocol/server-everything';
-/** What somebody picks who wants few tools. */
+/** A selection of a few tools. */
 const TWENTY: readonly string[] = [
   ...['create_entities', 'add_observations', 'search_nodes', 'read_graph'].map((name) => `memory.${name}`),
   ...['read_text_file', 'write_file', 'list_directory', 'search_files'].map((name) => `filesystem.${name}`),
@@ -48,7 +48,7 @@ export async function playHour({ temp, ...place }: Place): Promise<Hour> {
   } catch (error) {
     stage.note(false, error instanceof Error ? error.message : String(error));
   } finally {
-    // Its group: `npx` does not always end what it started.
+    // Its process group: `npx` does not always end what it started.
     if (team.pid !== undefined && team.exitCode === null) process.kill(-team.pid);
   }
   return stage;
@@ -131,7 +131,7 @@ async function playSetup(stage: Stage, person: Person): Promise<void> {
     setup.type(answer);
   }
   await stage.close(setup, 0);
-  // Claude Code comes first. What it has imported is taken out of its file, Cursor's is not.
+  // Claude Code comes first. What it imported is removed from its file, Cursor's is not.
   const left = (path: string): string =>
     Object.keys((JSON.parse(readFileSync(path, 'utf8')) as { mcpServers: object }).mcpServers).join();
   stage.note(left(claude.path) === 'assay', `Claude Code’s file has ${left(claude.path)}`);
@@ -158,7 +158,7 @@ const look = ({ home }: Person): Call => ({
   arguments: { path: join(home, 'notes') },
 });
 
-/** The tools of each server that starts, by the names that Assay gives them. */
+/** The tools of each server that starts, by their names in Assay. */
 async function directTools(person: Person): Promise<ReadonlyMap<string, readonly string[]>> {
   const entries: Readonly<Record<string, Entry>> = { ...person.cursor.servers, ...person.claude.servers };
   const tools = new Map<string, readonly string[]>();
@@ -180,7 +180,7 @@ interface Expected {
   readonly shows: readonly RegExp[];
 }
 
-/** Runs the steps, and collects what they print and what is wrong with it. */
+/** Runs the steps, and collects their output and problems. */
 class Stage implements Hour {
   readonly faults: string[] = [];
   transcript = '';

@@ -1,6 +1,6 @@
-// `npm run hour -- FOLDER`: plays somebody's first hour with Assay at a terminal of 80 columns, with real MCP servers from
-// npm and real clients. Prints what it sees, and fails if a step does not end as it should, a line is too wide, a tool
-// of the servers is missing in a client, or a file is not restored.
+// `npm run hour -- FOLDER`: plays a first hour with Assay in a terminal of 80 columns, with real MCP servers from npm
+// and real clients. Prints what it sees, and fails if a step does not end as expected, a line is too wide, a tool of
+// the servers is missing in a client, or a file is not restored.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -4,12 +4,12 @@ import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 
 export const COLUMNS = 80;
-/** How long a program may take to print what is waited for, or to end. */
+/** How long a program may take to print the expected text, or to exit. */
 const PATIENCE_MS = 180_000;
 /** Erases the line, so that a progress line is replaced. */
 const ERASE = '\r\u001B[2K';
 
-/** A program that runs at a pseudo-terminal of its own. */
+/** A program in its own pseudo-terminal. */
 export interface Terminal {
   /** Everything printed so far, as the terminal gets it. */
   readonly output: () => string;
@@ -25,7 +25,7 @@ interface Place {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Runs a line of shell at a pseudo-terminal of 80 columns, which `script` of util-linux makes. */
+/** Runs a shell line in a pseudo-terminal of 80 columns, created by `script` of util-linux. */
 export function openTerminal(line: string, { cwd, env }: Place): Terminal {
   const sized = `stty cols ${COLUMNS} rows 40 && exec ${line}`;
   const args = ['--quiet', '--flush', '--return', '--command', sized, '/dev/null'];
@@ -68,7 +68,7 @@ export function openTerminal(line: string, { cwd, env }: Place): Terminal {
   return { output: () => output, type: (text) => void child.stdin.write(text), until, ended };
 }
 
-/** What stays on the screen, line by line, without colours. */
+/** The remaining text of the screen, line by line, without colors. */
 export function screenOf(output: string): readonly string[] {
   const lines = output.split(/\r*\n/).map((line) => line.slice(line.lastIndexOf(ERASE) + 1));
   return lines.map((line) => stripVTControlCharacters(line).replaceAll('\r', '').trimEnd());
@@ -77,7 +77,7 @@ export function screenOf(output: string): readonly string[] {
 /** An entry of the log takes one line, however long it is. */
 const LOG_LINE = /^\d\d:\d\d:\d\d (?:debug|info|warn|error) /;
 
-/** Lines wider than the terminal, including those that a progress line replaced. One long word is no fault. */
+/** Lines wider than the terminal, including those that a progress line replaced. A single long word is allowed. */
 export function tooWide(output: string): readonly string[] {
   const lines = output.split(/[\r\n]+/).map((line) => stripVTControlCharacters(line));
   return lines.filter(

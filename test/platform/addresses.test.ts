@@ -40,7 +40,7 @@ it.each(TABLE)('with reach %s are %s', (reach, addresses) => {
   );
 });
 
-/** How IPv6 holds an IPv4 address, and whether it may stand for that one. */
+/** How IPv6 embeds an IPv4 address, and whether it may represent it. */
 const EMBEDDINGS: readonly (readonly [string, (hex: string, inverted: string) => string, string])[] = [
   ['IPv4-mapped', (hex) => `::ffff:${hex}`, 'in use'],
   ['NAT64', (hex) => `64:ff9b::${hex}`, 'in use'],

@@ -1,4 +1,4 @@
-// Where connections to MCP servers may lead; that is looked at before a socket opens.
+// Where connections to MCP servers may lead; checked before a socket opens.
 import { expect, it } from 'vitest';
 import type { Reach } from '../../src/platform/addresses.ts';
 import type { ResolveName } from '../../src/platform/checked-lookup.ts';
@@ -22,7 +22,7 @@ function feeding(...answers: readonly (readonly string[])[]): ResolveName {
   };
 }
 
-/** What comes of a request: its status, or why there is none and whether nothing was sent. */
+/** The outcome of a request: its status, or why there is none and whether nothing was sent. */
 function ask(origin: string, reaches: readonly Reach[], resolve?: ResolveName): () => Promise<string> {
   const client = new HttpClient(origin, {
     reaches: new Set(reaches),

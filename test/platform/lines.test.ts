@@ -16,7 +16,7 @@ function lines(pieces: readonly Buffer[], { limit = 1_000, ends = true } = {}): 
   return found;
 }
 
-/** The lines of a stream, given at once and byte by byte. */
+/** The lines of a stream, fed at once and byte by byte. */
 function check(
   stream: string,
   expected: readonly string[],

@@ -11,7 +11,7 @@ const SHELL = '/bin/sh';
 const OBEDIENT = 'exec sleep 600';
 const DEAF = "trap '' TERM; while :; do sleep 1; done";
 
-/** What may be the `sh` of a system, where this one has it. */
+/** The possible `sh` of a system, if installed here. */
 const SHELLS = [SHELL, '/bin/dash', '/bin/bash', '/bin/busybox', '/bin/ksh', '/bin/zsh'].filter((path) =>
   existsSync(path),
 );
@@ -40,7 +40,7 @@ async function startGroup(script: string): Promise<Group> {
     leader.on('exit', (_code, signal) => resolve(signal));
   });
   await new Promise((resolve) => leader.stdout?.once('data', resolve));
-  // What it says comes before its trap does.
+  // Its output precedes its trap.
   await sleep(100);
   return { id: leader.pid ?? 0, endedBy };
 }

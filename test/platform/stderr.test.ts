@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_WAITING_BYTES, Stderr } from '../../src/platform/stderr.ts';
 import { until } from '../support/endings.ts';
 
-/** A reader that takes so many bytes and then no more until it is given more room. */
+/** A reader that accepts this many bytes and then no more until it gets more room. */
 function openReader() {
   const reader = { room: 0, code: 'EAGAIN', tries: 0, text: '' };
   const stderr = new Stderr({

@@ -16,7 +16,7 @@ afterAll(() => {
   vi.restoreAllMocks();
 });
 
-/** What the validator of SDK 1.x throws when its client receives the schema. */
+/** The error of SDK 1.x's validator when its client receives the schema. */
 function thrown(schema: Schema): string | undefined {
   try {
     new AjvJsonSchemaValidator().getValidator(schema);
@@ -26,7 +26,7 @@ function thrown(schema: Schema): string | undefined {
   }
 }
 
-/** The fault as "place says", and that Ajv throws exactly where there is one. */
+/** The fault as "path message", and that Ajv throws exactly if there is one. */
 function check(members: Schema, expected: string | undefined): void {
   const schema = { type: 'object', ...members };
   const fault = compileFault(schema);
@@ -148,7 +148,7 @@ describe('random schemas', () => {
   });
 });
 
-/** Ids depend on what else a client has seen; the rest is nonsense that Ajv compiles and cannot use. */
+/** Ids depend on what else a client has seen; the rest is invalid but compiles in Ajv. */
 function isKnownStrictness(message: string, text: string): boolean {
   return STRICTNESS.has(message) || text.includes('$id');
 }
@@ -244,7 +244,7 @@ function randomSchema(): fc.Arbitrary<Schema> {
       }),
     };
   });
-  // SDK 1.x has looked at the root before it compiles: `properties` holds objects, `required` strings.
+  // SDK 1.x has checked the root before it compiles: `properties` holds objects, `required` strings.
   const ofObjects = fc.dictionary(
     fc.constantFrom('x', 'y'),
     schema.filter((one) => typeof one === 'object' && one !== null),

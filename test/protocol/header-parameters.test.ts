@@ -7,7 +7,7 @@ type Json = unknown;
 const annotated = (name: Json, type: Json = 'string'): Json => ({ type, 'x-mcp-header': name });
 const schema = (properties: Json, more: object = {}): Json => ({ type: 'object', properties, ...more });
 
-/** The headers of a schema with the paths of their parameters, or the place of what makes it invalid. */
+/** The headers of a schema with the paths of their parameters, or the position that makes it invalid. */
 function read(inputSchema: Json): Json {
   const found = readHeaderParameters(inputSchema);
   if (!found.ok) return found.error.at.join('/');
@@ -155,7 +155,7 @@ describe('any schema', () => {
   }));
 
   const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-  /** The rules once more, told as a list of all annotations with how each is reached. */
+  /** The rules again, as a list of all annotations with their paths. */
   const annotations = (
     node: Json,
     isReached: boolean,

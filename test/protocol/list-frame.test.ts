@@ -8,7 +8,7 @@ interface Found {
   readonly frame: ListFrame;
 }
 
-/** What is found in a result that is read so many steps at a time. */
+/** The result of scanning in this many steps. */
 function found(text: string, steps = 1_000_000): Found {
   const bytes = Buffer.from(text);
   const frame = new ListFrame(bytes, 'tools');

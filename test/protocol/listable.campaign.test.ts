@@ -68,7 +68,7 @@ const VALID: Readonly<Record<ListedKind, JsonObject>> = {
   resourceTemplate: { ...ABOUT_RESOURCES, uriTemplate: 'file:///{a}' },
 };
 
-/** What must be there so that a definition can be listed at all. */
+/** The required members of a listable definition. */
 const LEAST: Readonly<Record<ListedKind, readonly string[]>> = {
   tool: ['name', 'inputSchema'],
   prompt: ['name'],
@@ -327,7 +327,7 @@ const HELLO: JsonObject = {
 };
 const MODERN: JsonObject = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
 
-/** A hand-written server in the place of a transport: it answers each list with what `holds` has. */
+/** A handwritten server in place of a transport: it answers each list with the content of `holds`. */
 class RawServer {
   onmessage?: (message: unknown) => void;
   onclose?: () => void;

@@ -7,7 +7,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const KINDS: readonly ListedKind[] = ['tool', 'prompt', 'resource', 'resourceTemplate'];
 
-/** Schemas `d0` to `d<count>`, each made of a reference to the next; the last one is a string. */
+/** Schemas `d0` to `d<count>`, each a reference to the next; the last one is a string. */
 function chain(count: number, link: (ref: string) => unknown): Record<string, unknown> {
   const entries = Array.from({ length: count }, (_, index) => [`d${index}`, link(`#/$defs/d${index + 1}`)]);
   return { ...(Object.fromEntries(entries) as Json), [`d${count}`]: { type: 'string' } };

@@ -13,7 +13,7 @@ import { harmedObject, jsonText, objectText } from '../support/json-texts.ts';
 
 type Reader = (bytes: Buffer) => Message | NoMessage;
 
-/** What a message is taken for, without its bytes. */
+/** The classification of a message, without its bytes. */
 function read(text: string, reader: Reader): Readonly<Record<string, unknown>> {
   const message = reader(Buffer.from(text));
   switch (message.kind) {

@@ -11,7 +11,7 @@ import { replyFor, requestFor, withProgressToken } from '../../src/protocol/tran
 /** A JSON value with every member that was written, also under one key. */
 type Written = string | readonly Written[] | { readonly members: readonly (readonly [string, Written])[] };
 
-/** A parser of its own, as `JSON.parse` drops all but the last of two members. Takes only what is well formed. */
+/** A separate parser, as `JSON.parse` drops all but the last of duplicate members. Accepts well-formed text only. */
 function written(text: string): Written {
   let at = 0;
   const space = (): string | undefined => {
@@ -64,7 +64,7 @@ const READERS: readonly Reader[] = [
   (members, key) => members.find(([other]) => fold(other) === fold(key))?.[1],
 ];
 
-/** What a reader takes at all places that Assay reads or changes. */
+/** What a reader sees at all positions that Assay reads or changes. */
 function understood(value: Written | undefined, keys: Keys, reader: Reader): unknown {
   if (value === undefined) return 'absent';
   if (Object.keys(keys).length === 0 || typeof value === 'string' || !('members' in value)) return value;
@@ -102,7 +102,7 @@ const MESSAGES = [
   },
 ];
 
-/** A key as somebody may spell it: as it is, in another case, with other letters that fold to it, with escapes. */
+/** A key in possible spellings: unchanged, in another case, with letters that fold to it, with escapes. */
 const spelt = (key: string): fc.Arbitrary<string> =>
   fc
     .array(fc.constantFrom('same', 'other case', 'folds', 'escaped'), {
@@ -137,7 +137,7 @@ function withMember(
   return `{${(isFirst ? [added, ...texts] : [...texts, added]).join(',')}}`;
 }
 
-/** What goes on to the other side, if anything does. */
+/** The relayed message, if any. */
 function sent(bytes: Buffer): readonly Buffer[] {
   const change = { era: 'legacy', name: 'b', clientInfo: '{}' } as const;
   const target = { id: 7, to: 'legacy', ownInfo: '{}' } as const;

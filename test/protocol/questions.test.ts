@@ -42,7 +42,7 @@ function requestOf(body: string): RequestMessage {
   return message;
 }
 
-/** The members in the order in which they stand, also those that JavaScript would take for something else. */
+/** The members in their order, including those that JavaScript would treat specially. */
 const membersOf = (json: string): readonly (readonly [string, unknown])[] =>
   Object.entries(JSON.parse(json) as Readonly<Record<string, unknown>>);
 

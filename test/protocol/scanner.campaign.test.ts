@@ -27,7 +27,7 @@ function isJsonObject(bytes: Buffer): boolean {
   return isUtf8(bytes) && isObject(parsed(bytes.toString()));
 }
 
-/** What is left of JSON when nobody looks into its strings. */
+/** The rest of JSON without the content of its strings. */
 function skeleton(bytes: Buffer): string {
   return bytes.toString('latin1').replace(/"(?:\\[^]|[^"\\])*"/g, '""');
 }
@@ -74,7 +74,7 @@ describe('a scan in steps', () => {
         const bytes = Buffer.concat([Buffer.from(`{"long":"${text}","b":`), harmed, Buffer.from('}')]);
         const whole = scanObject(bytes, { plan: PLAN, strict, refusesTwice: true });
         const steps = inSteps(bytes, strict, size);
-        // Where a string began that does not end, a scan in steps does not know any more.
+        // A scan in steps no longer knows where an unterminated string began.
         const { offset } = steps.ok ? { offset: 0 } : steps.fault;
         expect(steps).toEqual(
           !whole.ok && whole.fault.reason === 'a string does not end'

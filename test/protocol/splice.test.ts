@@ -42,7 +42,7 @@ describe('edits', () => {
       });
       return {
         bytes: Buffer.from(stretches.map(([kept, old]) => kept + old).join('')),
-        // In any order, but for those at one place, which stand as they are given.
+        // In any order, except those at one position, which keep their order.
         edits: edits.every((edit, index) => edit.start !== edits[index + 1]?.start)
           ? [...edits.entries()].sort(([a], [b]) => (order[a] ?? 0) - (order[b] ?? 0)).map(([, edit]) => edit)
           : edits,
@@ -145,7 +145,7 @@ describe('removals', () => {
         const bytes = Buffer.from(text);
         const all = objectOf(bytes);
         const keys = new Set(all.members.filter((_, index) => isGone[index]).map(({ key }) => key));
-        // A plan takes the case variants of a key for that key, so it can hold one of them.
+        // A plan treats case variants of a key as that key, so it can contain one of them.
         fc.pre(new Set([...keys].map((key) => key.toLowerCase())).size === keys.size);
         const plan = planOf(Object.fromEntries([...keys].map((key) => [key, {}])));
         const removed = (object: JsonObject): string =>

@@ -63,7 +63,7 @@ function told(method: string, params: string): string {
   return text.slice(`{"jsonrpc":"2.0","method":"${method}","params":`.length, -1);
 }
 
-/** `@` marks where a task id stands that changes, `#` a string that looks like one and stays. */
+/** `@` marks a task id that changes, `#` a string that looks like one and stays. */
 function marked(template: string, id: string): string {
   return template.replaceAll('#', '"t"').replaceAll('@', id);
 }
@@ -173,7 +173,7 @@ describe('task ids in a notification', () => {
   });
 });
 
-/** Stands in no JSON text. */
+/** Occurs in no JSON text. */
 const HERE = '\u0001';
 
 it('random texts around task ids are relayed byte for byte, and any id is replaced', () => {

@@ -8,7 +8,7 @@ import { requestFor } from '../../src/protocol/translate.ts';
 import { NEW_TRACE } from '../support/trace.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
-/** What a client says of its span, and what is said of ours, its child. */
+/** A client's trace members, and those of Assay's span, its child. */
 const CLIENT = `00-${TRACE}-00f067aa0ba902b7-01`;
 const OURS = `00-${TRACE}-b7ad6b7169203331-01`;
 const ELSE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00';

@@ -12,12 +12,12 @@ import { rawOf } from '../../src/protocol/spans.ts';
 
 type Way = `${Era} to ${Era}`;
 const CLIENT_INFO = '{"name":"c","version":"1"}';
-/** What a legacy request gets before a modern server may see it. */
+/** The members added to a legacy request before a modern server may see it. */
 const ADDED =
   '"io.modelcontextprotocol/protocolVersion":"2026-07-28",' +
   `"io.modelcontextprotocol/clientInfo":${CLIENT_INFO},` +
   '"io.modelcontextprotocol/clientCapabilities":{}';
-/** What a modern client sends of itself. */
+/** A modern client's data about itself. */
 const OWN =
   '"io.modelcontextprotocol/protocolVersion":"2026-07-28",' +
   '"io.modelcontextprotocol/clientInfo":{"name":"m","version":"2"},' +
@@ -37,7 +37,7 @@ function translated(text: string, way: Way, name?: string): string {
   return Buffer.concat(requestFor(requestOf(text), change, target)).toString();
 }
 
-/** `text` as it arrives after each way; the id is changed on all of them. */
+/** `text` as it arrives on each route; the id is changed on all of them. */
 function check(text: string, expected: Partial<Record<Way, string>>): void {
   for (const [way, after] of Object.entries(expected))
     expect([way, translated(text, way as Way)]).toEqual([way, after]);

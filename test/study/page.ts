@@ -9,7 +9,7 @@ export interface StudyResult {
   readonly twin: TwinReport | undefined;
 }
 
-/** What an explanation of a contradiction begins with. */
+/** The beginning of a contradiction's explanation. */
 const FALSE = 'False:';
 
 /** The page docs/verified-servers.md. */
@@ -120,7 +120,7 @@ function percent(part: number, whole: number): string {
   return `${Math.round((100 * part) / Math.max(whole, 1))} %`;
 }
 
-/** The start of a foreign text on one line, without markup and without where its program is. */
+/** The beginning of a foreign text on one line, without markup and program path. */
 function plain(text: string): string {
   return text
     .replaceAll(/\s+/g, ' ')

@@ -1,4 +1,5 @@
-// `npm run study`: verifies published servers, calls their read-only tools in a sandbox, and writes what was found to docs/verified-servers.md.
+// `npm run study`: verifies published servers, calls their read-only tools in a sandbox, and writes the results to
+// docs/verified-servers.md.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -108,7 +109,7 @@ function verified(server: StudyServer): boolean {
   }
 }
 
-/** Installs what is not there, all in one folder. */
+/** Installs missing packages, all in one folder. */
 function install(servers: readonly StudyServer[]): void {
   const specs = servers
     .filter(({ package: name, main }) => !existsSync(join(FOLDER, 'node_modules', name, main)))
@@ -134,7 +135,7 @@ function filesOf(server: StudyServer, folder: string): readonly string[] {
   ].flatMap(([option = '', file = '']) => (existsSync(file) ? [option, file] : []));
 }
 
-/** Makes the seed data a repository with two commits, a tag, a branch and a change that is not committed. */
+/** Makes the seed data a repository with two commits, a tag, a branch and an uncommitted change. */
 function writeRepository(fixtures: string): void {
   const folder = join(fixtures, 'seed');
   mkdirSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-/** A server of the study: what is installed, and how it is started. */
+/** A server of the study: its packages, and how it is started. */
 export interface StudyServer {
   /** Also the name of its files in `fixtures/`. */
   readonly name: string;
@@ -7,10 +7,10 @@ export interface StudyServer {
   readonly version: string;
   /** The program, relative to the folder of the package. */
   readonly main: string;
-  /** `{seed}` stands for the folder of the seed data. */
+  /** `{seed}` is replaced with the folder of the seed data. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** What its tools need that a sandbox does not have; such tools do not count for the coverage. */
+  /** Tools that need something missing in a sandbox; they do not count for the coverage. */
   readonly needs?: 'the internet' | 'a browser' | 'a cluster';
   /** Tools that work, although the others need something. */
   readonly worksWithout?: readonly string[];

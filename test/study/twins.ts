@@ -93,7 +93,7 @@ async function readOnlyTools(
   return found;
 }
 
-/** What a response says went wrong. Undefined if the tool answered. */
+/** The error of a response. Undefined if the tool answered. */
 function failureOf(response: Json): string | undefined {
   const error = at(response, 'error', 'message');
   if (typeof error === 'string') return error;

@@ -5,7 +5,7 @@ import { toolOf, type Incoming } from '../fixtures/peer.ts';
 import { at, type JsonObject } from './json.ts';
 
 export const MOMENTS = ['before', 'during', 'after'] as const;
-/** Where in its work the server breaks off. */
+/** The point in its work at which the server disconnects. */
 export type Moment = (typeof MOMENTS)[number];
 
 export const BREAKING_TOOLS: readonly JsonObject[] = [

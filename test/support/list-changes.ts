@@ -7,7 +7,10 @@ export interface Relisting {
   readonly isComplete: (names: readonly string[]) => boolean;
 }
 
-/** Lists again after each notification, as clients do, until the list is complete: the first may tell of the start. */
+/**
+ * Lists again after each notification, as clients do, until the list is complete: the first one may be about the
+ * start.
+ */
 export async function listAfterChanges({ changes, list, isComplete }: Relisting): Promise<void> {
   let seen = 0;
   do {

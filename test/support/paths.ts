@@ -65,7 +65,7 @@ export function openEventLog(): EventLog {
   const read = (kind?: string): readonly Evidence[] =>
     (existsSync(path) ? readFileSync(path, 'utf8') : '')
       .split('\n')
-      // Without what follows the last line end, which is empty or a line that is still being written.
+      // Without the text after the last line end, which is empty or a line that is still being written.
       .slice(0, -1)
       .map((line) => evidenceOf(parseJson(line)))
       .filter((one) => kind === undefined || one.kind === kind);

@@ -10,7 +10,7 @@ export interface ProtectedOptions {
   readonly metadata?: (own: string) => JsonObject;
   /** Redirects metadata requests to this address. */
   readonly redirectsTo?: string;
-  /** Where it claims that its metadata is. */
+  /** The location that it claims for its metadata. */
   readonly metadataUrl?: string;
   readonly port?: number;
 }

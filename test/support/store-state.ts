@@ -1,7 +1,7 @@
 import type { Store } from '../../src/gateway/ports/store.ts';
 import { valueOf } from './store-values.ts';
 
-/** What the task `write` of test/fixtures/store-process.ts left in a store. */
+/** The state that the task `write` of test/fixtures/store-process.ts left in a store. */
 export interface State {
   /** Round of the stored records: 0 if there are none, -1 if they are from several rounds. */
   readonly written: number;

@@ -93,7 +93,7 @@ export interface RevisedChange {
   readonly accepted?: AcceptedDefinition | undefined;
 }
 
-/** A tool's record, told apart from others by its title. */
+/** A tool's record, distinguished by its title. */
 export function toolRecord(id: string, title: string): ToolRecord {
   return { id, server: 's', identity: 'one', name: id, overrides: {}, title };
 }

@@ -28,7 +28,7 @@ export interface Start {
   readonly config?: JsonObject;
   /** Path after `/mcp`. */
   readonly path?: string;
-  /** What clients see over stdio. */
+  /** A client's view over stdio. */
   readonly view?: Pick<StdioGatewayOptions, 'all' | 'toolset' | 'search' | 'attach'>;
 }
 
@@ -152,7 +152,7 @@ export async function equip(
   tools: readonly string[],
 ): Promise<void> {
   const refs = tools.map((namespacedName) => ({ namespacedName }));
-  // Over stdio, nothing else tells when a server that takes more than 5 s to start is there.
+  // Over stdio, nothing else announces a server that takes more than 5 s to start.
   await until(
     'the toolset is built',
     async () => {

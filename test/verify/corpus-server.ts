@@ -1,4 +1,4 @@
-// A server whose tools keep or break what their hints say. argv[2]: the folder of the seed data.
+// A server whose tools keep or break the promises of their hints. argv[2]: the folder of the seed data.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, networkInterfaces, tmpdir } from 'node:os';
@@ -87,7 +87,7 @@ function hasNetwork(): boolean {
   return Object.keys(networkInterfaces()).some((name) => name !== 'lo');
 }
 
-// Where the sandbox does not hold, nothing is sent. A process that is only asked for its list needs none.
+// If the sandbox is broken, nothing is sent. A process that only lists needs none.
 if (process.env['CORPUS_ANYWHERE'] !== '1' && hasNetwork()) throw new Error('not in a sandbox');
 const server = new Server({ name: 'corpus', version: '1' }, { capabilities: { tools: {} } });
 server.setRequestHandler(ListToolsRequestSchema, () => ({

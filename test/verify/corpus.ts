@@ -48,7 +48,7 @@ export const CORPUS: readonly CorpusTool[] = [
   // The server opens this file when it starts, as it would a database.
   { name: 'appends_to_its_state', hints: READS, lies: ['readOnlyHint'], isShort: true },
   { name: 'writes_a_log', hints: READS, lies: [] },
-  // Not observable: where it is watched, it keeps its promise.
+  // Not observable: while watched, it keeps its promise.
   { name: 'writes_outside_a_sandbox', hints: READS, lies: [] },
 ];
 

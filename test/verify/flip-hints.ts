@@ -1,4 +1,4 @@
-// A server on stdio as it is, but for hints in its list that say the opposite. argv: `tool.hint,…`, then its command.
+// A stdio server unchanged, except for inverted hints in its list. argv: `tool.hint,…`, then its command.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { isJsonObject, type JsonObject, parsedObject } from '../../src/core/json-object.ts';

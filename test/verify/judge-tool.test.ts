@@ -44,7 +44,7 @@ const FOLDER: StateChange = {
   after: { type: 'folder', mode: 0o755 },
 };
 
-/** What one call does, and which of the three things that hints talk about it is. */
+/** The effect of one call, and which of the three properties that hints describe it concerns. */
 const BEHAVIOURS: readonly {
   readonly name: string;
   readonly does: Partial<Observation>;

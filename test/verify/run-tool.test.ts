@@ -1,4 +1,4 @@
-// What is done with the changes that the start of a server makes late.
+// How late changes from a server's start are handled.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../src/core/result.ts';
 import type { VerdictKind } from '../../src/core/verification/verdict.ts';
@@ -11,9 +11,9 @@ const STORE = '/seed/store.json';
 const FROM_START = created(STORE, '{"starts":1}');
 
 interface Script {
-  /** What is seen without a call, observation by observation, and then nothing. */
+  /** The observations without a call, one by one, and then nothing. */
   readonly idle?: readonly Partial<Observation>[];
-  /** What is seen after each call, and then nothing. */
+  /** The observations after each call, and then nothing. */
   readonly called: readonly Partial<Observation>[];
 }
 
@@ -25,7 +25,7 @@ function scripted({ idle = [], called }: Script): CalledServer {
     hasEnded: false,
     openMs: 0,
     call: () => {
-      // What has not yet happened does now, and a file shows one change.
+      // A pending change happens now, and a file shows one change.
       const changes = [...waiting.splice(0), calls.shift() ?? {}].flatMap((one) => one.changes ?? []);
       seen = { changes: [...new Map(changes.map((change) => [change.path, change])).values()] };
       return Promise.resolve({ answer: answer() });

@@ -70,7 +70,7 @@ it('an unusable baseline exits with the code for files', () => {
   expect(stderr).toContain('missing.json');
 });
 
-/** Says that its tool only reads, and writes. Plain JavaScript, as what users verify. */
+/** Declares that its tool only reads, and writes. Plain JavaScript, as users verify. */
 const SERVER = `
 const { createInterface } = require('node:readline');
 const tools = [{ name: 'peek', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }];

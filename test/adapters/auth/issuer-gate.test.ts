@@ -17,7 +17,7 @@ interface Setting {
   readonly checked: readonly string[];
 }
 
-/** A gate to which tokens say by themselves what they are worth: `granted.SUBJECT.SCOPE`. */
+/** A gate whose tokens describe themselves: `granted.SUBJECT.SCOPE`. */
 async function open(operatorToken?: string, lastsMs = 3_600_000): Promise<Setting> {
   const checked: string[] = [];
   const store = new MemoryTokens();
@@ -42,7 +42,7 @@ function verdictIn(text: string, expiresMs: number, nowMs: number): JwtVerdict {
   return { kind, grant: { identity: { subject, scopes, within: ['/mcp'] }, expiresMs } };
 }
 
-/** Whose it is, or why it may not come in; `later:` where that had to be waited for. */
+/** The subject, or the refusal; `later:` if the answer was asynchronous. */
 async function verdict({ gate }: Setting, token: string, nowMs = NOW): Promise<string> {
   const given = gate.admit(`Bearer ${token}`, HERE, nowMs);
   const admitted = await given;

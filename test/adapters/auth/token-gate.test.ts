@@ -141,7 +141,7 @@ describe('a token', () => {
   });
 });
 
-/** A store that announces nothing, as where another process wrote a moment ago. */
+/** A store that announces nothing, like one that another process has just written. */
 class SilentTokens extends MemoryTokens {
   reads = 0;
 

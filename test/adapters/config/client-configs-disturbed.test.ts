@@ -25,7 +25,10 @@ beforeEach(() => {
   for (const file of [path, config]) mkdirSync(dirname(file));
 });
 
-/** Who asks for Assay's command has read the file and not yet written it: the moment in which others come in. */
+/**
+ * At the moment when Assay's command is determined, the file has been read and not yet written: others can write it
+ * then.
+ */
 function around(
   meanwhile: () => void = () => undefined,
 ): ConnectEnvironment & { readonly configPath: string } {
@@ -46,7 +49,7 @@ function around(
   };
 }
 
-/** Writes a file anew, in the way of a client that counts its starts, for the first so many times that it is called. */
+/** Rewrites a file, like a client that counts its starts, during the first calls. */
 function counter(file: string, times: number): () => void {
   let count = 0;
   return () => {

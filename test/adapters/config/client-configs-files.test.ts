@@ -12,11 +12,11 @@ import { tempDir } from '../../support/paths.ts';
 interface Case {
   readonly client: string;
   readonly file: readonly string[];
-  /** As the client's documentation shows it. Between « and » stands what comes, with COMMAND for its command line. */
+  /** As in the client's documentation. The part between « and » is replaced; COMMAND is the client's command line. */
   readonly text: string;
   /** The entry for an address, between the same text. */
   readonly address: string;
-  /** What an import makes of the file. */
+  /** The result of importing the file. */
   readonly imported: Readonly<Record<string, unknown>>;
 }
 

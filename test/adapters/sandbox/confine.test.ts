@@ -8,7 +8,7 @@ import { Child } from '../../../src/platform/child.ts';
 import { findCommand } from '../../../src/platform/machine.ts';
 import { tempDir } from '../../support/paths.ts';
 
-/** What Python prints that runs in `cwd` with these rights. */
+/** The output of a Python program run in `cwd` with these permissions. */
 async function printed(code: string, { rights, cwd, roots = [] }: Confinement): Promise<string> {
   const command = { command: '/usr/bin/python3', args: ['-c', code], env: {}, cwd, roots };
   const confined = await confineWith([])(command, { rights, namedReaches: new Set() });

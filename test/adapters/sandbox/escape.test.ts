@@ -17,7 +17,7 @@ interface Tried {
   readonly uid: number;
   readonly results: Readonly<Record<string, string>>;
   readonly bomb?: string;
-  /** What is in the root afterwards. */
+  /** The content of the root afterwards. */
   readonly left?: readonly string[];
 }
 
@@ -35,7 +35,7 @@ async function tried({ script = 'try-escapes.ts', uid, without }: Trying): Promi
     uid === undefined
       ? own
       : ['setpriv', '--reuid', String(uid), '--regid', String(uid), '--clear-groups', ...own];
-  // What Assay inherits from the shell that starts it.
+  // A variable inherited from the shell that starts Assay.
   const inherited = openSync(join(tempDir(), 'inherited'), 'w');
   const child = spawn(command, args, {
     env: { PATH: process.env['PATH'], HOME: '/nonexistent', TMPDIR: tmpdir() },

@@ -1,8 +1,11 @@
-/** Where an escape could lead. */
+/** The targets of escapes. */
 export interface EscapeTargets {
-  /** A declared root. It holds `note`, `hard` (a second name of a file outside), `socket`, `home/token` and `mcp.json`. */
+  /**
+   * A declared root. It contains `note`, `hard` (a hard link to a file outside), `socket`, `home/token` and
+   * `mcp.json`.
+   */
   readonly root: string;
-  /** A file of somebody else. */
+  /** A file of another user. */
   readonly secret: string;
   /** A process outside. */
   readonly pid: number;

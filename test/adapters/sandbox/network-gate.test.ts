@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { NetworkGate } from '../../../src/adapters/sandbox/network-gate.ts';
 
-/** Names for this machine, as a DNS server may give them to any address. */
+/** Host names of this machine; a DNS server may return any address for a name. */
 const NAMES: Readonly<Record<string, string>> = {
   'rebound.example.com': '127.0.0.1',
   'site.test': '127.0.0.1',

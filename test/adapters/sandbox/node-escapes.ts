@@ -1,4 +1,5 @@
-// Tries all escapes from Node's permission model, as the user who runs it. argv[2]: options to leave out, with commas, or none.
+// Tries all escapes from Node's permission model, as the current user. argv[2]: options to omit, separated by commas,
+// or none.
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';

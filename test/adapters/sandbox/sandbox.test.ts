@@ -112,7 +112,7 @@ for call in (425, 426, 427):
   it('cannot reach the outside, and what it tried to reach is named', async () => {
     const { observation, stdout } = await observed(
       cwd,
-      // With an interface to the outside nothing is sent: the isolation does not hold.
+      // With an interface to the outside nothing is sent: the isolation is broken.
       `const outside = Object.keys(require('os').networkInterfaces()).filter((name) => name !== 'lo');
       if (outside.length > 0) throw new Error('there is ' + outside.join(', '));
       require('dns').lookup('example.test', () => {
@@ -293,7 +293,7 @@ db.execute('insert into t values (3)'); os._exit(0)`,
   });
 });
 
-/** What is in the table, for a reader that cannot have a log. */
+/** The rows of the table, for a reader that cannot open the log. */
 function rowsOf(entry: StateEntry | undefined): unknown[] {
   if (entry?.type !== 'file' || entry.content === undefined) throw new Error('No content.');
   const content = Buffer.from(entry.content);

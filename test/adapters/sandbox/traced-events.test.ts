@@ -6,7 +6,7 @@ import { StraceLines, type SystemCall } from '../../../src/adapters/sandbox/stra
 import { TracedEvents } from '../../../src/adapters/sandbox/traced-events.ts';
 import type { NetworkRequest, TracedEvent } from '../../../src/verify/observation.ts';
 
-/** What strace 6.1 wrote about a Python program with four threads, without what it read. */
+/** The output of strace 6.1 for a Python program with four threads, without the data it read. */
 const CAPTURED = readFileSync(join(import.meta.dirname, 'captured.strace'), 'latin1');
 
 function calls(text: string): { calls: SystemCall[]; unreadable: number } {

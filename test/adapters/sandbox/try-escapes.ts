@@ -1,4 +1,4 @@
-// Tries all escapes from a sandbox, as the user who runs it. argv[2]: a rule of the sandbox to leave out, or none.
+// Tries all escapes from a sandbox, as the current user. argv[2]: a rule of the sandbox to omit, or none.
 import { once } from 'node:events';
 import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';

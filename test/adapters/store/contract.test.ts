@@ -18,7 +18,7 @@ import {
 
 endAfterEach();
 
-/** A place as people are told of it: without the user and the password. */
+/** A path as shown to people: without user and password. */
 const SHOWN = /^[^@]+(?:assay\.db|assay_test_\w+)$/;
 
 describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
@@ -149,7 +149,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     const heard = new Set<StorePart>();
     const endListening = own.onChange((parts) => parts.forEach((part) => heard.add(part)));
     const hears = async (part: StorePart, write: () => Promise<unknown>): Promise<void> => {
-      // What came before is not taken for what is waited for: at first all parts may be told.
+      // Earlier notifications do not count: at first all parts may be announced.
       await own.settings();
       await until(`${part} is quiet`, async () => {
         heard.delete(part);

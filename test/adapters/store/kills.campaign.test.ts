@@ -10,12 +10,12 @@ vi.setConfig({ testTimeout: 900_000 });
 
 const KILLS = rounds({ short: 4, long: 200 });
 const CRASHES = rounds({ short: 2, long: 5 });
-/** Databases that are worked on at a time: about as many as there are processors. */
+/** Databases in use concurrently: about as many as there are processors. */
 const LANES = 2;
 /** ASSAY_TEST_SEED repeats the waits of an earlier run. */
 const seed = Number(process.env['ASSAY_TEST_SEED'] ?? Date.now() % 2 ** 31);
 
-/** What was acknowledged so far, over all lives of the writing process. */
+/** Everything acknowledged so far, over all lives of the writing process. */
 interface Acknowledged {
   written: number;
   set: number;
@@ -74,7 +74,9 @@ describe.skipIf(GIVEN_URL !== undefined)('a store on a PostgreSQL server that is
   });
 });
 
-/** One life of a writer: it says what it found, which must hold all that was acknowledged before, and is killed. */
+/**
+ * One life of a writer: it prints what it found, which must contain everything acknowledged before, and is killed.
+ */
 async function killOnce(place: StorePlace, acknowledged: Acknowledged, chance: () => number): Promise<void> {
   const writer = startProcess(place, 'write');
   // Some die while they open the store, most while they write.
@@ -102,7 +104,7 @@ function acknowledge(what: string, round: number, acknowledged: Acknowledged): v
 function checkState(state: State, acknowledged: Acknowledged): void {
   const there = new Set(state.tokens);
   expect([...acknowledged.tokens].filter((round) => !there.has(round))).toEqual([]);
-  // What was under way may be there, whole.
+  // A pending write may be there, completely.
   expect(state.written).toBeGreaterThanOrEqual(acknowledged.written);
   expect(state.set).toBeGreaterThanOrEqual(acknowledged.set);
 }

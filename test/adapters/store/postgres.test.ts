@@ -5,7 +5,7 @@ import { newDatabase, rowsOf } from '../../support/postgres.ts';
 import { openAt } from '../../support/stores.ts';
 import { saveSetting, tryStore, valueOf } from '../../support/store-values.ts';
 
-/** Ends the connections of the store in this database, and gives those that were still there. */
+/** Cuts the connections of the store to this database, and returns the number of cut ones. */
 const CUT = `
   select pg_terminate_backend(pid) from pg_stat_activity
   where application_name = 'assay' and datname = current_database()`;

@@ -39,7 +39,7 @@ describe.each(DATABASES)('two processes on one store in %s', (_database, newPlac
     const names = toolNotes?.flatMap(({ notes }) => notes.map(({ name }) => name));
     const written = authors.flatMap((author) => Array.from({ length: WRITES }, (_, at) => `${author}-${at}`));
     expect(names?.toSorted()).toEqual(written.toSorted());
-    // Had none of them come too late, nothing was tried here.
+    // If no attempt came too late, there was no conflict to test.
     const late = processes.map((one) => Number(/"late","value":(\d+)/.exec(one.lines().join())?.[1]));
     expect(Math.max(...late)).toBeGreaterThan(0);
   });

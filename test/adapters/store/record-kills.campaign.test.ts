@@ -29,7 +29,7 @@ describe.each(DATABASES)('records and audit events in %s', (_, newPlace) => {
   });
 });
 
-/** One life, of so many ms after the store is open; gives the last round that was acknowledged. */
+/** One life, this many ms after the store is open; returns the last acknowledged round. */
 async function killOnce(place: StorePlace, livesMs: number | undefined, before: number): Promise<number> {
   const changing = startProcess(place, 'change');
   if (livesMs === undefined) await sleep(150);

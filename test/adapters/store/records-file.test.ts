@@ -15,7 +15,7 @@ import {
 const TOOL = toolChange('a', 'x').record;
 const SHOWN = toolsetChange(toolset('shown')).record;
 const EQUIPPED = equipChange('shown', 3).record;
-/** What a first list needs of all that is stored. */
+/** The part of the store that a first list needs. */
 const KEPT = [TOOL, SHOWN, EQUIPPED];
 const ALL = [
   ...KEPT,

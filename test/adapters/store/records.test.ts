@@ -191,7 +191,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     const store = await openAt(await newPlace());
     expect(valueOf(await saveRecords(store, [toolChange('t', 1), toolChange('t', 2)]))).toBeUndefined();
     expect(await newsOf(store)).toEqual({ records: [], unreadable: [], revision: 0 });
-    // Two records may well say what is accepted of one tool; then the last one counts.
+    // Two records may both accept a definition of one tool; the later one wins.
     await save(store, [
       toolChange('a', 1, { accepted: accepted('t', { digest: 'first' }) }),
       toolChange('b', 1, { accepted: accepted('t', { digest: 'second' }) }),
@@ -208,11 +208,11 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(gone).toEqual([{ kind: 'tool', id: 'b', body: undefined, revision: 4 }]);
     const news = { unreadable: [], revision: 5 };
     expect(await newsOf(store)).toEqual({ ...news, records: [c, ...gone, ...changed] });
-    // What is known is not read again: it need not even be JSON.
+    // A known record is not read again: it need not even be JSON.
     await rawRows(place, "update assay_records set body_json = '-' where revision <= 3");
     expect(await newsOf(store, 3)).toEqual({ ...news, records: [...gone, ...changed] });
     expect(await newsOf(store, 5)).toEqual({ ...news, records: [] });
-    // One that is gone is not one that never was.
+    // A deleted record differs from one that never existed.
     expect(valueOf(await saveRecords(store, [toolChange('b', 3)]))).toBeUndefined();
     const back = await save(store, [toolChange('b', 3, { former: 4 })]);
     expect(await newsOf(store, 4)).toEqual({ unreadable: [], revision: 6, records: [...changed, ...back] });
@@ -396,7 +396,7 @@ function newsOf(store: Store, since = 0): Promise<RecordNews> {
   return store.records(since).then(valueOf);
 }
 
-/** Saves what is expected to be saved. */
+/** Saves a record that must be accepted. */
 async function save(store: Store, changes: readonly RevisedChange[]): Promise<readonly StoredRecord[]> {
   const saved = valueOf(await saveRecords(store, changes));
   if (saved === undefined) throw new Error('they were not saved');
@@ -408,7 +408,7 @@ function stepsIn({ records }: RecordNews, id: string): readonly string[] {
   return found?.kind === 'tool' && found.body?.title ? found.body.title.split(' ') : [];
 }
 
-/** Adds steps to a record of its own and to one that is shared, both at once; gives how often it came too late. */
+/** Adds steps to its own record and a shared one, both at once; returns the number of conflicts. */
 async function addSteps(store: Store, who: string, count: number): Promise<number> {
   let late = 0;
   for (let step = 0; step < count;) {

@@ -177,7 +177,7 @@ describe('an unusable store', () => {
   );
 });
 
-/** A disk of 3 MB; undefined where none may be mounted. */
+/** A disk of 3 MB. Undefined if mounting is not permitted. */
 function smallDisk(): string | undefined {
   if (!IS_ROOT || process.platform !== 'linux') return undefined;
   const path = mkdtempSync(join(tmpdir(), 'assay-disk-'));

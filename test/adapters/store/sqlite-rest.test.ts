@@ -62,7 +62,7 @@ describe('an idle store thread', () => {
     valueOf(await saveSetting(store, 'a', 1));
     await threads.rest();
     expect(readdirSync(place.home)).toEqual(['assay.db']);
-    // Made in the order in which they are asked for, though the first one has to start a thread.
+    // Created in the order of the requests, although the first one has to start a thread.
     const calls = [
       saveSetting(store, 'a', 2),
       store.settings(),
@@ -127,7 +127,7 @@ describe('an idle store thread', () => {
   });
 });
 
-/** Keeps what is logged as an error. */
+/** Collects errors from the log. */
 function errorsOnly(): Log & { readonly errors: readonly (readonly [string, unknown])[] } {
   const errors: (readonly [string, unknown])[] = [];
   return {

@@ -14,10 +14,10 @@ import {
 
 const KILLS = rounds({ short: 5, long: 40 });
 
-/** What the store says of its toolsets, but for what is in them. */
+/** The store's toolsets, without their content. */
 interface Equipment {
   readonly names: readonly string[];
-  /** Absent where none is. */
+  /** Absent if none is equipped. */
   readonly equipped?: string;
   readonly equippings: number;
 }
@@ -52,7 +52,7 @@ describe.each(DATABASES)('toolsets in %s', (_, newPlace) => {
   });
 });
 
-/** One life, of so many ms after the store is open; gives the last step that is known to be done. */
+/** One life, this many ms after the store is open; returns the last step known to be done. */
 async function killOnce(place: StorePlace, livesMs: number | undefined, before: number): Promise<number> {
   const equipping = startProcess(place, 'equip');
   if (livesMs === undefined) await sleep(150);
@@ -71,7 +71,7 @@ async function killOnce(place: StorePlace, livesMs: number | undefined, before: 
   return done;
 }
 
-/** Which step was the last one: the one that was acknowledged, or the next, which was under way; nothing between them. */
+/** The last step: the acknowledged one, or the next, which was pending; nothing in between. */
 function stepOf(found: Equipment, acknowledged: number): number {
   const possible = [equipmentAfter(acknowledged), equipmentAfter(acknowledged + 1)];
   expect(possible).toContainEqual(found);

@@ -10,11 +10,11 @@ interface Talk {
   readonly conversation: Conversation;
   readonly sent: string[];
   readonly warnings: unknown[];
-  /** What became of two calls that are under way, by their ids. */
+  /** The outcomes of two pending calls, by their ids. */
   readonly ended: Map<number, Result<Reply, Refusal>>;
 }
 
-/** A conversation with two calls under way, whose ids are 1 and 2. */
+/** A conversation with two pending calls, whose ids are 1 and 2. */
 function talk(): Talk {
   const [sent, warnings, ended] = [
     [] as string[],
@@ -49,7 +49,7 @@ async function heard(text: string): Promise<Talk> {
   return talking;
 }
 
-/** The id that a new conversation gives to its first request. */
+/** The id of a new conversation's first request. */
 const FIRST = ((): number => {
   let id = -1;
   const quiet = (): undefined => undefined;

@@ -12,9 +12,9 @@ import { IS_LONG } from '../../support/campaign.ts';
 import { FILLINGS, filled as filledTo } from '../../support/hostile-shapes.ts';
 import { longestTurn } from '../../support/turns.ts';
 
-/** No peer holds up the others for longer, in ms. */
+/** The maximum time in ms for which a peer may block others. */
 const BOUND_MS = 250;
-/** What a message may take in the heap, in bytes, whatever is in it; its own bytes are elsewhere. */
+/** The maximum heap size of a message in bytes, whatever its content; its own bytes are elsewhere. */
 const HEAP_BYTES = 48 * 1024 * 1024;
 const SIZE = Number(process.env['HOSTILE_BYTES'] ?? (IS_LONG ? 6 : 1.5) * 1024 * 1024);
 const CHUNK = 64 * 1024;
@@ -43,7 +43,10 @@ const PLACES: Readonly<Record<string, readonly [before: string, after: string]>>
   'no message': ['', ''],
 };
 
-/** Gives bytes to a reader as a pipe or socket would: so many in one turn of the event loop, and none while it is held. */
+/**
+ * Feeds bytes to a reader like a pipe or socket: a limited number per turn of the event loop, and none while
+ * paused.
+ */
 async function feed(bytes: Buffer, take: (chunk: Buffer) => void, isHeld: () => boolean): Promise<void> {
   for (let at = 0; at < bytes.length; at += CHUNK) {
     while (isHeld()) await turn();

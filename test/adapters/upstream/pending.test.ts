@@ -4,7 +4,7 @@ import { Cancellation } from '../../../src/core/cancellation.ts';
 import { ownUpstreamRequest } from '../../../src/gateway/ports/link.ts';
 import { ownRequest } from '../../../src/protocol/message.ts';
 
-/** Gives up a request whose exchange reports a failure as soon as it is aborted; returns the code of its refusal. */
+/** Abandons a request whose exchange reports a failure as soon as it is aborted; returns the code of its refusal. */
 async function codeOf(timeoutMs: number, giveUp?: (cancellation: Cancellation) => void): Promise<unknown> {
   const cancellation = new Cancellation();
   const settled = new Promise<unknown>((resolve) => {

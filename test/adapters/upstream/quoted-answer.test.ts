@@ -1,4 +1,4 @@
-// What of an answer that is no message reaches the log: whoever registers a URL reads there what answers at it.
+// How much of an invalid answer reaches the log: whoever registers a URL can read there what it answers.
 import { expect, it } from 'vitest';
 import { exchangeHttp } from '../../../src/adapters/upstream/http-exchange.ts';
 import type { Log } from '../../../src/gateway/ports/log.ts';

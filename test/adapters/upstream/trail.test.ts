@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { StreamPosition } from '../../../src/adapters/upstream/stream-position.ts';
 
 describe('the delay before a stream is resumed', () => {
-  /** Waits after connections in a row that brought nothing, where the server asks for `retryMs`. */
+  /** Delays after consecutive connections without data, if the server asks for `retryMs`. */
   const check = (retryMs: number | undefined, expected: readonly number[]): void => {
     const trail = new StreamPosition();
     trail.follow({ lastId: 'x', retryMs });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { EmbeddingSettings } from '../../../src/codebase/embeddings/embedding-settings.ts';
 import type { Clock } from '../../../src/codebase/embeddings/with-retries.ts';
 
-/** What the service does with one request instead of answering well. */
+/** How the service misbehaves for one request. */
 export type Fault =
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: string; readonly body?: string }
   | {
@@ -37,7 +37,7 @@ export class EmbeddingService {
   readonly requests: Request[] = [];
   /** One for each coming request; then it answers well. */
   readonly script: Fault[] = [];
-  /** Requests with such a text are refused with this status, also outside the script. */
+  /** Requests with this text are refused with this status, also outside the script. */
   refused: { readonly text: string; readonly status: number } | undefined;
   dimension = 64;
   /** Requests being answered now. */
@@ -129,7 +129,7 @@ function spoiled(vectors: number[][], kind: Fault['kind']): unknown[] {
       return [first.slice(1), ...rest];
     case 'short':
       return rest;
-    case 'null': // what JSON.stringify makes of NaN
+    case 'null': // JSON.stringify of NaN
       return [[null, ...first.slice(1)], ...rest];
     case 'huge_number':
       return [[1e300, ...first.slice(1)], ...rest];
@@ -142,7 +142,7 @@ function spoiled(vectors: number[][], kind: Fault['kind']): unknown[] {
   }
 }
 
-/** Feature hashing of words and their trigrams, with signs. The numbers are no measure of a model's quality. */
+/** Feature hashing of words and their trigrams, with signs. The numbers say nothing about a model's quality. */
 export function hashEmbedding(text: string, dimension: number): number[] {
   const vector = new Array<number>(dimension).fill(0);
   vector[0] = 0.01; // never a vector of zeros

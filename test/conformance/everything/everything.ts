@@ -11,7 +11,7 @@ import { offerSpeakingTools } from './speaking-tools.ts';
 
 export interface Everything {
   readonly server: McpServer;
-  /** Tells the client of this one server when the shared lists change; gives what ends it. */
+  /** Notifies the client of this one server when the shared lists change; returns a function that stops it. */
   readonly followLists: () => () => void;
 }
 

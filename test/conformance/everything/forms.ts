@@ -24,7 +24,7 @@ export const DEFAULTS: Form = {
   required: [],
 };
 
-/** Each way in which a choice can be written. */
+/** Each way to write a choice. */
 export const CHOICES: Form = {
   type: 'object',
   properties: {

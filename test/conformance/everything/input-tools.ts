@@ -73,7 +73,7 @@ const ROUNDS = [
   { step2: formOf('Step 2: What is your favorite color?', fieldForm('color')) },
 ];
 
-/** The state tells which question was asked last. */
+/** The state contains the last question. */
 async function inRounds(context: ServerContext): Promise<Result> {
   const asked = context.mcpReq.requestState<CallState>()?.step ?? 0;
   const last = ROUNDS[asked - 1];

@@ -6,7 +6,7 @@ export interface Extras {
   readonly prompt: RegisteredPrompt;
 }
 
-/** Two tools that change the lists, and what is in the lists after every second change. */
+/** Two tools that change the lists, and the content of the lists after every second change. */
 export function offerListChanges(server: McpServer, lists: SharedLists): Extras {
   server.registerTool('test_trigger_tool_change', { description: 'Changes the list of tools.' }, () => {
     lists.change('tool');

@@ -1,4 +1,4 @@
-// The everything server, alone: `main.ts [--era=both|legacy|modern] [--port=0]`. Says its URL on stdout.
+// The everything server on its own: `main.ts [--era=both|legacy|modern] [--port=0]`. Prints its URL on stdout.
 import { parseArgs } from 'node:util';
 import { isEraChoice, serveEverything } from './serve-everything.ts';
 

@@ -16,7 +16,7 @@ export function sealState(state: CallState): Promise<string> {
   return codec.mint(state);
 }
 
-/** Rejects what this process did not seal. */
+/** Rejects states that this process did not seal. */
 export function verifyState(sealed: string, context: ServerContext): Promise<CallState> {
   return codec.verify(sealed, context);
 }

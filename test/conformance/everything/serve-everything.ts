@@ -78,7 +78,7 @@ function headerOf<K extends string>(
   return typeof value === 'string' ? ({ [key]: value } as Partial<Record<K, string>>) : {};
 }
 
-/** Undefined where there is none, or none that is JSON. */
+/** Undefined if there is none, or it is not JSON. */
 async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);

@@ -1,4 +1,4 @@
-/** What can be there or not, so that a list changes. */
+/** The optional entries of the lists. */
 export type ExtraKind = 'tool' | 'prompt';
 
 /** The lists of the server, which all of its sessions and requests share. */
@@ -10,13 +10,13 @@ export class SharedLists {
     return this.#extras.has(kind);
   }
 
-  /** Puts the extra entry of this kind into its list, or takes it out, and tells all who listen. */
+  /** Adds the extra entry of this kind to its list, or removes it, and notifies all listeners. */
   change(kind: ExtraKind): void {
     if (!this.#extras.delete(kind)) this.#extras.add(kind);
     for (const listener of this.#listeners) listener(kind);
   }
 
-  /** Gives what ends the listening. */
+  /** Returns a function that stops listening. */
   listen(listener: (kind: ExtraKind) => void): () => void {
     this.#listeners.add(listener);
     return () => {

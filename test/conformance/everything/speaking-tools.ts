@@ -3,7 +3,7 @@ import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprot
 
 const STEP_MS = 50;
 
-/** Tools that say something before their result. */
+/** Tools that send something before their result. */
 export function offerSpeakingTools(server: McpServer): void {
   server.registerTool('test_tool_with_logging', { description: 'Logs thrice.' }, async (context) => {
     await context.mcpReq.log('info', 'Tool execution started');
@@ -29,7 +29,7 @@ export function offerSpeakingTools(server: McpServer): void {
     'test_reconnection',
     { description: 'Closes the stream of its call, and answers on the one that goes on with it.' },
     async (context) => {
-      // A proxy that answers as JSON what says nothing meanwhile would have no stream to show.
+      // A proxy that answers silent calls with JSON would have no stream to show.
       await context.mcpReq.log('info', 'The stream is about to be closed');
       context.http?.closeSSE?.();
       await sleep(2 * STEP_MS);

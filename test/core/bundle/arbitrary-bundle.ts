@@ -10,7 +10,7 @@ import { refIdOf } from '../../../src/core/tool-ref.ts';
 import { digestOfDefinition } from '../../../src/core/digest.ts';
 import type { Toolset, ToolsetTool } from '../../../src/core/toolset.ts';
 
-/** Also what no keyboard writes: empty, U+0000, halves of pairs, names that objects have already. */
+/** Includes what no keyboard produces: empty strings, U+0000, lone surrogates, names of Object.prototype. */
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }),
   fc.constantFrom('', '\u0000', '\ud800', '__proto__', 'constructor', 'a.b', 'a/b~c'),
@@ -147,7 +147,7 @@ const policyRule: fc.Arbitrary<PolicyRule> = fc.record(
 
 const entries = fc.uniqueArray(entry, { maxLength: 4, selector: ({ name }) => name });
 
-/** Any state that operators can have made. */
+/** Any state that operators can create. */
 export const arbitraryBundle: fc.Arbitrary<Bundle> = fc
   .record({
     gateways: entries,

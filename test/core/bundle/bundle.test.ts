@@ -21,7 +21,7 @@ const EMPTY: Bundle = {
   policyRules: [],
 };
 const DISABLED = { identity: '', overrides: {}, isDisabled: true } as const;
-/** Two names whose parts are the same text when U+0000 stands between them. */
+/** Two names that are equal when joined with U+0000. */
 const SAME_WHEN_JOINED: Bundle = {
   ...EMPTY,
   overrides: [
@@ -226,7 +226,7 @@ describe("an entry's secrets", () => {
   });
 });
 
-/** Puts a value in the place of one that is met in the given order. */
+/** Replaces the value at the given position in traversal order. */
 function replaceAt(root: unknown, place: number, value: unknown): void {
   const holders: (readonly [Record<string, unknown>, string])[] = [];
   const walk = (one: unknown): void => {

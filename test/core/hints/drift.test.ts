@@ -15,7 +15,7 @@ function risks(drift: Drift | undefined): readonly string[] | undefined {
   return drift?.risks.map((risk) => ('hint' in risk ? `${risk.code} ${risk.hint}` : risk.code));
 }
 
-/** How grave it is, and what makes it so. */
+/** Its severity, and the reasons. */
 function judged(before: unknown, after: unknown, seen = SEEN): readonly [DriftSeverity, ...string[]] {
   const drift = driftOf(definition(before), definition(after), seen);
   if (drift === undefined) throw new Error('there is no drift');

@@ -1,4 +1,4 @@
-// Every combination of who says what of a hint: the reason is that of the claim which decided, and of no other.
+// Every combination of claims by every party: the reason is that of the deciding claim, and of no other.
 import { describe, expect, it } from 'vitest';
 import { type Claim, type ClaimSource, DEFAULTS, HINTS } from '../../../src/core/hints/hint.ts';
 import { claimReason, reasonOf } from '../../../src/core/hints/reason.ts';
@@ -13,7 +13,7 @@ const SOURCES: Readonly<Record<Kind, readonly ClaimSource[]>> = {
   observed: ['verification'],
 };
 
-/** All that one party may say of both hints that bear on each other, or nothing. */
+/** Everything that one party may claim about both related hints, or nothing. */
 function sayings(kind: Kind, source: ClaimSource): readonly (readonly Claim[])[] {
   const said = [undefined, true, false].flatMap((readOnly) =>
     [undefined, true, false].map((destructive) => ({ readOnly, destructive })),

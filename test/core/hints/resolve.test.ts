@@ -256,7 +256,7 @@ describe('for any claims', () => {
       fc.property(anyClaims, anyClaim, (claims, added) => {
         const before = values(resolveHints(claims, NOW), 'decision');
         const after = values(resolveHints([...claims, { ...added, mayLower: false }], NOW), 'decision');
-        // An operator who says another thing has decided.
+        // An operator with a different claim has decided.
         fc.pre(added.kind !== 'override');
         expect(lowered(before, after)).toEqual([]);
       }),

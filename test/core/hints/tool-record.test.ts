@@ -1,5 +1,5 @@
-// Which overrides count for which definition: never one that makes a tool look safer than its source does, unless an operator
-// accepted a definition of the same behaviour.
+// Which overrides apply to which definition: never one that makes a tool look safer than its source does, unless an
+// operator accepted a definition of the same behavior.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { digestOfDefinition } from '../../../src/core/digest.ts';
@@ -33,7 +33,7 @@ function nowOf(tool: Tool, prose: ProsePolicy = 'flag'): CurrentDefinition {
   return { digest: digestOfDefinition(text), aspects: () => aspectsOf(text, SOURCE), prose, isOwn: false };
 }
 
-/** An override of who saw this definition. */
+/** An override by an operator who saw this definition. */
 function overrideOn(tool: Tool, value: boolean): Override {
   const { digest, aspects } = nowOf(tool);
   return { value, author: 'boss', atMs: 1, digest, seen: aspects() };

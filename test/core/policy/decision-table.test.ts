@@ -49,8 +49,8 @@ interface Case {
 }
 
 /**
- * The same table, written as floors: what a call costs at least, whatever says it may pass, and what it costs where no
- * floor applies. From 0, allowed, to 3, refused.
+ * The same table, written as minimum levels: what a call requires at least, whatever allows it, and what it
+ * requires without a minimum. From 0, allowed, to 3, refused.
  */
 function expected({ hints, isTrusted, confirm, preferences, isLabelled, rule }: Case): number {
   const says = (hint: Hint, value: boolean): boolean => isTrusted && hints[hint] === value;
@@ -77,8 +77,8 @@ interface Weaker {
 }
 
 /**
- * The same tool with one hint unknown, or without trust. Left out: a hint that contradicts `readOnlyHint: true` beside
- * it. Without it the tool is not less known, as what only reads destroys nothing and can be repeated.
+ * The same tool with one hint unknown, or without trust. Excluded: a hint that contradicts `readOnlyHint: true`
+ * next to it. Without it the tool is known no less, since a read-only tool destroys nothing and can be repeated.
  */
 function weaker({ hints, isTrusted }: Weaker): readonly Weaker[] {
   const unknown = HINTS.flatMap((hint) => {

@@ -46,7 +46,7 @@ function answered(status: number): Refusal {
   return { code: 'SERVER_UNAVAILABLE', server: 's', cause, httpStatus: status };
 }
 
-/** What a failure means, and how often a call that may be repeated, and another one, is sent again after it. */
+/** The meaning of a failure, and how often a repeatable call, and another one, is sent again after it. */
 const FAILURES: readonly (readonly [Delivery, number, number, Refusal])[] = [
   ['unsent', 3, 1, { code: 'SERVER_UNREACHED', server: 's', cause: { code: 'CONNECTION_REFUSED' } }],
   ['lost', 3, 0, ended({ code: 'CONNECTION_CLOSED' })],

@@ -24,7 +24,7 @@ const ALL_HINTS: readonly DeclaredHints[] = HINTS.reduce<readonly DeclaredHints[
   [{}],
 );
 
-/** Written apart: what is known for sure is said by an operator, or by a source that is trusted. */
+/** Written independently: a hint is certain if set by an operator, or by a trusted source. */
 function facts(hints: DeclaredHints, source: Source) {
   const isKnown = source !== 'untrusted';
   const onlyReads = isKnown && hints.readOnlyHint === true && hints.destructiveHint !== true;
@@ -44,7 +44,7 @@ it('a result labels its caller as an independent oracle says, for every combinat
           const expected: SessionLabel[] = [];
           if (!staysInside) expected.push('saw-untrusted');
           const isData = holdsPrivateData && !reachesOutside && !changes;
-          // What says both that it reads and that it destroys is taken for a writer, by implication and not by a claim.
+          // A tool declared both read-only and destructive counts as writing, by implication and not by a claim.
           const isContrary =
             source !== 'untrusted' && hints.readOnlyHint === true && hints.destructiveHint === true;
           if (tags.includes('private') || (isData && !isContrary)) expected.push('saw-private');

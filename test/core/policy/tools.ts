@@ -9,7 +9,7 @@ import {
 } from '../../../src/core/policy/policy.ts';
 import { LOCAL_USER } from '../../../src/core/subject.ts';
 
-/** Who states the hints of a tool. */
+/** The source of the tool's hints. */
 export type Source = 'untrusted' | 'trusted' | 'override' | 'observed';
 
 const DIGEST = 'd';
@@ -42,7 +42,7 @@ export function toolWith(
   return { server: 's', name: 't', digest: DIGEST, hints: resolveHints(claims, DIGEST), ...more };
 }
 
-/** The preferences of somebody who changed none. */
+/** The default preferences. */
 export const DEFAULT_PREFERENCES: PolicyPreferences = {
   approvals: 'client',
   approver: 'by_transport',

@@ -3,7 +3,7 @@ import { bundleJson } from '../../../src/core/bundle/bundle-json.ts';
 import { readBundle } from '../../../src/core/bundle/read-bundle.ts';
 import { jsonOf } from '../readers.ts';
 
-/** A bundle is refused with its faults, or what is written of it reads as the same bundle. */
+/** A bundle is refused with its faults, or its serialized form reads as the same bundle. */
 export function fuzz(bytes: Buffer): void {
   const read = readBundle(jsonOf(bytes));
   if (!read.ok) {

@@ -9,7 +9,7 @@ const ERAS = ['legacy', 'modern'] as const;
 /** Members that a request may not be understood differently in, behind their objects. */
 const READ = [['id'], ['method'], ['params'], ['params', 'name'], ['params', '_meta']] as const;
 
-/** What a client sent is refused, or every reader of what goes to the server understands the same. */
+/** A client's message is refused, or every reader understands what goes to the server alike. */
 export function fuzz(bytes: Buffer): void {
   const message = readClientMessage(bytes);
   const json = jsonOf(bytes);

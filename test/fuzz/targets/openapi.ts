@@ -3,7 +3,7 @@ import { openOpenapi } from '../../../src/adapters/sources/openapi/open-openapi.
 import type { HttpPort } from '../../../src/adapters/sources/http/open-http.ts';
 import { err, ok } from '../../../src/core/result.ts';
 
-/** No document sends a request: what it refers to elsewhere cannot be had. */
+/** No document sends a request: its external references cannot be resolved. */
 const http: HttpPort = {
   send: () => Promise.resolve(err('is not asked')),
   close: () => Promise.resolve(),

@@ -19,7 +19,7 @@ const READ = [
   ['result', 'resultType'],
 ] as const;
 
-/** What a server sent is refused, or every reader of what goes to the client understands the same. */
+/** A server's message is refused, or every reader understands what goes to the client alike. */
 export function fuzz(bytes: Buffer): void {
   const message = readServerMessage(bytes);
   alike(inSteps(bytes), message);

@@ -31,7 +31,7 @@ function own(result: object): ConfigurationTool {
 
 interface Given {
   readonly policy?: Partial<Policy>;
-  /** What the server answers, as JSON members; or why it does not. */
+  /** The server's response, as JSON members; or why there is none. */
   readonly reply?: string | Refusal;
   readonly own?: ConfigurationTool;
   readonly isCancelled?: boolean;
@@ -44,7 +44,7 @@ function replied(members: string): Result<Reply, Refusal> {
   return ok({ era: members.includes('input_required') ? 'modern' : 'legacy', message });
 }
 
-/** What is recorded of a call. */
+/** The record of a call. */
 async function recorded(name: string, given: Given = {}): Promise<readonly FinishedCall[]> {
   const { reply = '"result":{"content":[]}' } = given;
   const calls: FinishedCall[] = [];

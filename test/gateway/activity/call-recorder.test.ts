@@ -16,7 +16,7 @@ interface Opened {
   readonly store: MemoryCalls;
   /** Level, message and fields of each log line. */
   readonly lines: unknown[];
-  /** Numbers of calls that were told as missing. */
+  /** Numbers of calls reported as missing. */
   readonly lost: number[];
 }
 

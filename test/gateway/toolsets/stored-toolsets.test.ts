@@ -16,7 +16,7 @@ interface Process {
   readonly records: RecordReplica;
 }
 
-/** What a process on this store has. */
+/** The state of a process on this store. */
 async function openProcess(place: StorePlace): Promise<Process> {
   const records = replicaOf(await openAt(place));
   endLater(() => records.close());
@@ -32,7 +32,7 @@ const change = (toolsets: Toolsets, name: string, changes: Partial<Toolset>) =>
   toolsets.change(name, (one) => ok({ toolset: { ...one, ...changes }, value: undefined }), 'op');
 
 describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) => {
-  /** What the store says, which is what the process says that changed it. */
+  /** The store's view, which equals that of the process that changed it. */
   const stateOf = async (place: StorePlace, { toolsets, records }: Process): Promise<unknown> => {
     const [here, there] = [{ toolsets, records }, await openProcess(place)].map((one) => ({
       names: one.toolsets.all.map(({ name }) => name),
@@ -141,7 +141,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     expect(await stateOf(place, own)).toEqual({ names: ['one'], equipped: 'one', equippings: 1 });
     valueOf(await own.toolsets.remove('one', 'op'));
     expect(await stateOf(place, own)).toEqual({ names: [], equipped: undefined, equippings: 2 });
-    // One of the same name is another one, which nobody equipped.
+    // Another one under the same name is not equipped.
     await create(own.toolsets, 'one');
     expect(await stateOf(place, own)).toMatchObject({ equipped: undefined, equippings: 2 });
   });

@@ -122,7 +122,7 @@ describe('toolsets', () => {
     for (const by of ['eve', 'nobody']) await toolsets.remove('two', by);
     const at = new Date(7).toISOString();
     const times = { version: '1.0.0', createdAt: at, lastModified: at };
-    // Of a change, the tools and notes that differ alone are told.
+    // Of a change, only differing tools and notes are recorded.
     const changed = (name: string, description?: string): unknown => ({
       ...times,
       name,

@@ -10,7 +10,7 @@ import type { StorePlace } from '../../support/store-values.ts';
 const ROUNDS = 15;
 const CHANGED = { code: 'PRECONDITION_FAILED', etag: '"changed"' } as const;
 
-/** What a process has of its own: a connection to the store, and what it knows of the toolsets in it. */
+/** The private part of a process: a connection to the store, and what it knows of its toolsets. */
 async function openProcess(place: StorePlace): Promise<{ toolsets: Toolsets; records: RecordReplica }> {
   const records = replicaOf(await openAt(place));
   endLater(() => records.close());

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readMessage } from '../../../../src/adapters/sources/functions/read-message.ts';
 import { openedModule, moduleOf, type OpenedModule } from '../../../support/function-modules.ts';
 
-/** What spoils the language for all code of the process, put in place when the tool runs. */
+/** Code that tampers with built-ins of the whole process when the tool runs. */
 const POISONS: Readonly<Record<string, string>> = {
   stringify: "JSON.stringify = () => '{';",
   parse: 'JSON.parse = () => 7;',

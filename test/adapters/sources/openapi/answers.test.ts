@@ -1,4 +1,4 @@
-// What a model gets of the answers of a tool of an OpenAPI document.
+// How a model sees the answers of an OpenAPI tool.
 import { describe, expect, it } from 'vitest';
 import { Cancellation, Cancelled } from '../../../../src/core/cancellation.ts';
 import type { BuiltInResult } from '../../../../src/adapters/sources/built-in-tool.ts';

@@ -1,4 +1,4 @@
-// Documents that others wrote, with what real ones have in them.
+// Real-world documents, with their peculiarities.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';

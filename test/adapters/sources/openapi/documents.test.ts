@@ -24,7 +24,7 @@ interface Asked {
   readonly key: string | undefined;
 }
 
-/** A web server of documents by their paths; whatever is no text is JSON. */
+/** A web server for documents by path; anything but text is served as JSON. */
 async function documentsAt(
   documents: Readonly<Record<string, Json>>,
 ): Promise<{ url: string; asked: Asked[] }> {

@@ -1,4 +1,4 @@
-// Documents that somebody broke on purpose or by chance, and arguments that somebody chose to do harm.
+// Documents broken on purpose or at random, and malicious arguments.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -26,7 +26,7 @@ const texts = ['3.0/yaml/petstore', '3.1/yaml/train-travel'].map((name) =>
   readFileSync(join(FOLDER, `${name}.yaml`), 'utf8'),
 );
 
-/** What harms most stands where something else was. */
+/** Replaces a value with the most harmful one. */
 const POISON: readonly Json[] = [
   null,
   true,
@@ -87,7 +87,7 @@ function changed(document: Json, changes: readonly Change[]): Json {
   return copy;
 }
 
-/** Answers all that comes, and keeps what it was. */
+/** Answers every request, and records it. */
 function openNotes(): HttpPort & { readonly calls: HttpCall[] } {
   const calls: HttpCall[] = [];
   return {
@@ -167,7 +167,7 @@ describe('any document', () => {
   });
 });
 
-/** Where a schema leads back to itself for the same value, a check of any would never end. */
+/** If a schema refers back to itself for the same value, checking a value would never end. */
 const deepValue = { body: { a: [{}] }, parent: { parent: {} } };
 
 describe('any arguments', () => {

@@ -1,4 +1,4 @@
-// What goes over the wire when a tool of an OpenAPI document is called.
+// The HTTP request of a call of an OpenAPI tool.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { echoWeb, type EchoWeb, type Seen } from '../../../support/echo-web.ts';
 import type { Json, JsonObject } from '../../../support/json.ts';
@@ -32,7 +32,7 @@ const any = (name: string, place: string, more: JsonObject = {}): JsonObject => 
 });
 
 describe('a path', () => {
-  // OpenAPI 3.1.1, section 4.8.12.4, with what RFC 6570 has where they differ.
+  // OpenAPI 3.1.1, section 4.8.12.4, following RFC 6570 where they differ.
   it.each<[style: JsonObject, value: Json, path: string]>([
     [{}, 'blue', 'blue'],
     [{}, LIST, 'blue,black,brown'],
@@ -192,7 +192,7 @@ describe('headers and cookies', () => {
     [{}, ['a', 'b'], 'c=a; c=b'],
     [{ explode: false }, ['a', 'b'], 'c=a,b'],
     [{}, null, undefined],
-  ])('have %j as %s in cookies of %j', async (style, value, cookie) => {
+  ])('in cookies of %j have %j as %s', async (style, value, cookie) => {
     const { seen } = await tried({ parameters: [any('c', 'cookie', style)] }, { c: value });
     expect(seen.map(({ headers }) => headers.cookie)).toEqual([cookie]);
   });

@@ -1,4 +1,4 @@
-// What models are told of the arguments and answers of an operation.
+// How models see the arguments and answers of an operation.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { at, type Json, type JsonObject } from '../../../support/json.ts';

@@ -1,4 +1,4 @@
-// Which secrets of an operator go along with a call, and where calls go.
+// Which of the operator's secrets are sent with a call, and where calls go.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { OpenapiOptions } from '../../../../src/adapters/sources/openapi/open-openapi.ts';
 import { serveWeb } from '../../../support/web-server.ts';

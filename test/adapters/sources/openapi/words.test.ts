@@ -1,4 +1,4 @@
-// What tools of an OpenAPI document are called, and what they say of themselves.
+// Names and descriptions of OpenAPI tools.
 import { describe, expect, it } from 'vitest';
 import type { BuiltInDefinition } from '../../../../src/adapters/sources/built-in-tool.ts';
 import { shortHash } from '../../../../src/core/digest.ts';
@@ -17,7 +17,7 @@ async function namesOf(paths: JsonObject): Promise<readonly string[]> {
   return (await toolsIn(documentOf(paths))).tools.map(({ definition }) => definition.name);
 }
 
-/** It tells nobody where that is. */
+/** It does not reveal the location. */
 const MARK: unknown = expect.stringMatching(/^[0-9a-f]{8}$/);
 
 describe('a name', () => {

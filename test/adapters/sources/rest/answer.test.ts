@@ -1,4 +1,4 @@
-// What a model gets of the answer to an HTTP request.
+// How a model sees the answer to an HTTP request.
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../../../src/core/cancellation.ts';
 import { call, serveTool, shown, type Echo } from './serve-tool.ts';

@@ -1,4 +1,4 @@
-// What a filter may cost: time, memory, and the calls beside it.
+// The cost of a filter: time, memory, and the calls beside it.
 import { describe, expect, it } from 'vitest';
 import { Cancellation, Cancelled } from '../../../../src/core/cancellation.ts';
 import { PLAIN_LAUNCHER } from '../../../../src/platform/launcher.ts';

@@ -1,4 +1,4 @@
-// Where requests of tools may go, and how much may come back.
+// Where tools may send requests, and how much of a response is read.
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../../../src/core/cancellation.ts';
@@ -53,7 +53,7 @@ async function textOf(answer: Promise<Result<HttpAnswer, string>>): Promise<stri
     : result.error;
 }
 
-/** How the sentence ends where a setting would allow it. */
+/** The end of the sentence if a setting would allow it. */
 function settable(reach: 'loopback' | 'private'): string {
   const [name, variable] = {
     loopback: ['http.allowLoopback', 'ASSAY_HTTP_ALLOW_LOOPBACK'],
@@ -250,7 +250,7 @@ describe('a redirect', () => {
   it('from a host that was ever public leads to public addresses only, whatever the settings say', async () => {
     const other = await serveWeb((_, response) => response.end('other'));
     const port = await to(`http://127.0.0.1:${other}/`);
-    // An attacker's DNS gives a public address too, so that nobody may conclude that the host is inside.
+    // An attacker's DNS returns a public address too, so that the host does not look internal.
     const both: ResolveName = (_name, _options, callback) =>
       callback(null, [
         { address: '127.0.0.1', family: 4 },

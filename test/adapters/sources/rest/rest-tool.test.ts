@@ -1,4 +1,4 @@
-// What becomes of the arguments of a tool that is one HTTP request.
+// How the arguments of a REST tool are used.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Cancellation, Cancelled } from '../../../../src/core/cancellation.ts';

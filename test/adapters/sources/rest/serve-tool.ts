@@ -20,11 +20,11 @@ export interface Echo {
   readonly origin: string;
   /** All requests so far. */
   readonly seen: readonly Seen[];
-  /** A tool of which the entry is given; `url` is what follows the origin. */
+  /** A tool with the given entry; `url` is appended to the origin. */
   tool(entry: Readonly<Record<string, unknown>>): BuiltInTool;
 }
 
-/** A server that keeps what it is sent, and the tools that send it. */
+/** A server that records its requests, and the tools that send them. */
 export async function serveTool(
   answer: (request: IncomingMessage, response: ServerResponse) => void = (_, response) => response.end('{}'),
 ): Promise<Echo> {
@@ -52,7 +52,7 @@ export function loopbackHttp(): HttpPort {
 
 let opened: FilterProcesses | undefined;
 
-/** The filters of the current test file. Files share modules, and what one of them opened ends with it. */
+/** The filters of the current test file. Files share modules, and each file closes what it opened. */
 export function filters(): FilterProcesses {
   if (opened !== undefined) return opened;
   const mine = new FilterProcesses(PLAIN_LAUNCHER);
@@ -64,7 +64,7 @@ export function filters(): FilterProcesses {
   return mine;
 }
 
-/** Throws where the entry is no tool. */
+/** Throws if the entry is not a valid tool. */
 export function made(entry: Readonly<Record<string, unknown>>, http: HttpPort): BuiltInTool {
   const spec = readRestTool('tool', entry);
   if (!spec.ok) throw new Error(JSON.stringify(spec.error));
@@ -87,7 +87,7 @@ export function call(tool: BuiltInTool, text: string, cancellation?: Cancellatio
   );
 }
 
-/** What went wrong, or the text. */
+/** The error, or the text. */
 export function shown({ content, isError }: BuiltInResult): string {
   return `${isError === true ? 'error: ' : ''}${content.map((block) => String(block['text'])).join('|')}`;
 }

@@ -1,4 +1,4 @@
-// What a model hears of a request that failed, and what it must not.
+// What a model learns about a failed request, and what it must not.
 import { expect, it } from 'vitest';
 import { textIn, callTool, toolsIn } from '../../../support/openapi-source.ts';
 import { operationOf } from '../../../support/openapi-document.ts';
@@ -6,7 +6,7 @@ import { call, loopbackHttp, made, serveTool, shown, type Echo } from './serve-t
 
 const BOT = 'bot1234567890:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
 
-/** Says back all that it was sent. */
+/** Echoes the whole request. */
 function quoting(status: number): Promise<Echo> {
   return serveTool(({ url, headers }, response) => {
     const pair = /^Basic (.*)$/.exec(headers.authorization ?? '')?.[1] ?? '';
