@@ -8,14 +8,14 @@ const MAX_ERROR_LENGTH = 300;
  */
 export function errorLineOf(lines: readonly string[]): string | undefined {
   const cleaned = lines.map((line) => messageIn(withoutControls(line)));
-  const told = cleaned.filter((line) => line.trim() !== '' && !NOISE.test(line));
+  const relevant = cleaned.filter((line) => line.trim() !== '' && !NOISE.test(line));
   const found =
-    told.findLast((line) => EXCEPTION.test(line)) ??
+    relevant.findLast((line) => EXCEPTION.test(line)) ??
     // npm explains an error in many lines; the first names it.
-    told.find((line) => NPM_ERROR.test(line)) ??
-    told.findLast((line) => MARKED.test(line)) ??
-    told.findLast((line) => TELLING.test(line)) ??
-    told.findLast((line) => !USAGE.test(line));
+    relevant.find((line) => NPM_ERROR.test(line)) ??
+    relevant.findLast((line) => MARKED.test(line)) ??
+    relevant.findLast((line) => TELLING.test(line)) ??
+    relevant.findLast((line) => !USAGE.test(line));
   const text = found
     ?.trim()
     .replace(/^\[cause\]: /, '')

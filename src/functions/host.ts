@@ -17,20 +17,20 @@ const exit = process.exit.bind(process);
 
 /** Assay, at the other end of stdin and stdout. */
 export interface Host {
-  tell(message: FromRunner): void;
+  send(message: FromRunner): void;
   /** Ends a call. The result is already JSON text. */
-  tellDone(id: number, result: string): void;
+  sendDone(id: number, result: string): void;
   /** Ends the process immediately. */
   exit(code: number): never;
 }
 
-/** Passes Assay's messages to `hear`. The process ends when Assay does. */
-export function openHost(hear: (message: ToRunner, host: Host) => void): void {
+/** Passes Assay's messages to `onMessage`. The process ends when Assay does. */
+export function openHost(onMessage: (message: ToRunner, host: Host) => void): void {
   let mark = encodedOf('');
   const host: Host = {
     // Overrides a `toJSON` that the module may have added to Object.prototype.
-    tell: (message) => send(mark, `${stringify({ ...message, toJSON: undefined })}\n`),
-    tellDone: (id, result) => send(mark, `{"kind":"done","id":${id},"result":${result}}\n`),
+    send: (message) => send(mark, `${stringify({ ...message, toJSON: undefined })}\n`),
+    sendDone: (id, result) => send(mark, `{"kind":"done","id":${id},"result":${result}}\n`),
     exit: (code) => exit(code),
   };
   const lines = new LineSplitter(LINE_LIMIT_BYTES, {
@@ -38,7 +38,7 @@ export function openHost(hear: (message: ToRunner, host: Host) => void): void {
       const message = parse(line.toString()) as ToRunner; // Only Assay has the other end.
       if (message.kind === 'load') mark = encodedOf(`\n${message.mark}`);
       // Do not keep the mark as a string: a heap snapshot would show it.
-      hear(message.kind === 'load' ? { ...message, mark: '' } : message, host);
+      onMessage(message.kind === 'load' ? { ...message, mark: '' } : message, host);
     },
     tooLong: () => undefined,
   });

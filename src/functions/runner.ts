@@ -26,22 +26,22 @@ async function load(loading: LoadMessage, host: Host): Promise<void> {
   hardenGlobals((code) => leave(code, host, context));
   process.on('uncaughtException', (thrown) => stray(thrown, host, context));
   process.on('unhandledRejection', (thrown) =>
-    host.tell({ kind: 'stray', fault: faultText(thrown, context) }),
+    host.send({ kind: 'stray', fault: faultText(thrown, context) }),
   );
-  const loaded = await loadModule(loading, (path) => host.tell({ kind: 'file', path }));
+  const loaded = await loadModule(loading, (path) => host.send({ kind: 'file', path }));
   if (!loaded.ok) {
-    host.tell({ kind: 'broken', fault: loaded.error });
+    host.send({ kind: 'broken', fault: loaded.error });
     return;
   }
   const { tools, skipped, writeZod } = loaded.value;
   serving = { calls: new RunningCalls({ ...context, host, writeZod }), tools };
-  host.tell({ kind: 'ready', tools: [...tools.values()].map(({ facts }) => facts), skipped });
+  host.send({ kind: 'ready', tools: [...tools.values()].map(({ facts }) => facts), skipped });
 }
 
 function answer(message: Exclude<ToRunner, LoadMessage>, host: Host): void {
   switch (message.kind) {
     case 'ping':
-      return host.tell({ kind: 'pong', id: message.id });
+      return host.send({ kind: 'pong', id: message.id });
     case 'cancel':
       return serving?.calls.cancel(message.id);
     case 'answer':
@@ -49,7 +49,7 @@ function answer(message: Exclude<ToRunner, LoadMessage>, host: Host): void {
     case 'call': {
       const tool = serving?.tools.get(message.tool);
       if (serving === undefined || tool === undefined)
-        return host.tellDone(message.id, errorText('The module has no such tool any more.'));
+        return host.sendDone(message.id, errorText('The module has no such tool any more.'));
       void serving.calls.run(message.id, tool, message.args);
     }
   }
@@ -57,11 +57,11 @@ function answer(message: Exclude<ToRunner, LoadMessage>, host: Host): void {
 
 function leave(code: unknown, host: Host, context: FaultContext): never {
   const value = code ?? process.exitCode ?? 0;
-  host.tell({ kind: 'exit', code: shown(() => value) ?? '?', at: positionHere(context) });
+  host.send({ kind: 'exit', code: shown(() => value) ?? '?', at: positionHere(context) });
   host.exit(typeof value === 'number' ? value : 0);
 }
 
 function stray(thrown: unknown, host: Host, context: FaultContext): void {
   if (serving?.calls.failCurrent(thrown) !== true)
-    host.tell({ kind: 'stray', fault: faultText(thrown, context) });
+    host.send({ kind: 'stray', fault: faultText(thrown, context) });
 }

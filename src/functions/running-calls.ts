@@ -43,14 +43,14 @@ export class RunningCalls {
     const failed = new Promise<never>((_, reject) =>
       this.#running.set(id, { aborting, notes, asking: 0, fail: reject }),
     );
-    this.#tellBegun(id);
+    this.#reportBegun(id);
     const result = await Promise.race([
       this.#current.run(id, () => this.#result(id, tool, args)),
       failed,
     ]).catch((thrown: unknown) => errorText(faultText(thrown, this.#parts)));
     this.#running.delete(id);
     notes.end();
-    host.tellDone(id, result);
+    host.sendDone(id, result);
   }
 
   cancel(id: number): void {
@@ -80,7 +80,7 @@ export class RunningCalls {
     const context = this.#contextOf(id);
     if (context.signal.aborted) return errorText('The call was cancelled before it began.');
     // Another call may have begun while the arguments were checked; the last one is blamed if the process is blocked.
-    if (this.#lastBegun !== id) this.#tellBegun(id);
+    if (this.#lastBegun !== id) this.#reportBegun(id);
     const returned: unknown = await (Reflect.apply(run, tool.fields, [value, context]) as unknown);
     const structured = structuredOf(returned);
     if (tool.output === undefined || tryTo(() => isResult(returned) && isErrorResult(returned)) === true)
@@ -95,9 +95,9 @@ export class RunningCalls {
     return resultText(isResult(returned) || fits === undefined ? returned : fits.value, this.#parts);
   }
 
-  #tellBegun(id: number): void {
+  #reportBegun(id: number): void {
     this.#lastBegun = id;
-    this.#parts.host.tell({ kind: 'begun', id });
+    this.#parts.host.send({ kind: 'begun', id });
   }
 
   #contextOf(id: number): ToolContext {
@@ -131,7 +131,7 @@ export class RunningCalls {
     const id = ++this.#lastAsk;
     running.asking += 1;
     const answered = new Promise<AskAnswer>((resolve) => this.#asks.set(id, resolve));
-    host.tell({ kind: 'ask', id, call, message: shown(() => message) ?? '', schema: json });
+    host.send({ kind: 'ask', id, call, message: shown(() => message) ?? '', schema: json });
     return answered.then((answer) => {
       running.asking -= 1;
       if (!answer.ok) throw new Error(answer.error);
@@ -178,8 +178,8 @@ class CallNotes {
 
   progress(progress: Progress): void {
     this.#heldBack = progress;
-    if (this.#progressPace.isDue()) this.#tellProgress();
-    else this.#timer ??= setTimeout(() => this.#tellProgress(), SPAN_MS / NOTES_PER_SECOND).unref();
+    if (this.#progressPace.isDue()) this.#sendProgress();
+    else this.#timer ??= setTimeout(() => this.#sendProgress(), SPAN_MS / NOTES_PER_SECOND).unref();
   }
 
   /** Evaluates `data` only if it is sent. */
@@ -188,30 +188,30 @@ class CallNotes {
       this.#leftOut += 1;
       return;
     }
-    this.#tellLeftOut();
-    this.#host.tell({ kind: 'log', id: this.#id, level, data: data() });
+    this.#reportDropped();
+    this.#host.send({ kind: 'log', id: this.#id, level, data: data() });
   }
 
   /** Sends what was held back. */
   end(): void {
-    this.#tellProgress();
-    this.#tellLeftOut();
+    this.#sendProgress();
+    this.#reportDropped();
   }
 
-  #tellProgress(): void {
+  #sendProgress(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const last = this.#heldBack;
     this.#heldBack = undefined;
-    if (last !== undefined) this.#host.tell({ kind: 'progress', id: this.#id, ...last });
+    if (last !== undefined) this.#host.send({ kind: 'progress', id: this.#id, ...last });
   }
 
-  #tellLeftOut(): void {
+  #reportDropped(): void {
     const count = this.#leftOut;
     this.#leftOut = 0;
     if (count === 0) return;
     const data = `${count} notes were left out: a call tells ${NOTES_PER_SECOND} a second at most`;
-    this.#host.tell({ kind: 'log', id: this.#id, level: 'warning', data });
+    this.#host.send({ kind: 'log', id: this.#id, level: 'warning', data });
   }
 }
 

@@ -72,11 +72,11 @@ export class Reaper {
   add(group: number): void {
     this.#groups.add(group);
     if (this.#process === undefined) this.#startSoon();
-    else this.#tell(`+${group}\n`);
+    else this.#send(`+${group}\n`);
   }
 
   remove(group: number): void {
-    if (this.#groups.delete(group)) this.#tell(`-${group}\n`);
+    if (this.#groups.delete(group)) this.#send(`-${group}\n`);
   }
 
   /** Starts after the current work, so that no server waits for it. */
@@ -106,7 +106,7 @@ export class Reaper {
     // Its exit is handled elsewhere.
     stdin?.on('error', () => undefined);
     if (stdin instanceof Socket) stdin.unref();
-    this.#tell([...this.#groups].map((group) => `+${group}\n`).join(''));
+    this.#send([...this.#groups].map((group) => `+${group}\n`).join(''));
   }
 
   #lost(): void {
@@ -114,7 +114,7 @@ export class Reaper {
     if (this.#groups.size > 0) this.#startSoon();
   }
 
-  #tell(lines: string): void {
+  #send(lines: string): void {
     const stdin = this.#process?.stdin;
     if (stdin?.writable === true) stdin.write(lines);
   }

@@ -9,8 +9,8 @@ const running = new RunningCalls({
   folder: import.meta.dirname,
   writeZod: undefined,
   host: {
-    tell: (message) => told.push(message),
-    tellDone: (id, result) => told.push({ kind: 'done', id, result }),
+    send: (message) => told.push(message),
+    sendDone: (id, result) => told.push({ kind: 'done', id, result }),
     exit: (code) => {
       throw new Error(`exited with ${code}`);
     },

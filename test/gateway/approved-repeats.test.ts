@@ -18,7 +18,7 @@ function toolIs(source: 'trusted' | 'untrusted', more: Partial<PolicyTool> = {})
 
 function session(id: string): ClientSession {
   const profile = { capabilities: '{}', clientInfo: undefined, subject: 'ann' };
-  return { id, profile, ask: () => undefined, hear: () => undefined };
+  return { id, profile, ask: () => undefined, notify: () => undefined };
 }
 
 function modern(name: string): Partial<DecidedCall> {

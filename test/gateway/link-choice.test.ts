@@ -28,7 +28,7 @@ const LEGACY: ClientSession = {
   id: 'a session',
   profile: { capabilities: '{"elicitation":{}}', clientInfo: undefined, subject: 'local' },
   ask: () => undefined,
-  hear: () => undefined,
+  notify: () => undefined,
 };
 
 interface Given {

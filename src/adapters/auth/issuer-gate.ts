@@ -123,7 +123,7 @@ export class IssuerGate implements Gate {
   ): Promise<Admission> {
     try {
       const verdict = await this.#options.check(given, nowMs);
-      this.#tellAway(verdict);
+      this.#notifyRevoked(verdict);
       if (verdict.kind === 'granted') return this.#grant(key, verdict.grant, nowMs);
       if (verdict.kind === 'unknown') return this.#unknown();
       const failing: FailureSource = { address, id: verdict.isSigned ? key : GUESSED };
@@ -169,7 +169,7 @@ export class IssuerGate implements Gate {
   }
 
   /** Logs the start and the end of an outage once each. */
-  #tellAway(verdict: JwtVerdict): void {
+  #notifyRevoked(verdict: JwtVerdict): void {
     const { issuer, log } = this.#options;
     if (verdict.kind === 'unknown' && !this.#isAway)
       log.warn('the keys of the issuer cannot be had, so its tokens are refused', {

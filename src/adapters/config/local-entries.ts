@@ -21,7 +21,7 @@ export function readTools(
     if (entry === undefined) return [];
     const read = readRestTool(key, entry);
     if (read.ok) return [{ ...read.value, isFromConfig: true as const }];
-    tell(read.error, position, collector);
+    reportFaults(read.error, position, collector);
     return [];
   });
 }
@@ -43,7 +43,7 @@ export function readFunctions(
     if (entry === undefined || entry === '') return [];
     const read = readFunctionModule(entry, absolute);
     if (read.ok) return [{ ...read.value, isFromConfig: true as const }];
-    tell(read.error, position, collector);
+    reportFaults(read.error, position, collector);
     return [];
   });
 }
@@ -94,7 +94,7 @@ function entryAt({ node, path }: ConfigPosition, here: EntryContext, collector: 
   return { node, path: path.map(String), fields: new Map(), here, collector };
 }
 
-function tell(
+function reportFaults(
   faults: readonly EntryFault[],
   { node, path }: ConfigPosition,
   collector: ProblemCollector,

@@ -44,12 +44,12 @@ export class Listeners {
     };
   }
 
-  tell(parts: readonly StorePart[]): void {
+  notify(parts: readonly StorePart[]): void {
     for (const listener of [...this.#listeners]) listener(parts);
   }
 
-  tellAll(): void {
-    this.tell(Object.keys(ALL_PARTS).filter(isPart));
+  notifyAll(): void {
+    this.notify(Object.keys(ALL_PARTS).filter(isPart));
   }
 
   /** Removes all listeners for good. */

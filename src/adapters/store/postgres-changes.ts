@@ -64,13 +64,13 @@ export class PostgresChanges {
   async #listen(signal: AbortSignal): Promise<boolean> {
     const client = new pg.Client(this.#config);
     client.on('notification', ({ payload }) => {
-      if (isPart(payload) && !signal.aborted) this.#listeners.tell([payload]);
+      if (isPart(payload) && !signal.aborted) this.#listeners.notify([payload]);
     });
     const over = endOf(client, signal);
     const stands = await beginsListening(client);
     if (stands && !signal.aborted) {
       this.#isStanding = true;
-      this.#listeners.tellAll();
+      this.#listeners.notifyAll();
       await over;
       this.#isStanding = false;
     }

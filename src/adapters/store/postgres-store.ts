@@ -39,7 +39,7 @@ export async function openPostgresStore(databaseUrl: string, log: Log): Promise<
   });
   const changes = new PostgresChanges(config, listeners, log);
   const { calls, settled } = sqlStore(dialect, (parts) => {
-    if (!changes.isStanding) listeners.tell(parts);
+    if (!changes.isStanding) listeners.notify(parts);
     return Promise.resolve();
   });
   return ok(

@@ -17,11 +17,11 @@ export interface StoreChange {
 
 /**
  * Detects changes by other processes. SQLite counts their commits (`PRAGMA data_version`), which is cheap: no disk
- * access. When the count changes, the revisions tell which parts were written.
+ * access. When the count changes, the revisions notify which parts were written.
  */
 export class SqliteChanges {
   readonly #open: OpenSqlite;
-  readonly #tell: (look: StoreChange) => void;
+  readonly #notify: (look: StoreChange) => void;
   readonly #inTurn: (work: () => Promise<void>) => Promise<void>;
   #timer: NodeJS.Timeout | undefined;
   #isAsking = false;
@@ -31,11 +31,11 @@ export class SqliteChanges {
   /** `inTurn` runs work between two transactions of this process. */
   constructor(
     open: OpenSqlite,
-    tell: (look: StoreChange) => void,
+    notify: (look: StoreChange) => void,
     inTurn: (work: () => Promise<void>) => Promise<void>,
   ) {
     this.#open = open;
-    this.#tell = tell;
+    this.#notify = notify;
     this.#inTurn = inTurn;
   }
 
@@ -79,7 +79,7 @@ export class SqliteChanges {
   }
 
   #say(changed: readonly StorePart[]): void {
-    this.#tell({ changed, known: { revisions: this.#revisions } });
+    this.#notify({ changed, known: { revisions: this.#revisions } });
   }
 
   #commitsOfOthers(): unknown {

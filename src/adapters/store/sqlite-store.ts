@@ -26,8 +26,8 @@ export class SqliteStore implements Store {
       home,
       log,
       rest,
-      tell: (parts) => this.#listeners.tell(parts),
-      tellAll: () => this.#listeners.tellAll(),
+      notify: (parts) => this.#listeners.notify(parts),
+      notifyAll: () => this.#listeners.notifyAll(),
     });
     this.#listeners = new Listeners({
       first: () => this.#thread.listen(),

@@ -34,9 +34,9 @@ export interface SqliteThreadOptions {
   readonly log: Log;
   readonly rest: RestTimes | undefined;
   /** Reports changes to the listeners. */
-  readonly tell: (parts: readonly StorePart[]) => void;
+  readonly notify: (parts: readonly StorePart[]) => void;
   /** Reports that anything may have changed, after a time without looking. */
-  readonly tellAll: () => void;
+  readonly notifyAll: () => void;
 }
 
 /**
@@ -168,17 +168,17 @@ export class SqliteThread {
         freshMs: this.#restTimes.freshMs,
       } satisfies SqliteGiven,
       youngMiB: YOUNG_MIB,
-      onMessage: (message) => this.#hear(message as StoreChange), // the only message that `SqliteChanges` sends
+      onMessage: (message) => this.#handle(message as StoreChange), // the only message that `SqliteChanges` sends
       onLost: (cause, error) => this.#lose(thread, cause, error),
     });
     this.#leave(this.#check(thread));
     return thread;
   }
 
-  #hear({ changed, known }: StoreChange): void {
+  #handle({ changed, known }: StoreChange): void {
     if (!this.#isListening) return;
     this.#known = known;
-    if (changed.length > 0) this.#options.tell(changed);
+    if (changed.length > 0) this.#options.notify(changed);
   }
 
   async #check(thread: Thread): Promise<void> {
@@ -190,7 +190,7 @@ export class SqliteThread {
       this.#file ??= opened.value;
       this.#told.clear();
       this.#takeMoved(undefined);
-      if (this.#isBlind) this.#options.tellAll();
+      if (this.#isBlind) this.#options.notifyAll();
       this.#isBlind = false;
       return;
     }
@@ -207,7 +207,7 @@ export class SqliteThread {
     // The first open returns the refusal to its caller, who reports it.
     if (refusal.code === 'STORE_MOVED') this.#takeMoved(refusal);
     else if (this.#file !== undefined)
-      this.#tellOnce(refusal.code, 'store: it cannot be opened again', { cause: sentenceOf(refusal) });
+      this.#logOnce(refusal.code, 'store: it cannot be opened again', { cause: sentenceOf(refusal) });
     if (refusal.code === 'STORE_UNAVAILABLE' || refusal.code === 'STORE_MOVED') this.#reviveLater();
     else this.#refusal ??= refusal;
   }
@@ -216,7 +216,7 @@ export class SqliteThread {
     if (this.#thread !== thread) return;
     this.#thread = undefined;
     this.#isBlind = true;
-    this.#tellOnce(cause, `store: ${cause}`, error instanceof Error ? { stack: error.stack } : {});
+    this.#logOnce(cause, `store: ${cause}`, error instanceof Error ? { stack: error.stack } : {});
     this.#reviveLater();
   }
 
@@ -275,11 +275,11 @@ export class SqliteThread {
   #leave(work: Promise<unknown>): void {
     work.catch((error: unknown) => {
       const shown = error instanceof Error ? error.stack : String(error);
-      this.#tellOnce('INTERNAL', 'store: something failed inside Assay', { error: shown });
+      this.#logOnce('INTERNAL', 'store: something failed inside Assay', { error: shown });
     });
   }
 
-  #tellOnce(what: string, message: string, fields: Readonly<Record<string, unknown>>): void {
+  #logOnce(what: string, message: string, fields: Readonly<Record<string, unknown>>): void {
     if (this.#told.has(what)) return;
     this.#told.add(what);
     this.#options.log.error(message, fields);

@@ -17,7 +17,7 @@ interface Bucket {
 const BURST_SECONDS = 10;
 /** Longer lines count as several. */
 const BYTES_PER_LINE = 1_024;
-const TELL_AFTER_MS = 1_000;
+const REPORT_AFTER_MS = 1_000;
 
 /**
  * Rate-limits log lines per server (the field `server`). Lines beyond the limit are dropped and counted, so that no
@@ -36,7 +36,7 @@ export function limitedLog(log: Log, { linesPerSecond, nowMs, later }: LogLimit)
     return bucket;
   };
   // At the level of the dropped lines, so it is hidden if they are.
-  const tell = (bucket: Bucket, level: keyof Log, server: string): void => {
+  const report = (bucket: Bucket, level: keyof Log, server: string): void => {
     if (bucket.leftOut > 0)
       log[level]('lines of a server were dropped from the log: it writes too many', {
         server,
@@ -60,7 +60,7 @@ export function limitedLog(log: Log, { linesPerSecond, nowMs, later }: LogLimit)
         return;
       }
       bucket.leftOut += 1;
-      if (bucket.leftOut === 1) later(() => tell(bucket, level, server), TELL_AFTER_MS);
+      if (bucket.leftOut === 1) later(() => report(bucket, level, server), REPORT_AFTER_MS);
     };
   return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
 }

@@ -79,10 +79,10 @@ export class Conversation {
 
   /** Takes one message from the server. A large one takes several turns of the event loop. */
   receive(bytes: Buffer): Promise<void> | undefined {
-    return receive(bytes, this.#options, (message) => this.hear(message));
+    return receive(bytes, this.#options, (message) => this.handle(message));
   }
 
-  hear(message: Message | NoMessage): void {
+  handle(message: Message | NoMessage): void {
     const { server, log, events } = this.#options;
     if (message.kind === 'none') {
       const refused = answerToNone(message);

@@ -119,10 +119,10 @@ class HttpExchange implements ResponseHandler, Sender {
   }
 
   #take(bytes: Buffer): Promise<void> | undefined {
-    return receive(bytes, this, (message) => this.#hear(message));
+    return receive(bytes, this, (message) => this.#handle(message));
   }
 
-  #hear(message: Message | NoMessage): void {
+  #handle(message: Message | NoMessage): void {
     this.#options.onMessage(message);
     // The rest of a stream may never end.
     if (this.#options.endsWithResponse && message.kind === 'response' && !this.#isOver)

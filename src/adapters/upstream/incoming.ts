@@ -52,16 +52,16 @@ export interface Sender {
 export function receive(
   bytes: Buffer,
   from: Sender,
-  hear: (message: Message | NoMessage) => void,
+  handle: (message: Message | NoMessage) => void,
 ): Promise<void> | undefined {
   if (bytes.length > LARGE_MESSAGE)
     return inTurns(largeMessage(bytes, 'server')).then((message) => {
       if (message.kind === 'none') complain(bytes, message, from);
-      hear(message);
+      handle(message);
     });
   const message = readServerMessage(bytes);
   if (message.kind === 'none') complain(bytes, message, from);
-  hear(message);
+  handle(message);
   return undefined;
 }
 

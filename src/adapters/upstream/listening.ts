@@ -103,7 +103,7 @@ export class Listening implements ResourceStream {
       this.#settle(filter.resourceSubscriptions ?? [], opened);
       if (opened.kind === 'standing') {
         // Lists are read while the first stream opens; a distant server may have sent a change before it was ready.
-        if (this.#isFirst && Date.now() - startedMs > PROMPT_MS) this.#tellLists();
+        if (this.#isFirst && Date.now() - startedMs > PROMPT_MS) this.#announceLists();
         this.#isFirst = false;
         this.#standing = stream;
         if (hasMissed) events.missed();
@@ -119,7 +119,7 @@ export class Listening implements ResourceStream {
     }
   }
 
-  #tellLists(): void {
+  #announceLists(): void {
     const { events } = this.#options;
     if (this.#lists.toolsListChanged) events.changed('tools');
     if (this.#lists.promptsListChanged) events.changed('prompts');

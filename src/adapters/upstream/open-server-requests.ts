@@ -93,17 +93,17 @@ class ServerQuestion implements ServerRequest {
 
   onWithdrawn(listener: (() => void) | undefined): void {
     this.#listener = listener;
-    if (this.#isOver && listener !== undefined) this.#tell();
+    if (this.#isOver && listener !== undefined) this.#notify();
   }
 
   withdraw(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#asked.onOver();
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     const listener = this.#listener;
     this.#listener = undefined;
     listener?.();

@@ -93,7 +93,7 @@ class SseWire {
       endsWithResponse: false,
       server: spec.name,
       log: deps.log,
-      onMessage: (message) => this.conversation.hear(message),
+      onMessage: (message) => this.conversation.handle(message),
       onEvent: (event, data) => {
         if (event === 'endpoint') named.resolve(this.#take(data.toString(), url));
       },
@@ -144,7 +144,7 @@ class SseWire {
       endsWithResponse: false,
       server: spec.name,
       log: deps.log,
-      onMessage: (message) => this.conversation.hear(message),
+      onMessage: (message) => this.conversation.handle(message),
       onEnd: (end) => {
         this.unreadBytes -= bytes;
         events.drained();

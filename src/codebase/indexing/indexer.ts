@@ -87,7 +87,7 @@ export class Indexer {
     this.#active.set(id, { folder, path: root.value, progress: { phase: 'waiting', done: 0 }, onProgress });
     clearTimeout(this.#idle);
     try {
-      if (this.#active.size > 1) this.#tell({ id, progress: { phase: 'waiting', done: 0 } });
+      if (this.#active.size > 1) this.#report({ id, progress: { phase: 'waiting', done: 0 } });
       return await this.#run(
         { id, folder, root: root.value, force: request.force ?? false, cancelled },
         signal,
@@ -125,7 +125,7 @@ export class Indexer {
       if (outcome.kind === 'lost') return err({ code: 'INDEXER_LOST', reason: outcome.cause });
       const answer = outcome.value as RunAnswer; // Given by `index-worker`.
       if (answer.kind === 'ended') return answer.result;
-      this.#tell({ id: request.id, progress: { phase: 'waiting', done: 0 } });
+      this.#report({ id: request.id, progress: { phase: 'waiting', done: 0 } });
       await pause(LOCK_RETRY_MS, signal).catch(() => undefined);
       if (signal?.aborted === true) return err({ code: 'CANCELLED' });
     }
@@ -136,7 +136,7 @@ export class Indexer {
       script: SCRIPT,
       given: this.#given,
       youngMiB: YOUNG_MIB,
-      onMessage: (message) => this.#tell(message as RunProgress), // The only message that `index-worker` sends.
+      onMessage: (message) => this.#report(message as RunProgress), // The only message that `index-worker` sends.
       onLost: () => {
         if (this.#thread === thread) this.#thread = undefined;
       },
@@ -144,7 +144,7 @@ export class Indexer {
     return thread;
   }
 
-  #tell({ id, progress }: RunProgress): void {
+  #report({ id, progress }: RunProgress): void {
     const run = this.#active.get(id);
     if (run === undefined) return;
     this.#active.set(id, { ...run, progress });

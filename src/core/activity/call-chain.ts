@@ -140,16 +140,17 @@ export class ChainCheck {
     this.#links.set(chain, { seq, hash });
     if (gap > 0) this.#missing(id, gap);
     if (gap > 0) this.#unplaced += gap;
-    if (chainHash(previous, text) !== hash) return this.#tell({ code: 'entry_changed', id });
+    if (chainHash(previous, text) !== hash) return this.#report({ code: 'entry_changed', id });
     const entry = parsedJson(text) as CallEntry; // unchanged since Assay wrote it
     if (entry.kind === 'dropped') this.#dropped += entry.count;
-    if (isOther(row, entry)) return this.#tell({ code: 'row_changed', id });
+    if (isOther(row, entry)) return this.#report({ code: 'row_changed', id });
     if (before === undefined) {
       // The oldest remaining entry of a chain is trusted as its anchor.
-      if (seq === 1 && previous !== firstHash(chain)) this.#tell({ code: 'entry_inserted', id });
+      if (seq === 1 && previous !== firstHash(chain)) this.#report({ code: 'entry_inserted', id });
     } else if (seq > before.seq + 1) {
       this.#missingInChain(id, seq - before.seq - 1);
-    } else if (seq !== before.seq + 1 || previous !== before.hash) this.#tell({ code: 'entry_inserted', id });
+    } else if (seq !== before.seq + 1 || previous !== before.hash)
+      this.#report({ code: 'entry_inserted', id });
   }
 
   /** Reports entries that are missing from a chain although no row is, because someone renumbered the rows. */
@@ -160,10 +161,10 @@ export class ChainCheck {
   }
 
   #missing(id: number, count: number): void {
-    this.#tell({ code: 'entries_missing', id, count });
+    this.#report({ code: 'entries_missing', id, count });
   }
 
-  #tell(fault: ChainFault): void {
+  #report(fault: ChainFault): void {
     this.#faultCount += 1;
     if (this.#faults.length < MAX_FAULTS) this.#faults.push(fault);
   }

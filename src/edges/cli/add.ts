@@ -42,7 +42,7 @@ export async function addServer(
   if (!tried.ok) return printRefusal(tried.error);
   const status = tried.value;
   if (isJson) printJson({ name, path, replaced: isReplaced, ...(status && { server: status }) });
-  else if (status !== undefined) tell(status);
+  else if (status !== undefined) printStatus(status);
   return status === undefined || status.state === 'up' ? EXIT.done : EXIT.unavailable;
 }
 
@@ -86,7 +86,7 @@ async function tryServer(
   }
 }
 
-function tell(status: ServerStatus): void {
+function printStatus(status: ServerStatus): void {
   const { name, state, tools, cause, causeCode } = status;
   if (state === 'up') {
     print(`Ready: ${counted(tools ?? 0, 'tool')}. \`assay tools ${name}\` lists them.`);

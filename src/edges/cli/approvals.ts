@@ -53,7 +53,7 @@ export function list(runtime: Runtime, options: ListApprovalsOptions): Promise<n
 export function approve(runtime: Runtime, id: string, options: ApproveOptions): Promise<number> {
   return answer(runtime, options, {
     run: (store) => approveCall({ id, scope: options.for }, by(store)),
-    told: ({ namespacedName }) =>
+    message: ({ namespacedName }) =>
       `Approved ${quoted(namespacedName)}${EXTENTS[options.for]}. A waiting call continues now.`,
   });
 }
@@ -62,7 +62,7 @@ export function approve(runtime: Runtime, id: string, options: ApproveOptions): 
 export function deny(runtime: Runtime, id: string, options: DenyOptions): Promise<number> {
   return answer(runtime, options, {
     run: (store) => denyCall({ id, reason: options.reason }, by(store)),
-    told: ({ namespacedName }) => `Denied the call of ${quoted(namespacedName)}.`,
+    message: ({ namespacedName }) => `Denied the call of ${quoted(namespacedName)}.`,
   });
 }
 
@@ -70,7 +70,7 @@ export function deny(runtime: Runtime, id: string, options: DenyOptions): Promis
 export function revoke(runtime: Runtime, id: string, options: ApprovalOptions): Promise<number> {
   return answer(runtime, options, {
     run: (store) => revokeApproval(id, by(store)),
-    told: ({ namespacedName }) => `Revoked the approval of ${quoted(namespacedName)}.`,
+    message: ({ namespacedName }) => `Revoked the approval of ${quoted(namespacedName)}.`,
   });
 }
 
@@ -82,19 +82,19 @@ const EXTENTS: Readonly<Record<ApprovalScope, string>> = {
 
 interface AnswerToApproval {
   readonly run: (store: Store) => Promise<Result<ApprovalView, Refusal>>;
-  readonly told: (approval: ApprovalView) => string;
+  readonly message: (approval: ApprovalView) => string;
 }
 
 function answer(
   runtime: Runtime,
   options: ApprovalOptions,
-  { run, told }: AnswerToApproval,
+  { run, message }: AnswerToApproval,
 ): Promise<number> {
   return withStore(runtime, options, async (store) => {
     const done = await run(store);
     if (!done.ok) return done;
     if (options.json === true) printJson(done.value);
-    else print(told(done.value));
+    else print(message(done.value));
     return done;
   });
 }

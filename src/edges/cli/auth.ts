@@ -42,7 +42,7 @@ async function signIn(runtime: Runtime, server: string, options: AuthOptions): P
       subject: options.subject,
       opensBrowser: options.browser && runtime.hasBrowser(),
       limitMs: SIGN_IN_LIMIT_MS,
-      onAddress: (address, issuer, isOpened) => tellAddress({ address, issuer, isOpened, isAnswered }),
+      onAddress: (address, issuer, isOpened) => printAddress({ address, issuer, isOpened, isAnswered }),
       pasted: (signal) => (isAnswered ? firstLine(signal) : Promise.resolve(undefined)),
     },
     options,
@@ -61,7 +61,7 @@ async function signIn(runtime: Runtime, server: string, options: AuthOptions): P
   return EXIT.done;
 }
 
-function tellAddress(given: {
+function printAddress(given: {
   readonly address: string;
   readonly issuer: string;
   readonly isOpened: boolean;

@@ -33,7 +33,7 @@ export async function connect(
   if (options.undo === true) {
     const { project, dryRun = false } = options;
     const done = await runtime.undoConnect({ client, project, dryRun }, options);
-    return done.ok ? tell(done.value, options) : printRefusal(done.error);
+    return done.ok ? printReport(done.value, options) : printRefusal(done.error);
   }
   const known = runtime.clients.find(({ id }) => id === client);
   const { name, http, project, dryRun = false, force = false } = options;
@@ -47,7 +47,7 @@ export async function connect(
   const request = { client, name, url, view, project, force, dryRun };
   const done = await runtime.connectClient(request, options);
   if (!done.ok) return printRefusal(done.error);
-  return tell(done.value, options, known && { ...chosen.value, client: known, ...runtime });
+  return printReport(done.value, options, known && { ...chosen.value, client: known, ...runtime });
 }
 
 const NO_ENDPOINT: Refusal = {
@@ -64,7 +64,7 @@ interface Chosen extends ChosenView, Pick<ClientConfigPorts, 'programName'> {
   readonly client: KnownClient;
 }
 
-function tell(report: ConnectReport, options: ConnectOptions, chosen?: Chosen): number {
+function printReport(report: ConnectReport, options: ConnectOptions, chosen?: Chosen): number {
   const isJson = options.json === true;
   if (isJson) printJson({ ...report, ...(chosen?.seen && { seen: chosen.seen }) });
   else for (const line of [reportText(report), ...report.preview.map(coloured)]) print(line);

@@ -44,7 +44,7 @@ export async function importBundle(
     const importer = { subject: LOCAL_USER.subject, executeRefusal: undefined };
     const planned = await bundles.import({ ...input, apply }, importer);
     if (!planned.ok) return planned;
-    tell(planned.value, json);
+    printPlan(planned.value, json);
     if (apply || !isChanging(planned.value)) return planned;
     if (json || !isInteractive() || !(await confirm('Do this?'))) {
       printError('Nothing was changed; --apply does it.');
@@ -60,7 +60,7 @@ function isChanging({ counts }: ImportPlan): boolean {
   return counts.create + counts.update > 0;
 }
 
-function tell(plan: ImportPlan, isJson: boolean): void {
+function printPlan(plan: ImportPlan, isJson: boolean): void {
   if (isJson) {
     printJson(plan);
     return;

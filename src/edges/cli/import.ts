@@ -52,7 +52,7 @@ export async function importFrom(
   const done = await runtime.importServers({ from, project, overwrite, dryRun }, options);
   if (!done.ok) return printRefusal(done.error);
   const report = done.value;
-  if (!json) tellImport(report);
+  if (!json) printImport(report);
   const servers = [...new Set(report.servers.filter(isUsable).map((server) => server.name))];
   const isEquipping = options.equip !== false && !dryRun && servers.length > 0;
   const equipped = isEquipping
@@ -76,7 +76,7 @@ export async function importFrom(
   }
   if (!equipped.ok) return printRefusal(equipped.error);
   if (!moved.ok) return printRefusal(moved.error);
-  if (!json) tellOutcome({ ...runtime, client, options, equipped: equipped.value, moved: moved.value });
+  if (!json) printOutcome({ ...runtime, client, options, equipped: equipped.value, moved: moved.value });
   return EXIT.done;
 }
 
@@ -88,7 +88,7 @@ interface Outcome extends Pick<ClientConfigPorts, 'programName'> {
 }
 
 /** Prints how the import changed what clients see and have, and the next command. */
-function tellOutcome({ client, programName, options, equipped, moved }: Outcome): void {
+function printOutcome({ client, programName, options, equipped, moved }: Outcome): void {
   const isTerminal = process.stderr.isTTY;
   const lines = equipped && toolsetLines(equipped, { client, programName });
   if (lines !== undefined) print(`\n${proseOf(lines.done)}`);
@@ -124,7 +124,7 @@ function isUsable({ outcome, isDisabled }: FoundServer): boolean {
   return outcome !== 'skipped' && !isDisabled;
 }
 
-function tellImport(report: ImportReport): void {
+function printImport(report: ImportReport): void {
   print(tableOf(['NAME', 'KIND', 'RESULT', 'COMMAND OR ORIGIN'], report.servers.map(row)));
   print(`\n${closing(report)}`);
   for (const line of remarks(report)) printError(printable(line));

@@ -48,12 +48,12 @@ export async function importOpenapi(
     const source = services.servers.find(name);
     if (!source.ok) return source;
     const { tools } = await services.tools.page({ server: name }, { limit: MAX_TOOLS });
-    tell(source.value, tools, options);
+    printSource(source.value, tools, options);
     return source;
   });
 }
 
-function tell(source: ServerView, tools: readonly ToolView[], { json }: OpenapiOptions): void {
+function printSource(source: ServerView, tools: readonly ToolView[], { json }: OpenapiOptions): void {
   const { skipped = [] } = source;
   if (json === true) {
     printJson({ source, tools, skipped });

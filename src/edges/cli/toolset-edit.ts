@@ -56,7 +56,7 @@ export async function createToolset(runtime: Runtime, input: ToolsetInput<Create
     const created = full.ok ? await toolsets.create(full.value, { by: LOCAL_USER.subject, equip }) : full;
     if (!created.ok) return created;
     const what = `Saved the toolset ${quoted(name)} with ${membersText(created.value.tools)}.`;
-    tell(created.value, options, equip ? `${what} It is equipped.` : what);
+    printToolset(created.value, options, equip ? `${what} It is equipped.` : what);
     return created;
   });
 }
@@ -73,7 +73,7 @@ export function addTools(runtime: Runtime, { name, refs, options }: ToolsetInput
     const { before, after } = changed.value;
     const there = new Set(before.tools.map(({ namespacedName }) => namespacedName));
     const added = after.tools.filter(({ namespacedName }) => !there.has(namespacedName));
-    tell(
+    printToolset(
       after,
       options,
       `Added ${membersText(added)} to the toolset ${quoted(name)}, which has ${membersText(after.tools)} now.`,
@@ -106,7 +106,7 @@ export function removeTools(runtime: Runtime, { name, refs, options }: ToolsetIn
     if (!removed.ok) return removed;
     const { before, after } = removed.value;
     const gone = [...new Set(refs)];
-    tell(
+    printToolset(
       after,
       options,
       `Removed ${membersText(gone.map(memberNamed))} from the toolset ${quoted(name)}, which has ${membersText(after.tools)} now.`,
@@ -151,7 +151,7 @@ export async function renameToolset(
       ok(from === to ? toolset : { ...toolset, name: to }),
     );
     if (renamed.ok)
-      tell(renamed.value.after, options, `The toolset ${quoted(from)} is called ${quoted(to)} now.`);
+      printToolset(renamed.value.after, options, `The toolset ${quoted(from)} is called ${quoted(to)} now.`);
     return renamed;
   });
 }
@@ -168,7 +168,7 @@ export async function describeToolset(
     const description = text === '' ? undefined : text;
     const described = await change(toolsets, name, (toolset) => ok({ ...toolset, description }));
     const what = description === undefined ? 'no longer has a description' : 'has this description now';
-    if (described.ok) tell(described.value.after, options, `The toolset ${quoted(name)} ${what}.`);
+    if (described.ok) printToolset(described.value.after, options, `The toolset ${quoted(name)} ${what}.`);
     return described;
   });
 }
@@ -195,7 +195,7 @@ export async function change(
   return ok({ before, after: toolsets.find(after.name) ?? after });
 }
 
-function tell(toolset: Toolset, options: JsonOptions, sentence: string): void {
+function printToolset(toolset: Toolset, options: JsonOptions, sentence: string): void {
   if (options.json === true) printJson(toolsetJson(toolset));
   else print(sentence);
 }

@@ -63,7 +63,7 @@ export class ForwardedRequests {
   }
 
   /** Handles a response from the client. Responses to unknown ids are ignored. */
-  hear({ idText, bytes, root, isError }: ResponseMessage): void {
+  receive({ idText, bytes, root, isError }: ResponseMessage): void {
     const open = this.#close(Number(idText));
     const kind = isError ? 'error' : 'result';
     const member = memberOf(root, kind);

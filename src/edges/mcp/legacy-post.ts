@@ -36,7 +36,7 @@ export function answerLegacy(post: Post, message: Message): Promise<void> | unde
     return answerRequest({ response, openRequests, answer }, message, source);
   }
   if (message.kind === 'notification') handleNotification(message, session);
-  else session.forwarded.hear(message);
+  else session.forwarded.receive(message);
   post.response.writeHead(202).end();
   return undefined;
 }
@@ -127,7 +127,7 @@ export async function answerBatch(post: Post): Promise<void> {
   }
   for (const message of messages)
     if (message.kind === 'notification') handleNotification(message, session);
-    else if (message.kind === 'response') session.forwarded.hear(message);
+    else if (message.kind === 'response') session.forwarded.receive(message);
   const requests = messages.filter((message) => message.kind === 'request' || message.kind === 'none');
   if (requests.length === 0) {
     post.response.writeHead(202).end();

@@ -6,7 +6,7 @@ import { withoutSubscriptionId } from '../../protocol/translate.ts';
 import { RESOURCE_UPDATED } from './legacy-rules.ts';
 
 /** Sends a notification about a topic. `whole` builds the one that says the whole topic may have changed. */
-export type Tell = (topic: string, bytes: Buffer, whole: () => Buffer) => void;
+export type Notify = (topic: string, bytes: Buffer, whole: () => Buffer) => void;
 
 /** The owner of the subscriptions. */
 export interface LegacyClient {
@@ -16,15 +16,18 @@ export interface LegacyClient {
 }
 
 /** The subscriptions of a client that subscribes to resources one by one and is notified on its own stream. */
-export function legacySubscriptions({ view, quota, session }: LegacyClient, tell: Tell): ClientSubscriptions {
+export function legacySubscriptions(
+  { view, quota, session }: LegacyClient,
+  notify: Notify,
+): ClientSubscriptions {
   const { subject, clientInfo } = session.profile;
   return new ClientSubscriptions({
     view,
     quota,
     client: { era: 'legacy', message: undefined, subject, clientInfo, session },
-    hear: (uri, note) => {
+    onUpdate: (uri, note) => {
       const own = (): Buffer => notificationMessage(RESOURCE_UPDATED, { uri });
-      tell(uri, note === undefined ? own() : withoutSubscriptionId(note), own);
+      notify(uri, note === undefined ? own() : withoutSubscriptionId(note), own);
     },
   });
 }

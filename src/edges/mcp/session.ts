@@ -86,7 +86,7 @@ export class Session implements Caller, ClientSession {
     this.forwarded.ask(serverRequest, (bytes) => first?.(bytes) === true || this.send(bytes));
   };
 
-  hear(note: NotificationMessage): void {
+  notify(note: NotificationMessage): void {
     if (note.method !== 'notifications/message' || wantsLog(note, 'legacy', this.logLevel))
       this.send(note.bytes);
   }

@@ -138,7 +138,7 @@ export class SseClients {
     }
     response.writeHead(202).end();
     if (message.kind === 'notification') handleNotification(message, session);
-    else if (message.kind === 'response') session.forwarded.hear(message);
+    else if (message.kind === 'response') session.forwarded.receive(message);
     else {
       const { openRequests } = this.#options;
       const source = { caller: session, identity, inFlight: session.inFlight, session };

@@ -52,7 +52,7 @@ export class StdioClient implements Caller, ClientSession {
 
   readonly ask = (serverRequest: ServerRequest): void => this.forwarded.ask(serverRequest, this.#send);
 
-  hear(note: NotificationMessage): void {
+  notify(note: NotificationMessage): void {
     if (note.method !== 'notifications/message' || wantsLog(note, 'legacy', this.logLevel))
       this.#send(note.bytes);
   }

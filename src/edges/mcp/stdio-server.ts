@@ -137,7 +137,7 @@ class StdioServer {
   }
 
   #receiveOneWay(message: Exclude<Message, RequestMessage>): void {
-    if (message.kind === 'response') return this.#legacy?.forwarded.hear(message);
+    if (message.kind === 'response') return this.#legacy?.forwarded.receive(message);
     const legacy = this.#legacy;
     if (legacy === undefined) rules.handleCancelled(message, this.#inFlight);
     else

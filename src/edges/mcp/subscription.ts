@@ -49,13 +49,13 @@ export class Subscription {
     this.#waiting = new Map(filter.uris.map((uri) => [uri, new Cancellation()]));
     this.#send = send;
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
-    const hear: UpdateListener = (uri, note) => {
+    const onUpdate: UpdateListener = (uri, note) => {
       const own = (): Buffer =>
         notificationText(RESOURCE_UPDATED, `{"_meta":${this.#meta()},"uri":${JSON.stringify(uri)}}`);
       this.#notify(uri, note === undefined ? own() : withSubscriptionId(note, this.#idText), own);
     };
     const client = { era: 'modern', message, subject, clientInfo: undefined } as const;
-    this.#subscriptions = new ClientSubscriptions({ view, quota, client, hear });
+    this.#subscriptions = new ClientSubscriptions({ view, quota, client, onUpdate });
     if (filter.uris.length === 0) this.#acknowledge([]);
     else void this.#open();
   }

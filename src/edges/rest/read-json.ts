@@ -45,7 +45,7 @@ async function readBytes(
     return err({ code: 'BODY_NOT_JSON', reason: 'it ends too early' });
   }
   if (!isTooLarge) return ok(Buffer.concat(chunks));
-  await overhear(reader);
+  await discardRest(reader);
   return err({ code: 'BODY_TOO_LARGE', limitBytes });
 }
 
@@ -53,7 +53,7 @@ async function readBytes(
 const OVERHEAR_MS = 1_000;
 
 /** If the connection closes while the client still sends, the response is lost. */
-async function overhear(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+async function discardRest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const isOver = new Promise<true>((resolve) => {
     timer = setTimeout(() => resolve(true), OVERHEAR_MS);

@@ -3,7 +3,7 @@ export class ChangeSignal {
   readonly #waiting = new Set<() => void>();
 
   notify(): void {
-    for (const hear of [...this.#waiting]) hear();
+    for (const listener of [...this.#waiting]) listener();
   }
 
   /** Resolves at the next change, or when the signal is aborted. */

@@ -9,16 +9,16 @@ export interface ClientSession {
   /** Sends the client a server request on any available stream. */
   readonly ask: (serverRequest: ServerRequest) => void;
   /** Receives notifications of its own servers that belong to none of its requests. */
-  hear(note: NotificationMessage): void;
+  notify(note: NotificationMessage): void;
 }
 
 /**
  * Forwards a notification of the client's own server, except about tasks, whose ids differ for clients. Returns whether
  * it did.
  */
-export function tell(session: ClientSession | undefined, note: NotificationMessage): boolean {
+export function notifySession(session: ClientSession | undefined, note: NotificationMessage): boolean {
   if (session === undefined || taskIdsInNote(note).length > 0) return false;
-  session.hear(note);
+  session.notify(note);
   return true;
 }
 

@@ -3,7 +3,7 @@ import { err, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { ServerRequestRouter, refuseServerRequest } from './server-request-router.ts';
-import { tell, type ClientSession } from './client-session.ts';
+import { notifySession, type ClientSession } from './client-session.ts';
 import type { LinkChoice } from './link-choice.ts';
 import { UpstreamLogLevel } from './upstream-log-level.ts';
 import type {
@@ -131,7 +131,7 @@ export class PrivateLink {
       drained: () => undefined,
       ended: (cause) => void this.close(cause),
       requested: (serverRequest) => this.#asked(serverRequest),
-      notified: (note) => tell(session, note),
+      notified: (note) => notifySession(session, note),
     };
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(START_LIMIT_MS)]);
     const { profile: client, rights, isForAll: isShared = false } = choice;

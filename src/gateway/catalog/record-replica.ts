@@ -254,7 +254,7 @@ export class RecordReplica {
     const gone = recalled.filter(({ kind, id }) => this.#tables.find(kind, id) === undefined);
     const changed = [...records, ...gone.map((record): RecordChange => ({ ...record, body: undefined }))];
     this.#options.cache.remember(changed, () => this.#tables.everything());
-    this.#tell({ records: changed, isFirst });
+    this.#notify({ records: changed, isFirst });
   }
 
   /** The last readable version stays in force: dropping it could grant rights. */
@@ -284,11 +284,11 @@ export class RecordReplica {
     if (lowers === undefined || reason === undefined) return refusal;
     const { record, kind, name } = lowers;
     this.#unsaved.set(keyOf(record), record);
-    this.#tell({ records: [record], isFirst: false });
+    this.#notify({ records: [record], isFirst: false });
     return { code: 'REVOCATION_UNSAVED', kind, name, reason };
   }
 
-  #tell(change: RecordsChange): void {
+  #notify(change: RecordsChange): void {
     for (const listener of [...this.#listeners]) listener(change);
   }
 }

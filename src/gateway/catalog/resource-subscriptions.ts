@@ -49,18 +49,18 @@ export class ResourceSubscriptions {
   }
 
   /** Subscribes, unless the server already reports this resource. It may report updates before it has answered. */
-  async subscribe(uri: string, hear: UpdateListener): Promise<SubscriptionAnswer> {
+  async subscribe(uri: string, listener: UpdateListener): Promise<SubscriptionAnswer> {
     const subscription = this.#subscriptions.get(uri) ?? newSubscription(uri);
     this.#subscriptions.set(uri, subscription);
-    subscription.listeners.add(hear);
+    subscription.listeners.add(listener);
     const answer = await this.#reconcile(subscription);
-    if (answer.kind !== 'honoured') this.unsubscribe(uri, hear);
+    if (answer.kind !== 'honoured') this.unsubscribe(uri, listener);
     return answer;
   }
 
-  unsubscribe(uri: string, hear: UpdateListener): void {
+  unsubscribe(uri: string, listener: UpdateListener): void {
     const subscription = this.#subscriptions.get(uri);
-    if (subscription?.listeners.delete(hear) === true && subscription.listeners.size === 0)
+    if (subscription?.listeners.delete(listener) === true && subscription.listeners.size === 0)
       void this.#reconcile(subscription);
   }
 
@@ -92,9 +92,9 @@ export class ResourceSubscriptions {
   updated(uri: string, note: NotificationMessage): void {
     const notified = new Set<UpdateListener>();
     for (const subscribedUri of withParents(uri))
-      for (const hear of this.#subscriptions.get(subscribedUri)?.listeners ?? []) {
-        if (!notified.has(hear)) hear(subscribedUri, note);
-        notified.add(hear);
+      for (const listener of this.#subscriptions.get(subscribedUri)?.listeners ?? []) {
+        if (!notified.has(listener)) listener(subscribedUri, note);
+        notified.add(listener);
       }
     if (notified.size > 0) return;
     this.#log.debug('server told of a resource that nobody asked for', { server: this.#server, uri });
@@ -168,7 +168,7 @@ function newSubscription(uri: string): Subscription {
 }
 
 function notifyMissed({ uri, listeners }: Subscription): void {
-  for (const hear of [...listeners]) hear(uri, undefined);
+  for (const listener of [...listeners]) listener(uri, undefined);
 }
 
 /** The URI, and all URIs it may be part of, by path, query or fragment. */

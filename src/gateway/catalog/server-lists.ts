@@ -122,7 +122,7 @@ export class ServerLists {
   async readFirst(link: Link): Promise<void> {
     this.#link = link;
     const { listening } = link;
-    if (listening !== undefined && toldOf(link).length > 0) {
+    if (listening !== undefined && announcedKinds(link).length > 0) {
       const begun = listening.then(() => true);
       const isListening = await Promise.race([begun, sleep(LISTENING_WITHIN_MS, false, { ref: false })]);
       if (!isListening) void begun.then(() => this.#listeningBegan(link));
@@ -150,7 +150,7 @@ export class ServerLists {
 
   /** Notifications of the server may have been lost. All lists for which it announces changes may have changed. */
   missed(): void {
-    if (this.#link !== undefined) for (const kind of toldOf(this.#link)) this.changed(kind);
+    if (this.#link !== undefined) for (const kind of announcedKinds(this.#link)) this.changed(kind);
   }
 
   /** The link is gone; the next one is read in full. */
@@ -269,6 +269,6 @@ function isSame(one: readonly Definition[], other: readonly Definition[]): boole
 }
 
 /** The lists for which the server announces changes. */
-function toldOf({ capabilities }: Link): readonly ListKind[] {
+function announcedKinds({ capabilities }: Link): readonly ListKind[] {
   return LIST_KINDS.filter((kind) => declares(capabilities, LISTS[kind].capability, 'listChanged'));
 }

@@ -1,6 +1,6 @@
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { answerEmpty, type ServerRequestRouter, EMPTY_CLIENT } from './server-request-router.ts';
-import { tell, type SoleClient } from './client-session.ts';
+import { notifySession, type SoleClient } from './client-session.ts';
 import type { LinkEvents, OpenOptions } from '../ports/link.ts';
 
 /** The client that a server sees on its shared link. */
@@ -31,6 +31,6 @@ export function sharedLinkClient(
   return {
     profile: sole.profile,
     isShared: false,
-    events: { requested: router?.handle, notified: (note) => tell(sole.sessionFor(name), note) },
+    events: { requested: router?.handle, notified: (note) => notifySession(sole.sessionFor(name), note) },
   };
 }

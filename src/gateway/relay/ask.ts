@@ -129,20 +129,23 @@ async function step(
 const DETACHED: Call['client'] = { notify: () => undefined, ask: undefined };
 
 /** What a modern client sends back in a retry. */
-export type BroughtBack =
-  | { readonly kind: 'suspended'; readonly goOn: () => Promise<Answer> }
+export type ReturnedState =
+  | { readonly kind: 'suspended'; readonly resume: () => Promise<Answer> }
   /** The state that its server gave. */
   | { readonly kind: 'server'; readonly state: string }
   /** The client was sent to the inbox, and by now the call needs no approval. */
   | { readonly kind: 'inbox' };
 
 /** Undefined if the request brings no state. Answers for a server that gave no state are relayed unchanged. */
-export function broughtBack(call: Call, server: Server): Promise<Result<BroughtBack, Refusal>> | undefined {
+export function returnedState(
+  call: Call,
+  server: Server,
+): Promise<Result<ReturnedState, Refusal>> | undefined {
   const isRetry = call.era === 'modern' && memberOf(call.message.params, 'requestState') !== undefined;
   return isRetry ? open(call, server) : undefined;
 }
 
-async function open(call: Call, server: Server): Promise<Result<BroughtBack, Refusal>> {
+async function open(call: Call, server: Server): Promise<Result<ReturnedState, Refusal>> {
   const retry = retryOf(call.message);
   if ('fault' in retry)
     return err({
@@ -161,5 +164,5 @@ async function open(call: Call, server: Server): Promise<Result<BroughtBack, Ref
   const suspendable = taken.value;
   suspendable.answer(retry.responses);
   const { cancellation } = call;
-  return ok({ kind: 'suspended', goOn: () => step(call, server, { suspendable, cancellation }) });
+  return ok({ kind: 'suspended', resume: () => step(call, server, { suspendable, cancellation }) });
 }

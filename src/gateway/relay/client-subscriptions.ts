@@ -40,13 +40,13 @@ export interface ClientSubscriptionsOptions {
   /** The subscriber. If it has its own link to the server, that link is used. */
   readonly client: LinkUser;
   /** Receives updates until the subscriptions end. */
-  readonly hear: UpdateListener;
+  readonly onUpdate: UpdateListener;
 }
 
 interface ClientSubscription {
   target: Target | undefined;
   /** Receives updates from the time of the request to the server. */
-  hear: UpdateListener | undefined;
+  listener: UpdateListener | undefined;
   isOver: boolean;
   readonly answer: Promise<SubscriptionAnswer>;
 }
@@ -76,7 +76,7 @@ export class ClientSubscriptions {
     const asked = Promise.withResolvers<SubscriptionAnswer>();
     const subscription: ClientSubscription = {
       target: undefined,
-      hear: undefined,
+      listener: undefined,
       isOver: false,
       answer: asked.promise,
     };
@@ -107,7 +107,7 @@ export class ClientSubscriptions {
     subscription: ClientSubscription,
     cancellation: Cancellation,
   ): Promise<SubscriptionAnswer> {
-    const { view, hear, client } = this.#options;
+    const { view, onUpdate, client } = this.#options;
     const found = await view.resource(uri);
     if (!found.ok) return failed(found.error);
     const server = found.value;
@@ -124,10 +124,10 @@ export class ClientSubscriptions {
     }
     subscription.target = target.value;
     // Updates are dropped while the view hides the server, and resume when it is shown again.
-    subscription.hear = (...update) => {
-      if (view.servers.some(({ spec }) => spec.name === server.spec.name)) hear(...update);
+    subscription.listener = (...update) => {
+      if (view.servers.some(({ spec }) => spec.name === server.spec.name)) onUpdate(...update);
     };
-    const answer = await target.value.subscriptions.subscribe(uri, subscription.hear);
+    const answer = await target.value.subscriptions.subscribe(uri, subscription.listener);
     if (isOver(subscription)) target.value.release();
     return answer;
   }
@@ -137,8 +137,8 @@ export class ClientSubscriptions {
     subscription.isOver = true;
     this.#subscriptions.delete(uri);
     this.#options.quota.giveBack();
-    if (subscription.hear !== undefined)
-      subscription.target?.subscriptions.unsubscribe(uri, subscription.hear);
+    if (subscription.listener !== undefined)
+      subscription.target?.subscriptions.unsubscribe(uri, subscription.listener);
     subscription.target?.release();
   }
 }

@@ -26,8 +26,13 @@ export function deliver(call: Call, route: Route): Promise<Result<Reply, Refusal
     // The ping tells the shared link whether it needs authorization too.
     if (route.choice.kind !== 'shared' && reply.error.code === 'AUTHORIZATION_NEEDED')
       void answersPing(route.link, call);
-    const resend = (isUnsent: boolean): Promise<Result<Reply, Refusal>> => sendAnew(call, route, isUnsent);
-    return sendAgain({ call, server: route.server, refusal: reply.error, sentMs, resend });
+    return sendAgain({
+      call,
+      server: route.server,
+      refusal: reply.error,
+      sentMs,
+      resend: (isUnsent) => resend(call, route, isUnsent),
+    });
   });
 }
 
@@ -39,7 +44,7 @@ function sendOnce(call: Call, { server, link, choice }: Route): Promise<Result<R
     : levelSet.then(() => sendShared(call, server, link));
 }
 
-async function sendAnew(call: Call, route: Route, isUnsent: boolean): Promise<Result<Reply, Refusal>> {
+async function resend(call: Call, route: Route, isUnsent: boolean): Promise<Result<Reply, Refusal>> {
   const { server, link, choice } = route;
   if (choice.kind === 'shared') {
     const next = await linkOf(call, server, isUnsent ? link : undefined);

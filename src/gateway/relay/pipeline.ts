@@ -42,14 +42,15 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['resources/subscribe', subscribe],
   ['resources/unsubscribe', unsubscribe],
   ['completion/complete', complete],
-  ...TASK_METHODS.map((method): [string, Handler] => [method, (call) => answerTask(call, carryOut)]),
+  ...TASK_METHODS.map((method): [string, Handler] => [method, (call) => answerTask(call, execute)]),
 ]);
 
 async function list(call: Call, kind: ListKind): Promise<Answer> {
   const { view, message, era } = call;
   const member = memberOf(message.params, 'cursor');
   const cursor = textOf(message.bytes, member);
-  if (member !== undefined && cursor === undefined) return wrong('params.cursor', 'it must be a string');
+  if (member !== undefined && cursor === undefined)
+    return invalidParams('params.cursor', 'it must be a string');
   const page = await view.page(kind, era, {
     cursor,
     maxNameLength: nameBudgetOf(clientInfoOf(call, message)),
@@ -65,7 +66,7 @@ async function list(call: Call, kind: ListKind): Promise<Answer> {
 function relayNamed(call: Call, kind: 'tool' | 'prompt'): Promise<Answer> {
   const { message, view, cancellation } = call;
   const name = textOf(message.bytes, nameOf(message));
-  if (name === undefined) return rejected(call, misshapen('params.name'));
+  if (name === undefined) return rejected(call, notAString('params.name'));
   const found = kind === 'tool' ? view.tool(name, cancellation) : view.prompt(name, cancellation);
   return found instanceof Promise ? found.then((entry) => relayEntry(call, entry)) : relayEntry(call, found);
 }
@@ -87,7 +88,7 @@ function relayEntry(call: Call, found: Result<Entry, Refusal>): Promise<Answer> 
 
 /** Resolves a resource or template to its server and relays the call. */
 async function relayUri(call: Call, field: string, uri: string | undefined): Promise<Answer> {
-  if (uri === undefined) return rejected(call, misshapen(field));
+  if (uri === undefined) return rejected(call, notAString(field));
   const { view } = call;
   const found = call.method === 'resources/read' ? await view.resource(uri) : await view.template(uri);
   return found.ok ? relay(call, { server: found.value, name: undefined }) : rejected(call, found.error);
@@ -112,28 +113,29 @@ function complete(call: Call): Promise<Answer> {
 
 /** Adds task handling for the few requests that need it. */
 function relay(call: Call, target: Target): Promise<Answer> {
-  return concernsTasks(call, target.server) ? relayTasks(call, target, carryOut) : carryOut(call, target);
+  return concernsTasks(call, target.server) ? relayTasks(call, target, execute) : execute(call, target);
 }
 
-function carryOut(call: Call, target: Target): Promise<Answer> {
-  if (call.method !== 'tools/call') return proceed(call, target);
+/** Decides on a call and sends it, once what its caller has seen is known. */
+function execute(call: Call, target: Target): Promise<Answer> {
+  if (call.method !== 'tools/call') return decideAndSend(call, target);
   const { pending } = call.view.calls.policy;
   const known = pending === undefined ? learnLabels(call) : pending.then(() => learnLabels(call));
-  return known === undefined ? proceed(call, target) : known.then(() => proceed(call, target));
+  return known === undefined ? decideAndSend(call, target) : known.then(() => decideAndSend(call, target));
 }
 
 /** Decides on a call, obtains approval if needed, sends and records it. */
-function proceed(call: Call, target: Target): Promise<Answer> {
+function decideAndSend(call: Call, target: Target): Promise<Answer> {
   call.decidedLink = target.server.link;
   const decision = decide(call);
-  if (decision === undefined) return carry(call, target);
+  if (decision === undefined) return sendAndRecord(call, target);
   return approve(call, decision).then((answer) =>
-    answer === undefined ? carry(call, target) : withheld(call, answer, target.server),
+    answer === undefined ? sendAndRecord(call, target) : recordUnsent(call, answer, target.server),
   );
 }
 
 /** Sends and records a call. */
-function carry(call: Call, target: Target): Promise<Answer> {
+function sendAndRecord(call: Call, target: Target): Promise<Answer> {
   const record = beginRecord(call, target.server);
   call.trace = record?.trace;
   const end = (answer: Answer): Answer | Promise<Answer> =>
@@ -163,7 +165,7 @@ function approve(call: Call, decision: Exclude<Decision, { kind: 'allow' }>): Pr
 }
 
 /** A question to the client does not end its call, so it is not counted. */
-function withheld(call: Call, answer: Answer, server: Server | undefined): Answer {
+function recordUnsent(call: Call, answer: Answer, server: Server | undefined): Answer {
   if (answer.kind === 'refused') return recordRefusal(call, answer.refusal, server);
   recordedCall(call)?.('question', 0);
   return answer;
@@ -200,7 +202,7 @@ async function runConfigurationTool(call: Call): Promise<Answer> {
   await call.view.calls.policy.pending;
   const decision = decide(call);
   const answer = decision && (await approve(call, decision));
-  if (answer !== undefined) return withheld(call, answer, undefined);
+  if (answer !== undefined) return recordUnsent(call, answer, undefined);
   const record = beginRecord(call, undefined);
   const run = call.configurationTool?.call(call) ?? Promise.reject(new Error('resolved to no tool'));
   const answered = run.then((result): Answer => ({ kind: 'own', result }));
@@ -216,10 +218,10 @@ function textAt({ message }: Call, key: string): string | undefined {
   return textOf(message.bytes, memberOf(message.params, key));
 }
 
-function misshapen(field: string): Refusal {
+function notAString(field: string): Refusal {
   return { code: 'PARAMS_INVALID', field, reason: 'it must be a string' };
 }
 
-function wrong(field: string, reason: string): Answer {
+function invalidParams(field: string, reason: string): Answer {
   return refused({ code: 'PARAMS_INVALID', field, reason });
 }

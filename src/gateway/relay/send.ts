@@ -2,7 +2,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { withoutRetry } from '../../protocol/server-requests.ts';
 import type { Server } from '../catalog/server.ts';
 import type { Link } from '../ports/link.ts';
-import { askAndDeliver, broughtBack, type BroughtBack } from './ask.ts';
+import { askAndDeliver, returnedState, type ReturnedState } from './ask.ts';
 import { concernsCache, sendCached } from './cached-send.ts';
 import { type Answer, type Call, refused, type Target } from './call.ts';
 import { newTraceFor } from './record.ts';
@@ -20,16 +20,16 @@ function sendInTurn(call: Call, target: Target): Promise<Answer> {
   call.name = target.name;
   call.timeoutMs = target.server.spec.timeoutMs;
   call.trace ??= newTraceFor(call.message, call.view.telemetry);
-  const brought = broughtBack(call, target.server);
-  return brought === undefined
+  const returned = returnedState(call, target.server);
+  return returned === undefined
     ? queueUp(call, target)
-    : brought.then((back) => (back.ok ? resume(call, target, back.value) : refused(back.error)));
+    : returned.then((state) => (state.ok ? resumed(call, target, state.value) : refused(state.error)));
 }
 
-function resume(call: Call, target: Target, back: BroughtBack): Answer | Promise<Answer> {
-  if (back.kind === 'suspended') return back.goOn();
-  if (back.kind === 'inbox') call.message = withoutRetry(call.message);
-  else call.requestState = back.state;
+function resumed(call: Call, target: Target, returned: ReturnedState): Answer | Promise<Answer> {
+  if (returned.kind === 'suspended') return returned.resume();
+  if (returned.kind === 'inbox') call.message = withoutRetry(call.message);
+  else call.requestState = returned.state;
   return queueUp(call, target);
 }
 

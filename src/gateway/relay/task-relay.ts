@@ -18,7 +18,7 @@ import type { Server } from '../catalog/server.ts';
 import { knowsTasks, makesTasks, offersTasks } from './task-support.ts';
 
 /** Decides on a call whose server is known, sends it and records its outcome. */
-export type CarryOut = (call: Call, target: Target) => Promise<Answer>;
+export type ExecuteCall = (call: Call, target: Target) => Promise<Answer>;
 
 /** Whether a request involves tasks. Checked for every request to a server. */
 export function concernsTasks(call: Call, server: Server): boolean {
@@ -37,7 +37,7 @@ function mayMakeTask(call: Call, server: Server): boolean {
 }
 
 /** Carries out a call that may create a task or belongs to one. */
-export async function relayTasks(call: Call, target: Target, carryOut: CarryOut): Promise<Answer> {
+export async function relayTasks(call: Call, target: Target, execute: ExecuteCall): Promise<Answer> {
   const { view, message, subject } = call;
   const { server } = target;
   const refusal = whyNot(call, server);
@@ -47,13 +47,13 @@ export async function relayTasks(call: Call, target: Target, carryOut: CarryOut)
   const ids = isSettled ? undefined : await view.tasks?.ids();
   if (ids === undefined) {
     if (isDropped) call.task = { isDropped };
-    return carryOut(call, target);
+    return execute(call, target);
   }
   const related = relatedTo(call, server, ids);
   if (!related.ok) return recordRefusal(call, related.error, server);
   call.task = { related: related.value, isDropped };
   const own = related.value === undefined ? [] : [related.value];
-  return relayOwn(call, target, { carryOut, own, wrap: wrapping(ids, server, subject) });
+  return relayOwn(call, target, { execute, own, wrap: wrapping(ids, server, subject) });
 }
 
 export function wrapping(ids: TaskIds, { spec }: Server, subject: string): (inner: string) => string {
@@ -61,7 +61,7 @@ export function wrapping(ids: TaskIds, { spec }: Server, subject: string): (inne
 }
 
 interface OwnTasks {
-  readonly carryOut: CarryOut;
+  readonly execute: ExecuteCall;
   /** The server's ids of the tasks that the request is about. */
   readonly own: readonly string[];
   readonly wrap: (inner: string) => string;
@@ -71,7 +71,7 @@ interface OwnTasks {
 export async function relayOwn(
   call: Call,
   target: Target,
-  { carryOut, own, wrap }: OwnTasks,
+  { execute, own, wrap }: OwnTasks,
 ): Promise<Answer> {
   const notifications = new TaskNotifications({
     pass: (note, bytes) => call.client.notify(note, bytes),
@@ -82,7 +82,7 @@ export async function relayOwn(
   call.taskNotifications = notifications;
   const { method } = call;
   // Task ids may be anywhere in the answer, so all of it is parsed.
-  const answered = await carryOut(call, target);
+  const answered = await execute(call, target);
   if (answered.kind !== 'relayed') return answered;
   const { message, era: from } = answered.reply;
   for (const { id } of taskIdsInReply(message, { method, from })) notifications.own(id);

@@ -6,7 +6,7 @@ import { type Answer, type Call, refused } from './call.ts';
 import { recordRefusal } from './record.ts';
 import type { TaskIds } from '../ports/sealing.ts';
 import type { Server } from '../catalog/server.ts';
-import { type CarryOut, relayOwn, wrapping } from './task-relay.ts';
+import { type ExecuteCall, relayOwn, wrapping } from './task-relay.ts';
 import { listsTasks, offersTasks } from './task-support.ts';
 
 export const TASK_METHODS: readonly string[] = [
@@ -24,14 +24,14 @@ export const TASKS_MISSING: Refusal = {
 };
 
 /** Answers a task request by asking the server named in the task id; no task state is kept in between. */
-export async function answerTask(call: Call, carryOut: CarryOut): Promise<Answer> {
+export async function answerTask(call: Call, execute: ExecuteCall): Promise<Answer> {
   const { view, message, era, method } = call;
   const isList = method === 'tasks/list';
   if (view.tasks === undefined || !offersTasks(view, call) || (isList && !view.tasks.isAlone))
     return refused({ code: 'METHOD_UNKNOWN', method });
   if (era === 'modern' && !declaresTasks(message)) return refused(TASKS_MISSING);
   const ids = await view.tasks.ids();
-  if (isList) return listTasks(call, ids, carryOut);
+  if (isList) return listTasks(call, ids, execute);
   const taskId = textOf(message.bytes, taskIdOf(message));
   if (taskId === undefined)
     return refused({ code: 'PARAMS_INVALID', field: 'params.taskId', reason: 'it must be a string' });
@@ -41,7 +41,7 @@ export async function answerTask(call: Call, carryOut: CarryOut): Promise<Answer
   // The parameter is the source of truth (2025-11-25, basic/utilities/tasks#associating-task-related-messages).
   call.task = { related: inner };
   const wrap = wrapping(ids, server, call.subject);
-  return relayOwn(call, { server, name: inner }, { carryOut, own: [inner], wrap });
+  return relayOwn(call, { server, name: inner }, { execute, own: [inner], wrap });
 }
 
 function find(
@@ -72,7 +72,7 @@ interface Start {
  * Lists the tasks of all servers that support it, one server after the other. Call only if all listed tasks belong to
  * the client. A server that cannot be reached is skipped; it is an error only if it is the only one.
  */
-async function listTasks(call: Call, ids: TaskIds, carryOut: CarryOut): Promise<Answer> {
+async function listTasks(call: Call, ids: TaskIds, execute: ExecuteCall): Promise<Answer> {
   const { view, message, subject } = call;
   const servers = view.servers.filter(listsTasks);
   const given = memberOf(message.params, 'cursor');
@@ -85,7 +85,7 @@ async function listTasks(call: Call, ids: TaskIds, carryOut: CarryOut): Promise<
     if (server === undefined) break;
     const cursor = start?.cursor;
     call.message = ownRequest('tasks/list', cursor === undefined ? {} : { cursor });
-    const answered = await carryOut(call, { server, name: undefined });
+    const answered = await execute(call, { server, name: undefined });
     const page = answered.kind === 'relayed' ? tasksIn(answered.reply.message) : undefined;
     if (page === undefined && servers.length === 1) return answered;
     const wrap = wrapping(ids, server, subject);

@@ -11,18 +11,18 @@ export async function startServers(
   onSettled: (status: ServerStatus) => void,
 ): Promise<readonly ServerStatus[]> {
   const wanted = new Set(names);
-  const tell = (name: string): void => {
+  const report = (name: string): void => {
     const status = serverStatuses(catalog).find((one) => one.name === name);
     if (status !== undefined) onSettled(status);
   };
-  for (const { name } of catalog.rejected) if (wanted.has(name)) tell(name);
+  for (const { name } of catalog.rejected) if (wanted.has(name)) report(name);
   await Promise.all(
     catalog.servers
       .filter(({ spec }) => wanted.has(spec.name))
       .map(async (server) => {
         server.start();
         await server.settled();
-        tell(server.spec.name);
+        report(server.spec.name);
       }),
   );
   return serverStatuses(catalog).filter(({ name }) => wanted.has(name));

@@ -56,7 +56,7 @@ export async function createToken(
     subject: by,
     action: 'token.create',
     target: { kind: 'token', id, name: input.name },
-    after: toldOf(kept),
+    after: auditedFields(kept),
   });
   return added.ok ? ok({ text, kept }) : added;
 }
@@ -71,6 +71,6 @@ export function revokeToken(
 }
 
 /** The part that may be shown: nothing that could be used as the token. */
-function toldOf({ scopes, expiresMs }: StoredToken): unknown {
+function auditedFields({ scopes, expiresMs }: StoredToken): unknown {
   return { scopes, ...(expiresMs !== undefined && { expiresAt: new Date(expiresMs).toISOString() }) };
 }

@@ -89,7 +89,7 @@ export class ModuleProcess {
     });
     this.ended = this.#child.ended.then((end) => this.#end(end));
     this.#looking = setInterval(() => void this.#lookAtMemory(), LOOK_AT_MEMORY_MS).unref();
-    this.#tell({ ...parts.command.load, mark: this.#mark });
+    this.#send({ ...parts.command.load, mark: this.#mark });
     this.loaded = this.#withinLimit(loading);
   }
 
@@ -120,7 +120,7 @@ export class ModuleProcess {
       const { cancellation } = call;
       const cancel = (): void => {
         underWay.isOver = true;
-        this.#tell({ kind: 'cancel', id: underWay.id });
+        this.#send({ kind: 'cancel', id: underWay.id });
         setTimeout(() => void this.#askIfBlocked(underWay.id), OVER_LIMIT_MS).unref();
         reject(new Cancelled());
       };
@@ -130,7 +130,7 @@ export class ModuleProcess {
         if (this.#isRetired && this.#calls.size === 0) void this.#child.end();
       };
       const underWay = this.#calls.add({ tool, call, settle });
-      this.#tell({ kind: 'call', id: underWay.id, tool, args: args.text });
+      this.#send({ kind: 'call', id: underWay.id, tool, args: args.text });
       if (cancellation.isCancelled) cancel();
       else cancellation.addListener(cancel);
       if (this.#isGone) this.#endCalls();
@@ -157,11 +157,11 @@ export class ModuleProcess {
     }
     if (this.#isKilled) return;
     const message = readMessage(line.subarray(mark.length).toString());
-    if (message.ok) this.#hear(message.value);
+    if (message.ok) this.#handle(message.value);
     else this.#kill({ code: 'PROCESS_OUTPUT_INVALID', reason: message.error });
   }
 
-  #hear(message: FromRunner): void {
+  #handle(message: FromRunner): void {
     switch (message.kind) {
       case 'file':
         return this.#parts.onFile(message.path);
@@ -210,7 +210,7 @@ export class ModuleProcess {
   }
 
   async #ask({ id, message, schema }: AskMessage, underWay: CallInFlight | undefined): Promise<void> {
-    const answer = (given: AskAnswer): void => this.#tell({ kind: 'answer', id, answer: given });
+    const answer = (given: AskAnswer): void => this.#send({ kind: 'answer', id, answer: given });
     if (underWay === undefined || underWay.isOver || underWay.asking >= OPEN_ASKS) {
       answer(NOBODY);
       return;
@@ -221,7 +221,7 @@ export class ModuleProcess {
     underWay.asking -= 1;
   }
 
-  #tell(message: ToRunner): void {
+  #send(message: ToRunner): void {
     this.#child.write([Buffer.from(`${JSON.stringify(message)}\n`)]);
     this.#unread.written();
   }
@@ -238,7 +238,7 @@ export class ModuleProcess {
     if (this.#calls.get(id) === undefined || this.hasEnded) return;
     const ping = ++this.#lastPing;
     const answered = new Promise<true>((resolve) => this.#pings.set(ping, () => resolve(true)));
-    this.#tell({ kind: 'ping', id: ping });
+    this.#send({ kind: 'ping', id: ping });
     const isAnswering = await atMost(answered, PING_LIMIT_MS);
     this.#pings.delete(ping);
     if (isAnswering === true) {

@@ -185,10 +185,10 @@ class ModuleSource implements BuiltInSource {
     const isMended = this.#brokenBy !== undefined;
     this.#manifest = serving.manifest;
     this.#brokenBy = undefined;
-    if (isMended || (isOther && (!isFirst || this.#changes > 0))) this.#tell();
+    if (isMended || (isOther && (!isFirst || this.#changes > 0))) this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 
@@ -234,7 +234,7 @@ class ModuleSource implements BuiltInSource {
       : 'changed function module cannot be loaded';
     this.#deps.log.warn(message, { module: this.#spec.path, fault });
     this.#brokenBy = `it was changed, and cannot be loaded: ${fault}`;
-    this.#tell();
+    this.#notify();
   }
 }
 

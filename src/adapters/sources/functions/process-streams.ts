@@ -31,7 +31,7 @@ export class OutputLog {
   line(line: Buffer): void {
     const nowMs = performance.now();
     if (nowMs - this.#spanStartMs > SPAN_MS) {
-      this.#tellLeftOut();
+      this.#reportDropped();
       this.#spanStartMs = nowMs;
       this.#inSpan = 0;
     }
@@ -45,11 +45,11 @@ export class OutputLog {
 
   /** Call at the end of the output. */
   end(): void {
-    this.#tellLeftOut();
+    this.#reportDropped();
     this.#inSpan = 0;
   }
 
-  #tellLeftOut(): void {
+  #reportDropped(): void {
     const lines = this.#inSpan - LINES_PER_SPAN;
     if (lines > 0)
       this.#log.info('a function writes too much output: lines are dropped', { module: this.#module, lines });

@@ -163,7 +163,7 @@ class FilterProcess {
       inherits: 'language',
     });
     const lines = new LineSplitter(Number.POSITIVE_INFINITY, {
-      line: (line) => this.#hear(JSON.parse(line.toString()) as FromFilterWorker), // our own script wrote it
+      line: (line) => this.#handle(JSON.parse(line.toString()) as FromFilterWorker), // our own script wrote it
       tooLong: () => undefined,
     });
     this.#child.onOutput((chunk) => lines.push(chunk));
@@ -192,7 +192,7 @@ class FilterProcess {
     return this.#child.end();
   }
 
-  #hear(message: FromFilterWorker): void {
+  #handle(message: FromFilterWorker): void {
     clearTimeout(this.#timer);
     this.#isReady = true;
     if (message.kind === 'done') this.#settle(message.result);

@@ -142,13 +142,13 @@ export class CallRecorder implements CallLog {
       const batch = { chain, seq: this.#seq + 1, previous: this.#hash, entries: this.#batch };
       const saved = await attempt(() => store.addCalls(batch, this.#retention()));
       if (!saved.ok) {
-        this.#tellFailure(saved.error);
+        this.#logFailure(saved.error);
         return;
       }
       this.#hash = saved.value;
       this.#seq += this.#batch.length;
       this.#batch = [];
-      this.#tellSuccess();
+      this.#logRecovery();
     } while (this.#waiting.length >= BATCH || (this.#isClosing && this.#waiting.length > 0));
   }
 
@@ -157,7 +157,7 @@ export class CallRecorder implements CallLog {
       async () => (await this.#options.open()) ?? ok(undefined),
     );
     if (!opened.ok) {
-      this.#tellFailure(opened.error);
+      this.#logFailure(opened.error);
       return undefined;
     }
     if (opened.value === undefined) {
@@ -207,7 +207,7 @@ export class CallRecorder implements CallLog {
     };
   }
 
-  #tellFailure(error: Refusal): void {
+  #logFailure(error: Refusal): void {
     if (!this.#isFailing)
       this.#options.log.error('activity: calls cannot be recorded now; the last ones are kept in memory', {
         cause: sentenceOf(error),
@@ -216,7 +216,7 @@ export class CallRecorder implements CallLog {
     this.#isFailing = true;
   }
 
-  #tellSuccess(): void {
+  #logRecovery(): void {
     if (this.#isFailing) this.#options.log.info('activity: calls are recorded again');
     this.#isFailing = false;
   }

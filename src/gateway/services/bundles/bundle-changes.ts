@@ -93,7 +93,7 @@ async function changeOf(
 
 function eventOf({ item, former }: Planned, options: ChangesOptions): AuditEvent | undefined {
   const { author, state } = options;
-  const tell = (action: string, target: AuditTarget, shown: (one: BundleItem) => unknown): AuditEvent => ({
+  const event = (action: string, target: AuditTarget, shown: (one: BundleItem) => unknown): AuditEvent => ({
     atMs: author.atMs,
     subject: author.by,
     action,
@@ -105,16 +105,20 @@ function eventOf({ item, former }: Planned, options: ChangesOptions): AuditEvent
   const shownEntry = (one: BundleItem): unknown => shownItem(one, options);
   switch (item.kind) {
     case 'gateway':
-      return tell(`gateway.${verb}`, gatewayTarget(item.name), shownEntry);
+      return event(`gateway.${verb}`, gatewayTarget(item.name), shownEntry);
     case 'tool':
-      return tell(`tool.${verb}`, toolTarget([CUSTOM_SERVER, CUSTOM_SERVER_IDENTITY, item.name]), shownEntry);
+      return event(
+        `tool.${verb}`,
+        toolTarget([CUSTOM_SERVER, CUSTOM_SERVER_IDENTITY, item.name]),
+        shownEntry,
+      );
     case 'function':
-      return tell('function.add', gatewayTarget(CUSTOM_SERVER), shownEntry);
+      return event('function.add', gatewayTarget(CUSTOM_SERVER), shownEntry);
     case 'trust':
-      return tell('gateway.trust', gatewayTarget(item.name), ({ members }) => members);
+      return event('gateway.trust', gatewayTarget(item.name), ({ members }) => members);
     case 'override': {
       const { server, identity, name } = item.value;
-      return tell('tool.update', toolTarget([server, identity, name]), shownEntry);
+      return event('tool.update', toolTarget([server, identity, name]), shownEntry);
     }
     case 'toolset':
       return eventOfSaving(author, former?.kind === 'toolset' ? former.value : undefined, item.value);
@@ -122,14 +126,14 @@ function eventOf({ item, former }: Planned, options: ChangesOptions): AuditEvent
       return eventOfEquipping(author, state.bundle.equipped, item.value);
     case 'preference': {
       const { name } = item;
-      return tell(
+      return event(
         'preference.update',
         { kind: 'preference', id: name, name },
         ({ members }) => members['value'],
       );
     }
     case 'policy_rules':
-      return tell('policy.rules', RULES_TARGET, ({ members }) => members['rules']);
+      return event('policy.rules', RULES_TARGET, ({ members }) => members['rules']);
   }
 }
 
