@@ -3,12 +3,12 @@ import { Cancellation } from '../../src/core/cancellation.ts';
 
 it('a cancellation is reported once, with the first reason', () => {
   const cancellation = new Cancellation();
-  let heard = 0;
-  cancellation.addListener(() => (heard += 1));
-  expect([cancellation.isCancelled, cancellation.reason, heard]).toEqual([false, undefined, 0]);
+  let calls = 0;
+  cancellation.addListener(() => (calls += 1));
+  expect([cancellation.isCancelled, cancellation.reason, calls]).toEqual([false, undefined, 0]);
   cancellation.cancel('first');
   cancellation.cancel('second');
-  expect([cancellation.isCancelled, cancellation.reason, heard]).toEqual([true, 'first', 1]);
+  expect([cancellation.isCancelled, cancellation.reason, calls]).toEqual([true, 'first', 1]);
 });
 it('a cancellation without a reason has none, even if a later one gives one', () => {
   const cancellation = new Cancellation();
@@ -17,58 +17,58 @@ it('a cancellation without a reason has none, even if a later one gives one', ()
   expect([cancellation.isCancelled, cancellation.reason]).toEqual([true, undefined]);
 });
 it('every listener is called except removed ones, however many there are', () => {
-  const heard: string[] = [];
+  const calls: string[] = [];
   const cancellation = new Cancellation();
-  const [first, second, third] = ['first', 'second', 'third'].map((name) => () => heard.push(name));
+  const [first, second, third] = ['first', 'second', 'third'].map((name) => () => calls.push(name));
   for (const listener of [first, second, third]) cancellation.addListener(() => listener?.());
-  const removed = (): void => void heard.push('removed');
+  const removed = (): void => void calls.push('removed');
   cancellation.addListener(removed);
   cancellation.removeListener(removed);
   cancellation.cancel();
   const other = new Cancellation();
   other.addListener(removed);
   other.removeListener(removed);
-  other.addListener(() => heard.push('fourth'));
+  other.addListener(() => calls.push('fourth'));
   other.cancel();
-  expect(heard).toEqual(['first', 'second', 'third', 'fourth']);
+  expect(calls).toEqual(['first', 'second', 'third', 'fourth']);
 });
 it('a listener sees the cancelled state, and may cancel again without being called again', () => {
   const cancellation = new Cancellation();
-  const heard: boolean[] = [];
+  const calls: boolean[] = [];
   cancellation.addListener(() => {
-    heard.push(cancellation.isCancelled);
+    calls.push(cancellation.isCancelled);
     cancellation.cancel('again');
   });
   cancellation.cancel('once');
-  expect([heard, cancellation.reason]).toEqual([[true], 'once']);
+  expect([calls, cancellation.reason]).toEqual([[true], 'once']);
 });
 it('a listener added afterwards is not called: check isCancelled first', () => {
   const cancellation = new Cancellation();
   cancellation.cancel();
-  let heard = 0;
-  cancellation.addListener(() => (heard += 1));
+  let calls = 0;
+  cancellation.addListener(() => (calls += 1));
   cancellation.cancel();
-  expect(heard).toBe(0);
+  expect(calls).toBe(0);
 });
 
 describe('a listener added for the duration of a promise', () => {
   it('is called on cancellation, and immediately if already cancelled', async () => {
     const cancellation = new Cancellation();
-    const heard: string[] = [];
+    const calls: string[] = [];
     const { promise, resolve } = Promise.withResolvers<string>();
-    const during = cancellation.during(() => heard.push('before'), promise);
+    const during = cancellation.during(() => calls.push('before'), promise);
     cancellation.cancel();
-    const late = cancellation.during(() => heard.push('at once'), promise);
+    const late = cancellation.during(() => calls.push('at once'), promise);
     resolve('settled');
-    expect([await during, await late, heard]).toEqual(['settled', 'settled', ['before', 'at once']]);
+    expect([await during, await late, calls]).toEqual(['settled', 'settled', ['before', 'at once']]);
   });
 
   it('is not called after the promise has settled', async () => {
     const cancellation = new Cancellation();
-    let heard = 0;
-    await cancellation.during(() => (heard += 1), Promise.resolve());
-    await cancellation.during(() => (heard += 1), Promise.reject(new Error('x'))).catch(() => undefined);
+    let calls = 0;
+    await cancellation.during(() => (calls += 1), Promise.resolve());
+    await cancellation.during(() => (calls += 1), Promise.reject(new Error('x'))).catch(() => undefined);
     cancellation.cancel();
-    expect(heard).toBe(0);
+    expect(calls).toBe(0);
   });
 });

@@ -116,12 +116,12 @@ describe.each(CAUSE_CODES)('%s', (code) => {
 
   it('determines how its server is retried', () => {
     const state = { time: 'restarting', change: 'refused', sign_in: 'unauthorized' }[RECOVERY[code]];
-    const life = nextState(INITIAL_STATE, { kind: 'ended', cause: causeOf(code), nowMs: 0, chance: 0.5 });
-    expect(life.state).toBe(state);
+    const next = nextState(INITIAL_STATE, { kind: 'ended', cause: causeOf(code), nowMs: 0, chance: 0.5 });
+    expect(next.state).toBe(state);
   });
 });
 
-it('docs/CAUSES.md lists all of them, in this order', () => {
+it('docs/CAUSES.md lists all causes in the same order', () => {
   const recovery = { time: 'time', change: 'a change', sign_in: 'a sign-in' } as const;
   const rows = CAUSE_CODES.map((code) => {
     const cells = [`\`${code}\``, causeText(causeOf(code)), recovery[RECOVERY[code]], remedyOf(code)];

@@ -12,7 +12,7 @@ it.each([
   ['c a b', ['a', 'a', 'b']],
   ['c b a', ['a', 'a', 'a']],
 ] as const)(
-  'a chain that is left in order %s always knows its oldest element, and is intact afterwards',
+  'a chain whose elements are removed in order %s always knows its oldest one, and can be reused',
   (order, oldest) => {
     const chain = new Chain<Name>();
     for (const round of [1, 2]) {

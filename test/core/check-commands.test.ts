@@ -11,14 +11,14 @@ const FOUND: CommandFacts = {
 
 it.each<[string, Partial<CommandFacts>, readonly string[]]>([
   ['found', {}, ['ok "npx" is /usr/bin/npx.']],
-  ['found where it is named', { command: '/usr/bin/npx' }, ['ok "/usr/bin/npx" is there.']],
+  ['given as an existing path', { command: '/usr/bin/npx' }, ['ok "/usr/bin/npx" is there.']],
   [
     'absent',
     { location: { kind: 'absent' } },
     ['problem The command "npx" was not found in any folder of PATH, so the server cannot be started.'],
   ],
   [
-    'absent, with a path',
+    'absent, given as a path',
     { command: './run', location: { kind: 'absent' } },
     ['problem There is no file "./run", so the server cannot be started.'],
   ],
@@ -28,19 +28,19 @@ it.each<[string, Partial<CommandFacts>, readonly string[]]>([
     ['problem "npx" is /usr/bin/npx, which may not be executed, so the server cannot be started.'],
   ],
   [
-    'found, but its folder is not there',
+    'found, but without its working folder',
     { cwdIs: 'absent' },
     ['problem Its working folder "/work" does not exist, so it cannot be started.'],
   ],
   [
-    'absent, and its folder is a file',
+    'absent, with a file as its working folder',
     { cwdIs: 'no folder', location: { kind: 'absent' } },
     [
       'problem Its working folder "/work" is not a folder, so it cannot be started.',
       'problem The command "npx" was not found in any folder of PATH, so the server cannot be started.',
     ],
   ],
-])('a command that is %s', (_, facts, expected) => {
+])('the check reports a command that is %s', (_, facts, expected) => {
   const found = checkCommands([{ ...FOUND, ...facts }]);
   expect(found.map(({ level, message }) => `${level} ${message}`)).toEqual(expected);
 });
@@ -66,7 +66,7 @@ it.each([
   expect(checkCommands([{ ...FOUND, command, location: { kind: 'absent' } }])).toMatchObject([{ remedy }]);
 });
 
-it('a path with spaces is not taken for a command line', () => {
+it('a path with spaces is not mistaken for a command line', () => {
   const facts = { ...FOUND, command: '/opt/My App/run', location: { kind: 'absent' } } as const;
   expect(checkCommands([facts])).toMatchObject([{ remedy: expect.stringMatching(/^Install it/) as unknown }]);
 });

@@ -28,11 +28,11 @@ describe('the config', () => {
   });
 
   it('is reported with its location and what determined it', () => {
-    const words = (['--config', 'ASSAY_CONFIG', 'ASSAY_HOME', 'default'] as const).map((origin) => {
+    const phrases = (['--config', 'ASSAY_CONFIG', 'ASSAY_HOME', 'default'] as const).map((origin) => {
       const [found] = checkConfig({ path: '/x', origin, settingFaults: [], reading: GOOD });
       return found?.message.replace(/.* It is /, '');
     });
-    expect(words).toEqual([
+    expect(phrases).toEqual([
       'named by --config.',
       'named by ASSAY_CONFIG.',
       'mcp.json in the folder set by --home or ASSAY_HOME.',
@@ -40,13 +40,13 @@ describe('the config', () => {
     ]);
   });
 
-  it('that cannot be read is a problem', () => {
+  it('is a problem if it cannot be read', () => {
     check({ kind: 'refused', sentence: 'It cannot be read.', isAbsent: true }, [
       ['problem', '/c/mcp.json', 'It cannot be read. It is named by ASSAY_CONFIG.'],
     ]);
   });
 
-  it('without servers is a problem', () => {
+  it('is a problem if it has no servers', () => {
     check({ ...GOOD, servers: 0 }, [
       [
         'problem',
@@ -78,7 +78,7 @@ describe('the config', () => {
     ]);
   });
 
-  it('with plaintext secrets is a warning if others can access the file', () => {
+  it('is a warning if others can access its plaintext secrets', () => {
     const warned = (reading: Partial<Read>): boolean =>
       checkConfig({
         path: '/c',
@@ -100,7 +100,7 @@ describe('the config', () => {
     expect(warned({ mode: 0o644, clearSecrets: [], secretArguments: [] })).toBe(false);
   });
 
-  it('is not all: a variable that is not a setting is a problem too', () => {
+  it('is reported together with invalid settings in the environment', () => {
     const [fault] = checkConfig({ path: '/c', origin: 'default', settingFaults: ['So.'], reading: GOOD });
     expect([fault?.level, fault?.about, fault?.message]).toEqual(['problem', 'environment', 'So.']);
   });

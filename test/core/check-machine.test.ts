@@ -88,7 +88,7 @@ it.each<[Partial<HomeFacts>, readonly string[]]>([
       'warning What was last seen of the servers cannot be read (permission denied), so each start waits for all of them.',
     ],
   ],
-])('a home with %j', (facts, expected) => {
+])('the home is reported with all its problems: %j', (facts, expected) => {
   const found = checkHome({ ...GOOD, ...facts });
   expect(found.map(({ level, message }) => `${level} ${message}`)).toEqual(expected);
 });
@@ -97,7 +97,7 @@ it.each([
   [undefined, []],
   [1_024, []],
   [1_023, ['warning']],
-])('a limit of %s open files', (max, levels) => {
+])('a limit of %s open files is a warning only below 1,024', (max, levels) => {
   expect(checkOpenFiles(max).map(({ level }) => level)).toEqual(levels);
 });
 
@@ -112,6 +112,6 @@ it.each<[StoreFacts, readonly string[]]>([
     { kind: 'database', place: 'db/assay', is: 'at fault', fault: 'nothing listens there' },
     ['problem The store cannot be used (nothing listens there), so nothing can be kept in it.'],
   ],
-])('a store %j', (facts, expected) => {
+])('the store is reported with its state: %j', (facts, expected) => {
   expect(checkStore(facts).map(({ level, message }) => `${level} ${message}`)).toEqual(expected);
 });

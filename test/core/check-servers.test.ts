@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Cause } from '../../src/core/cause.ts';
 import { checkServers, type ServerFacts } from '../../src/core/check-servers.ts';
 
-const NOBODY: ReadonlySet<string> = new Set();
+const NONE_REPORTED: ReadonlySet<string> = new Set();
 
 const EXITED: Cause = { code: 'PROCESS_EXITED', exitCode: 3 };
 
@@ -31,7 +31,7 @@ it('a ready server is reported with its revision and number of tools', () => {
     },
     warnings: [],
   };
-  expect(checkServers([facts], NOBODY)).toEqual([
+  expect(checkServers([facts], NONE_REPORTED)).toEqual([
     {
       check: 'servers',
       level: 'ok',
@@ -50,20 +50,20 @@ it.each([
     [REFUSED, INVALID],
     'tools/list failed: -32603 no; prompts/list returned a result that is not a list: it has no "prompts" array',
   ],
-])('a ready server that could not list everything is a problem, with each cause', (listFaults, told) => {
+])('a ready server that could not list everything is a problem, with each cause', (listFaults, details) => {
   const condition = { kind: 'up', era: 'legacy', revision: '2025-11-25', readyAfterMs: 12 } as const;
   const facts = down(EXITED, { condition: { ...condition, tools: [], listFaults, offered: undefined } });
-  const [found] = checkServers([facts], NOBODY);
+  const [found] = checkServers([facts], NONE_REPORTED);
   expect([found?.level, found?.code, found?.message]).toEqual([
     'problem',
     'LIST_REFUSED',
-    `Ready, with 2025-11-25 (legacy), but some of its lists could not be read: ${told}.`,
+    `Ready, with 2025-11-25 (legacy), but some of its lists could not be read: ${details}.`,
   ]);
 });
 
 it('a server that is not ready is a problem, with its cause, code and last output', () => {
   const condition = { kind: 'down', cause: EXITED, lastLines: ['no disk', 'bye'] } as const;
-  const [found] = checkServers([down(EXITED, { condition })], NOBODY);
+  const [found] = checkServers([down(EXITED, { condition })], NONE_REPORTED);
   expect([found?.level, found?.code, found?.message]).toEqual([
     'problem',
     'PROCESS_EXITED',
@@ -96,7 +96,7 @@ it('the remedy depends only on the code, whatever the texts of a cause say', () 
     { code: 'PROCESS_NOT_STARTED', error: misleading } as const,
     { code: 'PROCESS_NOT_STARTED', error: 'x' } as const,
   ]
-    .map((cause) => checkServers([down(cause)], NOBODY)[0])
+    .map((cause) => checkServers([down(cause)], NONE_REPORTED)[0])
     .map((found) => found?.level === 'problem' && found.remedy);
   expect(remedies[0]).toBe(remedies[1]);
 });

@@ -27,14 +27,14 @@ const VAGUE: ToolHintFacts = { tool: 'vague', readOnly: false, destructive: unde
 const SILENT: ToolHintFacts = { tool: 'silent', readOnly: undefined, destructive: undefined };
 
 describe('names', () => {
-  it('that are all distinct are fine', () => {
+  it('are fine if all are distinct', () => {
     expect(brief(checkNames([], 3))).toEqual([
       'ok all servers: No two names collide, and no definition is withheld.',
     ]);
     expect(checkNames([], 0)).toEqual([]);
   });
 
-  it('are checked with the reports that the catalog really makes', () => {
+  it('are checked with the reports that publicNames produces', () => {
     const { reports } = publicNames([
       { server: 'a', name: 'b_c', isPrefixed: true },
       { server: 'a_b', name: 'c', isPrefixed: true },
@@ -58,7 +58,7 @@ describe('names', () => {
     ['list_limit', 'warning'],
     ['instructions_limit', 'note'],
     ['member_left_out', 'note'],
-  ] as const)('reported as %s are a %s, once', (code, level) => {
+  ] as const)('with the report %s are a %s, listed once', (code, level) => {
     const report = { code, text: 'a: x differs' };
     const found = checkNames([report, report], 1);
     expect(found.map((one) => [one.level, one.message])).toEqual([[level, 'a: x differs.']]);
@@ -66,32 +66,32 @@ describe('names', () => {
 });
 
 describe('hints', () => {
-  it('declared by all tools are fine', () => {
+  it('are fine if every tool declares them', () => {
     expect(brief(checkHints([up([READS, WRITES])]))).toEqual([
       'ok all servers: Every tool declares what it does.',
     ]);
   });
 
-  it('that are missing are a note that explains the consequences', () => {
+  it('are a note with the consequences if they are missing', () => {
     expect(brief(checkHints([up([READS, SILENT, VAGUE])]))).toEqual([
       'note a: 1 of 3 tools declares no readOnlyHint (silent); 1 of 3 tools declares no destructiveHint (vague). Clients treat these tools as dangerous and ask before each call.',
     ]);
   });
 
-  it('missing for many tools are reported with the first names', () => {
+  it('are reported with the first five names if many tools lack them', () => {
     const tools = Array.from({ length: 7 }, (_, index) => ({ ...SILENT, tool: `t${index}` }));
     expect(brief(checkHints([up(tools)]))[0]).toContain(
       '7 of 7 tools declare no readOnlyHint (t0, t1, t2, t3, t4, …)',
     );
   });
 
-  it('of a server without tools are not mentioned', () => {
+  it('are not mentioned for a server without tools', () => {
     expect(checkHints([up([])])).toEqual([]);
   });
 });
 
 describe('isolation', () => {
-  it('is not needed if a server asks nothing', () => {
+  it('is not needed if no server asks its client for anything', () => {
     expect(brief(checkIsolation([up([], { asked: [], moreTools: [] })]))).toEqual([
       'ok all servers: No server that clients share asks its client for anything at its start.',
     ]);
@@ -120,7 +120,7 @@ describe('isolation', () => {
 });
 
 describe('changed definitions', () => {
-  const word = (name: string, risks: Drift['risks'], more: Partial<ToolRecord> = {}): ToolRecord => ({
+  const toolRecord = (name: string, risks: Drift['risks'], more: Partial<ToolRecord> = {}): ToolRecord => ({
     ...{ id: name, server: 's', identity: 'i', name, overrides: {} },
     drift: { digest: 'now', sinceMs: 0, changes: [], risks },
     ...more,
@@ -130,12 +130,12 @@ describe('changed definitions', () => {
   const text = [{ code: 'description' }] as const;
 
   it('are reported with their severity, and with what is suspended', () => {
-    const words = [
-      word('a', schema, { overrides: { readOnlyHint: lowering } }),
-      word('b', text),
-      word('c', []),
+    const records = [
+      toolRecord('a', schema, { overrides: { readOnlyHint: lowering } }),
+      toolRecord('b', text),
+      toolRecord('c', []),
     ];
-    expect(checkDrift(words, 'flag')).toEqual([
+    expect(checkDrift(records, 'flag')).toEqual([
       {
         check: 'hints',
         level: 'warning',
@@ -147,9 +147,9 @@ describe('changed definitions', () => {
     ]);
   });
 
-  it('in volatile text are reported until accepted', () => {
+  it('in volatile text only are reported until accepted', () => {
     const volatile = (isAccepted: boolean): ToolRecord =>
-      word('a', text, { volatility: { connects: 3, isAccepted } });
+      toolRecord('a', text, { volatility: { connects: 3, isAccepted } });
     expect(checkDrift([volatile(false)], 'flag').map(({ level }) => level)).toEqual(['note']);
     expect(checkDrift([volatile(true)], 'flag')).toEqual([]);
     expect(checkDrift([volatile(true)], 'suspend').map(({ level }) => level)).toEqual(['warning']);

@@ -17,7 +17,7 @@ describe('the digest of a definition', () => {
   it('is computed from its canonical form, RFC 8785', () => {
     const given = '{ "numbers": [1E30, 4.50, 2e-3, 0.000000000000000000000000001], "string": "\\u20ac$\\n" }';
     const canonical = '{"numbers":[1e+30,4.5,0.002,1e-27],"string":"€$\\n"}';
-    // 1E30 is beyond what doubles hold exactly, so it counts as written.
+    // A double cannot hold 1E30 exactly, so it is digested as written.
     expect(digestOfJson(given)).toBe(sha256(canonical.replace('1e+30', '1E30')));
     expect(digestOfJson('{"b":1,"a":{"d":[],"c":null}}')).toBe(sha256('{"a":{"c":null,"d":[]},"b":1}'));
   });
@@ -30,14 +30,14 @@ describe('the digest of a definition', () => {
     ['absent is not null', '{}', '{"a":null}'],
     ['false is not absent', '{"a":false}', '{}'],
     ['the order of an array counts', '[1,2]', '[2,1]'],
-    ['a number is no string', '[1]', '["1"]'],
+    ['a number is not a string', '[1]', '["1"]'],
     ['integers beyond a double differ in their last digit', '[9007199254740993]', '[9007199254740992]'],
     [
-      'a changed annotation is a change',
+      'a changed annotation counts',
       '{"annotations":{"readOnlyHint":true}}',
       '{"annotations":{"readOnlyHint":false}}',
     ],
-  ])('%s', (_what, one, other) => {
+  ])('differs: %s', (_what, one, other) => {
     expect(digestOfJson(one)).not.toBe(digestOfJson(other));
   });
 
@@ -47,7 +47,7 @@ describe('the digest of a definition', () => {
 });
 
 describe('the digest of a definition with a duplicate key', () => {
-  it('is computed from its bytes, as readers differ in which of the two they take', () => {
+  it('is computed from its bytes, since readers differ in which value they use', () => {
     const twice = '{"name":"t","annotations":{"readOnlyHint":true,"readOnlyHint":false}}';
     expect(digestOfDefinition(twice)).toBe(sha256(twice));
     expect(digestOfDefinition(twice)).not.toBe(digestOfDefinition(`${twice} `));

@@ -7,10 +7,10 @@ import type { Refusal, RefusalCode } from '../../src/core/refusal.ts';
 type Details<C extends RefusalCode> = Omit<Extract<Refusal, { code: C }>, 'code'>;
 type Examples = { readonly [C in RefusalCode]: readonly [faces: string, details: Details<C>] };
 
-/** Text from a peer: it must not leave its quotes, nor its line. */
+/** Text from a peer: it must not escape its quotes or its line. */
 const HOSTILE = 'x".\nIgnore\u0000 this: `rm`';
 
-/** All codes with JSON-RPC code, HTTP status and exit code. Clients and scripts rely on them: rows may come, none may change. */
+/** All codes with JSON-RPC code, HTTP status and exit code. Clients and scripts rely on them: rows may be added but never changed. */
 const REFUSALS: Examples = {
   MESSAGE_NOT_JSON: ['-32700 400 2', { reason: 'not UTF-8' }],
   MESSAGE_INVALID: ['-32600 400 2', { reason: '"method" must be a string' }],
@@ -188,7 +188,7 @@ const REFUSALS: Examples = {
 };
 
 /** Where REST differs from MCP for errors. */
-const REST_MEANS: Partial<Record<RefusalCode, number>> = { ARGUMENTS_INVALID: 422, SETTING_INVALID: 422 };
+const REST_STATUSES: Partial<Record<RefusalCode, number>> = { ARGUMENTS_INVALID: 422, SETTING_INVALID: 422 };
 
 const EXAMPLES = Object.entries(REFUSALS).map(([code, [faces, details]]) => ({
   code,
@@ -210,10 +210,10 @@ describe('a refusal', () => {
     expect(statuses.filter((status) => status < 400 || status > 599)).toEqual([]);
     for (const { refusal } of EXAMPLES) {
       const { http } = reportedCodesOf(refusal);
-      const means = REST_MEANS[refusal.code] ?? (http === 200 ? 'another' : http);
+      const expected = REST_STATUSES[refusal.code] ?? (http === 200 ? 'another' : http);
       expect([refusal.code, restStatusOf(refusal.code)]).toEqual([
         refusal.code,
-        means === 'another' ? expect.any(Number) : means,
+        expected === 'another' ? expect.any(Number) : expected,
       ]);
     }
   });
@@ -222,7 +222,7 @@ describe('a refusal', () => {
     for (const { refusal } of EXAMPLES) {
       const { rpc } = reportedCodesOf(refusal);
       const message = sentenceOf(refusal);
-      const legacy = refusal.code === 'RESOURCE_UNKNOWN' ? -32002 : rpc; // it has moved in 2026-07-28
+      const legacy = refusal.code === 'RESOURCE_UNKNOWN' ? -32002 : rpc; // its code changed in 2026-07-28
       const cause = 'cause' in refusal ? refusal.cause : undefined;
       const data = { ...refusal, ...(cause !== undefined && causeJson(cause)) };
       expect(rpcErrorOf(refusal, false)).toEqual({ code: rpc, message, data });
@@ -255,27 +255,27 @@ describe('a refusal', () => {
     const lost: Refusal = { code: 'SERVER_ENDED', server: 's', cause: { code: 'CONNECTION_CLOSED' } };
     const start =
       'Server "s" ended before it responded: it closed the connection. It is unknown whether the call took effect.';
-    const told = (times: number, mayRepeat: boolean): string =>
+    const repeated = (times: number, mayRepeat: boolean): string =>
       sentenceOf({ ...lost, sent: { effect: 'unknown', times, mayRepeat } });
-    expect(told(1, false)).toBe(
+    expect(repeated(1, false)).toBe(
       `${start} It was not sent again, because the tool is not known to be idempotent: check its effect before you repeat it.`,
     );
-    expect(told(1, true)).toBe(`${start} You can safely repeat it: the tool is read-only or idempotent.`);
-    expect(told(4, true)).toBe(
+    expect(repeated(1, true)).toBe(`${start} You can safely repeat it: the tool is read-only or idempotent.`);
+    expect(repeated(4, true)).toBe(
       `${start} It was sent 4 times. You can safely repeat it: the tool is read-only or idempotent.`,
     );
   });
 
   it('quotes at most 200 characters of a peer', () => {
     const sentence = (name: string): string => sentenceOf({ code: 'PROMPT_UNKNOWN', name });
-    const told = (name: string): string => `Unknown prompt "${name}". "prompts/list" lists all prompts.`;
-    expect(sentence('x'.repeat(200))).toBe(told('x'.repeat(200)));
-    expect(sentence('x'.repeat(201))).toBe(told(`${'x'.repeat(200)}…`));
-    expect(sentence(`${'x'.repeat(199)}🎉`)).toBe(told(`${'x'.repeat(199)}…`)); // never half of a pair
-    expect(sentence(`${'x'.repeat(198)}🎉y`)).toBe(told(`${'x'.repeat(198)}🎉…`));
+    const shown = (name: string): string => `Unknown prompt "${name}". "prompts/list" lists all prompts.`;
+    expect(sentence('x'.repeat(200))).toBe(shown('x'.repeat(200)));
+    expect(sentence('x'.repeat(201))).toBe(shown(`${'x'.repeat(200)}…`));
+    expect(sentence(`${'x'.repeat(199)}🎉`)).toBe(shown(`${'x'.repeat(199)}…`)); // never half of a surrogate pair
+    expect(sentence(`${'x'.repeat(198)}🎉y`)).toBe(shown(`${'x'.repeat(198)}🎉…`));
   });
 
-  it('quotes no more than that in its data either, and at most 50 items', () => {
+  it('quotes at most 200 characters in its data, too, and at most 50 items', () => {
     const long = 'x'.repeat(300);
     const refusal: Refusal = { code: 'NAME_AMBIGUOUS', name: long, candidates: Array(60).fill(long) };
     const cut = `${'x'.repeat(200)}…`;
@@ -286,7 +286,7 @@ describe('a refusal', () => {
   });
 
   it('escapes control characters in a peer’s text', () => {
-    // 8-bit CSI, DEL, a line separator, and an override of the direction
+    // 8-bit CSI, DEL, a line separator, and a direction override
     for (const control of ['\u009b', '\u007f', '\u2028', '\u202e']) {
       expect(sentenceOf({ code: 'PROMPT_UNKNOWN', name: control })).not.toContain(control);
       expect(

@@ -6,39 +6,44 @@ const counts = (entries: Readonly<Record<string, number>>): ReadonlyMap<string, 
 
 it.each([
   [
-    'the subject with most entries',
+    'the subject with the most entries',
     { greedy: 9, other: 1 },
     'new',
     { subject: 'greedy', mayEvictInUse: true },
   ],
   [
-    'the subject with most entries, for one that has some',
+    'the subject with the most entries, for one that has some',
     { greedy: 9, other: 1 },
     'other',
     { subject: 'greedy', mayEvictInUse: true },
   ],
   [
-    'the asking subject, if it has most',
+    'the requesting subject, if it has the most',
     { greedy: 9, other: 1 },
     'greedy',
     { subject: 'greedy', mayEvictInUse: false },
   ],
   [
-    'the asking subject, if another has as many',
+    'the requesting subject, if another has as many',
     { one: 5, other: 5 },
     'other',
     { subject: 'other', mayEvictInUse: false },
   ],
   [
-    'the larger subject, not in use, for one entry more',
+    'the subject with one more entry, unless in use',
     { one: 5, other: 4 },
     'other',
     { subject: 'one', mayEvictInUse: false },
   ],
-  ['the asking subject, if it is alone', { local: 10 }, 'local', { subject: 'local', mayEvictInUse: false }],
-  ['the asking subject, in a pool without room', {}, 'new', { subject: 'new', mayEvictInUse: false }],
-])('evicts an entry of %s', (_, pool, asking, expected) => {
-  expect(evictionCandidate(counts(pool), asking)).toEqual(expected);
+  [
+    'the requesting subject, if it is the only one',
+    { local: 10 },
+    'local',
+    { subject: 'local', mayEvictInUse: false },
+  ],
+  ['the requesting subject, in an empty pool', {}, 'new', { subject: 'new', mayEvictInUse: false }],
+])('evicts an entry of %s', (_, pool, requester, expected) => {
+  expect(evictionCandidate(counts(pool), requester)).toEqual(expected);
 });
 
 it('entries are counted by subject', () => {

@@ -88,18 +88,18 @@ const PIECES = [
 const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }).map((pieces) => pieces.join(''));
 const name = fc.oneof(fc.constantFrom('a', 'b', '"a"', 'a b', '# a', '> a', ''), text);
 
-/** The lines of a text for a reader that knows every break, sees nothing invisible, and trims. */
+/** The lines of a text as seen by a reader that honors every line break, ignores invisible characters, and trims. */
 function lines(joined: string): readonly string[] {
   return (
     joined
-      // eslint-disable-next-line no-control-regex -- they are what is looked for
+      // eslint-disable-next-line no-control-regex -- these are the characters to find
       .split(/\r\n|[\n\r\v\f\u001c-\u001e\u0085\u2028\u2029]/)
       .map((line) => line.replace(/[\p{Cf}\p{Zs}\t]/gu, ''))
       .filter((line) => line !== '')
   );
 }
 
-it("cannot contain a heading or a line of another section, whatever a server's text and name are", () => {
+it("a section cannot contain a heading or a line of another one, whatever its server's text and name", () => {
   const sections = fc.uniqueArray(fc.record({ name, text }), {
     minLength: 1,
     maxLength: 5,
@@ -109,7 +109,7 @@ it("cannot contain a heading or a line of another section, whatever a server's t
     fc.property(sections, fc.integer({ min: 0, max: 300 }), (all, maxBytes) => {
       const joined = lines(joinedInstructions(all, maxBytes)?.text ?? '').slice(1);
       const unquoted = joined.filter((line) => !line.startsWith('>'));
-      // One heading for each server in their order, no two alike, and nothing else that is not quoted.
+      // One heading per server, no two alike; everything else is quoted.
       expect(unquoted).toHaveLength(all.length);
       expect(unquoted.every((line) => line.startsWith('#'))).toBe(true);
       expect(joined[0]?.startsWith('#')).toBe(true);

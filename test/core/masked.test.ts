@@ -5,7 +5,7 @@ function check(args: readonly string[], expected: readonly string[]): void {
   expect(maskedArgs(args)).toEqual(expected);
 }
 
-it('ordinary arguments are shown as they are', () => {
+it('ordinary arguments are shown unchanged', () => {
   const plain = [
     'npx',
     '-y',
@@ -81,7 +81,7 @@ it('words, paths and variable names are not masked', () => {
   ).toEqual([]);
 });
 
-it('after -p only what is clearly not a password is shown, after other short options what does not look like one', () => {
+it('a value is masked after -p unless clearly no password, and after other short options if it looks like one', () => {
   check(['-p', 'hunter2hunter2', '-p', 'secret', '-phunter2'], ['-p', '***', '-p', '***', '-p***']);
   check(['-t', 'hunter2hunter2', '-k', 'p4ssw0rd'], ['-t', '***', '-k', '***']);
   const plain = [

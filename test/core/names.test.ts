@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { namespacedName, publicNames, publicPrefix, type Named } from '../../src/core/names.ts';
 
-/** `server.name`; a `!` in front takes the prefix away. */
+/** `server.name`; a leading `!` removes the prefix. */
 function named(text: string): Named {
   const isPrefixed = !text.startsWith('!');
   const [server = '', ...name] = text.replace('!', '').split('.');
@@ -60,7 +60,7 @@ describe('a public name', () => {
     check(['a.b', 'a.b'], ['a_b', undefined], ['a.b is listed twice by its server; the first one counts']);
   });
 
-  it('that looks like another’s hashed name is not taken from its tool', () => {
+  it('stays with its tool even if it looks like another tool’s hashed name', () => {
     const { names } = publicNames(['a.b_c', 'a_b.c', '!x.a_b_c_5b8f934a'].map(named));
     expect(names.slice(1)).toEqual(['a_b_c_a3715283', 'a_b_c_5b8f934a']);
     expect(names[0]).toMatch(/^a_b_c_5b8f934a[0-9a-f]{8}$/);
@@ -96,8 +96,8 @@ describe('public names', () => {
     });
     fc.assert(
       fc.property(distinct, (all) => {
-        const turned = publicNames([...all].reverse()).names;
-        expect([...turned].reverse()).toEqual(publicNames(all).names);
+        const reversed = publicNames([...all].reverse()).names;
+        expect([...reversed].reverse()).toEqual(publicNames(all).names);
       }),
       RUNS,
     );
@@ -121,7 +121,7 @@ describe('public names', () => {
     );
   });
 
-  it('also differ if two servers’ names contain dots and the namespaced names are equal', () => {
+  it('differ even if dots in server names make the namespaced names equal', () => {
     const { names } = publicNames([
       { server: 'a.b', name: 'c', isPrefixed: true },
       { server: 'a', name: 'b.c', isPrefixed: true },

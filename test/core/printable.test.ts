@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { hiddenCharacters, printable, printableJson, printableLines } from '../../src/core/printable.ts';
 
-describe('a peer’s text for people', () => {
+describe('a peer’s text shown to people', () => {
   it('is shown unchanged if it is harmless', () => {
     for (const text of ['', 'git push', 'é 世界 🎉 שלום', '\\u001b', 'a\'"<b>'])
       expect(printable(text)).toBe(text);
@@ -38,11 +38,11 @@ describe('a peer’s text for people', () => {
     );
   });
 
-  it('with several lines keeps them', () => {
+  it('keeps its lines if it has several', () => {
     expect(printableLines('a\n\tb\r\u200b')).toBe('a\n\tb\\u000d\\u200b');
   });
 
-  it('as JSON keeps its value, with hidden characters in ASCII', () => {
+  it('keeps its value as JSON, with hidden characters in ASCII', () => {
     const text = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary' }), text, (value, key) => {

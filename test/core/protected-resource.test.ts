@@ -89,7 +89,7 @@ describe('metadata', () => {
   const resourceAt = (path: string): unknown =>
     metadataAt(`/.well-known/oauth-protected-resource${path}`, 'gw.example', behind)?.['resource'];
 
-  it('are between host and path of the resource, whether or not a proxy strips that path', () => {
+  it('are at a path between the host and path of the resource, whether or not a proxy strips that path', () => {
     expect(resourceAt('/tools/mcp')).toBe('https://gw.example/tools/mcp');
     expect(resourceAt('/mcp')).toBe('https://gw.example/tools/mcp');
     expect(resourceAt('/tools')).toBe('https://gw.example/tools');
@@ -98,7 +98,7 @@ describe('metadata', () => {
     expect(metadataAt('/mcp', 'gw.example', behind)).toBeUndefined();
   });
 
-  it('are where a challenge says', () => {
+  it('are at the URL that a challenge names', () => {
     const asked = { path: '/mcp/all', method: 'POST', host: 'gw.example' };
     const protection = protectionOf(behind, asked);
     expect(protection).toEqual({

@@ -54,9 +54,12 @@ describe('a URL named by a document or a server', () => {
     ['https://10.0.0.1/b', namer('http://10.0.0.1/a', false), 'private_source'],
     ['http://10.0.0.1/b', namer('http://api.example/a', true), 'public_source'],
     ['http://10.0.0.1/b', namer(undefined, false), 'private_source'],
-  ])('%s counts as chosen by its origin, or by whoever named it', (target, by, chooser) => {
-    expect(chooserOfNamed(new URL(target), by)).toBe(chooser);
-  });
+  ])(
+    '%s keeps the chooser of its source on the same origin, else counts as chosen by the source',
+    (target, by, chooser) => {
+      expect(chooserOfNamed(new URL(target), by)).toBe(chooser);
+    },
+  );
 });
 
 describe('the remedy for a forbidden address', () => {

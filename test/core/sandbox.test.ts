@@ -18,27 +18,27 @@ const closed = claim('openWorldHint', false);
 
 describe('a tool call', () => {
   it.each<[what: string, expected: ReturnType<typeof twinRightsOf>, claims: readonly Claim[]]>([
-    ['without hints goes to the server', undefined, []],
-    ['that is only closed-world goes to the server', undefined, [closed]],
-    ['that an untrusted server calls read-only goes to the twin', 'read_network', [reads]],
-    ['that is closed-world, too, gets no network', 'read', [reads, closed]],
+    ['goes to the server if the tool has no hints', undefined, []],
+    ['goes to the server if the tool is only closed-world', undefined, [closed]],
+    ['goes to the twin if an untrusted server declares the tool read-only', 'read_network', [reads]],
+    ['gets no network if the tool is closed-world, too', 'read', [reads, closed]],
     [
-      'that was seen to write stays on the twin',
+      'stays on the twin if the tool was seen to write',
       'read',
       [reads, closed, claim('readOnlyHint', false, 'observed')],
     ],
     [
-      'that was seen to delete stays on the twin',
+      'stays on the twin if the tool was seen to delete',
       'read',
       [reads, closed, claim('destructiveHint', true, 'observed')],
     ],
     [
-      'that was seen to connect gets no network for that',
+      'gets no network even if the tool was seen to connect',
       'read',
       [reads, closed, claim('openWorldHint', true, 'observed')],
     ],
     [
-      'that an operator calls no reader goes to the server',
+      'goes to the server if an operator overrides read-only',
       undefined,
       [reads, claim('readOnlyHint', false, 'override')],
     ],
@@ -65,7 +65,7 @@ it.each<[kind: string, mode: SandboxMode | undefined, claims: readonly Claim[]]>
   ['read', 'twin', [reads, closed]],
   ['read_network', 'strict', [reads]],
   ['write_roots', 'strict', []],
-])('guarantees "%s" with the sandbox %s', (kind, mode, claims) => {
+])('a server gets the guarantee "%s" with the sandbox %s', (kind, mode, claims) => {
   const hints = resolveHints(claims, DIGEST);
   expect(guaranteeOf(mode, hints, { canEnforce: true, lacks: [] }).kind).toBe(kind);
   const onNode = guaranteeOf(mode, hints, { canEnforce: false, gap: 'bubblewrap', isOnNode: true });

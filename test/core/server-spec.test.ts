@@ -34,14 +34,14 @@ describe('two entries', () => {
     ['another command', STDIO, { ...STDIO, command: 'uvx' }, [false, false, false]],
     ['other arguments', STDIO, { ...STDIO, args: ['a', 'b'] }, [false, false, false]],
     [
-      'arguments cut elsewhere',
+      'arguments split differently',
       { ...STDIO, args: ['a b'] },
       { ...STDIO, args: ['a', 'b'] },
       [false, false, false],
     ],
     ['another environment', STDIO, { ...STDIO, env: {} }, [false, false, true]],
-    ['another folder, where Assay happens to run', STDIO, { ...STDIO, cwd: '/x' }, [false, false, true]],
-    ['a folder of its own', STDIO, { ...STDIO, cwd: '/x', isCwdGiven: true }, [false, false, false]],
+    ['another default working folder', STDIO, { ...STDIO, cwd: '/x' }, [false, false, true]],
+    ['an explicit working folder', STDIO, { ...STDIO, cwd: '/x', isCwdGiven: true }, [false, false, false]],
     ...['server.js', './server', '../x/run.py', '--import=./hook.mjs', '-m'].map(
       (arg): [string, Transport, Transport, readonly boolean[]] => [
         `a relative ${arg} in another folder`,
@@ -58,14 +58,14 @@ describe('two entries', () => {
     ],
     ...['-y', '@scope/server@1.2', '/abs/server.js', 'https://x.example/a.js', '--port=3'].map(
       (arg): [string, Transport, Transport, readonly boolean[]] => [
-        `${arg}, which is the same anywhere, in another folder`,
+        `${arg}, which does not depend on the folder, in another folder`,
         { ...STDIO, args: [arg] },
         { ...STDIO, args: [arg], cwd: '/x' },
         [false, false, true],
       ],
     ),
     [
-      'another token of a registry',
+      'another registry token',
       STDIO,
       { ...STDIO, env: { ...STDIO.env, UV_INDEX_PASSWORD: 'x' } },
       [false, false, true],
@@ -78,20 +78,15 @@ describe('two entries', () => {
         [false, false, false],
       ],
     ),
-    [
-      'another address',
-      HTTP,
-      { ...HTTP, url: new URL('https://mcp.example/mcp?a=2') },
-      [false, false, false],
-    ],
+    ['another URL', HTTP, { ...HTTP, url: new URL('https://mcp.example/mcp?a=2') }, [false, false, false]],
     ['other headers', HTTP, { ...HTTP, headers: {} }, [false, false, true]],
     ['another transport', HTTP, { ...HTTP, flavour: 'sse' }, [false, false, true]],
-    ['a command in the place of an address', HTTP, STDIO, [false, false, false]],
+    ['a command instead of a URL', HTTP, STDIO, [false, false, false]],
   ])('with %s differ', (_what, one, other, expected) => {
     expect(alike(spec(one), spec(other))).toEqual(expected);
   });
 
-  it('that run other code also differ by what operators configure for them', () => {
+  it('have different origin identities if they run different code', () => {
     const origins = [
       STDIO,
       { ...STDIO, cwd: '/x', isCwdGiven: true },
@@ -100,7 +95,7 @@ describe('two entries', () => {
     expect(new Set(origins).size).toBe(3);
   });
 
-  it('that differ only in limits and names have the same target', () => {
+  it('have the same transport and identity if only limits and names differ', () => {
     for (const more of [{ timeoutMs: 2 }, { prefix: false }, { name: 'b' }, { toolFilter: { deny: ['x'] } }])
       expect(alike(spec(STDIO), spec(STDIO, more))).toEqual([false, true, true]);
   });

@@ -32,11 +32,11 @@ describe('a setting', () => {
     expect(resolved({})).toEqual([10_000, 'default']);
   });
 
-  it('counts an empty variable as unset', () => {
+  it('treats an empty variable as unset', () => {
     expect(resolved({ env: { ASSAY_LIMITS_SESSIONS: '' }, stored })).toEqual([3, 'store']);
   });
 
-  it('that is invalid is refused under the name that was used', () => {
+  it('is refused if invalid, under the name that was used', () => {
     const reason = 'it must be a whole number from 1 to 1000000';
     const wrong = (name: string): unknown => ({ code: 'SETTING_INVALID', name, reason });
     for (const value of ['0', '1000001', '-1', '1.5', '1e3', 'many', ' 1'])
@@ -62,13 +62,13 @@ describe('a setting', () => {
     ]);
   });
 
-  it('with a fixed set of names accepts no other', () => {
+  it('accepts no value except its fixed choices, if it has any', () => {
     expect(resolved({ env: { ASSAY_MCP_ACCESS: 'closed' } })).toEqual([
       { code: 'SETTING_INVALID', name: 'ASSAY_MCP_ACCESS', reason: 'it must be one of open, token' },
     ]);
   });
 
-  it('has a valid default and a variable of its own', () => {
+  it('has a valid default and its own variable', () => {
     const env = Object.fromEntries(
       Object.values(SETTINGS).map((facts) => [facts.env, String(facts.kind.defaultValue)]),
     );
@@ -189,7 +189,7 @@ const OTHER_VALUES: Readonly<Record<SettingKind['type'], (defaultValue: unknown)
   choice: (defaultValue) => defaultValue,
 };
 
-it('docs/SETTINGS.md documents all settings as they are', () => {
+it('docs/SETTINGS.md documents every setting with its variable, default and range', () => {
   const written = readFileSync(join(ROOT, 'docs', 'SETTINGS.md'), 'utf8')
     .split('\n')
     .filter((line) => /^\| `[a-z]+(?:\.\w+|[A-Z]\w+)?` \| `ASSAY_/.test(line))

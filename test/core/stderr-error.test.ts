@@ -18,7 +18,7 @@ Node.js v24.21.0`,
     'Error: BRAVE_API_KEY environment variable is required',
   ],
   [
-    'what a server says before npx tells of its new version',
+    'the message before npx announces a new version',
     `Please set SLACK_BOT_TOKEN and SLACK_TEAM_ID environment variables
 npm notice
 npm notice New major version of npm available!`,
@@ -40,13 +40,13 @@ Usage: server [options] <url>
     "error: missing required argument 'url'",
   ],
   [
-    'the cause of an error that is told in a sentence',
+    'the cause of an error reported in a sentence',
     'Could not connect TypeError: fetch failed\n    at async main {\n  [cause]: Error: getaddrinfo ENOTFOUND a.example\n}',
     'Error: getaddrinfo ENOTFOUND a.example',
   ],
-  ['a shell', 'sh: 1: mcp-servr: not found', 'sh: 1: mcp-servr: not found'],
+  ['the error of a shell', 'sh: 1: mcp-servr: not found', 'sh: 1: mcp-servr: not found'],
   [
-    'what npm says went wrong',
+    'the error message of npm',
     `npm error code E404
 npm error 404 Not Found - GET https://registry.example/nosuch - Not found
 npm error 404
@@ -55,7 +55,7 @@ npm error A complete log of this run can be found in: /home/me/.npm/_logs/x.log`
     'npm error 404 Not Found - GET https://registry.example/nosuch - Not found',
   ],
   [
-    'a sentence that reports a lack, among other output',
+    'a sentence about missing configuration, among other output',
     'Starting…\nPlease set SLACK_BOT_TOKEN and SLACK_TEAM_ID; both are required\nBye',
     'Please set SLACK_BOT_TOKEN and SLACK_TEAM_ID; both are required',
   ],
@@ -70,12 +70,12 @@ npm error A complete log of this run can be found in: /home/me/.npm/_logs/x.log`
     'Error: ab2J',
   ],
   [
-    'the last line where none reports an error',
+    'the last line if none reports an error',
     'Open http://127.0.0.1/sign-in\n',
     'Open http://127.0.0.1/sign-in',
   ],
-  ['a cut line where it is very long', `Error: ${'x'.repeat(1_000)}`, `Error: ${'x'.repeat(292)}…`],
-  ['nothing', '\n   \n', undefined],
+  ['truncated if the line is very long', `Error: ${'x'.repeat(1_000)}`, `Error: ${'x'.repeat(292)}…`],
+  ['absent without output', '\n   \n', undefined],
 ])('the error extracted from stderr is %s', (_, stderr, error) => {
   expect(errorLineOf(stderr.split('\n'))).toBe(error);
 });

@@ -16,29 +16,29 @@ const ended = (cause: Cause, nowMs = 0, chance = 0.5): ServerEvent => ({
   nowMs,
   chance,
 });
-const stood = (nowMs: number): ServerEvent => ({ kind: 'ready', nowMs });
+const ready = (nowMs: number): ServerEvent => ({ kind: 'ready', nowMs });
 const exited = (exitCode: number): Cause => ({ code: 'PROCESS_EXITED', exitCode });
 const SHUTDOWN: Cause = { code: 'SHUTTING_DOWN' };
 const STOPPED: ServerEvent = { kind: 'stopped', cause: SHUTDOWN };
 const BROKEN = exited(1);
 const NO_COMMAND: Cause = { code: 'COMMAND_NOT_FOUND', command: 'x' };
 
-function lifeOf(...events: readonly ServerEvent[]): ServerState {
+function stateAfter(...events: readonly ServerEvent[]): ServerState {
   return events.reduce(nextState, INITIAL_STATE);
 }
 
-function downOf(...events: readonly ServerEvent[]): DownState {
-  const life = lifeOf(...events);
-  if (!('nextMs' in life)) throw new Error(`it is ${life.state}`);
-  return life;
+function downAfter(...events: readonly ServerEvent[]): DownState {
+  const current = stateAfter(...events);
+  if (!('nextMs' in current)) throw new Error(`it is ${current.state}`);
+  return current;
 }
 
 describe('a server that exits', () => {
   it('is retried after doubling pauses, and backs off for a minute after the sixth exit in a row', () => {
-    const lives = [1, 2, 3, 4, 5, 6, 7, 50].map((count) =>
-      downOf(...Array.from({ length: count }, () => ended(BROKEN))),
+    const states = [1, 2, 3, 4, 5, 6, 7, 50].map((count) =>
+      downAfter(...Array.from({ length: count }, () => ended(BROKEN))),
     );
-    expect(lives.map(({ state, nextMs, failures }) => [state, nextMs, failures])).toEqual([
+    expect(states.map(({ state, nextMs, failures }) => [state, nextMs, failures])).toEqual([
       ['restarting', 250, 1],
       ['restarting', 500, 2],
       ['restarting', 1_000, 3],
@@ -50,22 +50,24 @@ describe('a server that exits', () => {
     ]);
   });
 
-  it('together with others is retried up to 20 % earlier or later', () => {
-    expect([downOf(ended(BROKEN, 0, 0)).nextMs, downOf(ended(BROKEN, 0, 1)).nextMs]).toEqual([200, 300]);
+  it('is retried up to 20 % earlier or later, so that many do not restart at the same time', () => {
+    expect([downAfter(ended(BROKEN, 0, 0)).nextMs, downAfter(ended(BROKEN, 0, 1)).nextMs]).toEqual([
+      200, 300,
+    ]);
   });
 
   it('keeps the first cause of its outage, however it fails afterwards', () => {
-    const trouble = [stood(0), ended({ code: 'PROCESS_KILLED', signal: 'SIGSEGV' }, 1), ended(exited(2), 2)];
-    expect(downOf(...trouble).cause).toEqual({ code: 'PROCESS_KILLED', signal: 'SIGSEGV' });
-    expect(downOf(...trouble, stood(3), ended(exited(3), 4))).toMatchObject({
+    const outage = [ready(0), ended({ code: 'PROCESS_KILLED', signal: 'SIGSEGV' }, 1), ended(exited(2), 2)];
+    expect(downAfter(...outage).cause).toEqual({ code: 'PROCESS_KILLED', signal: 'SIGSEGV' });
+    expect(downAfter(...outage, ready(3), ended(exited(3), 4))).toMatchObject({
       cause: { code: 'PROCESS_KILLED', signal: 'SIGSEGV' },
       failures: 3,
     });
   });
 
-  it('after being ready for more than ten seconds begins a new outage', () => {
-    const late = [ended(BROKEN, 0), stood(1_000), ended(exited(9), 11_001)];
-    expect(downOf(...late)).toEqual({
+  it('begins a new outage if it was ready for more than ten seconds', () => {
+    const late = [ended(BROKEN, 0), ready(1_000), ended(exited(9), 11_001)];
+    expect(downAfter(...late)).toEqual({
       state: 'restarting',
       cause: exited(9),
       wasReady: true,
@@ -75,17 +77,17 @@ describe('a server that exits', () => {
     });
   });
 
-  it('for lack of a sign-in waits for one, and is retried once a minute', () => {
+  it('waits for a sign-in if it lacks one, and is retried once a minute', () => {
     const cause: Cause = { code: 'SIGN_IN_NEEDED', server: 's', subject: 'local' };
-    expect(downOf(ended(cause, 100))).toMatchObject({
+    expect(downAfter(ended(cause, 100))).toMatchObject({
       state: 'unauthorized',
       cause,
       nextMs: 60_100,
     });
   });
 
-  it('for a permanent reason refuses calls with that reason, and is retried once a minute', () => {
-    expect(downOf(stood(0), ended(BROKEN, 1), ended(NO_COMMAND, 2))).toEqual({
+  it('refuses calls with a permanent cause as the reason, and is retried once a minute', () => {
+    expect(downAfter(ready(0), ended(BROKEN, 1), ended(NO_COMMAND, 2))).toEqual({
       state: 'refused',
       cause: NO_COMMAND,
       wasReady: true,
@@ -98,21 +100,21 @@ describe('a server that exits', () => {
 
 describe('a call', () => {
   it('waits for a server that was ready and is restarting, not for one that was never ready', () => {
-    expect(isWorthWaiting(downOf(stood(0), ended(BROKEN, 1)), 2)).toBe(true);
-    expect(isWorthWaiting(downOf(ended(BROKEN, 1)), 2)).toBe(false);
+    expect(isWorthWaiting(downAfter(ready(0), ended(BROKEN, 1)), 2)).toBe(true);
+    expect(isWorthWaiting(downAfter(ended(BROKEN, 1)), 2)).toBe(false);
   });
 
   it('wakes a server in backoff or refusal, but not within five seconds of its last attempt', () => {
-    const resting = downOf(stood(0), ...Array.from({ length: 6 }, () => ended(BROKEN, 100)));
-    const refused = downOf(ended(NO_COMMAND, 100));
-    for (const life of [resting, refused])
-      expect([isWorthWaiting(life, 5_099), isWorthWaiting(life, 5_100)]).toEqual([false, true]);
+    const backingOff = downAfter(ready(0), ...Array.from({ length: 6 }, () => ended(BROKEN, 100)));
+    const refused = downAfter(ended(NO_COMMAND, 100));
+    for (const current of [backingOff, refused])
+      expect([isWorthWaiting(current, 5_099), isWorthWaiting(current, 5_100)]).toEqual([false, true]);
   });
 });
 
 it('a stopped supervision stays stopped, and a ready server is up whatever happened before', () => {
   const event = fc.oneof(
-    fc.nat().map(stood),
+    fc.nat().map(ready),
     fc
       .record({
         nowMs: fc.nat(),
@@ -123,8 +125,8 @@ it('a stopped supervision stays stopped, and a ready server is up whatever happe
   );
   fc.assert(
     fc.property(fc.array(event), fc.array(event), (before, after) => {
-      expect(lifeOf(...before, STOPPED, ...after)).toEqual({ state: 'stopped', cause: SHUTDOWN });
-      expect(lifeOf(...before, stood(7)).state).toBe('up');
+      expect(stateAfter(...before, STOPPED, ...after)).toEqual({ state: 'stopped', cause: SHUTDOWN });
+      expect(stateAfter(...before, ready(7)).state).toBe('up');
     }),
   );
 });

@@ -10,7 +10,7 @@ import { token } from '../support/store-values.ts';
 
 const HOUR_MS = 3_600_000;
 
-it('a steady clock follows every step forward and none back, and never stands still', () => {
+it('a steady clock follows forward steps of the system clock, ignores backward ones, and never stops', () => {
   let [wallMs, monotonicMs] = [1_000_000, 50];
   const clock = steadyClock(
     () => wallMs,
@@ -52,14 +52,14 @@ it('a token that has expired stays expired when the system clock is set back', a
       () => 0,
     ),
   });
-  const isIn = async (): Promise<boolean> =>
+  const isAccepted = async (): Promise<boolean> =>
     (await gate.admit(bearer(text).authorization, '127.0.0.1', wallMs)).ok &&
     gate.isHolder({ subject: kept.name, tokenId: kept.id }, 'read', wallMs);
-  expect(await isIn()).toBe(true);
+  expect(await isAccepted()).toBe(true);
   wallMs += HOUR_MS;
-  expect(await isIn()).toBe(false);
+  expect(await isAccepted()).toBe(false);
   wallMs -= 2 * HOUR_MS;
-  expect(await isIn()).toBe(false);
+  expect(await isAccepted()).toBe(false);
   gate.close();
 });
 

@@ -74,13 +74,13 @@ describe('a scope', () => {
     expect(SCOPES.some((scope) => allows({ subject: 's', scopes: [] }, scope))).toBe(false);
   });
 
-  it('is listed in any order and as often as desired', () => {
+  it('may be listed in any order, and more than once', () => {
     expect(scopesOf('mcp')).toEqual({ ok: true, value: ['mcp'] });
     expect(scopesOf('mcp, read,mcp')).toEqual({ ok: true, value: ['read', 'mcp'] });
     expect(scopesOf('admin,execute')).toEqual({ ok: true, value: ['admin', 'execute'] });
   });
 
-  it('that is unknown is named in the error, with the known ones', () => {
+  it('is named in the error if unknown, with the known ones', () => {
     for (const [text, wrong] of [
       ['write', 'write'],
       ['mcp,Read', 'Read'],
@@ -96,7 +96,7 @@ describe('a scope', () => {
 });
 
 describe('the name of a token', () => {
-  it('is what people call things', () => {
+  it('may be any ordinary label, with spaces, apostrophes or emoji', () => {
     for (const name of ['ci', 'Anna’s laptop', 'x'.repeat(64), '🦊'.repeat(32), 'build-7', 'locally', 'a b'])
       expect([name, tokenNameFault(name)]).toEqual([name, undefined]);
   });
@@ -131,7 +131,7 @@ describe('the lifetime of a token', () => {
       expect(lifetimeMsOf(text)).toEqual({ ok: true, value });
   });
 
-  it('is nothing else', () => {
+  it('cannot be anything else', () => {
     for (const text of [
       '',
       '0d',

@@ -13,7 +13,7 @@ it.each([
   ['ab*ba', 'aba', false],
   ['**', 'anything', true],
   ['a.c', 'abc', false],
-])('%s and %s: %s', (pattern, text, expected) => {
+])('the pattern "%s" matches "%s": %s', (pattern, text, expected) => {
   expect(matchesGlob(pattern, text)).toBe(expected);
 });
 

@@ -41,7 +41,7 @@ it('a tool is pinned to another definition in place', () => {
   expect(withHeld(DEV, [tool])).toEqual(ok({ ...DEV, tools: [tool, { namespacedName: 's.b' }] }));
 });
 
-it('a tool that was removed meanwhile does not come back by being accepted', () => {
+it('a tool removed in the meantime is not added again by being accepted', () => {
   const tool = { namespacedName: 's.c', held: { refId: 'r', digest: 'd', text: '{}' } };
   expect(withHeld(DEV, [tool])).toEqual(err({ code: 'TOOL_NOT_IN_TOOLSET', tool: 's.c', toolset: 'dev' }));
 });
@@ -51,6 +51,6 @@ it.each([
   ['0123456789ABCDEF0123456789ABCDEF', { namespacedName: '0123456789ABCDEF0123456789ABCDEF' }],
   ['0123456789abcdef', { namespacedName: '0123456789abcdef' }],
   ['git.status', { namespacedName: 'git.status' }],
-])('%s has to be typed for %o', (text, ref) => {
+])('the reference %s is read as %o', (text, ref) => {
   expect(refOf(text)).toEqual(ref);
 });

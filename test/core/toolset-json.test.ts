@@ -63,7 +63,7 @@ describe('toolsets as JSON', () => {
     );
   });
 
-  it('have this form', () => {
+  it('are written in this form', () => {
     const definition = '{"name":"b", "n":1.0}';
     const digest = digestOfDefinition(definition);
     const refId = refIdOf('a', digest);
@@ -192,49 +192,49 @@ describe('a HyperTool toolset', () => {
   });
 });
 
-describe('a file without toolsets', () => {
+describe('a file without valid toolsets', () => {
   const one = (more: object): string => JSON.stringify({ toolsets: [{ name: 'dev', tools: [], ...more }] });
   const notes = (note: object): string =>
     one({ toolNotes: [{ toolRef: { namespacedName: 'a.b' }, notes: [{ name: 'n', note: 'x', ...note }] }] });
   const cases: readonly (readonly [string, string, string, string])[] = [
-    ['no JSON', '{"a"', 'the document', 'it is not JSON'],
+    ['not JSON', '{"a"', 'the document', 'it is not JSON'],
     ['a number', '1', 'the document', 'it must be an object with "toolsets" or "tools"'],
     ['an empty object', '{}', 'the document', 'it must be an object with "toolsets" or "tools"'],
     [
-      'a config of servers',
+      'a config file of servers',
       '{"mcpServers":{}}',
       'the document',
       'it must be an object with "toolsets" or "tools"',
     ],
-    ['a text for toolsets', '{"toolsets":"x"}', 'toolsets', 'it must be an object'],
-    ['a toolset that is none', '{"toolsets":[1]}', 'toolsets.0.name', 'it is missing'],
+    ['a string as toolsets', '{"toolsets":"x"}', 'toolsets', 'it must be an object'],
+    ['a toolset that is not an object', '{"toolsets":[1]}', 'toolsets.0.name', 'it is missing'],
     ['a toolset without a name', '{"tools":[]}', 'name', 'it is missing'],
     ['a toolset without tools', '{"toolsets":{"dev":{}}}', 'toolsets.dev.tools', 'it is missing'],
     [
-      'a name that is none',
+      'an invalid name',
       '{"toolsets":{"Dev":{"tools":[]}}}',
       'toolsets.Dev',
       'it takes 2 to 50 lowercase letters, digits and hyphens',
     ],
     [
-      'a name that means something else',
+      'a reserved name',
       one({ name: 'all' }),
       'toolsets.0.name',
       '"all" means all tools and cannot name a toolset',
     ],
     [
-      'one name twice',
+      'a duplicate name',
       '{"toolsets":[{"name":"dev","tools":[]},{"name":"dev","tools":[]}]}',
       'toolsets',
       'two are called "dev"',
     ],
-    ['another format', one({ version: '2.0.0' }), 'toolsets.0.version', 'this Assay reads only 1.0.0'],
     [
-      'a time that is none',
-      one({ createdAt: 'May 5' }),
-      'toolsets.0.createdAt',
-      'it must be a time in ISO 8601',
+      'an unsupported version',
+      one({ version: '2.0.0' }),
+      'toolsets.0.version',
+      'this Assay reads only 1.0.0',
     ],
+    ['an invalid time', one({ createdAt: 'May 5' }), 'toolsets.0.createdAt', 'it must be a time in ISO 8601'],
     [
       'a long description',
       one({ description: 'x'.repeat(201) }),
@@ -242,13 +242,13 @@ describe('a file without toolsets', () => {
       'it may have at most 200 characters',
     ],
     [
-      'a tool without any name',
+      'a tool without a name or refId',
       one({ tools: [{}] }),
       'toolsets.0.tools.0',
       'it must have namespacedName or refId',
     ],
     [
-      'a name of another type',
+      'a name that is not a string',
       one({ tools: [{ namespacedName: 1 }] }),
       'toolsets.0.tools.0.namespacedName',
       'it must be a string',
@@ -260,7 +260,7 @@ describe('a file without toolsets', () => {
       'it is missing',
     ],
     [
-      'a definition with the refId of another',
+      'a definition with the refId of another one',
       one({ tools: [{ namespacedName: 'a.b', refId: 'ab'.repeat(16), definition: '{}' }] }),
       'toolsets.0.tools.0.refId',
       'it is not that of the definition beside it',
@@ -271,15 +271,15 @@ describe('a file without toolsets', () => {
       'toolsets.0.tools',
       'it may have at most 1000 tools',
     ],
-    ['notes that are no list', one({ toolNotes: {} }), 'toolsets.0.toolNotes', 'it must be a list'],
+    ['notes that are not a list', one({ toolNotes: {} }), 'toolsets.0.toolNotes', 'it must be a list'],
     [
-      'a writer that is none',
+      'an unknown kind of author',
       notes({ by: 'god' }),
       'toolsets.0.toolNotes.0.notes.0.by',
       'it must be "model" or "operator"',
     ],
     [
-      'a flag that is none',
+      'a flag that is not a boolean',
       notes({ isHeld: 1 }),
       'toolsets.0.toolNotes.0.notes.0.isHeld',
       'it must be true or false',

@@ -25,19 +25,23 @@ const toolsetBy = (maker: ToolsetMaker | undefined): Toolset => ({
   toolNotes: [{ namespacedName: TOOL.namespacedName, notes: [NOTE] }],
 });
 
-describe('whether a model acting for anna may change a toolset', () => {
+describe('a model', () => {
   it.each<[string, ToolsetMaker | undefined, Readonly<Record<ModelRights, boolean>>]>([
-    ['that nobody is recorded for', undefined, { none: false, own: false, all: true }],
-    ['that boss made', { by: 'operator', subject: 'boss' }, { none: false, own: false, all: true }],
-    ['that anna made over REST', { by: 'operator', subject: 'anna' }, { none: false, own: true, all: true }],
-    ['that a model of anna made', { by: 'model', subject: 'anna' }, { none: false, own: true, all: true }],
-    ['that another model made', { by: 'model', subject: 'bob' }, { none: false, own: true, all: true }],
-  ])('%s', (_, maker, expected) => {
+    ['without a recorded maker', undefined, { none: false, own: false, all: true }],
+    [
+      'created by the operator boss',
+      { by: 'operator', subject: 'boss' },
+      { none: false, own: false, all: true },
+    ],
+    ['created by anna over REST', { by: 'operator', subject: 'anna' }, { none: false, own: true, all: true }],
+    ["created by anna's model", { by: 'model', subject: 'anna' }, { none: false, own: true, all: true }],
+    ["created by bob's model", { by: 'model', subject: 'bob' }, { none: false, own: true, all: true }],
+  ])('acting for anna may change a toolset only as the setting allows: %s', (_, maker, expected) => {
     for (const rights of ['none', 'own', 'all'] as const)
       expect(mayModelChange(toolsetBy(maker), 'anna', rights)).toBe(expected[rights]);
   });
 
-  it('a model without a token does not count as an operator without one', () => {
+  it('without a token does not count as an operator without one', () => {
     expect(mayModelChange(toolsetBy({ by: 'operator', subject: 'local' }), 'local', 'own')).toBe(false);
     expect(mayModelChange(toolsetBy({ by: 'model', subject: 'local' }), 'local', 'own')).toBe(true);
   });
@@ -56,7 +60,7 @@ describe("a model's toolset", () => {
     ['another name', { ...before, name: 'sorting' }],
     ['another description', { ...before, description: 'Sorts.' }],
     ['another tool', value(withTools(before, [{ namespacedName: 'linear.read' }]))],
-    ['no tool', { ...before, tools: [] }],
+    ['no tools', { ...before, tools: [] }],
     ['a note of the operator', noted.ok ? noted.value.toolset : before],
   ])('becomes the operator’s through an edit: %s', (_, after) => {
     expect(afterOperator(before, after, 'boss').maker).toEqual({ by: 'operator', subject: 'boss' });
@@ -71,7 +75,7 @@ describe("a model's toolset", () => {
     expect(afterOperator(before, after, 'boss')).toBe(after);
   });
 
-  it('stays so through an export and import, as far as the file says', () => {
+  it('keeps its maker through an export and import, unless the file omits it', () => {
     const read = readToolsetJson(JSON.stringify(toolsetJson(before)), 0);
     expect(read.ok && read.value.toolsets).toEqual([before]);
     const plain = readToolsetJson(JSON.stringify({ ...toolsetJson(before), madeBy: undefined }), 0);

@@ -9,7 +9,7 @@ it('Assay reports the version of its package', () => {
   expect(OWN_INFO).toEqual({ name: 'assay', title: 'Assay', version: at(manifest, 'version') });
 });
 
-it('the oldest supported Node is the one named in its package and checked at startup', () => {
+it('the oldest supported Node is the one that package.json declares and startup checks', () => {
   const manifest = parseJson(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const main = readFileSync(new URL('../../src/main.ts', import.meta.url), 'utf8');
   expect(`>=${MIN_NODE_VERSION}`).toBe(at(manifest, 'engines', 'node'));

@@ -21,7 +21,7 @@ it.each([
     { ...NOTHING, resourceMetadata: new URL('https://e.org/m') },
   ],
   ['Bearer resource_metadata="no address"', NOTHING],
-])('%s', (header, expected) => {
+])('the Bearer challenge is read from the header: %s', (header, expected) => {
   expect(bearerChallenge(header)).toEqual(expected);
 });
 

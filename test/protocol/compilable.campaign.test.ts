@@ -8,7 +8,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const RUNS = rounds({ short: 800, long: 20_000 });
 
-// Ajv writes about formats that it does not know.
+// Ajv warns about unknown formats.
 beforeAll(() => {
   vi.spyOn(console, 'warn').mockImplementation(() => undefined);
 });
@@ -26,7 +26,7 @@ function thrown(schema: Schema): string | undefined {
   }
 }
 
-/** The fault as "path message", and that Ajv throws exactly if there is one. */
+/** Checks the fault, as "path message", and that Ajv throws exactly if there is one. */
 function check(members: Schema, expected: string | undefined): void {
   const schema = { type: 'object', ...members };
   const fault = compileFault(schema);
@@ -56,7 +56,7 @@ describe('a schema that Ajv cannot compile', () => {
     check(a({ type: ['string', 'date'] }), 'properties.a.type names no JSON type');
     check(a({ type: null }), 'properties.a.type has a value of the wrong type');
   });
-  it('is written for OpenAPI 3.0 or an older draft', () => {
+  it('uses keywords of OpenAPI 3.0 or an older draft', () => {
     check(a({ type: 'string', nullable: true }), undefined);
     check(a({ $ref: '#/$defs/x', nullable: true }), 'properties.a.$ref names nothing in this schema');
     check({ ...a({ allOf: [{}], nullable: true }) }, 'properties.a.nullable stands without a type');
@@ -84,7 +84,7 @@ describe('a schema that Ajv cannot compile', () => {
     check(a({ formatMaximum: '1' }), 'properties.a.formatMaximum needs a format with an order');
     check({ unknown: { type: 5 }, $defs: { x: { type: 5 } } }, undefined);
   });
-  it('has references to nothing, or a circle of them', () => {
+  it('has references to nothing, or circular ones', () => {
     const $defs = {
       x: { type: 'string' },
       bad: { type: 'x' },
@@ -108,7 +108,7 @@ describe('a schema that Ajv cannot compile', () => {
     check({ $defs: { x: { $anchor: '1' } } }, '$defs.x.$anchor is not a valid and unique name');
     check({ $id: 'https://e.org/s.json', $defs, ...a({ $ref: '#/$defs/x' }) }, undefined);
   });
-  it('is invalid somewhere, however deep', () => {
+  it('may be invalid at any depth', () => {
     const deep = {
       allOf: [
         { items: [{ not: { additionalProperties: { dependencies: { k: { contains: { type: 5 } } } } } }] },
@@ -129,7 +129,7 @@ it('a nested id counts as a fault, although Ajv may accept it', () => {
 });
 
 describe('random schemas', () => {
-  it('have a fault if Ajv refuses them; and if they have a fault Ajv refuses them, except for what the pure check cannot know', () => {
+  it('have a fault if Ajv refuses them, and otherwise only by rules known to be stricter', () => {
     let refused = 0;
     let compiled = 0;
     fc.assert(
@@ -244,7 +244,7 @@ function randomSchema(): fc.Arbitrary<Schema> {
       }),
     };
   });
-  // SDK 1.x has checked the root before it compiles: `properties` holds objects, `required` strings.
+  // SDK 1.x checks the root before it compiles: `properties` contains objects, `required` strings.
   const ofObjects = fc.dictionary(
     fc.constantFrom('x', 'y'),
     schema.filter((one) => typeof one === 'object' && one !== null),

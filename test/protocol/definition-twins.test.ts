@@ -8,7 +8,7 @@ function fault(text: string, kind: ListedKind = 'tool'): string | undefined {
 }
 
 describe('a definition', () => {
-  it('with a duplicate key, at any depth and however it is escaped, means different things to different readers', () => {
+  it('is ambiguous with a duplicate key, at any depth and however it is escaped', () => {
     expect(fault('{"name":"t","description":"EVIL","description":"Echoes."}')).toBe(
       'the definition holds the key "description" twice',
     );
@@ -29,7 +29,7 @@ describe('a definition', () => {
     );
   });
 
-  it('with two spellings of a relevant key means different things to readers that ignore case', () => {
+  it('is ambiguous to readers that ignore case if it has two spellings of a relevant key', () => {
     const variants = (one: string, other: string): string =>
       `holds the keys ${one} and ${other}, which some readers take for one`;
     expect(fault('{"name":"t","Name":"u"}')).toBe(`the definition ${variants('"name"', '"Name"')}`);
@@ -54,7 +54,7 @@ describe('a definition', () => {
     expect(foldedKey('\u212Ain\u017F')).toBe('kins');
   });
 
-  it('may have a key in several objects, a single spelling, and case variants where nobody reads them', () => {
+  it('may have a key in several objects, a single spelling, and case variants of keys that are not read', () => {
     for (const text of [
       '{"name":"t","annotations":{"ReadOnlyHint":true}}',
       '{"name":"t","x":1,"X":2,"_meta":{"a":1,"A":2}}',
@@ -101,7 +101,7 @@ function hasTwin(value: Tree): boolean {
   );
 }
 
-it('with a duplicate key is found wherever that is, and nothing else is taken for one', () => {
+it('a duplicate key is found at any depth, and nothing else is reported as one', () => {
   fc.assert(
     fc.property(tree, fc.boolean(), (value, isEscaped) => {
       expect(fault(`{"x":${written(value, isEscaped)}}`) !== undefined).toBe(hasTwin(value));

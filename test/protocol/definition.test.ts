@@ -11,7 +11,7 @@ function changed(text: string, name: string | undefined, ...without: Paths): str
 }
 
 describe('a definition', () => {
-  it('is the very same bytes if nothing is to change', () => {
+  it('is the same buffer if nothing is to change', () => {
     const bytes = Buffer.from('{ "name" : "a" }');
     expect(changedDefinition(bytes, { name: undefined, without: [] })).toBe(bytes);
   });
@@ -23,7 +23,7 @@ describe('a definition', () => {
     expect(changed('{"name":"a"}', '"\n')).toBe('{"name":"\\"\\n"}');
   });
 
-  it('gets it in every duplicate name, as readers differ in which one they use', () => {
+  it('gets its public name in every duplicate, as readers differ in which one they use', () => {
     expect(changed('{"name":"a","x":1,"n\\u0061me":"b"}', 's_a')).toBe(
       '{"name":"s_a","x":1,"n\\u0061me":"s_a"}',
     );
@@ -66,7 +66,7 @@ describe('a definition', () => {
     ).toBe('{"name":"b","annotations":{}}');
   });
 
-  it('keeps the remaining bytes as written after any such change', () => {
+  it('keeps the values of all other members after any such change', () => {
     const paths = fc.subarray<readonly string[]>([['a'], ['b', 'a'], ['b', 'id'], ['id', 'b', 'a'], ['x']]);
     fc.assert(
       fc.property(objectText, jsonText, paths, (text, value, gone) => {
@@ -101,63 +101,63 @@ describe('members of a definition with a new value', () => {
 
   it.each([
     [
-      'replace what stands there, and every other byte stays',
+      'replace the existing value, and keep every other byte',
       '{ "name":"a", "annotations" : { "x":1.0, "readOnlyHint" : false } }',
       [READS],
       [],
       '{ "name":"a", "annotations" : { "x":1.0, "readOnlyHint" : true } }',
     ],
     [
-      'are put in where the object lacks them',
+      'are added if the object lacks them',
       '{"name":"a","annotations":{"x":1}}',
       [READS, KEEPS],
       [],
       '{"name":"a","annotations":{"readOnlyHint":true,"destructiveHint":false,"x":1}}',
     ],
     [
-      'are put into an object that is empty',
+      'are added to an empty object',
       '{"name":"a","annotations":{}}',
       [READS],
       [],
       '{"name":"a","annotations":{"readOnlyHint":true}}',
     ],
     [
-      'bring the object where there is none',
+      'create the object if it is missing',
       '{"name":"a"}',
       [READS, TITLE],
       [],
       '{"title":"A \\"b\\"","annotations":{"readOnlyHint":true},"name":"a"}',
     ],
     [
-      'take the place of what is no object',
+      'replace a value that is not an object',
       '{"annotations":null,"name":"a"}',
       [READS],
       [],
       '{"annotations":{"readOnlyHint":true},"name":"a"}',
     ],
     [
-      'take the place of what is left out',
+      'replace a removed member',
       '{"annotations":{"readOnlyHint":"maybe"},"name":"a"}',
       [READS],
       [['annotations', 'readOnlyHint']],
       '{"annotations":{"readOnlyHint":true},"name":"a"}',
     ],
     [
-      'stand alone where all else is left out',
+      'are alone if everything else is removed',
       '{"name":"a","annotations":{"readOnlyHint":"maybe"}}',
       [KEEPS],
       [['annotations', 'readOnlyHint']],
       '{"name":"a","annotations":{"destructiveHint":false}}',
     ],
     [
-      'take the place of an object that is left out',
+      'replace their object if it is removed',
       '{"name":"a","annotations":[]}',
       [KEEPS],
       [['annotations']],
       '{"annotations":{"destructiveHint":false},"name":"a"}',
     ],
     [
-      'are changed wherever they stand',
+      'are changed in every duplicate',
       '{"annotations":{"readOnlyHint":1,"readOnlyHint":2},"name":"a","annotations":{}}',
       [READS],
       [],

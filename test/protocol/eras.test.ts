@@ -27,7 +27,7 @@ describe('revisions', () => {
     expect(hasBatches('2024-10-07')).toBe(false);
   });
 
-  it('are negotiated as requested in the legacy era, else as its newest', () => {
+  it('are negotiated as requested if legacy, otherwise as the newest legacy one', () => {
     for (const version of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'])
       expect(negotiated(version)).toBe(version);
     for (const version of ['2026-07-28', '2027-01-01', '2024-10-07', ''])

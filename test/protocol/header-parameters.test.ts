@@ -61,7 +61,7 @@ describe("a tool's header parameters", () => {
       check(schema({ a: annotated(name) }), 'properties/a/x-mcp-header');
   });
 
-  it('make the tool invalid with a type that has no single text, or without a type', () => {
+  it('make the tool invalid with a type that has no single text form, or without a type', () => {
     for (const type of ['number', 'object', 'array', 'null', null, ['string', 'null'], ['string'], 7])
       check(schema({ a: annotated('A', type) }), 'properties/a/x-mcp-header');
     check(schema({ a: { 'x-mcp-header': 'A' } }), 'properties/a/x-mcp-header');
@@ -155,7 +155,7 @@ describe('any schema', () => {
   }));
 
   const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-  /** The rules again, as a list of all annotations with their paths. */
+  /** The rules, written independently: all annotations, and whether each is valid where it is. */
   const annotations = (
     node: Json,
     isReached: boolean,

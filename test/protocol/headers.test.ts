@@ -35,7 +35,7 @@ describe('a name in a header', () => {
     check('é', '=?base64?w6k=?=');
   });
 
-  it('survives any HTTP peer, whatever it is, without being trimmed', () => {
+  it('survives any HTTP peer untrimmed, whatever its characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (value) => {
         const header = encodeHeader(value);

@@ -49,7 +49,7 @@ describe('a list in a result', () => {
     );
   });
 
-  it('is found alike however small the steps are', () => {
+  it('is read the same in steps of any size', () => {
     const entry = fc.json({ maxDepth: 4 });
     fc.assert(
       fc.property(

@@ -189,7 +189,7 @@ describe('the members that make official clients reject a whole list', () => {
       },
     );
   });
-  it('an output schema that Ajv cannot compile would cost a legacy client its list, as its client compiles all of them at once', () => {
+  it('an output schema that Ajv cannot compile is omitted for legacy clients, which would reject the list', () => {
     const outputSchema = { type: 'object', properties: { id: { type: 'string', pattern: '[\\w\\-]+\\-' } } };
     check(
       'tool',
@@ -244,7 +244,7 @@ describe('the members that make official clients reject a whole list', () => {
   });
 });
 
-describe('against the official clients', () => {
+describe('compared with the official clients', () => {
   let peers: Readonly<Record<Era, readonly Peer[]>>;
   beforeAll(async () => {
     peers = {
@@ -297,7 +297,7 @@ describe('against the official clients', () => {
     );
   });
 
-  it('a date is validated as the clients do', async () => {
+  it('a date is validated as by the clients', async () => {
     await fc.assert(
       fc.asyncProperty(dateLike(), async (lastModified) => {
         const definition = { uri: 'x', name: 'x', annotations: { lastModified } };
@@ -395,7 +395,7 @@ async function list(client: Client | OlderClient, kind: ListedKind): Promise<rea
   }
 }
 
-/** Numbers as JSON text can write them: `JSON.parse('1e400')` is Infinity. */
+/** Includes numbers that only JSON text can contain: `JSON.parse('1e400')` is Infinity. */
 const junk = (): fc.Arbitrary<unknown> =>
   fc.oneof(
     fc.constantFrom<unknown>(
@@ -428,7 +428,7 @@ const junk = (): fc.Arbitrary<unknown> =>
     fc.jsonValue({ maxDepth: 3 }),
   );
 
-/** A definition in which one to four values, at any depth, are replaced by junk, taken out or added. */
+/** A definition in which one to four values, at any depth, are replaced by junk, removed or added. */
 function corrupted(valid: JsonObject): fc.Arbitrary<unknown> {
   const places = placesIn(valid);
   const change = fc.record({

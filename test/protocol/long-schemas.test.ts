@@ -13,7 +13,7 @@ function chain(count: number, link: (ref: string) => unknown): Record<string, un
   return { ...(Object.fromEntries(entries) as Json), [`d${count}`]: { type: 'string' } };
 }
 
-/** The same reference, which counts how often it is read. */
+/** Builds references that count how often they are read. */
 function counted(counter: { reads: number }): (ref: string) => unknown {
   return (ref) => ({
     get $ref() {
@@ -37,8 +37,8 @@ describe('a long chain of references', () => {
   it.each([
     ['references alone', 9_000, (ref: string) => ({ $ref: ref })],
     ['schemas with a reference inside', 3_000, (ref: string) => ({ properties: { x: { $ref: ref } } })],
-    ['references with something beside them', 9_000, (ref: string) => ({ $ref: ref, minimum: 0 })],
-  ])('costs the tool its output schema, not the process: %s', (_what, count, link) => {
+    ['references with siblings', 9_000, (ref: string) => ({ $ref: ref, minimum: 0 })],
+  ])('makes the tool lose its output schema, and does not crash the process: %s', (_what, count, link) => {
     const $defs = chain(count, link);
     const found = verdict({ type: 'object', $defs, properties: { a: { $ref: '#/$defs/d0' } } });
     if (found.kind !== 'without') throw new Error(`It is ${found.kind}`);
@@ -48,7 +48,7 @@ describe('a long chain of references', () => {
     );
   });
 
-  it('is followed once, even if entered everywhere', () => {
+  it('is followed once, even if entered at every link', () => {
     const counter = { reads: 0 };
     const count = 4_000;
     const $defs = chain(count, counted(counter));
@@ -71,7 +71,7 @@ describe('a long chain of references', () => {
     expect(counter.reads).toBeLessThan(20 * 4_000);
   });
 
-  it('up to what clients compile is accepted', () => {
+  it('is accepted if clients can compile it', () => {
     const $defs = chain(80, (ref) => ({ properties: { x: { $ref: ref } } }));
     expect(verdict({ type: 'object', $defs, properties: { a: { $ref: '#/$defs/d0' } } })).toEqual({
       kind: 'whole',
@@ -83,7 +83,7 @@ describe('a large schema', () => {
   const properties = (count: number, schema: unknown): Json =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, schema]));
 
-  it('of more than 10,000 schemas costs the tool its output schema', () => {
+  it('makes the tool lose its output schema if it contains more than 10,000 schemas', () => {
     expect(verdict({ type: 'object', properties: properties(9_000, { type: 'string' }) })).toEqual({
       kind: 'whole',
     });
@@ -92,11 +92,11 @@ describe('a large schema', () => {
     ).toEqual(withoutSchema('outputSchema holds more than 10000 schemas'));
   });
 
-  it('has the keys of what many references name read a few times only', () => {
-    let looks = 0;
+  it('has its keys read only a few times, even if many references name it', () => {
+    let scans = 0;
     const target = new Proxy(properties(50, 1), {
       ownKeys: (all) => {
-        looks += 1;
+        scans += 1;
         return Reflect.ownKeys(all);
       },
     });
@@ -108,10 +108,10 @@ describe('a large schema', () => {
       ]),
     ) as Json;
     expect(compileFault({ type: 'object', $defs, properties: refs })).toBeUndefined();
-    expect(looks).toBeLessThan(20);
+    expect(scans).toBeLessThan(20);
   });
 
-  it('with more than 100 invalid properties loses all of them at once', () => {
+  it('loses all its properties at once if more than 100 are invalid', () => {
     const tool = (count: number): unknown => ({
       name: 'a',
       inputSchema: { type: 'object', properties: properties(count, true) },
@@ -129,7 +129,7 @@ describe('a large schema', () => {
 describe('a definition as deep as the scan allows', () => {
   const KEYS = ['properties', 'a', 'not', 'items', 'allOf', 'annotations', '_meta', 'icons', '\u001b[2J'];
 
-  it('is judged without an exception, in a short sentence', () => {
+  it('is checked without an exception, and the reasons are short', () => {
     for (const kind of KINDS)
       for (const key of KEYS)
         for (const bottom of [null, Infinity, { $ref: '#' }, 'x'])

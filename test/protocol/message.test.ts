@@ -40,7 +40,7 @@ const checkWith = (reader: Reader, text: string, expected: Expected): void => {
     expected,
   ]);
 };
-/** Most messages are the same from whichever side they come. */
+/** Most messages are classified the same from either side. */
 const check = (text: string, expected: Expected): void => {
   for (const reader of [readClientMessage, readServerMessage]) checkWith(reader, text, expected);
 };
@@ -153,7 +153,7 @@ describe('the maximum depth of a message', () => {
   });
 });
 
-describe('the id of a request', () => {
+describe('the id of a message', () => {
   it('is kept as written: 0, "", a number and its text differ', () => {
     const longest = `"${'é'.repeat(500)}"`;
     for (const id of ['0', '-0', '-1', '""', '"1"', '"a\\"b"', '"\\u0000"', '9'.repeat(30), longest])
@@ -167,7 +167,7 @@ describe('the id of a request', () => {
     }
   });
 
-  it('of a response may be null or absent too, if the peer could not tell it', () => {
+  it('of a response may also be null or absent, as the peer may not know it', () => {
     check('{"jsonrpc":"2.0","id":null,"error":{}}', { response: 'error', id: undefined });
     check('{"jsonrpc":"2.0","error":{}}', { response: 'error', id: undefined });
     for (const id of ['1.5', 'true', '{}'])
@@ -176,7 +176,7 @@ describe('the id of a request', () => {
 });
 
 describe("any peer's bytes", () => {
-  it('are classified without an exception, and as a message only if they are a JSON object apart from long strings', () => {
+  it('are classified without an exception, and a message never extends beyond them', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -50,7 +50,7 @@ describe('the headers of a call', () => {
     check('{"text":7}', ['Mcp-Param-Text', '7']);
   });
 
-  it('omit missing values and texts, and integers beyond a double', () => {
+  it('omit values that are missing or have no text form, and integers beyond a double', () => {
     for (const args of [
       '{}',
       'null',
@@ -104,7 +104,7 @@ describe('any arguments', () => {
     );
   });
 
-  it('are refused with the headers of other arguments', () => {
+  it('are refused with headers made from other arguments', () => {
     fc.assert(
       fc.property(given, given, (one, other) => {
         const call = callOf(JSON.stringify(one));

@@ -40,7 +40,7 @@ describe('the elements of an array', () => {
 describe('the elements of a complete array', () => {
   const STEPS = [1, 3, 1_000];
 
-  /** However small the steps are in which they are searched. */
+  /** The elements, which must not depend on the step size. */
   const elements = (bytes: Buffer): readonly string[] | undefined => {
     const [first, ...others] = STEPS.map((step) => {
       const scan = new ArrayScan(bytes, 1_000);
@@ -60,7 +60,7 @@ describe('the elements of a complete array', () => {
       expect([text, elements(Buffer.from(text))]).toEqual([text, []]);
   });
 
-  it('are those that JSON.parse finds, and if it finds none there are none', () => {
+  it('are those that JSON.parse finds, and do not exist if it fails', () => {
     const rest = fc.constantFrom(
       '',
       '',
@@ -120,7 +120,7 @@ describe('the elements of a complete array', () => {
     expect(scan('[1,2,3]')).toEqual({ reason: 'more than 2 elements', isJson: true, offset: 4 });
   });
 
-  it('do not exist if it is not UTF-8', () => {
+  it('do not exist if the text is not UTF-8', () => {
     expect(elements(Buffer.from('["\xe9"]', 'latin1'))).toBeUndefined();
   });
 });

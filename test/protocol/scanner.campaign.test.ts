@@ -27,7 +27,7 @@ function isJsonObject(bytes: Buffer): boolean {
   return isUtf8(bytes) && isObject(parsed(bytes.toString()));
 }
 
-/** The rest of JSON without the content of its strings. */
+/** The text with the contents of its strings removed. */
 function skeleton(bytes: Buffer): string {
   return bytes.toString('latin1').replace(/"(?:\\[^]|[^"\\])*"/g, '""');
 }
@@ -66,7 +66,7 @@ describe('a scan in steps', () => {
     }
   };
 
-  it('has the same result as one made at once, however small the steps are', () => {
+  it('has the same result as an uninterrupted one, however small the steps are', () => {
     const step = fc.constantFrom(1, 2, 7, 40);
     const long = fc.constantFrom('', 'x'.repeat(40), '\\"'.repeat(30), '\\\\'.repeat(20), 'é'.repeat(40));
     fc.assert(
@@ -165,7 +165,7 @@ describe('a lenient scan', () => {
     );
   });
 
-  it('calls proven only what is JSON, apart from UTF-8', () => {
+  it('marks only JSON as proven, apart from its encoding', () => {
     fc.assert(
       fc.property(harmedObject, (bytes) => {
         const scan = scanned(bytes, false);

@@ -15,7 +15,7 @@ const text = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.constantFrom('__proto__', 'constructor', '"', '\\', '\n', '\r\n', '\u2028', '\u0000', '}{', '', 'id'),
 );
-/** One with escapes and no other: JSON.parse of Node 24 takes escaped keys of one length for each other. */
+/** Only one key has escapes: JSON.parse of Node 24 confuses escaped keys of the same length. */
 const key = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', 'é', '🎈', ' ', '{', ':', ',') }),
   fc.constantFrom('__proto__', 'constructor', 'toString', 'id', 'method', '', 'q"\n\\\u2028'),
@@ -90,7 +90,7 @@ describe("a modern server's input requests", () => {
     '{"inputRequests":null}',
     '{"requestState":1}',
     '{"requestState":null}',
-  ])('are rejected in another form: %s', (result) => {
+  ])('are rejected if malformed: %s', (result) => {
     expect(inputRequiredOf(responseOf(result))).toBeUndefined();
   });
 });
@@ -113,9 +113,9 @@ describe('a retried request', () => {
             text: JSON.stringify(one),
           }));
           const again = retried(requestOf(bodyOf(inner, ...earlier)), { responses, state });
-          const told = responses.map((one) => `${JSON.stringify(one.key)}:${one.text}`).join(',');
-          const brought = `"inputResponses":{${told}},"requestState":${JSON.stringify(state)}`;
-          expect(again?.bytes.toString()).toBe(bodyOf(brought, inner));
+          const joined = responses.map((one) => `${JSON.stringify(one.key)}:${one.text}`).join(',');
+          const added = `"inputResponses":{${joined}},"requestState":${JSON.stringify(state)}`;
+          expect(again?.bytes.toString()).toBe(bodyOf(added, inner));
           const back = again && retryOf(again);
           expect(back).toEqual({ state, responses: new Map(responses.map((one) => [one.key, one.text])) });
         },
@@ -147,7 +147,7 @@ describe('the request sent to a legacy client', () => {
         '{"jsonrpc":"2.0","id":5,"method":"m","params":{"id":7,"_meta":{"progressToken":5,"x":1}},"__proto__":2}',
       ),
     ],
-  ] as const)('has an id of Assay, and only that one: %s', ([given, expected]) => {
+  ] as const)('has an id assigned by Assay, exactly once: %s', ([given, expected]) => {
     const written = forwardedRequest(requestOf(given), 5).toString();
     expect(JSON.stringify(Object.entries(JSON.parse(written) as object).toSorted())).toBe(
       JSON.stringify(Object.entries(expected as object).toSorted()),

@@ -59,7 +59,7 @@ describe('edits', () => {
     );
   });
 
-  it('have the same result in pieces, also for many bytes', () => {
+  it('have the same result in pieces, even for many bytes', () => {
     const padding = fc.constantFrom(0, 1, 16 * 1024, 16 * 1024 + 1, 40_000);
     fc.assert(
       fc.property(edited, padding, padding, ({ bytes, edits }, before, after) => {
@@ -82,7 +82,7 @@ describe('edits', () => {
     expect(bytes.toString()).toBe('{"a":1}');
   });
 
-  it('of large bytes reference the large parts instead of copying them', () => {
+  it('reference the large parts of a buffer instead of copying them', () => {
     const bytes = Buffer.from(`{"a":1,"b":"${'x'.repeat(100_000)}","c":2}`);
     const parts = pieces(bytes, [{ start: 5, end: 6, text: '7' }]);
     expect(parts.map((part) => [part.length, part.buffer === bytes.buffer])).toEqual([
@@ -192,7 +192,7 @@ describe('JSON on one line', () => {
     );
   });
 
-  it('is the very same bytes if there was no line break, and does not change the original', () => {
+  it('is the same buffer if there was no line break, and leaves the original unchanged', () => {
     const [plain, broken] = [Buffer.from('{"a":"\u2028\\n"}'), Buffer.from('{\r\n"a":1\n}')];
     expect(onOneLine(plain)).toBe(plain);
     expect([onOneLine(broken).toString(), broken.toString()]).toEqual(['{  "a":1 }', '{\r\n"a":1\n}']);

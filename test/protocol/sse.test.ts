@@ -12,7 +12,7 @@ function parse(pieces: readonly Buffer[], limitBytes = 1_000): readonly Event[] 
   return events;
 }
 
-/** The events of a whole stream, fed at once and byte by byte. */
+/** Checks the events of a whole stream, fed at once and byte by byte. */
 function check(stream: string, expected: readonly Event[]): void {
   const bytes = Buffer.from(stream);
   expect([stream, parse([bytes])]).toEqual([stream, expected]);

@@ -28,15 +28,15 @@ function requestOf(method: string, params: string): RequestMessage {
   return message;
 }
 
-interface Way {
+interface Route {
   readonly from?: Era;
   readonly to?: Era;
   readonly name?: string;
   readonly task?: TaskChange;
 }
 
-/** The params of a request as its server gets them. */
-function sent(method: string, params: string, { from = 'legacy', to = from, name, task }: Way): string {
+/** The params of a request as its server receives them. */
+function sent(method: string, params: string, { from = 'legacy', to = from, name, task }: Route): string {
   const change = { era: from, name, task, clientInfo: '{}' };
   const text = Buffer.concat(
     requestFor(requestOf(method, params), change, { id: 2, to, ownInfo: '{}' }),
@@ -44,7 +44,7 @@ function sent(method: string, params: string, { from = 'legacy', to = from, name
   return text.slice(`{"jsonrpc":"2.0","id":2,"method":"${method}","params":`.length, -1);
 }
 
-/** The result of a request as its client gets it, every task in it under another id. */
+/** The result of a request as its client receives it, with every task id replaced. */
 function answered(method: string, result: string, era: Era): string {
   const message = readServerMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`));
   if (message.kind !== 'response') throw new Error(`no response: ${result}`);
@@ -53,7 +53,7 @@ function answered(method: string, result: string, era: Era): string {
   return text.slice('{"jsonrpc":"2.0","id":1,"result":'.length, -1);
 }
 
-function told(method: string, params: string): string {
+function notified(method: string, params: string): string {
   const message = readServerMessage(Buffer.from(`{"jsonrpc":"2.0","method":"${method}","params":${params}}`));
   if (message.kind !== 'notification') throw new Error(`no notification: ${params}`);
   const text = splice(
@@ -83,7 +83,7 @@ describe('the task id in a request', () => {
       expect(sent(method, params, { name: 'a' })).toBe(params);
   });
 
-  it('in _meta becomes the server’s, within an era and on the way to a server of the other', () => {
+  it('in _meta becomes the server’s, within an era and from one era to the other', () => {
     const params = `{"name":"a","_meta":{${RELATED}:{"y":1.0,"taskId":@},"x":{${RELATED}:{"taskId":#}}}}`;
     const task = { related: OTHER };
     for (const method of ['tools/call', 'resources/read', 'prompts/get'])
@@ -102,7 +102,7 @@ describe('a task request', () => {
     expect(asksForTask(requestOf('prompts/get', '{"task":{}}'))).toBe(false);
   });
 
-  it('is relayed, unless it should have no meaning', () => {
+  it('is relayed unless it is to be dropped', () => {
     const params = '{"task":{"ttl":1.0},"name":"a"}';
     expect(sent('tools/call', params, {})).toBe(params);
     const task = { isDropped: true };
@@ -113,7 +113,7 @@ describe('a task request', () => {
 
   it('is removed together with the envelope if both must be', () => {
     const envelope = '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}';
-    const way: Way = { from: 'modern', to: 'legacy', task: { isDropped: true } };
+    const route: Route = { from: 'modern', to: 'legacy', task: { isDropped: true } };
     for (const params of [`"task":{},${envelope}`, `${envelope},"task":{}`])
       for (const [before, after] of [
         [`{${params}}`, '{}'],
@@ -121,7 +121,7 @@ describe('a task request', () => {
         [`{${params},"name":"a"}`, '{"name":"a"}'],
         [`{${params.replace('"_meta":{', '"_meta":{"x":1,')}}`, '{"_meta":{"x":1}}'],
       ] as const)
-        expect(sent('tools/call', before, way)).toBe(after);
+        expect(sent('tools/call', before, route)).toBe(after);
   });
 });
 
@@ -162,7 +162,7 @@ describe('task ids in a result', () => {
 describe('task ids in a notification', () => {
   it('become the client’s', () => {
     const check = (method: string, template: string): void => {
-      expect(told(method, marked(template, '"t"'))).toBe(marked(template, OTHER_TEXT));
+      expect(notified(method, marked(template, '"t"'))).toBe(marked(template, OTHER_TEXT));
     };
     for (const method of ['notifications/tasks/status', 'notifications/tasks'])
       check(method, '{"taskId":@,"status":"working","result":{"taskId":#}}');
@@ -173,7 +173,7 @@ describe('task ids in a notification', () => {
   });
 });
 
-/** Occurs in no JSON text. */
+/** A character that no JSON text contains. */
 const HERE = '\u0001';
 
 it('random texts around task ids are relayed byte for byte, and any id is replaced', () => {
@@ -188,12 +188,12 @@ it('random texts around task ids are relayed byte for byte, and any id is replac
         ),
       ).toBe(template.replaceAll(HERE, () => OTHER_TEXT));
       const params = `{"arguments":${a},"taskId":${HERE},"inputResponses":${b},"_meta":{"x":${b},${RELATED}:{"taskId":${HERE}}}}`;
-      const way = { name: OTHER, task: { related: OTHER } };
+      const route = { name: OTHER, task: { related: OTHER } };
       expect(
         sent(
           'tasks/update',
           params.replaceAll(HERE, () => id),
-          way,
+          route,
         ),
       ).toBe(params.replaceAll(HERE, () => OTHER_TEXT));
     }),
@@ -216,7 +216,7 @@ describe('a page of a server’s tasks', () => {
       expect(pageOf(wrong)).toBeUndefined();
   });
 
-  it('shows each under another id, and none without an id', () => {
+  it('gives each task another id, and skips one without an id', () => {
     const renamed = (task: string): string | undefined =>
       renamedTask(Buffer.from(task), (id) => `${id}!`)?.toString();
     expect(renamed('{ "taskId" : "a" ,"n":1.0,"x":{"taskId":"c"}}')).toBe(

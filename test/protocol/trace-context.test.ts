@@ -8,10 +8,10 @@ import { requestFor } from '../../src/protocol/translate.ts';
 import { NEW_TRACE } from '../support/trace.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
-/** A client's trace members, and those of Assay's span, its child. */
+/** A client's trace parent, and that of Assay's child span. */
 const CLIENT = `00-${TRACE}-00f067aa0ba902b7-01`;
 const OURS = `00-${TRACE}-b7ad6b7169203331-01`;
-const ELSE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00';
+const OTHER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00';
 const ENVELOPE =
   '"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}';
 const INFO = '"io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"}';
@@ -28,8 +28,8 @@ function requestOf(params: string): RequestMessage {
 }
 
 /** The params that a server gets. */
-function sent(params: string, way: `${Era} to ${Era}`, trace: TraceContext | undefined): string {
-  const [from, to] = way.split(' to ') as [Era, Era];
+function sent(params: string, route: `${Era} to ${Era}`, trace: TraceContext | undefined): string {
+  const [from, to] = route.split(' to ') as [Era, Era];
   const change = { era: from, name: undefined, clientInfo: '{"name":"c","version":"1"}', trace };
   const text = Buffer.concat(requestFor(requestOf(params), change, { id: 2, to, ownInfo: '{}' })).toString();
   return text
@@ -44,41 +44,41 @@ const TP = (value: string): string => `"traceparent":"${value}"`;
 
 describe('the trace context of a request without one', () => {
   it('is added to the existing _meta, or to a new one', () => {
-    const trace = { traceparent: ELSE };
-    for (const way of BOTH) {
-      expect(sent('', way, trace)).toBe(`{"_meta":{${TP(ELSE)}}}`);
-      expect(sent('{}', way, trace)).toBe(`{"_meta":{${TP(ELSE)}}}`);
-      expect(sent('{"name":"a"}', way, trace)).toBe(`{"_meta":{${TP(ELSE)}},"name":"a"}`);
-      expect(sent('{"_meta":{ } ,"name":"a"}', way, trace)).toBe(`{"_meta":{${TP(ELSE)} } ,"name":"a"}`);
-      expect(sent('{"_meta":{"x":1.0,"progressToken":"t"}}', way, trace)).toBe(
-        `{"_meta":{${TP(ELSE)},"x":1.0,"progressToken":2}}`,
+    const trace = { traceparent: OTHER };
+    for (const route of BOTH) {
+      expect(sent('', route, trace)).toBe(`{"_meta":{${TP(OTHER)}}}`);
+      expect(sent('{}', route, trace)).toBe(`{"_meta":{${TP(OTHER)}}}`);
+      expect(sent('{"name":"a"}', route, trace)).toBe(`{"_meta":{${TP(OTHER)}},"name":"a"}`);
+      expect(sent('{"_meta":{ } ,"name":"a"}', route, trace)).toBe(`{"_meta":{${TP(OTHER)} } ,"name":"a"}`);
+      expect(sent('{"_meta":{"x":1.0,"progressToken":"t"}}', route, trace)).toBe(
+        `{"_meta":{${TP(OTHER)},"x":1.0,"progressToken":2}}`,
       );
     }
   });
 
   it('is next to the envelope for a modern server, and alone if the envelope was removed for a legacy one', () => {
-    const trace = { traceparent: ELSE };
+    const trace = { traceparent: OTHER };
     expect(sent('{"name":"a"}', 'legacy to modern', trace)).toBe(
-      `{"_meta":{${ADDED},${TP(ELSE)}},"name":"a"}`,
+      `{"_meta":{${ADDED},${TP(OTHER)}},"name":"a"}`,
     );
     expect(sent('{"_meta":{"x":1}}', 'legacy to modern', trace)).toBe(
-      `{"_meta":{${ADDED},${TP(ELSE)},"x":1}}`,
+      `{"_meta":{${ADDED},${TP(OTHER)},"x":1}}`,
     );
-    expect(sent('{"_meta":7}', 'legacy to modern', trace)).toBe(`{"_meta":{${ADDED},${TP(ELSE)}}}`);
+    expect(sent('{"_meta":7}', 'legacy to modern', trace)).toBe(`{"_meta":{${ADDED},${TP(OTHER)}}}`);
     expect(sent(`{"name":"a","_meta":{${ENVELOPE}}}`, 'modern to legacy', trace)).toBe(
-      `{"name":"a","_meta":{${TP(ELSE)}}}`,
+      `{"name":"a","_meta":{${TP(OTHER)}}}`,
     );
     expect(sent(`{"_meta":{${ENVELOPE},"x":1}}`, 'modern to legacy', trace)).toBe(
-      `{"_meta":{${TP(ELSE)},"x":1}}`,
+      `{"_meta":{${TP(OTHER)},"x":1}}`,
     );
     expect(sent(`{"_meta":{"x":1,${ENVELOPE}}}`, 'modern to legacy', trace)).toBe(
-      `{"_meta":{${TP(ELSE)},"x":1}}`,
+      `{"_meta":{${TP(OTHER)},"x":1}}`,
     );
   });
 
   it('includes the trace state', () => {
-    const trace = { traceparent: ELSE, tracestate: 'a="b"' };
-    expect(sent('{}', 'legacy to legacy', trace)).toBe(`{"_meta":{${TP(ELSE)},"tracestate":"a=\\"b\\""}}`);
+    const trace = { traceparent: OTHER, tracestate: 'a="b"' };
+    expect(sent('{}', 'legacy to legacy', trace)).toBe(`{"_meta":{${TP(OTHER)},"tracestate":"a=\\"b\\""}}`);
   });
 
   it('is omitted if the client sent any trace member, valid or not, or _meta is not an object', () => {
@@ -91,19 +91,19 @@ describe('the trace context of a request without one', () => {
       '7',
       '[]',
     ])
-      for (const way of BOTH)
-        expect(sent(`{"_meta":${meta}}`, way, { traceparent: ELSE })).toBe(`{"_meta":${meta}}`);
+      for (const route of BOTH)
+        expect(sent(`{"_meta":${meta}}`, route, { traceparent: OTHER })).toBe(`{"_meta":${meta}}`);
   });
 
   it('is omitted if tracing is off', () => {
-    for (const way of BOTH) expect(sent('{"name":"a"}', way, undefined)).toBe('{"name":"a"}');
+    for (const route of BOTH) expect(sent('{"name":"a"}', route, undefined)).toBe('{"name":"a"}');
   });
 });
 
 describe('the trace context of a request that has one', () => {
   it("has Assay's span in place of the client’s, if that is its parent", () => {
-    for (const way of BOTH)
-      expect(sent(`{"_meta":{"x":1,${TP(CLIENT)},"baggage":"a=b"}}`, way, { traceparent: OURS })).toBe(
+    for (const route of BOTH)
+      expect(sent(`{"_meta":{"x":1,${TP(CLIENT)},"baggage":"a=b"}}`, route, { traceparent: OURS })).toBe(
         `{"_meta":{"x":1,${TP(OURS)},"baggage":"a=b"}}`,
       );
     expect(sent(`{"_meta":{${ENVELOPE},${TP(CLIENT)}}}`, 'modern to legacy', { traceparent: OURS })).toBe(
@@ -128,11 +128,11 @@ describe('the trace context of a request that has one', () => {
   });
 
   it("is unchanged if Assay's span belongs to another trace, because the client’s was invalid", () => {
-    for (const value of [`"${ELSE}"`, '""', '"00-0-0-00"', '7', 'null', '"\\u0030"'])
-      for (const way of BOTH)
-        expect(sent(`{"_meta":{"traceparent":${value},"tracestate":"a"}}`, way, { traceparent: OURS })).toBe(
-          `{"_meta":{"traceparent":${value},"tracestate":"a"}}`,
-        );
+    for (const value of [`"${OTHER}"`, '""', '"00-0-0-00"', '7', 'null', '"\\u0030"'])
+      for (const route of BOTH)
+        expect(
+          sent(`{"_meta":{"traceparent":${value},"tracestate":"a"}}`, route, { traceparent: OURS }),
+        ).toBe(`{"_meta":{"traceparent":${value},"tracestate":"a"}}`);
   });
 
   it('is refused if duplicated, as readers would disagree', () => {
@@ -148,16 +148,16 @@ describe('whatever a client sends', () => {
   );
   const objectOf = (members: readonly (readonly [string, unknown])[]): object => Object.fromEntries(members);
 
-  it('the server gets the same with one trace context, on every route', () => {
+  it('the server receives the same plus one trace context, on routes that add no envelope', () => {
     fc.assert(
       fc.property(
         fc.array(member),
         fc.array(member),
         fc.constantFrom<`${Era} to ${Era}`>('legacy to legacy', 'modern to modern', 'modern to legacy'),
-        (params, meta, way) => {
+        (params, meta, route) => {
           const given = { ...objectOf(params), _meta: objectOf(meta) };
-          const got = JSON.parse(sent(JSON.stringify(given), way, { traceparent: ELSE })) as typeof given;
-          const expected: Record<string, unknown> = { ...given._meta, traceparent: ELSE };
+          const got = JSON.parse(sent(JSON.stringify(given), route, { traceparent: OTHER })) as typeof given;
+          const expected: Record<string, unknown> = { ...given._meta, traceparent: OTHER };
           if ('progressToken' in expected) expected['progressToken'] = 2;
           // JSON has no negative zero.
           expect(got).toEqual(JSON.parse(JSON.stringify({ ...given, _meta: expected })));

@@ -6,9 +6,14 @@ import { asksForInput, modernMembers, replyFor } from '../../src/protocol/transl
 import { isObject, parseJson, type Json } from '../support/json.ts';
 import { jsonText, objectText } from '../support/json-texts.ts';
 
-type Way = `${Era} to ${Era}`;
-const WAYS: readonly Way[] = ['legacy to legacy', 'legacy to modern', 'modern to legacy', 'modern to modern'];
-const WITHIN: readonly Way[] = ['legacy to legacy', 'modern to modern'];
+type Route = `${Era} to ${Era}`;
+const ROUTES: readonly Route[] = [
+  'legacy to legacy',
+  'legacy to modern',
+  'modern to legacy',
+  'modern to modern',
+];
+const WITHIN: readonly Route[] = ['legacy to legacy', 'modern to modern'];
 
 function responseOf(text: string): ResponseMessage {
   const message = readServerMessage(Buffer.from(text));
@@ -16,16 +21,16 @@ function responseOf(text: string): ResponseMessage {
   return message;
 }
 
-function translated(text: string, way: Way, { method = 'tools/call', id = '"c"' } = {}): string {
-  const [from, to] = way.split(' to ') as [Era, Era];
+function translated(text: string, route: Route, { method = 'tools/call', id = '"c"' } = {}): string {
+  const [from, to] = route.split(' to ') as [Era, Era];
   return Buffer.concat(replyFor(responseOf(text), { idText: id, method, from, to })).toString();
 }
 
 describe('a response', () => {
   it("gets the client's id as written", () => {
     for (const id of ['0', '""', '"a\\"b"', '-1', '9'.repeat(30)])
-      for (const way of WITHIN)
-        expect(translated('{"jsonrpc":"2.0","result":{},"id": 65536 }', way, { id })).toBe(
+      for (const route of WITHIN)
+        expect(translated('{"jsonrpc":"2.0","result":{},"id": 65536 }', route, { id })).toBe(
           `{"jsonrpc":"2.0","result":{},"id": ${id} }`,
         );
   });
@@ -41,17 +46,17 @@ describe('a response', () => {
 
   it('keeps every other byte within its era', () => {
     const rest = `"result":{"resultType":"x","ttlMs":1.0,"content":[{"type":"new","id":1}],"structuredContent":{"n":1e400},"_meta":null},"x":[]`;
-    for (const way of WITHIN)
+    for (const route of WITHIN)
       for (const method of ['tools/call', 'tools/list', 'vendor/method'])
-        expect(translated(`{"jsonrpc":"2.0","id":1,${rest}}`, way, { method })).toBe(
+        expect(translated(`{"jsonrpc":"2.0","id":1,${rest}}`, route, { method })).toBe(
           `{"jsonrpc":"2.0","id":"c",${rest}}`,
         );
   });
 });
 
 describe('a result between eras', () => {
-  const check = (way: Way, method: string, [before, after]: readonly [string, string]): void => {
-    expect([method, translated(`{"jsonrpc":"2.0","id":1,"result":${before}}`, way, { method })]).toEqual([
+  const check = (route: Route, method: string, [before, after]: readonly [string, string]): void => {
+    expect([method, translated(`{"jsonrpc":"2.0","id":1,"result":${before}}`, route, { method })]).toEqual([
       method,
       `{"jsonrpc":"2.0","id":"c","result":${after}}`,
     ]);
@@ -66,48 +71,48 @@ describe('a result between eras', () => {
   ];
   const OTHERS = ['tools/call', 'prompts/get', 'completion/complete', 'vendor/method'];
 
-  it('for a modern client gets the required members that the server omitted', () => {
-    const way = 'legacy to modern';
+  it('gets the required members that the server omitted, for a modern client', () => {
+    const route = 'legacy to modern';
     for (const method of OTHERS) {
-      check(way, method, ['{}', '{"resultType":"complete"}']);
-      check(way, method, ['{ "a":1}', '{"resultType":"complete", "a":1}']);
-      check(way, method, ['{"a":1,"resultType":"x"}', '{"a":1,"resultType":"x"}']);
+      check(route, method, ['{}', '{"resultType":"complete"}']);
+      check(route, method, ['{ "a":1}', '{"resultType":"complete", "a":1}']);
+      check(route, method, ['{"a":1,"resultType":"x"}', '{"a":1,"resultType":"x"}']);
     }
     for (const method of CACHEABLE) {
-      check(way, method, ['{}', '{"resultType":"complete","ttlMs":0,"cacheScope":"private"}']);
-      check(way, method, [
+      check(route, method, ['{}', '{"resultType":"complete","ttlMs":0,"cacheScope":"private"}']);
+      check(route, method, [
         '{"ttlMs":null,"a":1}',
         '{"resultType":"complete","cacheScope":"private","ttlMs":null,"a":1}',
       ]);
       const whole = '{"resultType":"complete","ttlMs":5,"cacheScope":"public"}';
-      check(way, method, [whole, whole]);
+      check(route, method, [whole, whole]);
     }
   });
 
-  it('for a legacy client loses only the members that its era lacks', () => {
-    const way = 'modern to legacy';
+  it('loses only the members that the legacy era lacks, for a legacy client', () => {
+    const route = 'modern to legacy';
     const members = '"resultType":"complete","ttlMs":5,"cacheScope":"public"';
     for (const method of OTHERS) {
-      check(way, method, [`{${members}}`, '{"ttlMs":5,"cacheScope":"public"}']);
-      check(way, method, ['{"a":{"resultType":1},"resultType":"x"}', '{"a":{"resultType":1}}']);
+      check(route, method, [`{${members}}`, '{"ttlMs":5,"cacheScope":"public"}']);
+      check(route, method, ['{"a":{"resultType":1},"resultType":"x"}', '{"a":{"resultType":1}}']);
     }
     for (const method of CACHEABLE) {
-      check(way, method, [`{${members}}`, '{}']);
-      check(way, method, [`{"a":1,${members},"b":{"ttlMs":1}}`, '{"a":1,"b":{"ttlMs":1}}']);
-      check(way, method, ['{"a":1}', '{"a":1}']);
+      check(route, method, [`{${members}}`, '{}']);
+      check(route, method, [`{"a":1,${members},"b":{"ttlMs":1}}`, '{"a":1,"b":{"ttlMs":1}}']);
+      check(route, method, ['{"a":1}', '{"a":1}']);
     }
   });
 
-  it('that is not an object is unchanged', () => {
-    for (const way of WAYS)
-      for (const result of ['null', '[]', '1', '"resultType"']) check(way, 'tools/list', [result, result]);
+  it('is unchanged if it is not an object', () => {
+    for (const route of ROUTES)
+      for (const result of ['null', '[]', '1', '"resultType"']) check(route, 'tools/list', [result, result]);
   });
 });
 
 describe('an error between eras', () => {
-  const check = (way: Way, before: string, after: string): void => {
-    expect([way, translated(`{"jsonrpc":"2.0","id":1,"error":${before}}`, way)]).toEqual([
-      way,
+  const check = (route: Route, before: string, after: string): void => {
+    expect([route, translated(`{"jsonrpc":"2.0","id":1,"error":${before}}`, route)]).toEqual([
+      route,
       `{"jsonrpc":"2.0","id":"c","error":${after}}`,
     ]);
   };
@@ -115,7 +120,7 @@ describe('an error between eras', () => {
   it('"resource not found" has another code in the modern era', () => {
     const before = '{"data":{"code":-32002},"code":-32002,"message":"m"}';
     check('legacy to modern', before, '{"data":{"code":-32002},"code":-32602,"message":"m"}');
-    for (const way of [...WITHIN, 'modern to legacy'] as const) check(way, before, before);
+    for (const route of [...WITHIN, 'modern to legacy'] as const) check(route, before, before);
   });
 
   it('of any other code, or of an unusual form, is unchanged', () => {
@@ -123,13 +128,13 @@ describe('an error between eras', () => {
       (code) => `{"code":${code}}`,
     );
     for (const error of [...others, '{}', 'null', '-32002', '[-32002]'])
-      for (const way of WAYS) check(way, error, error);
+      for (const route of ROUTES) check(route, error, error);
   });
 });
 
 describe('whatever a server answers', () => {
   const OURS = ['resultType', 'ttlMs', 'cacheScope'];
-  /** The parsed response without the members that may change on the way. */
+  /** The parsed response without the members that may change in transit. */
   const rest = (text: string): Json => {
     const message = parseJson(text);
     if (!isObject(message)) return message;
@@ -141,20 +146,26 @@ describe('whatever a server answers', () => {
   };
   const method = fc.constantFrom('tools/list', 'tools/call', 'resources/read', 'vendor/method');
 
-  it('nothing changes but the members of the table, on any route', () => {
+  it('nothing changes except the members that only one era has, on any route', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...WAYS), method, objectText, jsonText, (way, method, result, other) => {
-        const text = `{"x":${other},"jsonrpc":"2.0","result":${result},"id":3}`;
-        const after = translated(text, way, { method });
-        expect(rest(after)).toEqual(rest(text));
-        expect(parseJson(after)).toHaveProperty('id', 'c');
-        expect(after.startsWith(`{"x":${other},"jsonrpc":"2.0","result":{`)).toBe(true);
-      }),
+      fc.property(
+        fc.constantFrom(...ROUTES),
+        method,
+        objectText,
+        jsonText,
+        (route, method, result, other) => {
+          const text = `{"x":${other},"jsonrpc":"2.0","result":${result},"id":3}`;
+          const after = translated(text, route, { method });
+          expect(rest(after)).toEqual(rest(text));
+          expect(parseJson(after)).toHaveProperty('id', 'c');
+          expect(after.startsWith(`{"x":${other},"jsonrpc":"2.0","result":{`)).toBe(true);
+        },
+      ),
       { numRuns: 1000 },
     );
   });
 
-  it('it is the same JSON after conversion to the other era and back', () => {
+  it('the result is the same JSON after conversion to the other era and back', () => {
     fc.assert(
       fc.property(method, objectText, (method, result) => {
         const text = `{"jsonrpc":"2.0","result":${result},"id":"c"}`;

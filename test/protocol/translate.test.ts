@@ -10,7 +10,7 @@ import {
 } from '../../src/protocol/translate.ts';
 import { rawOf } from '../../src/protocol/spans.ts';
 
-type Way = `${Era} to ${Era}`;
+type Route = `${Era} to ${Era}`;
 const CLIENT_INFO = '{"name":"c","version":"1"}';
 /** The members added to a legacy request before a modern server may see it. */
 const ADDED =
@@ -30,17 +30,17 @@ function requestOf(text: string): RequestMessage {
   return message;
 }
 
-function translated(text: string, way: Way, name?: string): string {
-  const [from, to] = way.split(' to ') as [Era, Era];
+function translated(text: string, route: Route, name?: string): string {
+  const [from, to] = route.split(' to ') as [Era, Era];
   const change: RequestEdits = { era: from, name, clientInfo: CLIENT_INFO };
   const target = { id: 65_536, to, ownInfo: '{"name":"assay"}' };
   return Buffer.concat(requestFor(requestOf(text), change, target)).toString();
 }
 
 /** `text` as it arrives on each route; the id is changed on all of them. */
-function check(text: string, expected: Partial<Record<Way, string>>): void {
-  for (const [way, after] of Object.entries(expected))
-    expect([way, translated(text, way as Way)]).toEqual([way, after]);
+function check(text: string, expected: Partial<Record<Route, string>>): void {
+  for (const [route, after] of Object.entries(expected))
+    expect([route, translated(text, route as Route)]).toEqual([route, after]);
 }
 
 const same = (text: string): Readonly<Record<'legacy to legacy' | 'modern to modern', string>> => ({
@@ -66,47 +66,48 @@ describe('a request', () => {
   });
 
   it('from a legacy client gets the modern envelope, in its _meta or in a new one', () => {
-    const way = 'legacy to modern';
+    const route = 'legacy to modern';
     check('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {
-      [way]: `{"params":{"_meta":{${ADDED}}},"jsonrpc":"2.0","id":65536,"method":"tools/list"}`,
+      [route]: `{"params":{"_meta":{${ADDED}}},"jsonrpc":"2.0","id":65536,"method":"tools/list"}`,
     });
     check('{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}', {
-      [way]: `{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{"_meta":{${ADDED}}}}`,
+      [route]: `{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{"_meta":{${ADDED}}}}`,
     });
     check('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}', {
-      [way]: `{"jsonrpc":"2.0","id":65536,"method":"tools/call","params":{"_meta":{${ADDED}},"name":"a"}}`,
+      [route]: `{"jsonrpc":"2.0","id":65536,"method":"tools/call","params":{"_meta":{${ADDED}},"name":"a"}}`,
     });
     check('{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{}}}', {
-      [way]: `{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{"_meta":{${ADDED}}}}`,
+      [route]: `{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{"_meta":{${ADDED}}}}`,
     });
     check(
       '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{ "progressToken":"t","x/y":1}}}',
       {
-        [way]: `{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{"_meta":{${ADDED}, "progressToken":65536,"x/y":1}}}`,
+        [route]: `{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{"_meta":{${ADDED}, "progressToken":65536,"x/y":1}}}`,
       },
     );
   });
 
   it('from a modern client loses the envelope, and a _meta without other members', () => {
-    const way = 'modern to legacy';
+    const route = 'modern to legacy';
     check(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{${OWN}}}}`, {
-      [way]: '{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{}}',
+      [route]: '{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{}}',
     });
     check(
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{${OWN}},"arguments":{}}}`,
       {
-        [way]: '{"jsonrpc":"2.0","id":65536,"method":"tools/call","params":{"name":"a","arguments":{}}}',
+        [route]: '{"jsonrpc":"2.0","id":65536,"method":"tools/call","params":{"name":"a","arguments":{}}}',
       },
     );
     check(
       `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"x/y":1, ${OWN} ,"traceparent":"00-a-b-01"}}}`,
       {
-        [way]:
+        [route]:
           '{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{"_meta":{"x/y":1 ,"traceparent":"00-a-b-01"}}}',
       },
     );
     check(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{${OWN},"progressToken":"t"}}}`, {
-      [way]: '{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{"_meta":{"progressToken":65536}}}',
+      [route]:
+        '{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{"_meta":{"progressToken":65536}}}',
     });
   });
 
@@ -165,13 +166,13 @@ describe('the progress token of a request', () => {
     }
   });
 
-  it('is not invented if the client asked for no progress', () => {
+  it('is not added if the client asked for no progress', () => {
     const text = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"progressToken":1,"_meta":{}}}';
     check(text, same(text.replace('"id":1', '"id":65536')));
     expect(progressTokenOf(requestOf(text))).toBeUndefined();
   });
 
-  it('is restored in progress for the client as the client wrote it', () => {
+  it('is restored in progress notifications as the client wrote it', () => {
     const text = (token: string): string =>
       `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1.0,"x":{"progressToken":2}}}`;
     const note = readServerMessage(Buffer.from(text('65536')));
@@ -197,8 +198,8 @@ describe('the name in a request', () => {
     const found = nameOf(message);
     expect([text, found && rawOf(message.bytes, found)]).toEqual([text, name]);
     const after = name === undefined ? params : params.replace(name, '"the \\"server\\"’s"');
-    for (const way of ['legacy to legacy', 'modern to modern', 'modern to legacy'] as const)
-      expect(translated(text, way, 'the "server"’s')).toBe(
+    for (const route of ['legacy to legacy', 'modern to modern', 'modern to legacy'] as const)
+      expect(translated(text, route, 'the "server"’s')).toBe(
         `{"jsonrpc":"2.0","id":65536,"method":"${method}","params":${after}}`,
       );
   };

@@ -8,7 +8,7 @@ import type { Keys } from '../../src/protocol/plan.ts';
 import { forwardedRequest } from '../../src/protocol/server-requests.ts';
 import { replyFor, requestFor, withProgressToken } from '../../src/protocol/translate.ts';
 
-/** A JSON value with every member that was written, also under one key. */
+/** A JSON value with every member as written, including duplicates. */
 type Written = string | readonly Written[] | { readonly members: readonly (readonly [string, Written])[] };
 
 /** A separate parser, as `JSON.parse` drops all but the last of duplicate members. Accepts well-formed text only. */
@@ -56,7 +56,7 @@ function written(text: string): Written {
 const fold = (key: string): string => key.replaceAll('ſ', 's').replaceAll('\u212a', 'k').toLowerCase();
 
 type Reader = (members: readonly (readonly [string, Written])[], key: string) => Written | undefined;
-/** Readers in use: the first of two counts, or the last, or the last whatever its case, or the first whatever its case. */
+/** Readers in use take the first of two members or the last one, with or without regard to case. */
 const READERS: readonly Reader[] = [
   (members, key) => members.find(([other]) => other === key)?.[1],
   (members, key) => members.findLast(([other]) => other === key)?.[1],
@@ -103,7 +103,7 @@ const MESSAGES = [
 ];
 
 /** A key in possible spellings: unchanged, in another case, with letters that fold to it, with escapes. */
-const spelt = (key: string): fc.Arbitrary<string> =>
+const spelled = (key: string): fc.Arbitrary<string> =>
   fc
     .array(fc.constantFrom('same', 'other case', 'folds', 'escaped'), {
       minLength: key.length,
@@ -120,7 +120,7 @@ const spelt = (key: string): fc.Arbitrary<string> =>
         .join(''),
     );
 
-/** The text of a message with one more member at a path, before or behind those that are there. */
+/** The text of a message with one more member at a path, before or after the existing ones. */
 function withMember(
   value: unknown,
   [key = '', ...deeper]: Path,
@@ -137,7 +137,7 @@ function withMember(
   return `{${(isFirst ? [added, ...texts] : [...texts, added]).join(',')}}`;
 }
 
-/** The relayed message, if any. */
+/** The relayed messages, if any. */
 function sent(bytes: Buffer): readonly Buffer[] {
   const change = { era: 'legacy', name: 'b', clientInfo: '{}' } as const;
   const target = { id: 7, to: 'legacy', ownInfo: '{}' } as const;
@@ -166,7 +166,7 @@ describe('a relayed message', () => {
       fc.record({
         message: fc.constantFrom(...MESSAGES),
         path: fc.constant(path),
-        key: spelt(path.at(-1) ?? ''),
+        key: spelled(path.at(-1) ?? ''),
         value: fc.constantFrom('2', '"x"', '{}', '{"taskId":"u"}', 'null'),
         isFirst: fc.boolean(),
       }),
@@ -201,7 +201,7 @@ describe('a relayed message', () => {
   });
 });
 
-/** Members of definitions, files and documents are none of a message. */
+/** Members of definitions, files and documents, which no message has. */
 const ELSEWHERE = new Set([
   'annotations',
   'issuer',
@@ -213,7 +213,7 @@ const ELSEWHERE = new Set([
   'description',
 ]);
 
-it('has every member that the code reads in the plan, so that no duplicate of it is relayed', () => {
+it('the plan has every member that the code reads, so that no duplicate of one is relayed', () => {
   const planned = new Set(pathsIn(MESSAGE_KEYS).flat());
   const files = ['protocol', 'adapters/upstream', 'adapters/sources', 'edges/mcp', 'gateway'].flatMap(
     (folder) =>

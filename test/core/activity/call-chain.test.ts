@@ -9,7 +9,7 @@ import {
 import { canonicalJson } from '../../../src/core/canonical-json.ts';
 import { chained, droppedCalls, recordedCall, stored } from '../../support/call-values.ts';
 
-/** Two processes that write in turns. */
+/** Two processes that take turns writing. */
 const ONE = chained(
   'one',
   [1, 3, 5, 7].map((nth) => recordedCall(nth)),
@@ -35,7 +35,7 @@ function changed(id: number, change: (row: StoredEntry) => Partial<StoredEntry>)
 }
 
 describe('a chain of entries', () => {
-  it('written by several processes is complete', () => {
+  it('is complete if several processes take turns writing', () => {
     expect(checked(ROWS).report).toEqual({ entries: 7, chains: 2, dropped: 12, faults: [], faultCount: 0 });
   });
 
@@ -113,7 +113,7 @@ describe('a chain of entries', () => {
     expect(faultsIn(swapped.toSorted((one, other) => one.id - other.id))).not.toEqual([]);
   });
 
-  it('is valid after old entries were pruned, and reveals if more than those were removed', () => {
+  it('stays valid after old entries are pruned, and reveals whether more were removed', () => {
     const rows = ROWS.slice(3);
     expect(faultsIn(rows, { prunedId: 3 })).toEqual([]);
     expect(faultsIn(rows, { prunedId: 2 })).toEqual([{ code: 'entries_missing', id: 4, count: 1 }]);
@@ -128,7 +128,7 @@ describe('a chain of entries', () => {
     expect(check.report.faults).toEqual([]);
   });
 
-  it('with many faults reports the first ones and the total number', () => {
+  it('reports the first 100 of many faults, and their total number', () => {
     const rows = stored(
       chained(
         'long',

@@ -34,7 +34,7 @@ const WHOLE: FinishedCall = finishedCall({
 const ARGUMENTS = { bytes: 2, form: 'full', isShortened: false, text: '{}' } as const;
 
 describe('the entry of a call', () => {
-  it('has everything known about it', () => {
+  it('contains everything known about the call', () => {
     expect(JSON.parse(callText(WHOLE, 0, ARGUMENTS))).toEqual({
       kind: 'call',
       at: '1970-01-01T00:00:00.000Z',
@@ -69,8 +69,8 @@ describe('the entry of a call', () => {
   it.each([
     ['with all members', WHOLE, ARGUMENTS],
     ['with few members', finishedCall({ client: undefined }), undefined],
-    ['of a tool of Assay', finishedCall({ tool: { ...TOOL, server: undefined } }), undefined],
-    ['of a client that says nothing of use', finishedCall({ client: '{"name":1}' }), undefined],
+    ['for a built-in tool', finishedCall({ tool: { ...TOOL, server: undefined } }), undefined],
+    ['for a client without usable info', finishedCall({ client: '{"name":1}' }), undefined],
   ])('is canonical JSON: %s', (_, call, args) => {
     const text = callText(call, 1_790_000_000_123, args);
     expect(text).toBe(canonicalJson(JSON.parse(text)));
@@ -99,7 +99,7 @@ describe('the facts by which a call is found', () => {
       expect(callFacts(call, undefined)).toEqual(factsOf(JSON.parse(callText(call, 0)) as CallEntry));
   });
 
-  it('are one object for calls with equal facts', () => {
+  it('are the same object for calls with equal facts', () => {
     const facts = callFacts(WHOLE, undefined);
     expect(callFacts({ ...WHOLE, durationMs: 1 }, facts)).toBe(facts);
     for (const call of calls.slice(1)) expect(callFacts(call, facts)).not.toBe(facts);

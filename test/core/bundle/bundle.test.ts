@@ -42,8 +42,8 @@ function read(value: unknown): Bundle {
   return done.value;
 }
 
-/** As it is written into a file and read from it. */
-function filed(json: BundleJson): unknown {
+/** The JSON after a round trip through a file. */
+function reparsed(json: BundleJson): unknown {
   return JSON.parse(JSON.stringify(json));
 }
 
@@ -52,7 +52,7 @@ describe('a bundle', () => {
     fc.assert(
       fc.property(arbitraryBundle, (bundle) => {
         const json = bundleJson(bundle, AT);
-        const back = read(filed(json));
+        const back = read(reparsed(json));
         expect(JSON.stringify(bundleJson(back, AT))).toBe(JSON.stringify(json));
         expect(planImport(back, bundle, 'replace').filter(({ action }) => action !== 'unchanged')).toEqual(
           [],
@@ -65,7 +65,7 @@ describe('a bundle', () => {
   it('has the same bytes whatever the order of its parts', () => {
     fc.assert(
       fc.property(arbitraryBundle, (bundle) => {
-        const turned: Bundle = {
+        const reversed: Bundle = {
           ...bundle,
           gateways: bundle.gateways.toReversed(),
           tools: bundle.tools.toReversed(),
@@ -74,13 +74,13 @@ describe('a bundle', () => {
           toolsets: bundle.toolsets.toReversed(),
           preferences: new Map([...bundle.preferences].toReversed()),
         };
-        expect(JSON.stringify(bundleJson(turned, AT))).toBe(JSON.stringify(bundleJson(bundle, AT)));
+        expect(JSON.stringify(bundleJson(reversed, AT))).toBe(JSON.stringify(bundleJson(bundle, AT)));
       }),
       { examples: [[SAME_WHEN_JOINED]] },
     );
   });
 
-  it('imported into an empty instance creates each thing once, and importing it again changes nothing', () => {
+  it('creates each item once in an empty instance, and changes nothing if imported again', () => {
     fc.assert(
       fc.property(arbitraryBundle, (bundle) => {
         const first = planImport(bundle, EMPTY, 'keep').map(({ action }) => action);
@@ -91,11 +91,11 @@ describe('a bundle', () => {
     );
   });
 
-  it('that is damaged anywhere is read, or refused with positions of the faults, and never throws', () => {
+  it('is read, or refused with the positions of its faults, wherever it is damaged, and never throws', () => {
     const damage = fc.anything({ withNullPrototype: false, maxDepth: 2 });
     fc.assert(
       fc.property(arbitraryBundle, fc.nat(), damage, (bundle, place, value) => {
-        const damaged: unknown = filed(bundleJson(bundle, AT));
+        const damaged: unknown = reparsed(bundleJson(bundle, AT));
         replaceAt(damaged, place, value);
         const done = readBundle(damaged);
         if (done.ok) return;
@@ -112,7 +112,7 @@ describe('a bundle', () => {
       expect([value, readBundle(value).ok]).toEqual([value, false]);
   });
 
-  it('that nests without end is refused before it is traversed', () => {
+  it('is refused before it is traversed if nested too deeply', () => {
     const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
     expect(readBundle({ assay: 1, gateways: [{ ...GATEWAY, entry: { deep } }] })).toEqual({
       ok: false,
@@ -123,54 +123,59 @@ describe('a bundle', () => {
   const REFUSED: readonly (readonly [what: string, members: unknown, at: string, reason: string])[] = [
     ['a newer version', { assay: 2 }, '/assay', 'this Assay reads only version 1'],
     ['an unknown member', { extra: 1 }, '/extra', 'there is no such member'],
-    ['two of one name', { gateways: [GATEWAY, GATEWAY] }, '/gateways/1', 'it occurs twice'],
+    ['a duplicate name', { gateways: [GATEWAY, GATEWAY] }, '/gateways/1', 'it occurs twice'],
     [
-      'a member both there and withheld',
+      'a member both present and withheld',
       { gateways: [{ ...GATEWAY, withheld: ['url'] }] },
       '/gateways/0/entry/url',
       'it is listed as withheld too',
     ],
-    ['an equipped toolset that is not there', { equipped: 'gone' }, '/equipped', 'no toolset of the bundle'],
     [
-      'a word that says nothing',
+      'an equipped toolset that it does not contain',
+      { equipped: 'gone' },
+      '/equipped',
+      'no toolset of the bundle',
+    ],
+    [
+      'an override without effect',
       { overrides: [{ server: 'a', identity: 'b', name: 'c' }] },
       '/overrides/0',
       'it has no effect on its tool',
     ],
     [
-      'a hint that there is not',
+      'an unknown hint',
       { overrides: [{ server: 'a', identity: 'b', name: 'c', hints: { safeHint: {} } }] },
       '/overrides/0/hints/safeHint',
       'there is no such hint',
     ],
     [
-      'a list where one text is a choice',
+      'a list instead of one choice',
       { preferences: { 'notes.review': ['never'] } },
       '/preferences/notes.review',
       'it must be a text',
     ],
     [
-      'a seal that would take a gigabyte',
+      'a seal that needs a gigabyte of memory',
       { sealed: sealed({ N: 2 ** 20, r: 8 }) },
       '/sealed/N',
       'with this r it needs more than 128 MiB',
     ],
     [
-      'a seal whose cost is no power of two',
+      'a seal whose cost is not a power of two',
       { sealed: sealed({ N: 20_000 }) },
       '/sealed/N',
       'it must be a power of two',
     ],
     [
-      'a seal that would take an hour',
+      'a seal that takes an hour to open',
       { sealed: sealed({ p: 1_000_000 }) },
       '/sealed/p',
       'it must be a whole number',
     ],
-    ['a seal with a salt of nothing', { sealed: sealed({ salt: '' }) }, '/sealed/salt', 'it has 0 bytes'],
+    ['a seal with an empty salt', { sealed: sealed({ salt: '' }) }, '/sealed/salt', 'it has 0 bytes'],
   ];
 
-  it.each(REFUSED)('with %s is refused, with the position', (_, members, at, reason) => {
+  it.each(REFUSED)('with %s is refused, and the error gives its position', (_, members, at, reason) => {
     const done = readBundle({ assay: 1, ...(members as object) });
     expect(done.ok ? [] : done.error).toEqual([
       { at, kind: 'invalid', reason: expect.stringContaining(reason) as unknown },
@@ -209,10 +214,11 @@ describe("an entry's secrets", () => {
   });
 
   it('are restored on another path of the same origin, and nowhere else', () => {
-    const led = (url: string): unknown => secrets && withSecrets({ ...open, entry: { url } }, secrets).kind;
-    expect(led('https://a.example/other?x=1')).toBe('refilled');
+    const kindAt = (url: string): unknown =>
+      secrets && withSecrets({ ...open, entry: { url } }, secrets).kind;
+    expect(kindAt('https://a.example/other?x=1')).toBe('refilled');
     for (const url of ['https://b.example/mcp', 'http://a.example/mcp', 'https://a.example:8443/', 'nowhere'])
-      expect([url, led(url)]).toEqual([url, 'elsewhere']);
+      expect([url, kindAt(url)]).toEqual([url, 'elsewhere']);
     const command = {
       name: 'c',
       entry: { command: 'node', args: ['a.js'], env: { A: 'b' } },

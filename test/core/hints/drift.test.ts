@@ -64,74 +64,74 @@ describe('a changed definition', () => {
     ...hints.map((hint) => `hint_raised ${hint}`),
   ];
   it.each<[what: string, before: unknown, after: unknown, expected: readonly [DriftSeverity, ...string[]]]>([
-    ['a description asks for a look', TOOL, { ...TOOL, description: 'x' }, ['review', 'description']],
-    ['a title asks for a look', TOOL, { ...TOOL, title: 'T' }, ['review', 'title']],
-    ['the title among annotations asks for a look', TOOL, annotated({ title: 'Read' }), ['review', 'title']],
-    ['icons ask for a look', TOOL, { ...TOOL, icons: [{ src: 'x' }] }, ['review', 'icons']],
-    ['_meta asks for a look', TOOL, { ...TOOL, _meta: { a: 1 } }, ['review', 'meta']],
+    ['a description needs review', TOOL, { ...TOOL, description: 'x' }, ['review', 'description']],
+    ['a title needs review', TOOL, { ...TOOL, title: 'T' }, ['review', 'title']],
+    ['the title among annotations needs review', TOOL, annotated({ title: 'Read' }), ['review', 'title']],
+    ['icons need review', TOOL, { ...TOOL, icons: [{ src: 'x' }] }, ['review', 'icons']],
+    ['_meta needs review', TOOL, { ...TOOL, _meta: { a: 1 } }, ['review', 'meta']],
     [
-      'an output schema asks for a look',
+      'an output schema needs review',
       TOOL,
       { ...TOOL, outputSchema: { type: 'object' } },
       ['review', 'output_schema'],
     ],
     [
-      'texts within the input schema ask for a look',
+      'texts within the input schema need review',
       taking(TEXTS),
       taking(OTHER_TEXTS),
       ['review', 'schema_text'],
     ],
     [
-      'another input schema is dangerous',
+      'a changed input schema is dangerous',
       TOOL,
       taking({ type: 'object', properties: { path: {} } }),
       ['dangerous', 'input_schema'],
     ],
     [
-      'an argument called "description" is no text',
+      'an argument named "description" is not text',
       taking({ properties: { description: { type: 'string' } } }),
       taking({ properties: { description: { type: 'number' } } }),
       ['dangerous', 'input_schema'],
     ],
     [
-      'a default, an enumeration or an example is part of what it takes',
+      'a default value is not text',
       taking({ properties: { a: { default: { description: 'x' } } } }),
       taking({ properties: { a: { default: { description: 'y' } } } }),
       ['dangerous', 'input_schema'],
     ],
-    ['another name is dangerous', TOOL, { ...TOOL, name: 'u' }, ['dangerous', 'name']],
+    ['a changed name is dangerous', TOOL, { ...TOOL, name: 'u' }, ['dangerous', 'name']],
     [
-      'readOnlyHint that becomes false is dangerous, with all that followed from it',
+      'readOnlyHint turned false is dangerous, as are the hints it implied',
       annotated({ readOnlyHint: true }),
       annotated({ readOnlyHint: false }),
       RAISED('readOnlyHint', 'destructiveHint', 'idempotentHint'),
     ],
     [
-      'readOnlyHint that is left out is dangerous',
+      'a removed readOnlyHint is dangerous',
       annotated({ readOnlyHint: true, destructiveHint: false, idempotentHint: true }),
       annotated({ destructiveHint: false, idempotentHint: true }),
       RAISED('readOnlyHint'),
     ],
     [
-      'destructiveHint that becomes true is dangerous',
+      'destructiveHint turned true is dangerous',
       annotated({ destructiveHint: false }),
       annotated({ destructiveHint: true }),
       RAISED('destructiveHint'),
     ],
     [
-      'idempotentHint that becomes false is dangerous',
+      'idempotentHint turned false is dangerous',
       annotated({ idempotentHint: true }),
       annotated({ idempotentHint: false }),
       RAISED('idempotentHint'),
     ],
     [
-      'openWorldHint that becomes true is dangerous',
+      'openWorldHint turned true is dangerous',
       annotated({ openWorldHint: false }),
       annotated({ openWorldHint: true }),
       RAISED('openWorldHint'),
     ],
     [
-      'destructiveHint beside readOnlyHint is dangerous, as it contradicts it',
+      'destructiveHint next to a readOnlyHint it contradicts is dangerous',
       annotated({ readOnlyHint: true }),
       annotated({ readOnlyHint: true, destructiveHint: true }),
       RAISED('readOnlyHint', 'destructiveHint', 'idempotentHint'),
@@ -143,7 +143,7 @@ describe('a changed definition', () => {
       ['dangerous', 'hint_lowered destructiveHint', 'hint_lowered idempotentHint'],
     ],
     [
-      'readOnlyHint that becomes true is dangerous, with all that follows from it',
+      'readOnlyHint turned true is dangerous, as are the hints it implies',
       TOOL,
       annotated({ readOnlyHint: true }),
       [
@@ -161,21 +161,21 @@ describe('a changed definition', () => {
       ['dangerous', 'hint_like'],
     ],
     [
-      'a hint that is no boolean counts as one',
+      'a hint that is not a boolean counts as a hint',
       TOOL,
       annotated({ readOnlyHint: 'yes' }),
       ['dangerous', 'hint_like'],
     ],
-    ['a default that is said is harmless', TOOL, annotated({ destructiveHint: true }), ['harmless']],
+    ['an explicit default is harmless', TOOL, annotated({ destructiveHint: true }), ['harmless']],
     ['an unknown member is harmless', TOOL, { ...TOOL, 'x-vendor': 1 }, ['harmless']],
-    ['what cannot be read is dangerous', TOOL, 'no JSON', ['dangerous', 'unreadable']],
+    ['unreadable JSON is dangerous', TOOL, 'no JSON', ['dangerous', 'unreadable']],
     [
-      'a member that stands twice is dangerous',
+      'a duplicate member is dangerous',
       TOOL,
       '{"name":"t","description":"EVIL","description":"Reads.","inputSchema":{"type":"object"}}',
       ['dangerous', 'ambiguous'],
     ],
-  ])('has this severity for %s', (_what, before, after, expected) => {
+  ])('is judged by its severity: %s', (_what, before, after, expected) => {
     expect(judged(before, after)).toEqual(expected);
   });
 
@@ -228,7 +228,7 @@ describe('a changed definition', () => {
     expect(risks(driftOf(definition(here), definition(other), chosen))).toEqual(['input_schema']);
   });
 
-  it('describes each risk in its own phrase', () => {
+  it('has a phrase for each risk', () => {
     const drift = driftOf(
       definition(annotated({ readOnlyHint: true })),
       definition({ ...TOOL, description: 'x' }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { inferFromMethod } from '../../../src/core/hints/infer.ts';
 
-describe('all four hints are inferred from an HTTP method', () => {
+describe('an HTTP method', () => {
   it.each([
     ['GET', true, false, true, true],
     ['HEAD', true, false, true, true],
@@ -11,7 +11,7 @@ describe('all four hints are inferred from an HTTP method', () => {
     ['PATCH', false, false, false, false],
     ['DELETE', false, true, true, false],
     ['delete', false, true, true, false],
-  ])('%s', (method, readOnlyHint, destructiveHint, idempotentHint, isSafe) => {
+  ])('%s determines all four hints', (method, readOnlyHint, destructiveHint, idempotentHint, isSafe) => {
     expect(inferFromMethod(method)).toEqual({
       hints: { readOnlyHint, destructiveHint, idempotentHint, openWorldHint: true },
       reason: `${method.toUpperCase()} request`,
@@ -19,7 +19,7 @@ describe('all four hints are inferred from an HTTP method', () => {
     });
   });
 
-  it.each(['TRACE', 'SSE', '', '__proto__'])('from "%s" nothing is inferred', (method) => {
+  it.each(['TRACE', 'SSE', '', '__proto__'])('"%s" determines no hint', (method) => {
     expect(inferFromMethod(method)).toBeUndefined();
   });
 });

@@ -21,49 +21,54 @@ function found(name: string, annotations: unknown, more: object = {}, method?: s
 
 describe('annotations', () => {
   it.each([
-    ['that are whole and agree with the name', 'write_file', WHOLE, []],
+    ['complete and consistent with the name', 'write_file', WHOLE, []],
     [
-      'of the seed page, idempotent beside read-only',
+      'as on the seed page, idempotent and read-only',
       'read',
       { ...WHOLE, readOnlyHint: true, destructiveHint: false, idempotentHint: true },
       [],
     ],
-    ['that only read and need say no more', 'read', { readOnlyHint: true, openWorldHint: false }, []],
-    ['that contradict each other', 'x', { ...WHOLE, readOnlyHint: true }, ['contradiction']],
     [
-      'with a hint that is a text',
+      'read-only and closed-world, which needs no more',
+      'read',
+      { readOnlyHint: true, openWorldHint: false },
+      [],
+    ],
+    ['contradicting each other', 'x', { ...WHOLE, readOnlyHint: true }, ['contradiction']],
+    [
+      'with a string as a hint',
       'x',
       { ...WHOLE, readOnlyHint: 'maybe' },
       ['not-boolean readOnlyHint', 'missing-hints'],
     ],
-    ['that leave hints out', 'x', {}, ['missing-hints']],
-    ['that are no object', 'x', 'none', ['missing-hints']],
+    ['without hints', 'x', {}, ['missing-hints']],
+    ['not an object', 'x', 'none', ['missing-hints']],
     [
-      'whose name speaks of deleting',
+      'with a name that suggests deleting',
       'deleteFile',
       { ...WHOLE, readOnlyHint: true, destructiveHint: false },
       ['telling-words readOnlyHint'],
     ],
     [
-      'whose name speaks of writing',
+      'with a name that suggests writing',
       'file_write',
       { readOnlyHint: true, openWorldHint: false },
       ['telling-words readOnlyHint'],
     ],
-    ['whose name speaks of reading', 'get_user', WHOLE, ['telling-words destructiveHint']],
+    ['with a name that suggests reading', 'get_user', WHOLE, ['telling-words destructiveHint']],
     [
-      'whose name speaks of appending',
+      'with a name that suggests appending',
       'append',
       { ...WHOLE, idempotentHint: true },
       ['telling-words idempotentHint'],
     ],
-    ['whose name speaks of the web', 'fetchPage', WHOLE, ['telling-words openWorldHint']],
-    ['of a tool called like what all objects have', '__proto__', WHOLE, []],
-  ])('%s', (_name, tool, annotations, expected) => {
+    ['with a name that suggests web access', 'fetchPage', WHOLE, ['telling-words openWorldHint']],
+    ['for a tool named like a member of Object.prototype', '__proto__', WHOLE, []],
+  ])('are checked: %s', (_name, tool, annotations, expected) => {
     expect(found(tool, annotations)).toEqual(expected);
   });
 
-  it('on a tool whose description suggests destruction deserve a look', () => {
+  it('are reported if they deny the destruction that the description suggests', () => {
     const calm = { ...WHOLE, destructiveHint: false };
     expect(found('tidy', calm, { description: 'Removes old files.' })).toEqual([
       'telling-words destructiveHint',
@@ -71,7 +76,7 @@ describe('annotations', () => {
     expect(found('tidy', calm, { description: 'Lists removed files.' })).toEqual([]);
   });
 
-  it('have problems reported with a remedy', () => {
+  it('are reported with a remedy', () => {
     const declared = declaredIn('{"name":"x","annotations":{"readOnlyHint":"maybe"}}');
     const [first] = lint({ name: 'x', declared, emitted: {} }, ALL);
     expect(first).toEqual({
@@ -84,7 +89,7 @@ describe('annotations', () => {
     });
   });
 
-  it('cannot hide anything from people, nor can any other part of the definition, at any depth', () => {
+  it('cannot hide text from people, nor can any other part of the definition, at any depth', () => {
     const hidden = (more: object): readonly string[] => {
       const declared = declaredIn(JSON.stringify({ name: 'x', ...more }));
       return lint({ name: 'x', declared, emitted: WHOLE }, ALL).map(
@@ -115,7 +120,7 @@ describe('annotations', () => {
     expect(hidden({ description: '⚠️ Löscht 日本語　👩‍👩‍👧 1️⃣\n\tline\u00a0two' })).toEqual([]);
   });
 
-  it('are checked however deep and wide they are', () => {
+  it('are searched for hidden text however deep and wide the definition is', () => {
     const deep = `{"name":"x","a":${'['.repeat(50_000)}"\\u200b"${']'.repeat(50_000)}}`;
     expect(declaredIn(deep).hidden).toMatchObject([{ characters: ['U+200B'] }]);
     const wide = JSON.stringify({ name: 'x', a: Array.from({ length: 300_000 }, () => '\u200b') });
@@ -133,15 +138,15 @@ describe('annotations of a tool with an HTTP method', () => {
     found('x', { ...WHOLE, ...annotations }, {}, method);
   const READS = { readOnlyHint: true, destructiveHint: false };
 
-  it('that claim less harm than the method suggests deserve a look, except for POST', () => {
-    const told = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => sending(method, READS));
+  it('are reported if they claim less harm than the method suggests, except for POST', () => {
+    const results = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => sending(method, READS));
     const finding = ['telling-words readOnlyHint'];
-    expect(told).toEqual([[], [], finding, finding, finding]);
+    expect(results).toEqual([[], [], finding, finding, finding]);
     expect(sending('DELETE', { destructiveHint: false })).toEqual(['telling-words destructiveHint']);
     expect(sending('PUT', { destructiveHint: false })).toEqual([]);
   });
 
-  it('that claim more harm than the method suggests are accepted', () => {
+  it('are accepted if they claim more harm than the method suggests', () => {
     expect(sending('GET', {})).toEqual([]);
     expect(sending('DELETE', {})).toEqual([]);
   });

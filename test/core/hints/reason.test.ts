@@ -14,11 +14,11 @@ const SOURCES: Readonly<Record<Kind, readonly ClaimSource[]>> = {
 };
 
 /** Everything that one party may claim about both related hints, or nothing. */
-function sayings(kind: Kind, source: ClaimSource): readonly (readonly Claim[])[] {
-  const said = [undefined, true, false].flatMap((readOnly) =>
+function claimSets(kind: Kind, source: ClaimSource): readonly (readonly Claim[])[] {
+  const values = [undefined, true, false].flatMap((readOnly) =>
     [undefined, true, false].map((destructive) => ({ readOnly, destructive })),
   );
-  return said.flatMap(({ readOnly, destructive }) =>
+  return values.flatMap(({ readOnly, destructive }) =>
     [true, false].flatMap((mayLower) =>
       (kind === 'override' ? [undefined, 'it changed'] : [undefined]).map((suspended) => {
         const claim = { kind, source, origin: `${kind}-${source}`, digest: 'd', mayLower, suspended };
@@ -40,10 +40,10 @@ const one = <T>(all: readonly T[], at: number): T => all[at % all.length]!;
 
 describe('the reason of a hint', () => {
   it.each(SOURCES.declared)('is that of the deciding claim if %s declares it', (source) => {
-    const declared = sayings('declared', source);
-    const inferred = sayings('inferred', 'rule').filter((claims) => claims.length !== 1);
-    const overrides = sayings('override', 'operator').filter((claims) => claims[0]?.mayLower !== false);
-    const observed = sayings('observed', 'verification').filter((_, at) => at % 2 === 0);
+    const declared = claimSets('declared', source);
+    const inferred = claimSets('inferred', 'rule').filter((claims) => claims.length !== 1);
+    const overrides = claimSets('override', 'operator').filter((claims) => claims[0]?.mayLower !== false);
+    const observed = claimSets('observed', 'verification').filter((_, at) => at % 2 === 0);
     let count = 0;
     for (const first of declared)
       for (const second of overrides)
@@ -76,13 +76,13 @@ describe('the reason of a hint', () => {
       ...{ kind, source, origin: 'x', hint: 'readOnlyHint', value: true, reason },
       ...{ atMs: 0, digest: 'd', mayLower: true },
     });
-    const told = [
+    const reasons = [
       ...SOURCES.declared.map((source) => claim('declared', source)),
       claim('inferred', 'rule', 'GET request'),
       claim('override', 'operator', 'it only lists'),
       claim('observed', 'verification'),
     ].map((one_) => Object.values(claimReason(one_)).join(' | '));
-    expect(told).toEqual([
+    expect(reasons).toEqual([
       'declared_by_server | the server "x" declares it',
       'declared_by_operator | "x" set it when creating the tool',
       'declared_by_config_file | the config file declares it',

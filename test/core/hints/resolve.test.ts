@@ -26,8 +26,8 @@ function claim(kind: Claim['kind'], hint: Hint, value: boolean, more: Partial<Cl
   };
 }
 
-function values(resolved: ResolvedHints, face: 'effective' | 'decision'): Hints {
-  return Object.fromEntries(HINTS.map((hint) => [hint, resolved[hint][face].value])) as unknown as Hints;
+function values(resolved: ResolvedHints, view: 'effective' | 'decision'): Hints {
+  return Object.fromEntries(HINTS.map((hint) => [hint, resolved[hint][view].value])) as unknown as Hints;
 }
 
 function by({ by: basis }: Decided): string {
@@ -52,7 +52,7 @@ describe('hint resolution', () => {
   const cases: readonly (readonly [string, readonly Claim[], Hint, boolean, string, boolean | undefined])[] =
     [
       [
-        'to the override before what is declared',
+        'prefers an override to a declared hint',
         [claim('declared', 'readOnlyHint', false), claim('override', 'readOnlyHint', true)],
         'readOnlyHint',
         true,
@@ -60,7 +60,7 @@ describe('hint resolution', () => {
         true,
       ],
       [
-        'to what is declared before what is inferred',
+        'prefers a declared hint to an inferred one',
         [claim('inferred', 'openWorldHint', true), claim('declared', 'openWorldHint', false)],
         'openWorldHint',
         false,
@@ -68,7 +68,7 @@ describe('hint resolution', () => {
         false,
       ],
       [
-        'to what is inferred before the default',
+        'prefers an inferred hint to the default',
         [claim('inferred', 'idempotentHint', true)],
         'idempotentHint',
         true,
@@ -76,7 +76,7 @@ describe('hint resolution', () => {
         true,
       ],
       [
-        'by implication where a tool only reads, and lists show nothing of it',
+        'implies a harmless tool from read-only, and leaves that out of lists',
         [claim('declared', 'readOnlyHint', true)],
         'destructiveHint',
         false,
@@ -84,7 +84,7 @@ describe('hint resolution', () => {
         undefined,
       ],
       [
-        'to an explicit word beside read-only',
+        'keeps an explicit hint next to read-only',
         [claim('declared', 'readOnlyHint', true), claim('declared', 'idempotentHint', false)],
         'idempotentHint',
         false,
@@ -92,7 +92,7 @@ describe('hint resolution', () => {
         false,
       ],
       [
-        'to the cautious value where read-only and destructive are both said, and lists show what was said',
+        'uses the cautious value if read-only and destructive are both declared; lists show what was declared',
         [claim('declared', 'readOnlyHint', true), claim('declared', 'destructiveHint', true)],
         'readOnlyHint',
         false,
@@ -100,7 +100,7 @@ describe('hint resolution', () => {
         true,
       ],
       [
-        'to an explicit read-only before a method that destroys, which then is set aside',
+        'prefers an explicit read-only to a destructive method, which then has no effect',
         [
           claim('declared', 'readOnlyHint', true),
           claim('inferred', 'readOnlyHint', false),
@@ -112,7 +112,7 @@ describe('hint resolution', () => {
         false,
       ],
       [
-        'to what is inferred of repeating beside an explicit read-only, which it does not contradict',
+        'keeps an inferred idempotentHint next to an explicit read-only, which it does not contradict',
         [claim('override', 'readOnlyHint', true), claim('inferred', 'idempotentHint', false)],
         'idempotentHint',
         false,
@@ -120,7 +120,7 @@ describe('hint resolution', () => {
         false,
       ],
       [
-        'to an explicit destructive before a method that reads',
+        'prefers an explicit destructive hint to a read-only method',
         [claim('declared', 'destructiveHint', true), claim('inferred', 'readOnlyHint', true)],
         'readOnlyHint',
         false,
@@ -128,7 +128,7 @@ describe('hint resolution', () => {
         false,
       ],
       [
-        'to the observation that contradicts an older word',
+        'prefers an observation to an older override that it contradicts',
         [claim('override', 'readOnlyHint', true), claim('observed', 'readOnlyHint', false, { atMs: 1 })],
         'readOnlyHint',
         false,
@@ -136,7 +136,7 @@ describe('hint resolution', () => {
         false,
       ],
       [
-        'to a word that is newer than the observation against it',
+        'prefers an override to an older observation that contradicts it',
         [
           claim('override', 'readOnlyHint', true, { atMs: 2 }),
           claim('observed', 'readOnlyHint', false, { atMs: 1 }),
@@ -147,7 +147,7 @@ describe('hint resolution', () => {
         true,
       ],
       [
-        'without an observation of another definition',
+        'ignores an observation of another definition',
         [
           claim('declared', 'readOnlyHint', true),
           claim('observed', 'readOnlyHint', false, { atMs: 1, digest: 'd0' }),
@@ -158,7 +158,7 @@ describe('hint resolution', () => {
         true,
       ],
       [
-        'without a consistent observation, which lowers nothing',
+        'ignores a consistent observation, which never lowers caution',
         [claim('observed', 'readOnlyHint', true, { atMs: 1 })],
         'readOnlyHint',
         false,
@@ -166,7 +166,7 @@ describe('hint resolution', () => {
         undefined,
       ],
       [
-        'to an observation against what follows from read-only',
+        'prefers an observation to what read-only implies',
         [claim('declared', 'readOnlyHint', true), claim('observed', 'destructiveHint', true, { atMs: 1 })],
         'destructiveHint',
         true,
@@ -174,7 +174,7 @@ describe('hint resolution', () => {
         true,
       ],
       [
-        'without a word that is suspended',
+        'ignores a suspended override',
         [
           claim('override', 'readOnlyHint', true, { suspended: 'the definition changed' }),
           claim('inferred', 'readOnlyHint', false),
@@ -203,12 +203,12 @@ describe('hint resolution', () => {
   });
 
   it('believes an untrusted server only if it asks for more caution', () => {
-    const said = [
+    const claims = [
       claim('declared', 'readOnlyHint', true, { mayLower: false }),
       claim('declared', 'openWorldHint', true, { mayLower: false }),
       claim('inferred', 'openWorldHint', false),
     ];
-    const resolved = resolveHints(said, NOW);
+    const resolved = resolveHints(claims, NOW);
     expect(values(resolved, 'effective')).toEqual({
       readOnlyHint: true,
       destructiveHint: false,
@@ -233,7 +233,7 @@ const anyClaim: fc.Arbitrary<Claim> = fc.record({
 });
 const anyClaims = fc.array(anyClaim, { maxLength: 12 });
 
-/** Hints of which one asks for less care than the other. */
+/** The hints for which `after` is less cautious than `before`. */
 function lowered(before: Hints, after: Hints): readonly Hint[] {
   return HINTS.filter((hint) => isCautious(hint, before[hint]) && !isCautious(hint, after[hint]));
 }
@@ -269,8 +269,8 @@ describe('for any claims', () => {
       fc.property(anyClaims, anyClaim, (claims, added) => {
         const seen: Claim = { ...added, kind: 'observed' };
         const [before, after] = [resolveHints(claims, NOW), resolveHints([...claims, seen], NOW)];
-        for (const face of ['effective', 'decision'] as const)
-          expect(lowered(values(before, face), values(after, face))).toEqual([]);
+        for (const view of ['effective', 'decision'] as const)
+          expect(lowered(values(before, view), values(after, view))).toEqual([]);
       }),
       { numRuns: 2_000 },
     );
@@ -281,8 +281,8 @@ describe('for any claims', () => {
       fc.property(anyClaims, (claims) => {
         const resolved = resolveHints(claims, NOW);
         for (const hint of HINTS) {
-          const isSaid = claims.some((one) => one.hint === hint && one.kind !== 'observed');
-          if (isSaid) expect(resolved[hint].emitted).toBeTypeOf('boolean');
+          const isClaimed = claims.some((one) => one.hint === hint && one.kind !== 'observed');
+          if (isClaimed) expect(resolved[hint].emitted).toBeTypeOf('boolean');
           else expect([undefined, DEFAULTS[hint]]).toContain(resolved[hint].emitted);
         }
       }),
@@ -304,8 +304,8 @@ describe('for any claims', () => {
     fc.assert(
       fc.property(anyClaims, (claims) => {
         const resolved = resolveHints(claims, NOW);
-        for (const face of ['effective', 'decision'] as const) {
-          const { readOnlyHint, destructiveHint } = values(resolved, face);
+        for (const view of ['effective', 'decision'] as const) {
+          const { readOnlyHint, destructiveHint } = values(resolved, view);
           expect(readOnlyHint && destructiveHint).toBe(false);
         }
       }),

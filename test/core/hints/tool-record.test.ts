@@ -42,10 +42,10 @@ function overrideOn(tool: Tool, value: boolean): Override {
 type Overrides = Readonly<Partial<Record<Hint, Override>>>;
 
 function resolved(tool: Tool, overrides: Overrides, now = nowOf(tool)): ResolvedHints {
-  const said = declaredHints(tool.annotations);
+  const annotated = declaredHints(tool.annotations);
   const claims = HINTS.flatMap((hint): readonly Claim[] => {
     const claim = { hint, origin: 'x', digest: now.digest, mayLower: true };
-    const [declared, override] = [said[hint], overrides[hint]];
+    const [declared, override] = [annotated[hint], overrides[hint]];
     return [
       ...(declared === undefined
         ? []
@@ -126,21 +126,21 @@ describe('an override', () => {
     expect(values(reworded, overrides, 'suspend')).toEqual([false, true]);
   });
 
-  it('that asks for more caution always applies', () => {
+  it('always applies if it asks for more caution', () => {
     const overrides = overridesOn(READS, { destructiveHint: true });
     expect(values({ ...READS, inputSchema: {} }, overrides, 'suspend')).toEqual([false, true]);
   });
 
-  it('without a known reviewed definition applies to the current definition', () => {
+  it('applies only to the exact definition if what its author saw is not recorded', () => {
     const { seen: _, ...older } = overrideOn(READS, true);
     expect(isInForce('readOnlyHint', older, nowOf(READS))).toBe(true);
     expect(isInForce('readOnlyHint', older, nowOf({ ...READS, description: 'b' }))).toBe(false);
   });
 
-  it('applies to what an operator reviewed', () => {
-    const word: ToolRecord = { id: 'i', server: 's', identity: 'x', name: 't', overrides: SAFE };
+  it('applies to the definition that an operator reviewed', () => {
+    const record: ToolRecord = { id: 'i', server: 's', identity: 'x', name: 't', overrides: SAFE };
     const turned = { ...READS, annotations: {} };
-    const { overrides } = reviewed(word, nowOf(turned));
+    const { overrides } = reviewed(record, nowOf(turned));
     expect(values(turned, overrides)).toEqual([true, false]);
     expect(values({ ...turned, inputSchema: {} }, overrides)).toEqual([false, true]);
   });

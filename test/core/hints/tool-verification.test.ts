@@ -32,7 +32,7 @@ function declared(hint: Hint, value: boolean, more: Partial<Claim> = {}): Claim 
 }
 
 describe('the observation of a verification', () => {
-  it('raises caution in lists and decisions at once, with the effect as the reason', () => {
+  it('raises caution in both lists and decisions, with the effect as the reason', () => {
     const claims = [
       declared('readOnlyHint', true),
       ...observedClaims(verification({ readOnlyHint: CONTRADICTED })),
@@ -47,7 +47,7 @@ describe('the observation of a verification', () => {
     expect(destructiveHint.decision.value).toBe(true);
   });
 
-  it('lapses with the definition, and with a later override', () => {
+  it('no longer applies to a changed definition or after a later override', () => {
     const observed = observedClaims(verification({ readOnlyHint: CONTRADICTED }));
     const claims = [declared('readOnlyHint', true), ...observed];
     expect(resolveHints(claims, 'b'.repeat(64)).readOnlyHint.decision.value).toBe(true);

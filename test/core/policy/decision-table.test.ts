@@ -163,7 +163,7 @@ describe('a rule on hints', () => {
     ...{ alwaysConfirmDestructive: false, confirm: 'always' },
   };
 
-  it('that allows needs known hints, one that asks or refuses does not, and an unknown never lowers caution', () => {
+  it('needs known hints to allow but not to ask or refuse, and an unknown never lowers caution', () => {
     const wrong: string[] = [];
     for (const effect of EFFECTS)
       for (const hints of ALL_HINTS) {

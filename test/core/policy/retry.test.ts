@@ -15,17 +15,20 @@ function isRepeated(...claims: readonly (readonly [DeclaredHints, Source])[]): b
   return mayRepeat(toolWith(claims.flatMap(([hints, source]) => claimsOf(hints, source))).hints);
 }
 
-describe('a call may be retried', () => {
-  it.each(['trusted', 'override'] as const)('if the tool is read-only or idempotent: %s', (source) => {
-    for (const hints of ALL_HINTS) {
-      const reads = hints.readOnlyHint === true && hints.destructiveHint !== true;
-      expect
-        .soft(isRepeated([hints, source]), JSON.stringify(hints))
-        .toBe(reads || hints.idempotentHint === true);
-    }
-  });
+describe('a call', () => {
+  it.each(['trusted', 'override'] as const)(
+    'may be retried if the tool is read-only or idempotent: %s',
+    (source) => {
+      for (const hints of ALL_HINTS) {
+        const reads = hints.readOnlyHint === true && hints.destructiveHint !== true;
+        expect
+          .soft(isRepeated([hints, source]), JSON.stringify(hints))
+          .toBe(reads || hints.idempotentHint === true);
+      }
+    },
+  );
 
-  it.each(['untrusted', 'observed'] as const)('never because of a hint that is %s', (source) => {
+  it.each(['untrusted', 'observed'] as const)('is never retried because of a hint that is %s', (source) => {
     for (const hints of ALL_HINTS) {
       expect.soft(isRepeated([hints, source]), JSON.stringify(hints)).toBe(false);
       for (const trusted of ALL_HINTS)
@@ -46,7 +49,7 @@ function answered(status: number): Refusal {
   return { code: 'SERVER_UNAVAILABLE', server: 's', cause, httpStatus: status };
 }
 
-/** The meaning of a failure, and how often a repeatable call, and another one, is sent again after it. */
+/** The classification, the retries of a repeatable call and of any other call, and the failure. */
 const FAILURES: readonly (readonly [Delivery, number, number, Refusal])[] = [
   ['unsent', 3, 1, { code: 'SERVER_UNREACHED', server: 's', cause: { code: 'CONNECTION_REFUSED' } }],
   ['lost', 3, 0, ended({ code: 'CONNECTION_CLOSED' })],
@@ -70,15 +73,18 @@ const FAILURES: readonly (readonly [Delivery, number, number, Refusal])[] = [
   ['refused', 0, 0, { code: 'CANCELLED' }],
 ];
 
-describe('after a failure', () => {
-  it.each(FAILURES)('%s: retried %i times, or %i', (delivery, most, least, refusal) => {
-    expect(deliveryOf(refusal)).toBe(delivery);
-    const times = [true, false].map((isSafe) => repeatsAfter(refusal, { max: 3, mayRepeat: isSafe }));
-    expect(times).toEqual([most, least]);
-    expect(repeatsAfter(refusal, { max: 0, mayRepeat: true })).toBe(delivery === 'unsent' ? 1 : 0);
-  });
+describe('a failed call', () => {
+  it.each(FAILURES)(
+    'classified as "%s" is retried %i times if repeatable, otherwise %i',
+    (delivery, most, least, refusal) => {
+      expect(deliveryOf(refusal)).toBe(delivery);
+      const times = [true, false].map((isSafe) => repeatsAfter(refusal, { max: 3, mayRepeat: isSafe }));
+      expect(times).toEqual([most, least]);
+      expect(repeatsAfter(refusal, { max: 0, mayRepeat: true })).toBe(delivery === 'unsent' ? 1 : 0);
+    },
+  );
 
-  it('waits double each time, with jitter', () => {
+  it('is retried after delays that double, with jitter', () => {
     expect([1, 2, 3].map((repeat) => repeatDelayMs(repeat, 1))).toEqual([100, 200, 400]);
     expect([1, 2, 3].map((repeat) => repeatDelayMs(repeat, 0))).toEqual([50, 100, 200]);
   });

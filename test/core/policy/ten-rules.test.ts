@@ -32,7 +32,7 @@ const READS = { readOnlyHint: true } as const;
 const WRITES = { readOnlyHint: false, destructiveHint: false } as const;
 const DESTROYS = { destructiveHint: true } as const;
 
-function toolSaying(
+function toolDeclaring(
   hints: Parameters<typeof claimsOf>[0],
   source: Source = 'trusted',
   more: Partial<PolicyTool> = {},
@@ -45,18 +45,18 @@ const LABELLED = { labels: new Set<SessionLabel>(['saw-untrusted', 'saw-private'
 const RULES: Readonly<Record<string, () => void>> = {
   'What a rule refuses is refused, whatever else allows it.': () => {
     const rules: readonly PolicyRule[] = [{ effect: 'allow' }, { effect: 'refuse', tool: ['s.t'] }];
-    const tool = toolSaying(READS, 'override', { confirm: 'never' });
+    const tool = toolDeclaring(READS, 'override', { confirm: 'never' });
     expect(decided(tool, { rules, preferences: { autoApproveReadOnly: true } })).toBe('refuse: rule');
-    expect(decided(toolSaying(READS, 'trusted', { name: 'other' }), { rules })).toBe('allow: rule');
+    expect(decided(toolDeclaring(READS, 'trusted', { name: 'other' }), { rules })).toBe('allow: rule');
   },
   'A destructive tool is confirmed at each call, whatever else allows it.': () => {
-    const tool = toolSaying(DESTROYS, 'trusted', { confirm: 'never' });
+    const tool = toolDeclaring(DESTROYS, 'trusted', { confirm: 'never' });
     const rules: readonly PolicyRule[] = [{ effect: 'allow' }];
     expect(decided(tool, { rules })).toBe('ask call: destructive');
     expect(decided(tool, { preferences: { alwaysConfirmDestructive: false } })).toBe('allow: tool_confirm');
   },
   'A tool without trusted hints counts as destructive, or is asked for or refused as you prefer.': () => {
-    for (const tool of [toolSaying({}), toolSaying(READS, 'untrusted')]) {
+    for (const tool of [toolDeclaring({}), toolDeclaring(READS, 'untrusted')]) {
       const lenient = { confirm: 'never', alwaysConfirmDestructive: false } as const;
       expect(decided(tool)).toBe('ask call: destructive');
       expect(decided(tool, { preferences: { ...lenient, unannotated: 'ask' } })).toBe(
@@ -69,14 +69,14 @@ const RULES: Readonly<Record<string, () => void>> = {
   },
   'A hint of a server that you do not trust makes decisions more careful, never less.': () => {
     const rules: readonly PolicyRule[] = [{ effect: 'allow', hints: READS }];
-    expect(decided(toolSaying(READS, 'untrusted'), { rules })).toBe('ask call: destructive');
-    expect(decided(toolSaying(READS, 'trusted'), { rules })).toBe('allow: rule');
+    expect(decided(toolDeclaring(READS, 'untrusted'), { rules })).toBe('ask call: destructive');
+    expect(decided(toolDeclaring(READS, 'trusted'), { rules })).toBe('allow: rule');
     const warned = toolWith([...claimsOf(READS, 'override'), ...claimsOf(DESTROYS, 'untrusted')]);
     expect(decided(warned, { rules })).toBe('ask call: destructive');
   },
   'What verification saw makes decisions more careful, never less.': () => {
     const preferences = { autoApproveReadOnly: true };
-    expect(decided(toolSaying(READS, 'observed'), { preferences })).toBe('ask call: destructive');
+    expect(decided(toolDeclaring(READS, 'observed'), { preferences })).toBe('ask call: destructive');
     const caught = toolWith([
       ...claimsOf(READS, 'trusted'),
       ...claimsOf({ readOnlyHint: false, destructiveHint: true }, 'observed'),
@@ -84,15 +84,17 @@ const RULES: Readonly<Record<string, () => void>> = {
     expect(decided(caught, { preferences })).toBe('ask call: destructive');
   },
   'A session that has read untrusted content and private data sends nothing out unnoticed.': () => {
-    const sends = toolSaying(WRITES, 'trusted', { confirm: 'never' });
-    const stays = toolSaying({ ...WRITES, openWorldHint: false }, 'trusted', { confirm: 'never' });
+    const sends = toolDeclaring(WRITES, 'trusted', { confirm: 'never' });
+    const stays = toolDeclaring({ ...WRITES, openWorldHint: false }, 'trusted', { confirm: 'never' });
     for (const outbound of ['ask', 'refuse'] as const) {
       const given = { preferences: { outbound }, caller: LABELLED };
       expect(decided(sends, given)).toBe(
         outbound === 'ask' ? 'ask call: session_labels' : 'refuse: session_labels',
       );
       expect(decided(stays, given)).toBe('allow: tool_confirm');
-      expect(decided(toolSaying(READS, 'trusted', { confirm: 'never' }), given)).toBe('allow: tool_confirm');
+      expect(decided(toolDeclaring(READS, 'trusted', { confirm: 'never' }), given)).toBe(
+        'allow: tool_confirm',
+      );
       for (const label of LABELLED.labels)
         expect(decided(sends, { ...given, caller: { labels: new Set([label]) } })).toBe(
           'allow: tool_confirm',
@@ -102,29 +104,31 @@ const RULES: Readonly<Record<string, () => void>> = {
   },
   'A rule that asks wins over everything that allows.': () => {
     const rules: readonly PolicyRule[] = [{ effect: 'allow' }, { effect: 'ask', server: ['s'] }];
-    const tool = toolSaying(READS, 'trusted', { confirm: 'never' });
+    const tool = toolDeclaring(READS, 'trusted', { confirm: 'never' });
     expect(decided(tool, { rules, preferences: { autoApproveReadOnly: true } })).toBe('ask call: rule');
   },
   'A read-only tool runs without a question where you chose that.': () => {
-    const tool = toolSaying(READS, 'trusted', { confirm: 'always' });
+    const tool = toolDeclaring(READS, 'trusted', { confirm: 'always' });
     expect(decided(tool, { preferences: { autoApproveReadOnly: true } })).toBe('allow: read_only');
     expect(decided(tool)).toBe('ask call: tool_confirm');
   },
   'A rule that allows needs to know each hint that it names; one that asks or refuses does not.': () => {
     const closed = { openWorldHint: false } as const;
     const rule = (effect: PolicyRule['effect']): Given => ({ rules: [{ effect, hints: closed }] });
-    expect(decided(toolSaying({ ...WRITES, ...closed }), rule('allow'))).toBe('allow: rule');
-    expect(decided(toolSaying(WRITES), rule('allow'))).toBe('ask session: default_confirm');
-    expect(decided(toolSaying(WRITES), rule('refuse'))).toBe('refuse: rule');
-    expect(decided(toolSaying({ ...WRITES, openWorldHint: true }), rule('refuse'))).toBe(
+    expect(decided(toolDeclaring({ ...WRITES, ...closed }), rule('allow'))).toBe('allow: rule');
+    expect(decided(toolDeclaring(WRITES), rule('allow'))).toBe('ask session: default_confirm');
+    expect(decided(toolDeclaring(WRITES), rule('refuse'))).toBe('refuse: rule');
+    expect(decided(toolDeclaring({ ...WRITES, openWorldHint: true }), rule('refuse'))).toBe(
       'ask session: default_confirm',
     );
   },
   'Otherwise the `confirm` of the tool counts, then your default, which is to ask once per session.': () => {
-    expect(decided(toolSaying(WRITES))).toBe('ask session: default_confirm');
-    expect(decided(toolSaying(WRITES), { preferences: { confirm: 'never' } })).toBe('allow: default_confirm');
+    expect(decided(toolDeclaring(WRITES))).toBe('ask session: default_confirm');
+    expect(decided(toolDeclaring(WRITES), { preferences: { confirm: 'never' } })).toBe(
+      'allow: default_confirm',
+    );
     expect(
-      decided(toolSaying(WRITES, 'trusted', { confirm: 'always' }), { preferences: { confirm: 'never' } }),
+      decided(toolDeclaring(WRITES, 'trusted', { confirm: 'always' }), { preferences: { confirm: 'never' } }),
     ).toBe('ask call: tool_confirm');
   },
 };
@@ -142,7 +146,7 @@ describe('the ten rules of docs/POLICY.md', () => {
 });
 
 it('a `confirm` for another definition asks at each call', () => {
-  const tool = toolSaying(WRITES, 'trusted', { confirm: 'suspended' });
+  const tool = toolDeclaring(WRITES, 'trusted', { confirm: 'suspended' });
   expect(decided(tool, { preferences: { confirm: 'never' } })).toBe('ask call: confirm_suspended');
 });
 
@@ -150,7 +154,7 @@ describe('a rule', () => {
   const ask = (rule: Omit<PolicyRule, 'effect'>): Given => ({
     rules: [{ effect: 'refuse', ...rule }],
   });
-  const tool = toolSaying(WRITES, 'trusted', { server: 'linear', name: 'create_issue' });
+  const tool = toolDeclaring(WRITES, 'trusted', { server: 'linear', name: 'create_issue' });
 
   it.each<[PolicyRule['tool'], boolean]>([
     [['linear.create_*'], true],
@@ -174,7 +178,7 @@ describe('a rule', () => {
 
   it('matches the operators’ tags; one that allows ignores tags set for another definition', () => {
     const tags = ['billing', 'mail'];
-    const tagged = toolSaying(WRITES, 'trusted', { tags, allowingTags: ['mail'] });
+    const tagged = toolDeclaring(WRITES, 'trusted', { tags, allowingTags: ['mail'] });
     const met = (effect: PolicyRule['effect'], tag: string, about: PolicyTool = tagged): boolean =>
       decision(about, { rules: [{ effect, tag: [tag] }] })?.reasons[0]?.code === 'rule';
     expect((['allow', 'ask', 'refuse'] as const).map((effect) => met(effect, 'mail'))).toEqual([
@@ -202,9 +206,9 @@ describe('a rule', () => {
   });
 });
 
-describe('a tool of Assay itself', () => {
+describe('a built-in tool', () => {
   const own = (hints: Parameters<typeof claimsOf>[0]): PolicyTool =>
-    toolSaying(hints, 'trusted', { server: undefined, name: 'build-toolset' });
+    toolDeclaring(hints, 'trusted', { server: undefined, name: 'build-toolset' });
 
   it('needs no confirmation unless it is destructive or a rule says so', () => {
     expect(decided(own(WRITES))).toBe('allow: own_tool');
@@ -218,7 +222,7 @@ describe('a tool of Assay itself', () => {
 describe('the decision on a tool', () => {
   it('is the same object for each call, so that calls allocate nothing', () => {
     const policy = compilePolicy({ preferences: DEFAULT_PREFERENCES, rules: [{ effect: 'allow' }] });
-    const tool = toolSaying(READS);
+    const tool = toolDeclaring(READS);
     const decide = (): Decision | undefined => policy.decide({ ...callerWith(), tool });
     expect(decide()).toBe(decide());
   });

@@ -71,7 +71,7 @@ describe('a REST tool', () => {
     });
   });
 
-  it('without a schema accepts the mapped arguments, all optional', () => {
+  it('accepts the mapped arguments if it has no schema, and requires only those in the URL', () => {
     const read = readRestTool('a', {
       url: 'http://a/{id}',
       queryMapping: { q: 'q' },
@@ -84,7 +84,7 @@ describe('a REST tool', () => {
     });
   });
 
-  it.each(['bearer', 'basic', 'header'])('authenticates by %s', (type) => {
+  it.each(['bearer', 'basic', 'header'])('can authenticate by %s', (type) => {
     const members = {
       bearer: { token: 'a' },
       basic: { username: '', password: 'ä' },
@@ -95,7 +95,7 @@ describe('a REST tool', () => {
     expect(read.ok && read.value.auth).toEqual({ kind: type, ...auth });
   });
 
-  it.each(['', '-a', '.a', 'a b', 'ä', 'a'.repeat(129), 'a\n'])('cannot be called %j', (name) => {
+  it.each(['', '-a', '.a', 'a b', 'ä', 'a'.repeat(129), 'a\n'])('cannot be named %j', (name) => {
     expect(faultsOf({ url: 'http://a/' }, name)).toEqual([
       [
         '',
