@@ -23,18 +23,18 @@ function faultsIn(annotations: string, each = false): readonly (string | undefin
   return messages.map(({ messageId }) => messageId);
 }
 
-it('every Assay tool documents why its hints are as they are', () => {
+it('every tool of Assay must explain its hints in a comment', () => {
   expect(faultsIn(`// It reads.\n annotations: ${WHOLE}`)).toEqual([]);
   expect(faultsIn(`annotations: ${WHOLE}`)).toEqual(['reason', 'reason', 'reason', 'reason']);
 });
 
-it('a common comment is not enough if each hint has its own', () => {
+it('a shared comment is not enough if each hint needs its own', () => {
   expect(faultsIn(`annotations: ${EACH}`, true)).toEqual([]);
   expect(faultsIn(`// It reads.\n annotations: ${WHOLE}`, true)).toHaveLength(4);
   expect(faultsIn(`annotations: ${EACH.replace('// Three.\n', '')}`, true)).toEqual(['reason']);
 });
 
-it('no hint is omitted or computed', () => {
+it('hints cannot be omitted or computed', () => {
   const without = EACH.replace(/ {2}\/\/ Two\.\n.*\n/, '');
   expect(faultsIn(`annotations: ${without}`, true)).toEqual(['missing']);
   expect(

@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '..');
 const VITEST = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
 const CONFIG = join(ROOT, 'test', 'fixtures', 'failing-run', 'vitest.config.ts');
 
-it('a run with a failing test exits with 1, even if it had PostgreSQL', () => {
+it('a run with a failing test exits with 1, even if it used PostgreSQL', () => {
   const run = spawnSync(process.execPath, [VITEST, 'run', '--config', CONFIG], {
     cwd: ROOT,
     encoding: 'utf8',

@@ -25,7 +25,7 @@ Installs MCP clients from npm into FOLDER, tries each of them with Assay, and pr
 const ROOT = join(import.meta.dirname, '..', '..');
 const MAIN = join(ROOT, 'dist', 'main.js');
 const TRIAL_MS = 90_000;
-/** How long the gateway may take to write a line of its log. */
+/** How long the gateway may take to write a log line. */
 const LOG_MS = 3_000;
 const HEAD = [
   '| client | version | transport | connects | lists all tools | calls one | revision |',
@@ -100,7 +100,7 @@ function verdicts({ connects, tools, text }: Seen, all: readonly string[]): read
   return ['yes', lists, calls];
 }
 
-/** The gateway's log entry for the client. */
+/** The protocol revisions that the gateway logged for the client. */
 async function revisionAfter(before: ReadonlySet<string>, log: Context['log']): Promise<string | undefined> {
   const endMs = Date.now() + LOG_MS;
   for (;;) {

@@ -13,7 +13,7 @@ export interface Place {
   readonly stdio: { readonly command: string; readonly args: readonly string[] };
 }
 
-/** What a client reported. Undefined if its command line does not show that. */
+/** What a client reported. A member is undefined if its command line does not show it. */
 export interface Seen {
   readonly connects?: boolean;
   readonly tools?: readonly string[];
@@ -44,7 +44,7 @@ const LIBRARIES: readonly (readonly [client: string, library: string, name: stri
     ['Mastra', 'mastra', '@mastra/mcp', ['stdio', 'http']],
   ];
 
-/** Programs by which clients that know only stdio reach an address. */
+/** Programs through which clients that only support stdio reach a URL. */
 const BRIDGES: readonly (readonly [
   name: string,
   file: string,
@@ -69,9 +69,9 @@ const BRIDGES: readonly (readonly [
 interface Program {
   readonly client: string;
   readonly package: string;
-  /** The id by which `assay connect` knows it. */
+  /** Its id in `assay connect`. */
   readonly id: string;
-  /** Shows whether the servers of the config are reachable. */
+  /** Command that shows whether the servers of the config are reachable. */
   readonly list: string;
   readonly isConnected: RegExp;
   readonly env?: Readonly<Record<string, string>>;

@@ -30,7 +30,7 @@ async function all(outcomes: AsyncIterable<ProcessedFile>): Promise<readonly Pro
   return list;
 }
 
-test('files are read, cut into chunks and given their terms in threads, in their order', async () => {
+test('files are chunked in worker threads and returned in order; known hashes are reported as unchanged', async () => {
   const pool = new ChunkPool({ maxFileBytes: 10_000, threads: 2 });
   try {
     const processed = await all(pool.processAll(files, {}));
@@ -81,7 +81,7 @@ test('files are read, cut into chunks and given their terms in threads, in their
   }
 });
 
-test('a file that breaks its thread is cut by lines, and the others are not affected', async () => {
+test('a file that breaks parsing is split by lines, and one that ends the thread is skipped', async () => {
   const broken = mkdtempSync(join(root, 'broken-'));
   const names = ['a.md', 'throws.md', 'b.md', 'exits.md', 'c.md', 'hangs.md', 'd.md'];
   for (const name of names) writeFileSync(join(broken, name), name);
@@ -112,14 +112,14 @@ test('a file that breaks its thread is cut by lines, and the others are not affe
   }
 });
 
-test('a pool whose threads do not start rejects', async () => {
+test('a pool whose threads fail to start rejects its files', async () => {
   const script = new URL('../fixtures/absent-worker.ts', import.meta.url);
   const pool = new ChunkPool({ maxFileBytes: 10_000, threads: 1, script });
   await expect(pool.process(files[0]!)).rejects.toThrow('could not be started');
   await pool.close();
 });
 
-test('a closed pool rejects what is pending and what comes', async () => {
+test('a closed pool rejects pending and later files', async () => {
   const pool = new ChunkPool({ maxFileBytes: 10_000, threads: 1 });
   const pending = expect(pool.process(files[0]!)).rejects.toThrow('closed');
   await pool.close();
@@ -127,7 +127,7 @@ test('a closed pool rejects what is pending and what comes', async () => {
   await expect(pool.process(files[0]!)).rejects.toThrow('closed');
 });
 
-test('an abort stops the processing of files', async () => {
+test('an aborted signal stops the processing of files', async () => {
   const pool = new ChunkPool({ maxFileBytes: 10_000, threads: 1 });
   try {
     await expect(all(pool.processAll(files, { signal: AbortSignal.abort() }))).rejects.toThrow('aborted');

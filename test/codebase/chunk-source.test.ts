@@ -73,7 +73,7 @@ const TEXT = fc
   .array(LINE, { maxLength: 120 })
   .map((lines) => lines.map((parts) => parts.join('')).join('\n'));
 
-test('the chunks of any text hold each of its lines once, in order', async () => {
+test('the chunks of any text contain each of its lines exactly once, in order', async () => {
   await fc.assert(
     fc.asyncProperty(TEXT, fc.constantFrom(...LANGUAGES), async (text, language) => {
       const { chunks } = await chunkSource({ text, language });
@@ -83,7 +83,7 @@ test('the chunks of any text hold each of its lines once, in order', async () =>
   );
 });
 
-test('a large class is cut into its header, its methods and what is between them', async () => {
+test('a large class is split into its header, its methods and the code between them', async () => {
   const body = '    work();\n'.repeat(30);
   const text = [
     '/** A parser. */',
@@ -111,7 +111,7 @@ test('a large class is cut into its header, its methods and what is between them
   ]);
 });
 
-test('a large function is cut at its functions, and what is still too large at lines', async () => {
+test('a large function is split at inner functions, and parts that are still too large at lines', async () => {
   const inner = `  function inner() {\n${'    work();\n'.repeat(900)}  }\n`;
   const { chunks } = await chunkSource({ text: `(function () {\n${inner}})();\n`, language: 'javascript' });
   expect(chunks.slice(1).map(({ kind, symbol }) => [kind, symbol])).toEqual([
@@ -123,7 +123,7 @@ test('a large function is cut at its functions, and what is still too large at l
   expect(Math.max(...all.chunks.map(({ content }) => content.length))).toBeLessThanOrEqual(8_000);
 });
 
-test('a symbol is named by one identifier: patterns are blocks, quotes go, and what is before a dot is the parent', async () => {
+test('a symbol is a single identifier without quotes, and the name before a dot is its parent', async () => {
   const javascript = [
     'const {\n  one,\n  two,\n} = load();',
     'Point.origin = {\n  x: 0,\n  y: 0,\n};',
@@ -143,13 +143,13 @@ test('a symbol is named by one identifier: patterns are blocks, quotes go, and w
   ]);
 });
 
-test('text crafted to be hard to parse is given up, and the next one is parsed', async () => {
+test('a text crafted to be slow to parse is given up, and the next one is parsed', async () => {
   expect(await parse('bash', '<'.repeat(20_000), 20)).toBeUndefined();
   const { chunks } = await chunkSource({ text: 'f() { :; }', language: 'bash' });
   expect(chunks).toMatchObject([{ symbol: 'f' }]);
 });
 
-/** The lines by their numbers, so that a gap or an overlap shows. */
+/** All lines of the chunks. Fails if there is a gap or an overlap. */
 function linesOf(chunks: readonly SourceChunk[]): readonly (string | undefined)[] {
   const lines: (string | undefined)[] = [];
   for (const { startLine, endLine, content } of chunks) {

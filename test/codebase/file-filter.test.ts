@@ -12,7 +12,7 @@ const PATHS = [
   'src/a_b/n.mts',
 ];
 
-test('a directory and a file type match whole names, without wildcards', () => {
+test('filters by directory and file type match whole names, without wildcards', () => {
   const db = new Database(':memory:');
   db.exec('CREATE TABLE files (repository_id TEXT, path TEXT)');
   for (const path of PATHS) db.prepare("INSERT INTO files VALUES ('r', ?)").run(path);

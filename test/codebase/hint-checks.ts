@@ -10,7 +10,7 @@ import { tempDir } from '../support/paths.ts';
 
 export type ToolName = 'index_repository' | 'search_code' | 'set_working_directory';
 
-/** A connected client, and the home of the server. */
+/** A connected client, and the home directory of its server. */
 export interface Peer {
   readonly client: Client;
   readonly home: string;
@@ -75,7 +75,7 @@ export function snapshot(folder: string): Readonly<Record<string, string>> {
   );
 }
 
-/** All that a call could change: every index, the repository, and the session. */
+/** Everything a call could change: every index, the repository, and the session. */
 async function stateOf(peer: Peer, { repo }: Scene): Promise<Json> {
   const session = await call(peer, 'index_status', {});
   return {
@@ -85,7 +85,7 @@ async function stateOf(peer: Peer, { repo }: Scene): Promise<Json> {
   };
 }
 
-/** Calls of every kind: good ones first, then such as are refused. */
+/** Calls of every kind: valid ones first, then ones that are refused. */
 function callsOf(tool: ToolName, { repo, project }: Scene): readonly JsonObject[] {
   if (tool === 'index_repository')
     return [
@@ -110,7 +110,7 @@ function callsOf(tool: ToolName, { repo, project }: Scene): readonly JsonObject[
   ];
 }
 
-/** A subfolder with a config file, whose project no other scene has. */
+/** Creates a subfolder with a config file, whose project is unique to the scene. */
 function configured(repo: string): string {
   const id = `c-${createHash('sha256').update(repo).digest('hex').slice(0, 8)}`;
   writeIn(
@@ -121,7 +121,7 @@ function configured(repo: string): string {
   return join(repo, 'inner');
 }
 
-/** The call whose repetition matters. */
+/** The call to repeat. */
 function mainCall(tool: ToolName, scene: Scene): JsonObject {
   const [first = {}] = callsOf(tool, scene);
   return first;
@@ -147,7 +147,7 @@ async function changesSomething(peer: Peer, tool: ToolName): Promise<void> {
   expect(await stateOf(peer, scene)).not.toEqual(before);
 }
 
-/** What existed before and is lost: files of the repository, other indexes, and search results. */
+/** What the calls changed or removed: files of the repositories, another index, and a search result. */
 async function lostBy(peer: Peer, tool: ToolName): Promise<readonly string[]> {
   const [scene, other] = [await indexedScene(peer), await indexedScene(peer)];
   const calls = callsOf(tool, scene);
@@ -180,12 +180,12 @@ async function repeated(peer: Peer, tool: ToolName): Promise<readonly Json[]> {
   const scene = await indexedScene(peer);
   const args = mainCall(tool, scene);
   const seen: Json[] = [];
-  const note = async (answer: Answer): Promise<void> => {
+  const record = async (answer: Answer): Promise<void> => {
     seen.push({ answer: untimed(answer.structured), state: await stateOf(peer, scene) });
   };
-  for (let round = 0; round < 5; round += 1) await note(await call(peer, tool, args));
-  const twins = await Promise.all([call(peer, tool, args), call(peer, tool, args)]);
-  for (const twin of twins) await note(twin);
+  for (let round = 0; round < 5; round += 1) await record(await call(peer, tool, args));
+  const concurrent = await Promise.all([call(peer, tool, args), call(peer, tool, args)]);
+  for (const answer of concurrent) await record(answer);
   return seen;
 }
 
@@ -205,8 +205,8 @@ async function repeatsWithEffect(peer: Peer, tool: ToolName): Promise<void> {
   expect(second).not.toEqual(first);
 }
 
-/** Whether changes of files by others change the result of the same call. */
-async function answersDifferByOthers(peer: Peer, tool: ToolName): Promise<boolean> {
+/** Whether the result of a call changes after others have edited files. */
+async function dependsOnOthers(peer: Peer, tool: ToolName): Promise<boolean> {
   const scene = await indexedScene(peer);
   const args =
     tool === 'index_repository'
@@ -217,28 +217,28 @@ async function answersDifferByOthers(peer: Peer, tool: ToolName): Promise<boolea
   writeIn(scene.repo, 'refunds.ts', `// Edited elsewhere.\n${SOURCES['refunds.ts'] ?? ''}`);
   const config = { version: '1.0', project: { name: 'edited elsewhere', id: 'elsewhere' } };
   writeIn(scene.repo, 'inner/.codebase-mcp/config.json', JSON.stringify(config));
-  // An index has another writer, too.
+  // Other processes can update an index, too.
   if (tool === 'search_code') await index(peer, scene);
   const after = await call(peer, tool, args);
   return JSON.stringify(untimed(after.structured)) !== JSON.stringify(untimed(before.structured));
 }
 
-async function isOpen(peer: Peer, tool: ToolName): Promise<void> {
-  expect(await answersDifferByOthers(peer, tool)).toBe(true);
+async function expectOpenWorld(peer: Peer, tool: ToolName): Promise<void> {
+  expect(await dependsOnOthers(peer, tool)).toBe(true);
 }
 
-async function isClosed(peer: Peer, tool: ToolName): Promise<void> {
-  expect(await answersDifferByOthers(peer, tool)).toBe(false);
+async function expectClosedWorld(peer: Peer, tool: ToolName): Promise<void> {
+  expect(await dependsOnOthers(peer, tool)).toBe(false);
 }
 
 const CHECKS: Readonly<Record<Hint, Readonly<Record<'true' | 'false', Check>>>> = {
   readOnlyHint: { true: changesNothing, false: changesSomething },
   destructiveHint: { true: losesSomething, false: losesNothing },
   idempotentHint: { true: repeatsWithoutEffect, false: repeatsWithEffect },
-  openWorldHint: { true: isOpen, false: isClosed },
+  openWorldHint: { true: expectOpenWorld, false: expectClosedWorld },
 };
 
-/** Fails unless the tool behaves as this value of the hint says. */
+/** Fails unless the tool behaves as this value of the hint claims. */
 export async function checkHint(peer: Peer, tool: ToolName, claim: readonly [Hint, boolean]): Promise<void> {
   const [hint, value] = claim;
   await CHECKS[hint][value ? 'true' : 'false'](peer, tool);

@@ -73,28 +73,28 @@ describe('over HTTP, mounted in a gateway', () => {
     stateless = { client: await connectClient({ url }, 'modern'), home };
   });
 
-  it.each(CLAIMS)('%s behaves as its %s says, to a client with a session', async (tool, hint) => {
+  it.each(CLAIMS)('%s behaves as its %s says for a client with a session', async (tool, hint) => {
     await checkHint(session, tool, [hint, await hintOf(session, tool, hint)]);
   });
 
-  // For such a client set_working_directory does nothing, so a hint that says it writes is merely cautious.
+  // For a stateless client set_working_directory changes nothing, so a hint that it writes is merely cautious.
   it.each(CLAIMS.filter(([tool]) => tool !== 'set_working_directory'))(
-    '%s behaves as its %s says, to a stateless client',
+    '%s behaves as its %s says for a stateless client',
     async (tool, hint) => {
       await checkHint(stateless, tool, [hint, await hintOf(stateless, tool, hint)]);
     },
   );
 
-  it('each session has its own working directory, and a stateless client learns that it has none', async () => {
+  it('each session has its own working directory, and a stateless client has to pass its project', async () => {
     const other: Peer = { client: await connectClient({ url }, 'legacy'), home: session.home };
     const [one, two] = [folderOfProject('one'), folderOfProject('two')];
     const projectOf = async (peer: Peer): Promise<unknown> =>
       at((await call(peer, 'index_status', {})).structured, 'project_id');
     await call(session, 'set_working_directory', { directory: one });
     await call(other, 'set_working_directory', { directory: two });
-    const told = await call(stateless, 'set_working_directory', { directory: two });
-    expect(told).toMatchObject({ isError: false, structured: { session_id: null, project_id: 'two' } });
-    expect(told.text).toContain('Pass project_id "two" with each call.');
+    const answer = await call(stateless, 'set_working_directory', { directory: two });
+    expect(answer).toMatchObject({ isError: false, structured: { session_id: null, project_id: 'two' } });
+    expect(answer.text).toContain('Pass project_id "two" with each call.');
     expect([await projectOf(session), await projectOf(other), await projectOf(stateless)]).toEqual([
       'one',
       'two',
@@ -102,7 +102,7 @@ describe('over HTTP, mounted in a gateway', () => {
     ]);
   });
 
-  it('a search whose server ends is sent again and counted, an index run is not', async () => {
+  it('a search whose server is killed is resent and counted; an index run is not', async () => {
     const { project, repo } = await indexedScene(stateless);
     const again = { server: 'codebase', outcome: 'answered' };
     const search = await callAndKill('search_code', { query: 'bookRefund', project_id: project });
@@ -115,7 +115,7 @@ describe('over HTTP, mounted in a gateway', () => {
     expect(await readGauge(assay, 'assay_retries_total', again)).toBe(1);
   });
 
-  /** Ends the server once it has been sent the call, and before it can answer. */
+  /** Kills the server after the call was sent to it, and before it can respond. */
   async function callAndKill(name: ToolName, args: JsonObject): Promise<Answer> {
     const { pid } = assay;
     const started = childrenOf(pid).filter(({ command }) => command.includes(' codebase'));
@@ -132,7 +132,7 @@ describe('over HTTP, mounted in a gateway', () => {
   }
 });
 
-// Linux has namespaces; elsewhere the checks above remain.
+// Only Linux has namespaces. Other systems rely on the checks above.
 describe.skipIf(process.platform !== 'linux')('in separate namespaces', () => {
   const started = (mode: string, setup: string, home: string): Promise<Client> => {
     const script = `${setup} exec "$0" "$@"`;
@@ -140,7 +140,7 @@ describe.skipIf(process.platform !== 'linux')('in separate namespaces', () => {
     return connectClient({ command: ['unshare', mode, 'sh', '-c', script, ...program] }, 'legacy');
   };
 
-  it('without a network all tools work', async () => {
+  it('all tools work without a network', async () => {
     const home = tempDir();
     const peer: Peer = { client: await started('-rn', '', home), home };
     const scene = await indexedScene(peer);
@@ -151,7 +151,7 @@ describe.skipIf(process.platform !== 'linux')('in separate namespaces', () => {
     expect(set.isError).toBe(false);
   });
 
-  it('with its data mounted read-only, what is read-only works, and what is not fails', async () => {
+  it('exactly the read-only tools work if the data is mounted read-only', async () => {
     const home = tempDir();
     const writer: Peer = { client: await overStdio(home), home };
     const scene = await indexedScene(writer);
@@ -200,7 +200,7 @@ describe('destructiveHint: false of index_repository', () => {
     );
   });
 
-  it('holds for a run that is killed: the previous index answers', async () => {
+  it('holds if a run is killed: the previous index stays searchable', async () => {
     const home = tempDir();
     const killed: Peer = { client: await overStdio(home), home };
     const scene = await indexedScene(killed);

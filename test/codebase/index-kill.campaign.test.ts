@@ -16,7 +16,7 @@ const FILES = rounds({ short: 60, long: 400 });
 const indexer = new Indexer({ threads: 2 });
 afterAll(() => indexer.close());
 
-/** A process that indexes, and each line that it prints. */
+/** Starts a process that indexes. Also returns the lines that it prints. */
 function startIndexing(
   { folder, root }: IndexedRepository,
   mode: string,
@@ -29,7 +29,7 @@ function startIndexing(
   return [child, createInterface({ input: child.stdout })];
 }
 
-/** Changes a part of the files, and deletes and adds some. */
+/** Changes, deletes and adds some files. */
 function edit(repository: IndexedRepository, chance: Seeded, round: number): void {
   const present = new Set(repository.dump().map((row) => (JSON.parse(row) as string[])[1]!));
   for (let index = 0; index < FILES; index++) {
@@ -47,7 +47,7 @@ function textOf(index: number, word: string): string {
   return Array.from({ length: 12 }, (_, part) => one(part)).join('\n');
 }
 
-it(`a process killed while it indexes leaves the previous index readable, ${KILLS} times`, async () => {
+it(`a process killed while indexing leaves a complete index, and the next run succeeds (${KILLS} kills)`, async () => {
   const chance = seeded('kills while indexing');
   const repository = makeRepository(
     Object.fromEntries(
@@ -83,13 +83,13 @@ it(`a process killed while it indexes leaves the previous index readable, ${KILL
   expect(killed).toBeGreaterThan(0);
 });
 
-it('of two processes that index the same repository, one waits and then finds nothing to do', async () => {
+it('two processes that index the same repository take turns, and the second finds nothing to do', async () => {
   const repository = makeRepository(
     Object.fromEntries(
       Array.from({ length: FILES }, (_, index) => [`src/module${index}.ts`, textOf(index, 'twin')]),
     ),
   );
-  // Both find the lock held, so neither can be done before the other has started.
+  // The lock is held until both wait for it, so that neither finishes before the other has started.
   let waiting = 0;
   const lock = IndexLock.tryAcquire(repository.folder);
   if (!lock.ok || lock.value === undefined) throw new Error('the index is locked');

@@ -9,7 +9,7 @@ import { IN_THREAD, makeRepository, runOptions, type IndexedRepository } from '.
 const GREET = 'export function greet(name) {\n  return `hello ${name}`;\n}\n';
 const PART = 'import os\n\ndef part_with(money):\n    return os.getcwd()\n';
 
-/** Numbers of a run: indexed, unchanged, deleted. */
+/** Runs the indexer, and returns its file counts and status as text. */
 async function counts(
   repository: IndexedRepository,
   options?: Parameters<IndexedRepository['run']>[0],
@@ -19,7 +19,7 @@ async function counts(
   return `${indexed} indexed, ${total - indexed} unchanged, ${gone} removed: ${status}`;
 }
 
-/** Passes the files through, and reports them. */
+/** Processes files, and records their paths. */
 function watched(paths: string[], before: (path: string) => void = () => undefined): FileProcessor {
   return {
     async *processAll(files, options) {
@@ -32,7 +32,7 @@ function watched(paths: string[], before: (path: string) => void = () => undefin
   };
 }
 
-it('files that are added, changed, deleted and restored are found in their current state', async () => {
+it('added, changed, deleted and restored files are found in their current state', async () => {
   const repository = makeRepository({ 'src/greet.js': GREET, 'part.py': PART });
   expect(await counts(repository)).toBe('2 indexed, 0 unchanged, 0 removed: success');
   expect(repository.find('hello')).toEqual(['src/greet.js']);
@@ -57,13 +57,13 @@ it('files that are added, changed, deleted and restored are found in their curre
   const changed = repository.dump();
   expect(repository.find('hello')).toEqual(['src/greet.js']);
 
-  // A run that reads all files again gives the same chunks with the same ids.
+  // A forced run produces the same chunks with the same ids.
   repository.remove('new.py');
   expect(await counts(repository, { force: true })).toBe('2 indexed, 0 unchanged, 1 removed: success');
   expect(repository.dump()).toEqual(changed.filter((row) => !row.includes('new.py')));
 });
 
-it('a file that was only touched is read, but not indexed again', async () => {
+it('a file that was only touched is read once more, but not indexed again', async () => {
   const repository = makeRepository({ 'greet.js': GREET, 'part.py': PART });
   await repository.run();
   utimesSync(join(repository.root, 'part.py'), 1_000, 1_000);
@@ -74,7 +74,7 @@ it('a file that was only touched is read, but not indexed again', async () => {
   expect(read).toEqual(['part.py']);
 });
 
-it('a change that preserves size and modification time is found', async () => {
+it('a change that preserves size and modification time is detected', async () => {
   const repository = makeRepository({ 'part.py': PART });
   const path = join(repository.root, 'part.py');
   utimesSync(path, 1_000, 1_000);
@@ -87,7 +87,7 @@ it('a change that preserves size and modification time is found', async () => {
   expect(repository.find('honey')).toEqual(['part.py']);
 });
 
-it('a file that had just changed when it was read is read again by the next run', async () => {
+it('a file is read by every run as long as its last change is recent', async () => {
   const repository = makeRepository({ 'part.py': PART });
   const read: string[] = [];
   const options = { stampMarginMs: STAMP_MARGIN_MS, processor: watched(read) };
@@ -100,7 +100,7 @@ it('a file that had just changed when it was read is read again by the next run'
   expect(read).toHaveLength(4);
 });
 
-it('an interrupted run leaves the index unchanged, and the next one takes over what it has read', async () => {
+it('an interrupted run leaves the index unchanged, and the next run reuses what it has read', async () => {
   const names = Array.from({ length: 9 }, (_, index) => `file${index}.js`);
   const texts = (word: string): Record<string, string> =>
     Object.fromEntries(names.map((name) => [name, `export const ${word} = '${name}';\n`]));
@@ -116,7 +116,7 @@ it('an interrupted run leaves the index unchanged, and the next one takes over w
   await expect(repository.run({ processor, signal: stop.signal })).rejects.toThrow('aborted');
   expect(repository.dump()).toEqual(former);
 
-  // Changes made after the interrupted run had read a file are read again, and deleted content does not come back.
+  // A file changed after the interrupted run read it is read again, and deleted content does not come back.
   repository.write({ 'file0.js': 'export const latest = 0;\n' });
   repository.remove('file1.js');
   const read: string[] = [];
@@ -130,7 +130,7 @@ it('an interrupted run leaves the index unchanged, and the next one takes over w
   expect(resumedRows).toEqual(repository.dump());
 });
 
-it('superseded rows that a killed run has left are deleted by the next run', async () => {
+it('superseded rows left by a killed run are deleted by the next run', async () => {
   const repository = makeRepository({ 'greet.js': GREET, 'part.py': PART });
   await repository.run();
   const countRows = (): Promise<unknown> =>
@@ -150,14 +150,14 @@ it('superseded rows that a killed run has left are deleted by the next run', asy
   expect(await countRows()).toEqual(before);
 });
 
-it('a new version of the chunker reads all files again', async () => {
+it('a new chunker version reads all files again, once', async () => {
   const repository = makeRepository({ 'greet.js': GREET });
   await repository.run();
   expect(await counts(repository, { chunkerVersion: 2 })).toBe('1 indexed, 0 unchanged, 0 removed: success');
   expect(await counts(repository, { chunkerVersion: 2 })).toBe('0 indexed, 1 unchanged, 0 removed: success');
 });
 
-it('a run that finds nothing fails, says why, and empties the index', async () => {
+it('a run that finds no files fails, says why, and empties the index', async () => {
   const repository = makeRepository({ 'greet.js': GREET, 'logo.png': 'PNG' });
   await repository.run();
   repository.write({ '.mcpignore': '*.js\n.*\n' });
@@ -169,7 +169,7 @@ it('a run that finds nothing fails, says why, and empties the index', async () =
   expect(repository.find('hello')).toEqual([]);
 });
 
-it('a file that cannot be read makes a run partial and keeps its former content; one that vanished does not', async () => {
+it('an unreadable file makes the run partial and keeps its former content; a deleted file does not', async () => {
   const repository = makeRepository({ 'greet.js': GREET, 'part.py': PART, 'gone.js': GREET });
   await repository.run();
   const failing: FileProcessor = {
@@ -188,7 +188,7 @@ it('a file that cannot be read makes a run partial and keeps its former content;
   expect(await counts(repository)).toBe('1 indexed, 1 unchanged, 0 removed: success');
 });
 
-it('many errors are counted, but not all of them listed', async () => {
+it('only the first 50 errors are listed, and the others counted', async () => {
   const repository = makeRepository(
     Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`${index}.js`, GREET])),
   );
@@ -202,7 +202,7 @@ it('many errors are counted, but not all of them listed', async () => {
   expect(errors.at(-1)).toBe('and 10 more');
 });
 
-it('a disk that fills up leaves the index unchanged, and is reported', async () => {
+it('a full disk is reported, and leaves the index unchanged', async () => {
   const repository = makeRepository({ 'part.py': PART });
   await repository.run();
   const former = repository.dump();

@@ -42,7 +42,7 @@ async function indexed(): Promise<IndexedRepository> {
   return repository;
 }
 
-it('an index that is absent, empty or without this repository is refused, and nothing is created', async () => {
+it('an index that is absent, empty or lacks the repository is refused, and reading creates nothing', async () => {
   const repository = makeRepository(FILES);
   const reader = new IndexReader(repository.folder);
   expect(readPaths(reader)).toEqual({ code: 'NOT_INDEXED' });
@@ -51,7 +51,7 @@ it('an index that is absent, empty or without this repository is refused, and no
   expect(readdirSync(repository.folder)).toEqual([]);
   writeFileSync(indexPath(repository.folder), '');
   expect(readPaths(reader)).toEqual({ code: 'NOT_INDEXED' });
-  // A run that was interrupted before its end.
+  // An interrupted run.
   const stop = AbortSignal.abort();
   await expect(repository.run({ signal: stop })).rejects.toThrow();
   expect(readPaths(reader)).toEqual({ code: 'NOT_INDEXED', repository: undefined });
@@ -61,7 +61,7 @@ it('an index that is absent, empty or without this repository is refused, and no
   reader.close();
 });
 
-it('a reader changes no byte of an index, and sees what a later run has written', async () => {
+it('a reader never changes the index, and sees what later runs write', async () => {
   const repository = await indexed();
   const before = contents(repository.folder);
   expect(Object.keys(before)).toEqual(['index.db']);
@@ -72,7 +72,7 @@ it('a reader changes no byte of an index, and sees what a later run has written'
   await repository.run();
   expect(Object.keys(contents(repository.folder))).toEqual(['index.db']);
   expect(readPaths(reader)).toEqual(['greet.js', 'part.js']);
-  // Another file in its place, as after a restore from a backup.
+  // Replaces the file, as a restore from a backup does.
   copyFileSync(indexPath(repository.folder), `${indexPath(repository.folder)}.copy`);
   const other = await indexed();
   spawnSync('mv', [indexPath(other.folder), indexPath(repository.folder)]);
@@ -96,7 +96,7 @@ it('searches continue while a run writes, and do not keep the index in WAL mode'
   reader.close();
 });
 
-it('a long search delays the writing of a run, and keeps its view of the index', async () => {
+it('a run cannot write while a long search reads, and succeeds afterwards', async () => {
   const repository = await indexed();
   const former = contents(repository.folder);
   const slow = new SqliteDatabase(indexPath(repository.folder), { readonly: true });
@@ -112,7 +112,7 @@ it('a long search delays the writing of a run, and keeps its view of the index',
   expect(await repository.run()).toMatchObject({ files_indexed: 1 });
 });
 
-it('an index that was copied without its log is read, and nothing is created beside it', async () => {
+it('an index copied without its write-ahead log can be read, and no file is created next to it', async () => {
   const repository = await indexed();
   const folder = tempDir();
   await repository.opened((database) => {
@@ -128,7 +128,7 @@ it('an index that was copied without its log is read, and nothing is created bes
   reader.close();
 });
 
-it('an index is read on a read-only file system, also after its writer was killed', async () => {
+it('an index on a read-only file system can be read, even if its writer was killed', async () => {
   const repository = await indexed();
   const killed = tempDir();
   await repository.opened((database) => {
@@ -172,7 +172,7 @@ it('an index is read on a read-only file system, also after its writer was kille
   ).toEqual([refused(repository.folder), refused(killed)]);
 });
 
-it('an older index is rebuilt; a newer, foreign or damaged one is refused and left unchanged', async () => {
+it('an older index is rebuilt; a newer or foreign one is refused and left unchanged', async () => {
   const repository = await indexed();
   const path = indexPath(repository.folder);
   const reader = new IndexReader(repository.folder);
@@ -202,7 +202,7 @@ it('an older index is rebuilt; a newer, foreign or damaged one is refused and le
   reader.close();
 });
 
-it('a damaged index is kept under another name by a forced run, and refused until then', async () => {
+it('a damaged index is refused until a forced run replaces it, keeping it under another name', async () => {
   const repository = await indexed();
   const path = indexPath(repository.folder);
   const former = repository.dump();
@@ -223,7 +223,7 @@ it('a damaged index is kept under another name by a forced run, and refused unti
   reader.close();
 });
 
-it('the lock excludes others while it is held, and looking at it changes nothing', () => {
+it('the lock excludes others while it is held, and checking it changes nothing', () => {
   const folder = join(tempDir(), 'project');
   expect(isIndexLocked(folder)).toBe(false);
   const lock = IndexLock.tryAcquire(folder);
@@ -236,7 +236,7 @@ it('the lock excludes others while it is held, and looking at it changes nothing
   expect(contents(folder)).toEqual(before);
 });
 
-it('the status of an index reports its content, how its last run ended, and whether one is in progress', async () => {
+it('the index status reports the content, how the last run ended, and whether one is in progress', async () => {
   const repository = makeRepository({ ...FILES, 'a.py': 'x = 1\n', 'b.py': 'y = 2\n', 'logo.png': '' });
   const reader = new IndexReader(repository.folder);
   expect(readIndexStatus(repository.folder, reader)).toEqual({ ok: false, error: { code: 'NOT_INDEXED' } });

@@ -11,7 +11,7 @@ import { IndexReader } from '../../src/codebase/store/index-reader.ts';
 import { tempDir } from '../support/paths.ts';
 
 const MAX_FILE_BYTES = 512 * 1024;
-/** Stamps are relied on at once, so that a test need not wait until files have settled. */
+/** Trusts file stamps at once, so that a test need not wait until its changes are old enough. */
 export const AT_ONCE = -1e12;
 
 /** Cuts files into chunks in this thread. */
@@ -74,7 +74,7 @@ export function makeRepository(files: Readonly<Record<string, string>> = {}): In
   };
 }
 
-/** Everything of an index that a search can see, without row ids. */
+/** Everything in an index that a search can see, without row ids. */
 export function dumpIndex(folder: string): readonly string[] {
   return query(folder, DUMP);
 }

@@ -26,7 +26,7 @@ function index(
   return indexer.indexRepository({ folder, path: root, ...more });
 }
 
-it('a repository is indexed by threads as it is in one thread, with progress', async () => {
+it('indexing in several threads gives the same index as in one, and reports progress', async () => {
   const repository = makeRepository(FILES);
   const phases = new Set<string>();
   const indexed = await index(repository, { onProgress: ({ phase }) => phases.add(phase) });
@@ -42,7 +42,7 @@ it('a repository is indexed by threads as it is in one thread, with progress', a
   expect(repository.dump()).toEqual(threads);
 });
 
-it('concurrent calls for one project, and for others, all end, and index each file once', async () => {
+it('concurrent calls for the same and for other projects all complete, and index each file once', async () => {
   const repository = makeRepository(FILES);
   const second = makeRepository({ 'other.ts': 'export const other = 1;\n' });
   const other = makeRepository(FILES);
@@ -60,7 +60,7 @@ it('concurrent calls for one project, and for others, all end, and index each fi
   expect(dumpIndex(other.folder)).toHaveLength(40);
 });
 
-it('while another process writes the index, a call waits and can be cancelled', async () => {
+it('a call waits while another process writes the index, and can be cancelled', async () => {
   const repository = makeRepository(FILES);
   const lock = IndexLock.tryAcquire(repository.folder);
   const held = lock.ok ? lock.value! : undefined;
@@ -74,7 +74,7 @@ it('while another process writes the index, a call waits and can be cancelled', 
   });
   expect(await cancelled).toEqual({ ok: false, error: { code: 'CANCELLED' } });
   await waiting;
-  // The other project does not wait.
+  // A call for another project does not wait.
   expect(await index(makeRepository(FILES))).toMatchObject({ ok: true });
   held!.release();
   expect(await index(repository)).toMatchObject({ ok: true });
@@ -98,7 +98,7 @@ it('a cancelled run ends soon and leaves the index unchanged', async () => {
   expect(await index(repository)).toMatchObject({ ok: true, value: { files_indexed: 1, files_total: 40 } });
 });
 
-/** Their parsing takes long enough for a cancellation to arrive. */
+/** Files that take long enough to parse for a cancellation to arrive. */
 function largeFiles(): Record<string, string> {
   const lines = Array.from(
     { length: 10_000 },
@@ -107,7 +107,7 @@ function largeFiles(): Record<string, string> {
   return { 'large1.ts': lines.join(''), 'large2.ts': lines.join('') };
 }
 
-it('what is not a directory that can be read is refused, and nothing is created', async () => {
+it('a path that is unusable for the repository or the index is refused with the reason', async () => {
   const folder = join(tempDir(), 'project');
   const file = join(tempDir(), 'file');
   writeFileSync(file, '');
@@ -123,7 +123,7 @@ it('what is not a directory that can be read is refused, and nothing is created'
   expect(await reasonOf(tempDir())).toBe('it is a directory');
 });
 
-it('what the embedding service refuses makes a run partial, is found by words, and embedded by the next run', async () => {
+it('a chunk that the embedding service refuses makes the run partial, and is embedded by the next run', async () => {
   const service = await EmbeddingService.start();
   service.refused = { text: 'answer7', status: 400 };
   const embedding = new Indexer({ threads: 1, embeddings: service.settings() });

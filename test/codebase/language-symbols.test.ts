@@ -3,9 +3,9 @@ import { chunkSource } from '../../src/codebase/chunks/chunk-source.ts';
 import { GRAMMARS, languageOf } from '../../src/codebase/chunks/languages.ts';
 
 interface Case {
-  /** Starts with a line break, which is not part of it. */
+  /** Starts with a line break, which is removed. */
   readonly source: string;
-  /** Lines, kind, the symbol after those around it, signature. */
+  /** `lines kind | parent > symbol | signature` for each chunk. */
   readonly chunks: readonly string[];
 }
 
@@ -634,7 +634,7 @@ Console.WriteLine("x");
   },
 };
 
-test.each(Object.entries(CASES))('%s is cut by its symbols', async (path, { source, chunks }) => {
+test.each(Object.entries(CASES))('%s is split at its symbols', async (path, { source, chunks }) => {
   const text = source.slice(1);
   const found = await chunkSource({ text, language: languageOf(path, text) });
   const labels = found.chunks.map(({ startLine, endLine, kind, parent, symbol, signature }) =>
@@ -649,7 +649,7 @@ test.each(Object.entries(CASES))('%s is cut by its symbols', async (path, { sour
   expect({ isParsed: found.isParsed, chunks: labels }).toEqual({ isParsed: true, chunks });
 });
 
-test('each language is among the files above', () => {
+test('every language has a case', () => {
   const languages = Object.entries(CASES).map(([path, { source }]) => languageOf(path, source.slice(1)));
   expect(new Set(languages)).toEqual(new Set(Object.keys(GRAMMARS)));
 });

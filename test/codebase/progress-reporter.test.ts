@@ -20,7 +20,7 @@ function reporter(token?: string): { reporter: ProgressReporter; sent: readonly 
   return { reporter: new ProgressReporter(token, notify), sent };
 }
 
-it('a silent call still reports growing progress at least once a second', () => {
+it('a silent call still reports increasing progress at least once a second', () => {
   const startedMs = performance.now();
   const { reporter: slow, sent } = reporter('t');
   slow.report({ done: 0, message: 'scanning' });
@@ -35,7 +35,7 @@ it('a silent call still reports growing progress at least once a second', () => 
   expect(progress).toEqual([...new Set(progress)].sort((a, b) => a - b));
 });
 
-it('a fast run does not flood its client, and one without a token reports nothing', () => {
+it('a fast run does not flood its client, and a run without a token reports nothing', () => {
   const { reporter: fast, sent } = reporter('t');
   const { reporter: unasked, sent: none } = reporter();
   for (let done = 0; done < 1_000; done += 1) {

@@ -1,4 +1,4 @@
-// Which project a call is about. Real folders and files; no server and no index.
+// Resolving the project of a call, with real folders and files, but without a server or an index.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -63,15 +63,15 @@ it('a name becomes a valid id, unique per folder', () => {
 });
 
 it.each([
-  ['no JSON', '{', 'it is not a JSON object'],
-  ['a list', [], 'it is not a JSON object'],
+  ['invalid JSON', '{', 'it is not a JSON object'],
+  ['an array', [], 'it is not a JSON object'],
   ['no version', { project: { name: 'a' } }, '"version" must be a string such as "1.0"'],
   ['a version that is a number', { ...CONFIG, version: 1 }, '"version" must be a string such as "1.0"'],
   ['no project', { version: '1.0' }, '"project" must be an object'],
   ['no name', { version: '1.0', project: {} }, '"project.name" must be a string of 1 to 200 characters'],
   ['an id that is a path', { version: '1.0', project: { name: 'a', id: '../a' } }, /^"project\.id" must be/],
   ['more than 64 KiB', ' '.repeat(65_537), 'it is larger than 65536 bytes'],
-])('a config file with %s is found, and invalid', async (_, content, reason) => {
+])('a config file with %s is found but invalid', async (_, content, reason) => {
   const { folder, path } = withConfig(content);
   const config = await new ProjectConfigs().find(folder);
   expect(config).toEqual({
@@ -93,7 +93,7 @@ it('a config file that is a FIFO or a directory is invalid, and does not block',
     });
 });
 
-it('the nearest config file counts, at most 20 levels up, from the real directory', async () => {
+it('the nearest config file applies, at most 20 levels up, with symbolic links resolved', async () => {
   const { folder, path } = withConfig(CONFIG);
   const levels = (count: number): string => join(folder, ...Array.from({ length: count }, () => 'd'));
   mkdirSync(levels(21), { recursive: true });
@@ -120,7 +120,7 @@ it('an edited config file is read again', async () => {
   expect(await nameNow()).toBeUndefined();
 });
 
-it('a given id takes precedence over the config file, and that over the default', async () => {
+it('a given id takes precedence over the config file, which takes precedence over the default', async () => {
   const { folder } = withConfig(CONFIG);
   const sources = sourcesWith(['other'], folder);
   expect(await projectToRead('other', sources)).toMatchObject({
@@ -138,7 +138,7 @@ it('a given id takes precedence over the config file, and that over the default'
   });
 });
 
-it('a given id that does not exist is an error, and never another project', async () => {
+it('an unknown id is an error, and never resolves to another project', async () => {
   const { folder } = withConfig(CONFIG);
   const sources = sourcesWith(['my-api', 'default'], folder);
   expect(await projectToRead('my-ape', sources)).toMatchObject({
@@ -147,12 +147,12 @@ it('a given id that does not exist is an error, and never another project', asyn
   });
   expect(await projectToRead("'; DROP", sources)).toMatchObject({ error: { code: 'VALIDATION_ERROR' } });
   expect(await projectToRead('', sources)).toMatchObject({ error: { code: 'VALIDATION_ERROR' } });
-  // Only indexing brings it into being.
+  // Only indexing creates a project.
   expect(await projectToIndex('my-ape', sources)).toMatchObject({ value: { id: 'my-ape' } });
   expect(await projectToIndex('../x', sources)).toMatchObject({ error: { code: 'VALIDATION_ERROR' } });
 });
 
-it('an invalid config file or a lost directory does not fall through to the default project', async () => {
+it('an invalid config file or a missing directory does not fall back to the default project', async () => {
   const { folder } = withConfig('{');
   expect(await projectToRead(undefined, sourcesWith(['default'], folder))).toMatchObject({
     error: { code: 'VALIDATION_ERROR', message: expect.stringContaining('config.json') as string },
@@ -163,7 +163,7 @@ it('an invalid config file or a lost directory does not fall through to the defa
   });
 });
 
-it('a config file that cannot be read is invalid', async () => {
+it('an unreadable config file is invalid', async () => {
   const folder = tempDir();
   const path = join(folder, '.codebase-mcp', 'config.json');
   mkdirSync(join(folder, '.codebase-mcp'));

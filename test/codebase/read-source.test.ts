@@ -13,16 +13,16 @@ test.each([
   ['UTF-8', Buffer.from('é = 1\r\n\r\nb\n'), { text: 'é = 1\n\nb\n', encoding: 'utf-8' }],
   ['UTF-8 with a byte order mark', Buffer.from('\uFEFFa'), { text: 'a', encoding: 'utf-8' }],
   ['UTF-16', Buffer.from('\uFEFFé', 'utf16le'), { text: 'é', encoding: 'utf-16le' }],
-  ['UTF-16, big end first', Buffer.from([0xfe, 0xff, 0, 0xe9]), { text: 'é', encoding: 'utf-16be' }],
+  ['big-endian UTF-16', Buffer.from([0xfe, 0xff, 0, 0xe9]), { text: 'é', encoding: 'utf-16be' }],
   ['Latin-1', Buffer.from('caf\xe9 = 1', 'latin1'), { text: 'café = 1', encoding: 'latin1' }],
-  ['nothing', Buffer.alloc(0), { text: '', encoding: 'utf-8' }],
-  ['a NUL', Buffer.from('a\0b'), undefined],
+  ['an empty file', Buffer.alloc(0), { text: '', encoding: 'utf-8' }],
+  ['a NUL byte', Buffer.from('a\0b'), undefined],
   ['compressed data', Buffer.from(Array.from({ length: 999 }, (_, at) => 1 + ((at * 89) % 255))), undefined],
-])('%s is decoded', (_, bytes, expected) => {
+])('text is decoded, and binary data refused: %s', (_, bytes, expected) => {
   expect(decodeText(bytes)).toEqual(expected);
 });
 
-test('only regular files within the limit are read', () => {
+test('only regular files within the size limit are read', () => {
   const file = join(folder, 'a.ts');
   writeFileSync(file, 'x = 1');
   symlinkSync(file, join(folder, 'link.ts'));

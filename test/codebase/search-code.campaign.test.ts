@@ -103,7 +103,7 @@ function passes(
   );
 }
 
-it('any query is answered, with files that the filters let pass', () => {
+it('any query returns only files that pass the filters, or a diagnosis if there are none', () => {
   fc.assert(
     fc.property(query, filter, fc.integer({ min: 1, max: 50 }), (text, only, limit) => {
       const answer = searchCode(database, { query: text, limit, ...only });

@@ -19,7 +19,7 @@ describe('a query', () => {
     ['where is parse_header called', ['parse_header']],
     ['how do I parse a header', []],
     ['(', []],
-  ])('%s has its identifiers', (query, identifiers) => {
+  ])('yields its identifiers: %s', (query, identifiers) => {
     expect(identifiersOf(query)).toEqual(identifiers);
   });
   it.each([
@@ -29,39 +29,39 @@ describe('a query', () => {
     ['getUserById', []],
     ['how are users (and groups) stored?', []],
     ['`a`', []],
-  ])('%s has its literal text', (query, literals) => {
+  ])('yields its literal text: %s', (query, literals) => {
     expect(parseQuery(query).literals).toEqual(literals);
   });
-  it('looks something up if it is short, and describes it if it is long', () => {
+  it('is a lookup if it is short, and a description if it is long', () => {
     expect(parseQuery('where is parse_header called').isLookup).toBe(true);
     expect(parseQuery('reads the first line and calls parse_header for the rest').isLookup).toBe(false);
   });
-  it('also looks for the initials of three words that stand together', () => {
+  it('also searches for the initials of three consecutive words', () => {
     const termsOf = (query: string): readonly string[] =>
       parseQuery(query).terms.filter((term) => term.length === 3);
     expect(termsOf('where is a stream of server-sent events parsed')).toEqual(['sse', 'sep']);
     expect(termsOf('reads from the store')).toEqual([]);
   });
-  it('is cut at a length', () => {
+  it('is truncated at a maximum length', () => {
     expect(parseQuery(`${'word '.repeat(10_000)}last`).words).toEqual(['word']);
   });
 });
 
-describe('words of one stem', () => {
+describe('stems', () => {
   it.each([
     'parse parses parsed parsing parser',
     'copy copies copied',
     'run runs running',
     'header headers',
     'class classes',
-  ])('%s', (words) => {
+  ])('are equal: %s', (words) => {
     expect(new Set(words.split(' ').map(stemOf)).size).toBe(1);
   });
   it.each([
     ['user', 'use'],
     ['process', 'proceed'],
     ['id', 'ids2'],
-  ])('%s and %s differ', (one, other) => {
+  ])('differ: %s, %s', (one, other) => {
     expect(stemOf(one)).not.toBe(stemOf(other));
   });
 });

@@ -1,4 +1,4 @@
-// The server and an official client in this process, joined in memory. Only the indexing threads are real threads.
+// The server and an official client run in this process, connected in memory. Only the indexing threads are real.
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -152,7 +152,7 @@ describe('an indexed project', () => {
     indexed = await index(peer, { repo, project: 'shop' });
   });
 
-  it('has reported every field', () => {
+  it('was reported with every field', () => {
     expect(indexed).toEqual({
       repository_id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
       files_indexed: 3,
@@ -168,7 +168,7 @@ describe('an indexed project', () => {
     });
   });
 
-  it('is searched, and a result has every field', async () => {
+  it('can be searched, and a result has every field', async () => {
     const { structured, text } = await call(peer, 'search_code', { query: 'bookRefund', project_id: 'shop' });
     expect(structured).toMatchObject({
       total_count: listAt(structured, 'results').length,
@@ -194,7 +194,7 @@ describe('an indexed project', () => {
     expect(text).toContain('1. refunds.ts:1-3  function bookRefund');
   });
 
-  it('is filtered by repository, extension and directory', async () => {
+  it('can be filtered by repository, extension and directory', async () => {
     const found = async (filter: JsonObject): Promise<readonly unknown[]> => {
       const args = { query: 'amount order fox', project_id: 'shop', ...filter };
       return listAt((await call(peer, 'search_code', args)).structured, 'results').map((one) =>
@@ -211,7 +211,7 @@ describe('an indexed project', () => {
     ).toMatch(/^NOT_FOUND \(repository_id\): /);
   });
 
-  it('is not seen from another project, also with the same repository', async () => {
+  it('is separate from another project, even of the same repository', async () => {
     await index(peer, { repo, project: 'other' });
     writeIn(repo, 'later.ts', 'export const laterOnly = 1;\n');
     await index(peer, { repo, project: 'other' });
@@ -225,7 +225,7 @@ describe('an indexed project', () => {
     expect(await search('other')).toBe(0);
   });
 
-  it('has a state that index_status and the resources report', async () => {
+  it('is described by index_status and the resources', async () => {
     const { structured, text } = await call(peer, 'index_status', { project_id: 'shop' });
     expect(structured).toMatchObject({
       is_indexed: true,
@@ -244,7 +244,7 @@ describe('an indexed project', () => {
   });
 });
 
-it('a search of a project without an index says what to do, and creates nothing', async () => {
+it('searching a project without an index says what to do, and creates nothing', async () => {
   const fresh = await connected();
   expect((await call(fresh, 'search_code', { query: 'x' })).text).toMatch(/^NOT_INDEXED: .*index_repository/);
   expect((await call(fresh, 'index_status', {})).structured).toMatchObject({
@@ -254,7 +254,7 @@ it('a search of a project without an index says what to do, and creates nothing'
   expect(existsSync(join(fresh.home, 'codebase'))).toBe(false);
 });
 
-it('with an embedding service it also searches by meaning, and reports if that fails', async () => {
+it('a server with an embedding service also searches by meaning, and reports if that fails', async () => {
   const service = await EmbeddingService.start();
   endLater(() => service.close());
   const hybrid = await connected({ ASSAY_CODEBASE_EMBEDDINGS_URL: `${service.url}/api/embed` });
@@ -286,13 +286,13 @@ it.each([
   expect(readSettings(env)).toEqual({ ok: false, error: { setting, ...fault } });
 });
 
-it('a directory with nothing to index fails, and says why', async () => {
+it('indexing an empty directory fails, and says why', async () => {
   const answer = await call(peer, 'index_repository', { repo_path: tempDir(), project_id: 'empty' });
   expect(answer).toMatchObject({ isError: true, structured: { status: 'failed', files_indexed: 0 } });
   expect(answer.text).toContain('the directory is empty');
 });
 
-it('a long run reports progress that grows, and stops when it is cancelled, and what was indexed stays', async () => {
+it('a long run reports increasing progress, stops when cancelled, and keeps the previous index', async () => {
   const project_id = 'long';
   const repo = newRepository();
   await index(peer, { repo, project: project_id });

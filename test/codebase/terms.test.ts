@@ -29,7 +29,7 @@ describe('the words of an identifier', () => {
 });
 
 describe('the index terms of a chunk', () => {
-  it('keep the symbol whole and in words, and name its place', () => {
+  it('contain the symbol whole and in words, and its location', () => {
     const source = {
       kind: 'function' as const,
       symbol: 'parse_header',
@@ -44,7 +44,7 @@ describe('the index terms of a chunk', () => {
       body: 'parse header parseheader raw header headerof raw',
     });
   });
-  it('leave out encoded bytes and meaningless words', () => {
+  it('omit encoded data and stop words', () => {
     const bytes = 'aGVsbG8gd29ybGQgdGhpcyBpcyBhIGJhc2U2NCBzdHJpbmc';
     expect(termsOf(chunk(`const logo = "${bytes}"; // this is the logo`), 'a.ts').body).toBe('logo logo');
   });
@@ -97,7 +97,7 @@ describe('the terms of a query', () => {
       compounds: ['getuserbyid', 'httpserver'],
     });
   });
-  it('are stop words if there is nothing else', () => {
+  it('include stop words if there is nothing else', () => {
     expect(queryTerms('this')).toEqual({ words: ['this'], compounds: [] });
   });
   it('are empty for punctuation', () => {

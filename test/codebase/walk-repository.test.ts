@@ -14,7 +14,7 @@ import {
 const folder = mkdtempSync(join(tmpdir(), 'assay-walk-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Its files by their paths. */
+/** Creates a folder with these files, keyed by path. */
 function repository(name: string, files: Readonly<Record<string, string>>): string {
   const root = join(folder, name);
   rmSync(root, { recursive: true, force: true });
@@ -116,7 +116,7 @@ test('a submodule is part of the repository, with its own ignore files', async (
   expect(skipped).toEqual({ ignored: 1 });
 });
 
-test('a .mcpignore adds to the .gitignore next to it, and can include what is skipped otherwise', async () => {
+test('a .mcpignore extends the .gitignore next to it, and can include files that are skipped otherwise', async () => {
   const root = repository('mcpignore', {
     '.gitignore': 'generated/\n*.tmp\n',
     '.mcpignore':
@@ -142,7 +142,7 @@ test('a .mcpignore adds to the .gitignore next to it, and can include what is sk
   expect(skipped).toEqual({ ignored: 4, default: 1 });
 });
 
-test('dependencies, caches, secrets, generated, binary and large files are left out and counted', async () => {
+test('dependencies, caches, secrets, generated, binary and large files are skipped and counted', async () => {
   const root = repository('defaults', {
     '.git/config': '',
     'node_modules/a/index.js': '',
@@ -164,7 +164,7 @@ test('dependencies, caches, secrets, generated, binary and large files are left 
   expect(skipped).toEqual({ default: 7, binary: 1, too_large: 1 });
 });
 
-test('links, special files and unusual names are left out and counted', async () => {
+test('symbolic links, special files and unusual names are skipped and counted', async () => {
   const root = repository('odd', { 'a/main.ts': '', 'two\nlines.ts': '' });
   symlinkSync(root, join(root, 'a', 'loop'));
   symlinkSync('/etc/passwd', join(root, 'passwd'));
@@ -181,19 +181,19 @@ test('links, special files and unusual names are left out and counted', async ()
   }
 });
 
-test.skipIf(process.getuid?.() === 0)('a directory that may not be read is counted', async () => {
+test.skipIf(process.getuid?.() === 0)('an unreadable directory is counted', async () => {
   const root = repository('locked', { 'a/x.ts': '', 'b/y.ts': '' });
   chmodSync(join(root, 'a'), 0);
   const { paths, skipped } = await found(root).finally(() => chmodSync(join(root, 'a'), 0o700));
   expect({ paths, skipped }).toEqual({ paths: ['b/y.ts'], skipped: { unreadable: 1 } });
 });
 
-test('the walk ends at the limits of files and of depth', async () => {
+test('the walk stops at the limits on files and depth', async () => {
   const root = repository('limits', { 'a.ts': '', 'b.ts': '', [`${'d/'.repeat(129)}deep.ts`]: '' });
   expect(await found(root, { maxFiles: 1 })).toMatchObject({ paths: ['a.ts'], skipped: { limit: 2 } });
 });
 
-test('patterns made to take long do not', async () => {
+test('hostile ignore patterns do not slow down the walk', async () => {
   const name = `${'a'.repeat(200)}.ts`;
   const root = repository('hostile', {
     '.gitignore': [
@@ -209,7 +209,7 @@ test('patterns made to take long do not', async () => {
   expect((await found(root)).paths).toEqual(['.gitignore', expect.stringContaining(name)]);
 });
 
-test('an aborted walk rejects, and so does one without a root', async () => {
+test('an aborted walk rejects, and so does one of a missing directory', async () => {
   const root = repository('aborted', { 'a.ts': '' });
   await expect(found(join(root, 'absent'))).rejects.toThrow('ENOENT');
   await expect(found(root, { signal: AbortSignal.abort() })).rejects.toThrow('aborted');

@@ -9,7 +9,7 @@ const lines = (needsToken: boolean): string =>
 const pasted = (text: string, client: string): string =>
   new RegExp(`\n${client}\n([^]*?)\n(?:\n|$)`).exec(text)?.[1] ?? '';
 
-it('the lines to paste contain the header if a token is needed, and say where to get one', () => {
+it('setup lines contain the header if a token is needed, and say where to get one', () => {
   const text = lines(true);
   const headers = { Authorization: 'Bearer <token>' };
   expect(
@@ -25,11 +25,11 @@ it('the lines to paste contain the header if a token is needed, and say where to
   expect(text).toContain('`assay token create NAME`');
 });
 
-it('they contain no header if no token is needed', () => {
+it('setup lines contain no header if no token is needed', () => {
   expect(lines(false)).not.toMatch(/Authorization|<token>/);
 });
 
-it('they fit 80 columns', () => {
+it('setup lines fit 80 columns', () => {
   for (const needsToken of [true, false])
     expect(
       lines(needsToken)

@@ -7,11 +7,11 @@ import { programOf } from '../../src/edges/cli/program.ts';
 import type { Runtime } from '../../src/edges/cli/runtime.ts';
 import { ROOT } from '../support/paths.ts';
 
-// Building the command line needs no more of the program than this.
+// Building the command line needs nothing else of the runtime.
 const runtime: Pick<Runtime, 'version' | 'clients'> = { version: '0', clients: [] };
 const program = programOf(runtime as Runtime, () => undefined);
 
-/** `assay toolset add`, for each command that does something itself: a group of others has no options. */
+/** The full names (`assay toolset add`) of all commands that can be run. A mere group has no options of its own. */
 function commandLines(command: Command, path: string): readonly string[] {
   const inner = command.createHelp().visibleCommands(command);
   if (inner.length === 0) return [path];
@@ -22,7 +22,7 @@ function commandLines(command: Command, path: string): readonly string[] {
 }
 
 describe('docs/CLI.md', () => {
-  it('lists all commands, and none that does not exist', () => {
+  it('lists every command and no others', () => {
     const page = readFileSync(join(ROOT, 'docs', 'CLI.md'), 'utf8');
     const tables = page.split('\n').filter((line) => line.startsWith('| `assay '));
     const listed = tables.flatMap((line) =>
@@ -38,7 +38,7 @@ describe('completion', () => {
     return expected.kind === 'words' ? expected.words.map(({ text }) => text) : [`(${expected.kind})`];
   };
 
-  it('includes commands, subcommands, options and choices', () => {
+  it('suggests commands, subcommands, options and choices', () => {
     expect(textsAt('to')).toEqual(expect.arrayContaining(['serve', 'tools', 'toolset', 'completion']));
     expect(textsAt('')).not.toContain('complete');
     expect(textsAt('toolset', '')).toEqual(expect.arrayContaining(['create', 'equip']));

@@ -15,7 +15,7 @@ import type { DecisionView } from '../../src/gateway/services/tools/explain-deci
 import type { ToolView } from '../../src/gateway/services/tools/tool-view.ts';
 import type { VerificationSummary } from '../../src/gateway/services/verification/verifications.ts';
 
-/** As JSON: an undefined member is not there. */
+/** The type once sent as JSON, which omits undefined members. */
 type Sent<T> = T extends (...args: never[]) => unknown
   ? never
   : T extends readonly (infer Item)[]

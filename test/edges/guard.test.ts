@@ -8,7 +8,7 @@ import { guard, isLoopback, SINGLE_HEADERS, type GuardOptions } from '../../src/
 import * as mcpHeaders from '../../src/protocol/headers.ts';
 import { MemoryTokens } from '../support/memory-store.ts';
 
-/** Whose the request is, or why it may not come in. */
+/** The subject of an admitted request, or the code of the refusal. */
 function verdict(options: GuardOptions, headers: IncomingMessage['headers']): string {
   const request = new IncomingMessage(new Socket());
   Object.assign(request.headers, headers);
@@ -17,7 +17,7 @@ function verdict(options: GuardOptions, headers: IncomingMessage['headers']): st
   return admitted.ok ? `let in: ${admitted.value.subject}` : admitted.error.code;
 }
 
-/** The same for headers as they came, line by line. */
+/** The same for raw header lines, in which a name can occur twice. */
 function verdictOnLines(options: GuardOptions, lines: readonly string[]): string {
   const request = new IncomingMessage(new Socket());
   request.rawHeaders = [...lines];
@@ -48,12 +48,12 @@ const host = '127.0.0.1:4444';
 const authorization = `Bearer ${TOKEN}`;
 
 describe('loopback', () => {
-  it('is any name of this machine only', () => {
+  it('includes the loopback names and addresses', () => {
     for (const name of ['localhost', 'LocalHost', '127.0.0.1', '127.255.0.9', '[::1]', '::1', 'localhost:80'])
       expect([name, isLoopback(name)]).toEqual([name, true]);
   });
 
-  it('is nothing that only looks like it', () => {
+  it('excludes names that only look like it', () => {
     for (const name of [
       '',
       '0.0.0.0',
@@ -92,7 +92,7 @@ describe('on loopback', () => {
     check(LOCAL, {}, 'HOST_FORBIDDEN');
   });
 
-  it('a page must come from loopback, by http or https; other clients send no origin', () => {
+  it('an origin must be loopback over http or https; clients other than browsers send none', () => {
     check(LOCAL, { host }, 'let in: local');
     for (const origin of ['http://localhost:5173', 'https://127.0.0.1', 'http://[::1]:1'])
       check(LOCAL, { host, origin }, 'let in: local');
@@ -117,20 +117,20 @@ describe('on loopback', () => {
     check(CLOSED, { host, authorization }, 'let in: operator');
   });
 
-  it('other names of a loopback address count too', () => {
+  it('the same rules apply to any other loopback address to listen on', () => {
     for (const one of ['localhost', '::1', '127.0.0.2'])
       check({ ...LOCAL, host: one }, { host: 'evil.example' }, 'HOST_FORBIDDEN');
   });
 });
 
 describe('beyond loopback', () => {
-  it('any host is accepted with the token, even if loopback would be open', () => {
+  it('any host is accepted, but the token is required even if loopback is open', () => {
     check(NETWORK, { host: 'gateway.example', authorization }, 'let in: operator');
     check(NETWORK, { host: 'gateway.example' }, 'TOKEN_REQUIRED');
     check(NETWORK, { authorization }, 'let in: operator');
   });
 
-  it('a page must come from the host that it requests', () => {
+  it('an origin must match the requested host', () => {
     const own = { host: 'gateway.example:8443', authorization };
     for (const origin of ['https://gateway.example:8443', 'http://gateway.example:8443'])
       check(NETWORK, { ...own, origin }, 'let in: operator');
@@ -148,7 +148,7 @@ describe('beyond loopback', () => {
 describe('a header that decisions depend on', () => {
   const lines = ['Host', host, 'Authorization', authorization, 'Origin', `http://${host}`];
 
-  it('is refused if duplicated, before anything else is decided, whatever its values', () => {
+  it('is refused if duplicated, before any other check, whatever its values', () => {
     for (const options of [LOCAL, CLOSED, NETWORK]) {
       expect(verdictOnLines(options, lines)).toBe('let in');
       for (const name of SINGLE_HEADERS)
@@ -163,7 +163,7 @@ describe('a header that decisions depend on', () => {
     }
   });
 
-  it('may appear next to list headers with several lines', () => {
+  it('is accepted next to repeated list headers', () => {
     const more = [
       'Accept',
       'a/b',
@@ -181,7 +181,7 @@ describe('a header that decisions depend on', () => {
     expect(verdictOnLines(CLOSED, [...lines, ...more])).toBe('let in');
   });
 
-  it('is registered: request handling reads no other header, except lists, those compared with a body and those only logged', async () => {
+  it('is registered: request handling reads no other header except lists and those only compared or logged', async () => {
     const lists = ['accept-encoding', 'accept', 'if-match', 'if-none-match'];
     const compared = ['mcp-method', 'mcp-name'];
     const onlyLogged = ['user-agent'];
@@ -201,7 +201,7 @@ async function sourcesIn(folder: URL): Promise<readonly string[]> {
   return Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')));
 }
 
-/** Names of headers in the ways in which a source reads them. */
+/** The names of the headers that a source reads, in all forms in use. */
 function headersReadIn(text: string): readonly string[] {
   const quoted = [
     ...text.matchAll(/(?:headers(?:Distinct)?\.get|\bheader)\('([\w-]+)'\)|[Hh]eaders\['([\w-]+)'\]/g),
@@ -244,12 +244,12 @@ describe('an endpoint that needs no token', () => {
   const sent = (given: string, expected: string): void =>
     check(LOCAL, { host, authorization: given }, expected);
 
-  it('accepts credentials meant for others as if there were none', () => {
+  it('ignores credentials that are not Assay tokens', () => {
     for (const given of ['', 'Basic dXNlcjpwYXNz', 'Bearer eyJhbGciOi', 'Bearer', 'Negotiate x', TOKEN])
       sent(given, 'let in: local');
   });
 
-  it('checks an Assay token, complete or not, as a protected one does', () => {
+  it('still refuses an invalid Assay token, complete or not', () => {
     for (const given of ['Bearer assay_0123456789ab_x', 'bearer assay_', 'Bearer  assay_x'])
       sent(given, 'TOKEN_REQUIRED');
   });

@@ -2,18 +2,18 @@ import { expect, it } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.ts';
 import { OpenRequests } from '../../src/edges/mcp/in-flight.ts';
 
-it('a request cancelled by its client does not count as abandoned by a shutdown, whatever reason the client gave', async () => {
-  const underWay = new OpenRequests();
-  const given = new Cancellation();
+it('a request that its client cancels does not count as abandoned by a shutdown, whatever the reason', async () => {
+  const requests = new OpenRequests();
+  const abandoned = new Cancellation();
   const cancelled = new Cancellation();
-  const places = [given, cancelled].map((cancellation) => underWay.begin(cancellation));
+  const places = [abandoned, cancelled].map((cancellation) => requests.begin(cancellation));
   let reason: string | undefined;
-  given.addListener(() => {
-    ({ reason } = given);
+  abandoned.addListener(() => {
+    ({ reason } = abandoned);
     cancelled.cancel(reason);
-    places.forEach((place) => underWay.end(place));
+    places.forEach((place) => requests.end(place));
   });
-  await underWay.drain(0);
+  await requests.drain(0);
   expect(reason).toBe('Assay is shutting down');
-  expect([given, cancelled].map((one) => underWay.isGivenUp(one))).toEqual([true, false]);
+  expect([abandoned, cancelled].map((one) => requests.isGivenUp(one))).toEqual([true, false]);
 });

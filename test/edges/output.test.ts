@@ -5,19 +5,19 @@ import type { ListedTool } from '../../src/gateway/services/tools/catalog-report
 
 const terminal = { isTTY: true, columns: 20 };
 
-it('a line wider than the terminal is wrapped at words, with its indentation', () => {
+it('a line wider than the terminal is wrapped at words, keeping its indentation', () => {
   expect(fitted('short\n  one two three four five', terminal)).toBe('short\n  one two three four\n  five');
 });
 
-it('a path wider than the terminal is not broken, and a pipe gets lines unchanged', () => {
+it('a path wider than the terminal is not broken, and piped output is not wrapped', () => {
   expect(fitted('in /home/ada/.assay/mcp.json now', terminal)).toBe('in\n/home/ada/.assay/mcp.json\nnow');
   const long = 'one two three four five six seven';
   expect(fitted(long, { ...terminal, isTTY: false })).toBe(long);
 });
 
 it('colors do not count as columns', () => {
-  const coloured = '\u001b[32mone two three four 20\u001b[39m';
-  expect(fitted(coloured, { isTTY: true, columns: 21 })).toBe(coloured);
+  const colored = '\u001b[32mone two three four 20\u001b[39m';
+  expect(fitted(colored, { isTTY: true, columns: 21 })).toBe(colored);
 });
 
 const TOOLS = [

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { problemOf } from '../../src/edges/rest/failure.ts';
 
-it('a REST API error contains the code of the cause that its sentence names', () => {
+it('a REST API error contains the code of its cause', () => {
   const cause = { code: 'PROCESS_EXITED', exitCode: 7 } as const;
   expect(problemOf({ code: 'SERVER_UNAVAILABLE', server: 's', cause }, '/gateways/s/refresh')).toEqual({
     type: '/docs/errors#SERVER_UNAVAILABLE',
@@ -14,6 +14,6 @@ it('a REST API error contains the code of the cause that its sentence names', ()
   });
 });
 
-it('an error without a cause contains no such code', () => {
+it('a REST API error without a cause contains no cause code', () => {
   expect(problemOf({ code: 'TOKEN_REQUIRED' }, '/tools')).not.toHaveProperty('causeCode');
 });

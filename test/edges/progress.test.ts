@@ -10,7 +10,7 @@ function openTerminal(isTTY: boolean) {
   return { stream, text: () => text };
 }
 
-it('shows on one line of the terminal what long work is doing, and clears it', async () => {
+it('the progress of long work is shown on one line of the terminal, and then cleared', async () => {
   const { stream, text } = openTerminal(true);
   const done = await withProgress(
     'starting a server with a very long name',
@@ -21,7 +21,7 @@ it('shows on one line of the terminal what long work is doing, and clears it', a
   expect(text()).toBe('\r\u001B[2Kstarting a server with a very\r\u001B[2K');
 });
 
-it('writes nothing if stderr is not a terminal, or the work is short', async () => {
+it('no progress is shown if stderr is not a terminal, or the work is short', async () => {
   const [piped, terminal] = [openTerminal(false), openTerminal(true)];
   await withProgress('working', () => Promise.resolve(), { stream: terminal.stream, afterMs: 60_000 });
   await withProgress('working', () => until('a turn', () => true), { stream: piped.stream, afterMs: 0 });

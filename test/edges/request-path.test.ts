@@ -26,7 +26,7 @@ describe('a request target', () => {
     [`http://${HOST}/tokens?x`, '/tokens?x'],
     [`HTTP://${HOST}`, '/'],
     [`http://${HOST}?x`, '/?x'],
-  ])('%s is %s', (url, normal) => {
+  ])('%s is read as %s', (url, normal) => {
     expect(read(url)).toBe(normal);
   });
 
@@ -58,7 +58,7 @@ describe('a request target', () => {
     expect(read(url)).toBe(`refused: ${reason}`);
   });
 
-  it('is resolved to the same path by guard and router, whatever it is', async () => {
+  it('resolves to the same path in the guard and in the router', async () => {
     const app = routed();
     await fc.assert(
       fc.asyncProperty(TARGETS, async (url) => {
@@ -68,7 +68,7 @@ describe('a request target', () => {
         expect(read(target.value)).toBe(target.value);
         const response = await app.fetch(new Request(`http://${HOST}${target.value}`));
         expect([url, await response.json()]).toEqual([url, routeOf(path)]);
-        // A token's permissions depend on the text of the path, and a route on its segments.
+        // A token's permissions are matched against the text of the path, and a route against its segments.
         const steps = path.split('/').map(decodeURIComponent);
         for (const opened of ['/mcp', '/toolsets/a']) {
           const isBelow = opened.split('/').every((step, at) => steps[at] === step);
@@ -109,7 +109,7 @@ const TARGETS = fc.oneof(
 
 const ROUTES = ['/tokens', '/docs', '/docs/*', '/mcp', '/toolsets/:a', '/toolsets/:a/tools/:b'] as const;
 
-/** The router of the REST API, which reports what it matched. */
+/** A router like that of the REST API, which reports what it matched. */
 function routed(): OpenAPIHono {
   const app = new OpenAPIHono({ strict: false });
   for (const route of ROUTES)
@@ -120,7 +120,7 @@ function routed(): OpenAPIHono {
   return app;
 }
 
-/** The path's segments, each decoded once. */
+/** The route to expect for a path whose segments are each decoded once. */
 function routeOf(path: string): readonly unknown[] {
   const [, ...steps] = path.split('/').map(decodeURIComponent);
   const [first, second, third, fourth] = steps;

@@ -52,8 +52,8 @@ async function cut(streams: SessionStreams, stream: Stream): Promise<string> {
   return id;
 }
 
-describe('messages of a session outside of any request', () => {
-  it('are dropped if its client never listened, and not sent later either', async () => {
+describe('session messages outside of any request', () => {
+  it('are dropped, not queued, if the client has never listened', async () => {
     const { streams, listen } = await open();
     expect(streams.send(message('a'))).toBe(false);
     const get = await listen();
@@ -62,7 +62,7 @@ describe('messages of a session outside of any request', () => {
     expect(named(get)).toEqual(['b']);
   });
 
-  it('are sent on the GET stream only if there is one, else on the stream of one call', async () => {
+  it('are sent only on the GET stream if it is open, otherwise on the stream of one call', async () => {
     const { streams, listen, call } = await open();
     const calls = [await call(), await call()];
     expect(streams.send(message('a'))).toBe(true);
@@ -73,7 +73,7 @@ describe('messages of a session outside of any request', () => {
     expect([...calls, get].map(named).toSorted()).toEqual([[], ['a'], ['b']]);
   });
 
-  it('wait for a client that has listened before, and are then sent once', async () => {
+  it('are queued for a client that has listened before, and sent once when it returns', async () => {
     const { streams, listen } = await open();
     const lastEventId = await cut(streams, await listen());
     expect(streams.send(message('a'))).toBe(true);
@@ -85,12 +85,12 @@ describe('messages of a session outside of any request', () => {
     await get.next('changed', (one) => at(one, 'method') === 'changed');
     expect(named(get)).toEqual(['a', 'a', 'm', 'n', 'changed']);
     await cut(streams, get);
-    const anew = await listen();
-    await until('an event', () => anew.events[0]);
-    expect(named(anew)).toEqual([]);
+    const reopened = await listen();
+    await until('an event', () => reopened.events[0]);
+    expect(named(reopened)).toEqual([]);
   });
 
-  it('are limited while they wait, but a list change is not lost', async () => {
+  it('are limited while they are queued, but a list change is never lost', async () => {
     const { streams, listen } = await open();
     await cut(streams, await listen());
     streams.sendAlways('changed');
@@ -102,7 +102,7 @@ describe('messages of a session outside of any request', () => {
     expect(named(get).length).toBeLessThan(40);
   });
 
-  it('are followed by changes of all lists if some were dropped', async () => {
+  it('are followed by a change of every list if some were dropped', async () => {
     const { streams, listen } = await open();
     const first = await listen();
     const lastEventId = (await until('an event', () => first.events[0])).id;

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { proseOf, tableOf } from '../../src/edges/cli/output.ts';
 import { layoutTable, widthOf } from '../../src/edges/cli/table.ts';
 
-/** The lines of a table without its head. */
+/** The lines of a table below its header. */
 function rows(cells: readonly (readonly string[])[]): readonly string[] {
   return tableOf(['A', 'B'], cells).split('\n').slice(1);
 }
@@ -38,7 +38,7 @@ describe('a table at 80 columns', () => {
   const linesOf = (head: readonly string[], cells: readonly (readonly string[])[]): readonly string[] =>
     layoutTable(head, cells, { width: 80 }).split('\n');
 
-  it('is never wider, whatever its cells contain, and loses nothing', () => {
+  it('is never wider, whatever its cells contain, and loses no text', () => {
     const word = fc.oneof(
       fc.stringMatching(/^[a-z_.-]{1,90}$/),
       fc.constantFrom('読み取り専用のツール', '삭제', '👩‍👩‍👧', 'é', 'https://example.com/a/b?c=d&e=f'.repeat(4)),
@@ -94,14 +94,14 @@ describe('a table at 80 columns', () => {
 describe('prose', () => {
   const text = `${'word '.repeat(30)}${'x'.repeat(90)} end`;
 
-  it('is wrapped to 80 columns in a terminal, and loses nothing', () => {
+  it('is wrapped to 80 columns in a terminal, without losing text', () => {
     const lines = proseOf(text, { indent: '  ', isTerminal: true }).split('\n');
     expect(lines.filter((line) => line.length > 80)).toEqual([`  ${'x'.repeat(90)}`]);
     expect(lines.every((line) => line.startsWith('  '))).toBe(true);
     expect(lines.map((line) => line.trim()).join(' ')).toBe(text);
   });
 
-  it('is one line for a program', () => {
+  it('stays on one line if the output is not a terminal', () => {
     expect(proseOf(text, { indent: '  ', isTerminal: false })).toBe(`  ${text}`);
   });
 });

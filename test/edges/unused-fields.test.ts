@@ -11,10 +11,10 @@ const BODY = {
 const IGNORED = { detail: 'Assay has no such field; it was ignored', code: 'ignored' };
 const READ_ONLY = { detail: 'this field cannot be set; its new value was ignored', code: 'read_only' };
 
-it('fields of other gateways are removed and reported, also next to a wrapper, unless they are empty', () => {
+it('fields of other gateways are removed, inside and next to a wrapper, and reported unless empty', () => {
   const given = { tool: { name: 'a', team_id: 't', tags: [], other: 1 }, visibility: 'private', more: 2 };
   expect(withoutUnused(given, BODY)).toEqual({
-    // Unknown fields stay, and are refused.
+    // Unknown fields stay, so that validation refuses them.
     value: { tool: { name: 'a', other: 1 }, more: 2 },
     warnings: [
       { pointer: '/visibility', ...IGNORED },
@@ -23,7 +23,7 @@ it('fields of other gateways are removed and reported, also next to a wrapper, u
   });
 });
 
-it('of a copy of a GET response, only the changes remain', () => {
+it('a copy of a GET response is reduced to its changes', () => {
   const current = { id: 'x', name: 'a', url: 'http://a', state: 'up', trust: { value: false } };
   const copy = { ...current, url: 'http://b', state: 'down' };
   expect(withoutUnused(copy, BODY, current)).toEqual({
@@ -32,7 +32,7 @@ it('of a copy of a GET response, only the changes remain', () => {
   });
 });
 
-it('a body without the id is not a copy: its fields are reported even if unchanged', () => {
+it('a body without the id is not treated as a copy: its fields stay even if unchanged', () => {
   const current = { id: 'x', url: 'http://a', state: 'up' };
   const given = { url: 'http://a', state: 'up' };
   expect(withoutUnused(given, BODY, current)).toEqual({ value: given, warnings: [] });

@@ -23,7 +23,7 @@ interface Tokens {
   readonly admin: string;
 }
 
-describe('a token holder with excessive use', () => {
+describe('a token holder that exceeds its fair share', () => {
   let assay: Gateway;
   let tokens: Tokens;
 
@@ -83,7 +83,7 @@ describe('a token holder with excessive use', () => {
     }
     expect(await countOpen(modest)).toBe(2);
 
-    // All are in use, some are silent, and the operator gets in.
+    // All connections are in use, some of them silent; the operator still gets in.
     await openMany(assay.port, 3 * RESERVE);
     expect(await tokenList()).toBe(200);
     const health = await send(`http://127.0.0.1:${assay.port}/health`, {
@@ -115,7 +115,7 @@ describe('a token holder with excessive use', () => {
 });
 
 describe('a leaked token', () => {
-  it('is revoked and recreated under its name at once: what it opened ends, and what the new one opens continues', async () => {
+  it('loses its streams when revoked; a new token of the same name works at once and keeps its own', async () => {
     const home = tempDir();
     const leaked = await keepToken(home, 'ci', { scopes: ['mcp', 'read'] });
     const assay = await startGateway({ servers: { c: fixture('cancellable') }, home });
@@ -125,7 +125,7 @@ describe('a leaked token', () => {
       const session = await openSession(assay.url, { headers: bearer(token) });
       return Promise.all([
         session.listen(),
-        // Its progress opens the stream at once.
+        // Its progress notifications open the stream at once.
         session.stream('tools/call', {
           name: 'c_endless',
           arguments: {},
@@ -148,7 +148,7 @@ describe('a leaked token', () => {
     const input = { name: 'ci', scopes: ['mcp', 'read'], lifetimeMs: undefined } as const;
     const renewed = valueOf(await createToken(input, { ...asking, mint: mintToken })).text;
 
-    // Without waiting: another process created it a moment ago.
+    // No waiting: a token that another process has just created must work at once.
     const answer = await modernSend(assay.url, 'tools/list', { headers: bearer(renewed) });
     expect(answer.status).toBe(200);
     const fresh = await open(renewed);
@@ -159,7 +159,7 @@ describe('a leaked token', () => {
       body: '{"jsonrpc":"2.0","id":"p","method":"ping"}',
     });
     expect([taken.status, at(taken.json(), 'error', 'data', 'code')]).toEqual([404, 'SESSION_UNKNOWN']);
-    // Longer than Assay takes from one look at its streams to the next.
+    // Longer than the interval at which Assay checks its streams.
     await sleep(2_500);
     for (const stream of fresh)
       expect(await Promise.race([stream.ended.then(() => 'ended'), sleep(20).then(() => 'open')])).toBe(
@@ -167,7 +167,7 @@ describe('a leaked token', () => {
       );
   });
 
-  it('is refused, with all that it opened, when the REST API has confirmed the revocation', async () => {
+  it('is refused, and its streams end, once the REST API has confirmed the revocation', async () => {
     const home = tempDir();
     const leaked = await keepToken(home, 'leaked');
     const admin = await keepToken(home, 'admin', { scopes: ['admin'] });
@@ -188,7 +188,7 @@ describe('a leaked token', () => {
   });
 });
 
-it('a client that fills a server with endless calls blocks no other token from it', async () => {
+it('a client that saturates a server with endless calls does not block other tokens', async () => {
   const home = tempDir();
   const [greedy, modest, admin] = await Promise.all([
     keepToken(home, 'greedy'),

@@ -11,13 +11,13 @@ const run = promisify(execFile);
 
 describe('the package', () => {
   const place = tempDir();
-  // The Node that runs the tests comes first, so that npm and the binary run on it.
+  // The Node that runs the tests comes first, so npm and the binary use it too.
   const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
   const env = cleanEnv({ PATH: path, npm_config_update_notifier: 'false' });
   const assay = join(place, 'node_modules', '.bin', 'assay');
   let entry: Json;
   beforeAll(async () => {
-    // The scripts are omitted: `prepack` would rebuild while tests run.
+    // Scripts are skipped because `prepack` would rebuild while other tests run.
     const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', place];
     const listed = parseJson((await run('npm', args, { cwd: ROOT, env })).stdout);
     entry = (Array.isArray(listed) ? listed[0] : Object.values(listed ?? {})[0]) as Json;
@@ -42,7 +42,7 @@ describe('the package', () => {
     expect(files.filter((file) => page.test(file))).toHaveLength(4);
   });
 
-  it('has admin pages whose scripts, 200 kB compressed at most, are separate files', () => {
+  it('has admin pages with external scripts only, at most 200 kB compressed in total', () => {
     const page = readFileSync(join(ROOT, 'dist/admin/index.html'), 'utf8');
     expect(page).not.toMatch(/<script(?![^>]*\bsrc="\/admin\/assets\/)|<style|\bon\w+=|https?:/);
     const scripts = [...page.matchAll(/"\/admin\/(assets\/[\w-]+\.js)"/g)].map(([, name = '']) => name);
@@ -55,7 +55,7 @@ describe('the package', () => {
     expect(readFileSync(join(ROOT, 'dist/main.js'), 'utf8')).not.toMatch(/^import\b(?!\()/m);
   });
 
-  it('installs elsewhere from its tarball and runs there', async () => {
+  it('installs from its tarball into another project and runs there', async () => {
     writeFileSync(join(place, 'package.json'), '{"name":"elsewhere","private":true}');
     const options = ['--prefer-offline', '--omit=dev', '--no-audit', '--no-fund'];
     await run('npm', ['install', ...options, join(place, textAt(entry, 'filename'))], { cwd: place, env });

@@ -30,7 +30,7 @@ beforeAll(async () => {
   signedIn = await openSignedIn(browser, assay);
 });
 
-it("the overview's chart also has its numbers as text", async () => {
+it('the overview chart has a text alternative with its numbers', async () => {
   const { page } = signedIn;
   await page.getByRole('img', { name: 'In the last 12 hours: 2 calls, 1 errors, 0 refused.' }).waitFor();
 });
@@ -60,7 +60,7 @@ it('calls are filtered by tool, outcome and time; the filter is in the URL and i
   await page.getByText('No calls match these filters').waitFor();
 });
 
-it('the details of a call open by keyboard', async () => {
+it('call details can be opened with the keyboard', async () => {
   const { page } = signedIn;
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Activity' }).click();
   await page.locator('h1').click();
@@ -76,7 +76,7 @@ it('the details of a call open by keyboard', async () => {
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 });
 
-it('a lost connection is reported, and typed text stays', async () => {
+it('a lost connection is reported, and typed text is kept', async () => {
   const { page } = signedIn;
   await page.route('**/events', (route) => route.abort());
   await page.goto(`http://127.0.0.1:${assay.port}/admin/settings?section=tokens`);
@@ -88,7 +88,7 @@ it('a lost connection is reported, and typed text stays', async () => {
   expect(await page.getByLabel('Name').inputValue()).toBe('half a name');
 });
 
-it('a list of tools can be requested without schemas and claims', async () => {
+it('the tool list can be requested as a summary without schemas and claims', async () => {
   const { tools } = (await admin.get('/tools?summary=true&limit=1')).json() as { readonly tools: never };
   const [tool] = listAt(tools);
   expect(Object.keys(tool as object).toSorted()).toEqual(
@@ -101,7 +101,7 @@ it('a list of tools can be requested without schemas and claims', async () => {
   });
 });
 
-it('the first load of a page is at most 200 kB of JavaScript, compressed', () => {
+it('the first load of each page takes at most 200 kB of compressed JavaScript', () => {
   const folder = join(PROGRAM, '..', 'admin');
   const html = readFileSync(join(folder, 'index.html'), 'utf8');
   const seen = new Set<string>();
@@ -130,7 +130,7 @@ it('the first load of a page is at most 200 kB of JavaScript, compressed', () =>
   }
 });
 
-it('without servers, each page explains how to import, add and connect', async () => {
+it('without servers, the Overview, Servers and Tools pages explain how to import, add and connect', async () => {
   const { page, complaints } = await openSignedIn(browser, await startGateway());
   const steps = page.getByRole('region', { name: 'First steps' });
   const findings: string[] = [];

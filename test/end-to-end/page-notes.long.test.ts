@@ -1,4 +1,4 @@
-// Notes, title, confirmation and annotations of a tool in a real browser, and what a connected MCP client receives.
+// Notes, title, confirmation and annotations of a tool in a real browser, and what a connected MCP client sees.
 import type { Client } from '@modelcontextprotocol/client';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
@@ -47,7 +47,7 @@ async function add(name: string, text: string): Promise<void> {
   await form.getByRole('button', { name: 'Add' }).click();
 }
 
-/** The client's view of the tool, once it is as expected. */
+/** Waits until the tool matches in the list that the client gets. */
 async function untilClientSees(
   what: string,
   isSo: (tool: Record<string, unknown>) => boolean,
@@ -93,7 +93,7 @@ it('a deleted note can be restored to its position', async () => {
   await expect.poll(names, { timeout: 20_000 }).toEqual(['order', 'units']);
 });
 
-it("a model's held note is not read before it is accepted, also after its rejection was undone", async () => {
+it("a model's held note is hidden from clients until accepted, even after its rejection was undone", async () => {
   const exported = (await admin.get('/export')).json();
   const toolset = listAt(exported, 'toolsets')[0];
   const written = { author: 'agent', by: 'model', writtenAt: '2026-01-02T03:04:05.000Z', isHeld: true };
@@ -122,7 +122,7 @@ it("a model's held note is not read before it is accepted, also after its reject
 const undo = (text: string): Promise<void> =>
   page.locator('.notice').filter({ hasText: text }).last().getByRole('button', { name: 'Undo' }).click();
 
-it('typed text stays while a title is being saved', async () => {
+it('text typed while a title is being saved is kept', async () => {
   await open('Settings');
   const [field, save] = [
     panel().getByLabel('Title'),
@@ -146,7 +146,7 @@ it('typed text stays while a title is being saved', async () => {
   await untilClientSees('the title of the server', ({ title }) => title !== 'Saved');
 });
 
-it('the title is an override that an empty field removes', async () => {
+it('a title is saved as an override, which an empty field removes', async () => {
   await open('Settings');
   await panel().getByLabel('Title').fill('Add a line');
   await panel().getByRole('button', { name: 'Save the title' }).click();
@@ -162,7 +162,7 @@ it('the title is an override that an empty field removes', async () => {
   await untilClientSees('the title of the server again', ({ title }) => title !== 'Add a line');
 });
 
-it('the confirmation frequency is set, and the change is undone', async () => {
+it('the confirmation frequency can be set, and the change undone', async () => {
   const confirm = async (): Promise<unknown> => at((await admin.get(`/tools/${TOOL}`)).json(), 'confirm');
   await panel().getByLabel('A person confirms').selectOption('each call');
   await expect.poll(confirm, { timeout: 20_000 }).toBe('always');
@@ -170,7 +170,7 @@ it('the confirmation frequency is set, and the change is undone', async () => {
   await expect.poll(confirm, { timeout: 20_000 }).toBeUndefined();
 });
 
-it('annotations as JSON are validated like hints, by name, and removed again', async () => {
+it('annotations edited as JSON are validated by name, saved as overrides, and can be removed', async () => {
   const field = panel().getByLabel('Annotations as JSON');
   const save = panel().getByRole('button', { name: 'Save the annotations' });
   const before = await field.inputValue();
@@ -215,7 +215,7 @@ it('annotations as JSON are validated like hints, by name, and removed again', a
   await untilClientSees('no override', (tool) => hint(tool) === undefined);
 });
 
-it('has no accessibility violations, wide and narrow, light and dark', async () => {
+it('the Notes and Settings tabs have no accessibility violations, wide or narrow, light or dark', async () => {
   const findings: string[] = [];
   for (const width of [1_200, 360]) {
     await page.setViewportSize({ width, height: 800 });

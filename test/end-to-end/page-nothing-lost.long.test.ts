@@ -1,4 +1,4 @@
-// Keyboard-only use, typed text when a session ends meanwhile, and changes while a page is loading.
+// Keyboard-only use, text typed before a session ends, and changes made while a page is loading.
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { adminClient, type AdminClient, verdictOf } from '../support/admin.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 type Called = readonly [isError: boolean, text: string];
 
-/** The Approvals page, and calls with these texts that wait there, the first selected. */
+/** Opens the Approvals page with a pending call for each text; the first one is selected. */
 async function twoWaiting(firstText: string, secondText: string) {
   const { page } = await openSignedIn(browser, assay);
   page.setDefaultTimeout(20_000);
@@ -50,7 +50,7 @@ async function twoWaiting(firstText: string, secondText: string) {
   return { page, requests, first, second };
 }
 
-it('waiting calls are approved and denied by keyboard only', async () => {
+it('pending calls can be approved and denied with the keyboard alone', async () => {
   const { page, requests, first, second } = await twoWaiting('the first', 'the second');
   await page.keyboard.press('j');
   await page.locator('article[data-selected=true]').getByText('"the second"').waitFor();
@@ -66,7 +66,7 @@ it('waiting calls are approved and denied by keyboard only', async () => {
   await page.close();
 });
 
-it('a denial can be typed while the answer to the previous call is still on its way', async () => {
+it('a denial can be typed while the previous approval is still being sent', async () => {
   const { page, requests, first, second } = await twoWaiting('one more', 'the last');
   const arrives = Promise.withResolvers<undefined>();
   await page.route('**/approve', async (route) => {
@@ -90,7 +90,7 @@ it('a denial can be typed while the answer to the previous call is still on its 
 const rules = () => `http://127.0.0.1:${assay.port}/admin/settings?section=rules`;
 const form = (page: Page) => page.getByRole('form', { name: 'Add a rule' });
 
-/** A page of Ann's with a half-written rule, whose session has ended meanwhile. */
+/** Ann's page with a half-written rule, after her session has ended. */
 async function endedPage(): Promise<Page> {
   const { page } = await signInBy(browser, assay, ann);
   page.setDefaultTimeout(20_000);
@@ -113,7 +113,7 @@ async function signInAgain(page: Page, token: string): Promise<void> {
   await page.getByRole('heading', { name: 'Settings' }).waitFor();
 }
 
-it('typed text is restored, and can be saved, once the same person has signed in again', async () => {
+it('typed text is restored, and can be saved, when the same person signs in again', async () => {
   const page = await endedPage();
   await signInAgain(page, ann);
   expect(await form(page).getByLabel('Name', { exact: true }).inputValue()).toBe('half a rule');
@@ -125,7 +125,7 @@ it('typed text is restored, and can be saved, once the same person has signed in
   await page.close();
 });
 
-it('nobody sees what another person has typed', async () => {
+it('typed text is not shown if a different person signs in', async () => {
   const page = await endedPage();
   await signInAgain(page, ben);
   await page.getByRole('button', { name: 'Add a rule' }).click();
@@ -133,7 +133,7 @@ it('nobody sees what another person has typed', async () => {
   await page.close();
 });
 
-it("changes between a page's first requests and its event stream are shown", async () => {
+it("changes made between a page's first requests and its event stream are shown", async () => {
   const { page } = await openSignedIn(browser, assay);
   page.setDefaultTimeout(20_000);
   const opens = Promise.withResolvers<undefined>();

@@ -1,4 +1,4 @@
-// The editor of policy rules in a real browser, and the effect of rules on calls of a connected client.
+// The editor for policy rules in a real browser, and the effect of rules on calls from a connected client.
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { adminClient, type AdminClient } from '../support/admin.ts';
@@ -52,12 +52,12 @@ async function tryTool(name: string): Promise<void> {
   await decision().waitFor();
 }
 
-it('rules of the config file are shown as read-only, with their position', async () => {
+it('rules from the config file are read-only and show their position in the file', async () => {
   await rule('from the file').getByText('Fixed by policy.rules[0] in the config file.').waitFor();
   expect(await rule('from the file').getByRole('button').count()).toBe(0);
 });
 
-it('a new rule decides calls of connected clients at once, and the preview', async () => {
+it('a new rule applies at once to calls from connected clients and to the preview', async () => {
   const client = await connectClient({ url: assay.url }, 'modern');
   const call = async (): Promise<boolean> =>
     (await client.callTool({ name: 'show_delete_note', arguments: { path: 'a' } })).isError === true;
@@ -105,7 +105,7 @@ it('the preview depends on the caller', async () => {
   await decision().getByText('It is not called.').waitFor();
 });
 
-it('an invalid rule is refused at its field, and typed text stays', async () => {
+it('an invalid rule is reported at its field, and typed text is kept', async () => {
   const before = await stored();
   await rule('no deletes').getByRole('button', { name: 'Edit' }).click();
   const form = page.getByRole('form', { name: 'Edit the rule' });
@@ -121,7 +121,7 @@ it('an invalid rule is refused at its field, and typed text stays', async () => 
   await rule('no deletes').getByText('show.delete_*').waitFor();
 });
 
-it('a rule changed by somebody else meanwhile is not overwritten', async () => {
+it('a rule that someone else changed in the meantime is not overwritten', async () => {
   await rule('no deletes').getByRole('button', { name: 'Edit' }).click();
   const form = page.getByRole('form', { name: 'Edit the rule' });
   await form.getByLabel('Because').fill('Mine');
@@ -160,7 +160,7 @@ it('a deleted rule can be restored to its position', async () => {
   await expect.poll(stored, { timeout: 20_000 }).toEqual(before);
 });
 
-it('a changed or added rule can be reverted', async () => {
+it('changing and adding a rule can be undone', async () => {
   const form = page.getByRole('form', { name: /^(Add a|Edit the) rule$/ });
   const before = await stored();
   const notices = page.getByRole('status', { name: 'Notices' });
@@ -179,7 +179,7 @@ it('a changed or added rule can be reverted', async () => {
   await expect.poll(stored, { timeout: 20_000 }).toEqual(before);
 });
 
-it('has no accessibility violations, wide and narrow, light and dark', async () => {
+it('the rule editor has no accessibility violations, wide or narrow, light or dark', async () => {
   const findings: string[] = [];
   await rule('theirs').getByRole('button', { name: 'Edit' }).click();
   for (const width of [1_200, 360]) {

@@ -1,4 +1,4 @@
-// The page Run in a real browser, against a real gateway with a server that has every kind of tool and content.
+// The Run page in a real browser, with a real gateway whose server has every kind of tool and content.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   ({ page } = signedIn);
   page.setDefaultTimeout(20_000);
 });
-// Nothing of a server becomes markup, and nothing is blocked by the content-security policy, on any page of the tests.
+// No test may run markup from a server, or have anything blocked by the content security policy.
 beforeEach(({ onTestFailed }) => {
   onTestFailed(async () => console.log('The page shows:', await page.locator('body').innerText()));
   return () => {
@@ -52,11 +52,11 @@ const log = (): string => {
   try {
     return readFileSync(LOG, 'utf8');
   } catch {
-    return ''; // Nothing was called.
+    return ''; // The first call creates the file.
   }
 };
 
-it("a read-only tool runs with the form's arguments; JSON follows the form, and the form follows JSON", async () => {
+it('a read-only tool runs without approval, with arguments that stay in sync between form and JSON', async () => {
   await open('read_note');
   await page.getByText('This tool only reads data').waitFor();
   await page.getByLabel('path').fill('a.md');
@@ -86,7 +86,7 @@ it("a read-only tool runs with the form's arguments; JSON follows the form, and 
   expect(await question().count()).toBe(0);
 });
 
-it('invalid arguments are shown at their fields, and sent if the person insists', async () => {
+it('invalid arguments are reported at their fields, and can be sent anyway', async () => {
   await open('read_note');
   await page.getByLabel('author').fill('Ada');
   await run().click();
@@ -100,13 +100,13 @@ it('invalid arguments are shown at their fields, and sent if the person insists'
   expect(await run().isDisabled()).toBe(true);
 });
 
-it('a destructive tool waits for the person: denied, it is not called; approved, it is called once', async () => {
+it('a destructive tool waits for approval: it is not called if denied, and called once if approved', async () => {
   await open('delete_note');
   await page.getByText('This tool may make destructive changes').waitFor();
   await page.getByLabel('path').fill('old.md');
   await run().click();
   await question().getByText('old.md').waitFor();
-  // Enter, pressed again, does not approve.
+  // Pressing Enter again must not approve the call.
   await page.keyboard.press('Enter');
   await question().getByRole('button', { name: 'Deny' }).click();
   await output()
@@ -126,7 +126,7 @@ it('a destructive tool waits for the person: denied, it is not called; approved,
   );
 });
 
-it('a tool that asks once per session is approved for the session, and then runs without asking', async () => {
+it('a tool confirmed once per session runs without asking after its first approval', async () => {
   await admin.ask('PATCH', '/tools/show.set_note', { body: { confirm: 'first' } });
   await open('set_note');
   await page.getByText('This tool changes data').waitFor();
@@ -138,7 +138,7 @@ it('a tool that asks once per session is approved for the session, and then runs
   expect(await question().count()).toBe(0);
 });
 
-it('a long tool shows progress and messages, and its server is notified of a cancellation', async () => {
+it('a long-running tool shows progress and messages, and its server is notified of a cancellation', async () => {
   await open('index_notes');
   await run().click();
   await page.getByText('21 of 50').waitFor();
@@ -150,7 +150,7 @@ it('a long tool shows progress and messages, and its server is notified of a can
   await until('the server has heard it', () => (log().includes('cancelled') ? true : undefined));
 });
 
-it('a result is shown by its content types, and an error as such', async () => {
+it('each content type of a result is shown, and a tool error is marked as an error', async () => {
   await open('show_all');
   await run().click();
   await output().getByText('A text with an invisible U+202E character').waitFor();
@@ -164,7 +164,7 @@ it('a result is shown by its content types, and an error as such', async () => {
     '"isComplete": true',
   ])
     await output().getByText(text).waitFor();
-  // The link of a server is shown, but leads nowhere.
+  // A link from a server is shown as text and cannot be followed.
   await output().getByText('javascript:window.hacked=1').waitFor();
   expect(await output().locator('a:not([download])').count()).toBe(0);
   await page.getByRole('button', { name: 'Show the whole result as JSON' }).click();
@@ -175,7 +175,7 @@ it('a result is shown by its content types, and an error as such', async () => {
   await output().getByText('The tool reported an error').waitFor();
 });
 
-it('markup in names, descriptions, schemas and results is text', async () => {
+it('markup in names, descriptions, schemas and results is shown as text', async () => {
   await open('markup');
   await page.getByRole('button', { name: 'Run' }).click();
   await output().getByText('Done').waitFor();
@@ -186,7 +186,7 @@ it('markup in names, descriptions, schemas and results is text', async () => {
   ]);
 });
 
-it('a whole run is possible by keyboard only', async () => {
+it('a tool can be run and approved with the keyboard alone', async () => {
   await open('delete_note');
   await page.getByLabel('path').focus();
   await page.keyboard.type('by-keys.md');
@@ -197,7 +197,7 @@ it('a whole run is possible by keyboard only', async () => {
   await output().getByText('Deleted by-keys.md').waitFor();
 });
 
-it('somebody with read access sees the page, and that they cannot run tools', async () => {
+it('a user with only the read scope sees the page, with Run disabled and the reason', async () => {
   const context = await page.context().browser()?.newContext();
   const other = await context?.newPage();
   if (other === undefined) throw new Error('no browser');
@@ -209,7 +209,7 @@ it('somebody with read access sees the page, and that they cannot run tools', as
   await context?.close();
 });
 
-it('has no accessibility violations while it asks and after a run, wide and narrow, light and dark', async () => {
+it('the page has no accessibility violations while asking or after a run, wide or narrow, light or dark', async () => {
   const findings: string[] = [];
   for (const width of [1_200, 360]) {
     await page.setViewportSize({ width, height: 800 });

@@ -40,7 +40,7 @@ async function openSection(name: string): Promise<void> {
 }
 
 describe('preferences', () => {
-  it('apply at once if they can, and Undo reverts them', async () => {
+  it('apply immediately where possible, and Undo reverts them', async () => {
     const { page } = signedIn;
     await openSection('Preferences');
     await page.getByLabel('approvals', { exact: true }).selectOption('gateway');
@@ -56,7 +56,7 @@ describe('preferences', () => {
       .toBe('client');
   });
 
-  it('that apply at the next start say so, with the current value', async () => {
+  it('that apply only at the next start are marked as such, with the value until then', async () => {
     const { page } = signedIn;
     const field = page.getByLabel('limits.drainMs', { exact: true });
     await field.fill('-1');
@@ -71,7 +71,7 @@ describe('preferences', () => {
       .toMatchObject({ origin: 'default' });
   });
 
-  it('that are fixed cannot be changed, and name what fixes them', async () => {
+  it('that are fixed cannot be changed, and show what fixes them', async () => {
     const { page } = signedIn;
     const controls = ['policy.confirm', 'notes.review', 'mcp.access'].map((key) =>
       page.getByLabel(key, { exact: true }),
@@ -82,7 +82,7 @@ describe('preferences', () => {
     await page.getByText(/Can only be set at startup, by ASSAY_MCP_ACCESS/).waitFor();
   });
 
-  it('can be found by keyboard only', async () => {
+  it('can be found with the keyboard alone', async () => {
     const { page } = signedIn;
     await page.locator('h1').click();
     await page.keyboard.press('/');
@@ -112,7 +112,7 @@ describe('tokens', () => {
     expect(await page.content()).not.toContain(text);
   });
 
-  it('with a name in use are refused, and typed text stays', async () => {
+  it('are refused if the name is in use, and typed text is kept', async () => {
     const { page } = signedIn;
     await page.getByRole('button', { name: 'Create a token' }).click();
     const form = page.getByRole('form', { name: 'Create a token' });
@@ -137,7 +137,7 @@ describe('tokens', () => {
       .toContainEqual({ key: 'policy.autoApproveReadOnly', value: true, origin: 'token' });
   });
 
-  it('are revoked by a second press', async () => {
+  it('are revoked only after a second, confirming click', async () => {
     const { page } = signedIn;
     const token = page.getByRole('group', { name: 'Token robot' });
     await token.getByRole('button', { name: 'Revoke robot' }).click();
@@ -153,10 +153,10 @@ describe('tokens', () => {
   });
 });
 
-describe('an import', () => {
+describe('the Export and import section', () => {
   const file = join(tempDir(), 'bundle.json');
 
-  it('of a file that is not JSON is refused with the reason', async () => {
+  it('refuses a file that is not JSON, with the reason', async () => {
     const { page } = signedIn;
     await openSection('Export and import');
     writeFileSync(file, '{ not JSON');
@@ -165,7 +165,7 @@ describe('an import', () => {
     await page.getByText(/^The file is not JSON/).waitFor();
   });
 
-  it('shows what would change before it is applied', async () => {
+  it('shows what an import would change before it is applied', async () => {
     const { page } = signedIn;
     writeFileSync(file, JSON.stringify({ assay: 1, preferences: { 'limits.retries': 7 } }));
     await page.getByLabel('File').setInputFiles([]);
@@ -179,7 +179,7 @@ describe('an import', () => {
     expect(await preference('limits.retries')).toMatchObject({ value: 7, origin: 'store' });
   });
 
-  it('of an export also works with its secrets encrypted', async () => {
+  it('downloads an export without secrets or with encrypted secrets', async () => {
     const { page } = signedIn;
     const [plain] = await Promise.all([
       page.waitForEvent('download'),
@@ -195,7 +195,7 @@ describe('an import', () => {
   });
 });
 
-it('a browser is signed out from another one, and its open page shows the sign-in', async () => {
+it('signing out another browser makes its open page show the sign-in form', async () => {
   const { page } = signedIn;
   const other = await openSignedIn(browser, assay);
   await openSection('Browsers');
@@ -211,7 +211,7 @@ it('a browser is signed out from another one, and its open page shows the sign-i
     .toBe(before - 1);
 });
 
-it('no section has an accessibility violation, light, dark or at 360 px', async () => {
+it('the sections have no accessibility violations, light or dark, even at 360 px', async () => {
   const { page, complaints } = signedIn;
   const findings: string[] = [];
   for (const width of [1200, 360])

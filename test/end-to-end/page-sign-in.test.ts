@@ -12,7 +12,7 @@ import { bearer, keepToken } from '../support/tokens.ts';
 
 const home = tempDir();
 let assay: Gateway;
-/** Sends what a browser sends by itself. */
+/** Has no token: sends only the headers that a test passes, as a browser would. */
 let browser: AdminClient;
 let origin: string;
 beforeAll(async () => {
@@ -37,7 +37,7 @@ async function signedIn(proof: object): Promise<Headers & { readonly cookie: str
   return { origin, 'sec-fetch-site': 'same-origin', cookie: cookie.split(';')[0] ?? '' };
 }
 
-it('a link signs in once, for the REST API, until the session is ended', async () => {
+it('a sign-in link works once, and its session may use the REST API until it is signed out', async () => {
   const code = await newCode();
   const first = await browser.post('/admin/sign-in', { code }, { origin });
   expect(first.json()).toEqual({ subject: 'operator', scopes: ['admin'] });
@@ -65,7 +65,7 @@ it('a link signs in once, for the REST API, until the session is ended', async (
   expect(assay.stderr()).not.toContain(code.slice(13));
 });
 
-it('a cookie is useless for other origins, including other ports', async () => {
+it('a session cookie is refused from other origins, including other ports', async () => {
   const { cookie } = await signedIn({ code: await newCode() });
   const other = `http://127.0.0.1:${assay.port + 1}`;
   const write = (headers: Headers): Promise<unknown> =>
@@ -88,7 +88,7 @@ it('a cookie is useless for other origins, including other ports', async () => {
   expect(verdictOf(await browser.get('/tokens', { cookie }))).toBe('200');
 });
 
-it('a cookie opens no MCP endpoint and no metrics', async () => {
+it('a session cookie does not give access to MCP endpoints or metrics', async () => {
   const page = await signedIn({ code: await newCode() });
   const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
   const accept = 'application/json, text/event-stream';
@@ -97,7 +97,7 @@ it('a cookie opens no MCP endpoint and no metrics', async () => {
   expect((await browser.get('/metrics', page)).status).toBe(401);
 });
 
-it('a session has the scopes of its token; when that is revoked, the open page is signed out', async () => {
+it('a session has the scopes of its token, and revoking the token signs out the open page', async () => {
   const token = await keepToken(home, 'reader', { scopes: ['read'] });
   const page = await signedIn({ token });
   expect(verdictOf(await browser.get('/tokens', page))).toBe('200');
@@ -118,7 +118,7 @@ it('a session has the scopes of its token; when that is revoked, the open page i
   ]);
 });
 
-it('signed-in browsers are listed, and one of them is signed out', async () => {
+it('signed-in browsers are listed, and each can be signed out', async () => {
   const boss = await signedIn({ token: await keepToken(home, 'chief', { scopes: ['admin'] }) });
   const other = await signedIn({ code: await newCode() });
   const sessions = async (): Promise<readonly Json[]> =>
@@ -153,7 +153,7 @@ it('signed-in browsers are listed, and one of them is signed out', async () => {
   expect(verdictOf(await browser.delete(`/sessions/${id}`, boss))).toBe('204');
 });
 
-it('only an admin sees the signed-in browsers, and a sign-in link is not listed as one', async () => {
+it('only an admin can list and sign out browsers, and an unused sign-in link is not one of them', async () => {
   const reader = await signedIn({ token: await keepToken(home, 'viewer', { scopes: ['read'] }) });
   expect(verdictOf(await browser.get('/sessions', reader))).toBe('403 SCOPE_MISSING');
   expect(verdictOf(await browser.delete('/sessions/0123456789ab', reader))).toBe('403 SCOPE_MISSING');

@@ -1,4 +1,4 @@
-// The panel of a tool in a real browser, and what a connected MCP client sees of an edit.
+// The tool panel in a real browser, and what a connected MCP client sees after an edit.
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { adminClient, type AdminClient } from '../support/admin.ts';
@@ -92,7 +92,7 @@ it('tools are filtered by effective hint, finding and toolset; the filters are i
   await page.getByText('No tools match these filters').waitFor();
 });
 
-it('the badge of a row shows all annotations with their source, on hover and on focus', async () => {
+it("a row's badge shows all annotations with their source, on hover and on focus", async () => {
   await page.goto(`http://127.0.0.1:${assay.port}/admin/tools`);
   const row = page.locator('.tool-list .row').filter({ hasText: 'Set note' });
   await row.getByText('Idempotent').waitFor();
@@ -103,7 +103,7 @@ it('the badge of a row shows all annotations with their source, on hover and on 
   const card = page.getByRole('tooltip');
   await badge.hover();
   await card.getByText('yes, declared by its server').waitFor();
-  // The pointer may move on to what is shown.
+  // The card stays open when the pointer moves onto it.
   await card.getByText('yes, default of the specification').hover();
   await card.getByText('Open world').hover();
   await page.locator('h1').hover();
@@ -117,7 +117,7 @@ it('the badge of a row shows all annotations with their source, on hover and on 
   await card.waitFor({ state: 'detached' });
 });
 
-it('an edited hint reaches a connected client, can be reset, and can be undone', async () => {
+it('an edited hint reaches a connected client, and can be reset and undone', async () => {
   const client = await connectClient({ url: assay.url }, 'legacy');
   const emitted = async (): Promise<unknown> => {
     const { tools } = await client.listTools();
@@ -145,7 +145,7 @@ it('an edited hint reaches a connected client, can be reset, and can be undone',
   await panel().locator('.rows .row').nth(3).waitFor();
 });
 
-it('a contradiction is shown before saving, with a way out, and a refused one is reverted', async () => {
+it('a contradiction is shown before saving with a way to resolve it, and a refused edit is reverted', async () => {
   await open('delete_note');
   await choose('Read-only', 'Yes');
   const alert = panel().getByRole('alert');
@@ -156,8 +156,7 @@ it('a contradiction is shown before saving, with a way out, and a refused one is
   await panel()
     .getByText(/overridden to no by operator/)
     .waitFor();
-  // Meanwhile somebody else sets a contradicting value: the page, which does not know it yet, is told why it is
-  // refused.
+  // Someone else sets a contradicting value that the page has not seen yet, so its edit is refused with a reason.
   await page.route('**/tools/*', async (route) => {
     if (route.request().method() === 'PATCH')
       await admin.ask('PATCH', '/tools/show.add_note', { body: { annotations: { destructiveHint: true } } });
@@ -173,7 +172,7 @@ it('a contradiction is shown before saving, with a way out, and a refused one is
   expect(await override('Read-only').getByRole('radio', { name: 'Yes' }).isChecked()).toBe(false);
 });
 
-it('the schema is a list of properties, and markup is text', async () => {
+it('the schema is shown as a list of properties, and markup as text', async () => {
   await open('read_note');
   await panel().getByRole('tab', { name: 'Definition' }).click();
   const row = panel().getByRole('listitem').filter({ hasText: 'filter.author' });
@@ -186,7 +185,7 @@ it('the schema is a list of properties, and markup is text', async () => {
   expect([await page.evaluate('window.hacked'), signedIn.complaints]).toEqual([undefined, []]);
 });
 
-it('has no accessibility violations, wide and narrow, light and dark', async () => {
+it('the panel has no accessibility violations, wide or narrow, light or dark', async () => {
   const findings: string[] = [];
   for (const width of [1_200, 360]) {
     await page.setViewportSize({ width, height: 800 });

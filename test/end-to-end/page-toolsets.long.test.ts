@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  // A failed test leaves its dialog open; the next one does not suffer for it.
+  // A failed test may leave its dialog open, which would break the next one.
   if ((await page.getByRole('dialog').count()) > 0) await page.keyboard.press('Escape');
 });
 
@@ -60,14 +60,14 @@ async function listed(): Promise<readonly string[]> {
   const client: Client = await connectClient({ url: `http://127.0.0.1:${assay.port}/mcp` }, 'modern');
   const { tools } = await client.listTools();
   await client.close();
-  // The tool that switches modes is there whatever is equipped.
+  // The tool that switches modes is listed regardless of what is equipped.
   return tools
     .map(({ name }) => name)
     .filter((name) => name !== 'enter-configuration-mode')
     .sort();
 }
 
-it('a toolset built by hint and equipped is what a client lists', async () => {
+it('clients list exactly the tools of the equipped toolset, here built by filtering by risk', async () => {
   await page.getByRole('button', { name: 'New toolset' }).click();
   const form = page.getByRole('dialog', { name: 'New toolset' });
   await form.getByRole('textbox', { name: 'Name' }).fill('Not A Name');
@@ -88,7 +88,7 @@ it('a toolset built by hint and equipped is what a client lists', async () => {
   await expect.poll(listed, POLL).toEqual(['growing_look']);
 });
 
-it('the ranked search finds tools by what they do, and a tool is selected by a check box', async () => {
+it('the search ranks tools by task, and a check box adds one to the toolset', async () => {
   const panel = await open('reading', /^Tools/);
   await panel.getByRole('textbox', { name: 'Search tools by task' }).fill('move a file elsewhere');
   const first = panel.getByRole('group', { name: 'Tools' }).getByRole('checkbox').first();
@@ -100,7 +100,7 @@ it('the ranked search finds tools by what they do, and a tool is selected by a c
   await expect.poll(listed, POLL).toEqual(['files_move_file', 'growing_look']);
 });
 
-it('a concurrent change by somebody else is not silently overwritten', async () => {
+it("someone else's concurrent change is not silently overwritten", async () => {
   const members = async (): Promise<readonly string[]> =>
     listAt((await admin.get('/toolsets/shared')).json(), 'tools')
       .map((tool) => textAt(tool, 'namespacedName'))
@@ -119,14 +119,14 @@ it('a concurrent change by somebody else is not silently overwritten', async () 
   await save.click();
   await panel.getByText(/changed/).waitFor();
   expect(await members()).toEqual(['files.move_file', 'growing.look']);
-  // After the warning, one may still save one's choice.
+  // After the warning, saving again overwrites the other change.
   await save.click();
   await save.waitFor({ state: 'detached' });
   expect(await members()).toEqual(['growing.drop', 'growing.look']);
   expect(verdictOf(await admin.delete('/toolsets/shared'))).toBe('204');
 });
 
-it('a whole server includes later tools, which are shown until they are accepted', async () => {
+it('selecting a whole server includes its later tools, which are shown as new until accepted', async () => {
   const panel = await open('reading', /^Tools/);
   await panel.getByRole('combobox', { name: 'Server' }).selectOption('growing');
   await panel.getByRole('checkbox', { name: /All tools of growing/ }).check();
@@ -150,7 +150,7 @@ it('unavailable tools are listed with the reason', async () => {
   await panel.getByText('an operator has disabled it').waitFor();
 });
 
-it('notes are shown, and deleted', async () => {
+it('notes are shown as text and can be deleted', async () => {
   const note = { toolset: 'reading', name: 'where', note: '<b>In /srv.</b>' };
   expect(verdictOf(await admin.post('/tools/files.move_file/notes', note))).toBe('201');
   const panel = await open('reading', /^Notes/);
@@ -166,7 +166,7 @@ it('client snippets contain the endpoint of the toolset', async () => {
   await panel.getByLabel('Snippet').getByText('/mcp/toolsets/reading').waitFor();
 });
 
-it('a toolset is renamed and described; deleted and restored, still equipped', async () => {
+it('a toolset can be renamed and described, and is still equipped when restored after deletion', async () => {
   const panel = await open('reading', /^Settings/);
   await panel.getByRole('textbox', { name: 'Name' }).fill('looking');
   await panel.getByRole('textbox', { name: 'Description' }).fill('For a look around');
@@ -183,7 +183,7 @@ it('a toolset is renamed and described; deleted and restored, still equipped', a
   expect([at(after, 'tools'), at(after, 'isEquipped')]).toEqual([at(before, 'tools'), true]);
 });
 
-it('no part of the page has an accessibility violation, also at 360 pixels', async () => {
+it('the page has no accessibility violations, even at 360 px', async () => {
   const findings: string[] = [];
   for (const width of [1200, 360]) {
     await page.setViewportSize({ width, height: 800 });

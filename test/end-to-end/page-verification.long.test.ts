@@ -1,4 +1,4 @@
-// A verification in a real browser: started at the server's page, its evidence at the tool, the alarm at Overview.
+// A verification in a real browser: started from the server, reported on Overview, with evidence on the tool.
 import { beforeAll, expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import type { Gateway } from '../support/assay.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
   signedIn.page.setDefaultTimeout(60_000);
 });
 
-it('a contradiction found by Verify is shown with its evidence, and highlighted', async () => {
+it('a contradiction found by Verify is shown on the server, on Overview, and with evidence on the tool', async () => {
   const { page } = signedIn;
   const at = (path: string): string => `http://127.0.0.1:${assay.port}/admin/${path}`;
   expect(await page.getByRole('alert').count()).toBe(0);

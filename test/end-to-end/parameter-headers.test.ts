@@ -25,7 +25,7 @@ const TOOLS = [toolOf('plain'), SQL, WRONG];
 
 type Sent = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A server, and the `Mcp-Param-…` headers of each call that reached it. */
+/** Starts a server and records the `Mcp-Param-…` headers of each call that reaches it. */
 async function startSql(era: 'legacy' | 'modern'): Promise<{ made: MadeHttp; sent: readonly Sent[] }> {
   const sent: Sent[] = [];
   const made = await startMade({
@@ -44,7 +44,7 @@ async function startSql(era: 'legacy' | 'modern'): Promise<{ made: MadeHttp; sen
 
 interface Sql {
   readonly name: string;
-  /** The endpoint that shows this server alone. */
+  /** The endpoint that lists only this server. */
   readonly url: string;
   readonly sent: readonly Sent[];
 }
@@ -55,7 +55,7 @@ beforeAll(async () => {
   shared = await startShared();
 });
 
-/** The same as a server of the Assay of this file. */
+/** Starts such a server and adds it to the shared Assay. */
 async function addSql(era: 'legacy' | 'modern'): Promise<Sql> {
   const { made, sent } = await startSql(era);
   const name = `${era}${(servers += 1)}`;
@@ -63,7 +63,7 @@ async function addSql(era: 'legacy' | 'modern'): Promise<Sql> {
   return { name, url: shared.assay.url.replace(/all$/, `servers/${name}`), sent };
 }
 
-describe("a modern client's HTTP call of a tool with header parameters", () => {
+describe('a call to a tool with header parameters', () => {
   let assay: Gateway;
   beforeAll(async () => {
     const [legacy, modern] = await Promise.all([startSql('legacy'), startSql('modern')]);
@@ -74,7 +74,7 @@ describe("a modern client's HTTP call of a tool with header parameters", () => {
     });
   });
 
-  /** Status, JSON-RPC code and named header of the answer, whatever era the server is of. */
+  /** Checks the status, JSON-RPC code and reported header of a modern HTTP call, for servers of both eras. */
   const check = async (
     args: string | undefined,
     headers: Readonly<Record<string, string | readonly string[]>>,
@@ -122,7 +122,7 @@ describe("a modern client's HTTP call of a tool with header parameters", () => {
     await check('{"limit":9007199254740993}', {}, [200]);
   });
 
-  it('is refused with HTTP 400 and -32020 if one is missing', async () => {
+  it('is refused with HTTP 400 and -32020 if a header is missing', async () => {
     await check('{"region":"us-west1"}', {}, [400, 'Mcp-Param-Region']);
     await check('{"region":""}', {}, [400, 'Mcp-Param-Region']);
     await check('{"limit":0}', {}, [400, 'Mcp-Param-Limit']);
@@ -130,7 +130,7 @@ describe("a modern client's HTTP call of a tool with header parameters", () => {
     await check('{"where":{"zone":"a"}}', {}, [400, 'Mcp-Param-zone']);
   });
 
-  it('is refused if one differs, or has no argument', async () => {
+  it('is refused if a header differs from its argument, or has none', async () => {
     await check('{"region":"us-west1"}', { 'mcp-param-region': 'us-west2' }, [400, 'Mcp-Param-Region']);
     await check('{"region":"us-west1"}', { 'mcp-param-region': 'US-WEST1' }, [400, 'Mcp-Param-Region']);
     await check('{"limit":42}', { 'mcp-param-limit': '43' }, [400, 'Mcp-Param-Limit']);
@@ -142,13 +142,13 @@ describe("a modern client's HTTP call of a tool with header parameters", () => {
       await check(args, { 'mcp-param-region': 'us-west1' }, [400, 'Mcp-Param-Region']);
   });
 
-  it('is refused if one is encoded wrongly or duplicated', async () => {
+  it('is refused if a header is badly encoded or duplicated', async () => {
     for (const header of ['=?base64?SGVsbG8?=', '=?base64?SGVs!!!bG8=?=', '=?base64?/w==?=', 'caf\u00e9'])
       await check('{"region":"Hello"}', { 'mcp-param-region': header }, [400, 'Mcp-Param-Region']);
     await check('{"region":"a, b"}', { 'mcp-param-region': ['a', 'b'] }, [400, 'Mcp-Param-Region']);
   });
 
-  it('is refused if readers of its arguments would disagree', async () => {
+  it('is refused if parsers could disagree about its arguments', async () => {
     const header = { 'mcp-param-region': 'a' };
     await check('{"region":"a","region":"b"}', header, [400, 'Mcp-Param-Region']);
     await check('{"region":"a","REGION":"b"}', header, [400, 'Mcp-Param-Region']);
@@ -160,11 +160,11 @@ describe("a modern client's HTTP call of a tool with header parameters", () => {
     expect([twice.status, at(twice.json(), 'error', 'code')]).toEqual([400, -32600]);
   });
 
-  it('may have headers that belong to no parameter', async () => {
+  it('may carry headers that match no parameter', async () => {
     await check('{"query":"q"}', { 'mcp-param-query': 'another', 'mcp-param-x': '1' }, [200]);
   });
 
-  it('of a legacy client or over stdio needs no headers', async () => {
+  it('needs no headers from a legacy client or over stdio', async () => {
     const session = await openSession(assay.url);
     expect(await session.call('l_sql', { region: 'a' })).toBe('{"region":"a"}');
     const made = await startSql('legacy');
@@ -174,7 +174,7 @@ describe("a modern client's HTTP call of a tool with header parameters", () => {
   });
 });
 
-describe('a modern server over HTTP gets parameters in headers', () => {
+describe('parameter headers', () => {
   const ARGUMENTS: JsonObject = { region: ' é', limit: -7, dry: true, where: { zone: 'a b' }, query: 'q' };
   const HEADERS: Sent = {
     'mcp-param-region': '=?base64?IMOp?=',
@@ -183,7 +183,7 @@ describe('a modern server over HTTP gets parameters in headers', () => {
     'mcp-param-zone': 'a b',
   };
 
-  it('from any client: legacy and modern, over HTTP and over stdio', async () => {
+  it('are sent to a modern HTTP server for any client: legacy or modern, over HTTP or stdio', async () => {
     const { made, sent } = await startSql('modern');
     const servers = { m: { type: 'http', url: made.url } };
     const assay = await startGateway({ servers });
@@ -198,7 +198,7 @@ describe('a modern server over HTTP gets parameters in headers', () => {
     expect(sent).toEqual([HEADERS, HEADERS, HEADERS]);
   });
 
-  it('only for arguments with a value, and not for other tools', async () => {
+  it('are sent only for arguments with a value, and not for other tools', async () => {
     const { url, sent } = await addSql('modern');
     const session = await openSession(url);
     await session.call('sql', { region: null, limit: 1e2, query: 'q' });
@@ -207,13 +207,13 @@ describe('a modern server over HTTP gets parameters in headers', () => {
     expect(sent).toEqual([{ 'mcp-param-limit': '100' }, {}, {}]);
   });
 
-  it('but not to a legacy one', async () => {
+  it('are not sent to a legacy server', async () => {
     const { url, sent } = await addSql('legacy');
     await (await openSession(url)).call('sql', ARGUMENTS);
     expect(sent).toEqual([{}]);
   });
 
-  it('also right after a start, when only the cached catalog knows the tool', async () => {
+  it('are sent right after a start, when only the cached catalog knows the tool', async () => {
     const { made, sent } = await startSql('modern');
     const servers = { m: { type: 'http', url: made.url } };
     const home = tempDir();
@@ -236,18 +236,18 @@ describe('a tool with invalid header declarations', () => {
     modern: namesAt(await modernAsk(url, 'tools/list'), 'result', 'tools'),
   });
 
-  it("is withheld from all clients if the rule applies to its server's connection, with a reason", async () => {
+  it('is withheld from all clients, with a reason, if its server is modern', async () => {
     const { name, url } = await addSql('modern');
     const { assay } = shared;
     expect(await listed(url)).toEqual({ legacy: ['plain', 'sql'], modern: ['plain', 'sql'] });
     const answer = await modernAsk(url, 'tools/call', { params: { name: 'wrong', arguments: {} } });
     expect(at(answer, 'error', 'data', 'code')).toBe('TOOL_WITHHELD');
-    const said = `${name}: wrong is withheld: inputSchema.properties.score["x-mcp-header"] is on a type other than string, integer or boolean`;
-    expect(JSON.stringify(await assay.health())).toContain(JSON.stringify(said).slice(1, -1));
+    const warning = `${name}: wrong is withheld: inputSchema.properties.score["x-mcp-header"] is on a type other than string, integer or boolean`;
+    expect(JSON.stringify(await assay.health())).toContain(JSON.stringify(warning).slice(1, -1));
     await until('the log says so', () => (assay.stderr().includes('wrong is withheld') ? true : undefined));
   });
 
-  it('is withheld from modern clients only if its server does not know the rule', async () => {
+  it('is withheld only from modern clients if its server is legacy', async () => {
     const { name, url } = await addSql('legacy');
     expect(await listed(url)).toEqual({ legacy: ['plain', 'sql', 'wrong'], modern: ['plain', 'sql'] });
     const health = JSON.stringify(await shared.assay.health());
@@ -255,7 +255,7 @@ describe('a tool with invalid header declarations', () => {
     expect(await (await openSession(url)).call('wrong', { score: 1 })).toBe('{"score":1}');
   });
 
-  it("is handled according to its server's new era after a change", async () => {
+  it('is withheld from legacy clients too once its server becomes modern', async () => {
     const home = tempDir();
     const before = await startSql('legacy');
     const { port } = before.made;

@@ -1,4 +1,4 @@
-// Rules of the config file and preferences of the store, as they decide on calls of real clients.
+// How rules in the config file and stored preferences decide on calls from real clients.
 import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, type AdminClient, verdictOf } from '../support/admin.ts';
@@ -26,7 +26,7 @@ const policy = (...rules: readonly JsonObject[]): JsonObject => ({ policy: { rul
 let assay: Gateway;
 let admin: AdminClient;
 const home = tempDir();
-/** Calls that wait for approval are answered at once. */
+/** Calls that need approval are answered without waiting for it. */
 const ANSWERED: JsonObject = { settings: { 'limits.approvalWaitMs': 0 } };
 const config = writeConfig(SERVERS, { ...ANSWERED, ...policy(NO_COUNTING) });
 
@@ -43,7 +43,7 @@ const decisions = (decision: string): Promise<number> =>
   readGauge(assay, 'assay_decisions_total', { decision });
 
 describe('a call refused by a rule', () => {
-  it('gets, in both eras, a result with the code that models can read', async () => {
+  it('gets an error result that models can read, with a code, in both eras', async () => {
     const before = await decisions('refuse');
     const session = await openSession(assay.url);
     const legacy = await session.ask('tools/call', { name: 'plain_counter', arguments: {} });
@@ -63,7 +63,7 @@ describe('a call refused by a rule', () => {
     expect(await decisions('refuse')).toBe(before + 2);
   });
 
-  it('is refused through call_tool, at every endpoint, and for a model on the official client', async () => {
+  it("is also refused through call_tool and at its server's endpoint", async () => {
     for (const [path, name, args] of [
       ['/mcp/search', 'call_tool', { name: 'plain.counter', arguments: {} }],
       ['/mcp/servers/plain', 'counter', {}],
@@ -77,7 +77,7 @@ describe('a call refused by a rule', () => {
     }
   });
 
-  it('is refused for `assay call`, with and without the running gateway', async () => {
+  it('is refused for `assay call`, with and without a running gateway', async () => {
     const alone = tempDir();
     for (const place of [home, alone]) {
       const { code, stdout, stderr } = await runAssay([
@@ -93,7 +93,7 @@ describe('`assay policy test`', () => {
   const test = (place: string, ...args: readonly string[]): ReturnType<typeof runAssay> =>
     runAssay(['policy', 'test', ...args, '--config', config, '--home', place]);
 
-  it('explains a decision, with and without the running gateway', async () => {
+  it('explains a decision, with and without a running gateway', async () => {
     for (const args of [['plain.counter'], ['plain_add', '{"a":1}', '--token', 'ci']]) {
       const [through, alone] = [await test(home, ...args), await test(tempDir(), ...args)];
       expect(through.stdout).toBe(alone.stdout);
@@ -105,7 +105,7 @@ describe('`assay policy test`', () => {
     expect(stdout).toMatch(/^readOnlyHint +false +no +not stated: the specification's default$/m);
   });
 
-  it('prints the same as data, also over REST, and says what it does not know', async () => {
+  it('prints the same JSON as the REST API, and reports unknown tools and invalid arguments', async () => {
     const { stdout } = await test(home, 'plain.add', '--json');
     expect(JSON.parse(stdout)).toEqual((await admin.get('/tools/plain_add/decision')).json());
     expect(JSON.parse(stdout)).toMatchObject({
@@ -125,7 +125,7 @@ describe('a stored preference', () => {
     expect(verdictOf(await admin.ask('PATCH', '/preferences', { body: changes }))).toBe('200');
   };
 
-  it('applies at once: with approvals by Assay, a call that needs approval has no effect', async () => {
+  it('applies at once: if Assay handles approvals, a call that needs approval has no effect', async () => {
     const session = await openSession(assay.url);
     expect(await session.call('plain_add', { a: 1, b: 2 })).toBe('3');
     expect(await decisions('ask')).toBe(1);
@@ -155,7 +155,7 @@ describe('a stored preference', () => {
     expect((await session(assay.url)).text).toBe('3');
   });
 
-  it('is shown as in force, and the audit log says who changed it', async () => {
+  it('is shown with its current value and where it comes from', async () => {
     await set({ approvals: 'gateway' });
     const shown = (await admin.get('/preferences')).json();
     const all = at(shown, 'preferences') as readonly Record<string, unknown>[];
@@ -170,8 +170,8 @@ async function session(url: string): Promise<{ readonly text: string }> {
   return { text: await (await openSession(url)).call('plain_add', { a: 1, b: 2 }) };
 }
 
-describe('an edit of the rules', () => {
-  it('applies at once; an invalid rule changes nothing, and the log says where it is', async () => {
+describe('an edit of the rules in the config file', () => {
+  it('applies at once; an invalid rule changes nothing, and its position is logged', async () => {
     const client = await openSession(assay.url);
     const save = (more: object): void =>
       writeFileSync(config, JSON.stringify({ mcpServers: SERVERS, ...ANSWERED, ...more }));
@@ -184,7 +184,7 @@ describe('an edit of the rules', () => {
     const counter = { name: 'plain_counter', arguments: {} };
     expect(textOf(await client.ask('tools/call', counter))).toMatch(REFUSED);
     save({});
-    // The first call that reaches the server counts from 1: none was carried out before.
+    // The counter of the server starts at 1, so no earlier call reached it.
     expect(
       await until('the rule is gone', async () => {
         const answer = await client.ask('tools/call', counter);
@@ -200,7 +200,7 @@ describe('an edit of the rules', () => {
 });
 
 describe('stored rules', () => {
-  it('apply at once next to those of the config file, which they cannot override', async () => {
+  it('apply at once alongside those of the config file, and a stale edit is refused', async () => {
     const label = { name: 'plain_label', arguments: {} };
     const isRefused = async (): Promise<boolean> =>
       at(await (await openSession(assay.url)).ask('tools/call', label), 'result', 'isError') === true;
@@ -216,7 +216,7 @@ describe('stored rules', () => {
     const listed = await runAssay(['policy', 'rules', '--home', home, '--config', config]);
     expect(listed.stdout).toContain('no labels    refuse  store        tool: plain.lab*; token: local');
     expect(listed.stdout).toContain('no counting  refuse  config file  tool: plain.counter; token: local');
-    // The request is based on a list that somebody else has changed.
+    // The ETag is stale: the list has changed since.
     const late = { body: { rules: [] }, headers: { 'if-match': String(before.headers.etag) } };
     expect(verdictOf(await admin.ask('PUT', '/policy/rules', late))).toBe('412 PRECONDITION_FAILED');
     expect(verdictOf(await admin.put('/policy/rules', { rules: [] }))).toBe('200');
@@ -228,7 +228,7 @@ describe('stored rules', () => {
     ]);
   });
 
-  it('are refused, with the position, if one of them is invalid', async () => {
+  it('are refused, with the position of each error, if any of them is invalid', async () => {
     const wrong = {
       rules: [
         { effect: 'refuse', tool: 'delete' },

@@ -12,8 +12,8 @@ const INITIALIZE = {
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'young', version: '1' } },
 };
 
-/** Node's output, with V8's trace of long-lived allocation sites, until `isReady` matches and it is stopped. */
-async function saidBy(args: readonly string[], isReady: RegExp): Promise<string> {
+/** Runs Node with V8's pretenuring trace until `isReady` matches, and returns its output. */
+async function outputOf(args: readonly string[], isReady: RegExp): Promise<string> {
   const child = spawn(process.execPath, ['--trace-pretenuring-statistics', ...args], {
     env: cleanEnv(),
     stdio: 'pipe',
@@ -35,16 +35,16 @@ async function saidBy(args: readonly string[], isReady: RegExp): Promise<string>
 it.each([
   ['serve', ['--port', '0'], /endpoint +http/],
   ['stdio', ['--all'], /"serverInfo"/],
-])("assay %s turns off V8's guesses about long-lived objects", async (command, args, isReady) => {
+])('assay %s turns off V8 pretenuring', async (command, args, isReady) => {
   const config = writeConfig({ plain: fixture('plain') });
   const place = ['--config', config, '--home', tempDir()];
-  expect(await saidBy([MAIN, command, ...place, ...args], isReady)).not.toContain(GUESS);
+  expect(await outputOf([MAIN, command, ...place, ...args], isReady)).not.toContain(GUESS);
 });
 
-it('V8 traces its guesses where it makes them', async () => {
+it('V8 traces pretenuring if it is on', async () => {
   const script = `const kept = [];
     for (let at = 0; at < 1e6; at++) kept[at % 1e5] = { list: [at], inner: { at } };
     console.log('done');
     setInterval(() => {}, 1e3);`;
-  expect(await saidBy(['--eval', script], /done/)).toContain(GUESS);
+  expect(await outputOf(['--eval', script], /done/)).toContain(GUESS);
 });

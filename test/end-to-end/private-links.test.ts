@@ -9,11 +9,11 @@ import { BOTH, openSession } from '../support/legacy.ts';
 import { modernBody, modernCall, modernHeaders } from '../support/modern.ts';
 import { openThings } from '../support/open-things.ts';
 
-/** Not JSON, but only for readers that read to the end. */
+/** Invalid JSON, but only a parser that reads the whole string notices. */
 const BROKEN = `"clientInfo":{"name":"${'x'.repeat(100)}\\q","version":"1"}`;
 
-describe("a client's own data", () => {
-  it('that is not JSON is refused at its handshake, or fails only its call', async () => {
+describe('client info that is invalid JSON', () => {
+  it('is refused in a legacy handshake, and in a modern call does not affect the next one', async () => {
     const legacy = await startAsking('legacy');
     endLater(() => legacy.close());
     const assay = await startAssay({ servers: { h: { url: legacy.url } } });
@@ -32,8 +32,8 @@ describe("a client's own data", () => {
   });
 });
 
-describe('a private link of one client', () => {
-  it('that has ended does not prevent a shutdown', async () => {
+describe('a private link', () => {
+  it('does not block shutdown after its server has gone', async () => {
     const http = await startNotifier({ era: 'legacy' });
     const assay = await startAssay({ servers: { s: { url: http.url } } });
     await assay.settled();
@@ -46,7 +46,7 @@ describe('a private link of one client', () => {
     expect(await assay.stop()).toBe(0);
   });
 
-  it('is not reopened for a client that has left, although it had subscriptions there', async () => {
+  it('is not reopened after its client has left, even if the client had subscriptions', async () => {
     const http = await startNotifier({ era: 'legacy' });
     endLater(() => http.close());
     const assay = await startAssay({ servers: { s: { url: http.url } } });

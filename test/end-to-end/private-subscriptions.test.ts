@@ -6,7 +6,7 @@ import { openSession } from '../support/legacy.ts';
 import { modernCall, modernAsk, modernStream } from '../support/modern.ts';
 import { installed } from '../support/paths.ts';
 
-// This server sends updates only to sessions that subscribed, and that asked it to begin.
+// The server sends updates only to sessions that have subscribed and have called this tool.
 const BEGIN = 'toggle-subscriber-updates';
 const UPDATED = 'notifications/resources/updated';
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 describe('a server with one session per client', () => {
   it.for(['line', 'http', 'sse'])(
-    'notifies a legacy client of its subscriptions there, behind %s',
+    'notifies only the legacy client that subscribed, behind %s',
     async (name) => {
       const url = `http://127.0.0.1:${port}/mcp/servers/${name}`;
       const [session, other] = await Promise.all([openSession(url), openSession(url)]);
@@ -36,13 +36,13 @@ describe('a server with one session per client', () => {
         at(listAt(await session.ask('resources/list'), 'result', 'resources')[0] ?? null, 'uri') ?? '';
       expect(await session.ask('resources/subscribe', { uri })).toMatchObject({ result: {} });
       await session.call(BEGIN);
-      const told = await mine.next('an update', (one) => at(one, 'method') === UPDATED);
-      expect(at(told, 'params', 'uri')).toBe(uri);
+      const update = await mine.next('an update', (one) => at(one, 'method') === UPDATED);
+      expect(at(update, 'params', 'uri')).toBe(uri);
       expect(others.messages().filter((one) => at(one, 'method') === UPDATED)).toEqual([]);
     },
   );
 
-  it('notifies a modern client, whose calls and subscriptions share one', async () => {
+  it('notifies a modern client, whose calls and subscriptions share a session', async () => {
     const url = `http://127.0.0.1:${port}/mcp/servers/http`;
     const listed = await modernAsk(url, 'resources/list');
     const uri = at(listAt(listed, 'result', 'resources')[0] ?? null, 'uri') ?? '';
@@ -50,7 +50,7 @@ describe('a server with one session per client', () => {
     const stream = await modernStream(url, 'subscriptions/listen', { id: 'l', params: { notifications } });
     await stream.next('what it tells of', (one) => at(one, 'method') === ACKNOWLEDGED);
     await modernCall(url, BEGIN);
-    const told = await stream.next('an update', (one) => at(one, 'method') === UPDATED);
-    expect(at(told, 'params', 'uri')).toBe(uri);
+    const update = await stream.next('an update', (one) => at(one, 'method') === UPDATED);
+    expect(at(update, 'params', 'uri')).toBe(uri);
   });
 });

@@ -22,7 +22,7 @@ describe('progress', () => {
     await assay.settled();
   });
 
-  it('reaches the right client only, even if two use the same token and id', async () => {
+  it('reaches only the client of its call, even if several use the same token and id', async () => {
     const [one, other] = await Promise.all([openSession(assay.url), openSession(assay.url)]);
     const streams = await Promise.all([
       one.stream('tools/call', params('one', 'same'), 5),
@@ -49,7 +49,7 @@ describe('progress', () => {
     }
   });
 
-  it.each([0, 7, '', 'tökén', 'progress'])('has the token %j as given', async (token) => {
+  it.each([0, 7, '', 'tökén', 'progress'])('keeps the token %j unchanged', async (token) => {
     const session = await openSession(assay.url);
     const stream = await session.stream('tools/call', params('a', token));
     await stream.ended;
@@ -61,7 +61,7 @@ describe('progress', () => {
     ).toEqual([token, token, token, token]);
   });
 
-  it('is relayed from a modern server to a legacy client, and from a legacy one to a modern client', async () => {
+  it('is relayed from a modern server to a legacy client and vice versa', async () => {
     const session = await openSession(assay.url);
     const fromModern = await session.stream('tools/call', params('a', 't', 'm_steps'));
     const toModern = await modernStream(assay.url, 'tools/call', {
@@ -79,7 +79,7 @@ describe('progress', () => {
     }
   });
 
-  it('is not sent if nobody requested it', async () => {
+  it('is not sent if the client did not request it', async () => {
     const session = await openSession(assay.url);
     const stream = await session.stream('tools/call', params('a', undefined));
     await stream.ended;
@@ -111,14 +111,14 @@ describe('progress', () => {
     }
   });
 
-  it('on stdio keeps the tokens of two calls apart', async () => {
+  it('keeps the tokens of two concurrent calls on stdio apart', async () => {
     const pipe = openStdio({ servers: { c: fixture('cancellable') } });
     await pipe.initialize();
     await pipe.ask('tools/list');
     pipe.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: params('a', 'ta') });
     pipe.send({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: params('b', 'tb') });
     await Promise.all([1, 2].map((id) => pipe.next('the result', (one) => at(one, 'id') === id)));
-    const told = pipe
+    const notifications = pipe
       .lines()
       .map((line) => JSON.parse(line) as Json)
       .filter((one) => at(one, 'method') === 'notifications/progress');
@@ -126,7 +126,7 @@ describe('progress', () => {
       ['ta', 'a'],
       ['tb', 'b'],
     ]) {
-      const mine = told.filter((one) => at(one, 'params', 'progressToken') === token);
+      const mine = notifications.filter((one) => at(one, 'params', 'progressToken') === token);
       expect(mine.map((one) => at(one, 'params', 'message'))).toEqual(
         [1, 2, 3, 4].map((n) => `"${who ?? ''}" ${n}`),
       );
@@ -134,8 +134,8 @@ describe('progress', () => {
   });
 });
 
-describe('log messages of a server', () => {
-  it('shared by several clients reach none of them: nothing links them to a call', async () => {
+describe('log messages from a server', () => {
+  it('reach no client if several share the server, because nothing links them to a call', async () => {
     const assay = await startGateway({
       servers: { c: fixture('cancellable') },
       env: { ASSAY_LOG_LEVEL: 'debug' },
@@ -149,13 +149,13 @@ describe('log messages of a server', () => {
     await call.ended;
     await sleep(200);
     expect(others.messages()).toEqual([]);
-    const told = [...mine.messages(), ...call.messages()].filter(
+    const notifications = [...mine.messages(), ...call.messages()].filter(
       (m) => at(m, 'method') === 'notifications/message',
     );
-    expect(told).toEqual([]);
+    expect(notifications).toEqual([]);
   });
 
-  it('on the stream of a call reach the caller of that call', async () => {
+  it('on the stream of a call reach only its caller', async () => {
     const { startHttp } = await import('../fixtures/http.ts');
     const { endLater } = await import('../support/endings.ts');
     const http = await startHttp('legacy');

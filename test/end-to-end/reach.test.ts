@@ -1,5 +1,5 @@
-// Where a source may connect, by who chose its URL: what an operator may not name is refused at once, and nothing is
-// sent there.
+// Which addresses a source may connect to, depending on who chose its URL. An address that an operator may not
+// use is refused at once, and nothing is sent there.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
@@ -13,13 +13,13 @@ import { keepToken } from '../support/tokens.ts';
 import { serveWeb } from '../support/web-server.ts';
 import { startHttp } from '../fixtures/http.ts';
 
-interface World {
+interface Instance {
   readonly assay: Gateway;
-  /** May administer, and run no command. */
+  /** Has the scope admin, but not execute. */
   readonly admin: AdminClient;
 }
 
-async function openWorld(host: string, servers: JsonObject = {}): Promise<World> {
+async function openInstance(host: string, servers: JsonObject = {}): Promise<Instance> {
   const home = tempDir();
   const token = await keepToken(home, 'admin', { scopes: ['admin', 'mcp'] });
   const assay = await startGateway({ servers: { plain: fixture('plain'), ...servers }, home, host });
@@ -28,7 +28,7 @@ async function openWorld(host: string, servers: JsonObject = {}): Promise<World>
 
 const CAUSE = 'it leads to a metadata address, so nothing was sent there: no setting allows that';
 
-/** Each way for an operator to name a URL, and its position in the request. */
+/** Each way for an operator to specify a URL, with its position in the request. */
 const WAYS: readonly (readonly [
   string,
   string,
@@ -36,9 +36,9 @@ const WAYS: readonly (readonly [
 ])[] = [
   ['a gateway', '/url', (name, url) => ['/gateways', { name, url }]],
   ['a gateway over SSE', '/url', (name, url) => ['/gateways', { name, url, transport: 'sse' }]],
-  ['a document', '/openapi', (name, url) => ['/gateways', { name, openapi: url }]],
+  ['an OpenAPI document', '/openapi', (name, url) => ['/gateways', { name, openapi: url }]],
   [
-    'a base',
+    'a base URL',
     '/baseUrl',
     (name, url) => ['/gateways', { name, openapi: 'https://nobody.invalid/', baseUrl: url }],
   ],
@@ -50,9 +50,9 @@ function faultIn(body: Json): string {
 }
 
 describe('an Assay that listens on loopback only', () => {
-  let world: World;
+  let instance: Instance;
   beforeAll(async () => {
-    world = await openWorld('127.0.0.1');
+    instance = await openInstance('127.0.0.1');
   });
 
   it.each(WAYS)(
@@ -68,56 +68,56 @@ describe('an Assay that listens on loopback only', () => {
         ],
       ] as const) {
         const [path, body] = input('refused', url);
-        const answer = await world.admin.post(path, body);
+        const answer = await instance.admin.post(path, body);
         expect([answer.status, faultIn(answer.json())]).toEqual([422, expect.stringMatching(reason)]);
         expect(faultIn(answer.json()).startsWith(`${place} `)).toBe(true);
       }
     },
   );
 
-  it('accepts an MCP server and a REST tool of this machine without any setting', async () => {
+  it('accepts an MCP server and a REST tool on this machine without any setting', async () => {
     const upstream = await startHttp('legacy');
     const url = upstream.url.replace('127.0.0.1', 'localhost');
-    const made = await world.admin.post('/gateways', { name: 'here', url });
+    const made = await instance.admin.post('/gateways', { name: 'here', url });
     expect([made.status, at(made.json(), 'state')]).toEqual([201, 'up']);
     await upstream.close();
     const port = await serveWeb((_, response) => response.end('hello'));
-    await world.admin.post('/tools', { name: 'local', url: `http://localhost:${port}/`, method: 'GET' });
-    const answer = await modernAsk(world.assay.url, 'tools/call', {
+    await instance.admin.post('/tools', { name: 'local', url: `http://localhost:${port}/`, method: 'GET' });
+    const answer = await modernAsk(instance.assay.url, 'tools/call', {
       params: { name: 'local', arguments: {} },
     });
     expect(textAt(answer, 'result', 'content', 0, 'text')).toBe('hello');
   });
 
-  it('refuses a change to such an address, and a bundle that contains one, and changes nothing', async () => {
+  it('refuses an update or an import with a metadata address, and changes nothing', async () => {
     const url = 'http://169.254.169.254/';
-    await world.admin.post('/gateways', { name: 'moved', url: 'https://nobody.invalid/mcp' });
-    const changed = await world.admin.put('/gateways/moved', { url });
+    await instance.admin.post('/gateways', { name: 'moved', url: 'https://nobody.invalid/mcp' });
+    const changed = await instance.admin.put('/gateways/moved', { url });
     expect([changed.status, faultIn(changed.json())]).toEqual([
       422,
       expect.stringContaining('/url It leads to a metadata'),
     ]);
-    expect(textAt((await world.admin.get('/gateways/moved')).json(), 'url')).toBe(
+    expect(textAt((await instance.admin.get('/gateways/moved')).json(), 'url')).toBe(
       'https://nobody.invalid/mcp',
     );
-    const exported = (await world.admin.get('/export')).json() as JsonObject;
+    const exported = (await instance.admin.get('/export')).json() as JsonObject;
     const text = JSON.stringify(exported).replace('https://nobody.invalid/mcp', url);
-    const brought = await world.admin.post('/import', {
+    const imported = await instance.admin.post('/import', {
       bundle: JSON.parse(text) as Json,
       onConflict: 'replace',
       apply: true,
     });
-    expect([brought.status, brought.text]).toEqual([
+    expect([imported.status, imported.text]).toEqual([
       422,
       expect.stringContaining('leads to a metadata address'),
     ]);
   });
 
-  it('refuses a metadata address from the config file too, whatever its port', async () => {
+  it('refuses a metadata address from the config file too, at any port', async () => {
     const servers = Object.fromEntries(
       [80, 1].map((port) => [`at-${port}`, { url: `http://169.254.169.254:${port}/` }]),
     );
-    const { admin } = await openWorld('127.0.0.1', servers);
+    const { admin } = await openInstance('127.0.0.1', servers);
     for (const name of Object.keys(servers))
       await until('the gateway says why it is down', async () => {
         const cause = at((await admin.get(`/gateways/${name}`)).json(), 'cause');
@@ -127,13 +127,13 @@ describe('an Assay that listens on loopback only', () => {
 });
 
 describe('an Assay reachable by other machines', () => {
-  it('accepts no loopback address from an operator, through API or command, and sends nothing there', async () => {
+  it('refuses loopback addresses from an operator, over the API or the CLI, and sends nothing there', async () => {
     const visits: string[] = [];
     const port = await serveWeb((request, response) => {
       visits.push(request.url ?? '');
       response.end();
     });
-    const { assay, admin } = await openWorld('0.0.0.0');
+    const { assay, admin } = await openInstance('0.0.0.0');
     for (const host of [
       '127.0.0.1',
       'localhost',
@@ -170,7 +170,7 @@ describe('an Assay reachable by other machines', () => {
   });
 });
 
-it('an edit with an unchanged URL is not refused for where that URL leads by now', async () => {
+it('an edit that keeps the URL is accepted even if that address is no longer allowed', async () => {
   const home = tempDir();
   const token = await keepToken(home, 'admin', { scopes: ['admin', 'mcp'] });
   const url = 'http://127.0.0.1:9/';

@@ -17,7 +17,7 @@ const STEPS = [...README.matchAll(/^```\n(\$ assay[^]*?)\n```$/gm)].flatMap(([, 
     }),
 );
 
-/** The servers of the README, by the names that npm knows. */
+/** The servers in the README, with their npm package names. */
 const SERVERS = {
   github: ['@modelcontextprotocol/server-github'],
   playwright: ['@playwright/mcp'],
@@ -26,8 +26,8 @@ const SERVERS = {
 };
 
 /**
- * Replaces npx, which would download the servers: they have as many tools as the real ones, and the names used
- * here.
+ * Installs a fake npx, because the real one would download the servers. Its servers have as many tools as the
+ * real ones, including the names used here.
  */
 function npxIn(folder: string): string {
   const named = (count: number, ...names: readonly string[]): string => {
@@ -66,7 +66,7 @@ function ada(): User {
 
 const collapsed = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** The text without these lines; lines that it does not contain are in `missing`. */
+/** Removes the lines from the text; lines that it does not contain are in `missing`. */
 function without(
   text: string,
   lines: readonly string[],
@@ -79,7 +79,7 @@ function without(
   return { rest, missing };
 }
 
-/** The checkout may be in a temporary folder; an installation of a reader of the README is not. */
+/** Printed only if the checkout is in a temporary folder, which a reader's installation is not. */
 const TEMPORARY = 'warning: Assay runs from a temporary folder';
 
 it('the README shows what its commands print', async () => {
@@ -89,7 +89,7 @@ it('the README shows what its commands print', async () => {
     [MAIN, '/usr/lib/node_modules/assay-mcp/dist/main.js'],
     [process.execPath, '/usr/bin/node'],
   ] as const;
-  const played: string[] = [];
+  const executed: string[] = [];
   for (const { line, printed } of STEPS) {
     if (line === 'assay serve') continue; // It does not exit; onboarding and client lines have separate tests.
     const args = [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word).slice(1);
@@ -98,12 +98,12 @@ it('the README shows what its commands print', async () => {
     const lines = output.split('\n').filter((one) => one.trim() !== '' && !one.startsWith(TEMPORARY));
     const differing = without(printed, lines);
     expect([line, code, differing]).toEqual([line, 0, { rest: '', missing: [] }]);
-    played.push(line);
+    executed.push(line);
   }
-  expect(played.length).toBeGreaterThanOrEqual(6);
+  expect(executed.length).toBeGreaterThanOrEqual(6);
 });
 
-it('the other commands of the README that need no network work', async () => {
+it('the other README commands that need no network succeed', async () => {
   const user = ada();
   const module = user.write(
     'export function greet(name: string): string {\n  return `Hello ${name}`;\n}\n',

@@ -49,7 +49,7 @@ describe('three real servers from npm', () => {
       const entity = { name: `${label} ${Math.random()}`, entityType: 'client', observations: ['was here'] };
       await client.call('memory_create_entities', { entities: [entity] });
       expect(await client.call('memory_search_nodes', { query: entity.name })).toContain('was here');
-      // A client drops its progress handler with the result, so it does not report progress read together with that.
+      // A client drops its progress handler once it has the result, so progress that arrives with it is lost.
       await until('progress is heard', async () => {
         const progress: number[] = [];
         await client.call('everything_trigger-long-running-operation', { duration: 0.4, steps: 4 }, (one) =>

@@ -1,4 +1,4 @@
-// What happens to a tool and its overrides when its server changes it: every change, by every route, in every state.
+// What happens to a tool and its overrides when its server changes it, for every change, route and override.
 import type { Client } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, type AdminClient } from '../support/admin.ts';
@@ -15,7 +15,7 @@ import { keepToken } from '../support/tokens.ts';
 import { startMade } from '../fixtures/http-made.ts';
 
 type Change = 'safer hint' | 'riskier hint' | 'description' | 'schema' | 'nothing' | 'removed' | 'back';
-type Said = 'no override' | 'cautious override' | 'permissive override';
+type Override = 'no override' | 'cautious override' | 'permissive override';
 type Way = 'refresh' | 'restart' | 're-register same' | 're-register swapped';
 
 /** One letter for each hint: readOnly, destructive, idempotent, openWorld. `+` true, `-` false, `.` nothing. */
@@ -42,7 +42,7 @@ const CHANGES: readonly Change[] = [
   'removed',
   'back',
 ];
-const SAYINGS: Readonly<Record<Said, JsonObject | undefined>> = {
+const OVERRIDES: Readonly<Record<Override, JsonObject | undefined>> = {
   'no override': undefined,
   'cautious override': { destructiveHint: true },
   'permissive override': { readOnlyHint: true },
@@ -102,11 +102,11 @@ const HELD: Row = {
   suspends: ['readOnlyHint'],
 };
 
-/** For the same server, however it was read again: a removed tool has neither claims nor values. */
-const SAME: Readonly<Record<Change, Readonly<Record<Said, Row | 'gone'>>>> = {
+/** Expected if the server is the same, by any route: a removed tool has neither claims nor values. */
+const SAME: Readonly<Record<Change, Readonly<Record<Override, Row | 'gone'>>>> = {
   'safer hint': {
     'no override': { claims: ['d+', 'd-', '', 'd-'], effective: '+-+-', emitted: '+-.-', suspends: [] },
-    // An operator's "destructive" outweighs a "read-only" that its server has since come up with.
+    // An operator's "destructive" outweighs a "read-only" that the server declares later.
     'cautious override': {
       claims: ['d+', 'o+ d-', '', 'd-'],
       effective: '-+--',
@@ -142,7 +142,7 @@ const SAME: Readonly<Record<Change, Readonly<Record<Said, Row | 'gone'>>>> = {
   back: { 'no override': PLAIN, 'cautious override': RAISED, 'permissive override': LOWERED },
 };
 
-/** For another server under the same name: no override of the first one's tool applies to its tool. */
+/** Expected if another server has taken the name: no override of the first server's tool applies to its tool. */
 const OTHER: Readonly<Record<Change, Row | 'gone'>> = {
   'safer hint': { claims: ['d+', 'd-', '', 'd-'], effective: '+-+-', emitted: '+-.-', suspends: [] },
   'riskier hint': { claims: ['d-', 'd-', '', 'd+'], effective: '---+', emitted: '--.+', suspends: [] },
@@ -153,7 +153,7 @@ const OTHER: Readonly<Record<Change, Row | 'gone'>> = {
   back: PLAIN,
 };
 
-/** For every claim of an untrusted server: its "false" for destructive and openWorld lowers nothing. */
+/** Expected for any claims of an untrusted server: its "false" for destructive and openWorld has no effect. */
 const UNTRUSTED_DECISION = '-+-+';
 
 const WAYS: readonly Way[] = ['refresh', 'restart', 're-register same', 're-register swapped'];
@@ -166,20 +166,20 @@ const SERVERS: Readonly<Record<Way, string>> = {
 
 interface Cell {
   readonly change: Change;
-  readonly said: Said;
-  /** The server's name of the tool. */
+  readonly override: Override;
+  /** The tool's name on its server. */
   readonly name: string;
 }
 
 const CELLS: readonly Cell[] = CHANGES.flatMap((change) =>
-  (Object.keys(SAYINGS) as Said[]).map((said) => ({
+  (Object.keys(OVERRIDES) as Override[]).map((override) => ({
     change,
-    said,
-    name: `${change} ${said}`.replaceAll(' ', '-'),
+    override,
+    name: `${change} ${override}`.replaceAll(' ', '-'),
   })),
 );
 
-/** A server under test, and another one that takes its name. */
+/** A server under test, and another one that replaces it under its name. */
 interface Peer {
   readonly entry: JsonObject;
   readonly swapped: JsonObject;
@@ -214,7 +214,7 @@ interface Seen {
   readonly claims: readonly string[];
   readonly effective: string;
   readonly decision: string;
-  /** By `tools/list` of the official client. */
+  /** As listed by the official client. */
   readonly emitted: string;
   readonly suspends: Json;
   readonly drift: Json | undefined;
@@ -222,63 +222,66 @@ interface Seen {
   readonly trust: Json | undefined;
 }
 
-/** One server by one route, as far as it has been read. */
-type Picture = ReadonlyMap<string, Seen>;
+/** The tools of one server at one point in time, by name. */
+type Snapshot = ReadonlyMap<string, Seen>;
 
-interface Story {
-  readonly before: Picture;
-  readonly missing: Picture;
-  readonly after: Picture;
-  /** After the first one has its name again. */
-  readonly returned?: Picture;
+interface Snapshots {
+  readonly before: Snapshot;
+  readonly missing: Snapshot;
+  readonly after: Snapshot;
+  /** After the first server has been registered under its name again. */
+  readonly returned?: Snapshot;
 }
 
-// Whatever the wire is, the rules are the same: the short form plays them over one.
+// The rules do not depend on the transport, so a short run covers only one.
 describe.each(Object.keys(PEERS).slice(0, rounds({ short: 1, long: Infinity })))('over %s', (transport) => {
-  const stories = new Map<Way, Story>();
+  const snapshots = new Map<Way, Snapshots>();
 
   beforeAll(async () => {
-    const world = await openWorld(transport);
-    const before = await world.picturesOf();
-    // A tool that will come back is missing for a while.
-    world.change((cell) => (cell.change === 'back' ? undefined : AFTER[cell.change](original(cell))));
-    await world.readAgain();
-    const missing = await world.picturesOf();
-    world.change((cell) => AFTER[cell.change](original(cell)));
-    await world.readAgain();
-    const after = await world.picturesOf();
-    await world.register('swapped', 'entry');
-    const returned = await world.picturesOf();
+    const setup = await openSetup(transport);
+    const before = await setup.takeSnapshots();
+    // Tools that come back are missing in between.
+    setup.change((cell) => (cell.change === 'back' ? undefined : AFTER[cell.change](original(cell))));
+    await setup.readAgain();
+    const missing = await setup.takeSnapshots();
+    setup.change((cell) => AFTER[cell.change](original(cell)));
+    await setup.readAgain();
+    const after = await setup.takeSnapshots();
+    await setup.register('swapped', 'entry');
+    const returned = await setup.takeSnapshots();
     for (const way of WAYS) {
       const [was, gone, is] = [before, missing, after].map((all) => all.get(way)!);
-      const story = { before: was!, missing: gone!, after: is! };
-      stories.set(way, way === 're-register swapped' ? { ...story, returned: returned.get(way)! } : story);
+      const common = { before: was!, missing: gone!, after: is! };
+      snapshots.set(
+        way,
+        way === 're-register swapped' ? { ...common, returned: returned.get(way)! } : common,
+      );
     }
   });
 
   describe.each(WAYS)('%s', (way) => {
-    it.each(CELLS)('$change, $said', ({ change, said, name }) => {
-      const { before, missing, after, returned } = stories.get(way)!;
-      expect(before.get(name)).toMatchObject(partsOf(SAME.nothing[said]));
+    it.each(CELLS)('has the expected hints and drift: $change, $override', ({ change, override, name }) => {
+      const { before, missing, after, returned } = snapshots.get(way)!;
+      expect(before.get(name)).toMatchObject(partsOf(SAME.nothing[override]));
       if (change === 'back' || change === 'removed') expect(missing.get(name)).toBeUndefined();
       if (way === 're-register swapped') {
         expectOther(after.get(name), change, before.get(name)!);
-        expectSame(returned!.get(name), { change, said, name }, before.get(name)!);
-      } else expectSame(after.get(name), { change, said, name }, before.get(name)!);
+        expectSame(returned!.get(name), { change, override, name }, before.get(name)!);
+      } else expectSame(after.get(name), { change, override, name }, before.get(name)!);
     });
   });
 });
 
-function expectSame(seen: Seen | undefined, { change, said, name }: Cell, before: Seen): void {
-  const row = SAME[change][said];
+function expectSame(seen: Seen | undefined, { change, override, name }: Cell, before: Seen): void {
+  const row = SAME[change][override];
   if (row === 'gone') return expect(seen).toBeUndefined();
   expect(seen).toEqual({
     ...partsOf(row),
     drift: DRIFTS[change]?.(name),
     id: before.id,
     trust: { value: true, origin: 'operator' },
-    // A tool that now looks safer lowers nothing until somebody has reviewed it.
-    decision: change === 'safer hint' && said !== 'cautious override' ? '----' : row.effective,
+    // A tool that now looks safer is not treated as safer until it is reviewed.
+    decision: change === 'safer hint' && override !== 'cautious override' ? '----' : row.effective,
   });
 }
 
@@ -304,17 +307,17 @@ function original({ name }: Pick<Cell, 'name'>): JsonObject {
   return toolNamed(name, { annotations: DECLARED });
 }
 
-interface World {
-  readonly picturesOf: () => Promise<ReadonlyMap<Way, Picture>>;
-  /** What all four servers have from now on, although nobody has read it yet. */
+interface Setup {
+  readonly takeSnapshots: () => Promise<ReadonlyMap<Way, Snapshot>>;
+  /** Sets the tools of all four servers, before Assay reads them again. */
   readonly change: (toolOf: (cell: Cell) => JsonObject | undefined) => void;
-  /** Each server by its route. */
+  /** Makes Assay read each server again, by its route. */
   readonly readAgain: () => Promise<void>;
   readonly register: (server: string, entry: 'entry' | 'swapped') => Promise<void>;
 }
 
-/** An Assay with a server for each route, with all overrides of the table. */
-async function openWorld(transport: string): Promise<World> {
+/** Starts an Assay with a server for each route, and sets the overrides of all cells. */
+async function openSetup(transport: string): Promise<Setup> {
   const open = PEERS[transport]!;
   const peers = new Map<string, Peer>();
   for (const name of Object.values(SERVERS)) peers.set(name, await open(CELLS.map(original)));
@@ -344,13 +347,13 @@ async function openWorld(transport: string): Promise<World> {
   await register('swapped', 'entry');
   for (const name of peers.keys())
     expect((await admin.ask('PATCH', `/gateways/${name}`, { body: { trust: true } })).status).toBe(200);
-  for (const name of peers.keys()) await say(admin, name);
+  for (const name of peers.keys()) await setOverrides(admin, name);
   return {
     register,
-    picturesOf: async () =>
+    takeSnapshots: async () =>
       new Map(
         await Promise.all(
-          WAYS.map(async (way) => [way, await pictureOf(admin, client, SERVERS[way])] as const),
+          WAYS.map(async (way) => [way, await snapshotOf(admin, client, SERVERS[way])] as const),
         ),
       ),
     change: (toolOf) => {
@@ -362,7 +365,7 @@ async function openWorld(transport: string): Promise<World> {
       await register('swapped', 'swapped');
       await assay.stop();
       await start();
-      // A restart shows the cache until its servers were read and compared.
+      // After a restart, the cached tools are shown until the servers have been read and compared.
       await until('what changed is compared', async () => {
         const drifted = await toolsOf(admin, 'server=restarted&drift=any');
         return drifted.size === 3 * CHANGES.filter((change) => DRIFTS[change] !== undefined).length
@@ -373,23 +376,23 @@ async function openWorld(transport: string): Promise<World> {
   };
 }
 
-async function say(admin: AdminClient, server: string): Promise<void> {
+async function setOverrides(admin: AdminClient, server: string): Promise<void> {
   const tools = await toolsOf(admin, `server=${server}`);
-  for (const { name, said } of CELLS) {
-    const annotations = SAYINGS[said];
+  for (const { name, override } of CELLS) {
+    const annotations = OVERRIDES[override];
     if (annotations === undefined) continue;
     const answer = await admin.put(`/tools/${textAt(tools.get(name), 'id')}`, { annotations });
     if (answer.status !== 200) throw new Error(answer.text);
   }
 }
 
-async function pictureOf(admin: AdminClient, client: Client, server: string): Promise<Picture> {
+async function snapshotOf(admin: AdminClient, client: Client, server: string): Promise<Snapshot> {
   const listed = new Map((await client.listTools()).tools.map((tool) => [tool.name, tool]));
   const tools = await toolsOf(admin, `server=${server}`);
   expect([...tools.values()].map((tool) => textAt(tool, 'name'))).toEqual(
     [...listed.keys()].filter((name) => name.startsWith(`${server}_`)),
   );
-  const pictures = [...tools].map(async ([name, tool]): Promise<readonly [string, Seen]> => {
+  const entries = [...tools].map(async ([name, tool]): Promise<readonly [string, Seen]> => {
     const id = textAt(tool, 'id');
     const hints = at((await admin.get(`/tools/${id}/claims`)).json(), 'hints');
     const { annotations = {} } = listed.get(textAt(tool, 'name'))!;
@@ -410,7 +413,7 @@ async function pictureOf(admin: AdminClient, client: Client, server: string): Pr
       },
     ];
   });
-  return new Map(await Promise.all(pictures));
+  return new Map(await Promise.all(entries));
 }
 
 function driftOf({ isDangerous = null, dangers = null, changes = null }: JsonObject): JsonObject {

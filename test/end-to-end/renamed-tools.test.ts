@@ -1,4 +1,4 @@
-// An operator's name and description of a tool: a layer over the server's own, which stays as it is.
+// An operator's name and description for a tool override the server's own, which are kept.
 import { expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';
 import { until } from '../support/endings.ts';
@@ -38,7 +38,7 @@ it("clients see the operator's name and description, calls work, and a changed o
   expect((await model.call('filed_perform')).text).toBe('act');
   await expect(model.call('filed_act')).rejects.toThrow();
 
-  // A response may be sent back, and another tool's name is refused.
+  // A response can be sent back unchanged; another tool's name is refused.
   const { name, description } = await tool();
   expect((await admin.put(path, { name, description })).json()).toEqual(edited.json());
   expect(verdictOf(await admin.put(path, { name: 'look' }))).toBe('409 TOOL_EXISTS');
@@ -73,7 +73,7 @@ it("clients see the operator's name and description, calls work, and a changed o
   await model.client.close();
 });
 
-it("an operator’s confirm and cache time are exported, and wait for a review when the tool's behavior changes", async () => {
+it('an operator’s confirm and cacheMs are exported, and suspended from a schema change until a review', async () => {
   const home = tempDir();
   const annotations = { readOnlyHint: false, destructiveHint: false };
   const act = toolNamed('act', { annotations });
@@ -119,7 +119,7 @@ it("an operator’s confirm and cache time are exported, and wait for a review w
   expect(await decision()).toBe('allow tool_confirm');
 });
 
-it('an operator’s tags are matched by rules and exported, and allow nothing after a change until a review', async () => {
+it('an operator’s tags are matched by rules and exported, and do not allow a changed tool before a review', async () => {
   const home = tempDir();
   const act = toolNamed('act', { annotations: { readOnlyHint: false, destructiveHint: false } });
   const server = filedServer([act]);
@@ -157,12 +157,12 @@ it('an operator’s tags are matched by rules and exported, and allow nothing af
   expect(await decision()).toBe('refuse #2');
 
   await patch(['known']);
-  const about = async (): Promise<Json | undefined> =>
+  const ruleApplies = async (): Promise<Json | undefined> =>
     at((await admin.get('/tools/filed_act/decision')).json(), 'rules', 0, 'applies');
-  expect(await about()).toBe(true);
+  expect(await ruleApplies()).toBe(true);
   server.have([{ ...act, inputSchema: { type: 'object', properties: { force: { type: 'boolean' } } } }]);
-  await until('the tag allows nothing', async () => ((await about()) === false ? true : undefined));
+  await until('the tag allows nothing', async () => ((await ruleApplies()) === false ? true : undefined));
   expect(at((await admin.get('/tools/filed_act')).json(), 'tags')).toEqual(['known']);
   await admin.post('/tools/filed_act/review', {});
-  expect(await about()).toBe(true);
+  expect(await ruleApplies()).toBe(true);
 });

@@ -16,7 +16,7 @@ const isChange = (message: Json): boolean => at(message, 'method') === 'notifica
 const isAcknowledged = (message: Json): boolean =>
   at(message, 'method') === 'notifications/subscriptions/acknowledged';
 
-/** Waits until so many messages that fit are on a stream. */
+/** Waits until the stream has at least `count` messages that fit. */
 function untilHas(stream: Stream, fits: (message: Json) => boolean, count: number): Promise<unknown> {
   return until(
     () => `${count} on the stream, which has ${JSON.stringify(stream.messages())}`,
@@ -36,7 +36,7 @@ interface Listeners<T = Place> {
 let shared: Promise<SharedAssay> | undefined;
 let servers = 0;
 
-/** A server in the Assay of this file, and the endpoint that shows it alone. */
+/** Adds a server to the shared Assay; returns the endpoint that lists only this server. */
 async function addServer(entry: JsonObject): Promise<Place & { readonly name: string }> {
   const { assay, add } = await (shared ??= startShared());
   const name = `s${(servers += 1)}`;
@@ -75,7 +75,7 @@ async function withHttp(era: 'legacy' | 'modern'): Promise<Listeners & { readonl
 
 describe.each(ERAS)('a stream of a %s server', (era) => {
   it.each(['cut', 'end'] as const)(
-    'that is %s is reopened, and possibly missed changes are announced',
+    'is reopened after it has been closed (%s), and possibly missed changes are announced',
     async (how) => {
       const { http, legacy, modern } = await withHttp(era);
       await until('one stream is open', () => (http.streams() === 1 ? true : undefined));
@@ -98,7 +98,7 @@ describe.each(ERAS)('a stream of a %s server', (era) => {
     },
   );
 
-  it('that is refused is requested again, but not too often', async () => {
+  it('is requested again after a refusal, but not too often', async () => {
     const http = await startNotifier({ era });
     endLater(() => http.close());
     const refuse = (isRefused: boolean): void => {
@@ -108,7 +108,7 @@ describe.each(ERAS)('a stream of a %s server', (era) => {
     refuse(true);
     const assay = await addServer(httpEntry(http));
     const session = await openSession(assay.url);
-    // A list that is read after the client listens would be announced.
+    // A list that is first read after the client listens would be announced as changed.
     for (const kind of ['tools', 'prompts', 'resources']) await session.ask(`${kind}/list`);
     const get = await session.listen();
     http.grow('tools');
@@ -122,7 +122,7 @@ describe.each(ERAS)('a stream of a %s server', (era) => {
     expect(http.streams()).toBe(1);
   });
 
-  it('is closed with Assay', async () => {
+  it('is closed when Assay stops', async () => {
     const http = await startNotifier({ era });
     endLater(() => http.close());
     const { assay } = await listeners(await ownAssay({ servers: { s: httpEntry(http) } }));
@@ -131,7 +131,7 @@ describe.each(ERAS)('a stream of a %s server', (era) => {
   });
 });
 
-it('a modern server without such streams is asked once, and its tools work nevertheless', async () => {
+it('a modern server without subscription streams is asked for one only once, and its tools still work', async () => {
   const http = await startNotifier({ era: 'modern' });
   endLater(() => http.close());
   http.refusal = { code: -32601, message: 'Method not found' };
@@ -147,7 +147,7 @@ it('a modern server without such streams is asked once, and its tools work never
 
 describe.each(ERAS)('a %s server', (era) => {
   it.each(['stdio', 'http'])(
-    'over %s is asked for everything again after a restart, and announces it once',
+    'over %s gets all subscriptions again after a restart, which is announced once',
     async (way) => {
       const port = await freePort();
       const url = `http://127.0.0.1:${port}/mcp`;
@@ -163,7 +163,7 @@ describe.each(ERAS)('a %s server', (era) => {
       else {
         await http.close();
         http = await startNotifier({ era, port });
-        // A call detects that the old one is gone, if no stream has.
+        // Lets a call detect that the old server is gone, in case no stream has.
         await modernAsk(assay.url, 'tools/call', { params: { name: 'state' } });
       }
       for (const stream of [legacy, modern]) await untilHas(stream, isUpdate, 1);
@@ -181,7 +181,7 @@ describe.each(ERAS)('a %s server', (era) => {
 });
 
 describe('a modern server', () => {
-  it('is asked for one more resource on a new stream before the old one is closed', async () => {
+  it('gets a new stream for an additional resource before the old one is closed', async () => {
     const { http, assay, modern } = await withHttp('modern');
     const session = await openSession(assay.url);
     const get = await session.listen();
@@ -197,7 +197,7 @@ describe('a modern server', () => {
     await until('nobody wants more', () => (http.subscribed().join() === 'note://one' ? true : undefined));
   });
 
-  it('that refuses a wider stream keeps the old one', async () => {
+  it('keeps the old stream if it refuses one with an additional resource', async () => {
     const { http, assay, modern } = await withHttp('modern');
     const session = await openSession(assay.url);
     const answer = await session.ask('resources/subscribe', { uri: 'note://poison' });
@@ -214,7 +214,7 @@ describe('a modern server', () => {
 });
 
 describe('a client', () => {
-  it('may subscribe to a limited number of resources over all its streams, and is refused more', async () => {
+  it('may subscribe to a limited number of resources across all its streams', async () => {
     const http = await startNotifier({ era: 'legacy' });
     endLater(() => http.close());
     const settings = { settings: { 'limits.subscriptionsPerClient': 2 } };
@@ -250,7 +250,7 @@ describe('a client', () => {
     });
   });
 
-  it('without a stream is notified of each resource once when it opens one', async () => {
+  it('gets one update per resource that changed while it had no stream', async () => {
     const { http, assay, legacy } = await withHttp('legacy');
     const session = await openSession(assay.url);
     await session.ask('resources/subscribe', { uri: 'note://dir' });
@@ -260,18 +260,18 @@ describe('a client', () => {
     http.touch('note://two');
     http.touch('note://dir/a', 'note://dir');
     http.touch('note://dir/b', 'note://dir');
-    // Updates keep their order.
+    // Updates keep their order, so the earlier ones have been handled once this one arrives.
     http.touch('note://one');
     await untilHas(legacy, isUpdate, 1);
     const get = await session.listen();
     await untilHas(get, isUpdate, 2);
     await sleep(100);
-    // It may also be notified that the lists of the new server have changed.
+    // The stream may also carry list changes of the new server.
     const updates = get.messages().filter(isUpdate);
     expect(updates.map((message) => at(message, 'params', 'uri'))).toEqual(['note://two', 'note://dir']);
   });
 
-  it('that disconnects during a subscription request leaves nothing behind', async () => {
+  it('leaves nothing behind if it disconnects during a subscription request', async () => {
     const { http, assay, legacy, modern } = await withHttp('legacy');
     for (let round = 0; round < 10; round++) {
       const stream = await modernStream(assay.url, 'subscriptions/listen', {
@@ -287,7 +287,7 @@ describe('a client', () => {
   });
 });
 
-it('a server that does not respond delays the acknowledgement only up to a limit, and only its own part is missing', async () => {
+it('an unanswered subscription delays the acknowledgement only up to a limit, and is left out of it', async () => {
   const { http, assay } = await withHttp('legacy');
   const stream = await modernStream(assay.url, 'subscriptions/listen', {
     params: { notifications: { resourceSubscriptions: ['note://silent', 'note://two'] } },
@@ -301,7 +301,7 @@ it('a server that does not respond delays the acknowledgement only up to a limit
   await untilHas(stream, isUpdate, 1);
 });
 
-it('resource subscriptions carry over to the server that replaces another one in the config', async () => {
+it('resource subscriptions carry over when a server is replaced in the config', async () => {
   const path = writeConfig({ s: fixture('notifier', ['--label=a']) });
   const { assay, modern } = await listeners(await ownAssay({ config: path }));
   const next = writeConfig({ s: fixture('notifier', ['--label=b']) });

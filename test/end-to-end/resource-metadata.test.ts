@@ -29,7 +29,7 @@ const get = (path: string, headers: Headers = {}): ReturnType<typeof send> =>
   send(`${base}${path}`, { method: 'GET', headers });
 
 describe('protected resource metadata', () => {
-  it('is served for each endpoint separately, to anybody', async () => {
+  it('is served for each endpoint separately, without authentication', async () => {
     const endpoints = ['/mcp', '/mcp/all', '/mcp/configuration', '/mcp/servers/plain', '/mcp/toolsets/x'];
     for (const endpoint of ['', ...endpoints]) {
       const answer = await get(WELL_KNOWN + endpoint);
@@ -47,7 +47,7 @@ describe('protected resource metadata', () => {
     }
   });
 
-  it('uses the name under which this machine was requested, and no other', async () => {
+  it('uses the host of the request only if it is a name of this machine with the right port', async () => {
     const resource = async (host: string): Promise<Json | undefined> =>
       at((await get(`${WELL_KNOWN}/mcp`, { host })).json(), 'resource');
     expect(await resource(`localhost:${assay.port}`)).toBe(`http://localhost:${assay.port}/mcp`);
@@ -57,7 +57,7 @@ describe('protected resource metadata', () => {
     expect((await get(`${WELL_KNOWN}/mcp`, { origin: 'https://evil.example' })).status).toBe(403);
   });
 
-  it('is served whatever token is sent, and for nothing else', async () => {
+  it('is served regardless of the token, and only for endpoint paths', async () => {
     expect((await get(`${WELL_KNOWN}/mcp`, bearer('x'))).status).toBe(200);
     for (const path of ['/', '/nothing', '/mcp/nothing', '/mcp/servers/a/b', 'x', '/mcp/mcp'])
       expect([path, (await get(WELL_KNOWN + path)).status]).toEqual([path, path === '/' ? 200 : 404]);
@@ -99,7 +99,7 @@ describe('protected resource metadata', () => {
 });
 
 describe('an official client that knows only the URL', () => {
-  it.each(SIGNING_IN)('lets its user sign in at the issuer, and is served: $label', async ({ signIn }) => {
+  it.each(SIGNING_IN)('signs its user in at the issuer and can call a tool: $label', async ({ signIn }) => {
     const signedIn = await signIn(`${base}/mcp/all`);
     const { searchParams, origin } = signedIn.authorization;
     expect([origin, searchParams.get('resource'), searchParams.get('scope')?.split(' ')[0]]).toEqual([
@@ -108,7 +108,7 @@ describe('an official client that knows only the URL', () => {
       'mcp',
     ]);
     expect(textIn(await signedIn.call('plain_label'))).toBe('plain');
-    // It was issued for that endpoint, and is of no use at another.
+    // The token was issued for that endpoint, so another one rejects it.
     const elsewhere = await modernSend(`${base}/mcp`, 'tools/list', {
       headers: bearer(signedIn.accessToken),
     });

@@ -13,7 +13,7 @@ const isUpdate = (message: Json): boolean => at(message, 'method') === UPDATED;
 const isAcknowledged = (message: Json): boolean =>
   at(message, 'method') === 'notifications/subscriptions/acknowledged';
 
-/** The routes to the same server. Their URIs are alike, so each has its own endpoint. */
+/** How the same server is connected. Its URIs are the same each time, so each way has its own endpoint. */
 const WAYS = ['legacy stdio', 'modern stdio', 'legacy http', 'modern http', 'sse'] as const;
 
 describe.each(WAYS)('a server over %s', (way) => {
@@ -50,7 +50,7 @@ describe.each(WAYS)('a server over %s', (way) => {
     expect(at(discovered, 'result', 'capabilities', 'resources')).toEqual(expected);
   });
 
-  it('notifies the subscribers of a resource, and nobody else, with all that it sends', async () => {
+  it('notifies only the subscribers of a resource, with every member of its notification', async () => {
     const other = await openSession(url);
     const others = await other.listen();
     expect(await session.ask('resources/subscribe', { uri: 'note://one' })).toMatchObject({ result: {} });
@@ -81,7 +81,7 @@ describe.each(WAYS)('a server over %s', (way) => {
     await untilSubscribed([]);
   });
 
-  it('is asked once for what several clients want, and unsubscribed when the last has left', async () => {
+  it('gets one subscription for several clients, which ends when the last one leaves', async () => {
     const others = await Promise.all([openSession(url), openSession(url)]);
     const before = await countOf('resources/subscribe note://dir');
     await Promise.all(others.map((one) => one.ask('resources/subscribe', { uri: 'note://dir' })));
@@ -99,7 +99,7 @@ describe.each(WAYS)('a server over %s', (way) => {
   const countOf = async (name: string): Promise<number> =>
     Number(at(parseJson(await session.call('state')), 'seen', name) ?? 0);
 
-  it('may name a part of a subscribed resource', async () => {
+  it('may report an update to a part of a subscribed resource', async () => {
     const stream = await listen('parts', ['note://dir']);
     await session.call('touch', { uri: 'note://dir/a.txt', of: 'note://dir' });
     expect(at(await stream.next('update', isUpdate), 'params', 'uri')).toBe('note://dir/a.txt');
@@ -110,7 +110,7 @@ describe.each(WAYS)('a server over %s', (way) => {
     await untilSubscribed([]);
   });
 
-  it('refuses a subscription, and the client learns of it', async () => {
+  it('can refuse a subscription, which is reported to the client', async () => {
     const answer = await session.ask('resources/subscribe', { uri: 'note://forbidden' });
     if (way.startsWith('modern'))
       expect(at(answer, 'error', 'data', 'code')).toBe('SUBSCRIPTION_UNSUPPORTED');

@@ -1,4 +1,4 @@
-// `assay rest add | list | remove`, as people and scripts run it.
+// `assay rest add | list | remove`, as run by people and scripts.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { at, listAt, namesAt } from '../support/json.ts';
 import { writeConfig } from '../support/paths.ts';
@@ -33,7 +33,7 @@ describe('assay rest', () => {
     ]);
   });
 
-  it('add without a method explains on stderr what that means', async () => {
+  it('add without a method warns on stderr that POST is assumed', async () => {
     const { code, stdout, stderr } = await operator.run('rest', 'add', 'silent', URL_OF);
     expect([code, stdout]).toEqual([0, `silent: POST ${URL_OF}. destructive (default)\n`]);
     expect(stderr).toMatch(/^No method given, assuming POST.*destructive.*--method/);
@@ -70,7 +70,7 @@ describe('assay rest', () => {
     expect(JSON.stringify(made)).not.toContain(SECRET);
   });
 
-  it('list shows tools of the file and created ones, as does assay tools', async () => {
+  it('list shows tools from the config file and created ones, and so does assay tools', async () => {
     const { code, stdout, stderr } = await operator.run('rest', 'list');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout.split('\n').map((line) => line.split(/\s{2,}/)[0])).toEqual([
@@ -91,7 +91,7 @@ describe('assay rest', () => {
     expect(tools).toEqual(['local.fixed', 'local.get-user', 'local.silent', 'local.full']);
   });
 
-  it('remove deletes one by any of its names, and says so', async () => {
+  it('remove deletes a tool by any of its names, and confirms it', async () => {
     expect(await operator.run('rest', 'remove', 'local.silent')).toMatchObject({
       code: 0,
       stdout: 'Removed local.silent.\n',
@@ -101,15 +101,15 @@ describe('assay rest', () => {
   });
 
   it.each<[what: string, args: readonly string[], sentence: string]>([
-    ['a name that is taken', ['add', 'full', URL_OF], 'A tool named "full" already exists.'],
-    ['a name of the file', ['add', 'fixed', URL_OF], 'A tool named "fixed" already exists.'],
-    ['a name that is none', ['add', 'a b', URL_OF], 'A name has 1 to 128 letters'],
-    ['no url', ['add', 'x'], "missing required argument 'url'"],
-    ['a relative url', ['add', 'x', '/y'], 'url: It is not an absolute URL'],
-    ['a method that is none', ['add', 'x', URL_OF, '--method', 'SSE'], 'method: It must be one of GET'],
-    ['a header that is none', ['add', 'x', URL_OF, '--header', SECRET], '--header: write it as name:value'],
+    ['a name in use', ['add', 'full', URL_OF], 'A tool named "full" already exists.'],
+    ['a name in the config file', ['add', 'fixed', URL_OF], 'A tool named "fixed" already exists.'],
+    ['an invalid name', ['add', 'a b', URL_OF], 'A name has 1 to 128 letters'],
+    ['a missing URL', ['add', 'x'], "missing required argument 'url'"],
+    ['a relative URL', ['add', 'x', '/y'], 'url: It is not an absolute URL'],
+    ['an unknown method', ['add', 'x', URL_OF, '--method', 'SSE'], 'method: It must be one of GET'],
+    ['a malformed header', ['add', 'x', URL_OF, '--header', SECRET], '--header: write it as name:value'],
     [
-      'an entry that is no JSON',
+      'an entry that is not valid JSON',
       ['add', 'x', URL_OF, '--entry', `{"auth":{"token":"${SECRET}"`],
       '--entry: write it as a JSON object',
     ],
@@ -120,7 +120,7 @@ describe('assay rest', () => {
     ],
     ['an unknown member', ['add', 'x', URL_OF, '--entry', '{"metod":"GET"}'], 'Did you mean "method"?'],
     [
-      'a filter that is none',
+      'an invalid filter',
       ['add', 'x', URL_OF, '--entry', '{"filter":"a["}'],
       'filter: It is not a JMESPath expression',
     ],
@@ -129,10 +129,10 @@ describe('assay rest', () => {
       ['add', 'x', URL_OF, '--bearer', `${SECRET} x`],
       'auth.token: It contains white space',
     ],
-    ['to remove one of the file', ['remove', 'fixed'], 'comes from the config file'],
-    ['to remove what is not there', ['remove', 'nope'], 'Unknown tool "nope".'],
-    ['what is no command', ['shout'], 'shout'],
-  ])('refuses %s: code 2, a message on stderr, nothing on stdout, no secret', async (_, args, sentence) => {
+    ['to remove a tool of the config file', ['remove', 'fixed'], 'comes from the config file'],
+    ['to remove an unknown tool', ['remove', 'nope'], 'Unknown tool "nope".'],
+    ['an unknown command', ['shout'], 'shout'],
+  ])('refuses %s with exit code 2 and a message without secrets on stderr', async (_, args, sentence) => {
     const { code, stdout, stderr } = await operator.run('rest', ...args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(sentence);
@@ -140,7 +140,7 @@ describe('assay rest', () => {
     expect(stderr).not.toMatch(/at .*\.js:\d+/);
   });
 
-  it('says on stderr that there are none, and how to create one', async () => {
+  it('list explains on stderr how to create a tool if there are none', async () => {
     const { code, stdout, stderr } = await newOperator(writeConfig({})).run('rest', 'list', '--json');
     expect([code, JSON.parse(stdout), stderr]).toEqual([
       0,
@@ -150,7 +150,7 @@ describe('assay rest', () => {
   });
 });
 
-it('what assay rest creates and removes takes effect in a running serve within a second', async () => {
+it('changes by assay rest take effect in a running gateway within a second', async () => {
   const api = await serveApi();
   const { assay, home } = await openRestWorld({
     settings: { tools: { fixed: { url: URL_OF, method: 'GET' } } },

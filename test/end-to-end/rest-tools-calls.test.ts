@@ -1,4 +1,4 @@
-// From the arguments of a call to a request, and from its response to what a model reads.
+// How the arguments of a call become a request, and its response becomes what a model reads.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { connectClient, connectFirst } from '../support/clients.ts';
 import { endAfterEach } from '../support/end-after-each.ts';
@@ -48,7 +48,7 @@ async function make(entry: JsonObject): Promise<string> {
   return name;
 }
 
-/** The API's view of a call, or the model's if nothing was sent. */
+/** The request that the API received, or the text for the model if nothing was sent. */
 async function asked(entry: JsonObject, args: JsonObject): Promise<Seen | string> {
   const before = api.seen.length;
   const text = await callText(world.assay, await make(entry), args);
@@ -64,55 +64,55 @@ const anyOf = (...names: readonly string[]): JsonObject => ({
 describe('an argument', () => {
   it.each<[what: string, entry: JsonObject, args: JsonObject, request: Partial<Seen>]>([
     [
-      'of the path stays one segment of it',
+      'in the path stays a single segment',
       { url: '/a/{id}/c', method: 'GET' },
       { id: 'x/y?z#ä %2e' },
       { target: '/a/x%2Fy%3Fz%23%C3%A4%20%252e/c' },
     ],
     [
-      'of the path and the query is used once',
+      'in both the path and the query of the URL is not sent in the body too',
       { url: '/a/{id}?of={id}', method: 'POST' },
       { id: 'b' },
       { target: '/a/b?of=b', body: '{}' },
     ],
     [
-      'of a GET goes into the query',
+      'of a GET is sent in the query',
       { url: '/q', method: 'GET', inputSchema: ANY },
       { a: '1&b=2', n: 3 },
       { target: '/q?a=1%26b%3D2&n=3', body: '' },
     ],
     [
-      'of a DELETE goes into the query',
+      'of a DELETE is sent in the query',
       { url: '/q', method: 'DELETE', inputSchema: ANY },
       { a: 'x' },
       { target: '/q?a=x', body: '' },
     ],
     [
-      'that is a list is said again',
+      'that is a list is repeated in the query',
       { url: '/q', method: 'GET', inputSchema: ANY },
       { a: ['x', 'y'] },
       { target: '/q?a=x&a=y' },
     ],
     [
-      'of a POST goes into a JSON body',
+      'of a POST is sent in a JSON body',
       { url: '/b', method: 'POST', inputSchema: ANY },
       { a: { b: [1, null] } },
       { target: '/b', body: '{"a":{"b":[1,null]}}' },
     ],
     [
-      'of a form goes into that',
+      'of a form is sent form-encoded',
       { url: '/b', method: 'POST', bodyType: 'form', inputSchema: ANY },
       { a: 'x y', b: '&' },
       { target: '/b', body: 'a=x+y&b=%26' },
     ],
     [
-      'that is mapped to the query leaves the body',
+      'mapped to the query is not sent in the body',
       { url: '/b', method: 'PUT', inputSchema: anyOf('a', 'b'), queryMapping: { a: 'alpha' } },
       { a: 1, b: 2 },
       { target: '/b?alpha=1', body: '{"b":2}' },
     ],
     [
-      'that is not given leaves no trace',
+      'that is not given is left out of the query',
       { url: '/q?a={a}&fix=1', method: 'GET', inputSchema: anyOf('a') },
       {},
       { target: '/q?fix=1' },
@@ -136,7 +136,7 @@ describe('an argument', () => {
     });
   });
 
-  it('keeps a number as the client wrote it', async () => {
+  it('keeps the digits of a number as the client wrote them', async () => {
     const number = '12345678901234567890.10';
     for (const [method, kept] of [
       ['POST', { body: `{"id":${number}}` }],
@@ -153,7 +153,7 @@ describe('an argument', () => {
   it.each<[what: string, entry: JsonObject, args: JsonObject, sentence: string | RegExp]>([
     ['leads to another path', { url: '/a/{id}', method: 'GET' }, { id: '../b' }, /"id" .*change the path/],
     [
-      'leads there by an encoded dot',
+      'leads to another path through encoded dots',
       { url: '/a/{id}', method: 'GET' },
       { id: '%2e%2e' },
       /"id" .*change the path/,
@@ -161,13 +161,13 @@ describe('an argument', () => {
     ['is empty in a path', { url: '/a/{id}', method: 'GET' }, { id: '' }, /"id" is empty/],
     ['is missing in a path', { url: '/a/{id}', method: 'GET' }, {}, /"id" .*missing/],
     [
-      'is of another type',
+      'has the wrong type',
       { url: '/a', method: 'GET', inputSchema: { type: 'object', properties: { n: { type: 'integer' } } } },
       { n: 'one' },
       /"n" .*integer/,
     ],
     [
-      'is deep within, and of another type',
+      'is nested and has the wrong value',
       {
         url: '/a',
         method: 'POST',
@@ -196,19 +196,19 @@ describe('an argument', () => {
       /"a" is an object/,
     ],
     [
-      'holds a line break for a header',
+      'contains a line break for a header',
       { url: '/a', method: 'GET', headerMapping: { h: 'X-H' } },
       { h: 'a\r\nX-B: c' },
       /"h" contains a line break/,
     ],
     [
-      'would set what the url sets',
+      'would override a query parameter of the URL',
       { url: '/a?k=1', method: 'GET', inputSchema: ANY },
       { k: '2' },
       /"k" would set a query parameter/,
     ],
     [
-      'would set the key',
+      'would override the credential',
       {
         url: '/a',
         method: 'GET',
@@ -218,10 +218,10 @@ describe('an argument', () => {
       { key: 'mine' },
       /"key" would set a query parameter/,
     ],
-  ])('that %s is refused by its name, and nothing is sent', async (_, { url, ...entry }, args, sentence) => {
-    const told = await asked({ url: api.url + String(url), ...entry }, args);
-    expect(told).toMatch(/^error: /);
-    expect(told).toMatch(sentence);
+  ])('that %s is refused by name, and nothing is sent', async (_, { url, ...entry }, args, sentence) => {
+    const text = await asked({ url: api.url + String(url), ...entry }, args);
+    expect(text).toMatch(/^error: /);
+    expect(text).toMatch(sentence);
   });
 });
 
@@ -245,7 +245,7 @@ describe('the credential', () => {
       { headers: { 'x-api-key': 'k3y-k3y-k3y' } },
     ],
     ['query', { type: 'query', name: 'api_key', value: 'k3y&k3y' }, { target: '/auth?api_key=k3y%26k3y' }],
-  ])('is sent by %s', async (_, auth, seen) => {
+  ])('is sent with the type %s', async (_, auth, seen) => {
     expect(await asked({ url: `${api.url}/auth`, method: 'GET', auth }, {})).toMatchObject(seen);
   });
 
@@ -264,54 +264,54 @@ describe('the credential', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each<[what: string, path: string, entry: JsonObject, text: string | RegExp]>([
-    ['of text is that', '/text', {}, 'plain'],
-    ['of nothing says so', '/nothing', {}, /204 and no content/],
+    ['with text is returned as is', '/text', {}, 'plain'],
+    ['without content is reported as such', '/nothing', {}, /204 and no content/],
     [
-      'is what the filter makes of it',
+      'is transformed by the filter',
       '/user',
       { filter: '{who: name, first: roles[0]}' },
       '{"who":"Ada","first":"a"}',
     ],
-    ['that has nothing for the filter is null', '/user', { filter: 'nothing.here' }, 'null'],
+    ['with no match for the filter is null', '/user', { filter: 'nothing.here' }, 'null'],
     [
-      'that does not fit the filter says why',
+      'that does not fit the filter is an error with the cause',
       '/user',
       { filter: 'sum(name)' },
       /^error: The filter does not fit .*Ada/s,
     ],
     [
-      'that is no JSON for a filter says so',
+      'that is not JSON is an error if there is a filter',
       '/text',
       { filter: 'a' },
       /^error: The filter works on JSON.*plain/s,
     ],
     [
-      'that is too large is cut, and says so',
+      'that is too large is truncated, with a note',
       '/large',
       { maxBytes: 1_000 },
       /^x{1000}\n\n\[cut after 1000 bytes.*"maxBytes"/,
     ],
     [
-      'of a failure has its status and what the server says',
+      "with an error status is an error with the status and the server's message",
       '/broken',
       {},
       /^error: GET .*\/broken: the server answered 404\. .*no such user/s,
     ],
     [
-      'that leads elsewhere is not followed for what may have an effect',
+      'with a redirect is not followed if the method may have an effect',
       '/to?%2Fuser',
       { method: 'POST' },
       /^error: POST .*302 and points to .*not sent twice/s,
     ],
   ])('%s', async (_, path, entry, text) => {
-    const told = await callText(world.assay, await make({ url: api.url + path, method: 'GET', ...entry }));
-    if (typeof text === 'string') expect(told).toBe(text);
-    else expect(told).toMatch(text);
+    const result = await callText(world.assay, await make({ url: api.url + path, method: 'GET', ...entry }));
+    if (typeof text === 'string') expect(result).toBe(text);
+    else expect(result).toMatch(text);
   });
 
-  it('is structured according to its outputSchema, or refused with the position that does not match', async () => {
+  it('is structured by its outputSchema, or an error with the position that does not match', async () => {
     const outputSchema = (type: string): JsonObject => ({
       type: 'object',
       properties: { name: { type } },
@@ -335,7 +335,7 @@ describe('an answer', () => {
   });
 });
 
-describe('an address', () => {
+describe('a forbidden address', () => {
   it.each([
     ['http://10.0.0.1/x', /private address.*ASSAY_HTTP_ALLOW_PRIVATE=true/],
     ['http://192.168.0.1/x', /private address.*ASSAY_HTTP_ALLOW_PRIVATE=true/],
@@ -351,7 +351,7 @@ describe('an address', () => {
 });
 
 describe('a call', () => {
-  it('that hangs ends at its time limit, and the API notices', async () => {
+  it('ends at its time limit if the API hangs, and its connection is closed', async () => {
     const name = await make({ url: `${api.url}/hang/late`, method: 'GET', timeoutMs: 300 });
     const startMs = performance.now();
     expect(await callText(world.assay, name)).toMatch(/^(?:refused|error): .*300 ms|0\.3 s/);
@@ -362,7 +362,7 @@ describe('a call', () => {
     );
   });
 
-  it('cancelled by its client ends at the API, for clients of both eras', async () => {
+  it('closes its connection to the API when a client of either era cancels it', async () => {
     for (const mode of ['legacy', 'modern'] as const) {
       const name = await make({ url: `${api.url}/hang/${mode}`, method: 'GET' });
       const client = await connectClient(world.assay, mode);
@@ -381,7 +381,7 @@ describe('a call', () => {
     }
   });
 
-  it('of one client never gets the answer of another', async () => {
+  it('never gets the response to a call of another client', async () => {
     const echo = await serveApi(({ target }, response) => {
       void sleep(Math.random() * 20).then(() => response.end(target));
     });
@@ -396,7 +396,7 @@ describe('a call', () => {
     expect(answers).toEqual(Array.from({ length: 60 }, (_, index) => `/w${index}`));
   });
 
-  it('of a disabled or unknown tool is refused', async () => {
+  it('is refused if its tool is disabled', async () => {
     const name = await make({ url: `${api.url}/x`, method: 'GET' });
     const id = textAt((await world.admin.get(`/tools?text=${name}`)).json(), 'tools', 0, 'id');
     await world.admin.put(`/tools/${id}`, { enabled: false });
@@ -404,7 +404,7 @@ describe('a call', () => {
     expect(at(answer, 'error', 'data', 'code')).toBe('TOOL_DISABLED');
   });
 
-  it("has no data of Assay in its result's _meta, nor about the caller", async () => {
+  it('returns no _meta of Assay and no credential', async () => {
     const name = await make({
       url: `${api.url}/user`,
       method: 'GET',

@@ -1,4 +1,4 @@
-// The life of REST tools: changed, deleted, selected, annotated with notes.
+// The life cycle of REST tools: changed, deleted, added to toolsets, annotated with notes.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -68,7 +68,7 @@ const pointersOf = (answer: Answer): readonly string[] =>
   listAt(answer.json(), 'errors').map((one) => textAt(one, 'pointer'));
 
 describe('a change of a REST tool', () => {
-  it('applies to the next call, under the same id, and keeps unnamed fields', async () => {
+  it('applies to the next call, and keeps the id and all fields it does not mention', async () => {
     const tool = await make({ headers: { 'X-Kept': 'yes' }, timeoutMs: 5_000 });
     const changed = await tool.put({ url: `${api.url}/moved/{id}`, description: 'Moved.' });
     expect(changed.json()).toMatchObject({
@@ -86,7 +86,7 @@ describe('a change of a REST tool', () => {
     expect(api.seen.at(-1)).toMatchObject({ target: '/moved/a', headers: { 'x-kept': 'yes' } });
   });
 
-  it('and of its overrides may be in one body, wrapped or not, in either spelling', async () => {
+  it('may be combined with overrides in one body, wrapped and in snake_case', async () => {
     const tool = await make();
     const changed = await tool.put({
       tool: {
@@ -120,7 +120,7 @@ describe('a change of a REST tool', () => {
     expect((await tool.read()).text).toBe(before);
   });
 
-  it('without a difference keeps the ETag, and nobody is notified', async () => {
+  it('without a difference keeps the ETag and is not recorded in the audit log', async () => {
     const tool = await make({ headers: { 'X-A': 'b' } });
     const before = await tool.read();
     const auditEvents = async (): Promise<number> =>
@@ -136,7 +136,7 @@ describe('a change of a REST tool', () => {
     expect(await auditEvents()).toBe(first);
   });
 
-  it('of twenty concurrent ones with the same ETag succeeds once', async () => {
+  it('with the same ETag as 19 concurrent ones succeeds only once', async () => {
     const tool = await make();
     const tag = { 'if-match': String((await tool.read()).headers.etag) };
     const answers = await Promise.all(
@@ -150,7 +150,7 @@ describe('a change of a REST tool', () => {
     expect(at((await tool.read()).json(), 'url')).toBe(at(done, 'url'));
   });
 
-  it('to another origin does not silently keep credentials', async () => {
+  it('to another origin is refused unless it drops the credentials', async () => {
     for (const [member, given] of [
       ['auth', { type: 'bearer', token: KEY }],
       ['headers', { 'X-Key': KEY }],
@@ -169,7 +169,7 @@ describe('a change of a REST tool', () => {
     }
   });
 
-  it('is announced to listening clients, once', async () => {
+  it('is announced once to listening clients', async () => {
     const tool = await make();
     let changes = 0;
     const client = await connectClient(world.assay, 'legacy', {}, (unconnected) =>
@@ -193,8 +193,8 @@ describe('a change of a REST tool', () => {
   });
 });
 
-describe('a deleted tool', () => {
-  it('is gone for everybody, and its id is unknown', async () => {
+describe('the deletion of a tool', () => {
+  it('removes it for all clients, and its id becomes unknown', async () => {
     const tool = await make();
     expect(verdictOf(await world.admin.delete(`/tools/${tool.id}`))).toBe('204');
     expect(await listedTool(world.assay.url, tool.name)).toBeUndefined();
@@ -204,7 +204,7 @@ describe('a deleted tool', () => {
     expect(verdictOf(await tool.put({ method: 'PUT' }))).toBe('404 TOOL_UNKNOWN');
   });
 
-  it('loses its overrides and notes, so that a new one of its name starts afresh', async () => {
+  it('removes its overrides, so a new tool with its name starts without any', async () => {
     const tool = await make({ method: 'DELETE' });
     await tool.put({
       title: 'Former',
@@ -225,7 +225,7 @@ describe('a deleted tool', () => {
     expect(at(again.json(), 'drift')).toBeUndefined();
   });
 
-  it('was deleted only if it was as its operator saw it, if requested', async () => {
+  it('is refused if the tool no longer matches the ETag in If-Match', async () => {
     const tool = await make();
     const tag = { 'if-match': String((await tool.read()).headers.etag) };
     await tool.put({ description: 'Changed meanwhile.' });
@@ -233,7 +233,7 @@ describe('a deleted tool', () => {
     expect(await listedTool(world.assay.url, tool.name)).toBeDefined();
   });
 
-  it('lets its running calls finish', async () => {
+  it('lets running calls finish', async () => {
     let release = (): void => undefined;
     const slow = await serveApi((_, response) => (release = () => response.end('done at last')));
     const tool = await make({ url: `${slow.url}/slow` });
@@ -244,7 +244,7 @@ describe('a deleted tool', () => {
     expect(await call).toBe('done at last');
   });
 
-  it('cannot be one of a gateway or of the config file, and the error says where it comes from', async () => {
+  it('is refused for a tool of a gateway or of the config file, with its origin', async () => {
     for (const [server, name, by] of [
       ['plain', 'echo', 'the gateway \\"plain\\"'],
       ['local', 'fixed', 'the config file'],
@@ -263,8 +263,8 @@ describe('a deleted tool', () => {
   });
 });
 
-describe('permissions', () => {
-  it('to create, change and delete are those of an admin, not of a reader or a client', async () => {
+describe('creating, changing and deleting REST tools', () => {
+  it('requires the scope admin: read or mcp is not enough', async () => {
     const tool = await make();
     for (const scope of ['read', 'mcp'] as const) {
       const token = await keepToken(world.home, `less-${scope}`, { scopes: [scope] });
@@ -282,7 +282,7 @@ describe('permissions', () => {
   });
 });
 
-describe('a REST tool among others', () => {
+describe('a REST tool next to tools of servers', () => {
   it('can be in a toolset, have notes, and be called at the endpoint of its source', async () => {
     const tool = await make({ description: 'Reads it.' });
     const toolset = {
@@ -306,7 +306,7 @@ describe('a REST tool among others', () => {
     expect(String(at(await listedTool(world.assay.url, tool.name), 'description'))).toBe('Reads it.');
   });
 
-  it('is filtered, paged and found like them', async () => {
+  it('is found with the same filters, and its source is listed as a gateway', async () => {
     const tool = await make({ method: 'DELETE' });
     const found = (
       await world.admin.get(`/tools?server=local&destructiveHint=true&text=${tool.name}`)
@@ -317,8 +317,8 @@ describe('a REST tool among others', () => {
   });
 });
 
-describe('a registered tool whose key is lost', () => {
-  it('is refused with its cause, and can be deleted, or given a new key', async () => {
+describe('a registered tool whose encryption key is lost', () => {
+  it('is refused with the cause, and can be deleted or defined again', async () => {
     const first = await openRestWorld();
     const ids: string[] = [];
     for (const name of ['one', 'two'])
@@ -350,8 +350,8 @@ describe('a registered tool whose key is lost', () => {
   });
 });
 
-describe('a registered tool that the config file defines too', () => {
-  it('yields to it, and changes to it do not affect that one', async () => {
+describe('a registered tool that the config file also defines', () => {
+  it('yields to that one, which is unchanged when the registered tool is deleted', async () => {
     const home = (await openRestWorld()).home;
     const config = writeConfig({}, { tools: { twin: { url: `${api.url}/of-file`, method: 'GET' } } });
     const first = await openRestWorld({ home });

@@ -1,4 +1,4 @@
-// REST tools in the config file: read, followed when it changes, and reported if invalid.
+// REST tools in the config file: read, reloaded when it changes, and reported if invalid.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,11 +12,11 @@ import { modernAsk } from '../support/modern.ts';
 import { fixture, tempDir, writeText } from '../support/paths.ts';
 import { callText, listedTool, openRestWorld, serveApi, type RestWorld } from '../support/rest-tools.ts';
 
-interface Followed extends RestWorld {
+interface Watched extends RestWorld {
   readonly save: (tools: JsonObject) => void;
 }
 
-async function openFollowed(tools: JsonObject, servers: JsonObject = {}): Promise<Followed> {
+async function openWatched(tools: JsonObject, servers: JsonObject = {}): Promise<Watched> {
   const config = join(tempDir(), 'mcp.json');
   const save = (now: JsonObject): void =>
     writeFileSync(config, JSON.stringify({ mcpServers: servers, tools: now }, undefined, 2));
@@ -28,16 +28,16 @@ async function openFollowed(tools: JsonObject, servers: JsonObject = {}): Promis
 const namesIn = async ({ assay }: RestWorld): Promise<readonly string[]> =>
   namesAt(await modernAsk(assay.url, 'tools/list'), 'result', 'tools');
 
-const become = (world: RestWorld, names: readonly string[]): Promise<true> =>
+const untilNames = (world: RestWorld, names: readonly string[]): Promise<true> =>
   until(`the tools are ${names.join()}`, async () =>
     JSON.stringify(await namesIn(world)) === JSON.stringify(names) ? true : undefined,
   );
 
 describe('tools of the config file', () => {
-  it('are listed in its order, before those created since, also after a restart', async () => {
+  it('are listed in file order, before created ones, even after a restart', async () => {
     const api = await serveApi();
     const entry = { url: `${api.url}/x`, method: 'GET' };
-    const world = await openFollowed({ zeta: entry, alpha: entry });
+    const world = await openWatched({ zeta: entry, alpha: entry });
     expect(await namesIn(world)).toEqual(['zeta', 'alpha']);
     for (const name of ['mu', 'beta'])
       expect(verdictOf(await world.admin.post('/tools', { name, ...entry }))).toBe('201');
@@ -50,7 +50,7 @@ describe('tools of the config file', () => {
     expect(await namesIn(again)).toEqual(['zeta', 'alpha', 'mu', 'beta']);
   });
 
-  it('expand variables in targets and secrets, and in nothing else', async () => {
+  it('expand variables in URLs, headers and secrets, but not in descriptions', async () => {
     const api = await serveApi();
     const tools = {
       filled: {
@@ -70,13 +70,13 @@ describe('tools of the config file', () => {
     });
   });
 
-  it('follow the saved file, without cutting off calls of other tools', async () => {
+  it('are reloaded when the file is saved, without interrupting calls to other tools', async () => {
     let release = (): void => undefined;
     const slow = await serveApi((_, response) => (release = () => response.end('done at last')));
     const api = await serveApi();
     const kept = { url: `${slow.url}/slow`, method: 'GET' };
     const changing = { url: `${api.url}/one`, method: 'GET' };
-    const world = await openFollowed({ kept, changing }, { plain: fixture('plain') });
+    const world = await openWatched({ kept, changing }, { plain: fixture('plain') });
     const client = await connectClient(world.assay, 'legacy');
     await client.listTools();
     const call = client.callTool({ name: 'kept', arguments: {} });
@@ -95,9 +95,9 @@ describe('tools of the config file', () => {
     expect(await namesIn(world)).toEqual(expect.arrayContaining(['kept', 'plain_echo']));
   });
 
-  it('may be the only ones, be removed altogether, and come back', async () => {
+  it('can all be removed from the file and added again', async () => {
     const entry = { url: 'http://nowhere.invalid/x', method: 'GET' };
-    const world = await openFollowed({ only: entry }, { plain: fixture('plain') });
+    const world = await openWatched({ only: entry }, { plain: fixture('plain') });
     const own = async (): Promise<readonly string[]> =>
       (await namesIn(world)).filter((name) => !name.startsWith('plain_'));
     await expect.poll(own).toEqual(['only']);
@@ -107,9 +107,9 @@ describe('tools of the config file', () => {
     await expect.poll(own).toEqual(['only', 'other']);
   });
 
-  it('changed by their operator in the file keep their overrides, without a review', async () => {
+  it('keep their overrides without a review when changed in the file', async () => {
     const entry = { url: 'http://nowhere.invalid/x', method: 'DELETE' };
-    const world = await openFollowed({ one: entry });
+    const world = await openWatched({ one: entry });
     const id = String((await toolIn(world.admin, 'local', 'one'))['id']);
     await world.admin.put(`/tools/${id}`, { annotations: { openWorldHint: false }, title: 'Kept' });
     world.save({ one: { ...entry, method: 'GET' } });
@@ -154,7 +154,7 @@ describe('an invalid tool of the config file', () => {
   it('is reported with its line and key, and does not affect the others', async () => {
     const { assay } = await openRestWorld({ config: writeText(TEXT) });
     expect(namesAt(await modernAsk(assay.url, 'tools/list'), 'result', 'tools')).toEqual(['good']);
-    const told = assay.stderr();
+    const log = assay.stderr();
     for (const [line, what] of [
       [4, String.raw`tools[\"bad method\"]: a name`],
       [6, String.raw`tools[\"bad method\"].method: `],
@@ -162,10 +162,10 @@ describe('an invalid tool of the config file', () => {
       [16, 'NO_SUCH_VARIABLE'],
       [19, 'tools.number'],
     ] as const) {
-      const found = told.split('\n').find((one) => one.includes(what));
+      const found = log.split('\n').find((one) => one.includes(what));
       expect([what, found]).toEqual([what, expect.stringContaining(`"line":${line},`)]);
     }
-    expect(told).toMatch(/unfiltered.* cannot be used: The filter is not a JMESPath expression/);
+    expect(log).toMatch(/unfiltered.* cannot be used: The filter is not a JMESPath expression/);
   });
 
   it('is reported by doctor', async () => {
@@ -181,11 +181,11 @@ describe('an invalid tool of the config file', () => {
     for (const what of ['bad method', 'mistyped', 'keyless', 'number']) expect(stdout).toContain(what);
   });
 
-  it('saved into a watched file leaves the valid ones, and is reported', async () => {
+  it('is reported when saved into a watched file, and does not affect the others', async () => {
     const entry = { url: 'http://nowhere.invalid/x', method: 'GET' };
-    const world = await openFollowed({ one: entry });
+    const world = await openWatched({ one: entry });
     world.save({ one: entry, two: { ...entry, timeoutMs: 'long' }, three: entry });
-    await become(world, ['one', 'three']);
+    await untilNames(world, ['one', 'three']);
     await untilLogged(world.assay, 'two');
   });
 });

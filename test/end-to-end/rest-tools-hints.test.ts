@@ -1,4 +1,4 @@
-// What is inferred from the method of a request, as official clients read it, and who may override it.
+// Hints inferred from the HTTP method, as official clients read them, and how they can be overridden.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { verdictOf } from '../support/admin.ts';
 import { connectClient, connectFirst } from '../support/clients.ts';
@@ -38,7 +38,7 @@ const CLIENTS: readonly (readonly [label: string, list: () => Promise<readonly L
   ),
 ];
 
-/** readOnly, destructive, idempotent, openWorld: the specification's defaults are in the last row. */
+/** readOnly, destructive, idempotent, openWorld; the last row has the specification's defaults. */
 const TABLE: readonly (readonly [method: string | undefined, hints: string])[] = [
   ['GET', '+-++'],
   ['HEAD', '+-++'],
@@ -57,7 +57,7 @@ describe('a method', () => {
   });
 
   it.each(CLIENTS)(
-    'yields all four hints, and the title in both places, without _meta of Assay, for the client %s',
+    'yields all four hints, and the title in both places, without _meta of Assay, for client %s',
     async (_, list) => {
       const listed = await list();
       expect(JSON.stringify(listed)).not.toMatch(/"_meta"|assay\//);
@@ -71,7 +71,7 @@ describe('a method', () => {
     },
   );
 
-  it.each(TABLE)('%s is inferred with its reason, and no method is no claim', async (method, hints) => {
+  it.each(TABLE)('implies hints with their reason, or no claims if missing: %s', async (method, hints) => {
     const tool = await toolIn(world.admin, 'local', nameFor(method));
     const decided = (member: string): readonly (Json | undefined)[] =>
       ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'].map((hint) =>
@@ -91,18 +91,20 @@ describe('a method', () => {
       expect(at(tool, 'hints', 'readOnlyHint', 'reason')).toBe(`inferred: ${method} request`);
   });
 
-  it('that is missing is POST nevertheless, and counts as destructive until somebody overrides that', async () => {
+  it('defaults to POST if missing, and then counts as destructive until overridden', async () => {
     const { id } = await toolIn(world.admin, 'local', nameFor(undefined));
     const found = await toolsOf(world.admin, 'server=local&destructiveHint=true');
     expect([...found.keys()].filter((name) => name.startsWith('by-'))).toEqual(['by-delete', 'by-nobody']);
-    const said = await world.admin.put(`/tools/${String(id)}`, { annotations: { destructiveHint: false } });
-    expect(at(said.json(), 'hints', 'destructiveHint', 'decidedBy')).toBe('override');
+    const overridden = await world.admin.put(`/tools/${String(id)}`, {
+      annotations: { destructiveHint: false },
+    });
+    expect(at(overridden.json(), 'hints', 'destructiveHint', 'decidedBy')).toBe('override');
     expect(at(await listedTool(world.assay.url, 'by-nobody'), 'annotations', 'destructiveHint')).toBe(false);
     await world.admin.put(`/tools/${String(id)}`, { annotations: {} });
   });
 });
 
-describe('annotations given at the creation of a tool', () => {
+describe('annotations in the request that creates a tool', () => {
   it.each<[what: string, entry: JsonObject, claims: readonly string[], shown: string]>([
     [
       'count before its method',
@@ -137,7 +139,7 @@ describe('annotations given at the creation of a tool', () => {
     expect(short((hint) => at(listed, 'annotations', hint))).toBe(shown);
   });
 
-  it('that contradict each other are refused with the code of hints, and nothing is created', async () => {
+  it('are refused with HINTS_CONTRADICT if they contradict each other, and nothing is created', async () => {
     const annotations = { readOnlyHint: true, destructiveHint: true };
     const answer = await world.admin.post('/tools', { name: 'torn', url: api.url, annotations });
     expect(verdictOf(answer)).toBe('422 HINTS_CONTRADICT');
@@ -154,17 +156,17 @@ describe('annotations given at the creation of a tool', () => {
     ]);
   });
 
-  it('are beneath later overrides, and apply again when those are removed', async () => {
+  it('yield to later overrides, and apply again when those are removed', async () => {
     const id = textAt(await make('said', { method: 'GET', annotations: { idempotentHint: false } }), 'id');
-    const said = await world.admin.put(`/tools/${id}`, { annotations: { idempotentHint: true } });
-    expect(claimsIn(at(said.json(), 'hints'))[2]).toBe('o+ d- i+');
+    const overridden = await world.admin.put(`/tools/${id}`, { annotations: { idempotentHint: true } });
+    expect(claimsIn(at(overridden.json(), 'hints'))[2]).toBe('o+ d- i+');
     const back = await world.admin.put(`/tools/${id}`, { annotations: {} });
     expect(claimsIn(at(back.json(), 'hints'))[2]).toBe('d- i+');
   });
 });
 
-describe('another method', () => {
-  it('set by its operator changes the hints at once, without a review', async () => {
+describe('a change of the method', () => {
+  it('changes the hints at once, without a review', async () => {
     const id = textAt(await make('turned', { method: 'GET' }), 'id');
     const client = await connectClient(world.assay, 'legacy');
     await client.listTools();
@@ -180,14 +182,14 @@ describe('another method', () => {
     expect(short((hint) => shown?.[hint])).toBe('-+++');
   });
 
-  it('set to null restores the default, with all that follows from it', async () => {
+  it('to null restores the default method and its hints', async () => {
     const id = textAt(await make('taken-back', { method: 'GET' }), 'id');
     const back = await world.admin.put(`/tools/${id}`, { method: null });
     expect([at(back.json(), 'method'), at(back.json(), 'methodOrigin')]).toEqual(['POST', 'default']);
     expect(short((hint) => at(back.json(), 'annotations', hint))).toBe('-+-+');
   });
 
-  it('or another URL keeps manual overrides, and is no drift', async () => {
+  it('or the URL keeps manual overrides, and does not count as drift', async () => {
     const id = textAt(await make('kept', { method: 'POST' }), 'id');
     await world.admin.put(`/tools/${id}`, { annotations: { openWorldHint: false }, title: 'Kept' });
     for (const body of [{ url: `${api.url}/elsewhere/{id}` }, { method: 'PUT' }]) {

@@ -7,12 +7,12 @@ import { fixture, tempDir } from '../support/paths.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { callText, listedTool, openRestWorld, serveApi, type RestWorld } from '../support/rest-tools.ts';
 
-/** The maximum time on a busy machine until a replica sees what another one wrote; it polls four times a second. */
+/** How long a replica on a busy machine may take to see what another one wrote; it polls four times a second. */
 const WITHIN_MS = scaledMs(10_000);
 const POLL = { timeout: WITHIN_MS, interval: 20 };
 const KEY = Buffer.alloc(32, 5).toString('base64');
 
-/** Two replicas on one store: in PostgreSQL with separate homes and one key, else with one home. */
+/** Two replicas on one store: with PostgreSQL, separate homes and the same key; with SQLite, one home. */
 async function twoReplicas(kind: 'SQLite' | 'PostgreSQL'): Promise<readonly [RestWorld, RestWorld]> {
   const isShared = kind === 'PostgreSQL';
   const env: Record<string, string> = isShared
@@ -30,7 +30,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two replicas on one store in %
     replicas = await twoReplicas(kind);
   });
 
-  it("have each other's REST tools as they are created, changed and deleted", async () => {
+  it("see each other's REST tools being created, changed and deleted", async () => {
     const api = await serveApi();
     const [one, two] = replicas;
     let changes = 0;
@@ -79,7 +79,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two replicas on one store in %
     expect(await listed()).toBe(false);
   });
 
-  it('let only one of them create a tool of a name', async () => {
+  it('let only one of two concurrent requests create a tool with the same name', async () => {
     const [one, two] = replicas;
     const answers = await Promise.all(
       [one, two].map(({ admin }, index) =>

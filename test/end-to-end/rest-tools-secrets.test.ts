@@ -1,4 +1,4 @@
-// The credential that an operator gives a tool reaches the API it is meant for, and nobody else.
+// A tool's credentials reach the API they are meant for, and nothing else.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { tempDir, writeText } from '../support/paths.ts';
 import { callText, openRestWorld, sayJson, serveApi } from '../support/rest-tools.ts';
 import { runAssay } from '../support/commands.ts';
 
-/** As an operator gives it, and all forms in which it is sent to the API. */
+/** As the operator enters them. */
 const SECRETS = {
   bearer: 'bearer-Qw92Er73',
   password: 'passw0rd-of-basic',
@@ -19,6 +19,7 @@ const SECRETS = {
   fixed: 'fixed-header-value',
   path: 'ghp_0123456789abcdefghijABCDEFGHIJ012345',
 };
+/** As entered, and in every encoding in which they are sent to the API. */
 const FORMS: readonly string[] = [
   ...Object.values(SECRETS),
   encodeURIComponent(SECRETS.query),
@@ -44,7 +45,7 @@ function filesIn(folder: string): readonly (readonly [path: string, text: string
     .map((path) => [path, readFileSync(path, 'latin1')]);
 }
 
-it('a secret appears in no answer, list, log, record, metric or file, whatever is done with the tools', async () => {
+it('a secret never appears in a response, list, log, record, metric or file', async () => {
   const api = await serveApi(({ target }, response) => {
     if (target.startsWith('/hang')) return;
     sayJson(response, { error: 'no' }, target.startsWith('/fails') ? 500 : 200);
@@ -66,12 +67,12 @@ it('a secret appears in no answer, list, log, record, metric or file, whatever i
     settings: config,
     env: { TOKEN_OF_FILE: SECRETS.bearer, ASSAY_LOG_LEVEL: 'trace' },
   });
-  const told: string[] = [];
+  const outputs: string[] = [];
   const keep = async (
     answer: Promise<{ readonly text: string; readonly headers: unknown }>,
   ): Promise<string> => {
     const { text, headers } = await answer;
-    told.push(text, JSON.stringify(headers));
+    outputs.push(text, JSON.stringify(headers));
     return text;
   };
   for (const [name, entry] of Object.entries(ENTRIES)) {
@@ -113,9 +114,9 @@ it('a secret appears in no answer, list, log, record, metric or file, whatever i
       headers: { 'X-A': `${SECRETS.header}\r\n`, Host: SECRETS.fixed },
     }),
   );
-  told.push(await callText(assay, 'of-file'));
+  outputs.push(await callText(assay, 'of-file'));
   const client = await connectClient(assay, 'legacy');
-  told.push(JSON.stringify(await client.listTools()));
+  outputs.push(JSON.stringify(await client.listTools()));
   for (const path of [
     '/tools?limit=1000',
     '/gateways',
@@ -141,13 +142,13 @@ it('a secret appears in no answer, list, log, record, metric or file, whatever i
       '--config',
       writeText('{"mcpServers":{}}'),
     ]);
-    told.push(stdout, stderr);
+    outputs.push(stdout, stderr);
   }
-  // The API received each of them: nothing was lost on the way.
+  // The API received each of them, so they were in use.
   const seen = JSON.stringify(api.seen);
   expect(foundIn(seen)).toEqual(FORMS.filter((form) => form !== SECRETS.password && form !== SECRETS.query));
-  expect(told.length).toBeGreaterThan(200);
-  expect(told.flatMap(foundIn)).toEqual([]);
+  expect(outputs.length).toBeGreaterThan(200);
+  expect(outputs.flatMap(foundIn)).toEqual([]);
   expect(foundIn(assay.stderr())).toEqual([]);
   await until(
     'it is written down',
@@ -162,7 +163,7 @@ it('a secret appears in no answer, list, log, record, metric or file, whatever i
   expect(files.flatMap(([path, text]) => foundIn(text).map((form) => [path, form]))).toEqual([]);
 });
 
-it('a secret survives a restart, and can be decrypted with the key of this home only', async () => {
+it('a secret survives a restart, and can be decrypted only with the key of its home', async () => {
   const api = await serveApi();
   const first = await openRestWorld();
   await first.admin.post('/tools', {

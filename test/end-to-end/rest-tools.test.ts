@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 let count = 0;
 
-/** A tool with a unique name. */
+/** Creates a tool with a unique name. */
 async function make(
   entry: JsonObject,
 ): Promise<{ readonly name: string; readonly id: string; readonly tool: Json }> {
@@ -40,18 +40,18 @@ const problemsOf = (answer: Answer): readonly string[] =>
   listAt(answer.json(), 'errors').map((one) => `${String(at(one, 'pointer'))} ${textAt(one, 'code')}`);
 
 describe('a REST tool', () => {
-  it('cannot use a name by which clients call a tool of another source', async () => {
+  it("cannot take the public name of another source's tool", async () => {
     const answer = await world.admin.post('/tools', { name: 'plain_echo', url: `${api.url}/echo` });
     expect(verdictOf(answer)).toBe('409 TOOL_EXISTS');
     expect(await listedTool(world.assay.url, 'plain_echo')).toMatchObject({ name: 'plain_echo' });
   });
 
-  it('may have null for missing fields', async () => {
+  it('accepts null for omitted fields', async () => {
     const { tool } = await make({ method: null, headers: null, auth: null });
     expect([at(tool, 'method'), at(tool, 'methodOrigin')]).toEqual(['POST', 'default']);
   });
 
-  it('is created with 201 and its location, and available to clients at once', async () => {
+  it('is created with 201 and an ETag, and is available to clients at once', async () => {
     const answer = await world.admin.post('/tools', {
       name: 'file-reader',
       url: `${api.url}/api/read-file`,
@@ -132,7 +132,7 @@ describe('a REST tool', () => {
     ]);
   });
 
-  it('keeps the names of members of schemas, headers and mappings unchanged', async () => {
+  it('keeps member names in schemas, headers and mappings unchanged', async () => {
     const inputSchema = {
       type: 'object',
       properties: { some_name: { type: 'string' }, otherName: { type: 'integer' } },
@@ -150,7 +150,7 @@ describe('a REST tool', () => {
     expect(api.seen.at(-1)?.body).toBe('{"otherName":1}');
   });
 
-  it('has a title next to its annotations or in them', async () => {
+  it('may have its title at the top level or in its annotations', async () => {
     for (const entry of [{ title: 'Said' }, { annotations: { title: 'Said' } }]) {
       const { name, tool } = await make({ method: 'GET', ...entry });
       expect(at(tool, 'title')).toBe('Said');
@@ -159,7 +159,7 @@ describe('a REST tool', () => {
     }
   });
 
-  it('cannot have a name in use: by another tool, in the config file, or concurrently', async () => {
+  it('cannot take a name in use by another tool, in the config file, or concurrently', async () => {
     const { name } = await make({ method: 'GET' });
     for (const taken of [name, 'fixed'])
       expect(verdictOf(await world.admin.post('/tools', { name: taken, url: `${api.url}/x` }))).toBe(
@@ -175,13 +175,13 @@ describe('a REST tool', () => {
     expect(at((await world.admin.get(`/tools/${textAt(kept, 'id')}`)).json(), 'url')).toBe(at(kept, 'url'));
   });
 
-  it("may have the name of a server's tool, and neither loses its name", async () => {
+  it("may have the name of a server's tool, and both keep their public names", async () => {
     await world.admin.post('/tools', { name: 'echo', url: `${api.url}/echo`, method: 'GET' });
     expect(at(await listedTool(world.assay.url, 'echo'), 'name')).toBe('echo');
     expect(at(await listedTool(world.assay.url, 'plain_echo'), 'name')).toBe('plain_echo');
   });
 
-  it('may be called like a member of Object.prototype', async () => {
+  it('may be named like a member of Object.prototype', async () => {
     for (const name of ['constructor', '__proto__', 'toString']) {
       const made = await world.admin.post('/tools', { name, url: `${api.url}/${name}`, method: 'GET' });
       expect([name, verdictOf(made)]).toEqual([name, '201']);
@@ -190,23 +190,23 @@ describe('a REST tool', () => {
   });
 });
 
-describe('a body for a tool', () => {
+describe('a request body for a tool', () => {
   const URL_OF = 'http://nowhere.invalid/x';
   it.each<[what: string, body: JsonObject, problems: readonly string[]]>([
     ['no name', { url: URL_OF }, ['/name missing']],
-    ['no url', { name: 'bad' }, ['/url invalid']],
+    ['no URL', { name: 'bad' }, ['/url invalid']],
     ['no name, wrapped', { tool: { url: URL_OF } }, ['/tool/name missing']],
-    ['a name that is none', { name: 'a b', url: URL_OF }, ['/name invalid']],
+    ['an invalid name', { name: 'a b', url: URL_OF }, ['/name invalid']],
     ['an empty name', { name: '', url: URL_OF }, ['/name invalid']],
-    ['a relative url', { name: 'bad', url: '/x' }, ['/url invalid']],
-    ['another protocol', { name: 'bad', url: 'file:///etc/passwd' }, ['/url invalid']],
-    ['a user in its url', { name: 'bad', url: 'http://a:b@nowhere.invalid/' }, ['/url invalid']],
-    ['an argument for its host', { name: 'bad', url: 'http://{host}/' }, ['/url invalid']],
-    ['a brace that is open', { name: 'bad', url: `${URL_OF}/{id` }, ['/url invalid']],
-    ['a method that is none', { name: 'bad', url: URL_OF, method: 'SSE' }, ['/method invalid']],
-    ['that, as requestType', { name: 'bad', url: URL_OF, requestType: 'SSE' }, ['/requestType invalid']],
+    ['a relative URL', { name: 'bad', url: '/x' }, ['/url invalid']],
+    ['an unsupported protocol', { name: 'bad', url: 'file:///etc/passwd' }, ['/url invalid']],
+    ['credentials in its URL', { name: 'bad', url: 'http://a:b@nowhere.invalid/' }, ['/url invalid']],
+    ['an argument as its host', { name: 'bad', url: 'http://{host}/' }, ['/url invalid']],
+    ['an unclosed brace', { name: 'bad', url: `${URL_OF}/{id` }, ['/url invalid']],
+    ['an unknown method', { name: 'bad', url: URL_OF, method: 'SSE' }, ['/method invalid']],
+    ['an unknown requestType', { name: 'bad', url: URL_OF, requestType: 'SSE' }, ['/requestType invalid']],
     [
-      'that, in snake_case',
+      'an unknown request_type',
       { tool: { name: 'bad', url: URL_OF, request_type: 'SSE' } },
       ['/tool/request_type invalid'],
     ],
@@ -216,74 +216,74 @@ describe('a body for a tool', () => {
       ['/requestType invalid'],
     ],
     [
-      'another kind of tool',
+      'an unsupported kind of tool',
       { name: 'bad', url: URL_OF, integrationType: 'A2A' },
       ['/integrationType invalid'],
     ],
-    ['what is no member', { name: 'bad', url: URL_OF, colour: 'red' }, ['/colour unknown']],
+    ['an unknown member', { name: 'bad', url: URL_OF, colour: 'red' }, ['/colour unknown']],
     [
       'a header with a line break',
       { name: 'bad', url: URL_OF, headers: { 'X-A': 'a\r\nX-B: b' } },
       ['/headers/X-A invalid'],
     ],
+    ['a connection header', { name: 'bad', url: URL_OF, headers: { Host: 'x' } }, ['/headers/Host invalid']],
     [
-      'a header of the connection',
-      { name: 'bad', url: URL_OF, headers: { Host: 'x' } },
-      ['/headers/Host invalid'],
-    ],
-    [
-      'a mapping to who asks',
+      'a mapping to the Authorization header',
       { name: 'bad', url: URL_OF, headerMapping: { a: 'Authorization' } },
       ['/headerMapping/a invalid'],
     ],
-    ['an auth that is none', { name: 'bad', url: URL_OF, auth: { type: 'magic' } }, ['/auth/type invalid']],
+    ['an unknown auth type', { name: 'bad', url: URL_OF, auth: { type: 'magic' } }, ['/auth/type invalid']],
     [
       'an auth without its secret',
       { name: 'bad', url: URL_OF, auth: { type: 'bearer' } },
       ['/auth/token invalid'],
     ],
     [
-      'an auth with too much',
+      'an auth with an extra member',
       { name: 'bad', url: URL_OF, auth: { type: 'bearer', token: 't', value: 'v' } },
       ['/auth/value invalid'],
     ],
     [
-      'a schema of no object',
+      'a schema that is not of an object',
       { name: 'bad', url: URL_OF, inputSchema: { type: 'string' } },
       ['/inputSchema invalid'],
     ],
     [
-      'a schema that is none',
+      'an invalid schema',
       { name: 'bad', url: URL_OF, inputSchema: { type: 'object', properties: { a: { type: 'strin' } } } },
       ['/inputSchema invalid'],
     ],
     [
-      'an outputSchema that is none',
+      'an invalid outputSchema',
       { name: 'bad', url: URL_OF, output_schema: { type: 'object', properties: { a: { $ref: '#/x' } } } },
       ['/output_schema invalid'],
     ],
     [
-      'a schema without what its url needs',
+      'a schema without an argument of its URL',
       { name: 'bad', url: `${URL_OF}/{id}`, inputSchema: { type: 'object' } },
       ['/inputSchema invalid'],
     ],
-    ['a filter that is none', { name: 'bad', url: URL_OF, filter: 'a[' }, ['/filter invalid']],
-    ['a filter with no such function', { name: 'bad', url: URL_OF, filter: 'nope(a)' }, ['/filter invalid']],
-    ['no time', { name: 'bad', url: URL_OF, timeoutMs: 0 }, ['/timeoutMs invalid']],
-    ['too many bytes', { name: 'bad', url: URL_OF, maxBytes: 1e12 }, ['/maxBytes invalid']],
-    ['half a byte', { name: 'bad', url: URL_OF, maxBytes: 1.5 }, ['/maxBytes invalid']],
+    ['an invalid filter', { name: 'bad', url: URL_OF, filter: 'a[' }, ['/filter invalid']],
     [
-      'a hint that is none',
+      'a filter with an unknown function',
+      { name: 'bad', url: URL_OF, filter: 'nope(a)' },
+      ['/filter invalid'],
+    ],
+    ['a time limit of zero', { name: 'bad', url: URL_OF, timeoutMs: 0 }, ['/timeoutMs invalid']],
+    ['a size limit that is too large', { name: 'bad', url: URL_OF, maxBytes: 1e12 }, ['/maxBytes invalid']],
+    ['a fractional size limit', { name: 'bad', url: URL_OF, maxBytes: 1.5 }, ['/maxBytes invalid']],
+    [
+      'a hint that is not a boolean',
       { name: 'bad', url: URL_OF, annotations: { readOnlyHint: 'yes' } },
       ['/annotations/readOnlyHint invalid'],
     ],
     [
-      'no known annotation',
+      'an unknown annotation',
       { name: 'bad', url: URL_OF, annotations: { mood: true } },
       ['/annotations/mood unknown'],
     ],
     [
-      'several faults',
+      'several errors',
       { name: 'bad', url: '/x', method: 'X', timeoutMs: -1 },
       ['/url invalid', '/method invalid', '/timeoutMs invalid'],
     ],

@@ -1,4 +1,4 @@
-// Results that are used again, and all that keeps them from it.
+// When results are cached and used again, and when they are not.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
@@ -28,7 +28,7 @@ let servers: Readonly<Record<Era, MadeHttp>>;
 const tokens: string[] = [];
 const sessions: LegacySession[] = [];
 
-/** Answers each call with other numbers, written as hardly anybody writes them. */
+/** Answers each call with different numbers, in an unusual notation that must be kept. */
 function counts({ incoming, response, write }: Exchange): boolean {
   if (incoming.method !== 'tools/call') return false;
   answered += 1;
@@ -41,7 +41,7 @@ function counts({ incoming, response, write }: Exchange): boolean {
   return true;
 }
 let answered = 0;
-/** While it is set, calls reach their server and get no answer. */
+/** While set, calls reach their server but get no response. */
 let held: PromiseWithResolvers<void> | undefined;
 
 function hold(): void {
@@ -82,7 +82,7 @@ interface Calling {
   readonly meta?: JsonObject;
   readonly params?: JsonObject;
   readonly id?: Json;
-  /** 0 or 1. */
+  /** Index of the token, 0 or 1. */
   readonly who?: number;
 }
 
@@ -103,7 +103,7 @@ async function call(
 }
 
 /** Whether the second call was answered without the server. */
-async function isKept(name: string, one: Calling, other: Calling = one): Promise<boolean> {
+async function isCached(name: string, one: Calling, other: Calling = one): Promise<boolean> {
   const first = await call(name, one);
   const before = answered;
   const second = await call(name, other);
@@ -115,7 +115,7 @@ async function isKept(name: string, one: Calling, other: Calling = one): Promise
 describe.each(ERAS.flatMap((client) => ERAS.map((server) => ({ client, server }))))(
   'a $client client at a $server server',
   ({ client, server }) => {
-    it('gets the same bytes again, except for the id, and its call is counted', async () => {
+    it('gets the same bytes again except for the id, and the call is counted', async () => {
       const counted = (): Promise<number> =>
         readGauge(assay, 'assay_requests_total', { server, method: 'tools/call', outcome: 'ok' });
       const hits = (): Promise<number> => readGauge(assay, 'assay_cached_calls_total', { server });
@@ -145,18 +145,18 @@ describe('a cached result', () => {
     const one = { args: { n: 1, what } };
     const differing =
       other.args === undefined ? { ...one, ...other } : { args: { ...one.args, ...other.args } };
-    expect(await isKept('legacy_get', one)).toBe(true);
-    expect(await isKept('legacy_get', one, differing)).toBe(false);
+    expect(await isCached('legacy_get', one)).toBe(true);
+    expect(await isCached('legacy_get', one, differing)).toBe(false);
   });
 
   it.each([
-    ['a tool that reaches outside', 'legacy_look'],
-    ['a server that is not trusted', 'untrusted_get'],
-    ['a connection of one client alone', 'private_get'],
+    ['an open-world tool', 'legacy_look'],
+    ['an untrusted server', 'untrusted_get'],
+    ['a connection private to one client', 'private_get'],
     ['a tool that reported an error', 'legacy_fail'],
-    ['a tool that changes something', 'legacy_put'],
+    ['a tool that is not read-only', 'legacy_put'],
   ])('is not used for %s', async (_, name) => {
-    expect(await isKept(name, {})).toBe(false);
+    expect(await isCached(name, {})).toBe(false);
   });
 
   it('is not used after a call to the same server that may have changed something', async () => {
@@ -178,7 +178,7 @@ describe('identical concurrent calls', () => {
       return inFlight === count ? true : undefined;
     });
 
-  it('are one call to their server, but separate for another caller', async () => {
+  it('are sent to their server as one call, but separately for another caller', async () => {
     const args = { of: 'the same time' };
     const before = answered;
     hold();
@@ -206,7 +206,7 @@ describe('identical concurrent calls', () => {
 });
 
 describe('an operator', () => {
-  it('can enable it for each read-only tool, also an open-world one, and for no other', async () => {
+  it('can enable caching per read-only tool, even an open-world one, but for no other tool', async () => {
     const token = await keepToken(home, 'boss', { scopes: ['admin'] });
     const admin = adminClient(assay, token);
     const choose = (tool: string, cacheMs: number | null): Promise<unknown> =>
@@ -215,15 +215,15 @@ describe('an operator', () => {
     await choose('legacy_get', 0);
     const kept = [];
     for (const tool of ['legacy_look', 'legacy_put', 'untrusted_get', 'legacy_get'])
-      kept.push(await isKept(tool, { args: { of: 'operator' } }));
+      kept.push(await isCached(tool, { args: { of: 'operator' } }));
     expect(kept).toEqual([true, false, false, false]);
     await choose('legacy_get', null);
-    expect(await isKept('legacy_get', { args: { of: 'operator' } })).toBe(true);
+    expect(await isCached('legacy_get', { args: { of: 'operator' } })).toBe(true);
   });
 });
 
-describe('without a setting', () => {
-  it('no result is cached', async () => {
+describe('caching', () => {
+  it('is off by default', async () => {
     const plain = await startGateway({
       servers: { s: { type: 'http', url: servers.modern.url, trust: true } },
     });

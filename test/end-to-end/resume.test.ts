@@ -15,8 +15,8 @@ const CHANGED = 'notifications/tools/list_changed';
 const isResponse = (message: Json): boolean => at(message, 'method') === undefined;
 const isChange = (message: Json): boolean => at(message, 'method') === CHANGED;
 
-/** The messages of a call of `steps`: its steps, in order, and its response. */
-function said(messages: readonly Json[]): readonly Json[] {
+/** The texts of the messages of a `steps` call: its steps in order, and its response. */
+function textsOf(messages: readonly Json[]): readonly Json[] {
   return messages.map(
     (one) => at(one, 'params', 'message') ?? at(one, 'result', 'content', 0, 'text') ?? one,
   );
@@ -42,7 +42,7 @@ function callSteps(
   return session.stream('tools/call', { name: 'c_steps', arguments: args, _meta: { progressToken: id } }, id);
 }
 
-/** The id of the nth message on a stream; of the 0th, that of the event before the first. */
+/** The id of the nth message on a stream; for 0, the id of the event before the first message. */
 function idAfter(stream: Stream, count: number): string {
   const before = stream.events.filter(({ data, id }) => data !== '' || id !== undefined);
   const hasPriming = before[0]?.data === '';
@@ -66,14 +66,14 @@ function getAfter(url: string, session: LegacySession, lastEventId: string): Pro
   return send(url, { method: 'GET', headers });
 }
 
-describe('a stream of a legacy session', () => {
+describe('a stream', () => {
   let assay: Gateway;
   beforeAll(async () => {
     assay = await startGateway({ servers: { c: fixture('cancellable'), changer: fixture('changer') } });
     await assay.settled();
   });
 
-  it('has events with ids that are unique in the session', async () => {
+  it('has event ids that are unique in its session', async () => {
     const session = await openSession(assay.url);
     const get = await session.listen();
     const streams = await Promise.all(
@@ -87,7 +87,7 @@ describe('a stream of a legacy session', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('begins for a client of 2025-11-25 with an id, a retry delay and no message', async () => {
+  it('starts with an id, a retry delay and no message for a 2025-11-25 client', async () => {
     const session = await openSession(assay.url);
     const streams = [await session.listen(), await callSteps(session, 'a', { steps: 1, intervalMs: 1 })];
     for (const stream of streams) {
@@ -96,7 +96,7 @@ describe('a stream of a legacy session', () => {
     }
   });
 
-  it.each(['2025-03-26', '2025-06-18'])('never has an empty event for a client of %s', async (version) => {
+  it.each(['2025-03-26', '2025-06-18'])('never has an empty event for a %s client', async (version) => {
     const session = await openSession(assay.url, { version });
     const stream = await callSteps(session, 'a', { steps: 2, intervalMs: 5 });
     await stream.ended;
@@ -113,7 +113,7 @@ describe('a stream of a legacy session', () => {
     ['2025-06-18', 1],
     ['2025-11-25', 0],
   ])(
-    'of %s that breaks after its nth message continues with the next, for every n',
+    'of a %s client continues with the next message, whichever message it broke after',
     async (version, first) => {
       const session = await openSession(assay.url, { version });
       const counts = Array.from({ length: 6 - first }, (_, index) => first + index).slice(0, -1);
@@ -124,28 +124,28 @@ describe('a stream of a legacy session', () => {
           const stream = await callSteps(session, who, { steps: 4, intervalMs: 60 });
           const resumed = await session.resume(await cutAfter(stream, count));
           await resumed.ended;
-          expect(said(resumed.messages())).toEqual(whole.slice(count));
+          expect(textsOf(resumed.messages())).toEqual(whole.slice(count));
         }),
       );
     },
   );
 
-  it('that breaks at each message loses and repeats nothing', async () => {
+  it('loses and repeats nothing if it breaks at each message', async () => {
     const session = await openSession(assay.url);
     let stream = await callSteps(session, 'again', { steps: 5, intervalMs: 80 });
-    const heard: Json[] = [];
-    while (!heard.some((one) => one === '"again" took 5 steps')) {
+    const received: Json[] = [];
+    while (!received.some((one) => one === '"again" took 5 steps')) {
       const lastEventId = await cutAfter(stream, 1);
-      heard.push(...said(stream.messages().slice(0, 1)));
-      if (heard.length < 6) stream = await session.resume(lastEventId);
+      received.push(...textsOf(stream.messages().slice(0, 1)));
+      if (received.length < 6) stream = await session.resume(lastEventId);
     }
-    expect(heard).toEqual(wholeOf('again', 5));
+    expect(received).toEqual(wholeOf('again', 5));
   });
 
-  it('that breaks without a message in between continues where it was', async () => {
+  it('continues where it was if it breaks again before the next message', async () => {
     const session = await openSession(assay.url);
     let stream = await callSteps(session, 'quiet', { steps: 1, intervalMs: 600 });
-    // Its head comes with its first event, so it is broken from then on.
+    // The response headers arrive with the first event, so the stream can only be cut after it.
     let lastEventId = await cutAfter(stream, 1);
     for (let time = 0; time < 3; time += 1) {
       stream = await session.resume(lastEventId);
@@ -153,7 +153,7 @@ describe('a stream of a legacy session', () => {
     }
     stream = await session.resume(lastEventId);
     await stream.ended;
-    expect(said(stream.messages())).toEqual(['"quiet" took 1 steps']);
+    expect(textsOf(stream.messages())).toEqual(['"quiet" took 1 steps']);
   });
 
   it('delivers the response of a call that ended while disconnected, as often as requested', async () => {
@@ -164,11 +164,11 @@ describe('a stream of a legacy session', () => {
     for (let time = 0; time < 3; time += 1) {
       const resumed = await session.resume(lastEventId);
       await resumed.ended;
-      expect(said(resumed.messages())).toEqual(wholeOf('away', 2).slice(1));
+      expect(textsOf(resumed.messages())).toEqual(wholeOf('away', 2).slice(1));
     }
   });
 
-  it('that was received completely has nothing more: 204', async () => {
+  it('is answered with 204 if it was received completely', async () => {
     const session = await openSession(assay.url);
     const stream = await callSteps(session, 'whole', { steps: 1, intervalMs: 5 });
     await stream.ended;
@@ -176,7 +176,7 @@ describe('a stream of a legacy session', () => {
     expect([answer.status, answer.text]).toEqual([204, '']);
   });
 
-  it('of a call cancelled by its client has ended, too', async () => {
+  it('ends when its client cancels the call, and is then answered with 204', async () => {
     const session = await openSession(assay.url);
     const stream = await callSteps(session, 'cancelled', { steps: 100, intervalMs: 20 });
     await stream.next('a step', () => true);
@@ -187,7 +187,7 @@ describe('a stream of a legacy session', () => {
     expect((await getAfter(assay.url, session, last)).status).toBe(204);
   });
 
-  it('is refused with 400 if the id is invalid, of no event, or of another session', async () => {
+  it('is refused with 400 if the id is invalid, unknown, or from another session', async () => {
     const [session, other] = await Promise.all([openSession(assay.url), openSession(assay.url)]);
     const streams = await Promise.all(
       [session, other].map((one) => callSteps(one, 'same', { steps: 1, intervalMs: 5 })),
@@ -204,7 +204,7 @@ describe('a stream of a legacy session', () => {
     expect([answer.status, codeOf(answer)]).toEqual([404, 'SESSION_UNKNOWN']);
   });
 
-  it('is resumed next to the GET stream: neither replaces the other, and each message is sent on one', async () => {
+  it('can be resumed alongside the GET stream, and each message is sent on only one of them', async () => {
     const session = await openSession(assay.url);
     const get = await session.listen();
     const stream = await callSteps(session, 'beside', { steps: 4, intervalMs: 150 });
@@ -212,7 +212,7 @@ describe('a stream of a legacy session', () => {
     await session.call('changer_grow');
     await get.next('list_changed', isChange);
     await resumed.ended;
-    expect(said(resumed.messages())).toEqual(wholeOf('beside', 4).slice(1));
+    expect(textsOf(resumed.messages())).toEqual(wholeOf('beside', 4).slice(1));
     expect(get.messages().map(isChange)).toEqual([true]);
   });
 
@@ -224,10 +224,10 @@ describe('a stream of a legacy session', () => {
     await stream.ended;
     await newer.ended;
     expect(stream.messages().some(isResponse)).toBe(false);
-    expect(said(newer.messages())).toEqual(wholeOf('newer', 6).slice(1));
+    expect(textsOf(newer.messages())).toEqual(wholeOf('newer', 6).slice(1));
   });
 
-  it('of the GET delivers what was sent since it broke, once', async () => {
+  it('opened with GET delivers what was sent since it broke, once', async () => {
     const own = await startGateway({ servers: { changer: fixture('changer') } });
     await own.settled();
     const session = await openSession(own.url);
@@ -248,19 +248,19 @@ describe('a stream of a legacy session', () => {
         ? true
         : undefined,
     );
-    // The last change is announced a moment later, and is not to come after the client is back.
+    // The last change is announced a moment later, and must not arrive after the client is back.
     await sleep(500);
     const resumed = await session.resume(lastEventId);
     await resumed.next('list_changed', isChange);
     await sleep(200);
     expect(resumed.messages().map(isChange)).toEqual([true]);
-    const anew = await session.listen();
+    const fresh = await session.listen();
     await resumed.ended;
     await sleep(200);
-    expect(anew.messages()).toEqual([]);
+    expect(fresh.messages()).toEqual([]);
   });
 
-  it('of a modern client has no ids, and cannot be resumed', async () => {
+  it('of a modern client has no event ids and cannot be resumed', async () => {
     const stream = await modernStream(assay.url, 'tools/call', {
       params: { name: 'c_steps', arguments: { steps: 2, intervalMs: 20 } },
       meta: { progressToken: 1 },
@@ -285,7 +285,7 @@ describe('an official client with broken connections', () => {
   });
 
   it.each(OFFICIAL.filter(({ label }) => label === '1.x' || label === '2.x legacy'))(
-    '$label, during calls, gets the rest of each and its result',
+    'gets the rest of the progress and the result of each interrupted call: $label',
     async ({ connect }) => {
       const breaking = [1, 2, 3].map(async (when) => {
         const line = await openLine(assay.port);
@@ -303,25 +303,25 @@ describe('an official client with broken connections', () => {
     },
   );
 
-  it('is notified of a list change that it missed', async () => {
+  it('is notified once of a list change that it missed', async () => {
     const line = await openLine(assay.port);
     const client = await connectClient({ url: line.url }, 'legacy');
-    let heard = 0;
+    let received = 0;
     client.setNotificationHandler('notifications/tools/list_changed', () => {
-      heard += 1;
+      received += 1;
     });
     const session = await openSession(assay.url);
     await sleep(300);
     line.cut();
     await session.call('changer_grow');
-    await until('it hears', () => (heard > 0 ? true : undefined));
+    await until('it hears', () => (received > 0 ? true : undefined));
     await sleep(1_500);
-    expect(heard).toBe(1);
+    expect(received).toBe(1);
   });
 });
 
 describe('a flood of unread events', () => {
-  it('is limited: the newest are kept, and a returning client learns how many are missing', async () => {
+  it('is cut to the newest ones, and a returning client learns how many are missing', async () => {
     const assay = await startGateway({
       servers: { c: fixture('cancellable') },
       settings: { settings: { 'limits.replayBytes': 20_000 } },

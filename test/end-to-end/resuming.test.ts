@@ -22,13 +22,13 @@ import { openSession, textOf } from '../support/legacy.ts';
 import { startShared, type SharedAssay } from '../support/shared-assay.ts';
 import { modernBody, modernHeaders, modernSend } from '../support/modern.ts';
 
-/** Soon, for tests that do not ask how long Assay waits. */
+/** A short retry delay, for tests that do not measure how long Assay waits. */
 const SOON = 'retry: 10\n\n';
 
 let shared: Promise<SharedAssay> | undefined;
 let servers = 0;
 
-/** A new server, and the endpoint of this file's Assay that shows only it. */
+/** Starts a server and adds it to the shared Assay; returns the endpoint that lists only this server. */
 async function start(
   options: CuttingOptions,
   timeoutMs = 20_000,
@@ -48,7 +48,7 @@ async function addServer(entry: JsonObject): Promise<Pick<Gateway, 'url' | 'stde
 
 const callsOf = (server: Cutting): number => server.seen.filter((one) => one.method === 'tools/call').length;
 
-/** Calls the tool; returns everything received, each message as a word. */
+/** Calls the tool; returns all messages received, each reduced to one value. */
 async function call(assay: Pick<Gateway, 'url'>, args: Json = {}): Promise<readonly unknown[]> {
   const answer = await modernSend(assay.url, 'tools/call', {
     params: { name: 'slow', arguments: args },
@@ -76,22 +76,19 @@ const play =
 /** The first `count` remaining events. */
 const some = ({ rest }: Connection, count: number): string => rest.slice(0, count).map(eventText).join('');
 
-describe.concurrent('a legacy server whose call stream ends too early', () => {
+describe.concurrent('a call stream that a legacy server ends too early', () => {
   for (const ending of ['end', 'cut'] as const)
-    it.each([1, 2, 3, 4])(
-      `(${ending}) after event %i is asked to resume, and nothing is lost`,
-      async (count) => {
-        const { server, assay } = await start({
-          play: play((one) => (one.nth === 0 ? [SOON + some(one, count), ending] : [some(one, 9), 'end'])),
-        });
-        expect(await call(assay)).toEqual(WHOLE);
-        expect(callsOf(server)).toBe(1);
-        const ids = server.resumed.filter((id) => id !== undefined);
-        expect(ids).toEqual([expect.stringMatching(new RegExp(`-${count - 1}$`))]);
-      },
-    );
+    it.each([1, 2, 3, 4])(`is resumed without loss (${ending} after event %i)`, async (count) => {
+      const { server, assay } = await start({
+        play: play((one) => (one.nth === 0 ? [SOON + some(one, count), ending] : [some(one, 9), 'end'])),
+      });
+      expect(await call(assay)).toEqual(WHOLE);
+      expect(callsOf(server)).toBe(1);
+      const ids = server.resumed.filter((id) => id !== undefined);
+      expect(ids).toEqual([expect.stringMatching(new RegExp(`-${count - 1}$`))]);
+    });
 
-  it('repeatedly, at each event and within each, is asked until the response arrives', async () => {
+  it('is resumed until the response arrives, even if it breaks at each event and within each', async () => {
     const { server, assay } = await start({
       play: play((one) => {
         const next = one.rest[1];
@@ -103,7 +100,7 @@ describe.concurrent('a legacy server whose call stream ends too early', () => {
     expect([callsOf(server), tails]).toEqual([1, ['0', '1', '2', '3']]);
   });
 
-  it('and that repeats earlier events has them delivered once', async () => {
+  it('delivers each event once, even if the server repeats earlier ones', async () => {
     const { assay } = await start({
       play: play((one) => {
         const all = one.nth === 0 ? one.rest : undefined;
@@ -115,7 +112,7 @@ describe.concurrent('a legacy server whose call stream ends too early', () => {
     expect(await call(assay)).toEqual(WHOLE);
   });
 
-  it('is also asked again while it is down for a moment', async () => {
+  it('is resumed even if the server is down for a moment', async () => {
     const { server, assay } = await start({
       play: (one) => {
         if (one.nth === 0) streamed(one.response, SOON + some(one, 2), 'cut');
@@ -128,7 +125,7 @@ describe.concurrent('a legacy server whose call stream ends too early', () => {
     expect(callsOf(server)).toBe(1);
   });
 
-  it('serves several concurrent calls, each with its own stream', async () => {
+  it('is resumed for each of several concurrent calls', async () => {
     const { server, assay } = await start({
       play: play((one) => (one.nth < 3 ? [SOON + some(one, 1), 'cut'] : [some(one, 9), 'end'])),
     });
@@ -137,7 +134,7 @@ describe.concurrent('a legacy server whose call stream ends too early', () => {
     expect(callsOf(server)).toBe(20);
   });
 
-  it('gets the delay that it asks for before it is asked again', async () => {
+  it('is resumed after the delay that the server asks for', async () => {
     const times: number[] = [];
     const { assay } = await start({
       play: play((one) => {
@@ -170,7 +167,7 @@ describe.concurrent('a call on a broken stream fails', () => {
     expect([callsOf(server), server.resumed]).toEqual([1, [undefined]]);
   });
 
-  it('if the id is withdrawn, or cannot be sent', async () => {
+  it('if the event id was reset, or cannot be sent', async () => {
     for (const id of ['', 'caf\u00e9', ' ', 'x'.repeat(2_000)]) {
       const { server, assay } = await start({
         play: play((one) => [`${some(one, 1)}id: ${id}\ndata: \n\n`, 'cut']),
@@ -223,7 +220,7 @@ describe.concurrent('a call on a broken stream fails', () => {
     expect(server.resumed).toHaveLength(length);
   });
 
-  it('when its client disconnects, and the server is notified, while Assay waits and while it listens', async () => {
+  it('when its client disconnects while Assay waits or listens, and the server is notified', async () => {
     for (const text of ['retry: 60000\n', SOON]) {
       const server = await startCutting({
         play: play((one) => [text + some(one, 1), one.nth === 0 ? 'cut' : 'open']),
@@ -252,7 +249,7 @@ describe.concurrent("a legacy server's GET stream", () => {
   const note = (data: string): string =>
     JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } });
 
-  it('is resumed where it was, after the delay that the server asks for, without repetition', async () => {
+  it('is resumed where it was, after the delay that the server asks for, without duplicates', async () => {
     const times: number[] = [];
     const events = ['a', 'b', 'c'].map((id) => ({ id: `own-${id}`, data: note(`said ${id}`) }));
     const { server, assay } = await start({
@@ -260,7 +257,7 @@ describe.concurrent("a legacy server's GET stream", () => {
       listen: (request, response) => {
         times.push(Date.now());
         const nth = times.length;
-        // The second time it repeats earlier events; the third time it continues to the end.
+        // The second stream repeats an earlier event; the third one continues to the end.
         if (nth === 1)
           streamed(response, `retry: 600\n${eventText(events[0] ?? { id: '', data: '' })}`, 'end');
         else if (nth === 2) streamed(response, events.slice(0, 2).map(eventText).join(''), 'cut');
@@ -274,7 +271,7 @@ describe.concurrent("a legacy server's GET stream", () => {
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(590);
   });
 
-  it('starts afresh if the server no longer knows the event', async () => {
+  it('starts over if the server no longer knows the event', async () => {
     let streams = 0;
     const { server } = await start({
       play: () => undefined,
@@ -289,7 +286,7 @@ describe.concurrent("a legacy server's GET stream", () => {
 });
 
 describe.concurrent('an official server with an event store', () => {
-  /** Keeps events in memory, as the examples of the SDK do. */
+  /** Keeps events in memory, like the examples of the SDK. */
   class Events {
     readonly #all: { readonly id: string; readonly stream: string; readonly message: JSONRPCMessage }[] = [];
     storeEvent(stream: string, message: JSONRPCMessage): Promise<string> {
@@ -355,7 +352,7 @@ describe.concurrent('an official server with an event store', () => {
     return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
   }
 
-  it("that closes a call's stream is polled for its response", async () => {
+  it("is polled for the response if it closes a call's stream", async () => {
     const { url } = await addServer({ type: 'http', url: await startOfficial() });
     const session = await openSession(url);
     expect(await Promise.all([1, 2, 3].map(() => session.call('poll')))).toEqual(Array(3).fill('polled'));
@@ -365,7 +362,7 @@ describe.concurrent('an official server with an event store', () => {
       _meta: { progressToken: 'p' },
     });
     await stream.ended;
-    const told = stream.messages();
-    expect(told.map((one) => at(one, 'params', 'progress') ?? textOf(one))).toEqual([1, 2, 'polled']);
+    const messages = stream.messages();
+    expect(messages.map((one) => at(one, 'params', 'progress') ?? textOf(one))).toEqual([1, 2, 'polled']);
   });
 });

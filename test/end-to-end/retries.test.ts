@@ -1,4 +1,4 @@
-// Calls whose connection is lost before, during and after the work of their tool.
+// Calls whose connection is lost before, while, or after their tool runs.
 import type { ServerResponse } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient } from '../support/admin.ts';
@@ -23,7 +23,7 @@ import { startMade, type Era, type Exchange } from '../fixtures/http-made.ts';
 
 const dir = tempDir();
 const ERAS = ['legacy', 'modern'] as const;
-/** The stdio server that breaks off calls of one client at one moment: one that ended too often is not started again at once. */
+/** A separate stdio server for each client and moment, because one that ends too often is not restarted at once. */
 const stdioNamed = (moment: Moment, client: Era): string => `s-${moment}-${client}`;
 
 let assay: Gateway;
@@ -49,7 +49,7 @@ beforeAll(async () => {
   session = await openSession(assay.url);
 });
 
-/** Disconnects without a response, within a response, or like a proxy whose server is gone. */
+/** Disconnects without a response or within one, or responds like a proxy whose server is gone. */
 function breaksOff({ incoming, response }: Exchange): boolean {
   if (incoming.method !== 'tools/call') return false;
   const moment = workOn(incoming, dir);
@@ -68,7 +68,7 @@ function cutShort(response: ServerResponse): void {
 interface Calling {
   readonly client?: Era;
   readonly moment?: Moment;
-  /** How many of its first calls are broken off. */
+  /** How many calls are cut off before one succeeds. */
   readonly breaks?: number;
 }
 
@@ -101,10 +101,10 @@ const CASES = MOMENTS.flatMap((moment) =>
   ),
 );
 
-describe.concurrent.each(CASES)('$server, a $client client, a connection lost $moment the work:', (given) => {
+describe.concurrent.each(CASES)('a $client call to $server that is cut off $moment the work', (given) => {
   const { server, ...calling } = given;
 
-  it('retries an idempotent and a read-only tool, and runs a tool that is neither at most once', async () => {
+  it('is retried for an idempotent or read-only tool; any other tool runs at most once', async () => {
     for (const tool of ['set', 'read']) {
       const { answer, arrived } = await call(`${server}_${tool}`, calling);
       expect([tool, at(answer, 'error'), arrived]).toEqual([tool, undefined, 2]);
@@ -115,15 +115,15 @@ describe.concurrent.each(CASES)('$server, a $client client, a connection lost $m
   });
 });
 
-describe('a call that is not retried', () => {
-  it('reports that its effect is unknown, and what to do', async () => {
+describe('a call to an untrusted server', () => {
+  it('is not retried, and reports that its effect is unknown and what to do', async () => {
     const { answer } = await call('untrusted_add');
     expect(at(answer, 'error', 'message')).toBe(
       'Server "untrusted" ended before it responded: exited with code 7. It is unknown whether the call took effect. It was not sent again, because the tool is not known to be idempotent: check its effect before you repeat it.',
     );
   });
 
-  it('includes every call of an untrusted server, whatever it declares', async () => {
+  it('is not retried, even if the tool is declared read-only or idempotent', async () => {
     for (const tool of ['untrusted_set', 'untrusted_read']) {
       const { answer, arrived } = await call(tool);
       expect(at(answer, 'error')).toMatchObject(ENDED_ONCE);
@@ -133,7 +133,7 @@ describe('a call that is not retried', () => {
 });
 
 describe('a call that fails each time', () => {
-  it('is retried three times over HTTP, and says so', async () => {
+  it('is retried three times over HTTP, and reports how often it was sent', async () => {
     const again = { server: 'h-legacy', outcome: 'failed' };
     const before = await readGauge(assay, 'assay_retries_total', again);
     const { answer, arrived } = await call('h-legacy_set', { moment: 'before', breaks: 9 });
@@ -146,7 +146,7 @@ describe('a call that fails each time', () => {
     expect(await readGauge(assay, 'assay_retries_total', again)).toBe((before || 0) + 3);
   });
 
-  it('ends a process twice at most', async () => {
+  it('is sent to a stdio server at most twice', async () => {
     const { answer, arrived } = await call('stubborn_read', { breaks: 9 });
     expect(at(answer, 'error', 'data', 'sent')).toEqual({ effect: 'unknown', times: 2, mayRepeat: true });
     expect(arrived).toBe(2);
@@ -154,7 +154,7 @@ describe('a call that fails each time', () => {
 });
 
 describe('an approved call whose connection was lost', () => {
-  it('is repeated by its client without another question, once and with the same arguments only', async () => {
+  it('can be repeated without another approval, but only once and with the same arguments', async () => {
     const home = tempDir();
     const token = await keepToken(home, 'boss', { scopes: ['admin'] });
     const made = await startMade({ era: 'modern', tools: BREAKING_TOOLS, own: breaksOff });

@@ -1,4 +1,4 @@
-// POST /tools/{id}/run: an operator's call of a tool, and who may approve it.
+// POST /tools/{id}/run: an operator calls a tool, and who may approve that call.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
@@ -50,7 +50,7 @@ async function signedIn(): Promise<Headers> {
   return { origin, 'sec-fetch-site': 'same-origin', cookie: cookie.split(';')[0] ?? '' };
 }
 
-it('returns the result, and is recorded under the name of its token', async () => {
+it('a run returns the result, and is recorded under the name of its token', async () => {
   const stream = await run('plain.echo', { text: 'hello' });
   expect([stream.status, stream.headers['content-type']]).toEqual([200, 'text/event-stream']);
   expect(await resultIn(stream)).toEqual({ content: [{ type: 'text', text: '{"text":"hello"}' }] });
@@ -64,7 +64,7 @@ it('returns the result, and is recorded under the name of its token', async () =
   ]);
 });
 
-it('relays progress, an error of the server, and a refusal', async () => {
+it('a run relays progress, errors from the server, and refusals', async () => {
   const steps = await run('slow.steps', { steps: 2, intervalMs: 1, who: 'me' });
   await resultIn(steps);
   expect(steps.messages().slice(0, 2)).toEqual([
@@ -82,7 +82,7 @@ it('relays progress, an error of the server, and a refusal', async () => {
   expect(await resultIn(refused)).toMatchObject({ code: 'TOOL_DISABLED', title: 'Tool disabled' });
 });
 
-it('requires the scope admin and a known tool, and accepts a cookie only from the pages', async () => {
+it('a run requires the scope admin and valid input, and accepts a cookie only from the pages', async () => {
   const reader = adminClient(assay, await keepToken(home, 'reader', { scopes: ['read', 'mcp', 'execute'] }));
   expect([
     verdictOf(await reader.post('/tools/plain.echo/run', {})),
@@ -103,7 +103,7 @@ it('requires the scope admin and a known tool, and accepts a cookie only from th
   ]);
 });
 
-it('is cancelled at the server when its reader closes the connection, and when its token is revoked', async () => {
+it('a run is cancelled at the server when its client disconnects or its token is revoked', async () => {
   const seen = async (): Promise<Json> => {
     const result = await resultIn(await run('slow.seen', {}));
     return JSON.parse(textAt(listAt(result, 'content')[0] ?? null, 'text')) as Json;
@@ -125,7 +125,7 @@ it('is cancelled at the server when its reader closes the connection, and when i
 });
 
 describe('the approval of a run on the pages', () => {
-  it('is requested even if clients confirm elsewhere, and given by the same browser session only', async () => {
+  it('is required even if clients ask for approvals, and refused from other sessions of the same token', async () => {
     const [page, otherPage] = [await signedIn(), await signedIn()];
     const stream = await run('plain.echo', { text: 'asked' }, page);
     const path = `/approvals/${await waitingIn(stream)}/approve`;
@@ -143,7 +143,7 @@ describe('the approval of a run on the pages', () => {
     await resultIn(third);
   });
 
-  it("does not count for an MCP client with the same token, nor can a page answer that client's question", async () => {
+  it('does not apply to an MCP client with the same token, whose calls the page cannot approve or deny', async () => {
     const page = await signedIn();
     const edit = { confirm: 'first', annotations: { destructiveHint: false } };
     expect(verdictOf(await boss.ask('PATCH', '/tools/plain_label', { body: edit }))).toBe('200');
@@ -153,7 +153,7 @@ describe('the approval of a run on the pages', () => {
     expect(verdictOf(await anyone.post(`/approvals/${id}/approve`, { scope: 'always' }, page))).toBe('200');
     await resultIn(stream);
     await boss.ask('PATCH', '/preferences', { body: { approvals: 'gateway' } });
-    // For good at the pages: no question.
+    // Approved permanently on the pages, so this run does not ask.
     expect(await resultIn(await run('plain.label', {}, page))).toMatchObject({
       content: [{ text: 'plain' }],
     });

@@ -20,21 +20,21 @@ const COMMANDS: readonly (readonly string[])[] = [
 
 function prepare() {
   const home = tempDir();
-  const diaries = { plain: openEventLog(), other: openEventLog() };
+  const eventLogs = { plain: openEventLog(), other: openEventLog() };
   const config = writeConfig({
-    plain: fixture('plain', [], { env: diaries.plain.env }),
-    other: fixture('plain', [], { env: diaries.other.env }),
+    plain: fixture('plain', [], { env: eventLogs.plain.env }),
+    other: fixture('plain', [], { env: eventLogs.other.env }),
     dead: { command: 'no-such-command-anywhere' },
   });
   const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
     runAssay([...args, '--config', config, '--home', home], { env });
   const starts = (): readonly number[] =>
-    Object.values(diaries).map((eventLog) => eventLog.read('start').length);
+    Object.values(eventLogs).map((eventLog) => eventLog.read('start').length);
   return { home, config, run, starts };
 }
 
-describe('commands next to a running serve', () => {
-  it('print the same through it as without it, and start no server', async () => {
+describe('commands with a running gateway', () => {
+  it('print the same as without it, and start no server', async () => {
     const { home, config, run, starts } = prepare();
     // The first run starts all servers, so that later ones know their tools.
     await run(['tools', '--refresh']);
@@ -81,7 +81,7 @@ describe('commands next to a running serve', () => {
     expect(made.countOf('tools/call')).toBe(1);
   });
 
-  it('ignore a gateway of another config or version, and say so at debug level', async () => {
+  it('ignore a gateway with another config or version, and log that at debug level', async () => {
     const { home, config, run } = prepare();
     const other = writeConfig({ elsewhere: fixture('plain') });
     await startGateway({ home, config: other });
@@ -96,7 +96,7 @@ describe('commands next to a running serve', () => {
   });
 });
 
-describe('commands without a running serve', () => {
+describe('commands without a running gateway', () => {
   it('start only the servers that they need', async () => {
     const { run, starts } = prepare();
     expect((await run(['call', 'plain_add', '{"a":1,"b":2}'])).stdout).toBe('3\n');

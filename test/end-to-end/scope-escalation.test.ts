@@ -11,7 +11,7 @@ import { tempDir } from '../support/paths.ts';
 import { saveSetting, tryStore, valueOf } from '../support/store-values.ts';
 import { untilLogged } from '../support/endings.ts';
 
-/** Values that every setting of `startup` would take. */
+/** A valid value for each setting that can be changed only at startup. */
 const WANTED: Readonly<Partial<Record<SettingKey, string | number | boolean>>> = {
   'mcp.access': 'token',
   'mcp.sse': true,
@@ -28,7 +28,7 @@ const MODULE = join(tempDir(), 'attack.mjs');
 writeFileSync(MODULE, 'export function attack() { return 1; }\n');
 const STDIO = { command: 'sh', args: ['-c', 'true'] };
 const FILE = '/etc/hostname';
-/** An uploaded document that would read a file of this machine. */
+/** An uploaded document that refers to a file of this machine. */
 const FILE_REFERENCE = JSON.stringify({
   openapi: '3.1.0',
   servers: [{ url: 'https://a.example' }],
@@ -39,7 +39,7 @@ const bundleOf = (members: object): object => ({ bundle: { assay: 1, ...members 
 
 type Attack = readonly [method: string, path: string, body: unknown, verdict: string];
 
-/** Every operation that writes, and the bodies by which a token with only `admin` might gain more than it has. */
+/** Every write operation, with the bodies through which a token with only `admin` might gain more rights. */
 const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
   registerGateway: [
     ['POST', '/gateways', { name: 'x', ...STDIO }, '403 SCOPE_MISSING'],
@@ -50,7 +50,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ['POST', '/gateways', { name: 'x', openapi: `http:${FILE}` }, '403 SCOPE_MISSING'],
     ['POST', '/gateways', { name: 'x', openapi: `file://${FILE}` }, '403 SCOPE_MISSING'],
     ['POST', '/gateways', { name: 'x', document: FILE_REFERENCE }, '422 BODY_INVALID'],
-    // A variable of the environment would reveal the operator's token to the named server.
+    // Expanding the environment variable would reveal the operator's token to the server.
     ['POST', '/gateways', { name: 'x', url: 'https://a.example/${ASSAY_TOKEN}' }, '422 BODY_INVALID'],
   ],
   previewDocument: [
@@ -65,7 +65,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ['PUT', '/gateways/made', { command: null, url: 'https://a.example' }, '403 SCOPE_MISSING'],
     ['PUT', '/gateways/far', { url: null, ...STDIO }, '403 SCOPE_MISSING'],
     ['PUT', '/gateways/far', { url: null, openapi: FILE }, '403 SCOPE_MISSING'],
-    // A credential for one server is sent to no other.
+    // A credential for one server must not be sent to another.
     ['PUT', '/gateways/far', { url: 'https://attacker.example/mcp' }, '422 BODY_INVALID'],
   ],
   patchGateway: [
@@ -104,7 +104,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     const body = bundleOf({ [String(list)]: [{ name: 'x', entry, ...ENTRY }] });
     return ['POST', '/import', body, '403 SCOPE_MISSING'];
   }),
-  // Deleting, switching, describing and reading.
+  // These only delete, switch, describe or read.
   deleteGateway: 'gains nothing',
   refreshGateway: 'gains nothing',
   restartGateway: 'gains nothing',
@@ -149,14 +149,14 @@ const rows = Object.entries(ATTACKS).flatMap(([id, attacks]) =>
 );
 
 describe('a token with only the scope admin', () => {
-  it.each(rows)('gains nothing by $id: $method $path $body', async ({ method, path, body, verdict }) => {
+  it.each(rows)('gains nothing through $id: $method $path $body', async ({ method, path, body, verdict }) => {
     const before = await lastingState();
     const answer = await instance.limited.ask(method, path.replace('WEATHER', weather), { body });
     expect(verdictOf(answer)).toBe(verdict);
     expect(await lastingState()).toEqual(before);
   });
 
-  it('is tested here against every operation that writes', async () => {
+  it('is tested against every write operation', async () => {
     const document = (await instance.admin.get('/openapi.json')).json();
     const paths = at(document, 'paths');
     const ids = Object.values(isObject(paths) ? paths : {}).flatMap((item) =>
@@ -167,19 +167,19 @@ describe('a token with only the scope admin', () => {
     expect(ids.toSorted()).toEqual(Object.keys(ATTACKS).toSorted());
   });
 
-  it('is tested with every setting of this kind', () => {
+  it('is tested with every startup setting', () => {
     const startup = Object.entries(SETTINGS).filter(([, { changedBy }]) => changedBy === 'startup');
     expect(startup.map(([key]) => key)).toEqual(Object.keys(WANTED));
   });
 
-  it('is told where a setting is set that it may not change', async () => {
+  it('is refused a startup setting, with an error that says where to set it', async () => {
     const answer = await instance.limited.put('/preferences', { 'auth.issuer': 'https://attacker.example' });
     expect(at(answer.json(), 'detail')).toBe(
       'The setting "auth.issuer" controls access to Assay or the addresses it may reach, so it cannot be changed over the API. Set ASSAY_AUTH_ISSUER, or settings["auth.issuer"] in the config file, and restart Assay.',
     );
   });
 
-  it('cannot import any of these settings in a bundle; the plan shows the current and the requested value', async () => {
+  it('cannot import startup settings in a bundle; the plan shows the current and the requested value', async () => {
     for (const apply of [false, true]) {
       const answer = await instance.limited.post('/import', {
         bundle: { assay: 1, preferences: { ...WANTED, 'limits.drainMs': 1_234 } },
@@ -209,7 +209,7 @@ describe('a token with only the scope admin', () => {
   });
 });
 
-it('a setting stored by an earlier version is ignored, shown everywhere, and can be deleted', async () => {
+it('a startup setting stored by an earlier version is ignored with a warning, and can be deleted', async () => {
   const home = tempDir();
   const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
   const auditEvent = { atMs: 1, subject: 'x', action: 'preference.update', before: 0, after: 1 } as const;
@@ -220,7 +220,7 @@ it('a setting stored by an earlier version is ignored, shown everywhere, and can
   const warning =
     'The stored value of mcp.access is ignored: this setting is read from the environment and the config file only. Set ASSAY_MCP_ACCESS, or settings[\\"mcp.access\\"] in the config file if you want it, and delete the stored value with PATCH /preferences {\\"mcp.access\\": null}.';
   await untilLogged(assay, warning);
-  // The endpoint is open, as nothing restricted it at the start.
+  // The endpoint is open because nothing restricted it at startup.
   const ping = await send(assay.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
@@ -242,7 +242,7 @@ it('a setting stored by an earlier version is ignored, shown everywhere, and can
   expect(await preference()).not.toHaveProperty('ignored');
 });
 
-/** All that lasts, as far as it can be seen. */
+/** All persistent state that the API shows. */
 async function lastingState(): Promise<readonly string[]> {
   const { admin } = instance;
   const paths = ['/export', '/tokens', '/preferences', '/activity?limit=1'];

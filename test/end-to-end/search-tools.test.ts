@@ -25,7 +25,7 @@ describe.each([
   ['HTTP, legacy', () => overHttp({ servers: SERVERS, path: '/search' }, 'legacy')],
   ['HTTP, modern', () => overHttp({ servers: SERVERS, path: '/search' }, 'modern')],
   ['stdio', () => overStdio({ servers: SERVERS, view: { search: true } }, 'legacy')],
-] as const)('over %s', (_, open) => {
+] as const)('tool search over %s', (_, open) => {
   let model: Model;
   beforeAll(async () => {
     model = await open();
@@ -46,7 +46,7 @@ describe.each([
     expect((await model.call('call_tool', { name: 'other.b.c' })).text).toBe('other:b.c');
   });
 
-  it('reports what is wrong with a name or arguments, and how a tool is called', async () => {
+  it('reports unknown names, invalid arguments and empty results, and how to call a tool', async () => {
     for (const tool of ['describe_tool', 'call_tool'])
       expect(await model.call(tool, { name: 'plain.ad' })).toMatchObject({
         isError: true,
@@ -61,7 +61,7 @@ describe.each([
 });
 
 describe.for(ASKABLE)('a client $label', ({ connect }) => {
-  it('is asked by a tool that it calls through call_tool', async () => {
+  it('receives the elicitation of a tool that it calls through call_tool', async () => {
     const asking = await startAsking('modern');
     endLater(() => asking.close());
     const { url } = await overHttp({ servers: { m: { url: asking.url } }, path: '/search' }, 'modern');

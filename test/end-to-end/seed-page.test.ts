@@ -1,4 +1,4 @@
-// A page on tool annotations, written for another gateway: everything that its readers run and write works here as
+// A page on tool annotations, written for another gateway: every command and body on it works here as
 // described.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -27,17 +27,17 @@ const BLOCKS: readonly Block[] = [...PAGE.matchAll(/```(bash|json)\n([^]*?)\n```
   }),
 );
 
-let world: RestWorld;
+let setup: RestWorld;
 const ids = { tool_id: '', discovered_tool_id: '' };
 beforeAll(async () => {
-  world = await openRestWorld({ servers: { plain: fixture('plain') } });
-  const tools = (await world.admin.get('/tools?server=plain&text=echo')).json();
+  setup = await openRestWorld({ servers: { plain: fixture('plain') } });
+  const tools = (await setup.admin.get('/tools?server=plain&text=echo')).json();
   ids.discovered_tool_id = textAt(tools, 'tools', 0, 'id');
 });
 
-/** The output of a block of commands, run by bash and curl like a reader would, response by response. */
+/** Runs a block of commands with bash and curl, as a reader would, and returns each response. */
 async function answersOf({ text }: Block): Promise<readonly Json[]> {
-  const { assay, token } = world;
+  const { assay, token } = setup;
   const filled = text
     .replaceAll('{tool_id}', ids.tool_id)
     .replaceAll('{discovered_tool_id}', ids.discovered_tool_id);
@@ -45,7 +45,7 @@ async function answersOf({ text }: Block): Promise<readonly Json[]> {
     HOST: `http://127.0.0.1:${assay.port}`,
     TOKEN: token,
   });
-  // Between two answers a line break, which curl leaves out.
+  // curl prints no line break after a response.
   const script = `curl() { command curl -sS "$@" && echo; }\n${filled}`;
   const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { env });
   return stdout.trim().split('\n').map(parseJson);
@@ -60,7 +60,7 @@ const wholeTools = bodies.filter((body) => at(body, 'name') !== undefined);
 const annotated = bodies.filter((body) => at(body, 'name') === undefined);
 
 describe('the commands of the seed page', () => {
-  it('create a tool as described there, and change it', async () => {
+  it('create a tool as described, and change it', async () => {
     const [make, update] = commands;
     const [made = null] = await answersOf(make!);
     expect(made).toMatchObject({
@@ -108,42 +108,42 @@ describe('the commands of the seed page', () => {
 
 describe('the bodies of the seed page', () => {
   it.each(wholeTools.map((body) => [textAt(body, 'name'), body] as const))(
-    'create %s with exactly what they contain',
+    'create %s with exactly the annotations they contain',
     async (name, body) => {
-      const made = await world.admin.post('/tools', body);
+      const made = await setup.admin.post('/tools', body);
       expect(verdictOf(made)).toBe('201');
       expect(made.json()).toMatchObject(body as object);
-      const said = at(body, 'annotations');
+      const expected = at(body, 'annotations');
       const decided = Object.entries(at(made.json(), 'hints') as Readonly<Record<string, Json>>)
         .filter(([, hint]) => at(hint, 'decidedBy') === 'declared')
         .map(([hint]) => hint);
-      expect(decided.toSorted()).toEqual(Object.keys(isObject(said) ? said : {}).toSorted());
-      const client = await connectClient(world.assay, 'modern');
+      expect(decided.toSorted()).toEqual(Object.keys(isObject(expected) ? expected : {}).toSorted());
+      const client = await connectClient(setup.assay, 'modern');
       const listed = (await client.listTools()).tools.find((tool) => tool.name === name);
-      expect(listed?.annotations).toMatchObject(said as object);
+      expect(listed?.annotations).toMatchObject(expected as object);
     },
   );
 
   it.each(annotated.map((body) => [JSON.stringify(body), body] as const))(
-    'annotate a tool by %s',
+    'annotate a tool with %s',
     async (_, body) => {
       const values = at(body, 'annotations') ?? body;
-      const changed = await world.admin.put(`/tools/${ids.discovered_tool_id}`, { annotations: values });
+      const changed = await setup.admin.put(`/tools/${ids.discovered_tool_id}`, { annotations: values });
       expect(changed.json()).toMatchObject({ annotations: values });
     },
   );
 
-  it('that it warns of are refused', async () => {
+  it('are refused if the page warns against them', async () => {
     const text = BLOCKS.find((block) => block.text.includes('Avoid'))!.text;
     const [good = '', bad = ''] = [...text.matchAll(/\{[^{}]*\}/g)].map(([one]) =>
       one.replace(/\/\/.*/g, ''),
     );
     const path = `/tools/${ids.discovered_tool_id}`;
-    expect(verdictOf(await world.admin.put(path, { annotations: parseJson(good) }))).toBe('200');
-    expect(verdictOf(await world.admin.put(path, { annotations: parseJson(bad) }))).toBe(
+    expect(verdictOf(await setup.admin.put(path, { annotations: parseJson(good) }))).toBe('200');
+    expect(verdictOf(await setup.admin.put(path, { annotations: parseJson(bad) }))).toBe(
       '422 HINTS_CONTRADICT',
     );
-    const made = await world.admin.post('/tools', {
+    const made = await setup.admin.post('/tools', {
       name: 'both',
       url: 'http://example.com/',
       annotations: parseJson(bad),

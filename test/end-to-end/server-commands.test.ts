@@ -33,7 +33,7 @@ function prepare() {
 }
 
 describe('assay add and remove', () => {
-  it('write an entry, try it, and remove it again; everything else in the file stays', async () => {
+  it('write an entry, test it, and remove it again, leaving the rest of the file unchanged', async () => {
     const { run, text } = prepare();
     const added = await run('add', 'plain', '--env', 'A=b', '--env', 'C=d', '--', ...COMMAND);
     expect([added.code, added.stderr]).toEqual([0, '']);
@@ -51,7 +51,7 @@ describe('assay add and remove', () => {
     expect((await run('remove', 'plain')).code).toBe(2);
   });
 
-  it('refuse what would lose or break something, and change nothing then', async () => {
+  it('refuse a name in use and invalid arguments without changing the file; --overwrite replaces an entry', async () => {
     const { run, text } = prepare();
     for (const args of [
       ['old', '--', 'other'],
@@ -69,7 +69,7 @@ describe('assay add and remove', () => {
     expect(text()).toContain('"command": "other"');
   });
 
-  it('says why a server fails and what to do', async () => {
+  it('report why a server fails and what to do', async () => {
     const { run } = prepare();
     const { code, stderr } = await run('add', 'dead', '--', 'no-such-command-anywhere', 'x');
     expect(code).toBe(4);
@@ -79,7 +79,7 @@ describe('assay add and remove', () => {
 });
 
 describe('assay status', () => {
-  it('shows servers, clients and reviews of the running gateway, which picks up what is added', async () => {
+  it('shows servers, clients and pending reviews of the running gateway, including a server just added', async () => {
     const { run, home, config } = prepare();
     const idle = await run('status');
     expect([idle.code, idle.stdout.split('\n')[0]]).toEqual([
@@ -103,7 +103,7 @@ describe('assay status', () => {
     const shown = await run('status');
     expect(shown.stdout).toContain(`endpoint  ${new URL(gateway.url).origin}/mcp`);
     expect(shown.stdout).toMatch(/official 2 +\/mcp\/all +local/);
-    // A modern client has no session, and is there for a while after each request.
+    // A modern client has no session; it is listed for a while after each request.
     for (const method of ['tools/list', 'tools/list']) await modernSend(gateway.url, method);
     const later = parseJson((await run('status', '--json')).stdout);
     expect(listAt(later, 'running', 'clients').slice(1)).toEqual([
@@ -120,7 +120,7 @@ describe('assay status', () => {
 });
 
 describe('assay logs', () => {
-  it('shows what serve logged, all of it or of one server with its stderr, also after it has exited', async () => {
+  it('shows the log of serve, in full or for one server with its stderr, even after serve has exited', async () => {
     const { run, home, config } = prepare();
     expect((await run('logs')).stderr).toContain('No lines.');
     await run('add', 'plain', '--no-start', '--', ...COMMAND);

@@ -33,7 +33,7 @@ const ACCEPTED = { action: 'accept', content: { who: 'me' } };
 const isolated = (eventLog: EventLog): JsonObject =>
   fixture('asking', [], { isolation: 'session', env: eventLog.env });
 
-/** Its servers are children of this process. */
+/** Runs in this process, so its servers are children of this process. */
 interface Started extends Gateway {
   readonly pid: number;
 }
@@ -48,7 +48,7 @@ const notedBy = (eventLog: EventLog, kind: string): Promise<unknown> =>
   until(`the server notes ${kind}`, () => (eventLog.read(kind).length > 0 ? true : undefined));
 
 describe('a suspended call', () => {
-  it('whose client never returns ends in time, and its server is notified', async () => {
+  it('times out if its client never returns, and its server is notified', async () => {
     const eventLog = openEventLog();
     const assay = await started({ s: isolated(eventLog) }, { 'limits.questionMs': 2_000 });
     const before = await openThings(assay);
@@ -63,7 +63,7 @@ describe('a suspended call', () => {
     });
   });
 
-  it('whose server exits meanwhile is answered with the cause', async () => {
+  it('fails with the cause if its server exits in the meantime', async () => {
     const eventLog = openEventLog();
     const legacy = await startAsking('legacy');
     const assay = await started({ s: isolated(eventLog), h: { url: legacy.url } });
@@ -81,7 +81,7 @@ describe('a suspended call', () => {
     expect(await openThings(assay)).toMatchObject({ suspendedCalls: 0, inFlight: 0 });
   });
 
-  it('beyond the limit ends the oldest of the subject with most, whose server is notified', async () => {
+  it('ends when a newer one exceeds the limit', async () => {
     const legacy = await startAsking('legacy');
     endLater(() => legacy.close());
     const assay = await started({ h: { url: legacy.url } }, { 'limits.suspendedCalls': 1 });
@@ -95,7 +95,7 @@ describe('a suspended call', () => {
     expect(toldIn(textOf(done))).toEqual([{ result: ACCEPTED }]);
   });
 
-  it('resumed without an answer asks again, and with some answers asks for the rest', async () => {
+  it('asks again if resumed without answers, and asks for the rest if resumed with some', async () => {
     const eventLog = openEventLog();
     const assay = await started({ s: isolated(eventLog) });
     const step = { name: 's_ask', args: { rounds: [[formOf('one'), formOf('two')]] } };
@@ -114,7 +114,7 @@ describe('a suspended call', () => {
     ]);
   });
 
-  it('does not block the server for others', async () => {
+  it('does not block other calls to its server', async () => {
     const legacy = await startAsking('legacy');
     endLater(() => legacy.close());
     const assay = await started({ h: { url: legacy.url } }, { 'limits.requestsPerServer': 2 });
@@ -125,7 +125,7 @@ describe('a suspended call', () => {
 });
 
 describe("a server's question", () => {
-  it.for(['s', 'h'])('withdrawn by the server %s is withdrawn at its legacy client', async (name) => {
+  it.for(['s', 'h'])('is withdrawn from a legacy client when server %s withdraws it', async (name) => {
     const legacy = await startAsking('legacy');
     endLater(() => legacy.close());
     const assay = await started({ s: isolated(openEventLog()), h: { url: legacy.url } });
@@ -140,7 +140,7 @@ describe("a server's question", () => {
     expect(textOf(await responseOn(stream))).toBe('withdrawn');
   });
 
-  it('withdrawn by its server before the modern client answers gets no answer', async () => {
+  it('gets no answer if its server withdraws it before a modern client answers', async () => {
     const assay = await started({ s: isolated(openEventLog()) });
     const step = { name: 's_withdraw', args: ROUNDS };
     const { state } = askedIn(await modernStep(assay.url, step));
@@ -149,7 +149,7 @@ describe("a server's question", () => {
     expect(textOf(done)).toBe('withdrawn');
   });
 
-  it('that a legacy client leaves unanswered is refused in time, and withdrawn', async () => {
+  it('times out with an error and is withdrawn if a legacy client does not answer', async () => {
     const legacy = await startAsking('legacy');
     endLater(() => legacy.close());
     const assay = await started(
@@ -165,12 +165,12 @@ describe("a server's question", () => {
       );
       expect(at(note, 'params', 'requestId')).toBe(at(question, 'id'));
       const response = await responseOn(stream);
-      const told = name === 'm' ? response : toldIn(textOf(response))[0];
-      expect(at(told, 'error', 'message')).toContain('did not answer');
+      const failed = name === 'm' ? response : toldIn(textOf(response))[0];
+      expect(at(failed, 'error', 'message')).toContain('did not answer');
     }
   });
 
-  it.for(['h', 'm'])('of a call to %s that its legacy client cancels is withdrawn', async (name) => {
+  it.for(['h', 'm'])('is withdrawn when a legacy client cancels its call to %s', async (name) => {
     const legacy = await startAsking('legacy');
     endLater(() => legacy.close());
     const assay = await started({ h: { url: legacy.url }, m: fixture('asking', ['--era=modern']) });
@@ -187,7 +187,7 @@ describe("a server's question", () => {
     expect(legacy.countOf('notifications/cancelled')).toBe(name === 'h' ? 1 : 0);
   });
 
-  it('can be answered by a legacy client that lost the stream on which it arrived', async () => {
+  it('can be answered by a legacy client that lost the stream it arrived on', async () => {
     const eventLog = openEventLog();
     const assay = await started({ s: isolated(eventLog) });
     const session = await openAskable(assay.url);
@@ -213,7 +213,7 @@ describe("a server's question", () => {
     expect(responses).toEqual([]);
   });
 
-  it('is answered by the session that was asked, and by no other', async () => {
+  it('can be answered only by the session that was asked', async () => {
     const eventLog = openEventLog();
     const assay = await started({ s: isolated(eventLog) });
     const [session, other] = await Promise.all([openAskable(assay.url), openAskable(assay.url)]);
@@ -225,7 +225,7 @@ describe("a server's question", () => {
 });
 
 describe('a modern client that disconnects', () => {
-  it('while its resumed call runs cancels it', async () => {
+  it('cancels its running call, and its private link is closed', async () => {
     const eventLog = openEventLog();
     const assay = await started({ s: isolated(eventLog) });
     const params = { name: 's_wait', arguments: {} };
@@ -243,7 +243,7 @@ describe('a modern client that disconnects', () => {
 });
 
 describe('assay stdio', () => {
-  it('exits soon when its client disconnects while being asked', async () => {
+  it('exits when its client disconnects during a request from a server', async () => {
     const pipe = spawnStdio({ servers: { s: fixture('asking'), m: fixture('asking', ['--era=modern']) } });
     pipe.write(`${initializeOf('2025-11-25', CAN, 'init')}\n`);
     await pipe.next('the answer to initialize', (one) => at(one, 'id') === 'init');
@@ -263,7 +263,7 @@ describe('assay stdio', () => {
   });
 
   it.for(['legacy', 'modern'])(
-    'exits soon when its client disconnects before its first message, also with a %s server',
+    'exits when its client disconnects before its first message, with a %s server',
     async (era) => {
       const pipe = spawnStdio({ servers: { s: fixture('asking', [`--era=${era}`]) } });
       pipe.closeStdin();

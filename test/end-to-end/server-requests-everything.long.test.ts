@@ -27,7 +27,7 @@ describe.for(ASKABLE)('the official example server asks a client $label', ({ era
     client = await connect({ url });
   });
 
-  it.for(SERVERS)('for input, for a sample, for roots, and to open a link, behind %s', async (server) => {
+  it.for(SERVERS)('for input, a sample and roots, and to open a link, behind %s', async (server) => {
     client.answerWith((method, params) =>
       method === 'elicitation/create' && at(params, 'mode') !== 'url'
         ? { action: 'accept', content: { name: 'Ada', check: true } }
@@ -41,7 +41,7 @@ describe.for(ASKABLE)('the official example server asks a client $label', ({ era
       maxTokens: 10,
     });
     expect(sample).toContain('said');
-    // It asks for roots outside of the call. With an HTTP server nothing identifies the modern client then.
+    // It requests roots outside the call, where nothing identifies a modern client of an HTTP server.
     const isTold = era === 'legacy' || server !== 'http';
     const roots = await client.call(`${server}_get-roots-list`);
     expect(roots).toContain(isTold ? 'file:///a' : 'no roots are currently configured');
@@ -54,7 +54,7 @@ describe.for(ASKABLE)('the official example server asks a client $label', ({ era
   });
 });
 
-it('its tools that ask are listed for all clients, and it refuses by itself if a client cannot be asked', async () => {
+it('the official example server lists its asking tools for all clients, and refuses those it cannot ask', async () => {
   for (const { connect } of ASKABLE) {
     const client = await connect({ url }, { capabilities: {} });
     const tools = await client.tools();

@@ -12,7 +12,7 @@ import { askedIn, CAN, modernStep, openAskable, responseOn } from '../support/qu
 
 endAfterEach();
 
-/** Members, kinds of values and texts that no schema knows and no reader may touch. */
+/** Members, value types and strings that no schema defines and that must not be altered. */
 const ODD: JsonObject = {
   method: 'elicitation/create',
   params: {
@@ -32,7 +32,7 @@ const ODD: JsonObject = {
 const UNKNOWN: JsonObject = { method: 'example.com/odd', params: { a: [1.5, 'b'] } };
 const ANSWER =
   '{ "action" : "accept",\n "content": {"big": 1.50, "__proto__": "p", "é": "\\u00e9\\n"},\r\n "more": null }';
-const SAID = { action: 'accept', content: { big: 1.5, é: 'é\n' }, more: null };
+const PARSED_ANSWER = { action: 'accept', content: { big: 1.5, é: 'é\n' }, more: null };
 const LEGACY = ['ls', 'lh'] as const;
 const MODERN = ['ms', 'mh'] as const;
 
@@ -72,11 +72,11 @@ describe('a question and its answer', () => {
     await session.post(`{"jsonrpc":"2.0","id":${id(asked[1])},"result":[]}`);
     const [first, other] = toldIn(textOf(await responseOn(stream)));
     expect(JSON.stringify(first)).toContain('"__proto__":"p"');
-    expect(at(first, 'result')).toMatchObject(SAID);
+    expect(at(first, 'result')).toMatchObject(PARSED_ANSWER);
     expect(other).toEqual({ result: [] });
   });
 
-  it.for(LEGACY)('are relayed as written, also an error, between %s and a legacy client', async (server) => {
+  it.for(LEGACY)('are relayed as written, even an error, between %s and a legacy client', async (server) => {
     const session = await openAskable(url);
     const params = { name: `${server}_ask`, arguments: { rounds: [[ODD]] } };
     const stream = await session.stream('tools/call', params);
@@ -92,13 +92,13 @@ describe('a question and its answer', () => {
     const [[key, question] = ['', null]] = Object.entries(requests);
     expect(question).toEqual(ODD);
     const responses = { [key]: JSON.parse(ANSWER) as Json };
-    const told = toldIn(textOf(await modernStep(url, { ...step, retry: { responses, state } })));
-    expect(told).toHaveLength(1);
-    expect(JSON.stringify(told)).toContain('"__proto__":"p"');
-    expect(at(told[0], 'result')).toMatchObject(SAID);
+    const answers = toldIn(textOf(await modernStep(url, { ...step, retry: { responses, state } })));
+    expect(answers).toHaveLength(1);
+    expect(JSON.stringify(answers)).toContain('"__proto__":"p"');
+    expect(at(answers[0], 'result')).toMatchObject(PARSED_ANSWER);
   });
 
-  it.for(MODERN)('may contain anything unknown to Assay, between %s and a modern client', async (server) => {
+  it.for(MODERN)('may be of a kind unknown to Assay, between %s and a modern client', async (server) => {
     const step = { name: `${server}_ask`, args: { rounds: [[{ kind: 'new', of: [1] }]] } };
     const { requests, state } = askedIn(await modernStep(url, step));
     expect(requests).toEqual({ 'k"0': { kind: 'new', of: [1] } });
@@ -107,7 +107,7 @@ describe('a question and its answer', () => {
     expect(toldIn(textOf(await modernStep(url, { ...step, retry })))).toEqual([{ result: [1] }]);
   });
 
-  it('are on one line for a line-based server, whatever line breaks its client uses', async () => {
+  it('reach a stdio server on one line, even if the client uses line breaks', async () => {
     const session = await openAskable(url);
     const params = { name: 'ls_ask', arguments: { rounds: [[ODD]] } };
     const stream = await session.stream('tools/call', params);
@@ -120,7 +120,7 @@ describe('a question and its answer', () => {
 });
 
 describe('a modern server', () => {
-  it.for(MODERN)('%s may use a state of 100 kB, and of 5 MB', async (server) => {
+  it.for(MODERN)('%s may use a state of 100 kB or 5 MB', async (server) => {
     for (const stateBytes of [100_000, 5_000_000]) {
       const step = { name: `${server}_ask`, args: { rounds: [[ODD], [ODD]], stateBytes } };
       const first = askedIn(await modernStep(url, step));
@@ -142,7 +142,7 @@ describe('a modern server', () => {
     expect(toldIn(textOf(await modernStep(url, { ...step, retry: { state: second.state } })))).toEqual([]);
   });
 
-  it.for(MODERN)('%s that is never satisfied is stopped after ten rounds', async (server) => {
+  it.for(MODERN)('%s is stopped after ten rounds if it keeps asking', async (server) => {
     const client = await connectAskable({ url });
     const rounds = Array.from({ length: 12 }, () => [{ method: 'roots/list' }]);
     await expect(client.call(`${server}_ask`, { rounds })).rejects.toThrow('asks again after each of');
@@ -150,9 +150,9 @@ describe('a modern server', () => {
   });
 });
 
-describe.for([...LEGACY, ...MODERN])('the server %s also asks', (server) => {
+describe.for([...LEGACY, ...MODERN])('the server %s', (server) => {
   const rounds = JSON.stringify([[ODD]]);
-  it('during a prompt request', async () => {
+  it('can ask during a prompt request', async () => {
     const step = { method: 'prompts/get', name: `${server}_ask`, args: { rounds } };
     const { requests, state } = askedIn(await modernStep(url, step));
     const [key = ''] = Object.keys(requests);
@@ -160,7 +160,7 @@ describe.for([...LEGACY, ...MODERN])('the server %s also asks', (server) => {
     expect(at(done, 'result', 'description')).toBe('[{"result":{"a":1}}]');
   });
 
-  it('during a resource request', async () => {
+  it('can ask during a resource request', async () => {
     const own = url.replace('/mcp/all', `/mcp/servers/${server}`);
     const step = { method: 'resources/read', name: `asking://a?${encodeURIComponent(rounds)}`, args: {} };
     const { requests, state } = askedIn(await modernStep(own, step));

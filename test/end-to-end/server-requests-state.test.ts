@@ -15,7 +15,7 @@ import { bearer, keepToken } from '../support/tokens.ts';
 
 const ROUNDS = { rounds: [[formOf('Who?')]] };
 const ACCEPTED = { action: 'accept', content: { who: 'me' } };
-const TOLD = [{ result: ACCEPTED }];
+const ANSWERS = [{ result: ACCEPTED }];
 
 interface Both {
   readonly legacy: AskingHttp;
@@ -45,7 +45,7 @@ describe.for(DATABASES)('two replicas on one %s', ([, newPlace]) => {
     const { home, databaseUrl } = await newPlace();
     const { servers } = await startBoth();
     const env = databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: databaseUrl };
-    // Side by side, as an operator starts two.
+    // Started concurrently, as an operator might do it.
     [one, other] = await Promise.all([
       startGateway({ servers, home, env }),
       startGateway({ servers, home: databaseUrl === undefined ? home : tempDir(), env }),
@@ -53,26 +53,26 @@ describe.for(DATABASES)('two replicas on one %s', ([, newPlace]) => {
     await Promise.all([one.settled(), other.settled()]);
   });
 
-  it('both accept what a client returns to a modern server', async () => {
+  it("accept each other's state for a modern server", async () => {
     const step = { name: 'm_ask', args: ROUNDS };
     for (const [from, to] of [
       [one, other],
       [other, one],
     ] as const) {
       const retry = await begin(from.url, step);
-      expect(toldIn(textOf(await modernStep(to.url, { ...step, retry })))).toEqual(TOLD);
+      expect(toldIn(textOf(await modernStep(to.url, { ...step, retry })))).toEqual(ANSWERS);
     }
   });
 
-  it('report that each other’s suspended calls are elsewhere, and leave them there', async () => {
+  it('refuse to resume a call suspended on the other one, which can still resume it', async () => {
     const step = { name: 'l_ask', args: ROUNDS };
     const retry = await begin(one.url, step);
     expect(codeOf(await modernStep(other.url, { ...step, retry }))).toBe('CALL_ELSEWHERE');
-    expect(toldIn(textOf(await modernStep(one.url, { ...step, retry })))).toEqual(TOLD);
+    expect(toldIn(textOf(await modernStep(one.url, { ...step, retry })))).toEqual(ANSWERS);
   });
 });
 
-describe.for(['m', 'l'] as const)("Assay's state for a question of %s", (name) => {
+describe.for(['m', 'l'] as const)('the request state for a question from %s', (name) => {
   let assay: Gateway;
   let both: Both;
   beforeAll(async () => {
@@ -85,14 +85,14 @@ describe.for(['m', 'l'] as const)("Assay's state for a question of %s", (name) =
   const step: Step = { name: `${name}_ask`, args: ROUNDS };
   const calls = (): number => both.legacy.countOf('tools/call') + both.modern.countOf('tools/call');
 
-  /** Only Assay is notified. */
-  async function isRefused(told: Step, url = assay.url): Promise<void> {
+  /** Expects Assay to refuse the request without calling a server. */
+  async function expectRefusal(attempt: Step, url = assay.url): Promise<void> {
     const before = calls();
-    expect(codeOf(await modernStep(url, told))).toBe('STATE_INVALID');
+    expect(codeOf(await modernStep(url, attempt))).toBe('STATE_INVALID');
     expect(calls()).toBe(before);
   }
 
-  it('is rejected after any change', async () => {
+  it('is rejected if altered in any way', async () => {
     const { state, responses } = await begin(assay.url, step);
     const at = [
       0,
@@ -105,7 +105,7 @@ describe.for(['m', 'l'] as const)("Assay's state for a question of %s", (name) =
     for (const index of at) {
       const other = state[index] === 'A' ? 'B' : 'A';
       const wrong = state.slice(0, index) + other + state.slice(index + 1);
-      await isRefused({ ...step, retry: { responses, state: wrong } });
+      await expectRefusal({ ...step, retry: { responses, state: wrong } });
     }
     for (const wrong of [
       '',
@@ -116,32 +116,35 @@ describe.for(['m', 'l'] as const)("Assay's state for a question of %s", (name) =
       `${state}AAAA`,
       state.slice(1),
     ])
-      await isRefused({ ...step, retry: { responses, state: wrong } });
+      await expectRefusal({ ...step, retry: { responses, state: wrong } });
     expect(toldIn(textOf(await modernStep(assay.url, { ...step, retry: { responses, state } })))).toEqual(
-      TOLD,
+      ANSWERS,
     );
   });
 
   it('is rejected for other arguments, another tool, server, endpoint or method', async () => {
     const retry = await begin(assay.url, step);
     const rounds = [[formOf('Who else?')]];
-    await isRefused({ ...step, retry, args: { rounds } });
-    await isRefused({ ...step, retry, args: {} });
-    await isRefused({ ...step, retry, name: `${name}_told` });
-    await isRefused({ ...step, retry, name: 'twin_ask' });
-    await isRefused({ ...step, retry, method: 'prompts/get' });
-    await isRefused({ ...step, retry, name: 'ask' }, assay.url.replace('/mcp/all', `/mcp/servers/${name}`));
-    expect(toldIn(textOf(await modernStep(assay.url, { ...step, retry })))).toEqual(TOLD);
+    await expectRefusal({ ...step, retry, args: { rounds } });
+    await expectRefusal({ ...step, retry, args: {} });
+    await expectRefusal({ ...step, retry, name: `${name}_told` });
+    await expectRefusal({ ...step, retry, name: 'twin_ask' });
+    await expectRefusal({ ...step, retry, method: 'prompts/get' });
+    await expectRefusal(
+      { ...step, retry, name: 'ask' },
+      assay.url.replace('/mcp/all', `/mcp/servers/${name}`),
+    );
+    expect(toldIn(textOf(await modernStep(assay.url, { ...step, retry })))).toEqual(ANSWERS);
   });
 
-  it('is accepted for equal arguments, however they are written', async () => {
+  it('is accepted for equal arguments in a different key order', async () => {
     const args = { rounds: [[formOf('Who?')]], a: 1, b: { c: [1], d: 'é' } };
     const retry = await begin(assay.url, { ...step, args });
     const same = { b: { d: 'é', c: [1] }, a: 1, rounds: args.rounds };
-    expect(toldIn(textOf(await modernStep(assay.url, { ...step, args: same, retry })))).toEqual(TOLD);
+    expect(toldIn(textOf(await modernStep(assay.url, { ...step, args: same, retry })))).toEqual(ANSWERS);
   });
 
-  it('cannot be duplicated in a request, nor be anything but text', async () => {
+  it('is rejected if it is duplicated or not a string', async () => {
     const { state, responses } = await begin(assay.url, step);
     const params = { name: step.name, arguments: step.args, inputResponses: responses, requestState: state };
     const raw = async (body: string): Promise<Json> =>
@@ -161,7 +164,7 @@ describe.for(['m', 'l'] as const)("Assay's state for a question of %s", (name) =
 });
 
 describe('a suspended call', () => {
-  it('is resumed once', async () => {
+  it('can be resumed only once', async () => {
     const { servers, legacy } = await startBoth();
     const assay = await startGateway({ servers });
     await assay.settled();
@@ -174,11 +177,11 @@ describe('a suspended call', () => {
     ]);
     expect([codeOf(one), codeOf(other)].sort()).toEqual(['CALL_EXPIRED', undefined]);
     expect(codeOf(await modernStep(assay.url, { ...step, retry }))).toBe('CALL_EXPIRED');
-    // The one answer to the one question.
+    // The server received exactly one answer.
     expect(legacy.seen.length).toBe(before + 1);
   });
 
-  it('that took too long cannot be resumed', async () => {
+  it('cannot be resumed after its time limit', async () => {
     const { servers, legacy } = await startBoth();
     const assay = await startGateway({ servers, settings: { settings: { 'limits.questionMs': 500 } } });
     await assay.settled();
@@ -190,9 +193,9 @@ describe('a suspended call', () => {
   });
 });
 
-describe('with tokens', () => {
+describe('a subject', () => {
   it.for(['m_ask', 'l_ask', 's_ask'])(
-    'nobody can resume what another subject began with %s',
+    'cannot resume a call to %s that another subject began',
     async (name) => {
       const { servers, legacy, modern } = await startBoth();
       const home = tempDir();
@@ -207,7 +210,7 @@ describe('with tokens', () => {
       const other = await modernStep(assay.url, { ...step, retry, headers: bearer(theirs) });
       expect(codeOf(other)).toBe('STATE_INVALID');
       expect(legacy.seen.length + modern.seen.length).toBe(before);
-      expect(toldIn(textOf(await modernStep(assay.url, { ...step, retry })))).toEqual(TOLD);
+      expect(toldIn(textOf(await modernStep(assay.url, { ...step, retry })))).toEqual(ANSWERS);
     },
   );
 });

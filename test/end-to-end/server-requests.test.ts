@@ -23,7 +23,7 @@ const LINK = {
   method: 'elicitation/create',
   params: { mode: 'url', message: 'Sign in', url: 'https://example.com/in?a=1&b=2' },
 };
-/** In the older revisions a link has an id. */
+/** Older protocol revisions require an id for a URL elicitation. */
 const LEGACY_LINK = { ...LINK, params: { ...LINK.params, elicitationId: 'e 1' } };
 const SAMPLING = {
   method: 'sampling/createMessage',
@@ -35,7 +35,7 @@ const SAMPLING = {
   },
 };
 const ROOTS = { method: 'roots/list' };
-const SAID = {
+const SAMPLE = {
   role: 'assistant',
   model: 'made up',
   content: { type: 'text', text: 'said' },
@@ -79,16 +79,16 @@ describe.for(ENDPOINTS)('over %s', ([name, endpoint]) => {
       toldIn(await client.call(`${server}_ask`, { rounds }));
 
     it.for(SERVERS)(
-      'is asked everything that %s asks at once, and each answer reaches its question',
+      'gets all concurrent questions from %s, and each answer reaches its question',
       async (server) => {
         client.answerWith(ACCEPT);
         const before = client.asked.length;
         const link = ERA_OF[server] === 'legacy' ? LEGACY_LINK : LINK;
-        const told = await ask(server, [FORM, link, SAMPLING, ROOTS]);
-        expect(told).toEqual([
+        const answers = await ask(server, [FORM, link, SAMPLING, ROOTS]);
+        expect(answers).toEqual([
           { result: { action: 'accept', content: { who: 'Who?' } } },
           { result: { action: 'accept' } },
-          { result: SAID },
+          { result: SAMPLE },
           { result: ROOT },
         ]);
         const asked = client.asked.slice(before);
@@ -103,32 +103,32 @@ describe.for(ENDPOINTS)('over %s', ([name, endpoint]) => {
       },
     );
 
-    it.for(SERVERS)('is asked repeatedly by %s, one round after the other', async (server) => {
+    it.for(SERVERS)('is asked by %s in several rounds, one after the other', async (server) => {
       const seen: Json[] = [];
       client.answerWith((_, params) => {
         seen.push(at(params, 'message') ?? null);
         return { action: 'accept', content: { who: `${seen.length}` } };
       });
       const round = (message: string): Json[] => [{ ...FORM, params: { ...FORM.params, message } }];
-      const told = await ask(server, round('one'), round('two'), round('three'));
+      const answers = await ask(server, round('one'), round('two'), round('three'));
       expect(seen).toEqual(['one', 'two', 'three']);
-      expect(told.map((one) => at(one, 'result', 'content', 'who'))).toEqual(['1', '2', '3']);
+      expect(answers.map((one) => at(one, 'result', 'content', 'who'))).toEqual(['1', '2', '3']);
     });
 
-    it.for(SERVERS)('that declines or cancels has that reported to %s', async (server) => {
+    it.for(SERVERS)('can decline or cancel, which is reported to %s', async (server) => {
       for (const action of ['decline', 'cancel']) {
         client.answerWith(() => ({ action }));
         expect(await ask(server, [FORM])).toEqual([{ result: { action } }]);
       }
     });
 
-    it.for(SERVERS)('that fails ends the question of %s, and the next call is unaffected', async (server) => {
+    it.for(SERVERS)('can fail to answer %s without affecting the next call', async (server) => {
       client.answerWith(() => {
         throw new Error('nobody is here');
       });
       if (era === 'legacy' && ERA_OF[server] === 'legacy') {
-        const [told] = await ask(server, [FORM]);
-        expect(at(told, 'error', 'message')).toContain('nobody is here');
+        const [answer] = await ask(server, [FORM]);
+        expect(at(answer, 'error', 'message')).toContain('nobody is here');
       } else await expect(ask(server, [FORM])).rejects.toThrow(/nobody is here/);
       client.answerWith(ACCEPT);
       expect(await ask(server, [ROOTS])).toEqual([{ result: ROOT }]);
@@ -137,15 +137,15 @@ describe.for(ENDPOINTS)('over %s', ([name, endpoint]) => {
     it('is also asked during a prompt request', async () => {
       client.answerWith(ACCEPT);
       for (const server of SERVERS) {
-        const told = toldIn(await client.prompt(`${server}_ask`, { rounds: JSON.stringify([[FORM]]) }));
-        expect(told).toEqual([{ result: { action: 'accept', content: { who: 'Who?' } } }]);
+        const answers = toldIn(await client.prompt(`${server}_ask`, { rounds: JSON.stringify([[FORM]]) }));
+        expect(answers).toEqual([{ result: { action: 'accept', content: { who: 'Who?' } } }]);
       }
     });
 
     it('is never asked by a server that several clients share', async () => {
       const before = client.asked.length;
       const text = await client.call('shared_ask', { rounds: [[FORM]] });
-      // Behind `assay stdio` nothing is shared.
+      // `assay stdio` has only one client, so nothing is shared.
       if (name !== 'HTTP') expect(toldIn(text)).toHaveLength(1);
       else {
         expect(text).toBe('this client cannot be asked');
@@ -163,7 +163,7 @@ describe.for(ENDPOINTS)('over %s', ([name, endpoint]) => {
     },
   );
 
-  it.for(ASKABLE)('a server that asks a client $label nevertheless is refused', async ({ era, connect }) => {
+  it.for(ASKABLE)('a server that asks a client $label anyway is refused', async ({ era, connect }) => {
     const client = await connect(endpoint(), { capabilities: { roots: {} } });
     for (const server of SERVERS) {
       const args = { rounds: [[FORM]], force: true };
@@ -172,8 +172,8 @@ describe.for(ENDPOINTS)('over %s', ([name, endpoint]) => {
           era === 'legacy' ? /did not answer|cannot|not/i : /elicitation/,
         );
       else {
-        const [told] = toldIn(await client.call(`${server}_ask`, args));
-        expect(at(told, 'error', 'code')).toBe(-32601);
+        const [answer] = toldIn(await client.call(`${server}_ask`, args));
+        expect(at(answer, 'error', 'code')).toBe(-32601);
       }
     }
     expect(client.asked).toEqual([]);

@@ -1,4 +1,4 @@
-// Real clients that read a web page and a private file, and then try to send something out.
+// Real clients read a web page and a private file, and then try to send data out.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -53,7 +53,7 @@ beforeAll(async () => {
   await start();
 });
 
-/** Calls in a new session. */
+/** Calls a tool in a new session. */
 async function call(subject: string, name: string): Promise<string> {
   const session = await openSession(assay.url, { headers: bearer(tokens[subject] ?? '') });
   return session.call(name, name === 'files_read_text_file' ? { path: note } : {});
@@ -68,7 +68,7 @@ async function labels(): Promise<readonly unknown[]> {
 }
 
 describe('a caller that has received untrusted content and private data', () => {
-  it('may send nothing out without approval, in any session, and others may', async () => {
+  it('cannot send data out without approval in any session, while other callers can', async () => {
     expect(await call('agent', 'web_fetch')).toBe('fetch');
     expect(await call('agent', 'web_post')).toBe('post');
     expect(await call('agent', 'files_read_text_file')).toBe('a private note');
@@ -88,7 +88,7 @@ describe('a caller that has received untrusted content and private data', () => 
     expect(await call('agent', 'web_post')).toMatch(HELD);
   });
 
-  it('is explained, and refused if configured', async () => {
+  it('is refused if policy.outbound says so, and the decision is explained', async () => {
     const set = (value: unknown): Promise<unknown> =>
       admin.ask('PATCH', '/preferences', { body: { 'policy.outbound': value } });
     await set('refuse');
@@ -105,7 +105,7 @@ describe('a caller that has received untrusted content and private data', () => 
     expect(await call('agent', 'web_post')).toMatch(HELD);
   });
 
-  it('may send again when an operator has cleared the labels', async () => {
+  it('can send data again once an operator has cleared the labels', async () => {
     const run = (...args: readonly string[]): ReturnType<typeof runAssay> =>
       runAssay(['policy', 'labels', ...args, '--home', home, '--config', config]);
     expect((await run()).stdout).toMatch(/^agent +saw-untrusted +web\.fetch +20/m);
@@ -116,7 +116,7 @@ describe('a caller that has received untrusted content and private data', () => 
     expect(await labels()).toEqual(['other saw-untrusted web.post']);
   });
 
-  it("is handled the same for a modern client's model, which reads why", async () => {
+  it('needs approval with a modern client too, and the model gets the reason', async () => {
     const headers = bearer(tokens['modern'] ?? '');
     const model = await meet({ url: assay.url, headers }, 'modern');
     await model.call('files_read_text_file', { path: note });

@@ -13,8 +13,8 @@ const isGone = (answer: Answer): boolean =>
 const ping = (session: LegacySession): Promise<Answer> =>
   session.post('{"jsonrpc":"2.0","id":"p","method":"ping"}');
 
-describe('a session that its client ends early', () => {
-  it('ends its calls and streams, and no other session', async () => {
+describe('a session ended by its client', () => {
+  it('ends its calls and streams, and affects no other session', async () => {
     const assay = await startGateway({ servers: { c: fixture('cancellable') } });
     await assay.settled();
     const [session, other] = await Promise.all([openSession(assay.url), openSession(assay.url)]);
@@ -57,7 +57,7 @@ describe('an unused session', () => {
     await assay.settled();
   });
 
-  it('ends, and its id is unknown from then on', async () => {
+  it('expires, and its id is unknown afterwards', async () => {
     const session = await openSession(assay.url);
     await until('it has ended', async () =>
       (await readGauge(assay, 'assay_sessions')) === 0 ? true : undefined,
@@ -65,7 +65,7 @@ describe('an unused session', () => {
     expect(isGone(await ping(session))).toBe(true);
   });
 
-  it('stays as long as a stream is open or a request is pending', async () => {
+  it('stays open as long as it has an open stream or a pending request', async () => {
     const [listening, calling, resuming] = await Promise.all([
       openSession(assay.url),
       openSession(assay.url),
@@ -93,11 +93,11 @@ describe('an unused session', () => {
   });
 });
 
-describe('three hundred sessions', () => {
-  it('that come and go leave no session, connection, timer or socket behind', async () => {
+describe('three hundred sessions that are opened and ended', () => {
+  it('leave no session, connection, timer or socket behind', async () => {
     const assay = await startGateway({ servers: { c: fixture('cancellable') } });
     await assay.settled();
-    const come = async (index: number): Promise<void> => {
+    const runSession = async (index: number): Promise<void> => {
       const session = await openSession(assay.url, {
         version: index % 2 === 0 ? '2025-06-18' : '2025-11-25',
       });
@@ -125,13 +125,13 @@ describe('three hundred sessions', () => {
         readGauge(assay, 'nodejs_active_resources', { type: 'Timeout' }),
       ]);
     for (let start = 0; start < 300; start += 20)
-      await Promise.all(Array.from({ length: 20 }, (_, index) => come(start + index)));
+      await Promise.all(Array.from({ length: 20 }, (_, index) => runSession(start + index)));
     let left: readonly number[] = [];
     await until(
       () => `nothing is left: ${String(left)}`,
       async () => {
         left = await counts();
-        // Five are read concurrently, and a timer or two of Assay itself may be active.
+        // Five gauges are read concurrently, and Assay itself may have a timer or two active.
         return left.slice(0, 2).every((count) => count === 0) && left.slice(2).every((count) => !(count > 7))
           ? true
           : undefined;

@@ -25,7 +25,7 @@ describe('assay settings', () => {
     expect(stderr).toContain('this setting is unknown and has no effect');
   });
 
-  it('shows people a table that names the variable', async () => {
+  it('prints a table that names the environment variable', async () => {
     const { stdout } = await run([], { ASSAY_LIMITS_UNREAD_MS: '9' });
     expect(stdout).toMatch(/^SETTING +VALUE +FROM +MEANING$/m);
     expect(stdout).toMatch(/^limits\.unreadMs +9 +ASSAY_LIMITS_UNREAD_MS +\S/m);
@@ -33,7 +33,7 @@ describe('assay settings', () => {
   });
 });
 
-it('an invalid setting in the environment is refused by every command: exit code 3, and its range', async () => {
+it('an invalid setting in the environment makes every command exit with code 3 and report its range', async () => {
   const config = writeConfig({ plain: fixture('plain') });
   for (const command of ['serve', 'stdio', 'tools', 'settings']) {
     const run = await runAssay([command, '--config', config, '--home', tempDir()], {

@@ -9,8 +9,8 @@ import { tempDir, writeConfig } from '../support/paths.ts';
 import { LOCAL_ISSUER } from '../support/sign-in.ts';
 import { startProtected, type ProtectedOptions } from '../support/protected-server.ts';
 
-/** The message of `assay auth` for a server whose metadata point elsewhere. */
-async function complaintAbout(
+/** The message of `assay auth` for a server whose metadata points elsewhere. */
+async function authErrorFor(
   options: Omit<ProtectedOptions, 'issuer'>,
   more: Parameters<typeof writeConfig>[1] = LOCAL_ISSUER,
 ): Promise<string> {
@@ -22,16 +22,16 @@ async function complaintAbout(
   return run.stderr;
 }
 
-/** An address that counts its visitors. */
-async function trap(host: string): Promise<{ readonly url: string; readonly visits: readonly string[] }> {
-  const visits: string[] = [];
+/** A server that must not be contacted, and records each request. */
+async function trap(host: string): Promise<{ readonly url: string; readonly requests: readonly string[] }> {
+  const requests: string[] = [];
   const server = createServer((request, response) => {
-    visits.push(request.url ?? '');
+    requests.push(request.url ?? '');
     response.writeHead(404).end();
   });
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   endLater(() => new Promise((resolve) => server.close(() => resolve())));
-  return { url: `http://${host}:${(server.address() as AddressInfo).port}`, visits };
+  return { url: `http://${host}:${(server.address() as AddressInfo).port}`, requests };
 }
 
 function issuerAt(issuer: string): Omit<ProtectedOptions, 'issuer'> {
@@ -52,44 +52,44 @@ describe('the sign-in address named by a server', () => {
     ['https://169.254.7.7/', 'a link-local address'],
     ['https://0.0.0.0/', 'a reserved address'],
   ])('cannot be %s', async (issuer, kind) => {
-    expect(await complaintAbout(issuerAt(issuer))).toContain(`leads to ${kind}, so nothing was sent there: `);
+    expect(await authErrorFor(issuerAt(issuer))).toContain(`leads to ${kind}, so nothing was sent there: `);
   });
 
   it.each(['http://93.184.215.14/', 'http://169.254.169.254/', 'ftp://127.0.0.1/'])(
-    'cannot be without TLS: %s',
+    'must use TLS: %s',
     async (issuer) => {
-      expect(await complaintAbout(issuerAt(issuer))).toContain('is no https address');
+      expect(await authErrorFor(issuerAt(issuer))).toContain('is no https address');
     },
   );
 
   it.runIf(OWN_ADDRESS !== undefined)('cannot be another interface of this machine', async () => {
     const other = await trap(OWN_ADDRESS!);
-    await complaintAbout(issuerAt(other.url.replace('http:', 'https:')));
-    await complaintAbout(issuerAt(other.url));
-    expect(other.visits).toEqual([]);
+    await authErrorFor(issuerAt(other.url.replace('http:', 'https:')));
+    await authErrorFor(issuerAt(other.url));
+    expect(other.requests).toEqual([]);
   });
 
-  it('cannot be a private address through the location of its metadata, or a redirect', async () => {
-    const place = await complaintAbout({ metadataUrl: 'https://192.168.7.7/metadata' });
+  it('cannot lead to a private address through its metadata URL or a redirect', async () => {
+    const place = await authErrorFor({ metadataUrl: 'https://192.168.7.7/metadata' });
     expect(place).toContain('a private address');
     const other = await trap('127.0.0.1');
-    const redirected = await complaintAbout({ redirectsTo: `${other.url}/metadata`, metadata: () => ({}) });
+    const redirected = await authErrorFor({ redirectsTo: `${other.url}/metadata`, metadata: () => ({}) });
     expect(redirected).toContain('was not authorized');
-    expect(other.visits).toEqual([]);
+    expect(other.requests).toEqual([]);
   });
 
-  it('can be elsewhere on this machine only if the setting allows it, which the error names', async () => {
+  it('can be a loopback address only if http.allowLoopback is set, which the error names', async () => {
     const other = await trap('127.0.0.1');
-    expect(await complaintAbout(issuerAt(other.url), {})).toContain(
+    expect(await authErrorFor(issuerAt(other.url), {})).toContain(
       'leads to a loopback address, so nothing was sent there: to allow it, set http.allowLoopback (ASSAY_HTTP_ALLOW_LOOPBACK=true)',
     );
-    expect(other.visits).toEqual([]);
-    await complaintAbout(issuerAt(other.url));
-    expect(other.visits).not.toEqual([]);
+    expect(other.requests).toEqual([]);
+    await authErrorFor(issuerAt(other.url));
+    expect(other.requests).not.toEqual([]);
   });
 
-  it('cannot be for another resource', async () => {
-    const text = await complaintAbout({
+  it('cannot come from metadata for another resource', async () => {
+    const text = await authErrorFor({
       metadata: () => ({ resource: 'https://other.example/mcp', authorization_servers: [] }),
     });
     expect(text).toContain('was not authorized');

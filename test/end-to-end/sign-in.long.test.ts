@@ -14,8 +14,8 @@ import { tempDir, writeConfig } from '../support/paths.ts';
 import { startProtected } from '../support/protected-server.ts';
 import { LOCAL_ISSUER, signIn, startSignIn } from '../support/sign-in.ts';
 
-/** A server that requires a sign-in, its issuer, and a home without sign-ins. */
-async function standing(
+/** Starts a server that requires a sign-in, and its issuer, with a home without sign-ins. */
+async function startSetup(
   entry: JsonObject = {},
   issuing: Parameters<typeof startIssuer>[0] = {},
 ): Promise<{
@@ -39,8 +39,8 @@ const inHome = ({ config, home }: { readonly config: string; readonly home: stri
 ];
 
 describe('a server that requires a sign-in', () => {
-  it('waits for it, names the command, and becomes ready in a running `serve` when it is done', async () => {
-    const { server, config, home } = await standing();
+  it('waits for the sign-in, names the command, and becomes ready in a running `serve` afterwards', async () => {
+    const { server, config, home } = await startSetup();
     const assay = await startGateway({ config, home });
     const before = serverIn(await assay.settled(), 'remote');
     expect(before).toMatchObject({
@@ -61,8 +61,8 @@ describe('a server that requires a sign-in', () => {
     expect(server.authorizations.at(-1)).toMatch(/^Bearer \S{20,}$/);
   });
 
-  it('is reported by the doctor, with the command', async () => {
-    const place = await standing();
+  it('is reported by `assay doctor` with the command to run', async () => {
+    const place = await startSetup();
     const found = await runAssay(['doctor', ...inHome(place), '--json']);
     expect(found.stdout).toContain('it waits for authorization; run `assay auth remote`');
     expect((await signIn('remote', place)).code).toBe(0);
@@ -70,8 +70,8 @@ describe('a server that requires a sign-in', () => {
     expect(after.stdout).not.toContain('waits for authorization');
   });
 
-  it('refuses a call with its name and the command', async () => {
-    const { config, home } = await standing();
+  it('refuses calls after its sign-in is forgotten, and names the command', async () => {
+    const { config, home } = await startSetup();
     const place = { config, home };
     expect((await signIn('remote', place)).code).toBe(0);
     const assay = await startGateway(place);
@@ -85,8 +85,8 @@ describe('a server that requires a sign-in', () => {
     expect(at(refused, 'error', 'message')).toContain('run `assay auth remote`');
   });
 
-  it('needs no sign-in if the config has a credential', async () => {
-    const { issuer, server, config, home } = await standing({
+  it('is reached without one if the config has a credential, and `assay auth` then refuses', async () => {
+    const { issuer, server, config, home } = await startSetup({
       headers: { Authorization: 'Bearer of-the-config' },
     });
     const assay = await startGateway({ config, home });
@@ -99,16 +99,16 @@ describe('a server that requires a sign-in', () => {
 });
 
 describe('`assay auth`', () => {
-  it('accepts the pasted address at which the browser ended', async () => {
-    const place = await standing();
+  it('accepts the redirect address pasted from the browser', async () => {
+    const place = await startSetup();
     const started = await startSignIn('remote', place);
     started.paste(await browse(started.address));
     expect(await started.ended).toBe(0);
     expect(started.stdout()).toContain('Signed in');
   });
 
-  it('also waits for the browser if nobody can paste anything', async () => {
-    const place = await standing();
+  it('keeps waiting for the browser after stdin is closed', async () => {
+    const place = await startSetup();
     const started = await startSignIn('remote', place);
     started.hangUp();
     const answer = await browse(started.address);
@@ -117,8 +117,8 @@ describe('`assay auth`', () => {
     expect(await started.ended).toBe(0);
   });
 
-  it('rejects an answer to another sign-in, from the browser or pasted', async () => {
-    const place = await standing();
+  it('rejects a redirect with a different "state", from the browser or pasted', async () => {
+    const place = await startSetup();
     const started = await startSignIn('remote', place);
     const answer = new URL(await browse(started.address));
     answer.searchParams.set('state', 'x'.repeat(32));
@@ -129,8 +129,8 @@ describe('`assay auth`', () => {
     await untilLogged(started, 'its "state" differs');
   });
 
-  it('rejects an answer of another issuer', async () => {
-    const place = await standing();
+  it('rejects a redirect from another issuer', async () => {
+    const place = await startSetup();
     const started = await startSignIn('remote', place);
     const answer = new URL(await browse(started.address));
     answer.searchParams.set('iss', 'https://evil.example');
@@ -140,8 +140,8 @@ describe('`assay auth`', () => {
     expect(place.issuer.countOf('granted authorization_code')).toBe(0);
   });
 
-  it('accepts one answer, and no second one', async () => {
-    const place = await standing();
+  it('accepts a redirect only once', async () => {
+    const place = await startSetup();
     const started = await startSignIn('remote', place);
     const answer = await browse(started.address);
     const [first, second] = await Promise.all([
@@ -153,7 +153,7 @@ describe('`assay auth`', () => {
   });
 
   it("prints the issuer's error", async () => {
-    const place = await standing();
+    const place = await startSetup();
     const started = await startSignIn('remote', place);
     const { searchParams } = new URL(started.address);
     const back = new URL(searchParams.get('redirect_uri') ?? '');
@@ -168,7 +168,7 @@ describe('`assay auth`', () => {
   });
 
   it('lists sign-ins without secrets, and revokes one at the issuer if supported', async () => {
-    const place = await standing();
+    const place = await startSetup();
     expect((await signIn('remote', place)).code).toBe(0);
     const listed = await runAssay(['auth', '--list', '--json', ...inHome(place)]);
     expect(parseJson(listed.stdout)).toEqual({
@@ -191,7 +191,7 @@ describe('`assay auth`', () => {
   });
 
   it('lists the known servers if the name is unknown', async () => {
-    const place = await standing();
+    const place = await startSetup();
     const run = await runAssay(['auth', 'remoet', ...inHome(place)]);
     expect(run).toEqual({
       code: 2,
@@ -200,7 +200,7 @@ describe('`assay auth`', () => {
     });
   });
 
-  it('uses the configured client id if the issuer has no registration', async () => {
+  it('uses the configured client id if the issuer does not support registration', async () => {
     const clients = [
       {
         client_id: 'assay-here',
@@ -210,11 +210,11 @@ describe('`assay auth`', () => {
         grant_types: ['authorization_code', 'refresh_token'],
       },
     ];
-    const without = await standing({}, { clients, hasRegistration: false });
+    const without = await startSetup({}, { clients, hasRegistration: false });
     const refused = await runAssay(['auth', 'remote', '--no-browser', ...inHome(without)]);
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('"clientId"') });
     const auth = { clientId: 'assay-here', clientSecret: 'a secret of the config', scope: 'tools:write' };
-    const place = await standing({ auth }, { clients, hasRegistration: false });
+    const place = await startSetup({ auth }, { clients, hasRegistration: false });
     const done = await signIn('remote', place);
     expect(done.code).toBe(0);
     expect(done.stderr).toContain('scope=tools%3Awrite');
@@ -231,7 +231,7 @@ describe('`assay auth`', () => {
       grant_types: ['authorization_code', 'refresh_token'],
       token_endpoint_auth_method: 'none',
     };
-    const place = await standing({ auth: { clientId } }, { document });
+    const place = await startSetup({ auth: { clientId } }, { document });
     const done = await signIn('remote', place);
     expect(done.code).toBe(0);
     expect(done.stderr).toContain(`client_id=${encodeURIComponent(clientId)}`);
@@ -240,8 +240,8 @@ describe('`assay auth`', () => {
 });
 
 describe('the stored sign-in', () => {
-  it('is nowhere in the home in plaintext, and its key readable only by this user', async () => {
-    const place = await standing();
+  it('is stored nowhere in plaintext, and only this user can read its key', async () => {
+    const place = await startSetup();
     expect((await signIn('remote', place)).code).toBe(0);
     await runAssay(['tools', ...inHome(place)]);
     const token = /^Bearer (.+)$/.exec(place.server.authorizations.at(-1) ?? '')?.[1] ?? '';
@@ -253,7 +253,7 @@ describe('the stored sign-in', () => {
   });
 
   it('cannot be used for another server under the same name', async () => {
-    const place = await standing();
+    const place = await startSetup();
     expect((await signIn('remote', place)).code).toBe(0);
     const other = await startProtected({ issuer: place.issuer });
     const config = writeConfig({ remote: { url: other.url } }, LOCAL_ISSUER);
@@ -264,8 +264,8 @@ describe('the stored sign-in', () => {
     expect(listed.stdout).toContain('foreign');
   });
 
-  it('is requested again if the key is lost', async () => {
-    const place = await standing();
+  it('must be repeated if the encryption key is lost', async () => {
+    const place = await startSetup();
     expect((await signIn('remote', place)).code).toBe(0);
     writeFileSync(join(place.home, 'encryption.key'), Buffer.alloc(32, 7).toString('base64'));
     const run = await runAssay(['tools', ...inHome(place)]);
@@ -278,7 +278,7 @@ describe('the stored sign-in', () => {
   });
 
   it('is encrypted with the key from the environment if there is one, and never with an invalid one', async () => {
-    const place = await standing();
+    const place = await startSetup();
     const env = { ASSAY_ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('hex') };
     expect((await signIn('remote', { ...place, env })).code).toBe(0);
     expect(readdirSync(place.home)).not.toContain('encryption.key');

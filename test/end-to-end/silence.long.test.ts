@@ -10,7 +10,7 @@ import { fixture } from '../support/paths.ts';
 
 const CALL = { name: 'plain_sleep', arguments: { ms: 27_000 } };
 
-describe('silence over HTTP', () => {
+describe('the MCP endpoint over HTTP', () => {
   let assay: Gateway;
   let session: LegacySession;
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe('silence over HTTP', () => {
     ['legacy', () => session.stream('tools/call', CALL)],
     ['modern', () => modernStream(assay.url, 'tools/call', { params: CALL })],
   ] as const)(
-    'of 10 s turns the response to a %s call into a stream, kept alive by comments until the result arrives',
+    'answers a slow %s call with a stream after 10 s, and sends comments until the result arrives',
     async (_era, ask) => {
       const startMs = Date.now();
       const stream = await ask();
@@ -49,7 +49,7 @@ describe('silence over HTTP', () => {
         }),
     ],
   ] as const)(
-    'keeps %s open, with comments',
+    'sends comments on %s while it is idle',
     async (_what, open) => {
       const stream = await open();
       await until(

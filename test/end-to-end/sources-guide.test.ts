@@ -18,7 +18,7 @@ const blocks = [...PART.matchAll(/```(sh|json)\n([^]*?)\n```/g)].map(([, kind = 
   text,
 }));
 
-it('every REST tool command of docs/SOURCES.md prints what is shown below it', async () => {
+it('every REST tool command in docs/SOURCES.md prints the output shown below it', async () => {
   const api = await serveApi((_, response) =>
     sayJson(response, { name: 'Ada', contact: { mail: 'ada@example.com' }, more: 'x' }),
   );

@@ -27,16 +27,16 @@ async function official(url: string): Promise<Client> {
   return client;
 }
 
-interface ByHand {
+interface RawClient {
   readonly stream: Stream;
   readonly address: string;
-  /** The data of the nth event. */
+  /** The data of the event with this index. */
   event(index: number): Promise<string>;
   post(body: string, headers?: Readonly<Record<string, string>>): ReturnType<typeof send>;
 }
 
-/** A client of the older transport, written by hand. */
-async function open(url: string, headers: Readonly<Record<string, string>> = {}): Promise<ByHand> {
+/** Opens a stream of the HTTP+SSE transport without the SDK. */
+async function open(url: string, headers: Readonly<Record<string, string>> = {}): Promise<RawClient> {
   const stream = await openStream(url, {
     method: 'GET',
     headers: { accept: 'text/event-stream', ...headers },
@@ -44,19 +44,19 @@ async function open(url: string, headers: Readonly<Record<string, string>> = {})
   const event = (index: number): Promise<string> =>
     until(`event ${index}`, () => Promise.resolve(stream.events[index]?.data));
   const address = new URL(await event(0), url).href;
-  const post: ByHand['post'] = (body, more = {}) =>
+  const post: RawClient['post'] = (body, more = {}) =>
     send(address, { headers: { 'content-type': 'application/json', ...headers, ...more }, body });
   return { stream, address, event, post };
 }
 
-async function begin(url: string, headers: Readonly<Record<string, string>> = {}): Promise<ByHand> {
+async function begin(url: string, headers: Readonly<Record<string, string>> = {}): Promise<RawClient> {
   const client = await open(url, headers);
   expect((await client.post(initializeOf('2025-11-25'))).status).toBe(202);
   expect(at(parseJson(await client.event(1)), 'result', 'protocolVersion')).toBe('2024-11-05');
   return client;
 }
 
-describe('a client of the older transport HTTP+SSE', () => {
+describe('a client of the older HTTP+SSE transport', () => {
   let assay: Gateway;
   let url: string;
   beforeAll(async () => {
@@ -68,7 +68,7 @@ describe('a client of the older transport HTTP+SSE', () => {
     url = `http://127.0.0.1:${assay.port}/sse/all`;
   });
 
-  it('sees the same list as others, calls tools, gets progress, and is asked', async () => {
+  it('gets the same list as other clients, calls tools, and receives progress and elicitations', async () => {
     const client = await official(url);
     const other = await openSession(assay.url);
     const shown = (await client.listTools()).tools.map(({ name }) => name);
@@ -87,12 +87,12 @@ describe('a client of the older transport HTTP+SSE', () => {
     expect(textIn(asked)).toContain('"yes":true');
   });
 
-  it('can use each endpoint, with its tools', async () => {
+  it('can connect to the endpoint of a single server and gets its tools', async () => {
     const client = await official(`http://127.0.0.1:${assay.port}/sse/servers/plain`);
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo');
   });
 
-  it('posts to the URL of its stream, and ends with it', async () => {
+  it('posts to the URL given by its stream; its session ends with the stream', async () => {
     const client = await begin(url);
     expect(client.address).toMatch(/\/sse\/all\?sessionId=[\da-f-]{36}$/);
     expect((await client.post(PING)).status).toBe(202);
@@ -103,7 +103,7 @@ describe('a client of the older transport HTTP+SSE', () => {
     );
   });
 
-  it('must initialize once, and first', async () => {
+  it('must initialize first, and only once', async () => {
     const client = await open(url);
     expect((await client.post(PING)).status).toBe(400);
     expect((await client.post(initializeOf('2024-11-05'))).status).toBe(202);
@@ -112,16 +112,16 @@ describe('a client of the older transport HTTP+SSE', () => {
 
   it.each<readonly [string, string, JsonObject, number]>([
     ['that is not JSON', '{', {}, 400],
-    ['of many bytes', JSON.stringify({ a: 'x'.repeat(2_000) }), {}, 413],
-    ['of another media type', PING, { 'content-type': 'text/plain' }, 415],
-    ['of a page elsewhere', PING, { origin: 'https://evil.example' }, 403],
-    ['under another name of the host', PING, { host: 'evil.example' }, 403],
+    ['over the size limit', JSON.stringify({ a: 'x'.repeat(2_000) }), {}, 413],
+    ['with another media type', PING, { 'content-type': 'text/plain' }, 415],
+    ['from a foreign origin', PING, { origin: 'https://evil.example' }, 403],
+    ['with a foreign host name', PING, { host: 'evil.example' }, 403],
   ])('cannot send a message %s', async (_what, body, headers, status) => {
     const client = await begin(url);
     expect((await client.post(body, headers as Readonly<Record<string, string>>)).status).toBe(status);
   });
 
-  it('cannot open a stream from a foreign page, nor use another method', async () => {
+  it('cannot use a foreign origin, an unacceptable media type, another method or an unknown session', async () => {
     const from = (headers: Readonly<Record<string, string>>, method = 'GET') =>
       send(url, { method, headers });
     const accept = 'text/event-stream';
@@ -135,7 +135,7 @@ describe('a client of the older transport HTTP+SSE', () => {
   });
 });
 
-it('a token opens only the sessions that it began, and only a limited number can be open', async () => {
+it('a token can use only sessions that it started, and the number of open sessions is limited', async () => {
   const home = tempDir();
   const env = { ASSAY_MCP_ACCESS: 'token', ASSAY_MCP_SSE: 'true', ASSAY_LIMITS_SESSIONS: '1' };
   const assay = await startGateway({ home, env });
@@ -149,7 +149,7 @@ it('a token opens only the sessions that it began, and only a limited number can
   expect((await send(url, { method: 'GET', headers: { accept, ...bearer(theirs) } })).status).toBe(503);
 });
 
-it('the older transport is off unless enabled', async () => {
+it('the HTTP+SSE transport is off by default', async () => {
   const assay = await startGateway();
   const asked = { method: 'GET', headers: { accept: 'text/event-stream' } };
   const url = `http://127.0.0.1:${assay.port}/sse`;

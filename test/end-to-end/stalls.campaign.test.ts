@@ -12,12 +12,12 @@ import { openSession } from '../support/legacy.ts';
 import { META, MODERN, modernHeaders } from '../support/modern.ts';
 import { fixture, ROOT, tempDir } from '../support/paths.ts';
 
-/** The maximum time in ms of CPU for which a peer may block others. */
+/** The maximum CPU time for which a peer may block others. */
 const BOUND_MS = 250;
 const BYTES = Number(process.env['HOSTILE_BYTES'] ?? 2 * 1024 * 1024);
-/** What is parsed at once was expensive only at this size. */
+/** Parsing a whole message at once was slow only at this size. */
 const HANDSHAKE_BYTES = 12 * BYTES;
-/** The costliest of each kind: to scan, to parse, to keep. */
+/** The most expensive shapes to scan, to parse and to store. */
 const SHAPES = [
   'short members',
   'planned members in arrays',
@@ -26,12 +26,12 @@ const SHAPES = [
   'a long string',
 ];
 const PLACES = ['initialize', 'tools/list', 'tools/call', 'notice', 'question'];
-/** All shapes; in a short run some at each place, so that each is somewhere. */
+/** All shapes, or in a short run a selection for each place in which every shape occurs somewhere. */
 function shapesAt(place: number): readonly (readonly [index: number, shape: string])[] {
   return [...SHAPES.entries()].filter(([at]) => IS_LONG || (at + place) % 3 === 0);
 }
 
-it('nobody is blocked for long, whatever servers and clients send', async () => {
+it('hostile messages from servers and clients never block others for long', async () => {
   const file = join(tempDir(), 'longest');
   const servers = Object.fromEntries(
     PLACES.flatMap((place, index) =>

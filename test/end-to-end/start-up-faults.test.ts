@@ -15,7 +15,7 @@ const FAULTS = {
   'bad-escape': fixture('lister', ['--mode=bad-escape']),
 };
 const NAMES = Object.keys(FAULTS);
-/** A permanent failure is refused; a server with an invalid response may respond better next time. */
+/** Permanent failures are refused; after an invalid response a restart may help. */
 const STATES: Readonly<Record<string, string>> = {
   'cwd-is-a-file': 'refused',
   'cwd-is-absent': 'refused',
@@ -24,7 +24,7 @@ const STATES: Readonly<Record<string, string>> = {
 };
 
 describe('a server that cannot start', () => {
-  it('is named in /health with a cause, and the other servers work', async () => {
+  it('is listed in /health with a cause, and the other servers work', async () => {
     const assay = await startAssay({ servers: { ...FAULTS, plain: fixture('plain') } });
     const health = await assay.settled();
     for (const name of NAMES) {
@@ -43,7 +43,7 @@ describe('a server that cannot start', () => {
     expect(await assay.stop()).toBe(0);
   });
 
-  it('reports a cause that a person can use', async () => {
+  it('has a specific and short cause', async () => {
     const assay = await startGateway({ servers: FAULTS });
     const health = await assay.settled();
     const cause = (name: string): string => textAt(serverIn(health, name), 'cause');
@@ -56,7 +56,7 @@ describe('a server that cannot start', () => {
     }
   });
 
-  it('is shown by assay tools on stderr, and the tools of the others on stdout', async () => {
+  it('is named by `assay tools` on stderr, and the tools of other servers are listed on stdout', async () => {
     const config = writeConfig({ ...FAULTS, plain: fixture('plain') });
     const { code, stdout, stderr } = await runAssay(['tools', '--config', config, '--home', tempDir()]);
     expect(code).toBe(0);

@@ -16,7 +16,7 @@ async function childOf(eventLog: EventLog): Promise<number> {
 }
 
 describe.concurrent.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
-  it('during assay tools ends the servers too', async () => {
+  it('during `assay tools` stops the servers too', async () => {
     const eventLog = openEventLog();
     const config = writeConfig({ hanger: fixture('hanger', ['--mode=all'], { env: eventLog.env }) });
     const pipe = openPipe([MAIN, 'tools', '--config', config, '--home', tempDir()]);
@@ -27,7 +27,7 @@ describe.concurrent.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     await until('the server is gone', () => (isAlive(child) ? undefined : true), 3_000);
   });
 
-  it.each([[[]], [['--stubborn']]])('during assay call ends the servers too (%j)', async (args) => {
+  it.each([[[]], [['--stubborn']]])('during `assay call` stops the servers too (%j)', async (args) => {
     const eventLog = openEventLog();
     const config = writeConfig({ plain: fixture('plain', args, { env: eventLog.env }) });
     const pipe = openPipe([
@@ -49,8 +49,8 @@ describe.concurrent.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
 });
 
 describe.concurrent('assay stdio', () => {
-  /** Starts it with an unread stdout, and fills that. */
-  async function unread(bytes: number, after: readonly string[]): Promise<number> {
+  /** Fills a stdout that is never read, closes stdin, and returns how long the exit takes. */
+  async function unreadExitMs(bytes: number, after: readonly string[]): Promise<number> {
     const eventLog = openEventLog();
     const config = writeConfig({ plain: fixture('plain', [], { env: eventLog.env }) });
     const child = spawn(process.execPath, [MAIN, 'stdio', '--all', '--config', config, '--home', tempDir()], {
@@ -82,13 +82,13 @@ describe.concurrent('assay stdio', () => {
     return Date.now() - startMs;
   }
 
-  it('exits when stdin closes, although its client read nothing', async () => {
-    expect(await unread(2_000_000, [])).toBeLessThan(16_000);
+  it('exits when stdin closes even if the client has read nothing', async () => {
+    expect(await unreadExitMs(2_000_000, [])).toBeLessThan(16_000);
   });
 
-  it('exits when stdin closes, although its client read nothing and kept asking', async () => {
+  it('exits when stdin closes even if the client reads nothing and keeps sending requests', async () => {
     const ping = '{"jsonrpc":"2.0","id":99,"method":"ping"}';
-    expect(await unread(2_000_000, [ping, ping.replace('99', '100')])).toBeLessThan(16_000);
+    expect(await unreadExitMs(2_000_000, [ping, ping.replace('99', '100')])).toBeLessThan(16_000);
   });
 
   it('responds to requests sent before stdin closed', async () => {

@@ -67,7 +67,7 @@ describe('assay stdio', () => {
     });
   });
 
-  it('answers a slow call and a fast one in the order of completion', async () => {
+  it('answers a slow call and a fast one in order of completion', async () => {
     const pipe = spawnStdio({ servers: { plain: fixture('plain') } });
     await pipe.initialize();
     const slow = pipe.call('plain_sleep', { ms: 500 });
@@ -76,7 +76,7 @@ describe('assay stdio', () => {
     expect(await slow).toBe('slept 500');
   });
 
-  it('relays a change of tools to its legacy client', async () => {
+  it('notifies a legacy client of changed tools', async () => {
     const pipe = spawnStdio({ servers: { changer: fixture('changer') } });
     await pipe.initialize();
     await pipe.ask('tools/list');
@@ -88,7 +88,7 @@ describe('assay stdio', () => {
     });
   });
 
-  it('exits by itself, with code 0, when stdin ends, after pending requests are answered', async () => {
+  it('exits with code 0 when stdin closes, after answering pending requests', async () => {
     const pipe = spawnStdio({ servers: { plain: fixture('plain') } });
     await pipe.initialize();
     await pipe.ask('tools/list');
@@ -100,7 +100,7 @@ describe('assay stdio', () => {
     expect(pipe.lines().some((line) => line.includes('"id":"last"'))).toBe(true);
   });
 
-  it('ends with its servers when its client disconnected without a message', async () => {
+  it('exits and stops its servers on SIGHUP', async () => {
     const pipe = spawnStdio({ servers: { g: fixture('grandchild') } });
     await pipe.initialize();
     const pids = JSON.parse(await pipe.call('g_pids')) as { child: number; grandchild: number };

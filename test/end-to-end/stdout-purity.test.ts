@@ -21,7 +21,7 @@ const HOSTILE: readonly (readonly [string, Record<string, string>])[] = [
     { LOG_LEVEL: 'debug', LOG_FORMAT: 'pretty', LOG_FILE: '/dev/stdout', PINO_LOG_LEVEL: 'trace' },
   ],
   [
-    'colours and verbose Node',
+    'colors and verbose Node',
     { FORCE_COLOR: '3', NODE_OPTIONS: '--trace-warnings --trace-deprecation', NODE_ENV: 'development' },
   ],
 ];
@@ -32,7 +32,7 @@ describe('stdout of assay stdio contains only JSON-RPC', () => {
     await checkPurity(pipe);
   });
 
-  it('with a flawed config: comments, unknown keys, an invalid entry', async () => {
+  it('with a flawed config: comments, unknown keys and an invalid entry', async () => {
     const config = writeText(
       `// a comment\n{"mcpServers": {"plain": ${JSON.stringify(fixture('plain'))}, "broken": 7,}, "$schema": "x", "inputs": []}`,
     );
@@ -47,7 +47,7 @@ describe('stdout of assay stdio contains only JSON-RPC', () => {
     await untilLogged(pipe, 'ASSAY_LOG_LEVEL');
   });
 
-  it('when a signal ends it', async () => {
+  it('when a signal stops it', async () => {
     const pipe = spawnStdio({ servers: SERVERS });
     await pipe.initialize();
     await pipe.ask('tools/list');

@@ -11,10 +11,10 @@ import { bearer, createToken, keepToken, revokeToken } from '../support/tokens.t
 
 const servers = { plain: fixture('plain') };
 const CALLS = 200;
-/** Another process may be slow to start; nothing here is about how soon. */
+/** Generous, as other processes may be slow to start; these tests do not measure speed. */
 const PATIENCE_MS = 30_000;
 
-/** A lock held by another process on this home's store, from now on. */
+/** Has another process lock this home's store, and waits until it does. */
 async function lock(home: string, ms: number): Promise<StoreProcess & { readonly isHeld: () => boolean }> {
   const other = startProcess({ home, databaseUrl: undefined }, 'lock', String(ms));
   await until('the store is locked', () => other.lines()[0], PATIENCE_MS);
@@ -38,14 +38,14 @@ function untilStatus(assays: readonly Assay[], token: string, status: number): P
   );
 }
 
-function untilStands(assay: Assay, token: string): Promise<unknown> {
+function untilReady(assay: Assay, token: string): Promise<unknown> {
   const ask = { params: { name: 'plain_label', arguments: {} }, headers: bearer(token) };
   return until('the server stands', async () =>
     (await modernSend(assay.url, 'tools/call', ask)).text.includes('"plain"') ? true : undefined,
   );
 }
 
-/** This many calls, eight at a time, each with a unique text; returns the results next to the expected ones. */
+/** Makes `CALLS` calls, eight concurrently, each with a unique text; returns actual and expected results. */
 async function callMany(
   assay: Assay,
   token: string,
@@ -67,11 +67,11 @@ async function callMany(
 }
 
 describe.concurrent('a lock held by another process on the store', () => {
-  it('for 3 s affects no call, token or health check, and delays writes', async () => {
+  it('delays writes while it is held for 3 s, but affects no call, token or health check', async () => {
     const home = tempDir();
     const token = await keepToken(home, 'before');
     const assay = await startAssay({ servers, home, env: { ASSAY_MCP_ACCESS: 'token' } });
-    await untilStands(assay, token);
+    await untilReady(assay, token);
     const other = await lock(home, 3_000);
     const creating = runAssay(['token', 'create', 'meanwhile', '--home', home]);
     let rounds = 0;
@@ -88,11 +88,11 @@ describe.concurrent('a lock held by another process on the store', () => {
     expect(assay.stderr()).not.toContain('"level":"error"');
   });
 
-  it('for more than 5 s refuses writes, with a message and nothing half-written; calls continue', async () => {
+  it('makes a write fail with an error after 5 s, leaving nothing behind, while calls continue', async () => {
     const home = tempDir();
     const token = await keepToken(home, 'before');
     const assay = await startAssay({ servers, home, env: { ASSAY_MCP_ACCESS: 'token' } });
-    await untilStands(assay, token);
+    await untilReady(assay, token);
     const other = await lock(home, 60_000);
     const { code, stdout, stderr } = await runAssay(['token', 'create', 'late', '--home', home]);
     expect(other.isHeld()).toBe(true);
@@ -105,16 +105,16 @@ describe.concurrent('a lock held by another process on the store', () => {
     await untilStatus([assay], await createToken(home, 'late'), 200);
   });
 
-  it('does not prevent a serve from starting', async () => {
+  it('does not prevent `serve` from starting', async () => {
     const home = tempDir();
     const token = await keepToken(home, 'before');
     const other = await lock(home, 60_000);
     const assay = await startAssay({ servers, home, env: { ASSAY_MCP_ACCESS: 'token' } });
-    await untilStands(assay, token);
+    await untilReady(assay, token);
     expect(other.isHeld()).toBe(true);
   });
 
-  it('for more than 5 s loses no accepted definition: it is stored once the lock is gone', async () => {
+  it('loses no accepted definition after 5 s: it is stored once the lock is released', async () => {
     const home = tempDir();
     const assay = await startAssay({ servers: { changer: fixture('changer') }, home });
     await assay.settled();
@@ -142,8 +142,8 @@ describe.concurrent('a lock held by another process on the store', () => {
   });
 });
 
-describe('two serves on one home', () => {
-  it('both refuse a token revoked by a third process, and both accept one created by it', async () => {
+describe('two `serve` processes on one home', () => {
+  it('both refuse a token revoked by a third process and accept one that it created', async () => {
     const home = tempDir();
     const config = writeConfig(servers);
     const token = await keepToken(home, 'first');

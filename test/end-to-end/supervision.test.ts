@@ -59,7 +59,7 @@ describe('the state of a server', () => {
     expect(await reaches('plain', 'up')).toMatchObject({ era: 'legacy', revision: '2025-11-25', tools: 11 });
   });
 
-  it('is "restarting" after it exited, with the cause, and soon "up" again', async () => {
+  it('is "restarting" after an exit, with the cause, and soon "up" again', async () => {
     await reaches('crasher', 'up');
     const pid = Number(await session.call('crasher_pid'));
     kill(pid, 'SIGKILL');
@@ -72,7 +72,7 @@ describe('the state of a server', () => {
     expect(Number(await session.call('crasher_pid'))).not.toBe(pid);
   });
 
-  it('is "refused" if no retry can help: missing command, invalid entry, other protocol, no permission; each with its reason', async () => {
+  it('is "refused" with the reason for a missing command, invalid entry, unknown protocol or HTTP 401', async () => {
     const absent = await reaches('absent', 'refused');
     expect(textAt(absent, 'cause')).toContain('command "no-such-command-anywhere" not found');
     expect(numberAt(absent, 'nextTryMs')).toBeGreaterThan(30_000);
@@ -84,10 +84,10 @@ describe('the state of a server', () => {
       expect(await reaches(name, 'refused')).toMatchObject({ causeCode: 'CREDENTIALS_REFUSED' });
   });
 
-  it('is "backoff" after six exits in a row; calls are refused at once, and a later one starts it', async () => {
+  it('is "backoff" after six exits in a row: calls fail at once, and a later one restarts it', async () => {
     const waiting = await reaches('looping', 'backoff', 60_000);
     expect(waiting).toMatchObject({ cause: 'exited with code 3: crasher: start 1 fails', failures: 6 });
-    // Its first try started it twice, the second time without asking for its era first.
+    // The first attempt started it twice, the second time without probing its era.
     expect(starts()).toBe(7);
     expect(await refusal('looping')).toContain('exited with code 3');
     expect(starts()).toBe(7);

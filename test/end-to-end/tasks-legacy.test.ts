@@ -52,7 +52,7 @@ describe('tasks of 2025-11-25 without a token', () => {
       expect(await statusOf(endpoint(), taskId)).toBe('completed');
     });
 
-    it('reach their server if two servers assigned the same id', async () => {
+    it('reach the right server even if two servers assigned the same id', async () => {
       const ids = await Promise.all(['a_job', 'b_job', 'b_job'].map((name) => begin(endpoint(), name)));
       expect(new Set(ids).size).toBe(3);
       const results = await Promise.all(ids.map((id) => resultOf(endpoint(), id)));
@@ -63,11 +63,11 @@ describe('tasks of 2025-11-25 without a token', () => {
       ]);
     });
 
-    it('have the client’s id in _meta too, and other things that look like ids are unchanged', async () => {
+    it('carry the client’s id in _meta too; other values that look like ids are unchanged', async () => {
       const taskId = await begin(endpoint(), 'b_job');
       const shown = await endpoint().ask('tasks/get', { taskId });
       expect(textAt(shown, 'result', 'x', 'taskId')).toMatch(/^task-\d+$/);
-      // The parameter counts, whatever _meta contains; the server gets the same in both places.
+      // The parameter wins over _meta; the server gets the same id in both places.
       const _meta = { [RELATED_TASK]: { taskId: 'task-1' } };
       const done = await endpoint().ask('tasks/result', { taskId, _meta });
       expect(at(done, 'result', '_meta', RELATED_TASK)).toEqual({ taskId });
@@ -76,7 +76,7 @@ describe('tasks of 2025-11-25 without a token', () => {
       });
     });
 
-    it('are unknown by any id but the assigned one', async () => {
+    it('are unknown under any id except the assigned one', async () => {
       const taskId = await begin(endpoint(), 'a_job');
       const last = taskId.endsWith('A') ? 'B' : 'A';
       for (const wrong of [
@@ -95,7 +95,7 @@ describe('tasks of 2025-11-25 without a token', () => {
       expect(await statusOf(endpoint(), taskId)).toBe('working');
     });
 
-    it('are not created for a tool of a server without them, whose answer is relayed', async () => {
+    it('are refused for a server without tasks; a server’s own refusal is relayed', async () => {
       const task = { task: {} };
       const none = await endpoint().ask('tools/call', { name: 'plain_label', ...task });
       expect([at(none, 'error', 'code'), codeOf(none)]).toEqual([-32601, 'TASK_UNSUPPORTED']);
@@ -106,7 +106,7 @@ describe('tasks of 2025-11-25 without a token', () => {
       expect(textOf(await endpoint().ask('tools/call', { name: 'a_job' }))).toBe('a ran job');
     });
 
-    it('can be named by another request, which then goes to their server only', async () => {
+    it('can be referenced by another request only to their own server', async () => {
       const taskId = await begin(endpoint(), 'a_job');
       const inner = textAt(await endpoint().ask('tasks/get', { taskId }), 'result', 'x', 'taskId');
       const call = (name: string, id: string): ReturnType<Asker['ask']> =>
@@ -121,14 +121,14 @@ describe('tasks of 2025-11-25 without a token', () => {
     });
   });
 
-  it('are offered; their list only if there is a single client', async () => {
+  it('are offered; listing them only over stdio, which has a single client', async () => {
     expect(at(session.initialized, 'result', 'capabilities', 'tasks')).toEqual(OFFERED);
     const initialized = await openPipe({ servers }).then((one) => one.initialize());
     expect(at(initialized, 'result', 'capabilities', 'tasks')).toEqual({ list: {}, ...OFFERED });
     expect(at(await session.ask('tasks/list'), 'error', 'code')).toBe(-32601);
   });
 
-  it('are listed with those of all servers, page by page, under their ids', async () => {
+  it('are listed for all servers under their ids, and an invalid cursor is refused', async () => {
     const made = new Set<string>();
     const alone = await openPipe({ servers });
     for (const name of ['b_job', 'a_job', 'a_job']) made.add(await begin(alone, name));
@@ -139,7 +139,7 @@ describe('tasks of 2025-11-25 without a token', () => {
       expect(codeOf(await alone.ask('tasks/list', { cursor }))).toBe('CURSOR_INVALID');
   });
 
-  it('are listed completely, even over several answers', async () => {
+  it('are listed completely across several pages', async () => {
     const alone = await openPipe({ servers: two });
     for (let count = 0; count < 55; count += 1) await begin(alone, count % 2 === 0 ? 'a_job' : 'b_job');
     const seen: string[] = [];
@@ -153,7 +153,7 @@ describe('tasks of 2025-11-25 without a token', () => {
     expect([seen.length, new Set(seen).size]).toEqual([55, 55]);
   });
 
-  it('belong to the endpoint that shows their server', async () => {
+  it('are known only at endpoints that include their server', async () => {
     const at1 = await openSession(`http://127.0.0.1:${assay.port}/mcp/servers/a`);
     const at2 = await openSession(`http://127.0.0.1:${assay.port}/mcp/servers/b`);
     const taskId = await begin(at1, 'job');
@@ -165,22 +165,25 @@ describe('tasks of 2025-11-25 without a token', () => {
     expect(codeOf(await none.ask('tasks/get', { taskId }))).toBe('METHOD_UNKNOWN');
   });
 
-  it.each(['2025-06-18', '2025-03-26', '2024-11-05'])('do not exist for a client of %s', async (version) => {
-    const old = await openSession(assay.url, { version });
-    expect(at(old.initialized, 'result', 'capabilities', 'tasks')).toBeUndefined();
-    for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/list', 'tasks/update'])
-      expect(codeOf(await old.ask(method, { taskId: 'x' }))).toBe('METHOD_UNKNOWN');
-    // A request that was not offered has no meaning, also for the server.
-    const asked = await old.ask('tools/call', { name: 'a_job', task: { ttl: 1 } });
-    expect(textOf(asked)).toBe('a ran job');
-    expect(textOf(await old.ask('tools/call', { name: 'a_raw', task: {}, x: 1 }))).toMatch(
-      /"params":\{"_meta":\{"traceparent":"[^"]*"\},"name":"raw","x":1\}\}/,
-    );
-  });
+  it.each(['2025-06-18', '2025-03-26', '2024-11-05'])(
+    'are not available to a client of %s',
+    async (version) => {
+      const old = await openSession(assay.url, { version });
+      expect(at(old.initialized, 'result', 'capabilities', 'tasks')).toBeUndefined();
+      for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/list', 'tasks/update'])
+        expect(codeOf(await old.ask(method, { taskId: 'x' }))).toBe('METHOD_UNKNOWN');
+      // A `task` parameter that was not offered is removed before it reaches the server.
+      const asked = await old.ask('tools/call', { name: 'a_job', task: { ttl: 1 } });
+      expect(textOf(asked)).toBe('a ran job');
+      expect(textOf(await old.ask('tools/call', { name: 'a_raw', task: {}, x: 1 }))).toMatch(
+        /"params":\{"_meta":\{"traceparent":"[^"]*"\},"name":"raw","x":1\}\}/,
+      );
+    },
+  );
 });
 
 describe('a task', () => {
-  it('is found again after its server, and Assay itself, restarted', async () => {
+  it('is still known after its server and Assay itself have restarted', async () => {
     const home = tempDir();
     const config = writeConfig({
       a: fixture('tasks', ['--label=a', `--file=${join(tempDir(), 'tasks.json')}`]),
@@ -206,7 +209,7 @@ describe('a task', () => {
     await second.stop();
   });
 
-  it('is found again by the next `assay stdio` of the same home', async () => {
+  it('is still known to the next `assay stdio` with the same home', async () => {
     const home = tempDir();
     const config = writeConfig({ a: fixture('tasks', [`--file=${join(tempDir(), 'tasks.json')}`]) });
     const first = await openPipe({ config, home });
@@ -217,10 +220,10 @@ describe('a task', () => {
     expect(await statusOf(second, taskId)).toBe('working');
   });
 
-  it('needs no key in the store, but does not outlive the process without one, which is logged once', async () => {
+  it('works if its key cannot be stored, with one warning that its id will not outlast the process', async () => {
     const home = tempDir();
     const pipe = await openPipe({ servers: { ...two, plain: fixture('plain') }, home });
-    // With the first call the store was read; from then on it can no longer be written.
+    // The first call reads the store; from then on it cannot be written.
     await pipe.ask('tools/call', { name: 'plain_label', arguments: {} });
     const release = lockStore(home);
     const ids = [await begin(pipe, 'a_job'), await begin(pipe, 'b_job')];
@@ -229,7 +232,7 @@ describe('a task', () => {
     release();
   });
 
-  it('belongs to its creator only, whoever else knows its id', async () => {
+  it('belongs to its creator only, even if others know its id', async () => {
     const home = tempDir();
     const [mine, yours] = [await keepToken(home, 'me'), await keepToken(home, 'you')];
     const eventLog = openEventLog();

@@ -65,7 +65,7 @@ describe('tasks of the modern era', () => {
       expect(textOf({ result: at(done, 'result', 'result') ?? null })).toMatch(/ computed$/);
     });
 
-    it('ask for input, get it, and continue', async () => {
+    it('request input, receive it, and continue', async () => {
       const taskId = await begin(endpoint(), `${server}_multi_input`);
       const first = await endpoint().ask('tasks/get', { taskId });
       expect(Object.keys(at(first, 'result', 'inputRequests') as JsonObject)).toEqual(['first', 'second']);
@@ -80,7 +80,7 @@ describe('tasks of the modern era', () => {
       );
     });
 
-    it('are cancelled', async () => {
+    it('can be cancelled', async () => {
       const taskId = await begin(endpoint(), `${server}_slow_compute`, { seconds: 60 });
       expect(at(await endpoint().ask('tasks/cancel', { taskId }), 'result')).toEqual({
         resultType: 'complete',
@@ -88,7 +88,7 @@ describe('tasks of the modern era', () => {
       expect(at(await ended(endpoint(), taskId), 'result', 'status')).toBe('cancelled');
     });
 
-    it('are unknown by any id but the assigned one', async () => {
+    it('are unknown under any id except the assigned one', async () => {
       const taskId = await begin(endpoint(), `${server}_slow_compute`, { seconds: 60 });
       for (const wrong of ['task-1', taskId.slice(1), taskId.slice(0, -1)])
         for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
@@ -97,7 +97,7 @@ describe('tasks of the modern era', () => {
         }
     });
 
-    it('have neither a separate result method nor a list', async () => {
+    it('have neither tasks/result nor tasks/list', async () => {
       for (const method of ['tasks/result', 'tasks/list'])
         expect(codeOf(await endpoint().ask(method, {}))).toBe('METHOD_UNKNOWN');
     });
@@ -109,7 +109,7 @@ describe('tasks of the modern era', () => {
     expect(isObject(capabilities) && 'tasks' in capabilities).toBe(false);
   });
 
-  it('are named to an HTTP server in its header as in the body, by its own id', async () => {
+  it('are identified to an HTTP server by its own id, in the Mcp-Name header and in the body', async () => {
     const taskId = await begin(http, 'web_slow_compute', { seconds: 60 });
     await http.ask('tasks/get', { taskId });
     const seen = web.seen.filter(({ headers }) => headers['mcp-method'] === 'tasks/get').at(-1);
@@ -117,7 +117,7 @@ describe('tasks of the modern era', () => {
     expect([inner, seen?.headers['mcp-name']]).toEqual([expect.stringMatching(/^task-\d+$/), inner]);
   });
 
-  it('must be named to Assay in the header too', async () => {
+  it('must be named in the Mcp-Name header of requests to Assay', async () => {
     const taskId = await begin(http, 'a_slow_compute', { seconds: 60 });
     for (const headers of [{}, { 'mcp-name': 'another' }]) {
       const answer = await modernSend(assay.url, 'tasks/get', {
@@ -129,7 +129,7 @@ describe('tasks of the modern era', () => {
     }
   });
 
-  it('are available to clients that declare them, request by request', async () => {
+  it('are available only to requests that declare the extension', async () => {
     const params = { taskId: 'any', inputResponses: {} };
     for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
       const answer = await modernSend(assay.url, method, { params, headers: { 'mcp-name': 'any' } });
@@ -144,13 +144,13 @@ describe('tasks of the modern era', () => {
     expect(textOf(sync)).toBe('a computed');
   });
 
-  it('cannot be subscribed to without declaring them, which is an error as specified', async () => {
+  it('cannot be subscribed to by a request that does not declare the extension', async () => {
     const params = { notifications: { taskIds: ['x'] } };
     const answer = await modernSend(assay.url, 'subscriptions/listen', { params });
     expect([answer.status, at(answer.json(), 'error', 'code')]).toEqual([400, -32021]);
   });
 
-  it("are two if two servers assigned the same id, and unknown at the other's endpoint", async () => {
+  it("are unknown at another server's endpoint", async () => {
     const endpoint = (name: string): Asker =>
       modernTasksClient(`http://127.0.0.1:${assay.port}/mcp/servers/${name}`);
     const taskId = await begin(endpoint('a'), 'slow_compute', { seconds: 60 });
@@ -211,7 +211,7 @@ describe('between eras', () => {
     expect(codeOf(await session.ask('tasks/get', { taskId: young }))).toBe('TASK_UNKNOWN');
   });
 
-  it('a tool that runs only as a task tells a modern client who can call it', async () => {
+  it('a tool that runs only as a legacy task tells a modern client which clients can call it', async () => {
     const client = modernTasksClient(assay.url);
     const answer = await client.ask('tools/call', { name: 'old_must', arguments: {} });
     expect([at(answer, 'error', 'code'), codeOf(answer)]).toEqual([-32602, 'TASK_REQUIRED']);
@@ -221,14 +221,14 @@ describe('between eras', () => {
     expect(at(listed, 'execution')).toEqual({ taskSupport: 'required' });
   });
 
-  it('a task request of a modern client has no meaning for a legacy server', async () => {
+  it('the task parameter of a modern client is not sent to a legacy server', async () => {
     const client = modernTasksClient(assay.url);
     const params = { name: 'old_raw', task: { ttl: 1 }, x: 1 };
     expect(textOf(await client.ask('tools/call', params))).toMatch(/"params":\{"name":"raw","x":1\b/);
     expect(textOf(await client.ask('tools/call', { name: 'old_job', task: {} }))).toBe('old ran job');
   });
 
-  it('a legacy client is refused a task for a modern server’s tool, even if other tools have tasks', async () => {
+  it('a legacy client cannot run a modern server’s tool as a task, even if other tools support that', async () => {
     const session = await openSession(assay.url);
     const answer = await session.ask('tools/call', { name: 'young_greet', task: {} });
     expect([at(answer, 'error', 'code'), codeOf(answer)]).toEqual([-32601, 'TASK_UNSUPPORTED']);

@@ -9,8 +9,8 @@ import { at, textAt, type JsonObject } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { RELATED_TASK } from '../support/tasks.ts';
 
-/** Answers calls and `tools/result` on streams; `say` runs before the response, and sends anything on the stream. */
-async function startTalking(say: (peer: Peer, method: string) => void): Promise<MadeHttp> {
+/** Answers requests on streams; `onRequest` runs before the response, and can send anything on the stream. */
+async function startTalking(onRequest: (peer: Peer, method: string) => void): Promise<MadeHttp> {
   const tasks = legacyTasks('web');
   const serverInfo = { name: 'talking', version: '1' };
   const own = ({ incoming, response }: Exchange): boolean => {
@@ -22,7 +22,7 @@ async function startTalking(say: (peer: Peer, method: string) => void): Promise<
     if (handler === undefined) return false;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const peer = peerOf((line) => response.write(`data: ${line}\n\n`));
-    say(peer, incoming.method);
+    onRequest(peer, incoming.method);
     const result = handler(incoming, peer);
     if (result !== undefined && !(result instanceof Promise)) peer.answer(incoming.id, result);
     response.end();
@@ -42,7 +42,7 @@ async function sessionAt(made: MadeHttp): Promise<LegacySession> {
 }
 
 /** The messages on a stream before the response: each method, with the task that it names. */
-async function heardOn(
+async function readStream(
   stream: Stream,
 ): Promise<{ readonly notes: readonly string[]; readonly answer: JsonObject }> {
   await stream.ended;
@@ -64,7 +64,7 @@ const log = (taskId: string): JsonObject => ({
 });
 
 describe("a server's task messages on the stream of a call", () => {
-  it('reach the client under its own id if they are about its own task, and otherwise nobody', async () => {
+  it("reach the client under the client's id if they concern the call's task, and are dropped otherwise", async () => {
     const made = await startTalking((peer, method) => {
       if (!['tools/call', 'tasks/result'].includes(method)) return;
       for (const id of ['task-2', 'task-1']) {
@@ -73,17 +73,17 @@ describe("a server's task messages on the stream of a call", () => {
       }
     });
     const session = await sessionAt(made);
-    const call = await heardOn(await session.stream('tools/call', { name: 'web_job', task: {} }));
+    const call = await readStream(await session.stream('tools/call', { name: 'web_job', task: {} }));
     const taskId = textAt(call.answer, 'result', 'task', 'taskId');
     expect(call.notes).toEqual([`${STATUS} ${taskId}`, `${LOG} ${taskId}`]);
-    const second = await heardOn(await session.stream('tools/call', { name: 'web_job', task: {} }));
+    const second = await readStream(await session.stream('tools/call', { name: 'web_job', task: {} }));
     const other = textAt(second.answer, 'result', 'task', 'taskId');
     expect(second.notes).toEqual([`${STATUS} ${other}`, `${LOG} ${other}`]);
-    const result = await heardOn(await session.stream('tasks/result', { taskId }));
+    const result = await readStream(await session.stream('tasks/result', { taskId }));
     expect(result.notes).toEqual([`${STATUS} ${taskId}`, `${LOG} ${taskId}`]);
   });
 
-  it('reach nobody if the call is not a task, while all other messages do', async () => {
+  it('are dropped if the call is not a task, while other messages are relayed', async () => {
     const made = await startTalking((peer, method) => {
       if (method !== 'tools/call') return;
       peer.notify(STATUS, taskOf('task-1', 'working'));
@@ -91,7 +91,7 @@ describe("a server's task messages on the stream of a call", () => {
       peer.notify(LOG, { level: 'info', data: 'mine' });
     });
     const session = await sessionAt(made);
-    const call = await heardOn(await session.stream('tools/call', { name: 'web_plain' }));
+    const call = await readStream(await session.stream('tools/call', { name: 'web_plain' }));
     expect(call.notes).toEqual([`${LOG} undefined`]);
   });
 });

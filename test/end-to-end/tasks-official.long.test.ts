@@ -18,7 +18,7 @@ import { modernTasksClient, TASKS_EXTENSION } from '../support/tasks.ts';
 
 const QUERY = { topic: 'tasks' };
 
-/** Runs the tool to completion like the official client 1.x; returns the task's ids and the text of the result. */
+/** Runs the tool to completion with the official client 1.x; returns the task's ids and the text of the result. */
 async function research(client: FirstClient, name: string): Promise<{ ids: Set<string>; text: string }> {
   await client.listTools();
   const ids = new Set<string>();
@@ -63,7 +63,7 @@ describe('the tasks of server-everything', () => {
   ];
 
   describe.each(endpoints)('through %s', (_name, endpoint) => {
-    it.each(['everything', 'web'])('of %s work with the official client 1.x', async (server) => {
+    it.each(['everything', 'web'])('work with the official client 1.x (server %s)', async (server) => {
       const client = await connectFirst(endpoint());
       const { ids, text } = await research(client, `${server}_simulate-research-query`);
       expect(ids.size).toBe(1);
@@ -88,7 +88,7 @@ describe('the tasks of server-everything', () => {
     });
   });
 
-  it('are offered to no client of the modern era', async () => {
+  it('are not offered to modern clients', async () => {
     const client = await connectClient({ url: assay.url }, 'modern');
     expect(client.getServerCapabilities()).not.toHaveProperty('extensions');
     await expect(
@@ -123,7 +123,7 @@ describe('the tasks of a modern server', () => {
   });
 });
 
-/** Bypasses the codecs of client 2.x, which reject the results of tasks. */
+/** Bypasses the codecs of client 2.x, which reject task results. */
 function dispatchTo(url: string): RawClientDispatch {
   return async (request) => {
     const { method, params } = request as { readonly method: string; readonly params: JsonObject };

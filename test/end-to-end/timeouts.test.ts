@@ -22,7 +22,7 @@ describe("a server's time limit", () => {
     });
     await assay.settled();
     session = await openSession(assay.url);
-    // The limit is also that of reading their lists, which are read again a second later.
+    // The limit also applies to reading the tool lists, which is retried a second later.
     await until('all tools are listed', async () => {
       const names = namesAt(await session.ask('tools/list'), 'result', 'tools');
       return ['h_never', 'c_wait', 'steady_steps'].every((name) => names.includes(name)) ? true : undefined;

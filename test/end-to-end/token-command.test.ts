@@ -22,7 +22,7 @@ describe('assay token create', () => {
     expect(stderr).not.toContain(stdout.trim());
   });
 
-  it('--json prints it with everything stored about it, except for its hash', async () => {
+  it('--json prints the token with everything stored about it except its hash', async () => {
     const { stdout } = await tokenCommands(tempDir())(
       ...['create', 'ci', '--scope', 'mcp,read', '--expires', '30d', '--json'],
     );
@@ -60,12 +60,12 @@ describe('assay token', () => {
   it.each([
     ['an empty name', ['create', '']],
     ['a name with a line break', ['create', 'a\nb']],
-    ['the name of who needs no token', ['create', 'local']],
+    ['the reserved name "local"', ['create', 'local']],
     ['an unknown scope', ['create', 'ci', '--scope', 'write']],
-    ['a lifetime that is none', ['create', 'ci', '--expires', 'soon']],
-    ['no name', ['create']],
-    ['no such command', ['renew', 'ci']],
-  ])('refuses %s: code 2, a message, nothing on stdout', async (_what, args) => {
+    ['an invalid lifetime', ['create', 'ci', '--expires', 'soon']],
+    ['a missing name', ['create']],
+    ['an unknown command', ['renew', 'ci']],
+  ])('refuses %s with code 2, a message and nothing on stdout', async (_what, args) => {
     const { code, stdout, stderr } = await tokenCommands(home)(...args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).not.toBe('');
@@ -80,7 +80,7 @@ describe('assay token', () => {
 });
 
 describe('assay token list', () => {
-  it('shows the existing tokens, without their secrets', async () => {
+  it('shows valid and revoked tokens without their secrets', async () => {
     const home = tempDir();
     const token = tokenCommands(home);
     const valid = await createToken(home, 'ci', '--scope', 'admin');
@@ -108,7 +108,7 @@ describe('assay token list', () => {
 });
 
 describe('assay token revoke', () => {
-  it('accepts a name or an id, and says which token it was', async () => {
+  it('accepts a name or an id, and reports which token was revoked', async () => {
     const home = tempDir();
     const token = tokenCommands(home);
     const id = (await createToken(home, 'one')).split('_')[1] ?? '';
@@ -119,7 +119,7 @@ describe('assay token revoke', () => {
     expect([byName.code, at(parseJson(byName.stdout), 'state')]).toEqual([0, 'revoked']);
   });
 
-  it('refuses an invalid token: code 2, and how to list them', async () => {
+  it('refuses an unknown or revoked token with code 2, and says how to list tokens', async () => {
     const home = tempDir();
     const token = tokenCommands(home);
     await createToken(home, 'ci');

@@ -1,4 +1,4 @@
-// Preferences of one token, as they decide on its calls and on no others.
+// Preferences of a token affect its calls and no others.
 import { beforeAll, expect, it } from 'vitest';
 import { adminClient, type AdminClient, verdictOf } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
@@ -37,7 +37,7 @@ async function add(token: string | undefined): Promise<string> {
 const change = (id: string, body: JsonObject): ReturnType<AdminClient['ask']> =>
   admin.ask('PATCH', `/tokens/${id}/preferences`, { body });
 
-it('preferences apply to calls of that token only, at once, and end with it', async () => {
+it('preferences of a token apply to its calls only, at once, and end with the token', async () => {
   for (const token of [tokens['ci'], tokens['other'], undefined])
     expect(await add(token)).toMatch(/needs approval/);
   const changed = await change(idOf('ci'), LENIENT);
@@ -59,7 +59,7 @@ it('preferences apply to calls of that token only, at once, and end with it', as
   expect(await add(tokens['ci'])).toMatch(/needs approval/);
 });
 
-it('preferences are set on the command line, by name, also for callers without a token', async () => {
+it('preferences can be set by name on the command line, also for callers without a token', async () => {
   const run = (...args: readonly string[]): ReturnType<typeof runAssay> =>
     runAssay(['token', 'preferences', ...args, '--home', home, '--config', config]);
   for (const [key, value] of Object.entries(LENIENT))
@@ -74,7 +74,7 @@ it('preferences are set on the command line, by name, also for callers without a
   expect((await run('nobody')).code).toBe(2);
 });
 
-it('preferences cannot change what the config file fixes, nor belong to a name', async () => {
+it('the API refuses preferences fixed by the config file, invalid ones, and a name instead of a token id', async () => {
   expect(verdictOf(await change(idOf('other'), { 'policy.unannotated': 'ask' }))).toBe(
     '409 SETTING_OVERRIDDEN',
   );

@@ -18,7 +18,7 @@ interface SignedIn {
   readonly home: string;
 }
 
-/** A sign-in already exists. */
+/** Starts a server and an issuer, and signs in. */
 async function signedIn(tokenSeconds?: number): Promise<SignedIn> {
   const issuer = await startIssuer(tokenSeconds === undefined ? {} : { tokenSeconds });
   const server = await startProtected({ issuer });
@@ -57,7 +57,7 @@ describe('an access token', () => {
     expect(place.issuer.countOf('denied refresh_token')).toBe(0);
   });
 
-  it('is renewed when the server refuses it, and the call arrives once', async () => {
+  it('is renewed once when the server refuses it, and the call succeeds', async () => {
     const place = await signedIn();
     const { session } = await serving(place);
     await place.issuer.revoke(tokenOf(place.server), false);
@@ -68,7 +68,7 @@ describe('an access token', () => {
     expect([after.filter((status) => status === 401).length, after.at(-1)]).toEqual([1, 200]);
   });
 
-  it('refused for many concurrent calls is renewed once', async () => {
+  it('is renewed only once if many concurrent calls are refused', async () => {
     const place = await signedIn();
     const { session } = await serving(place);
     await place.issuer.revoke(tokenOf(place.server), false);
@@ -77,7 +77,7 @@ describe('an access token', () => {
     expect(place.issuer.countOf('granted refresh_token')).toBe(1);
   });
 
-  it('revoked together with its refresh token makes the server wait for a sign-in again', async () => {
+  it('requires a new sign-in if it is revoked together with its refresh token', async () => {
     const place = await signedIn();
     const { assay, session } = await serving(place);
     await place.issuer.revoke(tokenOf(place.server), true);
@@ -96,7 +96,7 @@ describe('an access token', () => {
     expect(await session.call('remote_read')).toBe('done: read');
   });
 
-  it('is renewed by one of several processes, without invalidating the rotating refresh token of the others', async () => {
+  it('is renewed by one of several processes without invalidating the refresh token of the others', async () => {
     const place = await signedIn();
     const two = await Promise.all([serving(place), serving(place)]);
     for (let round = 1; round <= 5; round += 1) {
@@ -108,7 +108,7 @@ describe('an access token', () => {
     expect(place.issuer.countOf('denied refresh_token')).toBe(0);
   });
 
-  it('that cannot be renewed because the issuer is down fails the call, but keeps the sign-in', async () => {
+  it('keeps its sign-in if it cannot be renewed because the issuer is down; only the call fails', async () => {
     const place = await signedIn();
     const { session } = await serving(place);
     await place.issuer.revoke(tokenOf(place.server), false);
@@ -124,7 +124,7 @@ describe('an access token', () => {
 });
 
 describe('a call that needs more scopes', () => {
-  it('is refused with the scope and the command, and affects no other call; the next sign-in requests it', async () => {
+  it('is refused with the missing scope, which the next sign-in requests, and affects no other call', async () => {
     const place = await signedIn();
     const { assay, session } = await serving(place);
     const answer = await session.ask('tools/call', { name: 'remote_write', arguments: {} });
@@ -142,8 +142,8 @@ describe('a call that needs more scopes', () => {
   });
 });
 
-describe('for clients with tokens', () => {
-  it("nobody acts with another's sign-in, unless the config shares it", async () => {
+describe('a client with a token', () => {
+  it("cannot use another subject's sign-in unless the config shares it", async () => {
     const place = await signedIn();
     const token = await createToken(place.home, 'alice');
     const env = { ASSAY_MCP_ACCESS: 'token' };
@@ -158,7 +158,7 @@ describe('for clients with tokens', () => {
   });
 });
 
-it('the log over the whole life of a sign-in contains no token', async () => {
+it('neither the log nor `assay auth --list` ever contains the tokens of a sign-in', async () => {
   const place = await signedIn();
   const assay = await startAssay({ ...place, env: { ASSAY_LOG_LEVEL: 'debug' } });
   await assay.settled();

@@ -16,7 +16,7 @@ import { bearer, createToken, forged, keepToken, revokeToken } from '../support/
 
 endAfterEach();
 
-const NOBODYS = `assay_0123456789ab_${'x'.repeat(43)}`;
+const UNKNOWN_TOKEN = `assay_0123456789ab_${'x'.repeat(43)}`;
 const servers = { plain: fixture('plain') };
 
 function ask(assay: Gateway, headers: Headers = {}): Promise<Answer> {
@@ -39,7 +39,7 @@ async function seen(assay: Gateway, headers: Headers = {}): Promise<string> {
 describe('an endpoint that requires no token', () => {
   let assay: Gateway;
   beforeAll(async () => {
-    // Repeatedly trying a token until it works floods the server with invalid ones.
+    // Polling until a new token works counts as many failures.
     assay = await startGateway({ servers, env: { ASSAY_LIMITS_TOKEN_FAILURES: '100000' } });
     await assay.settled();
   });
@@ -70,9 +70,9 @@ describe('an endpoint that requires no token', () => {
     }
   });
 
-  it('never treats a client with an invalid token as one without', async () => {
+  it('never treats a client with an invalid token as one without a token', async () => {
     const expired = await keepToken(assay.home, 'guest', { lifetimeMs: 0 });
-    for (const token of [NOBODYS, expired, 'assay_', 'assay_cut']) {
+    for (const token of [UNKNOWN_TOKEN, expired, 'assay_', 'assay_cut']) {
       expect(await verdict(assay, bearer(token))).toBe('401 TOKEN_REQUIRED');
       expect(await seen(assay, bearer(token))).toBe('200 status');
     }
@@ -96,10 +96,10 @@ describe('an endpoint that requires a token', () => {
     });
   });
 
-  it('requests a token: 401, and how to send it', async () => {
+  it('responds with 401 and the scheme to use if the token is missing or invalid', async () => {
     const none = await ask(assay);
     expect([none.status, none.headers['www-authenticate']]).toEqual([401, 'Bearer']);
-    for (const headers of [bearer(NOBODYS), bearer('x'), { authorization: 'Basic dXNlcjpwYXNz' }]) {
+    for (const headers of [bearer(UNKNOWN_TOKEN), bearer('x'), { authorization: 'Basic dXNlcjpwYXNz' }]) {
       const answer = await ask(assay, headers);
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([
         401,
@@ -125,13 +125,13 @@ describe('an endpoint that requires a token', () => {
 
   it('shows the state of servers to tokens with read access, and only its own liveness to others', async () => {
     expect(await seen(assay)).toBe('200 status');
-    expect(await seen(assay, bearer(NOBODYS))).toBe('200 status');
+    expect(await seen(assay, bearer(UNKNOWN_TOKEN))).toBe('200 status');
     expect(await seen(assay, bearer(clients))).toBe('200 status');
     expect(await seen(assay, bearer(readers))).toBe('200 all');
     expect(await seen(assay, bearer(admins))).toBe('200 all');
   });
 
-  it('logs the subject of a request, and no token', async () => {
+  it('logs the subject of a request but never its token', async () => {
     await ask(assay, bearer(clients));
     await ask(assay, bearer(forged(clients)));
     await until('the request stands in the log', () =>
@@ -141,16 +141,16 @@ describe('an endpoint that requires a token', () => {
       method: 'GET',
       headers: bearer(readers),
     });
-    const told = health.text + assay.stderr();
+    const output = health.text + assay.stderr();
     for (const token of [clients, readers, admins, forged(clients)]) {
-      expect(told).not.toContain(token);
-      expect(told).not.toContain(token.slice(-43));
+      expect(output).not.toContain(token);
+      expect(output).not.toContain(token.slice(-43));
     }
   });
 });
 
 describe('a stream', () => {
-  it('ends soon after the token that opened it is revoked, and no other does', async () => {
+  it('ends soon after its token is revoked, while those of other tokens stay open', async () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
     const ben = await keepToken(home, 'ben');
@@ -180,7 +180,7 @@ describe('a stream', () => {
 });
 
 describe('a session', () => {
-  it('belongs to the subject that began it: for others it does not exist', async () => {
+  it('belongs to the subject that started it, and does not exist for others', async () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
     const ben = await keepToken(home, 'ben');
@@ -206,7 +206,7 @@ describe('a session', () => {
 describe('too many invalid tokens', () => {
   const env = { ASSAY_LIMITS_TOKEN_FAILURES: '3' };
 
-  it('are answered with 429 and a delay; other tokens at the same address still work', async () => {
+  it('are answered with 429 and Retry-After, while other tokens from the same address still work', async () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
     const ben = await keepToken(home, 'ben');
@@ -217,19 +217,19 @@ describe('too many invalid tokens', () => {
     expect([flooded.status, at(flooded.json(), 'error', 'data', 'code')]).toEqual([429, 'TOO_MANY_FAILURES']);
     expect(Number(flooded.headers['retry-after'])).toBeGreaterThan(0);
     expect(Number(flooded.headers['retry-after'])).toBeLessThanOrEqual(60);
-    // Not even the right one is looked at, or guessing would go on.
+    // The correct token is not checked either; otherwise guessing could continue.
     expect(await verdict(assay, bearer(anna))).toBe('429 TOO_MANY_FAILURES');
     expect(await verdict(assay, bearer(ben))).toBe('200');
     expect(await seen(assay, bearer(anna))).toBe('200 status');
   });
 
-  it('that do not exist lock out more of them, and nobody with a valid one', async () => {
+  it('block further unknown tokens, but no valid token and no request without one', async () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
     const assay = await startGateway({ servers, home, env });
     for (let count = 0; count < 3; count += 1)
-      expect(await verdict(assay, bearer(NOBODYS))).toBe('401 TOKEN_REQUIRED');
-    expect(await verdict(assay, bearer(NOBODYS))).toBe('429 TOO_MANY_FAILURES');
+      expect(await verdict(assay, bearer(UNKNOWN_TOKEN))).toBe('401 TOKEN_REQUIRED');
+    expect(await verdict(assay, bearer(UNKNOWN_TOKEN))).toBe('429 TOO_MANY_FAILURES');
     expect(await verdict(assay, bearer(anna))).toBe('200');
     expect(await verdict(assay)).toBe('200');
   });
@@ -242,7 +242,7 @@ describe('an address other than loopback', () => {
       { env },
     );
 
-  it('is served if a valid token for MCP exists, and every request needs one', async () => {
+  it('is served if a valid MCP token exists, and then every request needs one', async () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
     const assay = await startGateway({ servers, home, host: '0.0.0.0' });
@@ -250,7 +250,7 @@ describe('an address other than loopback', () => {
     expect(await verdict(assay, bearer(anna))).toBe('200');
   });
 
-  it('is refused if no token opens anything', async () => {
+  it('is refused if no valid token grants MCP access', async () => {
     const home = tempDir();
     await keepToken(home, 'reader', { scopes: ['read'] });
     await keepToken(home, 'old', { lifetimeMs: 0 });
@@ -259,7 +259,7 @@ describe('an address other than loopback', () => {
     expect(stderr).toContain('assay token create');
   });
 
-  it('is refused if ASSAY_TOKEN can be guessed, whatever other tokens exist', async () => {
+  it('is refused if ASSAY_TOKEN is too short, even if other tokens exist', async () => {
     const home = tempDir();
     await keepToken(home, 'anna');
     const { code, stderr } = await listen(home, { ASSAY_TOKEN: 'secret-of-15-ch' });
@@ -269,7 +269,7 @@ describe('an address other than loopback', () => {
 });
 
 describe('a store damaged while Assay runs', () => {
-  it('locks out nobody with a token, and is reported in the log', async () => {
+  it('is reported in the log, and valid tokens keep working', async () => {
     const home = tempDir();
     const token = await keepToken(home, 'laptop');
     const assay = await startGateway({ servers, home, env: { ASSAY_MCP_ACCESS: 'token' } });

@@ -67,7 +67,7 @@ interface Taken {
   auditEvents(): Promise<readonly { action: string; subject: string; before: unknown; after: unknown }[]>;
 }
 
-/** A tool without overrides. */
+/** Returns a tool without overrides that no other test uses. */
 async function takeTool(kind: Declared): Promise<Taken> {
   const index = taken.get(kind) ?? 0;
   taken.set(kind, index + 1);
@@ -101,16 +101,16 @@ type Step = readonly [method: 'put' | 'patch', body: JsonObject];
 const annotations = (values: JsonObject): JsonObject => ({ annotations: values });
 
 describe('an override of hints', () => {
-  it.each<[says: string, kind: Declared, steps: readonly Step[], claims: string, shown: string]>([
+  it.each<[name: string, kind: Declared, steps: readonly Step[], claims: string, shown: string]>([
     [
-      'PUT sets what it names, and what is declared stays beneath',
+      'PUT sets the given hints, and keeps the declared ones beneath',
       'writes',
       [['put', annotations({ readOnlyHint: true, openWorldHint: false })]],
       'o+ d-|d-||o-',
       '+-.-',
     ],
     [
-      'PUT takes back what it does not name',
+      'PUT removes the overrides that it does not include',
       'writes',
       [
         ['put', annotations({ readOnlyHint: true, openWorldHint: false })],
@@ -120,7 +120,7 @@ describe('an override of hints', () => {
       '--+.',
     ],
     [
-      'PUT of no annotations takes all back',
+      'PUT with empty annotations removes all overrides',
       'writes',
       [
         ['put', annotations({ readOnlyHint: true })],
@@ -130,7 +130,7 @@ describe('an override of hints', () => {
       '--..',
     ],
     [
-      'PUT that does not name annotations leaves them',
+      'PUT without annotations leaves the overrides unchanged',
       'writes',
       [
         ['put', annotations({ readOnlyHint: true })],
@@ -140,7 +140,7 @@ describe('an override of hints', () => {
       '+-..',
     ],
     [
-      'PATCH sets what it names and leaves the rest',
+      'PATCH sets the given hints and leaves the rest unchanged',
       'writes',
       [
         ['put', annotations({ readOnlyHint: true })],
@@ -151,7 +151,7 @@ describe('an override of hints', () => {
       '+-.-',
     ],
     [
-      'null gives one hint back to what is declared, by PATCH and by PUT',
+      'null restores the declared value of one hint, by PATCH and by PUT',
       'writes',
       [
         ['put', annotations({ readOnlyHint: true, openWorldHint: false, idempotentHint: true })],
@@ -162,14 +162,14 @@ describe('an override of hints', () => {
       '--+.',
     ],
     [
-      'false is not the same as nothing',
+      'false differs from an absent hint',
       'nothing',
       [['put', annotations({ readOnlyHint: false })]],
       'o-|||',
       '-...',
     ],
     [
-      'snake_case and a wrapper say the same',
+      'snake_case and a wrapper have the same meaning',
       'nothing',
       [['patch', { tool: { annotations: { read_only_hint: true, open_world_hint: false } } }]],
       'o+|||o-',
@@ -183,7 +183,7 @@ describe('an override of hints', () => {
     expect([shown(now), shown(await tool.listed())]).toEqual([expected, expected]);
   });
 
-  it('is shown with unknown members, which stay', async () => {
+  it('is shown together with unknown declared members', async () => {
     const tool = await takeTool('writes');
     await tool.put(annotations({ openWorldHint: true }));
     expect(at(await tool.listed(), 'annotations')).toEqual({
@@ -192,7 +192,7 @@ describe('an override of hints', () => {
     });
   });
 
-  it('has its author, time and reason', async () => {
+  it('records its author, time and reason', async () => {
     const tool = await takeTool('nothing');
     await tool.put({ ...annotations({ readOnlyHint: true }), reason: 'It only lists.' });
     const hint = at((await tool.read()).json(), 'hints', 'readOnlyHint');
@@ -212,24 +212,29 @@ describe('an override of hints', () => {
   });
 });
 
-describe('a contradiction', () => {
-  it.each<[says: string, kind: Declared, steps: readonly Step[], verdict: string]>([
-    ['both at once', 'nothing', [['put', annotations({ readOnlyHint: true, destructiveHint: true })]], '422'],
+describe('a contradiction between hints', () => {
+  it.each<[name: string, kind: Declared, steps: readonly Step[], verdict: string]>([
     [
-      'destructive over declared read-only',
+      'is refused if one request sets both',
+      'nothing',
+      [['put', annotations({ readOnlyHint: true, destructiveHint: true })]],
+      '422',
+    ],
+    [
+      'is refused if destructive overrides declared read-only',
       'reads',
       [['put', annotations({ destructiveHint: true })]],
       '422',
     ],
     [
-      'read-only over declared destructive',
+      'is refused if read-only overrides declared destructive',
       'destroys',
       [['put', annotations({ readOnlyHint: true })]],
       '422',
     ],
-    ['the same by PATCH', 'destroys', [['patch', annotations({ readOnlyHint: true })]], '422'],
+    ['is refused by PATCH too', 'destroys', [['patch', annotations({ readOnlyHint: true })]], '422'],
     [
-      'by PATCH beside what was said before',
+      'is refused if PATCH contradicts an earlier override',
       'nothing',
       [
         ['put', annotations({ destructiveHint: true })],
@@ -238,7 +243,7 @@ describe('a contradiction', () => {
       '422',
     ],
     [
-      'not by PUT in the place of what was said before',
+      'does not arise if PUT replaces the earlier override',
       'nothing',
       [
         ['put', annotations({ destructiveHint: true })],
@@ -247,7 +252,7 @@ describe('a contradiction', () => {
       '200',
     ],
     [
-      'by null, where what is declared comes back',
+      'is refused if null restores a declared value that contradicts an override',
       'reads',
       [
         ['put', annotations({ readOnlyHint: false, destructiveHint: true })],
@@ -255,22 +260,32 @@ describe('a contradiction', () => {
       ],
       '422',
     ],
-    ['not by the default of destructive', 'nothing', [['put', annotations({ readOnlyHint: true })]], '200'],
-    ['not by the default of read-only', 'nothing', [['put', annotations({ destructiveHint: true })]], '200'],
     [
-      'not where one of the two is taken out of it',
+      'does not arise from the default of destructive',
+      'nothing',
+      [['put', annotations({ readOnlyHint: true })]],
+      '200',
+    ],
+    [
+      'does not arise from the default of read-only',
+      'nothing',
+      [['put', annotations({ destructiveHint: true })]],
+      '200',
+    ],
+    [
+      'does not arise if the declared hint is overridden too',
       'destroys',
       [['put', annotations({ readOnlyHint: true, destructiveHint: false })]],
       '200',
     ],
     [
-      'mended in one that its server declares',
+      'declared by the server is resolved by overriding one hint',
       'both',
       [['put', annotations({ destructiveHint: false })]],
       '200',
     ],
     [
-      'not by words on a title or on whether it is enabled',
+      'declared by the server does not prevent changes of title and enabled',
       'both',
       [['put', { title: 'Both', enabled: true }]],
       '200',
@@ -297,25 +312,25 @@ describe('a contradiction', () => {
 });
 
 describe('a body', () => {
-  it.each<[says: string, body: unknown, problems: readonly string[]]>([
+  it.each<[name: string, body: unknown, problems: readonly string[]]>([
     ['an unknown field', { annotation: {} }, ['/annotation unknown']],
     ['an unknown hint', annotations({ readOnly: true }), ['/annotations/readOnly unknown']],
-    ['one inside a wrapper', { tool: { x: 1 } }, ['/tool/x unknown']],
-    ['one beside a wrapper', { tool: { enabled: true }, enabled: true }, ['/enabled unknown']],
+    ['an unknown field inside a wrapper', { tool: { x: 1 } }, ['/tool/x unknown']],
+    ['a field next to a wrapper', { tool: { enabled: true }, enabled: true }, ['/enabled unknown']],
     [
-      'two spellings',
+      'two spellings of a hint',
       annotations({ readOnlyHint: true, read_only_hint: false }),
       ['/annotations/read_only_hint twice'],
     ],
-    ['a hint that is text', annotations({ readOnlyHint: 'true' }), ['/annotations/readOnlyHint invalid']],
-    ['annotations that are null', { annotations: null }, ['/annotations invalid']],
+    ['a string as a hint', annotations({ readOnlyHint: 'true' }), ['/annotations/readOnlyHint invalid']],
+    ['null as annotations', { annotations: null }, ['/annotations invalid']],
     ['an empty title', { title: '' }, ['/title invalid']],
-    ['enabled that is null', { enabled: null }, ['/enabled invalid']],
-    ['two titles', { title: 'a', annotations: { title: 'b' } }, ['/annotations/title invalid']],
-    ['a name that clients would not take', { name: 'x y' }, ['/name invalid']],
+    ['null as enabled', { enabled: null }, ['/enabled invalid']],
+    ['two different titles', { title: 'a', annotations: { title: 'b' } }, ['/annotations/title invalid']],
+    ['a name that clients would reject', { name: 'x y' }, ['/name invalid']],
     ['__proto__', '{"__proto__":{"enabled":false}}', ['/__proto__ unknown']],
-    ['__proto__ among hints', '{"annotations":{"__proto__":true}}', ['/annotations/__proto__ unknown']],
-  ])('with %s is refused with the position, and nothing is changed', async (_, body, problems) => {
+    ['__proto__ as a hint', '{"annotations":{"__proto__":true}}', ['/annotations/__proto__ unknown']],
+  ])('with %s is refused with its position, and changes nothing', async (_, body, problems) => {
     const tool = await takeTool('nothing');
     const before = (await tool.read()).text;
     for (const method of ['put', 'patch'] as const) {
@@ -364,7 +379,7 @@ describe('a change', () => {
     expect(verdictOf(await tool.patch(annotations({ readOnlyHint: true })))).toBe('422 HINTS_CONTRADICT');
   });
 
-  it('without a difference keeps the ETag, records nothing and notifies nobody', async () => {
+  it('without a difference keeps the ETag and records nothing', async () => {
     const tool = await takeTool('writes');
     const body = { annotations: { readOnlyHint: true, title: 'T' }, enabled: true, reason: 'so' };
     const tag = (await tool.put(body)).headers.etag;
@@ -384,7 +399,7 @@ describe('a change', () => {
     expect(await tool.auditEvents()).toEqual(auditEvents);
   });
 
-  it('of twenty with the same ETag succeeds once, and the others must read again', async () => {
+  it('succeeds for only one of twenty concurrent requests with the same ETag', async () => {
     for (const method of ['put', 'patch'] as const) {
       const tool = await takeTool('nothing');
       const tag = { 'if-match': String((await tool.read()).headers.etag) };
@@ -399,7 +414,7 @@ describe('a change', () => {
     }
   });
 
-  it('of twenty without an ETag all succeed, and none is lost', async () => {
+  it('succeeds for every concurrent request without an ETag, and no hint is lost', async () => {
     const tool = await takeTool('nothing');
     const hints = ['readOnlyHint', 'idempotentHint', 'openWorldHint'];
     const answers = await Promise.all(
@@ -411,7 +426,7 @@ describe('a change', () => {
     expect(shown((await tool.read()).json())).toMatch(/^[+-]\.[+-][+-]$/);
   });
 
-  it('is refused with a stale, weak or foreign ETag, and accepted with a list that includes it, or *', async () => {
+  it('is refused with a stale, weak or foreign ETag, and accepted with a list that includes it or *', async () => {
     const tool = await takeTool('nothing');
     const first = String((await tool.read()).headers.etag);
     expect(verdictOf(await tool.put({ title: 'one' }, { 'if-match': first }))).toBe('200');
@@ -426,7 +441,7 @@ describe('a change', () => {
 });
 
 describe('a title', () => {
-  it('is shown in both places, whichever it was set in, and null restores the declared one', async () => {
+  it('is shown in both places wherever it was set, and null restores the declared one', async () => {
     const tool = await takeTool('writes');
     const titles = async (): Promise<readonly (Json | undefined)[]> => {
       const one = await tool.listed();
@@ -451,7 +466,7 @@ describe('a title', () => {
 });
 
 describe('a disabled tool', () => {
-  it('is neither listed nor callable, with the reason; once enabled it is back', async () => {
+  it('is neither listed nor callable until it is enabled again, and the error says why', async () => {
     const tool = await takeTool('nothing');
     const client = await connectClient({ url: assay.url }, 'legacy');
     const call = (): Promise<unknown> => client.callTool({ name: tool.name, arguments: {} });
@@ -502,7 +517,7 @@ describe('the list of tools', () => {
     ['text=mail', ['send']],
     ['text=%C3%A4ther', ['silent']],
     ['text=nothing-of-that', []],
-  ])('matches %s', async (query, names) => {
+  ])('contains the matching tools for "%s"', async (query, names) => {
     expect(await found(`server=filtered&${query}`)).toEqual(names);
   });
 
@@ -514,7 +529,7 @@ describe('the list of tools', () => {
     expect(await found('server=__proto__')).toEqual([]);
   });
 
-  it('is searched by effective values and titles as operators set them', async () => {
+  it('is filtered by effective hints and titles, including overrides', async () => {
     const { id } = await toolIn(admin, 'filtered', 'silent');
     await admin.put(`/tools/${String(id)}`, { title: 'Loudspeaker', annotations: { openWorldHint: false } });
     expect(await found('server=filtered&openWorldHint=false')).toEqual([
@@ -552,13 +567,13 @@ describe('the list of tools', () => {
     'colour=red',
     'enabled=',
     'server=a&server=b',
-  ])('refuses %s by its name', async (query) => {
+  ])('refuses %s and names the parameter', async (query) => {
     const answer = await admin.get(`/tools?${query}`);
     expect(verdictOf(answer)).toBe('400 QUERY_INVALID');
     expect(listAt(answer.json(), 'errors')).toMatchObject([{ parameter: query.split('=')[0] }]);
   });
 
-  it('has pages that contain each tool once, in overall order', async () => {
+  it('contains each tool once across its pages, in the overall order', async () => {
     const whole = await found('server=api');
     const paged: string[] = [];
     let cursor: string | undefined;

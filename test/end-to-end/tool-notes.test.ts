@@ -26,10 +26,10 @@ async function equipped(opened: () => Promise<Model>): Promise<Model> {
   return model;
 }
 
-describe.each(WAYS)('over %s', (_, open) => {
+describe.each(WAYS)('add-tool-annotation over %s', (_, open) => {
   const opened = shared(() => open({ servers: SERVERS }));
 
-  it('2.2.3, 2.2.4, 2.2.6, acceptance 1 and 4: adds several notes to a tool of the equipped toolset in one call, and lists them', async () => {
+  it('2.2.3, 2.2.4, 2.2.6, acceptance 1 and 4: adds several notes to a tool of the equipped toolset in one call, and reports them', async () => {
     const model = await equipped(opened);
     const added = await model.call('add-tool-annotation', {
       toolRef: REF,
@@ -48,7 +48,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     });
   });
 
-  it('2.2.4, 2.3, acceptance 5: an existing name is skipped with a warning, its note stays, and the others are added', async () => {
+  it('2.2.4, 2.3, acceptance 5: skips an existing name with a warning, keeps its note, and adds the others', async () => {
     const model = await equipped(opened);
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
     const again = await model.call('add-tool-annotation', {
@@ -67,12 +67,12 @@ describe.each(WAYS)('over %s', (_, open) => {
   it('2.2.1 to 2.2.3, 2.3, acceptance 6: refuses invalid requests, in text and data', async () => {
     const model = await opened();
     const refused = async (toolRef: object, notes: object[]): Promise<string> => {
-      const told = await model.call('add-tool-annotation', {
+      const refusal = await model.call('add-tool-annotation', {
         toolRef: toolRef as never,
         notes: notes as never,
       });
-      expect(told).toMatchObject({ isError: true, data: { error: { message: told.text } } });
-      return `${String(at(told.data, 'error', 'code'))} ${told.text}`;
+      expect(refusal).toMatchObject({ isError: true, data: { error: { message: refusal.text } } });
+      return `${String(at(refusal.data, 'error', 'code'))} ${refusal.text}`;
     };
     expect(await refused(REF, ONE)).toMatch(/^TOOLSET_NOT_EQUIPPED /);
     await equip(model, 'triage', ['linear.create_issue']);
@@ -97,7 +97,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     expect(await described(model)).not.toContain('Additional Tool Notes');
   });
 
-  it('3.1, 3.2, 5.2, acceptance 3: notes follow the description, in exactly the specified form', async () => {
+  it('3.1, 3.2, 5.2, acceptance 3: appends notes to the description in exactly the specified form', async () => {
     const model = await equipped(opened);
     const plain = await described(model);
     await model.call('add-tool-annotation', {
@@ -114,7 +114,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     );
   });
 
-  it('1.2, 2.2.5, 4.2, acceptance 2: notes survive unequipping, equipping and a restart, and are visible to another client', async () => {
+  it('1.2, 2.2.5, 4.2, acceptance 2: keeps notes after unequipping and equipping, and shows them to another client', async () => {
     const model = await equipped(opened);
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
     const before = await described(model);
@@ -128,7 +128,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     await other.client.close();
   });
 
-  it('a list never changes what it lists: a hundred are identical to the byte', async () => {
+  it('leaves a hundred later tool lists identical to the byte', async () => {
     const model = await equipped(opened);
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
     await model.call('exit-configuration-mode');
@@ -182,7 +182,7 @@ describe('notes', () => {
     ]);
   });
 
-  it('1.1, 1.2, acceptance 7: are in the JSON of their toolset with the specified types, and older toolsets load without', async () => {
+  it('1.1, 1.2, acceptance 7: are exported with their toolset as specified; older toolsets load without notes', async () => {
     const model = await equipped(opened);
     const { home } = model;
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
@@ -197,7 +197,7 @@ describe('notes', () => {
     expect(await model.describe('linear_create_issue')).not.toContain('Additional Tool Notes');
   });
 
-  it('5.1, 5.3: are also found by refId, and a note needs a toolset that contains its tool', async () => {
+  it('5.1, 5.3: can also be added to a tool by its refId', async () => {
     const model = await opened();
     const listed = (await model.call('list-available-tools', { tools: ['linear.create_issue'] })).data;
     const refId = String(at(listed, 'tools', 0, 'refId'));
@@ -214,7 +214,7 @@ describe('notes', () => {
     expect(await model.describe('linear_create_issue')).not.toContain('usage-with-project');
   });
 
-  it('written by a model wait for an operator if clients have tokens', async () => {
+  it('written by a model await review if clients have tokens', async () => {
     const env = { ASSAY_TOKEN: 'a-token-of-some-length-for-the-operator' };
     const home = tempDir();
     const assay = await startGateway({ servers: SERVERS, home, env });
@@ -229,7 +229,7 @@ describe('notes', () => {
     });
   });
 
-  it('wait for an operator, even with notes.review never, if the caller has seen untrusted content', async () => {
+  it('await review, even if notes.review is never, after the caller has received untrusted content', async () => {
     const model = await overStdio({ servers: SERVERS, env: { ASSAY_NOTES_REVIEW: 'never' } }, 'legacy');
     await equip(model, 'triage', ['linear.create_issue']);
     const add = async (name: string): Promise<unknown> => {
@@ -243,7 +243,7 @@ describe('notes', () => {
     expect(await add('after')).toBe(true);
   });
 
-  it('written by a model wait for an operator if notes.review says so, and are read after that', async () => {
+  it('written by a model await review if notes.review is always, and are shown once accepted', async () => {
     const home = tempDir();
     const model = await overStdio(
       { servers: SERVERS, home, env: { ASSAY_NOTES_REVIEW: 'always' } },

@@ -24,7 +24,7 @@ async function refusal(model: Model, name: string): Promise<string> {
   );
 }
 
-/** Assay's own code of the error that a call ends with. */
+/** Assay's error code of a call that fails. */
 async function codeOf(model: Model, name: string): Promise<unknown> {
   return model.call(name).then(
     ({ text }) => `answered: ${text}`,
@@ -35,7 +35,7 @@ async function codeOf(model: Model, name: string): Promise<unknown> {
 describe.each(WAYS)('a toolset over %s', (_, open) => {
   const opened = shared(() => open({ servers: { ...TWO, s: fixture('turncoat') } }));
 
-  it('is a boundary: a tool outside of it cannot be called, by any name', async () => {
+  it('is a boundary: a tool outside it cannot be called by any name', async () => {
     const model = await opened();
     await equip(model, 'one', ['a_b.c']);
     const tools = (await model.tools()).slice(1);
@@ -63,7 +63,7 @@ describe.each(WAYS)('a toolset over %s', (_, open) => {
 });
 
 describe('a toolset', () => {
-  it('shows a changed tool if the setting says so', async () => {
+  it('shows a changed tool if toolsets.changed is "show"', async () => {
     const env = { ASSAY_TOOLSETS_CHANGED: 'show' };
     const model = await overStdio({ servers: { s: fixture('turncoat') }, env }, 'legacy');
     const listed = (await model.call('list-available-tools', { tools: ['s.act'] })).data;
@@ -84,7 +84,7 @@ describe('a toolset', () => {
     await expect.poll(() => model.describe('s_act'), { timeout: scaledMs(5_000) }).toContain('IGNORE');
   });
 
-  it('keeps the tools of an absent server and names them', async () => {
+  it('keeps the tools of an absent server and reports them as absent', async () => {
     const first = await overHttp({ servers: TWO }, 'legacy');
     await equip(first, 'one', ['a_b.c', 'a.secret']);
     await first.client.close();
@@ -102,9 +102,9 @@ describe('a toolset', () => {
   it('cannot be created with unknown tools, twice, empty, or with an invalid name', async () => {
     const model = await overStdio({ servers: TWO }, 'legacy');
     const refused = async (args: object): Promise<string> => {
-      const told = await model.call('build-toolset', args as never);
-      expect(told.isError).toBe(true);
-      return told.text;
+      const result = await model.call('build-toolset', args as never);
+      expect(result.isError).toBe(true);
+      return result.text;
     };
     const tools = [{ namespacedName: 'a.secret' }];
     expect(await refused({ name: 'x', tools })).toContain('arguments.name');
@@ -126,7 +126,7 @@ describe('a server', () => {
   const defined = (definition: object): string =>
     JSON.stringify({ inputSchema: { type: 'object' }, ...definition });
 
-  it("whose name and tool name together equal another's reference gets no place in a toolset", async () => {
+  it("cannot enter a toolset with a tool reference that collides with another server's", async () => {
     const home = tempDir();
     const first = await overStdio({ servers: { 'a.b': fixture('named', ['c']) }, home }, 'legacy');
     await equip(first, 'one', ['a.b.c']);
@@ -143,7 +143,7 @@ describe('a server', () => {
     ).toMatch(/is ambiguous: the servers "a.b", "a" each have such a tool/);
   });
 
-  it("whose name and tool name together equal another's reference has neither tool called, and the reference is named", async () => {
+  it('makes both tools uncallable if its tool reference collides, and the error names both servers', async () => {
     const home = tempDir();
     const mine = { 'a.b': fixture('named', ['c', '--label=mine'], { prefix: false }) };
     const first = await overStdio({ servers: { ...mine, p: fixture('plain') }, home }, 'legacy');
@@ -169,7 +169,7 @@ describe('a server', () => {
     expect(active.text).toContain('Not shown, as several servers have tools of these names: a.b.c.');
   });
 
-  it('cannot break a response of Assay with words special to a tokenizer, nor with long ones', async () => {
+  it('cannot break a response with special tokens of a tokenizer or a very long word', async () => {
     const texts = ['<|endoftext|> and <|endofprompt|>', 'x'.repeat(100_000)];
     const tools = texts.map((description, at) => defined({ name: `t${at}`, description }));
     const model = await overStdio({ servers: { s: fixture('defined', tools) } }, 'modern');
@@ -184,7 +184,7 @@ describe('a server', () => {
     expect(performance.now() - startedMs).toBeLessThan(scaledMs(15_000));
   });
 
-  it('with a tool named like a configuration tool has it called if it is in the toolset', async () => {
+  it('can have a tool named like a configuration tool, which is called if it is in the toolset', async () => {
     const servers = { s: fixture('named', ['build-toolset', '--label=s'], { prefix: false }) };
     const model = await overStdio({ servers }, 'legacy');
     await equip(model, 'odd', ['s.build-toolset']);
@@ -193,7 +193,7 @@ describe('a server', () => {
   });
 });
 
-it('a resource that is no longer visible causes no notification, and cannot be read, until it is visible again', async () => {
+it('a hidden resource sends no notifications until it is visible again, and cannot be read', async () => {
   const model = await overHttp({ servers: { n: fixture('notifier', ['--era=legacy']) } }, 'modern');
   await equip(model, 'one', ['n.touch']);
   const session = await openSession(model.url);
@@ -217,14 +217,14 @@ it('a resource that is no longer visible causes no notification, and cannot be r
   expect(updates()).toBe(2);
 });
 
-it('a toolset that is deleted and recreated is visible again to its viewers', async () => {
+it('a toolset that is deleted and recreated reappears for its clients', async () => {
   const home = tempDir();
   const menu = await overStdio({ servers: TWO, home }, 'legacy');
   const tools = [{ namespacedName: 'a.secret' }];
   await menu.call('build-toolset', { name: 'one', tools });
   const model = await overStdio({ servers: TWO, home, view: { toolset: 'one' } }, 'legacy');
   await expect.poll(() => model.tools(), { timeout: scaledMs(5_000) }).toEqual(['a_secret']);
-  // Notifications of its start may still be on their way.
+  // Notifications from startup may still be in flight.
   await until('no change is told any more', async () => {
     const last = model.changes();
     await sleep(200);
@@ -239,7 +239,7 @@ it('a toolset that is deleted and recreated is visible again to its viewers', as
 });
 
 describe('while the store cannot be read', () => {
-  it('the cached equipped toolset is listed, and nothing of it can be called', async () => {
+  it('the cached equipped toolset is listed, but its tools cannot be called', async () => {
     const home = tempDir();
     const first = await overStdio({ servers: TWO, home }, 'legacy');
     await equip(first, 'one', ['a.secret']);
@@ -251,7 +251,7 @@ describe('while the store cannot be read', () => {
     expect(await codeOf(second, 'a_secret')).toBe('STORE_UNAVAILABLE');
   });
 
-  it('without a cached one, the configuration tools are listed and say so, and nothing can be called', async () => {
+  it('without a cached toolset, only the configuration tools are listed, and every call reports the error', async () => {
     const env = { ASSAY_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
     const model = await overStdio({ servers: TWO, env }, 'legacy');
     expect(await model.tools()).toEqual(MENU);

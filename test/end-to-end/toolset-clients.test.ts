@@ -1,4 +1,4 @@
-// What clients receive and keep while others choose what they see.
+// What clients receive and keep when the equipped toolset or the mode changes.
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
@@ -12,13 +12,13 @@ import { openPipe, type Pipe } from '../support/stdio.ts';
 import { begin, modernTasksClient, statusOf, TASKS_EXTENSION, type Asker } from '../support/tasks.ts';
 import { equip, meet } from '../support/toolsets.ts';
 
-interface Met<T extends Asker> {
+interface Connected<T extends Asker> {
   readonly client: T;
   readonly initialized: Json;
 }
 
-/** `assay stdio` as a client meets it that can be asked for input. */
-async function meetStdio(config: string): Promise<Met<Pipe>> {
+/** Starts `assay stdio` with a client that supports elicitation. */
+async function connectStdio(config: string): Promise<Connected<Pipe>> {
   const client = openPipe([MAIN, 'stdio', '--config', config, '--home', tempDir()]);
   client.write(`${initializeOf('2025-11-25', { elicitation: {} }, 'init')}\n`);
   const initialized = await client.next('the handshake', (message) => at(message, 'id') === 'init');
@@ -33,8 +33,8 @@ async function endpointOf(config: string): Promise<string> {
   return `http://127.0.0.1:${assay.port}/mcp`;
 }
 
-/** Calls a tool of Assay's own. */
-async function own(client: Asker, name: string, args: JsonObject = {}): Promise<void> {
+/** Calls one of Assay's configuration tools. */
+async function callOwn(client: Asker, name: string, args: JsonObject = {}): Promise<void> {
   const answer = await client.ask('tools/call', { name, arguments: args });
   if (at(answer, 'result', 'isError') !== undefined || at(answer, 'error') !== undefined)
     throw new Error(JSON.stringify(answer));
@@ -42,14 +42,14 @@ async function own(client: Asker, name: string, args: JsonObject = {}): Promise<
 
 /** Builds a toolset of one tool, and equips it. */
 function equipOne(client: Asker, name: string, tool: string): Promise<void> {
-  return own(client, 'build-toolset', { name, tools: [{ namespacedName: tool }], autoEquip: true });
+  return callOwn(client, 'build-toolset', { name, tools: [{ namespacedName: tool }], autoEquip: true });
 }
 
-it('a server without visible tools sends and asks a stdio client nothing, until one is visible again', async () => {
+it('a server sends a stdio client no messages or requests until one of its tools is visible', async () => {
   const eventLog = openEventLog();
   const restless = fixture('restless', [], { env: eventLog.env });
-  const { client } = await meetStdio(writeConfig({ plain: fixture('plain'), restless }));
-  const heard = (): ReadonlySet<unknown> =>
+  const { client } = await connectStdio(writeConfig({ plain: fixture('plain'), restless }));
+  const methods = (): ReadonlySet<unknown> =>
     new Set(
       client
         .lines()
@@ -58,31 +58,31 @@ it('a server without visible tools sends and asks a stdio client nothing, until 
     );
   const refusals = (): number =>
     eventLog.read('message').filter(({ detail }) => /"id":"ask-.*"code":-32601/.test(detail)).length;
-  const refusedOnAndOn = async (): Promise<void> => {
+  const untilRefused = async (): Promise<void> => {
     const before = refusals();
     await until('its questions are refused', () => (refusals() >= before + 3 ? true : undefined));
   };
-  await refusedOnAndOn();
+  await untilRefused();
   await equipOne(client, 'without', 'plain.echo');
-  await refusedOnAndOn();
-  expect(heard()).toEqual(new Set());
-  await own(client, 'enter-configuration-mode');
+  await untilRefused();
+  expect(methods()).toEqual(new Set());
+  await callOwn(client, 'enter-configuration-mode');
   await equipOne(client, 'with', 'restless.rest');
   const all = new Set(['notifications/message', 'elicitation/create']);
-  await expect.poll(heard, { timeout: scaledMs(5_000) }).toEqual(all);
+  await expect.poll(methods, { timeout: scaledMs(5_000) }).toEqual(all);
 });
 
 describe('tasks', () => {
   const OFFERED = { cancel: {}, requests: { tools: { call: {} } } };
 
-  /** A client, its offered tools, and how it begins a task of the named tool. */
+  /** A client, the task capability offered to it, and how it starts a task of the named tool. */
   interface Endpoint {
     readonly client: Asker;
     readonly offered: Json | undefined;
     readonly begin: (name: string) => Promise<string>;
   }
 
-  const legacyEndpoint = ({ client, initialized }: Met<Asker>): Endpoint => ({
+  const legacyEndpoint = ({ client, initialized }: Connected<Asker>): Endpoint => ({
     client,
     offered: at(initialized, 'result', 'capabilities', 'tasks'),
     begin: (name) => begin(client, name),
@@ -119,7 +119,7 @@ describe('tasks', () => {
       way: 'stdio, legacy',
       server: 'tasks',
       tool: 'job',
-      open: async (config) => legacyEndpoint(await meetStdio(config)),
+      open: async (config) => legacyEndpoint(await connectStdio(config)),
       offered: { list: {}, ...OFFERED },
     },
     {
@@ -138,17 +138,17 @@ describe('tasks', () => {
       expect(endpoint.offered).toEqual(offered);
       await equipOne(endpoint.client, 'one', `t.${tool}`);
       const taskId = await endpoint.begin(`t_${tool}`);
-      await own(endpoint.client, 'enter-configuration-mode');
+      await callOwn(endpoint.client, 'enter-configuration-mode');
       const hidden = await endpoint.client.ask('tools/call', { name: `t_${tool}`, arguments: {} });
       expect(at(hidden, 'error', 'data', 'code')).toBe('MODE_DIFFERS');
       expect(await statusOf(endpoint.client, taskId)).toBe('working');
-      await own(endpoint.client, 'exit-configuration-mode');
+      await callOwn(endpoint.client, 'exit-configuration-mode');
       expect(await statusOf(endpoint.client, taskId)).toBe('working');
     },
   );
 });
 
-it('a modern client that listens, and listed before a restart only, is notified once of what is equipped after it', async () => {
+it('a modern client with a subscription is notified once of a toolset equipped right after a restart', async () => {
   const home = tempDir();
   const file = writeText('{"tools":["a","b"]}', 'told.json');
   const config = writeConfig({ told: fixture('told', [`--file=${file}`]) });
@@ -161,7 +161,7 @@ it('a modern client that listens, and listed before a restart only, is notified 
   expect(await before.tools()).toEqual(['enter-configuration-mode', 'told_a']);
   await before.client.close();
   await first.stop();
-  // Only the equipped toolset changes: the server is not ready before that.
+  // The server becomes ready only later, so that only the equipped toolset changes.
   writeFileSync(file, '{"tools":["a","b"],"lateMs":5000}');
   const second = await startGateway({ config, home });
   const after = await meet({ url: `http://127.0.0.1:${second.port}/mcp` }, 'modern');

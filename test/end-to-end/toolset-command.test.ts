@@ -49,7 +49,7 @@ describe('assay toolset create', () => {
 });
 
 describe('assay toolset', () => {
-  it('prints existing toolsets on stdout, and on stderr that there are none', async () => {
+  it('prints toolsets on stdout, and a hint on stderr if there are none', async () => {
     const { run, json } = newOperator();
     const none = await run('toolset', 'list');
     expect([none.code, none.stdout]).toEqual([0, 'NAME  TOOLS  NOTES  EQUIPPED  DESCRIPTION\n']);
@@ -112,7 +112,7 @@ describe('assay toolset', () => {
     expect(await json('toolset', 'show', 'ops')).toMatchObject({ isEquipped: false });
   });
 
-  it('deletes one only with a confirmation', async () => {
+  it('deletes a toolset only with --yes', async () => {
     const { run, json } = newOperator();
     await run('toolset', 'create', 'dev', 'plain.echo');
     await run('notes', 'add', 'dev', 'plain.echo', 'hint', 'Twice.');
@@ -131,45 +131,56 @@ describe('assay toolset refuses', () => {
   const { run, json } = newOperator();
   const name = 'it takes 2 to 50 lowercase letters, digits and hyphens';
   const cases: readonly (readonly [string, readonly string[], string])[] = [
-    ['a name that is none', ['create', 'Dev!'], `name: ${name}`],
-    ['a name that means all tools', ['create', 'all'], '"all" means all tools and cannot name a toolset'],
-    ['a name that is taken', ['create', 'dev', 'plain.echo'], 'A toolset named "dev" already exists.'],
+    ['an invalid name', ['create', 'Dev!'], `name: ${name}`],
+    ['the reserved name "all"', ['create', 'all'], '"all" means all tools and cannot name a toolset'],
+    ['a name in use', ['create', 'dev', 'plain.echo'], 'A toolset named "dev" already exists.'],
     [
       'a long description',
       ['create', 'ops', '--description', 'x'.repeat(201)],
       '--description: it may have at most 200 characters',
     ],
-    ['a tool that nobody has', ['create', 'ops', 'plain.ecko'], 'Did you mean "plain.echo"?'],
-    ['a refId that no tool has', ['add', 'dev', 'ab'.repeat(16)], `"refId ${'ab'.repeat(16)}"`],
-    ['an unknown toolset to add to', ['add', 'nope', 'plain.echo'], 'There are: "dev".'],
-    ['no tool to add', ['add', 'dev'], "missing required argument 'refs'"],
-    ['a tool that is not in it', ['remove', 'dev', 'plain.add'], 'is not in the toolset "dev"'],
-    ['a new name that is none', ['rename', 'dev', 'x'], `new name: ${name}`],
-    ['a long text', ['describe', 'dev', 'x'.repeat(201)], 'text: it may have at most 200 characters'],
-    ['an unknown one to show', ['show', 'nope'], 'Unknown toolset "nope".'],
-    ['an unknown one to equip', ['equip', 'nope'], 'Unknown toolset "nope".'],
-    ['an unknown one to delete', ['delete', 'nope', '--yes'], 'Unknown toolset "nope".'],
-    ['an unknown one to review', ['review', 'nope'], 'Unknown toolset "nope".'],
-    ['an unknown one to export', ['export', 'dev', 'nope'], 'Unknown toolset "nope".'],
+    ['an unknown tool', ['create', 'ops', 'plain.ecko'], 'Did you mean "plain.echo"?'],
+    ['an unknown refId', ['add', 'dev', 'ab'.repeat(16)], `"refId ${'ab'.repeat(16)}"`],
+    ['to add to an unknown toolset', ['add', 'nope', 'plain.echo'], 'There are: "dev".'],
+    ['to add without a tool', ['add', 'dev'], "missing required argument 'refs'"],
     [
-      'to accept a tool that is held to nothing',
-      ['accept', 'dev', 'plain.echo'],
-      'is not pinned to a definition',
+      'to remove a tool that is not in the toolset',
+      ['remove', 'dev', 'plain.add'],
+      'is not in the toolset "dev"',
     ],
-    ['to accept a tool that is not in it', ['accept', 'dev', 'plain.add'], 'is not in the toolset "dev"'],
-    ['what is no command', ['destroy', 'dev'], 'destroy'],
+    ['an invalid new name', ['rename', 'dev', 'x'], `new name: ${name}`],
+    [
+      'a long new description',
+      ['describe', 'dev', 'x'.repeat(201)],
+      'text: it may have at most 200 characters',
+    ],
+    ['to show an unknown toolset', ['show', 'nope'], 'Unknown toolset "nope".'],
+    ['to equip an unknown toolset', ['equip', 'nope'], 'Unknown toolset "nope".'],
+    ['to delete an unknown toolset', ['delete', 'nope', '--yes'], 'Unknown toolset "nope".'],
+    ['to review an unknown toolset', ['review', 'nope'], 'Unknown toolset "nope".'],
+    ['to export an unknown toolset', ['export', 'dev', 'nope'], 'Unknown toolset "nope".'],
+    ['to accept a tool that is not pinned', ['accept', 'dev', 'plain.echo'], 'is not pinned to a definition'],
+    [
+      'to accept a tool that is not in the toolset',
+      ['accept', 'dev', 'plain.add'],
+      'is not in the toolset "dev"',
+    ],
+    ['an unknown command', ['destroy', 'dev'], 'destroy'],
   ];
 
   beforeAll(async () => {
     await run('toolset', 'create', 'dev', 'plain.echo');
   });
 
-  it.each(cases)('%s: code 2, a message on stderr, nothing on stdout', async (_what, args, sentence) => {
-    const { code, stdout, stderr } = await run('toolset', ...args);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain(sentence);
-    expect(stderr).not.toMatch(/at .*\.js:\d+/);
-  });
+  it.each(cases)(
+    '%s with code 2, a message on stderr and nothing on stdout',
+    async (_what, args, sentence) => {
+      const { code, stdout, stderr } = await run('toolset', ...args);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(sentence);
+      expect(stderr).not.toMatch(/at .*\.js:\d+/);
+    },
+  );
 
   it('without changing anything', async () => {
     expect(await json('toolset', 'export')).toEqual({
@@ -179,7 +190,7 @@ describe('assay toolset refuses', () => {
     });
   });
 
-  it('a file that cannot be read or written, or such a config, with code 3', async () => {
+  it('a file that cannot be read or written, or a config that cannot be read, with code 3', async () => {
     const absent = join(tempDir(), 'no', 'file.json');
     const read = await run('toolset', 'import', absent);
     expect([read.code, read.stderr]).toEqual([

@@ -9,7 +9,7 @@ const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const times = { createdAt: TIME, lastModified: TIME };
 
 describe('assay toolset export and import', () => {
-  it('move all toolsets to another home completely, with their times, notes and what is equipped', async () => {
+  it('move all toolsets to another home, with their times, notes and the equipped one', async () => {
     const from = newOperator();
     const refId = await refIdOf(from, 'plain.echo');
     await from.run('toolset', 'create', 'dev', refId, 'plain.add', '--description', '\u001b[2J', '--equip');
@@ -31,7 +31,7 @@ describe('assay toolset export and import', () => {
     expect((await to.run('toolset', 'export')).stdout).toBe(exported.stdout);
   });
 
-  it('export one toolset only; the equipped one is not mentioned if it is another', async () => {
+  it('export a single toolset, without mentioning another one that is equipped', async () => {
     const { run, json } = newOperator();
     await run('toolset', 'create', 'dev', '--equip');
     await run('toolset', 'create', 'ops');
@@ -40,7 +40,7 @@ describe('assay toolset export and import', () => {
     });
   });
 
-  it('refuse a name in use, and import nothing, except with --replace', async () => {
+  it('refuse a name in use and import nothing, unless --replace is given', async () => {
     const { run, json } = newOperator();
     await run('toolset', 'create', 'dev', 'plain.echo', '--equip');
     const tools = [{ namespacedName: 'plain.add' }];
@@ -68,7 +68,7 @@ describe('assay toolset export and import', () => {
     expect(await json('toolset', 'show', 'dev')).toMatchObject({ tools, isEquipped: true });
   });
 
-  it('refuse an invalid file, with the field', async () => {
+  it('refuse an invalid file and name the field', async () => {
     const { run } = newOperator();
     const file = writeText('{"toolsets":[{"name":"dev","tools":[{"namespacedName":7}]}]}');
     expect(await run('toolset', 'import', file)).toEqual({
@@ -78,7 +78,7 @@ describe('assay toolset export and import', () => {
     });
   });
 
-  it('keep tools even if their servers cannot be asked, and say so', async () => {
+  it('keep tools whose servers cannot be checked, and say so', async () => {
     const { run, json } = newOperator(join(tempDir(), 'absent.json'));
     const file = writeText('{"name":"dev","tools":[{"namespacedName":"git.status"}]}');
     const { code, stderr } = await run('toolset', 'import', file);
@@ -129,7 +129,7 @@ describe("assay toolset import of HyperTool's config.json", () => {
     'config.json',
   );
 
-  it('imports toolsets, notes and what was equipped, and lists what it skipped and what no server has', async () => {
+  it('imports toolsets, notes and the equipped one, and reports skipped items and missing tools', async () => {
     const { run, json } = newOperator();
     expect(await run('toolset', 'import', file)).toEqual({
       code: 0,
@@ -162,7 +162,7 @@ describe("assay toolset import of HyperTool's config.json", () => {
     });
   });
 
-  it('--json prints the same as data, completely', async () => {
+  it('--json prints the same information as data', async () => {
     const { run } = newOperator();
     const { stdout } = await run('toolset', 'import', file, '--json');
     expect(parseJson(stdout)).toEqual({

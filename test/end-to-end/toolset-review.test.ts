@@ -16,7 +16,7 @@ describe('assay toolset review', () => {
   const now = definition(hostile, { properties: { secret: {} } });
   const after = writeConfig({ files: servers(now).files });
 
-  it('reports for each tool whether it is unchanged, changed or absent; accept pins it to the current definition', async () => {
+  it('reports tools as unchanged, changed or absent; accept pins changed ones to the current definition', async () => {
     const operator = newOperator(before);
     const { run, json } = operator;
     const refIds = await Promise.all(

@@ -53,7 +53,7 @@ const NOTE = {
 };
 const remove = { name: 'ops', confirm: true };
 
-it('a model may change nothing of an operator’s toolset, which it may still equip, and everything of its own', async () => {
+it('a model can equip but not change an operator’s toolset, and can change any toolset made by a model', async () => {
   const [anna, bob] = [modelOf('anna'), modelOf('bob')];
   expect(verdictOf(await admin.post('/toolsets', { name: 'ops', tools: ['plain.echo'] }))).toBe('201');
   const protectedBy =

@@ -7,8 +7,8 @@ import { overHttp, type Model } from '../support/toolsets.ts';
 
 const GUIDE = readFileSync(join(ROOT, 'docs', 'TOOLSETS.md'), 'utf8');
 
-/** A request of the transcript, without its response. */
-const ASKING = /^→ (\S+)(?: (\{.*\}))?$/;
+/** A request line of the transcript. */
+const REQUEST_LINE = /^→ (\S+)(?: (\{.*\}))?$/;
 
 async function answered(model: Model, name: string, args: string): Promise<string> {
   if (name === 'tools/list') return (await model.tools()).join('\n');
@@ -19,13 +19,13 @@ async function answered(model: Model, name: string, args: string): Promise<strin
   );
 }
 
-it('the transcript of docs/TOOLSETS.md is what a model gets', async () => {
+it('the transcript in docs/TOOLSETS.md shows exactly what a model gets', async () => {
   const transcript = /```transcript\n([^]*?)\n```/.exec(GUIDE)?.[1] ?? '';
   const servers = { everything: installed('everything', ['stdio']), memory: installed('memory') };
   const model = await overHttp({ servers }, 'legacy');
   const lines: string[] = [];
   for (const line of transcript.split('\n')) {
-    const [, name, args = '{}'] = ASKING.exec(line) ?? [];
+    const [, name, args = '{}'] = REQUEST_LINE.exec(line) ?? [];
     if (name !== undefined) lines.push(line, await answered(model, name, args), '');
   }
   expect(lines.length).toBeGreaterThan(30);

@@ -7,7 +7,7 @@ import { equip, MENU, overHttp, overStdio } from '../support/toolsets.ts';
 
 const SERVERS = { plain: fixture('plain') };
 
-it('processes with separate homes share toolsets, notes and what is equipped through PostgreSQL', async () => {
+it('processes with separate homes share toolsets, notes and the equipped toolset through PostgreSQL', async () => {
   const env = { ASSAY_DATABASE_URL: await newDatabase() };
   const one = await overHttp({ servers: SERVERS, env }, 'modern');
   const two = await overStdio({ servers: SERVERS, env }, 'legacy');

@@ -18,7 +18,7 @@ const CONTEXT: JsonObject = {
   baggage: 'userId=alice',
 };
 
-/** Without a line that is still being written. */
+/** Skips a line that is still being written. */
 function spansIn(file: string): readonly Json[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1).map(parseJson) : [];
 }
@@ -28,7 +28,7 @@ describe('with an OpenTelemetry SDK registered by the user', () => {
   let assay: Assay;
   let readBefore = 0;
   const read = (): readonly Json[] => spansIn(file);
-  /** Waits for a number of spans of this test, and returns those that exist then. */
+  /** Waits until this test has at least `count` spans, and returns all of them. */
   const spans = (count: number): Promise<readonly Json[]> =>
     until(`${count} spans`, () => {
       const found = read().slice(readBefore);
@@ -46,7 +46,7 @@ describe('with an OpenTelemetry SDK registered by the user', () => {
     readBefore = read().length;
   });
 
-  it('each relayed request is a span, whose parent is the span of the client', async () => {
+  it("a relayed request becomes a span whose parent is the client's span", async () => {
     await modernAsk(assay.url, 'tools/call', {
       id: 'seven',
       params: { name: 'plain_echo', arguments: {} },
@@ -80,7 +80,7 @@ describe('with an OpenTelemetry SDK registered by the user', () => {
     });
   });
 
-  it('so is one of a legacy client, and a request without a context begins its own trace', async () => {
+  it('a legacy request becomes a span too; without a trace context it starts its own trace', async () => {
     const session = await openSession(assay.url);
     await session.ask('prompts/get', { name: 'plain_greet', arguments: { who: 'x' }, _meta: CONTEXT });
     await session.ask('resources/read', { uri: 'plain://plain/readme' });
@@ -91,29 +91,29 @@ describe('with an OpenTelemetry SDK registered by the user', () => {
     expect(at(prompt, 'attributes', 'mcp.protocol.version')).toBe('2025-11-25');
     expect(at(resource, 'name')).toBe('resources/read');
     expect(at(resource, 'attributes', 'mcp.resource.uri')).toBe('plain://plain/readme');
-    // Requests other than tool calls are not decided.
+    // The policy decides on tool calls only.
     expect(at(resource, 'attributes', 'assay.decision')).toBeUndefined();
     expect(at(resource, 'parent')).toBeUndefined();
     expect(at(resource, 'traceId')).not.toBe(TRACE);
   });
 
-  it('failures have their kind', async () => {
+  it('a failed call has an error status and an error type', async () => {
     for (const name of ['plain_fails', 'plain_refuses', 'plain_label'])
       await modernAsk(assay.url, 'tools/call', { params: { name, arguments: {} } });
-    const told = (await spans(3)).map((span) => [
+    const outcomes = (await spans(3)).map((span) => [
       at(span, 'name'),
       at(span, 'status'),
       at(span, 'attributes', 'error.type'),
       at(span, 'attributes', 'rpc.response.status_code'),
     ]);
-    expect(told).toEqual([
+    expect(outcomes).toEqual([
       ['tools/call plain_fails', { code: 2 }, 'tool_error', undefined],
       ['tools/call plain_refuses', { code: 2, message: 'custom failure' }, '-32042', '-32042'],
       ['tools/call plain_label', { code: 0 }, undefined, undefined],
     ]);
   });
 
-  it('an invalid context begins a new trace, and fails no call', async () => {
+  it('an invalid context starts a new trace, and its call is still recorded', async () => {
     for (const traceparent of ['', 'x'.repeat(10_000), '00-0-0-00', 7, null, { a: 1 }])
       await modernAsk(assay.url, 'tools/call', {
         params: { name: 'plain_label', arguments: {} },
@@ -123,25 +123,25 @@ describe('with an OpenTelemetry SDK registered by the user', () => {
     expect(traced.map((span) => at(span, 'parent'))).toEqual(Array<undefined>(6).fill(undefined));
   });
 
-  it('the server gets Assay’s own span as parent, which is the child of the client’s', async () => {
+  it('the server gets Assay’s span as parent, which is a child of the client’s span', async () => {
     const session = await openSession(assay.url);
-    const heard: Json[] = [];
+    const received: Json[] = [];
     for (const name of ['plain_meta', 'modern_meta']) {
       const call = { name, arguments: {}, _meta: { ...CONTEXT, progressToken: 1 } };
-      heard.push(parseJson(textOf(await session.ask('tools/call', call))));
-      heard.push(parseJson(await modernCall(assay.url, name)));
+      received.push(parseJson(textOf(await session.ask('tools/call', call))));
+      received.push(parseJson(await modernCall(assay.url, name)));
     }
     for (const [index, span] of (await spans(4)).entries()) {
       const id = String(at(span, 'spanId'));
       const trace = String(at(span, 'traceId'));
-      expect(at(heard[index], 'traceparent')).toBe(`00-${trace}-${id}-01`);
+      expect(at(received[index], 'traceparent')).toBe(`00-${trace}-${id}-01`);
       if (index % 2 === 0) {
         expect([trace, at(span, 'parent')]).toEqual([TRACE, PARENT]);
-        expect(heard[index]).toMatchObject({
+        expect(received[index]).toMatchObject({
           tracestate: CONTEXT['tracestate'],
           baggage: CONTEXT['baggage'],
         });
-      } else expect([at(span, 'parent'), at(heard[index], 'tracestate')]).toEqual([undefined, undefined]);
+      } else expect([at(span, 'parent'), at(received[index], 'tracestate')]).toEqual([undefined, undefined]);
     }
   });
 
@@ -153,7 +153,7 @@ describe('with an OpenTelemetry SDK registered by the user', () => {
     }
   });
 
-  it('assay stdio has spans as well', async () => {
+  it('`assay stdio` creates spans too', async () => {
     const spansOfStdio = join(tempDir(), 'spans.jsonl');
     const stdio = spawnStdio({
       servers: { plain: fixture('plain') },
@@ -167,8 +167,8 @@ describe('with an OpenTelemetry SDK registered by the user', () => {
   });
 });
 
-describe('without an SDK', () => {
-  /** Prints on stderr which parts of OpenTelemetry are loaded, and by whom; the metrics library loads its API too. */
+describe('Assay without an OpenTelemetry SDK', () => {
+  /** Reports loaded OpenTelemetry modules on stderr, except those that prom-client and OpenTelemetry load. */
   const TRAP = `import { registerHooks } from 'node:module';
     registerHooks({ resolve(specifier, context, next) {
       const isApart = /node_modules.(?:prom-client|@opentelemetry)/.test(context.parentURL);
@@ -177,14 +177,14 @@ describe('without an SDK', () => {
     } });`;
   const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(TRAP)}` };
 
-  it('Assay loads nothing of OpenTelemetry', async () => {
+  it('loads no part of OpenTelemetry', async () => {
     const assay = await startAssay({ servers: { plain: fixture('plain') }, env });
     await assay.settled();
     expect(await modernCall(assay.url, 'plain_label')).toBe('plain');
     expect(assay.stderr()).not.toContain('LOADED');
   });
 
-  it('but does so with one, so that this test would notice', async () => {
+  it('loads it once an SDK is registered, which shows that the test above can fail', async () => {
     const otel = `--import ${join(ROOT, 'examples', 'otel.mjs')}`;
     const assay = await startAssay({
       servers: { plain: fixture('plain') },
@@ -203,25 +203,22 @@ describe('the trace context of a request', () => {
     await assay.settled();
   });
 
-  it.each(['plain', 'modern'])(
-    'reaches a server of either era unchanged (%s), from clients of both',
-    async (name) => {
-      const session = await openSession(assay.url);
-      const legacy = await session.ask('tools/call', { name: `${name}_meta`, arguments: {}, _meta: CONTEXT });
-      const modern = await modernAsk(assay.url, 'tools/call', {
-        params: { name: `${name}_meta`, arguments: {} },
-        meta: CONTEXT,
-      });
-      for (const answer of [legacy, modern])
-        expect(parseJson(String(at(answer, 'result', 'content', 0, 'text')))).toMatchObject(CONTEXT);
-    },
-  );
+  it.each(['plain', 'modern'])('reaches the %s server unchanged from clients of both eras', async (name) => {
+    const session = await openSession(assay.url);
+    const legacy = await session.ask('tools/call', { name: `${name}_meta`, arguments: {}, _meta: CONTEXT });
+    const modern = await modernAsk(assay.url, 'tools/call', {
+      params: { name: `${name}_meta`, arguments: {} },
+      meta: CONTEXT,
+    });
+    for (const answer of [legacy, modern])
+      expect(parseJson(String(at(answer, 'result', 'content', 0, 'text')))).toMatchObject(CONTEXT);
+  });
 
-  it('is a new unsampled one if the client sends none', async () => {
+  it('is new and unsampled if the client sends none', async () => {
     const session = await openSession(assay.url);
     const stdio = spawnStdio({ servers });
     await stdio.initialize();
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     for (const name of ['plain_meta', 'modern_meta'])
       for (const text of [
         await session.call(name),
@@ -229,8 +226,8 @@ describe('the trace context of a request', () => {
         await stdio.call(name),
         await session.call(name),
       ])
-        heard.push(at(parseJson(text), 'traceparent'));
-    for (const one of heard) expect(one).toMatch(NEW_TRACE);
-    expect(new Set(heard).size).toBe(heard.length);
+        received.push(at(parseJson(text), 'traceparent'));
+    for (const one of received) expect(one).toMatch(NEW_TRACE);
+    expect(new Set(received).size).toBe(received.length);
   });
 });

@@ -17,7 +17,7 @@ import { CORPUS } from '../verify/corpus.ts';
 
 const isLinux = process.platform === 'linux';
 
-/** Processes whose command line names a folder, with those that start a sandbox. */
+/** Processes whose command line names a folder, including those that start a sandbox. */
 function processesAbout(folder: string): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -60,7 +60,7 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
     expect(processesAbout(folder)).toHaveLength(1);
   });
 
-  it('can read with its read-only tools, and cannot write', async () => {
+  it('can read but not write with its read-only tools', async () => {
     expect(textOf(await call('look', { do: 'read', path: 'note' }))).toBe('a note');
     const written = await call('look', { do: 'write', path: 'loot' });
     expect(at(written, 'result', 'isError')).toBe(true);
@@ -74,7 +74,7 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
     expect(existsSync(join(folder, 'loot'))).toBe(false);
   });
 
-  it('keeps what the kernel refused as evidence against the hint, and reports it in an event', async () => {
+  it('stores a denied write as evidence against the hint, and records an audit event', async () => {
     const token = readFileSync(join(assay.home, 'admin-token'), 'utf8').trim();
     const admin = adminClient(assay, token);
     const { tools } = parseJson((await admin.get('/tools')).text) as {
@@ -97,17 +97,17 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
     ]);
   });
 
-  it('relays an error that only resembles a refusal of the sandbox', async () => {
-    const said = "EROFS: read-only file system, open '/etc/x'";
-    expect(textOf(await call('search', { do: 'fail', path: said }))).toBe(said);
+  it('relays an error that only resembles a sandbox denial', async () => {
+    const message = "EROFS: read-only file system, open '/etc/x'";
+    expect(textOf(await call('search', { do: 'fail', path: message }))).toBe(message);
   });
 
-  it('writes with its other tools, and its read-only tools see that at once', async () => {
+  it('can write with its other tools, and its read-only tools see the change at once', async () => {
     expect(textOf(await call('change', { do: 'write', path: 'new' }))).toBe('written');
     expect(textOf(await call('look', { do: 'read', path: 'new' }))).toBe('x');
   });
 
-  it('has a network only for its open-world tools', async () => {
+  it('has network access only in its open-world tools', async () => {
     const closed = await call('look', { do: 'connect', port: assay.port });
     expect(at(closed, 'result', 'isError')).toBe(true);
     expect(textOf(closed)).toContain('ECONNREFUSED');
@@ -129,7 +129,7 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
     }
   });
 
-  it("cannot see Assay's home, nor variables that its entry does not set", async () => {
+  it("cannot see Assay's home or environment variables that its entry does not set", async () => {
     expect(textOf(await call('look', { do: 'exists', path: assay.home }))).toBe('false');
     expect(textOf(await call('look', { do: 'exists', path: folder }))).toBe('true');
     const seen = textOf(await call('look', { do: 'environment' }));
@@ -173,7 +173,7 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
       return others.length === 0 ? pid : undefined;
     });
 
-  it('that crashes fails the call with the cause, and the next call restarts it', async () => {
+  it('fails the call with the cause if it crashes, and is restarted by the next call', async () => {
     const { session, folder } = await start();
     const crashed = await call(session, 'look', { do: 'crash' });
     expect(at(crashed, 'error', 'data')).toMatchObject({
@@ -184,7 +184,7 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
     expect(textOf(await call(session, 'look', { do: 'pid' }))).toMatch(/^\d+$/);
   });
 
-  it('that crashes on a refused write after its answer is reported with the path, and restarted', async () => {
+  it('is restarted after a crash on a denied late write, which is reported with its path', async () => {
     const { assay, session, folder } = await start();
     expect(textOf(await call(session, 'look', { do: 'write_later', path: 'late' }))).toBe('soon');
     const admin = adminClient(assay, readFileSync(join(assay.home, 'admin-token'), 'utf8').trim());
@@ -197,11 +197,11 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('ends with its server, and the caller of both gets an error', async () => {
+  it('ends with its server, and its pending call fails', async () => {
     const { session, folder } = await start();
     await call(session, 'look', { do: 'pid' });
     const hanging = call(session, 'look', { do: 'hang' });
-    // It was sent before this one, which is answered.
+    // The hanging call was sent before this one, so it has arrived.
     await call(session, 'look', { do: 'pid' });
     const pid = Number(textOf(await call(session, 'change', { do: 'pid' })));
     kill(pid, 'SIGKILL');
@@ -210,7 +210,7 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
     await onlyServer(folder);
   });
 
-  it('no longer runs a tool that stopped being read-only, until an operator has reviewed the change', async () => {
+  it('keeps running a tool that stopped being read-only until an operator has reviewed the change', async () => {
     const annotations = { readOnlyHint: true, openWorldHint: false };
     const server = filedServer([toolNamed('act', { annotations })]);
     const filed = { ...server.entry, sandbox: 'twin' };
@@ -238,7 +238,7 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
   const MOMENTS = ['starting', 'calling', 'idle'] as const;
 
   it.each(['twin', 'server'])(
-    'leaves no call waiting and runs none twice, whenever the %s is killed, and the next call works',
+    'leaves no call pending and runs none twice if the %s is killed, and later calls work',
     async (victim) => {
       const { session, folder } = await start();
       writeFileSync(join(folder, 'note'), 'a note');
@@ -248,7 +248,7 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
         const doing = moment === 'calling' ? { do: 'hang' } : { do: 'read', path: 'note' };
         const called = moment === 'idle' ? undefined : call(session, 'look', doing);
         await hasBoth(folder);
-        // It was sent after the call, so that has arrived.
+        // This call was sent after the hanging one, so that has arrived.
         if (moment === 'calling') await call(session, 'look', { do: 'pid' });
         const killed = victim === 'server' ? [pid] : processesAbout(folder).filter((one) => one !== pid);
         for (const one of killed) kill(one, 'SIGKILL');
@@ -269,7 +269,7 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
     },
   );
 
-  it.each(MOMENTS)('ends with Assay if that is killed while the twin is %s', async (moment) => {
+  it.each(MOMENTS)('ends if Assay is killed while the twin is %s', async (moment) => {
     const folder = tempDir();
     const servers = { two: fixture('twofaced', [folder], { sandbox: 'twin' }) };
     const assay = await startAssay({ servers });
@@ -284,7 +284,7 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
     await until('nothing is left', () => (processesAbout(folder).length === 0 ? true : undefined));
   });
 
-  it('stops every lie of the corpus of `assay verify`: nothing in its folder changes', async () => {
+  it('blocks every write of dishonest tools in the `assay verify` corpus to its folder', async () => {
     const folder = tempDir();
     for (const name of ['notes.txt', 'table.csv', 'page.md']) writeFileSync(join(folder, name), `${name}\n`);
     const script = join(ROOT, 'test', 'verify', 'corpus-server.ts');
@@ -308,7 +308,7 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
 });
 
 it.skipIf(!isLinux)(
-  'is refused if its server keeps state in memory, until an operator accepts that',
+  'a twin is refused if its server keeps state in memory, until an operator accepts that',
   async () => {
     const home = tempDir();
     const [folder, token] = [tempDir(), await keepToken(home, 'boss', { scopes: ['admin', 'execute'] })];
@@ -346,7 +346,7 @@ it.skipIf(!isLinux)(
 );
 
 it.skipIf(!isLinux)(
-  'does not exist with "sandbox": "strict", where the server itself can change its roots only',
+  'with "sandbox": "strict", a server can change only its roots, and its read-only tools cannot write',
   async () => {
     const [folder, outside] = [tempDir(), tempDir()];
     const servers = { two: fixture('twofaced', [folder], { sandbox: 'strict' }) };
@@ -364,7 +364,7 @@ it.skipIf(!isLinux)(
   },
 );
 
-it('refuses read-only calls without bubblewrap, and says what to install', async () => {
+it('a sandboxed server refuses read-only calls without bubblewrap, and says what to install', async () => {
   const folder = tempDir();
   const servers = {
     twin: fixture('twofaced', [folder], { sandbox: 'twin' }),
@@ -387,7 +387,7 @@ it('refuses read-only calls without bubblewrap, and says what to install', async
   const strict = serverIn(await assay.health(), 'strict');
   expect(at(strict, 'causeCode')).toBe('SANDBOX_UNAVAILABLE');
   expect(readdirSync(folder)).toEqual(['twin_change']);
-  // If its operator accepts that, Node's permission model replaces the sandbox.
+  // If the operator accepts that, Node's permission model replaces the sandbox.
   const look = (args: JsonObject): Promise<Json> =>
     session.ask('tools/call', { name: 'node_look', arguments: args });
   expect(textOf(await look({ do: 'read', path: 'twin_change' }))).toBe('x');

@@ -10,7 +10,7 @@ import { fixture, MAIN, tempDir, writeConfig } from '../support/paths.ts';
 function openUnread() {
   const config = writeConfig({ shouter: fixture('shouter'), plain: fixture('plain') });
   const child = spawn(process.execPath, [MAIN, 'stdio', '--all', '--config', config, '--home', tempDir()], {
-    // Far more of it is to come than a server may add to the log otherwise.
+    // The server logs far more lines than the default limit allows.
     env: cleanEnv({ ASSAY_LOG_LEVEL: 'debug', ASSAY_LIMITS_SERVER_LOG_LINES: '1000000' }),
     stdio: 'pipe',
   });
@@ -21,8 +21,8 @@ function openUnread() {
     kill(pid, 'SIGTERM');
     await ended;
   });
-  let said = '';
-  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stdin.on('error', () => undefined);
   let last = 0;
   return {
@@ -33,7 +33,7 @@ function openUnread() {
       const id = ++last;
       child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params: {} })}\n`);
       return until(`the answer to ${method}`, () =>
-        said
+        output
           .split('\n')
           .slice(0, -1)
           .map(parseJson)
@@ -55,14 +55,14 @@ function openUnread() {
   };
 }
 
-describe('assay stdio whose stderr nobody reads, with a server that fills it', () => {
-  it('keeps responding, and reports what it dropped once somebody reads', async () => {
+describe('assay stdio with an unread stderr that a server fills', () => {
+  it('keeps responding, and reports dropped lines once its stderr is read', async () => {
     const assay = openUnread();
     assay.initialize();
     await until('its server is there', async () =>
       listAt(await assay.ask('tools/list'), 'result', 'tools').length > 0 ? true : undefined,
     );
-    // Far more than a pipe and the limit hold together is written in this time.
+    // In this time, far more is written than the pipe and the buffer can hold.
     for (let time = 0; time < 20; time += 1) {
       expect(at(await assay.ask('tools/list'), 'result', 'tools')).toHaveLength(12);
       await sleep(100);

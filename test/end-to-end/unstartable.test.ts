@@ -7,7 +7,7 @@ import { fixture, writeText } from '../support/paths.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 
 describe('a server that the system refuses to start', () => {
-  it('affects only itself, and its cause is shown', async () => {
+  it('does not affect other servers, and its cause is shown', async () => {
     const file = writeText('x');
     const assay = await startGateway({
       servers: {
@@ -32,7 +32,7 @@ describe('a server that the system refuses to start', () => {
 });
 
 describe('a server that closes a pipe but keeps running', () => {
-  it('stdout: the call ends with that cause, and the server is restarted', async () => {
+  it('fails the call with that cause if it closed stdout, and is restarted', async () => {
     const pipe = openStdio({ servers: { deaf: fixture('deaf') } });
     await pipe.initialize();
     const answer = await pipe.ask('tools/call', { name: 'deaf_mute', arguments: {} });
@@ -46,7 +46,7 @@ describe('a server that closes a pipe but keeps running', () => {
     expect(await pipe.call('deaf_hear')).toBe('yes');
   });
 
-  it('stdin: the next call ends with that cause, and the server is restarted', async () => {
+  it('fails the next call with that cause if it closed stdin, and is restarted', async () => {
     const pipe = openStdio({ servers: { deaf: fixture('deaf') } });
     await pipe.initialize();
     expect(await pipe.call('deaf_deaf')).toBe('what?');

@@ -47,7 +47,7 @@ describe('servers over HTTP', () => {
     expect(at(answer, 'result', 'content', 0, 'text')).toBe('{"b":2}');
   });
 
-  it('report their era in /health', async () => {
+  it('have their era reported in /health', async () => {
     const health = await assay.health();
     expect(['legacy', 'modern', 'sse', 'found'].map((name) => at(serverIn(health, name), 'era'))).toEqual([
       'legacy',
@@ -57,7 +57,7 @@ describe('servers over HTTP', () => {
     ]);
   });
 
-  it('get the configured headers, and no header of the client', async () => {
+  it('receive the configured headers and no header of the client', async () => {
     const mine = await openSession(assay.url, {
       headers: { authorization: 'Bearer of-the-client', cookie: 'a=b' },
     });
@@ -84,7 +84,7 @@ describe('servers over HTTP', () => {
     expect(await session.call('legacy_streamed')).toBe('streamed');
   });
 
-  it('may answer with JSON on several lines, which is one line on stdio', async () => {
+  it('may answer with JSON on several lines, which becomes one line on stdio', async () => {
     expect(await session.call('legacy_pretty')).toBe('pretty');
     const pipe = openStdio({ servers: { legacy: { type: 'http', url: legacy.url } } });
     await pipe.initialize();
@@ -105,8 +105,10 @@ describe('servers over HTTP', () => {
       }),
     ]) {
       await stream.ended;
-      const told = stream.messages().filter((one) => at(one, 'method') === 'notifications/progress');
-      expect(told.map((one) => [at(one, 'params', 'progressToken'), at(one, 'params', 'progress')])).toEqual([
+      const progress = stream.messages().filter((one) => at(one, 'method') === 'notifications/progress');
+      expect(
+        progress.map((one) => [at(one, 'params', 'progressToken'), at(one, 'params', 'progress')]),
+      ).toEqual([
         ['p', 1],
         ['p', 2],
         ['p', 3],
@@ -160,12 +162,12 @@ describe('servers over HTTP', () => {
     await sleep(50);
   });
 
-  it('that lost the session get a new initialize, and the call succeeds', async () => {
+  it('that lose the session are initialized again, and the call succeeds', async () => {
     await session.call('legacy_forget');
     expect(await session.call('legacy_echo', { again: true })).toBe('{"again":true}');
   });
 
-  it('that cut off the stream of a call fail that call, and serve the next', async () => {
+  it('fail a call whose stream they cut off, and serve the next', async () => {
     const answer = await session.ask('tools/call', { name: 'legacy_cut', arguments: {} });
     expect(at(answer, 'error')).toMatchObject({ code: -32603, data: { code: 'SERVER_ENDED' } });
     expect(at(answer, 'error', 'message')).toContain('"legacy"');
@@ -175,7 +177,7 @@ describe('servers over HTTP', () => {
     expect(await session.call('sse_echo', { again: 1 })).toBe('{"again":1}');
   });
 
-  it('that answer with HTTP 500 and a page lead to an error that names them and the status', async () => {
+  it('cause an error with their name and the status, but not their page, if they answer with HTTP 500', async () => {
     const error = at(await session.ask('tools/call', { name: 'legacy_error-500', arguments: {} }), 'error');
     expect(at(error, 'code')).toBe(-32603);
     expect(at(error, 'message')).toContain('"legacy"');
@@ -183,7 +185,7 @@ describe('servers over HTTP', () => {
     expect(at(error, 'message')).not.toContain('<h1>');
   });
 
-  it('keep their own error codes and data', async () => {
+  it('have an unknown tool refused, and their tools listed at their own endpoint', async () => {
     const error = at(await session.ask('tools/call', { name: 'modern_ask2', arguments: {} }), 'error');
     expect(at(error, 'data', 'code')).toBe('TOOL_UNKNOWN');
     const found = await openSession(`http://127.0.0.1:${assay.port}/mcp/servers/modern`);
@@ -191,8 +193,8 @@ describe('servers over HTTP', () => {
   });
 });
 
-describe('an HTTP server that is away', () => {
-  it('is found when it appears; a call that did not reach it is executed when it is back', async () => {
+describe('an unreachable HTTP server', () => {
+  it('is connected once it appears; a call that did not reach it runs once when it is back', async () => {
     const port = await freePort();
     const assay = await startGateway({
       servers: { web: { type: 'http', url: `http://127.0.0.1:${port}/mcp`, timeoutMs: 15_000 } },
@@ -218,7 +220,7 @@ describe('an HTTP server that is away', () => {
     expect(await session.call('web_echo', { a: 3 })).toBe('{"a":3}');
   });
 
-  it('for longer than its time limit fails the call with an error that names it', async () => {
+  it('fails the call with an error that names it if it stays unreachable', async () => {
     const web = await startHttp('legacy');
     endLater(() => web.close());
     const assay = await startGateway({ servers: { web: { type: 'http', url: web.url, timeoutMs: 1_500 } } });

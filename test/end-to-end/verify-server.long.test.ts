@@ -1,4 +1,4 @@
-// A server of a running gateway is verified: who sees the observations, and until when.
+// Verification of a server in a running gateway: where its observations apply, and for how long.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
@@ -107,7 +107,7 @@ it('a contradiction reaches clients, decisions, the API, events and the activity
   ]);
 });
 
-it('an observation survives a new verification, and lapses when the definition changes', async () => {
+it('an observation lapses when the definition changes, and applies again when the definition is restored', async () => {
   server.describe('Peeks again.');
   await admin.post('/gateways/lying/refresh');
   expect(await seen(true)).toMatchObject({ readOnlyHint: true });
@@ -120,7 +120,7 @@ it('an observation survives a new verification, and lapses when the definition c
   await seen(false);
 });
 
-it('a verification over the API reports its progress, and requires the scope `execute`', async () => {
+it('a verification through the API reports its progress, and requires the scope `execute`', async () => {
   const verification = await openStream(`http://127.0.0.1:${assay.port}/gateways/lying/verify`, {
     method: 'POST',
     headers: bearer(token),
@@ -179,7 +179,7 @@ it('arguments of recorded calls are used on request, with secrets masked', async
   expect([command.code, command.stderr]).toEqual([2, expect.stringContaining('--recorded is for servers')]);
 });
 
-it('the API uses them on request too, and otherwise not', async () => {
+it('the API uses arguments of recorded calls only on request', async () => {
   const contradicted = async (query: string): Promise<readonly Json[]> => {
     const url = `http://127.0.0.1:${assay.port}/gateways/locked/verify${query}`;
     const verification = await openStream(url, { method: 'POST', headers: bearer(token) });
@@ -191,7 +191,7 @@ it('the API uses them on request too, and otherwise not', async () => {
   expect(verdictOf(await admin.post('/gateways/locked/verify?recorded=yes'))).toBe('400 QUERY_INVALID');
 });
 
-it('closing the connection cancels a verification, which stores nothing and makes room for another', async () => {
+it('closing the connection cancels a verification, which stores nothing and lets another start', async () => {
   const verification = (): ReturnType<typeof openStream> =>
     openStream(`http://127.0.0.1:${assay.port}/gateways/lying/verify`, {
       method: 'POST',
@@ -210,7 +210,7 @@ it('closing the connection cancels a verification, which stores nothing and make
   expect(await verifiedAt()).toBe(before);
 });
 
-it('servers without a command are reported as such, and nothing runs', async () => {
+it('a remote server, an unknown one, and a command without "--" are refused with the reason', async () => {
   const config = writeConfig({ far: { url: 'http://127.0.0.1:9/mcp' }, own: fixture('plain') });
   const there = ['--config', config, '--home', tempDir()];
   const far = await runAssay(['verify', 'far', ...there]);

@@ -12,7 +12,7 @@ import { openStdio } from '../support/stdio-gateway.ts';
 
 const LATE_MS = scaledMs(4_000);
 
-describe('a later start', () => {
+describe('a warm start', () => {
   let home: string;
   let file: string;
   let servers: JsonObject;
@@ -35,7 +35,7 @@ describe('a later start', () => {
     await first.stop();
   });
 
-  it('lists the previous tools before its servers are ready, and calls wait for them', async () => {
+  it('lists the previous tools before servers are ready, and lets calls wait for them', async () => {
     tell({ tools: ['one', 'two'], lateMs: LATE_MS });
     const pipe = open();
     const greeting = await pipe.initialize();
@@ -48,7 +48,7 @@ describe('a later start', () => {
     expect(Date.now() - startMs).toBeGreaterThan(LATE_MS / 4);
   });
 
-  it('announces what turns out to have changed, once, and nothing otherwise', async () => {
+  it('announces changed tools once, and nothing if they are unchanged', async () => {
     const isChange = (message: Json): boolean => at(message, 'method') === 'notifications/tools/list_changed';
     tell({ tools: ['two', 'three'], lateMs: 2_000 });
     const changed = open();
@@ -71,7 +71,7 @@ describe('a later start', () => {
     ).toHaveLength(1);
   });
 
-  it('over HTTP lists the previous tools, too', async () => {
+  it('lists the previous tools over HTTP too', async () => {
     tell({ tools: ['one', 'two'], lateMs: LATE_MS });
     const assay = await startGateway({ servers, home });
     const session = await openSession(assay.url);
@@ -88,12 +88,12 @@ describe('a later start', () => {
   });
 
   it.each([
-    ['cut', (text: string) => text.slice(0, -200)],
-    ['with another content than its hash says', (text: string) => text.replace('told', 'tolt')],
-    ['of another format', (text: string) => text.replace('"format":5', '"format":999')],
+    ['truncated', (text: string) => text.slice(0, -200)],
+    ['inconsistent with its hash', (text: string) => text.replace('told', 'tolt')],
+    ['in another format', (text: string) => text.replace('"format":5', '"format":999')],
     ['empty', () => ''],
-  ])('ignores a catalog file that is %s, and writes a new one', async (_what, spoil) => {
-    writeFileSync(join(home, 'catalog.json'), spoil(catalog()));
+  ])('ignores a catalog file that is %s, and writes a new one', async (_what, damage) => {
+    writeFileSync(join(home, 'catalog.json'), damage(catalog()));
     tell({ tools: ['new'] });
     const pipe = open();
     await pipe.initialize();
@@ -101,7 +101,7 @@ describe('a later start', () => {
     await until('the file is written anew', () => (catalog().includes('new') ? true : undefined));
   });
 
-  it('stores no environment values in the file, which only its user can read', () => {
+  it('stores no environment values in the catalog file, which only its user can read', () => {
     expect(catalog()).not.toContain('correct-horse-battery');
     expect(catalog()).not.toContain(file);
     expect(statSync(join(home, 'catalog.json')).mode & 0o777).toBe(0o600);

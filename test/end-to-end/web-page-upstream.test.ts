@@ -28,7 +28,7 @@ it('a server whose URL is a web page is reported as such; one that only mislabel
   expect(at(serverIn(health, 'page'), 'cause')).toContain('it responded with a web page');
 });
 
-/** Of a legacy server without lists; empty for notifications. */
+/** The response of a legacy server without lists; empty for notifications. */
 function answerTo(text: string): string {
   const { id, method } = JSON.parse(text === '' ? '{}' : text) as { id?: number; method?: string };
   if (id === undefined) return '';

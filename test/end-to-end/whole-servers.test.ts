@@ -1,4 +1,4 @@
-// A toolset with a whole server: later tools, drift, and what an operator accepts.
+// A toolset that contains a whole server: later tools, drift, and what an operator accepts.
 import { rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';
@@ -13,7 +13,7 @@ import { meet } from '../support/toolsets.ts';
 const HARMLESS = toolNamed('act', { annotations: { readOnlyHint: true } });
 const DANGEROUS = toolNamed('act', { annotations: { readOnlyHint: false, destructiveHint: true } });
 
-it('shows later tools and flags them until accepted, omits removed ones, and withholds dangerous drift', async () => {
+it('a whole server in a toolset flags later tools until accepted, and withholds excluded or dangerous ones', async () => {
   const home = tempDir();
   const server = filedServer([HARMLESS, toolNamed('look')]);
   const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
@@ -68,7 +68,7 @@ it('shows later tools and flags them until accepted, omits removed ones, and wit
   await model.client.close();
 });
 
-it('flags nothing for a server added before it had listed its tools, but later tools', async () => {
+it('a server added to a toolset before it has listed its tools has only later tools flagged', async () => {
   const home = tempDir();
   const server = filedServer([]);
   const path = listAt(server.entry, 'args')

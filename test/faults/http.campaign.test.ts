@@ -10,18 +10,18 @@ import { fixture } from '../support/paths.ts';
 import { seeded } from '../support/seeded.ts';
 import { TRIALS, type Trial } from '../support/trial.ts';
 
-/** How long in ms Assay waits for anything here. */
+/** Timeout in ms of everything that Assay waits for here. */
 const LIMIT_MS = 1_000;
 const AT_A_TIME = 10;
 const ERAS = ['legacy', 'modern'] as const;
 type Era = (typeof ERAS)[number];
-/** More than the number of messages in any of these exchanges, so that later ones are hit too. */
+/** More than any of these exchanges has messages, so that the last ones are hit, too. */
 const MESSAGES = { client: { legacy: 10, modern: 9 }, server: { legacy: 8, modern: 5 } } as const;
 
 const chance = seeded('faults over HTTP');
 const dead = new Map<string, () => void>();
 let assay: Assay;
-/** Between the clients and Assay. */
+/** The proxy between the clients and Assay. */
 let front: FaultProxy;
 let trials = 0;
 
@@ -41,12 +41,12 @@ beforeAll(async () => {
   const isolated = { isolation: 'session', timeoutMs: LIMIT_MS * 4 };
   assay = await startAssay({
     servers: {
-      // The behavior of the connection behind Assay.
+      // For faults between Assay and its servers.
       lh: { url: behind[0]?.url ?? '', timeoutMs: LIMIT_MS },
       mh: { url: behind[1]?.url ?? '', timeoutMs: LIMIT_MS },
       ls: fixture('faulty-asking', [], isolated),
       ms: fixture('faulty-asking', ['--era=modern'], isolated),
-      // The behavior of the connection in front of Assay.
+      // For faults between the clients and Assay.
       l: { url: legacy.url, timeoutMs: LIMIT_MS },
       m: { url: modern.url, timeoutMs: LIMIT_MS },
     },
@@ -71,7 +71,7 @@ async function tryOut({ client, server, side }: Cell, plan: Plan): Promise<Trial
   return { ...(await TRIALS[client](options, (die) => dead.set(mark, die))), plan };
 }
 
-/** All these plans, a limited number concurrently. */
+/** Tries all plans, a limited number concurrently. */
 async function tryAll(
   cell: Cell,
   plans: readonly Plan[],
@@ -88,7 +88,7 @@ async function tryAll(
 const CELLS: readonly Cell[] = [
   ...ERAS.flatMap((client) => ['l', 'm'].map((server): Cell => ({ client, server, side: 'client' }))),
   ...ERAS.flatMap((client) => ['lh', 'mh', 'ls'].map((server): Cell => ({ client, server, side: 'server' }))),
-  // A modern client shares the process of a modern server with others, so that is for another test.
+  // Modern clients share the process of a modern server, so a fault would not affect one client only.
   { client: 'legacy', server: 'ms', side: 'server' },
 ];
 
@@ -100,18 +100,18 @@ describe.for(CELLS)(
     const all = FAULTS.flatMap((fault) => Array.from({ length: max }, (_, at): Plan => ({ fault, at })));
     const plans = chance.shuffled(all).slice(0, rounds({ short: AT_A_TIME, long: all.length }));
 
-    it('finish every call whatever happens to a message, receive only their own messages, and leave nothing', async () => {
-      // The first one of its kind opens what is kept.
+    it('finish every call whatever happens to a message, receive no foreign messages, and leave nothing open', async () => {
+      // The first trial of its kind opens connections that are kept.
       await tryOut(cell, { fault: 'delay', at: 0 });
       const before = await openThings(assay);
       const tried = await tryAll(cell, plans);
       expect(tried).toHaveLength(plans.length);
       expect(tried.filter(({ hung }) => hung.length > 0)).toEqual([]);
       expect(tried.filter(({ wrong }) => wrong.length > 0)).toEqual([]);
-      // Late messages arrive; a duplicate to a server or Assay does no harm.
+      // Delayed messages arrive, and a duplicate to a server is harmless.
       const isHarmless = ({ fault }: Plan): boolean =>
         fault === 'delay' || (fault === 'duplicate' && cell.side === 'server');
-      // On a machine that is too busy for these limits it is tried once more, alone.
+      // If the machine was too busy for these limits, the plan is tried once more, alone.
       for (const { plan, isDone } of tried)
         if (isHarmless(plan) && !isDone) expect(await tryOut(cell, plan)).toMatchObject({ isDone: true });
       const sessions =
@@ -128,14 +128,14 @@ describe.for(CELLS)(
 );
 
 /**
- * A client that does not learn its session cannot end it: the response lost, cut off or with its client, or the
- * request duplicated.
+ * Sessions that a client cannot end, because it never learned their ids: the response was lost or cut off, the client
+ * was killed, or the request was duplicated.
  */
 const LOST_SESSIONS = 4;
-/** Connections that Assay keeps to servers for their next requests. */
+/** Idle connections to servers that Assay keeps for reuse. */
 const SPARE_SOCKETS = 40;
 
-it('work normally afterwards', async () => {
+it('all clients and servers work normally after the faults', async () => {
   for (const client of ERAS)
     for (const server of ['l', 'm', 'lh', 'mh', 'ls', 'ms']) {
       const attempt = (): Promise<Trial> =>

@@ -10,11 +10,11 @@ import { CAN, formOf } from '../support/questions.ts';
 import { seeded } from '../support/seeded.ts';
 import { spawnStdio, type Pipe } from '../support/stdio.ts';
 
-/** How long in ms Assay waits for anything here. */
+/** Timeout in ms of everything that Assay waits for here. */
 const LIMIT_MS = scaledMs(1_500);
-/** The same without losses, so that nothing is awaited in vain. */
+/** The same for plans that lose no message, in which no timeout may expire. */
 const DELAYED_LIMIT_MS = 30_000;
-/** Longest time in ms until a request is answered, on a machine that has other things to do. */
+/** Maximum time in ms until a request is answered, on a busy machine. */
 const BOUND_MS = 15_000;
 const AT_A_TIME = 4;
 const ERAS = ['legacy', 'modern'] as const;
@@ -32,8 +32,8 @@ function limitOf({ fault }: Plan): number {
   return fault === 'delay' ? DELAYED_LIMIT_MS : LIMIT_MS;
 }
 
-/** The client's end of a line that fails. */
-class FaultyLine {
+/** The client's end of a faulty connection. */
+class FaultyConnection {
   readonly #pipe: Pipe;
   readonly #limitMs: number;
   readonly #faults: FaultSequence;
@@ -53,14 +53,14 @@ class FaultyLine {
   }
 
   send(message: JsonObject): void {
-    this.#befall(() => {
+    this.#applyFault(() => {
       if (this.isOver) return;
       if ('method' in message && 'id' in message) this.delivered.push(String(message['id']));
       this.#pipe.send(message);
     });
   }
 
-  /** The response, or undefined once it is clear that none will arrive on this route. */
+  /** The response, or undefined once it is clear that none will arrive. */
   async ask(id: string, message: JsonObject): Promise<Json | undefined> {
     this.send({ jsonrpc: '2.0', id, ...message });
     const endMs = Date.now() + 4 * this.#limitMs;
@@ -75,7 +75,7 @@ class FaultyLine {
   #take(): void {
     const lines = this.#pipe.lines();
     for (const line of lines.slice(this.#read)) {
-      this.#befall(() => {
+      this.#applyFault(() => {
         const message = parseJson(line);
         if (at(message, 'method') === 'elicitation/create') this.onServerRequest(message);
         else if (at(message, 'method') === undefined) this.#answers.set(String(at(message, 'id')), message);
@@ -84,7 +84,7 @@ class FaultyLine {
     this.#read = lines.length;
   }
 
-  #befall(pass: () => void): void {
+  #applyFault(pass: () => void): void {
     switch (this.#faults.next()) {
       case 'pass':
         pass();
@@ -110,7 +110,7 @@ class FaultyLine {
 }
 
 /** The exchange of a legacy client, as far as it gets. */
-async function playLegacy(line: FaultyLine): Promise<Json | undefined> {
+async function playLegacy(line: FaultyConnection): Promise<Json | undefined> {
   line.onServerRequest = (question) =>
     line.send({ jsonrpc: '2.0', id: at(question, 'id') ?? null, result: ACCEPTED });
   const params = {
@@ -125,7 +125,7 @@ async function playLegacy(line: FaultyLine): Promise<Json | undefined> {
   return last;
 }
 
-async function playModern(line: FaultyLine): Promise<Json | undefined> {
+async function playModern(line: FaultyConnection): Promise<Json | undefined> {
   const _meta = envelope({ [`${META}clientCapabilities`]: CAN });
   await line.ask('first', { method: 'server/discover', params: { _meta } });
   let last: Json | undefined;
@@ -139,7 +139,7 @@ async function playModern(line: FaultyLine): Promise<Json | undefined> {
   return line.ask('retry', { method, params: { ...given, _meta, inputResponses, requestState } });
 }
 
-/** One process of Assay with one client and one server, from its start to its end. */
+/** Runs one process of Assay with one client and one server, from start to exit. */
 async function tryOut(client: Era, server: Era, plan: Plan): Promise<void> {
   const eventLog = openEventLog();
   const pipe = spawnStdio({
@@ -149,14 +149,14 @@ async function tryOut(client: Era, server: Era, plan: Plan): Promise<void> {
     settings: { settings: { 'limits.questionMs': limitOf(plan) } },
   });
   const what = JSON.stringify({ client, server, plan });
-  const line = new FaultyLine(pipe, plan);
+  const line = new FaultyConnection(pipe, plan);
   const last = await (client === 'legacy' ? playLegacy(line) : playModern(line));
   if (plan.fault === 'delay')
     expect([what, at(last, 'result', 'content', 0, 'text')]).toEqual([
       what,
       JSON.stringify([{ result: ACCEPTED }]),
     ]);
-  // What reached Assay is answered, whether the response arrives or not.
+  // Assay answers every request that reached it, whether or not the response arrives.
   if (!line.isOver)
     for (const id of line.delivered)
       await until(
@@ -178,7 +178,7 @@ async function tryOut(client: Era, server: Era, plan: Plan): Promise<void> {
 const PAIRS = ERAS.flatMap((client) => ERAS.map((server) => ({ client, server })));
 
 describe.for(PAIRS)('a $client client and a $server server over pipes', ({ client, server }) => {
-  it('finish every call whatever happens to a message, and leave nothing', async () => {
+  it('finish every call whatever happens to a message, and leave no process running', async () => {
     const plans = FAULTS.flatMap((fault) =>
       Array.from({ length: MESSAGES[client] }, (_, at): Plan => ({ fault, at })),
     );

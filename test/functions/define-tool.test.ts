@@ -18,7 +18,7 @@ const OPTIONS: ts.CompilerOptions = {
 };
 
 /** The compiler's output for a module that uses `defineTool` from the built package. */
-function complaintsAbout(text: string): readonly string[] {
+function diagnosticsOf(text: string): readonly string[] {
   const path = writeText(text, 'module.ts');
   const paths = {
     'assay-mcp': [join(ROOT, 'dist', 'define-tool.d.ts')],
@@ -41,17 +41,17 @@ describe('defineTool', () => {
     expect(Object.isFrozen(tool)).toBe(true);
   });
 
-  it('is exported by the package, with types that an editor understands', () => {
+  it('is exported by the package, with types that infer the arguments', () => {
     const require = createRequire(join(ROOT, 'dist', 'main.js'));
     expect(require.resolve('assay-mcp')).toBe(join(ROOT, 'dist', 'define-tool.js'));
     expect(require.resolve('assay-mcp/package.json')).toBe(join(ROOT, 'package.json'));
-    const complaints = complaintsAbout(`
+    const diagnostics = diagnosticsOf(`
       import { defineTool } from 'assay-mcp';
       import { z } from 'zod';
       const input = z.object({ a: z.string() });
       export const good = defineTool({ name: 'good', input, run: ({ a }, ctx) => (ctx.progress(1), a.length) });
       export const bad = defineTool({ name: 'bad', input, run: ({ b }) => b });
       export const json = defineTool({ name: 'json', input: { type: 'object' }, run: (args) => args['any'] });`);
-    expect(complaints).toEqual(["Property 'b' does not exist on type '{ a: string; }'."]);
+    expect(diagnostics).toEqual(["Property 'b' does not exist on type '{ a: string; }'."]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { exportedTools } from '../../src/functions/exported-tools.ts';
 
 describe('a function', () => {
-  it('with contradictory annotations is refused, and affects no other', () => {
+  it('is skipped if its annotations contradict each other, without affecting others', () => {
     const run = (): string => 'x';
     const annotations = { readOnlyHint: true, destructiveHint: true };
     const exported = {

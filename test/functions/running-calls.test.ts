@@ -4,13 +4,13 @@ import type { FromRunner } from '../../src/core/sources/function-messages.ts';
 import { exportedTools, type ReadTool } from '../../src/functions/exported-tools.ts';
 import { RunningCalls } from '../../src/functions/running-calls.ts';
 
-const told: (FromRunner | { readonly kind: 'done'; readonly id: number; readonly result: string })[] = [];
+const sent: (FromRunner | { readonly kind: 'done'; readonly id: number; readonly result: string })[] = [];
 const running = new RunningCalls({
   folder: import.meta.dirname,
   writeZod: undefined,
   host: {
-    send: (message) => told.push(message),
-    sendDone: (id, result) => told.push({ kind: 'done', id, result }),
+    send: (message) => sent.push(message),
+    sendDone: (id, result) => sent.push({ kind: 'done', id, result }),
     exit: (code) => {
       throw new Error(`exited with ${code}`);
     },
@@ -24,8 +24,8 @@ function toolThat(run: () => unknown): ReadTool {
   return tool;
 }
 
-it('each is the last one begun while its function runs, so that it is blamed if it blocks', async () => {
-  const last = (): unknown => told.filter(({ kind }) => kind === 'begun').at(-1);
+it('each call is the last one reported as begun while its function runs, to identify one that blocks', async () => {
+  const last = (): unknown => sent.filter(({ kind }) => kind === 'begun').at(-1);
   const seen: unknown[] = [];
   const tool = toolThat(() => seen.push(last()));
   await Promise.all([running.run(1, tool, '{}'), running.run(2, tool, '{}')]);
@@ -35,7 +35,7 @@ it('each is the last one begun while its function runs, so that it is blamed if 
   ]);
 });
 
-it('one that is cancelled before its function is called is not run', async () => {
+it('a call that is cancelled before its function is called does not run it', async () => {
   let isRun = false;
   const ended = running.run(
     3,
@@ -45,5 +45,5 @@ it('one that is cancelled before its function is called is not run', async () =>
   running.cancel(3);
   await ended;
   expect(isRun).toBe(false);
-  expect(told.at(-1)).toMatchObject({ kind: 'done', id: 3 });
+  expect(sent.at(-1)).toMatchObject({ kind: 'done', id: 3 });
 });

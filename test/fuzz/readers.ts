@@ -11,8 +11,8 @@ export function jsonOf(bytes: Buffer): unknown {
 }
 
 /**
- * Asserts that a reader that takes the first of equal members, one that takes the last, and those of both kinds that
- * ignore case (as Go's `encoding/json` does) find the same value at each path.
+ * Asserts that all parsers find the same value at each path, whether they take the first or the last of duplicate
+ * members, and even if they ignore case (as Go's `encoding/json` does).
  */
 export function sameForAllReaders(bytes: Buffer, paths: readonly (readonly string[])[]): void {
   const root = parseTree(bytes.toString());
@@ -31,7 +31,7 @@ function named(node: Node | undefined, key: string): readonly Node[] {
   );
 }
 
-/** Simple case folding of Unicode, for keys that fold to ASCII: the long s and the Kelvin sign are letters of it. */
+/** Simple Unicode case folding, for keys that fold to ASCII, as the long s and the Kelvin sign also do. */
 function folded(key: string): string {
   return key.replaceAll('\u017f', 's').toLowerCase();
 }

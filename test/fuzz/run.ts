@@ -38,7 +38,7 @@ for (const target of positionals.length > 0 ? positionals : all) {
   if (code !== 0) process.exitCode = 1;
 }
 
-/** The engine instruments CommonJS alone. */
+/** The engine instruments only CommonJS. */
 async function bundle(target: string): Promise<void> {
   await build({
     cwd: ROOT,
@@ -58,7 +58,7 @@ async function fuzz(target: string): Promise<number> {
       ...[ENGINE, join(WORK, `${target}.cjs`), corpus, join(import.meta.dirname, 'cases', target)],
       ...(target === 'openapi' ? EXAMPLES : []),
       ...['--includes', '.fuzz', '--excludes', 'node_modules'],
-      // A config file may name any path: `~/../x` is what its author meant.
+      // A config file may name any path, even `~/../x`.
       ...(target === 'config' ? ['--disableBugDetectors', 'path-traversal'] : []),
       '--',
       ...[`-max_total_time=${values.seconds}`, '-timeout=10', '-max_len=65536'],

@@ -42,14 +42,14 @@ const CALL: DecidedCall = {
 
 const DIFFERENT: Readonly<Record<string, Partial<DecidedCall>>> = {
   'other arguments': { argumentsText: '{"a":1,"b":3}' },
-  'a number that only rounds to the same': { argumentsText: '{"a":1,"b":2.00000000000000000001}' },
+  'a number that only rounds to the same value': { argumentsText: '{"a":1,"b":2.00000000000000000001}' },
   'no arguments': { argumentsText: undefined },
-  'an argument that is there twice': { argumentsText: '{"a":0,"a":1,"b":2}' },
+  'a duplicate argument': { argumentsText: '{"a":0,"a":1,"b":2}' },
   'another session': { session: session('2') },
   'no session': modern('a'),
   'another subject': { identity: { ...CALL.identity, subject: 'bob' } },
   'another token': { identity: { ...CALL.identity, tokenId: 't2' } },
-  'a session at the pages': { identity: { ...CALL.identity, sessionId: 'p' } },
+  'a session of the admin pages': { identity: { ...CALL.identity, sessionId: 'p' } },
   'another tool': { entry: { server: SERVER, definition: definition('tools', tool('put')) } },
   'another server': { entry: { server: OTHER_SERVER, definition: definition('tools', tool('set')) } },
   'another definition': { tool: toolIs('trusted', { digest: 'changed' }) },
@@ -59,7 +59,7 @@ const DIFFERENT: Readonly<Record<string, Partial<DecidedCall>>> = {
 };
 
 describe('an approved call that failed', () => {
-  it('may be repeated once, however its arguments are written', () => {
+  it('may be repeated once, even if its arguments are formatted differently', () => {
     const repeats = new ApprovedRepeats(() => 0);
     expect(repeats.take(CALL)).toBe(false);
     repeats.allow(CALL);

@@ -10,7 +10,7 @@ const seal: EntrySeal = {
   open: () => Promise.reject(new Error('nothing is opened here')),
 };
 
-it('a tool with nothing stored but its volatile text has no override in a bundle', async () => {
+it('a tool with nothing stored except its volatility has no override in a bundle', async () => {
   const id = toolIdOf('s', 'i', 'act');
   const volatility = { connects: 2, isAccepted: false };
   const body: ToolRecord = { id, server: 's', identity: 'i', name: 'act', overrides: {}, volatility };

@@ -80,7 +80,7 @@ function openRecords(isRead: boolean): {
 
 const SOURCES = { isStored: true, env: {}, file: new Map<string, unknown>() };
 
-it("calls wait until the operators' preferences are known, and nothing is called without them", async () => {
+it('calls wait until the stored preferences are known, and are refused without them', async () => {
   const { records, take, reads } = openRecords(false);
   const policy = new CallPolicy({ ...SOURCES, records, rules: [] });
   for (const tries of [1, 2]) {
@@ -93,7 +93,7 @@ it("calls wait until the operators' preferences are known, and nothing is called
   expect([policy.pending, shown(policy)]).toEqual([undefined, 'client allow: rule']);
 });
 
-it('stored rules apply next to those of the config file, as soon as they are stored', () => {
+it('stored rules apply along with those of the config file, as soon as they are stored', () => {
   const { records, storeRules, take } = openRecords(false);
   const policy = new CallPolicy({ ...SOURCES, records, rules: [{ effect: 'allow' }] });
   take({});
@@ -106,7 +106,7 @@ it('stored rules apply next to those of the config file, as soon as they are sto
   expect(shown(policy)).toBe('client ask call: rule');
 });
 
-it('nothing is called if rules cannot be read, as one of them may refuse it', () => {
+it('every call is refused if rules cannot be read, since one of them might refuse it', () => {
   const { records, storeRules } = openRecords(false);
   const policy = new CallPolicy({ ...SOURCES, records, rules: [{ effect: 'allow' }] });
   storeRules(undefined);
@@ -115,14 +115,14 @@ it('nothing is called if rules cannot be read, as one of them may refuse it', ()
   expect(shown(policy)).toBe('client allow: rule');
 });
 
-it('an empty store counts as known once read, although nothing changes by it', () => {
+it('preferences are known once an empty store has been read, even without a change', () => {
   const { records, read } = openRecords(false);
   const policy = new CallPolicy({ ...SOURCES, records, rules: [] });
   read();
   expect([policy.pending, shown(policy)]).toEqual([undefined, 'client ask session: default_confirm']);
 });
 
-it('the store is needed for its rules even if environment and config file fix all preferences', () => {
+it('the store is needed for its rules even if the config file fixes all preferences', () => {
   const file = new Map<string, unknown>(
     Object.entries(POLICY_SETTINGS).map(([key, { kind }]) => [key, kind.defaultValue]),
   );
@@ -131,13 +131,13 @@ it('the store is needed for its rules even if environment and config file fix al
   expect(shown(policy)).toBe('gateway refuse: preferences_unknown');
 });
 
-it('a command in a home without a store waits for nothing', () => {
+it('a command in a home without a store does not wait', () => {
   const { records } = openRecords(false);
   const policy = new CallPolicy({ ...SOURCES, isStored: false, records, rules: [] });
   expect([policy.pending, shown(policy)]).toEqual([undefined, 'client ask session: default_confirm']);
 });
 
-it('stored preferences apply as soon as they are stored, unless environment or config file fix them', () => {
+it('stored preferences apply as soon as they are stored, unless the environment or config file fixes them', () => {
   const { records, take } = openRecords(true);
   const env = { ASSAY_POLICY_CONFIRM: 'never' };
   const policy = new CallPolicy({
@@ -166,7 +166,7 @@ it('unchanged rules keep cached decisions', () => {
   expect(shown(policy)).toBe('client refuse: rule');
 });
 
-it('preferences of a token apply to its calls only, over the stored ones and below fixed ones', () => {
+it("a token's preferences apply to its calls only, and override stored but not fixed ones", () => {
   const { records, take, prefer } = openRecords(true);
   const file = new Map([['policy.unannotated', 'ask']]);
   const policy = new CallPolicy({ ...SOURCES, file, records, rules: [] });
@@ -192,7 +192,7 @@ it('preferences of a token apply to its calls only, over the stored ones and bel
   expect(by(CI)).toBe('ask call: default_confirm');
 });
 
-it('preferences of a token do not apply before the store was read', () => {
+it("a token's preferences do not apply before the store has been read", () => {
   const { records, prefer } = openRecords(false);
   const policy = new CallPolicy({ ...SOURCES, records, rules: [] });
   prefer('c1', { 'policy.confirm': 'never' });

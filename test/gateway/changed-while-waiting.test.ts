@@ -24,18 +24,18 @@ const UNREADABLE = 'its list cannot be read';
 interface Opened {
   readonly server: Server;
   readonly view: View;
-  /** For each call that reached the server, which of its processes took it. */
+  /** For each call that reached the server, the number of the process that received it. */
   readonly sent: number[];
   /** Ends the process. */
   readonly end: () => void;
 }
 
 interface Given {
-  /** Whether results are kept. */
+  /** Whether results are cached. */
   readonly isCached?: boolean;
-  /** Its list after a restart. */
+  /** The server's tools after a restart. */
   readonly then?: readonly Json[] | typeof UNREADABLE;
-  /** Answers the calls of the first process. */
+  /** Sends the calls to the first process. */
   readonly first?: (opened: Pick<Opened, 'end'>, send: Link['send']) => Link['send'];
 }
 
@@ -112,15 +112,15 @@ describe('a call decided while its server was down', () => {
   });
 
   it.each([
-    ['the tool is another then', OTHER],
-    ['the tool is gone then', []],
-    ['nothing is known of the tool then', UNREADABLE],
+    ['the tool has changed by then', OTHER],
+    ['the tool is gone by then', []],
+    ['the tools cannot be listed then', UNREADABLE],
   ] as const)('is not sent if %s', async (_, then) => {
     expect(await callWhileDown({ then })).toEqual({ answered: CHANGED, sent: [] });
   });
 });
 
-it('a call that did not reach its server is not sent again if the tool differs after the restart', async () => {
+it('a call that did not reach its server is resent after a restart only if the tool is unchanged', async () => {
   const cause = { code: 'CONNECTION_CLOSED' } as const;
   const first: Given['first'] =
     ({ end }) =>
@@ -137,7 +137,7 @@ it('a call that did not reach its server is not sent again if the tool differs a
 it.each([
   [SAME, 'relayed', [1, 1]],
   [OTHER, 'refused', [1]],
-] as const)('a queued call is sent if the tool is the same: %j', async (tools, kind, reached) => {
+] as const)('a queued call is sent only if the tool is unchanged: %j', async (tools, kind, reached) => {
   const held = Promise.withResolvers<undefined>();
   const { server, view, sent } = await open({
     first: (_, send) => (request) => held.promise.then(() => send(request)),

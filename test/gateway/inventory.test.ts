@@ -30,7 +30,7 @@ async function standing(list: Lister, limits: Partial<ListLimits> = {}): Promise
   return server;
 }
 
-/** The names shown to clients, and the reports for people. */
+/** The tool names that clients see, and the reports for operators. */
 function shown(server: Server): { readonly names: readonly string[]; readonly reports: readonly string[] } {
   const listing = listingOf({ kind: 'tools', servers: [server], isAggregated: false });
   const page = listing.page('legacy', undefined);
@@ -40,7 +40,7 @@ function shown(server: Server): { readonly names: readonly string[]; readonly re
 }
 
 describe('a list with duplicate members', () => {
-  it('omits the definitions that readers may understand differently, and reports why', async () => {
+  it('omits definitions that parsers may read differently, and reports why', async () => {
     const server = await standing(
       () =>
         '{"tools":[{"name":"good","inputSchema":{"type":"object"}},' +
@@ -60,7 +60,7 @@ describe('a list with duplicate members', () => {
     });
   });
 
-  it('in its own frame is refused before it is read, and one without its array is not a list', async () => {
+  it('is refused as a whole if its own keys are duplicated, as is a list without its array', async () => {
     for (const result of [
       '{"tools":[],"tools":[{"name":"t"}]}',
       '{"nextCursor":"a","tools":[],"nextCursor":"b"}',
@@ -110,7 +110,7 @@ describe('an endless list', () => {
     ]);
   });
 
-  it('omits definitions that are too large to be checked at once', async () => {
+  it('omits definitions that are too large to be checked', async () => {
     const many = Array.from({ length: 20_001 }, () => '0').join(',');
     const server = await standing(
       () =>
@@ -125,7 +125,7 @@ describe('an endless list', () => {
   });
 });
 
-/** The most CPU in ms that this thread took for one turn of the event loop until it was done. */
+/** The longest turn of the event loop, in ms of this thread's CPU time, until the work is done. */
 async function longestTurnMs(work: Promise<unknown>): Promise<number> {
   const ended = new AbortController();
   let longest = 0;
@@ -144,7 +144,7 @@ async function longestTurnMs(work: Promise<unknown>): Promise<number> {
 describe('a large list', () => {
   const TINY = Array.from({ length: 300_000 }, (_, n) => `{"name":"${n}"}`).join(',');
 
-  it('blocks nobody, whether it is truncated or read completely', async () => {
+  it('does not block the event loop, whether it is truncated or read completely', async () => {
     const answer = listAnswer(`{"_meta":{"x":[${TINY}]},"tools":[${TINY}]}`);
     const link = listLink(() => answer);
     expect(await longestTurnMs(readList(link, 'tools', reading()))).toBeLessThan(250);
@@ -159,7 +159,7 @@ describe('a large list', () => {
     expect(read.ok && read.value.definitions.length).toBe(100_000);
   });
 
-  it('is not processed again if nothing has changed', async () => {
+  it('reuses the definitions that have not changed', async () => {
     const answer = listAnswer(`{"tools":[${tools(1_000)}]}`);
     const first = await readList(
       listLink(() => answer),
@@ -191,7 +191,7 @@ describe('a large list', () => {
       `{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","patternProperties":{${members((n) => `"^(a+)+${n}$":{}`)}}}}`,
     ],
     ['escapes', `{"name":"t","inputSchema":{"type":"object"},"x":"${'\\"'.repeat(500_000)}"}`],
-  ])('of definitions of the maximum size, with many %s, blocks nobody either', async (_, text) => {
+  ])('does not block the event loop with definitions of the maximum size and many %s', async (_, text) => {
     const answer = listAnswer(`{"tools":[${text},${text.replace('"t"', '"u"')}]}`);
     const read = readList(
       listLink(() => answer),

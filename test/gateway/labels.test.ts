@@ -38,7 +38,7 @@ it.each([
   ['tasks/result', ['saw-untrusted']],
   ['completion/complete', []],
   ['tasks/cancel', []],
-] as const)('an answer to %s, which has no hints, labels its caller: %j', async (method, expected) => {
+] as const)('a response to %s, which has no hints, labels its caller: %j', async (method, expected) => {
   const added: SessionLabel[] = [];
   const add: LiveLabels['add'] = (_, labels) => void added.push(...labels);
   const answer = { kind: 'own', result: Buffer.from('{}') } as const;

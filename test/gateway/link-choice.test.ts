@@ -8,7 +8,7 @@ import { envelope, META } from '../support/modern.ts';
 
 type Kind = ReturnType<typeof linkChoice>['kind'];
 type Way = 'stdio' | 'http' | 'sse';
-/** Of one client on each: legacy with a session, modern that can be asked, modern that cannot. */
+/** For a legacy client with a session, and modern clients that do and do not accept server requests. */
 type Row = readonly [legacy: Kind, asked: Kind, mute: Kind];
 
 const TABLE: readonly (readonly [Way, Era, 'session' | 'shared', Row])[] = [
@@ -59,7 +59,7 @@ function choose(
           headers: {},
           flavour: way === 'sse' ? 'sse' : 'auto',
         } as const);
-  const link = { era, correlatesServerRequests: way === 'http' } as Link; // all that is looked at
+  const link = { era, correlatesServerRequests: way === 'http' } as Link; // the only fields that are read
   return linkChoice(
     { era: client === 'legacy' ? 'legacy' : 'modern', message, subject, clientInfo: undefined, session },
     {
@@ -81,7 +81,7 @@ describe('the link of a request', () => {
       expect(choose({ ...given, sole: true }, client).kind).toBe('shared');
   });
 
-  it('is shared by modern clients only if subject, name and capabilities are equal', () => {
+  it('is shared by modern clients only if subject and capabilities are equal', () => {
     const given = { way: 'http', era: 'legacy', isolation: 'session' } as const;
     const keyOf = (...who: readonly ['asked' | 'mute', string]): string => {
       const choice = choose(given, ...who);
@@ -94,7 +94,7 @@ describe('the link of a request', () => {
   });
 });
 
-describe('whether a client can be asked', () => {
+describe('a client with capabilities', () => {
   it.for([
     ['{}', undefined, false],
     ['{"elicitation":{}}', undefined, true],
@@ -108,7 +108,7 @@ describe('whether a client can be asked', () => {
     ['"elicitation"', undefined, false],
     ['{', undefined, false],
     ['{"__proto__":{"elicitation":{}}}', 'elicitation/create', false],
-  ] as const)('%s, %s: %s', ([capabilities, method, expected]) => {
+  ] as const)('%s accepts server requests (%s): %s', ([capabilities, method, expected]) => {
     expect(acceptsServerRequests(capabilities, method)).toBe(expected);
   });
 });

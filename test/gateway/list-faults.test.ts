@@ -18,7 +18,7 @@ function response(members: string): ResponseMessage {
   return message;
 }
 
-/** A server with all lists; the ones in `failing` are answered by these members. */
+/** A server with all lists. Those in `failing` are answered with the given members of a response. */
 function link(failing: Partial<Record<ListKind, string>>): Link {
   return {
     era: 'legacy',
@@ -29,8 +29,8 @@ function link(failing: Partial<Record<ListKind, string>>): Link {
     correlatesServerRequests: false,
     send: ({ message }) => {
       const kind = LIST_KINDS.find((one) => LISTS[one].method === message.method);
-      const said = (kind && failing[kind]) ?? `"result":{"${kind ?? ''}":[]}`;
-      return Promise.resolve(ok({ era: 'legacy', message: response(said) }));
+      const members = (kind && failing[kind]) ?? `"result":{"${kind ?? ''}":[]}`;
+      return Promise.resolve(ok({ era: 'legacy', message: response(members) }));
     },
     notify() {},
     close: () => Promise.resolve(),
@@ -45,14 +45,14 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
   const read = (error: string): ReturnType<typeof readList> =>
     readList(link({ [kind]: error }), kind, reading);
 
-  it('is a fault with the method, the code and the message', async () => {
+  it('is reported as a fault with the method, the code and the message', async () => {
     expect(await read(FETCH_FAILED)).toEqual({
       ok: false,
       error: { code: 'LIST_REFUSED', method, error: '-32603', message: 'fetch failed' },
     });
   });
 
-  it('is limited in length, with control characters escaped', async () => {
+  it('has its message truncated and its control characters escaped', async () => {
     const hostile = JSON.stringify(`\u001b[2J${'x'.repeat(10_000)}`);
     expect(await read(`"error":{"code":-1,"message":${hostile}}`)).toEqual({
       ok: false,
@@ -60,20 +60,20 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
     });
   });
 
-  it('has a phrase for an error without a message', async () => {
+  it('has placeholders for a missing code and message', async () => {
     expect(await read('"error":{}')).toEqual({
       ok: false,
       error: { code: 'LIST_REFUSED', method, error: '(no code)', message: '(no message)' },
     });
   });
 
-  it("is shown in the server's condition, in its health and to callers of assay tools; the secret in it is not", async () => {
+  it('appears in the status of the server, in health and in `assay tools`, with secrets masked', async () => {
     const catalog = openCatalog({ [kind]: '"error":{"code":-32603,"message":"no SECRET fits"}' });
     catalog.start();
     await until('it is up', () => (catalog.servers[0]?.state.state === 'up' ? true : undefined));
     const cause = `${method} failed: -32603 no [masked] fits`;
-    const [condition] = serverStatuses(catalog);
-    expect(condition).toEqual({
+    const [status] = serverStatuses(catalog);
+    expect(status).toEqual({
       name: 'a',
       state: 'up',
       era: 'legacy',
@@ -82,11 +82,11 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
       listFaults: [{ list: kind, cause, causeCode: 'LIST_REFUSED' }],
     });
     expect(healthOf(catalog, { uptimeMs: 0, isStopping: false }).status).toBe('degraded');
-    expect(condition && missingFrom(condition)).toBe(`server a is up, but ${cause}`);
+    expect(status && missingFrom(status)).toBe(`server a is up, but ${cause}`);
     await catalog.stop();
   });
 
-  it('is a problem for doctor', async () => {
+  it('is reported as a problem by doctor', async () => {
     const examined = await examineServers({
       catalog: openCatalog({ [kind]: FETCH_FAILED }),
       connectAgain: () => Promise.resolve(err({ code: 'START_FAILED' })),
@@ -101,7 +101,7 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
   });
 });
 
-it('a server that can list everything lacks nothing', async () => {
+it('a server that lists everything is healthy, and nothing is missing from it', async () => {
   const catalog = openCatalog({});
   catalog.start();
   await until('it is up', () => (catalog.servers[0]?.state.state === 'up' ? true : undefined));

@@ -13,7 +13,7 @@ import type { Json } from '../support/json.ts';
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** For servers that ask nothing. */
+/** For servers that send no requests. */
 export const NOTHING_ASKS: CallDeps = callDeps({
   sealer: {
     seal: () => Promise.reject(new Error('nothing is sealed here')),
@@ -43,7 +43,7 @@ export function definition(kind: ListKind, value: Json): Definition {
   };
 }
 
-/** A tool that every client takes. */
+/** A tool that every client accepts. */
 export function tool(name: string, more: Readonly<Record<string, Json>> = {}): Json {
   return { name, inputSchema: { type: 'object' }, ...more };
 }
@@ -61,7 +61,7 @@ export interface Given extends Partial<Pick<ServerSpec, 'prefix' | 'toolFilter' 
   readonly limits?: Partial<Settings>;
 }
 
-/** A server with these lists, as it is while it starts; nothing runs for it. */
+/** A server that has these lists but has not been started. */
 export function listed(name: string, lists: Lists = {}, given: Given = {}): Server {
   const transport = { kind: 'stdio', command: 'none', args: [], env: {}, cwd: '/' } as const;
   const server = new Server(
@@ -102,7 +102,7 @@ export function inventoryOf(lists: Lists): Partial<Record<ListKind, readonly Def
   );
 }
 
-/** A ready connection with empty lists. */
+/** Connects at once, to a server with empty lists. */
 export function standing(capabilities: Link['capabilities'], instructions?: string): Connect {
   return () =>
     Promise.resolve(

@@ -19,7 +19,7 @@ const BAD_HINT = tool('bad', { annotations: { title: 'B', readOnlyHint: 'yes' } 
 const NO_SCHEMA = { name: 'broken' };
 
 describe('a list', () => {
-  it('joins the lists of its servers, under public names, in their order', () => {
+  it('joins the lists of its servers in order, under public names', () => {
     const list = listing([
       listed('a', { tools: [tool('x'), tool('y')] }),
       listed('b', { tools: [tool('x')] }),
@@ -52,7 +52,7 @@ describe('a list', () => {
     expect(made.ok && made.value.toString()).toBe(`{"tools":[${text.replace('"x"', '"a_x"')}]}`);
   });
 
-  it('keeps URIs unchanged; the first server that lists one has it, and people are told', () => {
+  it('keeps URIs unchanged; the first server that lists one owns it, and duplicates are reported', () => {
     const servers = [
       listed('a', { resources: [resource('f:x')] }),
       listed('b', { resources: [resource('f:x')] }),
@@ -71,7 +71,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('gives a contested name to neither tool, and knows the candidates', () => {
+  it('gives a contested name to neither tool, and returns the candidates', () => {
     const list = listing([listed('a', { tools: [tool('b_c')] }), listed('a_b', { tools: [tool('c')] })]);
     expect(list.find('a_b_c')).toBeUndefined();
     expect(list.candidates('a_b_c')).toEqual(list.entries.map(({ key }) => key));
@@ -107,7 +107,7 @@ describe('one invalid entry does not affect the others:', () => {
     expect(list.reports.map(({ text }) => text)).toEqual(['a: 2 of its tools have no name and are withheld']);
   });
 
-  it('what only one era’s clients refuse is complete in the other, and reported with its server', () => {
+  it('an entry that clients of one era refuse is complete in the other, and is reported', () => {
     const without = { kind: 'without', paths: [['title']], reasons: ['title is strange'] } as const;
     const x = definition('tools', tool('x', { title: 'X' }));
     const legacy = { ...x, fitness: { legacy: without, modern: { kind: 'whole' } } } as const;
@@ -125,7 +125,7 @@ describe('one invalid entry does not affect the others:', () => {
 });
 
 describe('pages', () => {
-  it('end at 4 MiB, as each is built at once; nothing is lost by it', () => {
+  it('end at 4 MiB, since each is built at once, and no entry is lost', () => {
     const large = Array.from({ length: 10 }, (_, n) => tool(`t${n}`, { x: 'x'.repeat(1024 * 1024) }));
     const list = listing([listed('a', { tools: large })], 'tools', false);
     const names: string[] = [];
@@ -146,7 +146,7 @@ describe('pages', () => {
   const listOf = (count: number): Listing =>
     listing([listed('a', { tools: names(0, count).map((name) => tool(name)) })], 'tools', false);
 
-  /** The names on each page, as a client gets them that follows the cursors. */
+  /** The names on each page, for a client that follows the cursors. */
   const pages = (list: Listing, era: Era = 'legacy'): readonly (readonly string[])[] => {
     const all: string[][] = [];
     let cursor: string | undefined;
@@ -158,7 +158,7 @@ describe('pages', () => {
     return all;
   };
 
-  it('hold a thousand entries each; none is lost, repeated or empty', () => {
+  it('hold a thousand entries each, and no entry is lost or repeated', () => {
     expect(PAGE_SIZE).toBe(1_000);
     expect(pages(listOf(0))).toEqual([[]]);
     expect(pages(listOf(1_000))).toEqual([names(0, 1_000)]);
@@ -175,7 +175,7 @@ describe('pages', () => {
     expect(pages(list)).toEqual([[...names(0, 999), 'last']]);
   });
 
-  it('are found by a cursor in a rebuilt list, as after a restart', () => {
+  it('are found by an older cursor in a rebuilt list, as after a restart', () => {
     const { nextCursor = '' } = page(listOf(1_500)) as { nextCursor?: string };
     const rest = { tools: names(1_000, 1_500).map((name) => tool(name)) };
     expect(page(listOf(1_500), 'legacy', nextCursor)).toEqual(rest);
@@ -183,7 +183,7 @@ describe('pages', () => {
     expect(page(listOf(900), 'legacy', nextCursor)).toBe('CURSOR_INVALID');
   });
 
-  it('do not exist for an unknown cursor', () => {
+  it('are refused for an unknown cursor', () => {
     for (const cursor of ['', 'x', '1000', '%', Buffer.from('t9999').toString('base64url')])
       expect([cursor, page(listOf(3), 'legacy', cursor)]).toEqual([cursor, 'CURSOR_INVALID']);
   });
@@ -200,7 +200,7 @@ describe('two lists', () => {
     expect(listing([]).isSame(listing([], 'prompts'))).toBe(true);
   });
 
-  it('differ in changed entries and in length, not in ownership', () => {
+  it('differ if entries or their number change, but not if only the owner does', () => {
     const before = listing([server]);
     const after = (tools: readonly (typeof x)[]): Listing => {
       server.lists.inventory = { ...server.inventory, tools };

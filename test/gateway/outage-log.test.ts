@@ -3,7 +3,7 @@ import type { Cause } from '../../src/core/cause.ts';
 import { OutageLog } from '../../src/gateway/catalog/outage-log.ts';
 import type { Log } from '../../src/gateway/ports/log.ts';
 
-/** A log that shows info and worse, and a clock moved by hand. */
+/** An outage log whose lines at level info and above are captured, with a manual clock. */
 function opened() {
   const lines: string[] = [];
   let debugLines = 0;
@@ -33,7 +33,7 @@ function opened() {
 }
 
 describe('the log of a failing server', () => {
-  it('has its first cause, each new one, and its recovery, once each', () => {
+  it('contains the first cause, each new one, and the recovery, once each', () => {
     const { fail, recover, pass, taken, debugLines } = opened();
     recover();
     for (let time = 0; time < 100; time += 1) {
@@ -68,7 +68,7 @@ describe('the log of a failing server', () => {
     ]);
   });
 
-  it('has few lines if each failure has another reason', () => {
+  it('has few lines even if each failure has a different cause', () => {
     const { fail, pass, taken } = opened();
     for (let time = 0; time < 100; time += 1) {
       fail(1, 'x'.repeat(time + 1));

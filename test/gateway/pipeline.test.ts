@@ -47,9 +47,9 @@ function forwardingTo(view: () => View): ConfigurationTool {
 
 interface Opened {
   readonly view: View;
-  /** The methods that reached the server, beside those of its handshake. */
+  /** The methods of the calls that reached the server. */
   readonly sent: readonly string[];
-  /** `server method ending` of each call that was recorded. */
+  /** `server method ending` for each recorded call. */
   readonly recorded: readonly string[];
   readonly decisions: readonly string[];
 }
@@ -171,7 +171,7 @@ describe('the policy decides', () => {
     },
   };
 
-  it('a client’s call by its caller, and the tool with its digest and hints', async () => {
+  it('on a client’s call, given the caller and the tool with its digest and hints', async () => {
     inputs.length = 0;
     const { view, sent, decisions } = await open(policy);
     await callTool(view, 's_read');
@@ -187,7 +187,7 @@ describe('the policy decides', () => {
     expect(decisions).toEqual(['allow']);
   });
 
-  it('the call of a configuration tool in the same way', async () => {
+  it('on the call of a configuration tool in the same way', async () => {
     inputs.length = 0;
     const { view } = await open(policy);
     await callTool(view, OWN.key);
@@ -200,7 +200,7 @@ describe('the policy decides', () => {
     ]);
   });
 
-  it('the tool that call_tool calls', async () => {
+  it('on the tool that call_tool calls', async () => {
     inputs.length = 0;
     const { view, sent } = await open(policy);
     await callTool(view, 'call_tool');
@@ -208,7 +208,7 @@ describe('the policy decides', () => {
     expect(sent).toEqual(['tools/call']);
   });
 
-  it('a call of the command line, which has its own identity', async () => {
+  it('on a call from the command line, which has its own identity', async () => {
     inputs.length = 0;
     const { view } = await open(policy);
     const params = { name: 's_read', arguments: {} };
@@ -221,7 +221,7 @@ describe('the policy decides', () => {
     expect(inputs).toMatchObject([{ identity: LOCAL_USER, name: 'read' }]);
   });
 
-  it('with the same object for each call, until something about the tool changes', async () => {
+  it('with the same tool object for each call', async () => {
     const tools = new Set<unknown>();
     const { view } = await open({
       decide: ({ tool: about }) => {
@@ -236,7 +236,7 @@ describe('the policy decides', () => {
 
 describe('a call refused by the policy', () => {
   it.each(['s_read', OWN.key, 'call_tool'])(
-    'learns why, reaches nothing, and is recorded: %s',
+    'gets the reasons, reaches no server, and is recorded: %s',
     async (name) => {
       const { view, sent, recorded, decisions } = await open({ decide: () => REFUSE });
       const refusal = { code: 'CALL_REFUSED', tool: name, reasons: REFUSE.reasons };
@@ -249,35 +249,38 @@ describe('a call refused by the policy', () => {
 });
 
 describe('a call that needs approval', () => {
-  it('is sent if the client confirms, and the decision is counted', async () => {
+  it('is sent if approvals are left to the client, and the decision is counted', async () => {
     const { view, sent, decisions } = await open({ decide: () => ASK, approvals: 'client' });
     expect(await callTool(view, 's_read')).toMatchObject({ kind: 'relayed' });
     expect(sent).toEqual(['tools/call']);
     expect(decisions).toEqual(['ask']);
   });
 
-  it.each([true, false])('reaches nothing if Assay confirms; with warnings: %s', async (showWarnings) => {
-    const { view, sent } = await open({ decide: () => ASK, approvals: 'gateway', showWarnings });
-    const warning = { hint: 'openWorldHint', value: true, origin: 'default' };
-    const destroys = { ...warning, hint: 'destructiveHint' };
-    const refusal = {
-      code: 'APPROVAL_REQUIRED',
-      tool: 's_read',
-      reasons: ASK.reasons,
-      warnings: showWarnings ? [destroys, warning] : [],
-    };
-    expect(await callTool(view, 's_read')).toEqual({ kind: 'refused', refusal });
-    expect(sent).toEqual([]);
-  });
+  it.each([true, false])(
+    'reaches no server if Assay handles approvals (warnings: %s)',
+    async (showWarnings) => {
+      const { view, sent } = await open({ decide: () => ASK, approvals: 'gateway', showWarnings });
+      const warning = { hint: 'openWorldHint', value: true, origin: 'default' };
+      const destroys = { ...warning, hint: 'destructiveHint' };
+      const refusal = {
+        code: 'APPROVAL_REQUIRED',
+        tool: 's_read',
+        reasons: ASK.reasons,
+        warnings: showWarnings ? [destroys, warning] : [],
+      };
+      expect(await callTool(view, 's_read')).toEqual({ kind: 'refused', refusal });
+      expect(sent).toEqual([]);
+    },
+  );
 });
 
-describe('a refused call', () => {
+describe('a call that times out', () => {
   const NOTE = Buffer.from('{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"do this"}}');
 
   it.each([
-    ['labels its caller if its client got a message of the server', true],
-    ['labels nobody otherwise', false],
-  ])('%s', async (_, isTold) => {
+    ['labels its caller if its client received a message of the server', true],
+    ['does not label its caller otherwise', false],
+  ])('%s', async (_, isNotified) => {
     const steps: string[] = [];
     let save: (() => void) | undefined;
     const labels: LiveLabels = {
@@ -295,23 +298,23 @@ describe('a refused call', () => {
         labels,
         send(request) {
           const note = readServerMessage(NOTE);
-          if (isTold && note.kind === 'notification') request.onNotification?.(note, NOTE);
+          if (isNotified && note.kind === 'notification') request.onNotification?.(note, NOTE);
           return Promise.resolve(err({ code: 'SERVER_TIMEOUT', server: 's', limitMs: 1 }));
         },
       },
     );
     const answered = callTool(view, 's_read').then(({ kind }) => steps.push(kind));
-    if (isTold) await expect.poll(() => save !== undefined).toBe(true);
+    if (isNotified) await expect.poll(() => save !== undefined).toBe(true);
     save?.();
     await answered;
-    expect(steps).toEqual(isTold ? ['reader saw-untrusted s.read', 'saved', 'refused'] : ['refused']);
+    expect(steps).toEqual(isNotified ? ['reader saw-untrusted s.read', 'saved', 'refused'] : ['refused']);
   });
 });
 
 describe('the record is written for', () => {
   it.each([
     ['a call', 's_read', 's tools/call ok'],
-    ['a call through a tool that stands for another', 'call_tool', 's tools/call ok'],
+    ['a call forwarded by call_tool', 'call_tool', 's tools/call ok'],
     ['a call of a configuration tool', OWN.key, ' tools/call ok'],
     ['a call of a tool that does not exist', 's_gone', ' tools/call TOOL_UNKNOWN'],
   ])('%s', async (_, name, record) => {
@@ -320,7 +323,7 @@ describe('the record is written for', () => {
     expect(recorded).toEqual([record]);
   });
 
-  it('a call whose server is down, and no secret in the cause reaches the client', async () => {
+  it('a call whose server is down, and the client does not see the secret in the cause', async () => {
     const { view, recorded } = await open({});
     const cause = { code: 'PROCESS_NOT_STARTED', error: '***' };
     expect(await callTool(view, 'down')).toEqual({

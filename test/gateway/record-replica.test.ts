@@ -17,7 +17,7 @@ function opened(cache = memoryCache()) {
 const tool = (id: string, title: string | undefined) => toolChange(id, title).record;
 
 describe('the replica of records', () => {
-  it('knows a change when it is answered, without another read, and announces it once', async () => {
+  it('contains a change once it is committed, without another read, and announces it once', async () => {
     const { store, records, changes, titleOf } = opened();
     expect(
       await records.change(() => ok({ value: 'done', changes: [tool('a', 'x')], audit: [auditEvent('a')] })),
@@ -31,7 +31,7 @@ describe('the replica of records', () => {
     ]);
   });
 
-  it('repeats an edit on the current records after a write conflict', async () => {
+  it('retries an edit on the current records after a write conflict', async () => {
     const { store, records, titleOf } = opened();
     store.keep(tool('a', '1'));
     let others = 3;
@@ -46,7 +46,7 @@ describe('the replica of records', () => {
     expect([seen, titleOf('a'), store.commits]).toEqual([['1', '02', '01', '00'], 'mine', 1]);
   });
 
-  it('repeats an edit if a record that it depends on changed meanwhile', async () => {
+  it('retries an edit if a record it depends on changed meanwhile', async () => {
     const { store, records, titleOf } = opened();
     store.keep(tool('a', '1'));
     await records.ready();
@@ -62,7 +62,7 @@ describe('the replica of records', () => {
     expect([seen, store.commits]).toEqual([['1', '2'], 1]);
   });
 
-  it('refuses, or has nothing to do, only by what the store contains now', async () => {
+  it('refuses an edit, or finds it without effect, based only on what the store contains now', async () => {
     const { store, records, titleOf } = opened();
     await records.ready();
     const refusal = { code: 'TOOL_UNKNOWN', name: 'a' } as const;
@@ -82,7 +82,7 @@ describe('the replica of records', () => {
     expect(store.commits).toBe(0);
   });
 
-  it('has what it committed if the store cannot be read after that, and continues from there', async () => {
+  it('contains what it committed if the store cannot be read afterwards, and continues from there', async () => {
     const { store, records, changes, titleOf } = opened();
     await records.ready();
     store.before = () => {
@@ -100,7 +100,7 @@ describe('the replica of records', () => {
     expect(changes.flatMap((one) => one.records.map(({ id }) => id))).toEqual(['a', 'a', 'theirs']);
   });
 
-  it('applies a revocation even if it cannot be stored, until it is stored', async () => {
+  it('applies a revocation in memory while it cannot be stored', async () => {
     const { store, records, changes } = opened();
     const trusted = { server: 's', identity: 'one', trust: true };
     store.keep({ kind: 'trust', id: 's', body: trusted });
@@ -148,7 +148,7 @@ describe('the replica of records', () => {
     expect((await records.change(() => ok({ value: 0, changes: [tool('a', 'mine')] }))).ok).toBe(true);
   });
 
-  it('has its cached records until the store was read, and then announces the deleted ones', async () => {
+  it('serves cached records until the store has been read, and then announces the differences', async () => {
     const recalled = memoryCache([tool('gone', 'x'), tool('kept', 'old')]);
     const { store, records, changes, titleOf } = opened(recalled);
     store.keep(tool('kept', 'new'));

@@ -28,11 +28,11 @@ function requestQueue({
 
 interface Asked {
   readonly cancellation: Cancellation;
-  /** Undefined: it waits. */
+  /** Undefined while it waits. */
   outcome: 'in' | Refusal | undefined;
 }
 
-/** Sends one request to the queue: it is let in or waits. */
+/** Sends one request to the queue, where it is admitted or waits. */
 function ask(queue: RequestQueue, bytes = 1, timeoutMs = 60_000, subject = 'a'): Asked {
   const asked: Asked = { cancellation: new Cancellation(), outcome: undefined };
   if (queue.enter(subject)) asked.outcome = 'in';
@@ -60,7 +60,7 @@ describe('subjects that share a server', () => {
     expect([...greedy, modest].map(({ outcome }) => outcome)).toEqual(['in', undefined, undefined, 'in']);
   });
 
-  it('lose their oldest request to another if they have far more queued, and nothing to one that has as many', async () => {
+  it('lose their oldest request to a subject with far fewer queued, but not to one with as many', async () => {
     const queue = requestQueue({ max: 1, maxWaiting: 4 });
     by(queue, 'greedy');
     const greedy = [by(queue, 'greedy'), by(queue, 'greedy'), by(queue, 'greedy'), by(queue, 'greedy')];
@@ -80,7 +80,7 @@ describe("the last eighth of a server's slots", () => {
   const outcomes = (asked: readonly Asked[]): readonly Asked['outcome'][] =>
     asked.map(({ outcome }) => outcome);
 
-  it('is not for the subject that uses most: another gets in at once, ahead of queued requests', async () => {
+  it('is reserved for subjects other than the busiest, and is available to them ahead of queued requests', async () => {
     const queue = requestQueue({ max: 16, maxWaiting: 9 });
     const greedy = Array.from({ length: 18 }, () => by(queue, 'greedy'));
     expect(outcomes(greedy)).toEqual([...Array<'in'>(14).fill('in'), ...Array<undefined>(4)]);
@@ -96,12 +96,12 @@ describe("the last eighth of a server's slots", () => {
     ]);
   });
 
-  it('does not exist for a server with fewer than eight, which has all its configured slots', () => {
+  it('is not reserved if the server has fewer than eight', () => {
     const queue = requestQueue({ max: 7 });
     expect(outcomes(Array.from({ length: 7 }, () => by(queue, 'greedy')))).toEqual(Array(7).fill('in'));
   });
 
-  it('never leaves a request queued while it has a free slot', async () => {
+  it('makes no subject except the busiest wait while a slot is free', async () => {
     const subjects = ['a', 'b', 'c', 'd'];
     const steps = fc.array(fc.tuple(fc.boolean(), fc.constantFrom(...subjects)), { maxLength: 150 });
     await fc.assert(
@@ -195,7 +195,7 @@ describe('a request queue', () => {
     expect(large.outcome).toBe('in');
   });
 
-  it('starts nothing while the server does not read, and then only as many requests as it can take', async () => {
+  it('sends nothing while the server does not read, and then only as many requests as it can take', async () => {
     let unreadBytes = 50;
     const queue = requestQueue({ max: 9, maxBytes: 100, maxWaiting: 9, unreadBytes: () => unreadBytes });
     const asked = [ask(queue, 20), ask(queue, 20), ask(queue, 5)];
@@ -213,7 +213,7 @@ describe('a request queue', () => {
     expect(asked.map(({ outcome }) => outcome)).toEqual(['in', 'in', 'in']);
   });
 
-  it('counts what the server has not read among the queued bytes', async () => {
+  it('counts bytes that the server has not read as queued', async () => {
     const queue = requestQueue({ maxBytes: 100, unreadBytes: () => 60 });
     const asked = [ask(queue, 30), ask(queue, 11), ask(queue, 10)];
     await turn();
@@ -224,7 +224,7 @@ describe('a request queue', () => {
     ]);
   });
 
-  it('tells a request that waited too long what it waited for', async () => {
+  it('refuses a request that waited too long, with what it waited for', async () => {
     const full = requestQueue({ max: 1 });
     ask(full);
     const deaf = requestQueue({ unreadBytes: () => 1_000 });
@@ -237,7 +237,7 @@ describe('a request queue', () => {
     expect([full.waiting, deaf.waiting]).toEqual([0, 0]);
   });
 
-  it('frees the place of a queued request that is cancelled', async () => {
+  it('frees the slot of a cancelled queued request', async () => {
     const queue = requestQueue({ max: 1, maxWaiting: 1 });
     ask(queue);
     const first = ask(queue);
@@ -248,7 +248,7 @@ describe('a request queue', () => {
     expect([first.outcome, second.outcome]).toEqual([{ code: 'CANCELLED' }, 'in']);
   });
 
-  it('does not queue a request that was cancelled before', async () => {
+  it('does not queue a request that is already cancelled', async () => {
     const queue = requestQueue({ max: 1 });
     ask(queue);
     const cancellation = new Cancellation();
@@ -259,7 +259,7 @@ describe('a request queue', () => {
     expect(queue.waiting).toBe(0);
   });
 
-  it('fails all queued requests when the server stops, and later ones', async () => {
+  it('fails all queued and later requests when the server stops', async () => {
     const queue = requestQueue({ max: 1 });
     ask(queue);
     const asked = [ask(queue), ask(queue)];
@@ -270,7 +270,7 @@ describe('a request queue', () => {
     expect([queue.inFlight, queue.waiting]).toEqual([1, 0]);
   });
 
-  it('never exceeds its maximum, keeps the order, loses nobody, and is empty in the end', async () => {
+  it('never exceeds its maximum, keeps the order, loses no request, and ends up empty', async () => {
     type Step = 'come' | 'leave' | 'cancel' | 'turn' | 'clog' | 'clear';
     const steps = fc.array(
       fc.tuple(

@@ -13,7 +13,7 @@ import { ownRequest } from '../../src/protocol/message.ts';
 import { toolWith } from '../core/policy/tools.ts';
 import { inventoryOf, listed, NOTHING_ASKS, SILENT, tool } from './listed-server.ts';
 
-/** With one key, in memory. */
+/** A sealer with one key, in memory. */
 function sealer(): KeySealer {
   let keys: readonly StoredKey[] = [];
   return new KeySealer({
@@ -78,7 +78,7 @@ const ASKED: Decision = { kind: 'ask', per: 'call', reasons: [{ code: 'unannotat
 
 const STATE: RequestState = { kind: 'suspended', id: { replica: 'r', nonce: 'n' } };
 
-it('a sealed state is valid for the tool definition that it was issued for only', async () => {
+it('a sealed state is valid only for the tool definition that it was issued for', async () => {
   const { called, server } = callsOf();
   const sealed = await sealState(await called(), 's', STATE);
   expect(await openState(await called(), 's', sealed)).toEqual(ok(STATE));
@@ -112,11 +112,11 @@ it('a sealed state is not valid for another name or server, even with the same d
   expect(await openState(renamed, 's', sealed)).toMatchObject({ ok: false });
 });
 
-it('an approval is bound to the tool and its server, and to the reason and hints', async () => {
+it('an approval is bound to its subject, server, tool, definition, arguments and reason', async () => {
   const { called } = callsOf();
   const bindings = new Set<string>();
   const bind = (call: Call, about: PolicyTool): void => {
-    // The fields that identify an approval. The session counts only for approvals of a session.
+    // The fields that identify an approval, except the session, which counts for session approvals only.
     const { subject, toolKey, digest, argumentsHash } = bindingOf(call, about);
     bindings.add([subject, toolKey, digest, argumentsHash].join());
   };
@@ -141,7 +141,7 @@ it('an approval is bound to the tool and its server, and to the reason and hints
   expect(bindings.size).toBe(9);
 });
 
-it('a sealed state and an approval are valid for numbers as written, not for ones that round to the same', async () => {
+it('a sealed state and an approval are bound to numbers as written, not as rounded', async () => {
   const { called } = callsOf();
   const [one, other] = [await called({ number: '0.1' }), await called({ number: '0.10000000000000000555' })];
   const sealed = await sealState(one, 's', STATE);

@@ -41,10 +41,10 @@ function found(cache: ResultCache, server: CachedServer, key: string): string | 
   return cache.find(server, key)?.message.bytes.toString();
 }
 
-const MAKES_NEW: Readonly<Record<string, (cache: ResultCache, server: Standing) => void>> = {
-  'the server has another connection': (_, server) => (server.link = listLink(() => '{}')),
-  'the server has no connection': (_, server) => (server.link = undefined),
-  'the server has another list of tools': (_, server) => (server.inventory = { tools: [...TOOLS] }),
+const INVALIDATIONS: Readonly<Record<string, (cache: ResultCache, server: Standing) => void>> = {
+  'the server reconnects': (_, server) => (server.link = listLink(() => '{}')),
+  'the server disconnects': (_, server) => (server.link = undefined),
+  'the tools of the server change': (_, server) => (server.inventory = { tools: [...TOOLS] }),
   'a call that may change something begins': (cache, server) => cache.write(server),
 };
 
@@ -61,19 +61,22 @@ describe('a cached result', () => {
     expect([found(cache, server, 'a'), cache.size]).toEqual([undefined, 0]);
   });
 
-  it.each(Object.entries(MAKES_NEW))('is dropped, and a pending one not stored, if %s', (_, happens) => {
-    const cache = cacheWith();
-    const [server, other] = [standing(), standing()];
-    keep(cache, server, 'a');
-    keep(cache, other, 'b');
-    const ticket = cache.begin(server);
-    happens(cache, server);
-    cache.store(ticket, 'late', { reply: replyOf('late'), ttlMs: 100 });
-    expect(['a', 'late'].map((key) => found(cache, server, key))).toEqual([undefined, undefined]);
-    expect(found(cache, other, 'b')).toBeDefined();
-  });
+  it.each(Object.entries(INVALIDATIONS))(
+    'is dropped, and a pending one not stored, if %s',
+    (_, invalidate) => {
+      const cache = cacheWith();
+      const [server, other] = [standing(), standing()];
+      keep(cache, server, 'a');
+      keep(cache, other, 'b');
+      const ticket = cache.begin(server);
+      invalidate(cache, server);
+      cache.store(ticket, 'late', { reply: replyOf('late'), ttlMs: 100 });
+      expect(['a', 'late'].map((key) => found(cache, server, key))).toEqual([undefined, undefined]);
+      expect(found(cache, other, 'b')).toBeDefined();
+    },
+  );
 
-  it('is not stored while a call may change something, nor if it was read meanwhile', () => {
+  it('is not stored if its request began while a call that may change something was running', () => {
     const cache = cacheWith();
     const server = standing();
     const [endFirst, endSecond] = [cache.write(server), cache.write(server)];
@@ -88,7 +91,7 @@ describe('a cached result', () => {
     expect(cache.size).toBe(1);
   });
 
-  it('makes room for others if it is the least recently used', () => {
+  it('is evicted first if it is the least recently used', () => {
     const cache = cacheWith({ maxBytes: 2_000 });
     const server = standing();
     for (const key of ['a', 'b', 'c']) keep(cache, server, key);

@@ -24,7 +24,7 @@ interface Opened {
   readonly call: Call;
   readonly server: Server;
   /** The client's notifications. */
-  readonly heard: string[];
+  readonly notifications: string[];
 }
 
 interface Given {
@@ -36,7 +36,7 @@ interface Given {
 function open({ annotations = IDEMPOTENT, retries = 3, params = {} }: Given = {}): Opened {
   const server = listed('s', { tools: [tool('set', { annotations })] }, { trust: true });
   const limits = { ...defaultSettings(), 'limits.retries': retries };
-  const heard: string[] = [];
+  const notifications: string[] = [];
   const view = new View({
     endpoint: 'all',
     calls: callDeps({ sealer: NOTHING_ASKS.sealer, replica: '', limits, retries: { chance: () => 0 } }),
@@ -49,13 +49,13 @@ function open({ annotations = IDEMPOTENT, retries = 3, params = {} }: Given = {}
     identity: LOCAL_USER,
     message: ownRequest('tools/call', { name: 's_set', arguments: {}, ...params }),
     cancellation: new Cancellation(),
-    client: { notify: (note) => heard.push(note.method), ask: undefined },
+    client: { notify: (note) => notifications.push(note.method), ask: undefined },
     logLevel: undefined,
   });
   call.entry = view.listing('tools').entries[0];
   call.decision = { kind: 'ask', per: 'call', reasons: [{ code: 'destructive', origin: 'default' }] };
   call.timeoutMs = 10_000;
-  return { call, server, heard };
+  return { call, server, notifications };
 }
 
 const DONE = replyOf('{"jsonrpc":"2.0","id":1,"result":{}}');
@@ -68,12 +68,12 @@ function replyOf(text: string): Result<Reply, Refusal> {
 
 interface Run {
   readonly result: Result<Reply, Refusal>;
-  /** For each time it was sent again, whether the server did not get it before. */
+  /** For each resend, whether the previous attempt did not reach the server. */
   readonly resent: readonly boolean[];
   readonly limitsMs: readonly number[];
 }
 
-/** Fails with the first refusal, and then with each of the others, until none is left. */
+/** Fails with each of the refusals in turn, and then succeeds. */
 async function run(
   { call, server }: Opened,
   [refusal = LOST, ...others]: readonly Refusal[] = [LOST],
@@ -95,7 +95,7 @@ function sentTimes({ result }: Run): number | undefined {
 }
 
 describe('a call whose connection was lost', () => {
-  it('is sent again within the rest of its time limit, which is as before', async () => {
+  it('is resent within the rest of its time limit, which is then restored', async () => {
     const opened = open();
     const { result, resent, limitsMs } = await run(opened, [LOST, CUT_SHORT]);
     expect([result, resent]).toEqual([DONE, [false, false]]);
@@ -106,12 +106,12 @@ describe('a call whose connection was lost', () => {
   it.each<readonly [string, Opened]>([
     ['the tool is not idempotent', open({ annotations: { destructiveHint: false } })],
     ['retries are off', open({ retries: 0 })],
-    ['it returns with the state of its server', open({ params: { requestState: 'x' } })],
-    ['it brings answers for its server', open({ params: { inputResponses: 'x' } })],
-    ['its server has asked its client', changed((call) => (call.wasAsked = true))],
+    ['it carries request state of its server', open({ params: { requestState: 'x' } })],
+    ['it carries input responses for its server', open({ params: { inputResponses: 'x' } })],
+    ['its server has sent a request to the client', changed((call) => (call.wasAsked = true))],
     ['it concerns a task', changed((call) => (call.task = {}))],
     [
-      'the tool is another now',
+      'the tool has changed',
       changed((_, server) => {
         const tools = [tool('set', { annotations: IDEMPOTENT, description: 'other' })];
         server.lists.inventory = { ...server.lists.inventory, ...inventoryOf({ tools }) };
@@ -121,12 +121,12 @@ describe('a call whose connection was lost', () => {
       'the tool is gone',
       changed((_, server) => (server.lists.inventory = { ...server.lists.inventory, tools: [] })),
     ],
-  ])('is not sent again if %s, and its effect is unknown', async (_, opened) => {
+  ])('is not resent if %s, and its effect is unknown', async (_, opened) => {
     const tried = await run(opened);
     expect([tried.resent, sentTimes(tried)]).toEqual([[], 1]);
   });
 
-  it('is not sent again after its time limit, or if its client has cancelled it', async () => {
+  it('is not resent after its time limit, or if its client has cancelled it', async () => {
     const late = await run(open(), [LOST], performance.now() - 9_960);
     expect([late.resent, sentTimes(late)]).toEqual([[], 1]);
     const opened = open();
@@ -140,7 +140,7 @@ describe('a call whose connection was lost', () => {
     expect(tried.result).toEqual(err({ ...LOST, sent: { effect: 'unknown', times: 2, mayRepeat: true } }));
   });
 
-  it('may then be repeated by its client without another approval, but not after a time limit', async () => {
+  it('may be repeated by its client without another approval, unless it timed out', async () => {
     const lost = approved(open({ retries: 0 }));
     await run(lost);
     expect(lost.call.view.calls.repeats.take(lost.call)).toBe(true);
@@ -149,8 +149,8 @@ describe('a call whose connection was lost', () => {
     expect(late.call.view.calls.repeats.take(late.call)).toBe(false);
   });
 
-  it('reports no progress twice, as progress must increase', async () => {
-    const { call, heard } = open();
+  it('does not repeat progress after a resend, since progress must increase', async () => {
+    const { call, notifications } = open();
     const note = readServerMessage(notificationText('notifications/progress', '{"progress":1}'));
     if (note.kind !== 'notification') throw new Error('no notification');
     call.repeats = 1;
@@ -158,20 +158,20 @@ describe('a call whose connection was lost', () => {
     call.onNotification(note, note.bytes);
     call.repeats = 2;
     call.onNotification(note, note.bytes);
-    expect(heard).toHaveLength(2);
+    expect(notifications).toHaveLength(2);
   });
 });
 
 describe('a call that did not reach its server', () => {
   it.each([{ idempotentHint: false }, IDEMPOTENT])(
-    'is sent once more in any case: %o',
+    'is resent once, idempotent or not: %o',
     async (annotations) => {
       const tried = await run(open({ annotations, retries: 0 }), [UNSENT, UNSENT]);
       expect(tried).toMatchObject({ result: err(UNSENT), resent: [true] });
     },
   );
 
-  it('is not sent again if it was lost then, unless its tool is idempotent', async () => {
+  it('is not resent if the second attempt is lost, unless its tool is idempotent', async () => {
     const added = await run(open({ annotations: { idempotentHint: false } }), [UNSENT, LOST]);
     expect([added.resent, sentTimes(added)]).toEqual([[true], 1]);
     const set = await run(open(), [UNSENT, LOST]);

@@ -6,7 +6,7 @@ import type { Link } from '../../src/gateway/ports/link.ts';
 import { ServerLists } from '../../src/gateway/catalog/server-lists.ts';
 import { listLink } from './list-link.ts';
 
-/** A clock that is moved by hand. */
+/** A manual clock. */
 class HandClock implements ListClock {
   #nowMs = 0;
   #workMs = 0;
@@ -24,7 +24,7 @@ class HandClock implements ListClock {
     this.#nowMs += ms;
   }
 
-  /** The machine works for other processes. */
+  /** Time passes while the machine works for other processes. */
   stall(ms: number): void {
     this.#nowMs += ms;
   }
@@ -43,25 +43,25 @@ class HandClock implements ListClock {
   }
 }
 
-/** Nothing in here waits for anything outside, so that a few turns end it all. */
+/** Nothing here waits for I/O, so a few turns of the event loop finish all work. */
 async function allDone(): Promise<void> {
   for (let turns = 0; turns < 20; turns += 1) await turn();
 }
 
 const COST_MS = 100;
-/** So large that its cost is believed. */
+/** Makes the list large enough for the cost, which is limited per byte received. */
 const PADDING = `"padding":"${'x'.repeat(COST_MS * 20_000)}",`;
 
 interface Watched {
   readonly lists: ServerLists;
   readonly clock: HandClock;
   readonly link: Link;
-  /** When each reading of the tools began. */
+  /** When each read of the tools began. */
   readonly reads: readonly number[];
   onRead: () => void;
 }
 
-/** A server each reading of whose tools takes 100 ms of work. */
+/** A server whose tools take 100 ms of work to read. */
 function watched(): Watched {
   const clock = new HandClock();
   const reads: number[] = [];
@@ -86,12 +86,12 @@ function watched(): Watched {
   return all;
 }
 
-/** A list may be read again ten times its cost after it was read. */
+/** From one read to the next: its cost, and then a pause of ten times that. */
 const ROUND_MS = 11 * COST_MS;
 const STALL_MS = 500;
 
 describe('a server that announces a change after each read of its tools', () => {
-  it('is read at most at intervals of ten times the cost of the last read', async () => {
+  it('is read again only after a pause of ten times the cost of the last read', async () => {
     const { lists, clock, link, reads, ...all } = watchedWith((watching) => watching.lists.changed('tools'));
     void lists.readFirst(link);
     await clock.pass(20 * ROUND_MS);
@@ -100,7 +100,7 @@ describe('a server that announces a change after each read of its tools', () => 
     expect(all.gaps().every((gap) => gap >= ROUND_MS)).toBe(true);
   });
 
-  it('is limited whatever triggers the reads: a manual refresh, a lost stream, a new connection', async () => {
+  it('is read at the same pace if a manual refresh, a lost stream or a new connection triggers it', async () => {
     const { lists, clock, link, reads, ...all } = watchedWith(({ lists: its }) => {
       its.changed('tools');
       its.missed();
@@ -121,7 +121,7 @@ describe('a server that announces a change after each read of its tools', () => 
   });
 });
 
-it("the interval depends on the server's own time, not on the delays of a busy machine", async () => {
+it('the pause depends on the work of a read, not on the delays of a busy machine', async () => {
   const { lists, clock, link, reads, ...all } = watchedWith((watching) => {
     watching.clock.stall(STALL_MS);
     watching.lists.changed('tools');
@@ -132,8 +132,8 @@ it("the interval depends on the server's own time, not on the delays of a busy m
   expect(new Set(all.gaps())).toEqual(new Set([ROUND_MS + STALL_MS]));
 });
 
-describe('a list change', () => {
-  it('during the interval is read once, as soon as it ends', async () => {
+describe('the pause between reads', () => {
+  it('is followed at once by a single read if the list changed during it', async () => {
     const { lists, clock, link, reads } = watched();
     await lists.readFirst(link);
     lists.changed('tools');
@@ -148,7 +148,7 @@ describe('a list change', () => {
     expect([reads.length, lists.inventory.tools.map(({ key }) => key)]).toEqual([2, ['t2']]);
   });
 
-  it('during a read leads to one more read', async () => {
+  it('is followed by one more read if the list changed during a read', async () => {
     const { lists, clock, link, reads } = watched();
     const first = lists.readFirst(link);
     lists.changed('tools');
@@ -157,7 +157,7 @@ describe('a list change', () => {
     expect(reads).toEqual([0, ROUND_MS]);
   });
 
-  it('does not delay a server that reconnects if its lists are known', async () => {
+  it('does not delay a reconnecting server whose lists are known', async () => {
     const { lists, clock, link, reads } = watched();
     await lists.readFirst(link);
     lists.forgetLink();

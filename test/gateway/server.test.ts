@@ -7,7 +7,7 @@ import type { Link } from '../../src/gateway/ports/link.ts';
 import { listLink } from './list-link.ts';
 import { listed, standing } from './listed-server.ts';
 
-it('the link of a ready server is available at once; that of a stopped one never will be', async () => {
+it('the link of a ready server is available at once, and that of a stopped server never', async () => {
   const server = listed('a', {}, { connect: standing({}) });
   expect(server.link).toBeUndefined();
   server.start();
@@ -21,7 +21,7 @@ it('the link of a ready server is available at once; that of a stopped one never
     error: { code: 'SHUTTING_DOWN' },
   });
 });
-it('a server that could not be started fails all waiting requests with the reason', async () => {
+it('a server that cannot be started fails all waiting requests with the cause', async () => {
   const cause: Cause = { code: 'COMMAND_NOT_FOUND', command: 'x' };
   const server = listed('a', {}, { connect: () => Promise.resolve(err(cause)) });
   server.start();
@@ -53,7 +53,7 @@ it('waiting for a server ends when the request is cancelled', async () => {
   cancellation.cancel();
   expect(await Promise.race([wait, sleep(2_000, STILL_WAITS)])).not.toBe(STILL_WAITS);
 });
-it('a request cancelled before does not wait for a server', async () => {
+it('a request that is already cancelled does not wait for a server', async () => {
   const server = listed('a');
   const cancellation = new Cancellation();
   cancellation.cancel();

@@ -17,7 +17,7 @@ const UNTRUSTED: ReadonlySet<SessionLabel> = new Set(['saw-untrusted']);
 const PRIVATE: ReadonlySet<SessionLabel> = new Set(['saw-private']);
 const HOUR_MS = 3_600_000;
 
-/** One clock for all processes, moved by hand. */
+/** A manual clock, shared by all processes. */
 function clock(): { nowMs: () => number; pass: (ms: number) => void } {
   let atMs = 1_790_000_000_000;
   return {
@@ -43,7 +43,7 @@ function labelsOn(store: () => Store | undefined, nowMs: () => number): SessionL
   });
 }
 
-it('labels apply at once, and in a restarted process and another replica once they are saved', async () => {
+it('labels apply at once, and on another replica once they are saved', async () => {
   const home = tempDir();
   const { nowMs, pass } = clock();
   const [store, other] = [
@@ -67,7 +67,7 @@ it('labels apply at once, and in a restarted process and another replica once th
   ]);
 });
 
-it('labels expire after an hour without a call, counted over all replicas', async () => {
+it('labels expire after an hour without a call on any replica', async () => {
   const home = tempDir();
   const { nowMs, pass } = clock();
   const store = await openAt({ home, databaseUrl: undefined });
@@ -93,7 +93,7 @@ it('labels expire after an hour without a call, counted over all replicas', asyn
   expect(valueOf(await store.labels()).labels.map(({ subject }) => subject)).toEqual(['other']);
 });
 
-it('calls of a subject unknown to a process extend its labels, and do not restore expired ones', async () => {
+it('calls extend labels that their process has not read yet, and do not restore expired ones', async () => {
   const { nowMs, pass } = clock();
   const store = await openAt({ home: tempDir(), databaseUrl: undefined });
   const first = labelsOn(() => store, nowMs);
@@ -120,7 +120,7 @@ it('calls of a subject unknown to a process extend its labels, and do not restor
   const replica = labelsOn(() => store, nowMs);
   expect(await replica.read('ci')).toBe(BOTH_LABELS);
   expect(await replica.read('idle')).toBe(NO_LABELS);
-  // The second time, the process knows the labels of "ci".
+  // By the second time, the process has read the labels of "ci".
   for (let times = 0; times < 2; times += 1) {
     isAway = true;
     callFor70Minutes();
@@ -133,7 +133,7 @@ it('calls of a subject unknown to a process extend its labels, and do not restor
   expect(valueOf(await store.labels()).labels.map(({ subject }) => subject)).toEqual(['ci', 'ci']);
 });
 
-it('a result waits for the write of a label that an earlier one has just set', async () => {
+it('a result waits until a label that an earlier result just set is saved', async () => {
   const { nowMs } = clock();
   const store = await openAt({ home: tempDir(), databaseUrl: undefined });
   const labels = labelsOn(() => store, nowMs);
@@ -172,7 +172,7 @@ it("an operator clears a subject's labels in every process, and a late write doe
   ]);
 });
 
-it('while the store is unavailable both labels apply, and new ones are written when it is back', async () => {
+it('both labels apply while the store is unavailable, and new ones are saved when it is back', async () => {
   const home = tempDir();
   const { nowMs } = clock();
   const store = await openAt({ home, databaseUrl: undefined });
@@ -188,7 +188,7 @@ it('while the store is unavailable both labels apply, and new ones are written w
   expect(valueOf(await store.labels()).labels).toHaveLength(1);
 });
 
-it('memory is limited, and a subject that may have been evicted is not treated as unlabeled', async () => {
+it('memory is limited, and a subject that may have been evicted counts as having both labels', async () => {
   const { nowMs } = clock();
   const labels = labelsOn(() => undefined, nowMs);
   for (let no = 0; no < 10_001; no += 1) void labels.add(`s${no}`, UNTRUSTED, 'web.fetch');

@@ -3,23 +3,23 @@ import { TaskNotifications } from '../../src/gateway/relay/task-notifications.ts
 import { readServerMessage } from '../../src/protocol/message.ts';
 import { withProgressToken } from '../../src/protocol/translate.ts';
 
-/** The messages to the client of a request, as text. */
+/** The stream of a request, and the messages that its client receives, as text. */
 function stream(isAlone: boolean): {
   notes: TaskNotifications;
-  heard: string[];
-  tell: (text: string) => void;
+  received: string[];
+  send: (text: string) => void;
 } {
-  const heard: string[] = [];
+  const received: string[] = [];
   const pass = (_note: unknown, bytes: Buffer): void => {
-    heard.push(bytes.toString());
+    received.push(bytes.toString());
   };
   const notes = new TaskNotifications({ pass, wrap: (inner) => `my ${inner}`, isAlone });
-  const tell = (text: string): void => {
+  const send = (text: string): void => {
     const note = readServerMessage(Buffer.from(text));
     if (note.kind !== 'notification') throw new Error(`no notification: ${text}`);
     notes.notify(note, note.bytes);
   };
-  return { notes, heard, tell };
+  return { notes, received, send };
 }
 
 const status = (taskId: string): string =>
@@ -29,50 +29,50 @@ const log = (taskId: string): string =>
 
 describe('a message on the stream of a request', () => {
   it('is relayed unchanged if it names no task', () => {
-    const { heard, tell } = stream(false);
+    const { received, send } = stream(false);
     const text = '{"jsonrpc":"2.0", "method":"notifications/message","params":{"data":"a"}}';
-    tell(text);
-    expect(heard).toEqual([text]);
+    send(text);
+    expect(received).toEqual([text]);
   });
 
   it("about its own task is relayed under the client's id", () => {
-    const { notes, heard, tell } = stream(false);
+    const { notes, received, send } = stream(false);
     notes.own('a');
-    tell(status('a'));
-    tell(log('a'));
-    expect(heard).toEqual([status('my a'), log('my a')]);
+    send(status('a'));
+    send(log('a'));
+    expect(received).toEqual([status('my a'), log('my a')]);
   });
 
-  it('about another task is not relayed, as that may be another client’s', () => {
-    const { notes, heard, tell } = stream(false);
+  it('about another task is not relayed, since it may belong to another client', () => {
+    const { notes, received, send } = stream(false);
     notes.own('a');
-    tell(status('b'));
-    tell(log('b'));
-    tell(log('b').replace('"data":1.0', '"taskId":"a"'));
+    send(status('b'));
+    send(log('b'));
+    send(log('b').replace('"data":1.0', '"taskId":"a"'));
     notes.own('c');
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 
-  it('before the task has its id is queued, up to a hundred', () => {
-    const { notes, heard, tell } = stream(false);
-    for (const id of ['a', 'b', 'a']) tell(status(id));
-    expect(heard).toEqual([]);
+  it('is queued, up to a hundred, until its task has an id', () => {
+    const { notes, received, send } = stream(false);
+    for (const id of ['a', 'b', 'a']) send(status(id));
+    expect(received).toEqual([]);
     notes.own('a');
-    expect(heard).toEqual([status('my a'), status('my a')]);
-    for (let count = 0; count < 200; count += 1) tell(status('z'));
+    expect(received).toEqual([status('my a'), status('my a')]);
+    for (let count = 0; count < 200; count += 1) send(status('z'));
     notes.own('z');
-    expect(heard.length - 2).toBeGreaterThanOrEqual(99);
-    expect(heard.length - 2).toBeLessThanOrEqual(100);
+    expect(received.length - 2).toBeGreaterThanOrEqual(99);
+    expect(received.length - 2).toBeLessThanOrEqual(100);
   });
 
-  it('is always relayed if the link has one client only', () => {
-    const { heard, tell } = stream(true);
-    tell(status('b'));
-    expect(heard).toEqual([status('my b')]);
+  it('is always relayed if the link has only one client', () => {
+    const { received, send } = stream(true);
+    send(status('b'));
+    expect(received).toEqual([status('my b')]);
   });
 
   it("about a task's progress has the client’s token and id", () => {
-    const { notes, heard } = stream(false);
+    const { notes, received } = stream(false);
     const text = (token: string, id: string): string =>
       log(id)
         .replace('notifications/message', 'notifications/progress')
@@ -81,6 +81,6 @@ describe('a message on the stream of a request', () => {
     if (note.kind !== 'notification') throw new Error('no notification');
     notes.own('a');
     notes.notify(note, withProgressToken(note, '"a token of some length"'));
-    expect(heard).toEqual([text('"a token of some length"', 'my a')]);
+    expect(received).toEqual([text('"a token of some length"', 'my a')]);
   });
 });

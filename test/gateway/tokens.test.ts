@@ -29,7 +29,7 @@ describe('a token', () => {
     expect(JSON.stringify(kept)).not.toContain(text.split('_')[2]);
   });
 
-  it('with an invalid name is not created, nor is one that cannot be stored', async () => {
+  it('is not created if its name is invalid or taken, or if it cannot be stored', async () => {
     const store = new MemoryTokens();
     expect(await create(store, { name: 'local' })).toMatchObject({ error: { code: 'ARGUMENTS_INVALID' } });
     expect(await store.tokens()).toEqual({ ok: true, value: [] });
@@ -39,7 +39,7 @@ describe('a token', () => {
     expect(await create(store, { name: 'other' })).toMatchObject({ error: { code: 'STORE_UNAVAILABLE' } });
   });
 
-  it('is revoked by its name, by its id, or by itself', async () => {
+  it('can be revoked by its name, its id or its text', async () => {
     const store = new MemoryTokens();
     for (const by of ['name', 'id', 'text'] as const) {
       const created = await create(store);
@@ -58,7 +58,7 @@ describe('a token', () => {
     });
   });
 
-  it('writes audit events when it is created and revoked, which do not reveal it', async () => {
+  it('is audited when it is created and revoked, without revealing its secret', async () => {
     const store = new MemoryTokens();
     const created = await create(store, { lifetimeMs: 500 });
     if (!created.ok) throw new Error(created.error.code);
@@ -81,7 +81,7 @@ describe('a token', () => {
       expect(JSON.stringify(store.auditEvents)).not.toContain(secret);
   });
 
-  it('already revoked is not repeated in the refusal', async () => {
+  it('is not repeated in the refusal if it is unknown', async () => {
     const store = new MemoryTokens();
     const { text, id } = mintToken();
     expect(await revokeToken(text, { store, nowMs: NOW, by: 'op' })).toEqual({

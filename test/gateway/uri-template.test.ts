@@ -15,7 +15,7 @@ describe('a URI matches a template (RFC 6570)', () => {
     check('', [''], ['a']);
   });
 
-  it('with a variable in place of a part of a segment', () => {
+  it('with a variable for part of a segment', () => {
     check(
       'users://{id}',
       ['users://1', 'users://a%2Fb', 'users://'],
@@ -53,7 +53,7 @@ describe('a URI matches a template (RFC 6570)', () => {
     check('a://{{x}}', ['a://{1}'], ['a://1']);
   });
 
-  it('without special meaning of characters in regular expressions', () => {
+  it('with special characters of regular expressions taken literally', () => {
     check('a://.*', ['a://.*'], ['a://x']);
     check('a://(x{y}', ['a://(x1'], ['a://x1']);
   });
@@ -73,7 +73,7 @@ describe('any expansion of a template', () => {
   const literal = fc.constantFrom('/x', '/', '-', '.', '?k=', 'a');
   const parts = fc.array(fc.tuple(literal, value), { minLength: 1, maxLength: 5 });
 
-  it('matches it if variables stand for parts of segments', () => {
+  it('matches the template if variables stand for parts of segments', () => {
     fc.assert(
       fc.property(parts, (all) => {
         const template = `t:${all.map(([text], index) => `${text}{v${index}}`).join('')}`;
@@ -83,7 +83,7 @@ describe('any expansion of a template', () => {
     );
   });
 
-  it('does not match with a slash in place of a variable', () => {
+  it('does not match if the value of a variable contains a slash', () => {
     fc.assert(
       fc.property(value, value, (before, after) => {
         expect(templateFits('t:x{v}', `t:x${before}/${after}`)).toBe(false);

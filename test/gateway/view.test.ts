@@ -20,16 +20,18 @@ function viewOf(servers: readonly Server[], isAggregated = true): View {
   });
 }
 
-/** The resource's owner, as `server.name`, or else the refusal. */
-function told(found: Result<Server | { readonly server: Server; readonly name: string }, Refusal>): string {
+/** The owner, as `server` or `server.name`, or the sentence of the refusal. */
+function outcomeOf(
+  found: Result<Server | { readonly server: Server; readonly name: string }, Refusal>,
+): string {
   if (!found.ok) return sentenceOf(found.error);
   return 'spec' in found.value
     ? found.value.spec.name
     : `${found.value.server.spec.name}.${found.value.name}`;
 }
 
-/** The server, once it is ready; stopped by the test. */
-async function stand(server: Server): Promise<Server> {
+/** Starts the server, which the test stops, and waits until it has settled. */
+async function started(server: Server): Promise<Server> {
   const { inventory } = server;
   server.start();
   await server.settled();
@@ -39,7 +41,7 @@ async function stand(server: Server): Promise<Server> {
 
 describe('a resource belongs to', () => {
   const check = async (servers: readonly Server[], uri: string, expected: string): Promise<void> => {
-    expect([uri, told(await viewOf(servers).resource(uri))]).toEqual([uri, expected]);
+    expect([uri, outcomeOf(await viewOf(servers).resource(uri))]).toEqual([uri, expected]);
   };
   const unknown = (uri: string): string => `No server offers the resource "${uri}".`;
   const files = listed('files', {
@@ -59,7 +61,7 @@ describe('a resource belongs to', () => {
     await check([files, listed('twin', { resources: [resource('file:///a')] })], 'file:///a', 'files');
   });
 
-  it('else the first with a matching template', async () => {
+  it('otherwise the first with a matching template', async () => {
     await check([other, files], 'file:///new', 'files');
     await check(
       [files, listed('twin', { resourceTemplates: [template('file:///{x}')] })],
@@ -68,24 +70,24 @@ describe('a resource belongs to', () => {
     );
   });
 
-  it('else the only one with anything of its scheme, in any letter case', async () => {
+  it('otherwise the only one with a resource or template of its scheme, ignoring case', async () => {
     await check([files, other, bare], 'memo:2', 'other');
     await check([files, bare], 'FILE:///deep/er', 'files');
   });
 
-  it('nobody if two have something of its scheme, or none', async () => {
+  it('no server if several or none have anything of its scheme', async () => {
     await check([files, other], 'file:///deep/er', unknown('file:///deep/er'));
     await check([files, other], 'http://x', unknown('http://x'));
     await check([], 'http://x', unknown('http://x'));
   });
 
-  it('the only server, in any case', async () => {
+  it('the only server there is', async () => {
     await check([bare], 'http://x', 'bare');
     await check([files], 'no-scheme', 'files');
   });
 
-  it('no server that reported having no resources', async () => {
-    const none = await stand(listed('none', {}, { connect: standing({ tools: {} }) }));
+  it('no server without the resources capability', async () => {
+    const none = await started(listed('none', {}, { connect: standing({ tools: {} }) }));
     await check([none], 'http://x', unknown('http://x'));
     await check([none, bare], 'http://x', 'bare');
     await none.stop();
@@ -93,61 +95,61 @@ describe('a resource belongs to', () => {
 });
 
 describe('a template belongs to', () => {
-  it('the server that lists it, else to that of a resource with that URI', async () => {
+  it('the server that lists it, otherwise to the owner of the resource with that URI', async () => {
     const a = listed('a', { resourceTemplates: [template('x:{y}')] });
     const b = listed('b', { resourceTemplates: [template('z:{y}')] });
-    expect(told(await viewOf([a, b]).template('z:{y}'))).toBe('b');
-    expect(told(await viewOf([a, b]).template('x:{other}'))).toBe('a');
-    expect(told(await viewOf([a, b]).template('q:{y}'))).toBe('No server offers the resource "q:{y}".');
+    expect(outcomeOf(await viewOf([a, b]).template('z:{y}'))).toBe('b');
+    expect(outcomeOf(await viewOf([a, b]).template('x:{other}'))).toBe('a');
+    expect(outcomeOf(await viewOf([a, b]).template('q:{y}'))).toBe('No server offers the resource "q:{y}".');
   });
 });
 
-describe('a tool', () => {
+describe('a tool or prompt', () => {
   const failing = (exitCode: number) => () =>
     Promise.resolve(err({ code: 'PROCESS_EXITED', exitCode } as const));
 
-  it('is found by its public name, or by its own at the endpoint of its server', async () => {
+  it('is found by its public name, or by its original name at the endpoint of its server', async () => {
     const a = listed('a', { tools: [tool('x')] });
-    expect(told(await viewOf([a]).tool('a_x'))).toBe('a.x');
-    expect(told(await viewOf([a], false).tool('x'))).toBe('a.x');
+    expect(outcomeOf(await viewOf([a]).tool('a_x'))).toBe('a.x');
+    expect(outcomeOf(await viewOf([a], false).tool('x'))).toBe('a.x');
   });
 
-  it('that nobody lists is unknown, once all servers have listed theirs', async () => {
-    const a = await stand(listed('a', { tools: [tool('x')] }, { connect: standing({}) }));
-    expect(told(await viewOf([a]).tool('x'))).toBe(
+  it('is unknown if no server lists it, once all have listed theirs', async () => {
+    const a = await started(listed('a', { tools: [tool('x')] }, { connect: standing({}) }));
+    expect(outcomeOf(await viewOf([a]).tool('x'))).toBe(
       'Unknown tool "x". "tools/list" or `assay tools` lists all tools.',
     );
     await a.stop();
   });
 
-  it('with an ambiguous name is answered with both names', async () => {
+  it('is refused with both candidates if its name is ambiguous (tool)', async () => {
     const view = viewOf([listed('a', { tools: [tool('b_c')] }), listed('a_b', { tools: [tool('c')] })]);
-    expect(told(await view.tool('a_b_c'))).toBe(
+    expect(outcomeOf(await view.tool('a_b_c'))).toBe(
       'The name "a_b_c" is ambiguous. Use one of: a_b_c_5b8f934a, a_b_c_a3715283.',
     );
   });
 
-  it('or prompt with an ambiguous name is answered with both names', async () => {
+  it('is refused with both candidates if its name is ambiguous (prompt)', async () => {
     const [a, b] = [listed('a', { prompts: [{ name: 'b_c' }] }), listed('a_b', { prompts: [{ name: 'c' }] })];
-    expect(told(await viewOf([a, b]).prompt('a_b_c'))).toContain(
+    expect(outcomeOf(await viewOf([a, b]).prompt('a_b_c'))).toContain(
       'Use one of: a_b_c_5b8f934a, a_b_c_a3715283.',
     );
   });
 
-  it('that no client would accept is withheld, with the reason', async () => {
-    expect(told(await viewOf([listed('a', { tools: [{ name: 'x' }] })]).tool('a_x'))).toBe(
+  it('is withheld, with the reason, if no client would accept it', async () => {
+    expect(outcomeOf(await viewOf([listed('a', { tools: [{ name: 'x' }] })]).tool('a_x'))).toBe(
       'The tool "a_x" is withheld: inputSchema is absent.',
     );
   });
 
-  it('possibly on an absent server is not called unknown', async () => {
-    const a = await stand(listed('a', {}, { connect: failing(7) }));
+  it('is not called unknown if it may be on an unavailable server', async () => {
+    const a = await started(listed('a', {}, { connect: failing(7) }));
     const starting = listed('b');
     const view = viewOf([a, starting, listed('bare', {}, { prefix: false })]);
-    expect(told(await view.tool('a_x'))).toBe('Server "a" is not available: exited with code 7.');
-    expect(told(await view.tool('b_x'))).toBe('Server "b" is not available: it has not started yet.');
-    expect(told(await view.tool('c_x'))).toContain('Unknown tool "c_x"');
-    expect(told(await viewOf([a], false).prompt('x'))).toBe(
+    expect(outcomeOf(await view.tool('a_x'))).toBe('Server "a" is not available: exited with code 7.');
+    expect(outcomeOf(await view.tool('b_x'))).toBe('Server "b" is not available: it has not started yet.');
+    expect(outcomeOf(await view.tool('c_x'))).toContain('Unknown tool "c_x"');
+    expect(outcomeOf(await viewOf([a], false).prompt('x'))).toBe(
       'Server "a" is not available: exited with code 7.',
     );
     await a.stop();
@@ -163,7 +165,7 @@ describe('a tool', () => {
     a.lists.inventory = { ...a.inventory, ...inventoryOf({ tools: [tool('x')] }) };
     view.invalidate();
     start.resolve(undefined);
-    expect(told(await found)).toBe('a.x');
+    expect(outcomeOf(await found)).toBe('a.x');
     await a.stop();
   });
 
@@ -171,7 +173,7 @@ describe('a tool', () => {
     const cancellation = new Cancellation();
     const found = viewOf([listed('a')]).tool('a_x', cancellation);
     cancellation.cancel();
-    expect(told(await found)).toBe('Server "a" is not available: it has not started yet.');
+    expect(outcomeOf(await found)).toBe('Server "a" is not available: it has not started yet.');
   });
 
   it('is found if its server became ready during the wait for the first list', async () => {
@@ -187,13 +189,15 @@ describe('a tool', () => {
       isAggregated: true,
       settled,
     });
-    expect(told(await view.tool('a_x'))).toBe('a.x');
+    expect(outcomeOf(await view.tool('a_x'))).toBe('a.x');
   });
 });
 
 describe('the endpoint of a single server', () => {
-  it('is refused with the cause if the server was never ready', async () => {
-    const a = await stand(listed('a', {}, { connect: () => Promise.resolve(err({ code: 'START_FAILED' })) }));
+  it('refuses to list, with the cause, if the server was never ready', async () => {
+    const a = await started(
+      listed('a', {}, { connect: () => Promise.resolve(err({ code: 'START_FAILED' })) }),
+    );
     const page = await viewOf([a], false).page('tools', 'legacy', {});
     expect(page).toEqual({
       ok: false,
@@ -206,8 +210,8 @@ describe('the endpoint of a single server', () => {
 
 describe('instructions and capabilities', () => {
   it('are joined under the servers’ names; a single server’s stay unchanged', async () => {
-    const a = await stand(listed('a', {}, { connect: standing({ prompts: {} }, 'Be kind.') }));
-    const b = await stand(listed('b', {}, { connect: standing({}, 'Be quick.') }));
+    const a = await started(listed('a', {}, { connect: standing({ prompts: {} }, 'Be kind.') }));
+    const b = await started(listed('b', {}, { connect: standing({}, 'Be quick.') }));
     expect(viewOf([a, b, listed('c')]).instructions()).toBe(
       joinedInstructions(
         [
@@ -235,10 +239,10 @@ describe('instructions and capabilities', () => {
 
 describe('changes', () => {
   it('are announced once, per changed list, and not to clients that left', () => {
-    const heard: (readonly ListKind[])[] = [];
+    const announced: (readonly ListKind[])[] = [];
     const server = listed('a', { tools: [tool('x')] });
     const view = viewOf([server]);
-    const leave = view.onChange((kinds) => heard.push(kinds));
+    const leave = view.onChange((kinds) => announced.push(kinds));
     const change = (lists: Parameters<typeof inventoryOf>[0]): void => {
       server.lists.inventory = { ...server.inventory, ...inventoryOf(lists) };
       view.invalidate();
@@ -253,6 +257,6 @@ describe('changes', () => {
     leave();
     change({ tools: [] });
     view.announce();
-    expect(heard).toEqual([['tools'], ['resources']]);
+    expect(announced).toEqual([['tools'], ['resources']]);
   });
 });

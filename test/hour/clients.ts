@@ -11,14 +11,14 @@ export interface Call {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** The result for a client. */
+/** What a client receives. */
 export interface Seen {
   readonly tools: readonly string[];
   /** The text of the result of the call. */
   readonly text: string;
 }
 
-/** Starts an entry of a client's file like that client: lists all tools and calls one. */
+/** Connects through an entry of a client's file as that client would, lists all tools and calls one. */
 export async function throughEntry(
   { command = '', args = [], env, url }: Entry,
   { home, env: own }: Person,

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The servers of the hour, as npm has them. */
+/** The npm packages of the servers. */
 export const PACKAGES: readonly string[] = [
   '@modelcontextprotocol/server-everything',
   '@modelcontextprotocol/server-filesystem',
@@ -36,7 +36,7 @@ interface ConfigFile {
   readonly text: string;
 }
 
-/** Fails without its token, as for many who paste it from a list. */
+/** Fails because its token is missing, as happens to people who paste an entry from a list. */
 export const FAILING = 'slack';
 
 export interface Surroundings {
@@ -44,7 +44,7 @@ export interface Surroundings {
   readonly prefix: string;
   readonly registry: string;
   readonly home: string;
-  /** The address of a server that runs already. */
+  /** The URL of a server that is already running. */
   readonly remote: string;
 }
 
@@ -85,7 +85,7 @@ export function newPerson(surroundings: Surroundings): Person {
   };
 }
 
-/** A plain environment, in which `npx` takes the servers from its cache. */
+/** A minimal environment, in which `npx` takes the servers from its cache. */
 function environment({ prefix, home, registry }: Surroundings): NodeJS.ProcessEnv {
   const path = [join(prefix, 'bin'), dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'];
   const npm = { cache: cacheIn(prefix), registry, 'prefer-offline': true, 'update-notifier': false };
@@ -94,7 +94,7 @@ function environment({ prefix, home, registry }: Surroundings): NodeJS.ProcessEn
   return { HOME: home, PATH: path.join(':'), LANG: 'C.UTF-8', USER: 'ada' };
 }
 
-/** The cache of npm that belongs to the folder. */
+/** The npm cache that belongs to the folder. */
 export function cacheIn(prefix: string): string {
   return join(prefix, 'npm');
 }

@@ -8,7 +8,7 @@ import { openTerminal, screenOf, tooWide, type Terminal } from './terminal.ts';
 
 export interface Hour {
   readonly transcript: string;
-  /** The deviations from what is expected. */
+  /** Deviations from the expected results. */
   readonly faults: readonly string[];
 }
 
@@ -40,22 +40,22 @@ export async function playHour({ temp, ...place }: Place): Promise<Hour> {
     stdio: 'ignore',
     detached: true,
   });
-  const stage = new Stage();
+  const recorder = new Recorder();
   try {
     await answering(remote, team);
-    await playCommands(stage, ada);
-    await playSetup(stage, newPerson({ ...place, remote, home: join(temp, 'bob') }));
+    await playCommands(recorder, ada);
+    await playSetup(recorder, newPerson({ ...place, remote, home: join(temp, 'bob') }));
   } catch (error) {
-    stage.note(false, error instanceof Error ? error.message : String(error));
+    recorder.note(false, error instanceof Error ? error.message : String(error));
   } finally {
     // Its process group: `npx` does not always end what it started.
     if (team.pid !== undefined && team.exitCode === null) process.kill(-team.pid);
   }
-  return stage;
+  return recorder;
 }
 
-/** Step by step, as the README has it. */
-async function playCommands(stage: Stage, person: Person): Promise<void> {
+/** The steps of the README. */
+async function playCommands(recorder: Recorder, person: Person): Promise<void> {
   const { cursor, claude } = person;
   const direct = await directTools(person);
   const own = (names: readonly string[]): readonly string[] =>
@@ -63,7 +63,7 @@ async function playCommands(stage: Stage, person: Person): Promise<void> {
   const ofCursor = own(Object.keys(cursor.servers));
   const ofClaude = own(Object.keys(claude.servers));
   const assay = (line: string, exit = 0, ...shows: readonly RegExp[]): Promise<string> =>
-    stage.step(person, `assay ${line}`.trim(), { exit, shows });
+    recorder.step(person, `assay ${line}`.trim(), { exit, shows });
 
   await assay('', 0, /Claude Code has 4 servers:\s+assay import claude-code/, /Cursor has 7 servers/);
   await assay('serve', 3, /assay import cursor/);
@@ -79,13 +79,13 @@ async function playCommands(stage: Stage, person: Person): Promise<void> {
   await assay('connect claude-code --toolset claude-code', 0, /Claude Code will see \d+ tools/);
 
   const inCursor = await throughEntry(entryIn(cursor.path, 'assay'), person, look(person));
-  stage.compare('Cursor, through its file', inCursor.tools, [...ofCursor, MODE]);
-  stage.note(inCursor.text.includes('2026-11-17.md'), 'a call through Cursor’s entry lists the folder');
+  recorder.compare('Cursor, through its file', inCursor.tools, [...ofCursor, MODE]);
+  recorder.note(inCursor.text.includes('2026-11-17.md'), 'a call through Cursor’s entry lists the folder');
   const inClaude = await throughEntry(entryIn(claude.path, 'assay'), person);
-  stage.compare('Claude Code, through its file', inClaude.tools, ofClaude);
+  recorder.compare('Claude Code, through its file', inClaude.tools, ofClaude);
 
   const port = await freePort();
-  const serving = stage.open(person, `assay serve --port ${port}`);
+  const serving = recorder.open(person, `assay serve --port ${port}`);
   await serving.until(/To use it/);
   await serving.until(/Claude Desktop/);
   const url = `http://127.0.0.1:${port}/mcp`;
@@ -99,7 +99,7 @@ async function playCommands(stage: Stage, person: Person): Promise<void> {
   await assay('toolset show tuesday');
   await assay('notes add tuesday github.search_issues labels "Use the label triage."', 0, /Added/);
   const trimmed = TWENTY.map((ref) => ref.replace('.', '_'));
-  stage.compare('Cursor, attached', (await throughEntry(entryIn(cursor.path, 'assay'), person)).tools, [
+  recorder.compare('Cursor, attached', (await throughEntry(entryIn(cursor.path, 'assay'), person)).tools, [
     ...trimmed,
     MODE,
   ]);
@@ -107,35 +107,35 @@ async function playCommands(stage: Stage, person: Person): Promise<void> {
     await assay('status', 0, /tuesday 2\.0\.0/);
   };
   const modern = await overHttp(url, { call: look(person), meanwhile });
-  stage.compare('a client of /mcp', modern.tools, [...trimmed, MODE]);
-  stage.note(modern.text.includes('2026-11-17.md'), 'a call over HTTP lists the folder');
+  recorder.compare('a client of /mcp', modern.tools, [...trimmed, MODE]);
+  recorder.note(modern.text.includes('2026-11-17.md'), 'a call over HTTP lists the folder');
   const all = [...new Set([...ofCursor, ...ofClaude])];
-  stage.compare('a client of /mcp/all', (await overHttp(`${url}/all`)).tools, all);
-  stage.compare('a client of /mcp/search', (await overHttp(`${url}/search`)).tools, SEARCH);
+  recorder.compare('a client of /mcp/all', (await overHttp(`${url}/all`)).tools, all);
+  recorder.compare('a client of /mcp/search', (await overHttp(`${url}/search`)).tools, SEARCH);
   await assay('logs slack', 0, /SLACK_BOT_TOKEN/);
   await assay('doctor', 1, /slack: Not ready/, /SLACK_BOT_TOKEN/);
   serving.type('\u0003');
-  await stage.close(serving, 0);
+  await recorder.close(serving, 0);
   await assay('status', 0, /No gateway is running/);
   await assay('connect cursor --undo');
   await assay('connect claude-code --undo');
-  stage.restored(person);
+  recorder.restored(person);
 }
 
-/** The guided run, with its questions answered at the terminal. */
-async function playSetup(stage: Stage, person: Person): Promise<void> {
+/** `assay setup`, with its questions answered at the terminal. */
+async function playSetup(recorder: Recorder, person: Person): Promise<void> {
   const { cursor, claude } = person;
-  const setup = stage.open(person, 'assay setup');
+  const setup = recorder.open(person, 'assay setup');
   for (const answer of ['\n', 'y\n', 'y\n', 'y\n', '\n', 'n\n']) {
     await setup.until(/\? \[Y\/n\] /);
     setup.type(answer);
   }
-  await stage.close(setup, 0);
-  // Claude Code comes first. What it imported is removed from its file, Cursor's is not.
+  await recorder.close(setup, 0);
+  // Claude Code comes first: imported servers are removed from its file, but not from Cursor's.
   const left = (path: string): string =>
     Object.keys((JSON.parse(readFileSync(path, 'utf8')) as { mcpServers: object }).mcpServers).join();
-  stage.note(left(claude.path) === 'assay', `Claude Code’s file has ${left(claude.path)}`);
-  stage.note(
+  recorder.note(left(claude.path) === 'assay', `Claude Code’s file has ${left(claude.path)}`);
+  recorder.note(
     left(cursor.path) === [...Object.keys(cursor.servers), 'assay'].join(),
     `Cursor’s file has ${left(cursor.path)}`,
   );
@@ -143,10 +143,10 @@ async function playSetup(stage: Stage, person: Person): Promise<void> {
     name: 'everything_echo',
     arguments: { message: 'hello' },
   });
-  stage.note(seen.text.includes('Echo: hello'), 'Claude Code calls a tool of a server that left its file');
-  await stage.step(person, 'assay connect claude-code --undo', { exit: 0, shows: [] });
-  await stage.step(person, 'assay connect cursor --undo', { exit: 0, shows: [] });
-  stage.restored(person);
+  recorder.note(seen.text.includes('Echo: hello'), 'Claude Code calls a tool of a server that left its file');
+  await recorder.step(person, 'assay connect claude-code --undo', { exit: 0, shows: [] });
+  await recorder.step(person, 'assay connect cursor --undo', { exit: 0, shows: [] });
+  recorder.restored(person);
 }
 
 const MODE = 'enter-configuration-mode';
@@ -181,7 +181,7 @@ interface Expected {
 }
 
 /** Runs the steps, and collects their output and problems. */
-class Stage implements Hour {
+class Recorder implements Hour {
   readonly faults: string[] = [];
   transcript = '';
   readonly #lines = new Map<Terminal, string>();

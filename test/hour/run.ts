@@ -51,7 +51,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Installs Assay as a user does, from the package that would be published; `npx` gets the servers into a cache. */
+/** Installs Assay as a user does, from the package that would be published, and the servers into the cache of `npx`. */
 async function install(
   prefix: string,
   { temp, isReused }: { readonly temp: string; readonly isReused: boolean },
@@ -62,7 +62,7 @@ async function install(
   const packed = JSON.parse((await run('npm', pack, { cwd: ROOT })).stdout) as Readonly<
     Record<string, Packed>
   >;
-  // An array, or by name since npm 12.
+  // An array; since npm 12, an object with the name as the key.
   const [{ filename } = { filename: '' }] = Object.values(packed);
   const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
   await run('npm', ['install', '--global', '--prefix', prefix, ...quietly, join(temp, filename)], {

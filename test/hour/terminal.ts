@@ -14,9 +14,9 @@ export interface Terminal {
   /** Everything printed so far, as the terminal gets it. */
   readonly output: () => string;
   readonly type: (text: string) => void;
-  /** Waits for a text that comes after the one that was waited for last. */
+  /** Waits for text that matches, after the previous match. */
   readonly until: (pattern: RegExp) => Promise<void>;
-  /** Waits for its end. Resolves with the exit code. */
+  /** Resolves with the exit code. */
   readonly ended: () => Promise<number>;
 }
 
@@ -68,13 +68,13 @@ export function openTerminal(line: string, { cwd, env }: Place): Terminal {
   return { output: () => output, type: (text) => void child.stdin.write(text), until, ended };
 }
 
-/** The remaining text of the screen, line by line, without colors. */
+/** The lines that remain on the screen, without colors. */
 export function screenOf(output: string): readonly string[] {
   const lines = output.split(/\r*\n/).map((line) => line.slice(line.lastIndexOf(ERASE) + 1));
   return lines.map((line) => stripVTControlCharacters(line).replaceAll('\r', '').trimEnd());
 }
 
-/** An entry of the log takes one line, however long it is. */
+/** A log entry takes one line, however long it is. */
 const LOG_LINE = /^\d\d:\d\d:\d\d (?:debug|info|warn|error) /;
 
 /** Lines wider than the terminal, including those that a progress line replaced. A single long word is allowed. */

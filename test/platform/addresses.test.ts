@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { reachesOf, reachOf, type Reach } from '../../src/platform/addresses.ts';
 
-/** First and last address of each block of the registries of IANA that is not globally reachable, and its neighbours. */
+/** First and last address of each block that IANA lists as not globally reachable, and the addresses next to them. */
 const TABLE: readonly (readonly [Reach, readonly string[]])[] = [
   ['public', ['1.0.0.0', '8.8.8.8', '9.255.255.255', '11.0.0.0', '93.184.215.14', '100.63.255.255']],
   [
@@ -34,42 +34,47 @@ const TABLE: readonly (readonly [Reach, readonly string[]])[] = [
   ['reserved', ['', 'localhost', '127.1', '0x7f.0.0.1', '1.2.3.4.5', '2130706433', '::ffff:0:0:0:0:0:0:0:1']],
 ];
 
-it.each(TABLE)('with reach %s are %s', (reach, addresses) => {
+it.each(TABLE)('the reach %s has the addresses %s', (reach, addresses) => {
   expect(addresses.map((address) => [address, reachOf(address)])).toEqual(
     addresses.map((address) => [address, reach]),
   );
 });
 
-/** How IPv6 embeds an IPv4 address, and whether it may represent it. */
+/** How IPv6 embeds an IPv4 address, and whether that form is still in use. */
 const EMBEDDINGS: readonly (readonly [string, (hex: string, inverted: string) => string, string])[] = [
   ['IPv4-mapped', (hex) => `::ffff:${hex}`, 'in use'],
   ['NAT64', (hex) => `64:ff9b::${hex}`, 'in use'],
   ['IPv4-translated', (hex) => `::ffff:0:${hex}`, 'given up'],
   ['IPv4-compatible', (hex) => `::${hex}`, 'given up'],
-  ['NAT64 of a local prefix', (hex) => `64:ff9b:1::${hex}`, 'given up'],
-  ['NAT64 of a longer local prefix', (hex) => `64:ff9b:1:2:3:4:${hex}`, 'given up'],
+  ['NAT64 with a local prefix', (hex) => `64:ff9b:1::${hex}`, 'given up'],
+  ['NAT64 with a longer local prefix', (hex) => `64:ff9b:1:2:3:4:${hex}`, 'given up'],
   ['6to4', (hex) => `2002:${hex}::1`, 'given up'],
-  ['Teredo, of its server', (hex) => `2001:0:${hex}::f7f7:f7f7`, 'given up'],
-  ['Teredo, of its client', (_, inverted) => `2001:0:808:808::${inverted}`, 'given up'],
+  ['a Teredo server', (hex) => `2001:0:${hex}::f7f7:f7f7`, 'given up'],
+  ['a Teredo client', (_, inverted) => `2001:0:808:808::${inverted}`, 'given up'],
 ];
 
 describe.each(EMBEDDINGS)('an address containing an IPv4 address as %s', (_, embed, use) => {
-  it(use === 'in use' ? 'is of the reach of that one' : 'is reserved, or whatever is worse', () => {
-    fc.assert(
-      fc.property(fc.oneof(SPECIAL, fc.ipV4()), (ipv4) => {
-        const bytes = ipv4.split('.').map(Number);
-        const groups = (flip: number): string =>
-          [0, 2]
-            .map((at) => ((((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)) ^ flip).toString(16))
-            .join(':');
-        const address = embed(groups(0), groups(0xffff));
-        const inner = reachOf(ipv4);
-        const isKept = use === 'in use' || inner === 'metadata' || inner === 'link-local';
-        const expected = address === '::0:1' ? 'loopback' : isKept ? inner : 'reserved';
-        expect([address, reachOf(address)]).toEqual([address, expected]);
-      }),
-    );
-  });
+  it(
+    use === 'in use'
+      ? 'has the reach of that IPv4 address'
+      : 'is reserved, unless the IPv4 address has a more dangerous reach',
+    () => {
+      fc.assert(
+        fc.property(fc.oneof(SPECIAL, fc.ipV4()), (ipv4) => {
+          const bytes = ipv4.split('.').map(Number);
+          const groups = (flip: number): string =>
+            [0, 2]
+              .map((at) => ((((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)) ^ flip).toString(16))
+              .join(':');
+          const address = embed(groups(0), groups(0xffff));
+          const inner = reachOf(ipv4);
+          const isKept = use === 'in use' || inner === 'metadata' || inner === 'link-local';
+          const expected = address === '::0:1' ? 'loopback' : isKept ? inner : 'reserved';
+          expect([address, reachOf(address)]).toEqual([address, expected]);
+        }),
+      );
+    },
+  );
 });
 
 const SPECIAL = fc.constantFrom(
@@ -78,7 +83,7 @@ const SPECIAL = fc.constantFrom(
   ),
 );
 
-it('a name has the reaches of all its addresses, and an unknown one none', async () => {
+it('a host name has the reaches of all its addresses, and an unknown one has none', async () => {
   expect(await reachesOf('localhost')).toEqual(['loopback']);
   expect(await reachesOf('[::1]')).toEqual(['loopback']);
   expect(await reachesOf('nobody.invalid')).toEqual([]);

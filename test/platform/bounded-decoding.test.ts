@@ -36,13 +36,13 @@ it('reads the beginning of a truncated body', async () => {
   expect(body.toString()).toMatch(/^x{1000,}$/);
 });
 
-it('reads neither an unknown coding nor invalid data', async () => {
+it('rejects unknown codings and invalid data', async () => {
   expect(await decodeWithin(text, 'rot13', { maxBytes: 100 })).toBeUndefined();
   expect(await decodeWithin(text, 'constructor', { maxBytes: 100 })).toBeUndefined();
   expect(await decodeWithin(text, 'gzip', { maxBytes: 100 })).toBeUndefined();
 });
 
-it('reads no body with more than two codings', async () => {
+it('rejects a body with more than two codings', async () => {
   const thrice = gzipSync(gzipSync(gzipSync(text)));
   expect(await decodeWithin(thrice, 'gzip, gzip, gzip', { maxBytes: 100 })).toBeUndefined();
 });

@@ -31,10 +31,10 @@ it('returns a response from an allowed address', async () => {
   expect([answer.status, await answer.text()]).toEqual([200, 'POST /a?b']);
 });
 
-it('checks the address that a name resolves to at the moment of connecting', async () => {
+it('checks the address of a host name when it connects', async () => {
   let visits = 0;
   const port = await serveWeb((_, response) => response.end(String(++visits)));
-  // A name that passes every check of its letters, as one of an attacker's DNS does.
+  // A name that passes every textual check, like one in an attacker's DNS.
   await expect(careful('public').fetch(`http://localhost:${port}/`)).rejects.toThrow(
     'leads to a loopback address, so nothing was sent there: see the settings',
   );
@@ -48,7 +48,7 @@ it('does not follow redirects by itself', async () => {
   expect([answer.status, answer.headers.get('location')]).toEqual([302, '/elsewhere']);
 });
 
-it('limits bytes and time', async () => {
+it('limits the size and duration of a response', async () => {
   const large = await serveWeb((_, response) => response.end('x'.repeat(1_001)));
   const limit = `http://127.0.0.1:${large}/`;
   await expect(careful('loopback').fetch(limit)).rejects.toThrow('answered with more than 1000 bytes');
@@ -58,7 +58,7 @@ it('limits bytes and time', async () => {
   );
 });
 
-it('says why there is no response, without the query', async () => {
+it('reports why there is no response, without revealing the query', async () => {
   const port = await freePort();
   const of = (url: string): Promise<unknown> => careful('loopback', 'public').fetch(url);
   await expect(of(`http://127.0.0.1:${port}/?a=secret`)).rejects.toThrow(

@@ -5,14 +5,14 @@ import { Child, type ProcessEnd } from '../../src/platform/child.ts';
 import { isAlive, killLater } from '../support/endings.ts';
 import { ROOT, tempDir, writeText } from '../support/paths.ts';
 
-/** A child that runs a script of Node. */
+/** A child that runs a Node script. */
 function scripted(script: string): Child {
   const child = new Child({ command: process.execPath, args: ['-e', script], cwd: tempDir(), env: {} });
   killLater(child.pid);
   return child;
 }
 
-/** The cause of the end of one that cannot be started, after everything was tried with it. */
+/** The end of a child that cannot be started, after all its methods were called. */
 async function causeOf(options: Partial<ConstructorParameters<typeof Child>[0]>): Promise<ProcessEnd> {
   const child = new Child({ command: process.execPath, args: [], cwd: '/', env: {}, ...options });
   child.onOutput(() => undefined);
@@ -27,7 +27,7 @@ async function causeOf(options: Partial<ConstructorParameters<typeof Child>[0]>)
 }
 
 describe('a child that cannot be started', () => {
-  it('ends with a code for the reason, and nothing is thrown', async () => {
+  it('ends with a code for the reason, without an exception', async () => {
     const file = writeText('x');
     expect(await causeOf({ command: 'no-such-command' })).toEqual({
       code: 'COMMAND_NOT_FOUND',
@@ -46,13 +46,13 @@ describe('a child that cannot be started', () => {
     });
   });
 
-  it('does not reveal an argument or a variable, as these may be secret', async () => {
+  it('does not reveal arguments or variables, which may be secret', async () => {
     const invalid = { code: 'PROCESS_NOT_STARTED', error: 'ERR_INVALID_ARG_VALUE' };
     expect(await causeOf({ args: ['secret\0'] })).toEqual(invalid);
     expect(await causeOf({ env: { KEY: 'secret\0' } })).toEqual(invalid);
   });
 
-  it('because too many files are open has no streams, and ends with a code', () => {
+  it('ends with a code if too many files are open', () => {
     const fixture = join(ROOT, 'test', 'fixtures', 'few-files.ts');
     const script = `ulimit -n 64; exec "${process.execPath}" "${fixture}"`;
     const done = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
@@ -63,21 +63,21 @@ describe('a child that cannot be started', () => {
 describe('a child that keeps running', () => {
   const LIVE = 'setInterval(() => {}, 1000);';
 
-  it('after it closed its stdout is stopped, with that cause', async () => {
+  it('is stopped after it closed its stdout, with that cause', async () => {
     const child = scripted(`${LIVE} require('node:fs').closeSync(1)`);
     child.onOutput(() => undefined);
     expect(await child.ended).toEqual({ code: 'STDOUT_CLOSED' });
     expect(isAlive(child.pid ?? 0)).toBe(false);
   });
 
-  it('after it closed its stdin is stopped when something is written', async () => {
+  it('is stopped by the first write after it closed its stdin', async () => {
     const child = scripted(`${LIVE} require('node:fs').closeSync(0); console.log('closed')`);
     child.onOutput(() => child.write([Buffer.from('x\n')]));
     expect(await child.ended).toEqual({ code: 'STDIN_CLOSED' });
     expect(isAlive(child.pid ?? 0)).toBe(false);
   });
 
-  it('and ignores SIGTERM is stopped nevertheless', async () => {
+  it('is stopped even if it ignores SIGTERM', async () => {
     const child = scripted(`process.on('SIGTERM', () => {}); ${LIVE} require('node:fs').closeSync(1)`);
     child.onOutput(() => undefined);
     expect(await child.ended).toEqual({ code: 'STDOUT_CLOSED' });
@@ -86,19 +86,19 @@ describe('a child that keeps running', () => {
 });
 
 describe('a child that exits', () => {
-  it('is reported by its exit, although its streams close before', async () => {
+  it('is reported with its exit code, although its streams close first', async () => {
     const child = scripted("require('node:fs').closeSync(1); process.exit(7)");
     child.onOutput(() => undefined);
     expect(await child.ended).toEqual({ code: 'PROCESS_EXITED', exitCode: 7 });
   });
 
-  it('is reported by its exit even if something is being written to it', async () => {
+  it('is reported with its exit code even during a write to it', async () => {
     const child = scripted('console.log(1); process.exit(3)');
     child.onOutput(() => child.write([Buffer.from('x'.repeat(1e6))]));
     expect(await child.ended).toEqual({ code: 'PROCESS_EXITED', exitCode: 3 });
   });
 
-  it('normally may close its stdout first and take its time', async () => {
+  it('may close its stdout some time before it exits when asked to end', async () => {
     const script =
       "process.stdin.resume().on('end', () => { require('node:fs').closeSync(1); setTimeout(() => process.exit(5), 700) }); console.log(1)";
     const child = scripted(script);

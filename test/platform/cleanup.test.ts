@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Cleanup } from '../../src/platform/cleanup.ts';
 
-it('closes what was opened last first, once, and the rest even if one fails', async () => {
+it('closes everything once in reverse order, even if one close fails', async () => {
   const cleanup = new Cleanup();
   const closed: string[] = [];
   cleanup.defer(() => closed.push('store'));

@@ -43,14 +43,14 @@ it('the new file has the requested mode, whatever the old one had, and nothing e
   await writeAtomically(path, 'new', 0o666);
   expect((await stat(path)).mode & 0o777).toBe(0o666);
 });
-it('a symbolic link stays one', async () => {
+it('a write through a symbolic link keeps the link', async () => {
   const [path, link] = [join(folder, 'a'), join(folder, 'link')];
   await writeFile(path, 'old');
   await symlink(path, link);
   await writeAtomically(link, 'new', 0o600);
   expect([(await lstat(link)).isSymbolicLink(), await readFile(path, 'utf8')]).toEqual([true, 'new']);
 });
-it('a failed write says why and leaves neither a draft nor damage', async () => {
+it('a failed write reports why, and leaves no temporary file or damage', async () => {
   const path = join(folder, 'a');
   await mkdir(path);
   await writeFile(join(path, 'inside'), 'x');
@@ -64,7 +64,7 @@ it('a failed write says why and leaves neither a draft nor damage', async () => 
     error: { reason: 'there is no such file or folder' },
   });
 });
-it('a file that has changed meanwhile is neither written nor removed, and no draft is left', async () => {
+it('a file that has changed meanwhile is not written or removed, and no temporary file is left', async () => {
   const path = join(folder, 'a');
   const changed = { ok: true, value: 'changed' };
   const file = { text: 'new', mode: 0o600 };
@@ -88,7 +88,7 @@ it('concurrent writers leave one complete text', async () => {
   expect(texts).toContain(await readFile(path, 'utf8'));
   expect(await readdir(folder)).toEqual(['a']);
 });
-it('a file that will be rewritten is read with its byte order mark and mode', async () => {
+it('a file to be rewritten is read with its byte order mark and mode', async () => {
   const path = join(folder, 'a');
   await writeAtomically(path, '\uFEFFa\r\n', 0o640);
   expect(await readWhole(path)).toEqual({ ok: true, value: { text: '\uFEFFa\r\n', mode: 0o640 } });
@@ -101,7 +101,7 @@ it('a file that will be rewritten is read with its byte order mark and mode', as
     error: { reason: 'it is a link to a file that is not there' },
   });
 });
-it('a folder is recognized; a file and nothing are not folders', async () => {
+it('a folder is recognized; a file or a missing path is not one', async () => {
   const path = join(folder, 'a');
   await writeFile(path, '');
   expect([await isFolder(folder), await isFolder(path), await isFolder(join(folder, 'none'))]).toEqual([
@@ -110,7 +110,7 @@ it('a folder is recognized; a file and nothing are not folders', async () => {
     false,
   ]);
 });
-it('a removed file is gone, and removing a missing one says so', async () => {
+it('a file can be removed, and removing a missing one fails', async () => {
   const path = join(folder, 'a');
   await writeFile(path, '');
   expect([await removeFile(path), await readdir(folder)]).toEqual([{ ok: true, value: undefined }, []]);

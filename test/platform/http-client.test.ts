@@ -7,8 +7,8 @@ import { freePort } from '../support/assay.ts';
 import { endLater } from '../support/endings.ts';
 import { serveWeb } from '../support/web-server.ts';
 
-/** Feeds the answers one after the other; the last one stays. */
-function feeding(...answers: readonly (readonly string[])[]): ResolveName {
+/** Resolves to these addresses one after the other, and to the last ones from then on. */
+function resolvingTo(...answers: readonly (readonly string[])[]): ResolveName {
   let asked = 0;
   return (_name, _options, callback) => {
     const found = answers[Math.min(asked, answers.length - 1)] ?? [];
@@ -61,7 +61,7 @@ it.each<readonly [string, Reach]>([
   ['[::ffff:169.254.169.254]', 'metadata'],
   ['[::ffff:0:a9fe:a9fe]', 'metadata'],
 ])(
-  'at %s nobody is contacted if its address is forbidden, whether something listens or not',
+  '%s is not contacted if its address is forbidden, whether or not something listens there',
   async (host, reach) => {
     let visits = 0;
     const open = await serveWeb((_, response) => response.end(String(++visits)));
@@ -72,12 +72,12 @@ it.each<readonly [string, Reach]>([
   },
 );
 
-it('a name is resolved for each connection, so that a later DNS answer cannot lead elsewhere', async () => {
+it('a host name is resolved for each connection, so that a later DNS response cannot lead elsewhere', async () => {
   let visits = 0;
   const port = await serveWeb((_, response) =>
     response.writeHead(200, { connection: 'close' }).end(String(++visits)),
   );
-  const resolve = feeding(['127.0.0.1'], ['169.254.169.254'], ['10.0.0.1', 'fd00:ec2::254']);
+  const resolve = resolvingTo(['127.0.0.1'], ['169.254.169.254'], ['10.0.0.1', 'fd00:ec2::254']);
   const once = ask(`http://rebinding.example:${port}`, ['loopback'], resolve);
   expect(await once()).toBe('200');
   expect(await once()).toBe(refused('metadata'));
@@ -85,18 +85,18 @@ it('a name is resolved for each connection, so that a later DNS answer cannot le
   expect(visits).toBe(1);
 });
 
-it('the allowed addresses of a name are used', async () => {
+it('only the allowed addresses of a host name are used', async () => {
   const port = await serveWeb((_, response) => response.end('here'));
-  const both = feeding(['169.254.169.254', '127.0.0.1']);
+  const both = resolvingTo(['169.254.169.254', '127.0.0.1']);
   expect(await ask(`http://both.example:${port}`, ['loopback'], both)()).toBe('200');
 });
 
-it('a refused connection is reported, and nothing was sent', async () => {
+it('a refused connection is reported as unsent', async () => {
   const origin = `http://127.0.0.1:${await freePort()}`;
   expect(await ask(origin, ['loopback'])()).toBe('unsent: {"code":"CONNECTION_REFUSED"}');
 });
 
-it('a server without TLS is distinguished from one with an untrusted certificate', async () => {
+it('a server without TLS is reported as a TLS failure', async () => {
   const port = await serveWeb((_, response) => response.end('here'));
   expect(await ask(`https://127.0.0.1:${port}`, ['loopback'])()).toMatch(
     /^sent: {"code":"TLS_FAILED","error":"ERR_SSL_/,

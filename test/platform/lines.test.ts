@@ -34,7 +34,7 @@ function check(
 }
 
 describe('a stream of lines', () => {
-  it('is split at line feeds, which are not part of a line, nor is a preceding carriage return', () => {
+  it('is split at line feeds; these and preceding carriage returns are not part of a line', () => {
     check('a\nb\r\nc\n', ['a', 'b', 'c']);
     check('a\rb\r\r\n', ['a\rb\r']);
     check('é🎉\n', ['é🎉']);
@@ -45,13 +45,13 @@ describe('a stream of lines', () => {
     check('\n\r\n\na\n\n', ['a']);
   });
 
-  it('counts the rest at its end as a line, and before that as nothing', () => {
+  it('yields an unterminated rest as a line only at its end', () => {
     check('a\nb', ['a', 'b']);
     check('a\nb', ['a'], { ends: false });
     check('a\r', ['a']);
   });
 
-  it('is the same however it is chunked', () => {
+  it('has the same lines however it is chunked', () => {
     const stream = fc
       .array(fc.oneof(fc.constantFrom('\n', '\r\n', '\r'), fc.string({ unit: 'grapheme' })), {
         maxLength: 20,

@@ -38,7 +38,7 @@ describe('a command', () => {
     ['./own', { kind: 'found', path: own }],
     [runs, { kind: 'found', path: runs }],
     ['/no/such/file', { kind: 'absent' }],
-  ])('%s is found the way the system finds it', async (command, expected) => {
+  ])('%s is looked up as the system does', async (command, expected) => {
     expect(await findCommand(command, { cwd, path })).toEqual(expected);
   });
 });
@@ -52,7 +52,7 @@ it('the kind of a path is reported, and for a missing path its nearest existing 
   expect(await nearestExisting(folder)).toBe(folder);
 });
 
-it('free disk space and the limit of open files are readable', async () => {
+it('free disk space and the limit on open files are available', async () => {
   expect(await freeBytes(tempDir())).toBeGreaterThan(0);
   expect(await freeBytes('/no/such/folder')).toBeUndefined();
   expect(openFilesLimit()).toBeGreaterThan(0);

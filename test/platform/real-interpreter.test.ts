@@ -12,12 +12,12 @@ function withPython(folder: string, script: string): { readonly cwd: string; rea
   return { cwd, path: `${join(cwd, folder)}:/usr/bin:/bin` };
 }
 
-it('is what a shim starts', async () => {
+it('the real interpreter is the program that a shim starts', async () => {
   const place = withPython('shims', 'echo /opt/python/bin/python3.13');
   expect(await realInterpreter('python3', place)).toBe('/opt/python/bin/python3.13');
 });
 
-it('is the command itself if it is not a shim, or the shim starts nothing', async () => {
+it('the real interpreter is the command itself if it is not a shim, or the shim fails', async () => {
   const place = withPython('bin', 'echo /opt/python/bin/python3.13');
   expect(await realInterpreter('python3', place)).toBe('python3');
   expect(await realInterpreter('python3', withPython('shims', 'exit 1'))).toBe('python3');

@@ -11,12 +11,12 @@ const SHELL = '/bin/sh';
 const OBEDIENT = 'exec sleep 600';
 const DEAF = "trap '' TERM; while :; do sleep 1; done";
 
-/** The possible `sh` of a system, if installed here. */
+/** Shells that may be the `sh` of a system, if installed here. */
 const SHELLS = [SHELL, '/bin/dash', '/bin/bash', '/bin/busybox', '/bin/ksh', '/bin/zsh'].filter((path) =>
   existsSync(path),
 );
 
-/** A program that is called by the name `sh`, as several behave by it. */
+/** A link to a shell that is named `sh`, since the behavior of several shells depends on that name. */
 function calledSh(program: string): string {
   if (program === SHELL) return program;
   const path = join(tempDir(), 'sh');
@@ -40,17 +40,17 @@ async function startGroup(script: string): Promise<Group> {
     leader.on('exit', (_code, signal) => resolve(signal));
   });
   await new Promise((resolve) => leader.stdout?.once('data', resolve));
-  // Its output precedes its trap.
+  // It prints before it sets its trap.
   await sleep(100);
   return { id: leader.pid ?? 0, endedBy };
 }
 
 interface Guard {
   readonly pipe: Pipe;
-  /** Resolves when the guard has done it. */
+  /** Resolves when the guard has executed the command. */
   tell(line: string): Promise<void>;
-  /** The reaper's process and the guard's number of open files, of all reapers so far. */
-  said(count: number): Promise<readonly (readonly [pid: number, files: number])[]>;
+  /** For each reaper so far, its process id and the guard's number of open files. */
+  reapers(count: number): Promise<readonly (readonly [pid: number, files: number])[]>;
 }
 
 function openGuard(shell = SHELL): Guard {
@@ -64,11 +64,11 @@ function openGuard(shell = SHELL): Guard {
       const count = ++told;
       await until(`${line} is done`, () => (pipe.lines().filter(isDone).length >= count ? true : undefined));
     },
-    said: (count) =>
+    reapers: (count) =>
       until(`${count} reapers were there`, () => {
-        const said = pipe.lines().filter((line) => !isDone(line));
-        if (said.length < count) return undefined;
-        return said.map((line) => {
+        const reapers = pipe.lines().filter((line) => !isDone(line));
+        if (reapers.length < count) return undefined;
+        return reapers.map((line) => {
           const [pid = 0, files = 0] = line.split(' ').map(Number);
           killLater(pid);
           return [pid, files] as const;
@@ -82,17 +82,17 @@ async function expectGone(pid: number): Promise<void> {
 }
 
 describe.concurrent.each(SHELLS)('a reaper under %s', (program) => {
-  it('ends the remaining process groups when its owner is killed, and no other, and then exits', async () => {
+  it('ends only the remaining process groups when its owner is killed, and then exits', async () => {
     const guard = openGuard(calledSh(program));
     const [obedient, deaf, ended, spared] = await Promise.all(
       [OBEDIENT, DEAF, DEAF, OBEDIENT].map(startGroup),
     );
     for (const group of [spared, obedient, ended, deaf]) await guard.tell(`+${group!.id}`);
-    const [[reaper] = [0]] = await guard.said(1);
+    const [[reaper] = [0]] = await guard.reapers(1);
     await guard.tell(`-${ended!.id}`);
     await guard.tell(`-${spared!.id}`);
     await guard.tell(`+${ended!.id}`);
-    // One that it does not know.
+    // A group that it does not know.
     await guard.tell('-1');
     process.kill(guard.pipe.pid, 'SIGKILL');
     expect(await Promise.all([obedient!.endedBy, deaf!.endedBy, ended!.endedBy])).toEqual([
@@ -104,12 +104,12 @@ describe.concurrent.each(SHELLS)('a reaper under %s', (program) => {
     expect(isAlive(spared!.id)).toBe(true);
   });
 
-  it('is not ended by the signals of a terminal or of a normal exit', async () => {
+  it('survives the signals of a terminal and of a normal exit', async () => {
     const guard = openGuard(calledSh(program));
     const group = await startGroup(OBEDIENT);
     await guard.tell(`+${group.id}`);
-    const [[reaper] = [0]] = await guard.said(1);
-    // Its trap is its first line.
+    const [[reaper] = [0]] = await guard.reapers(1);
+    // The first line of the reaper sets its traps.
     await sleep(200);
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.kill(reaper, signal);
     await sleep(200);
@@ -129,26 +129,26 @@ describe.concurrent('a reaper', () => {
     expect(await guard.pipe.ended).toBe(0);
   });
 
-  it('neither keeps its owner alive nor blocks it, and ends what it left', async () => {
+  it('does not keep its owner alive, and ends the group that it left', async () => {
     const guard = openGuard();
     const group = await startGroup(OBEDIENT);
     await guard.tell(`+${group.id}`);
-    const [[reaper] = [0]] = await guard.said(1);
+    const [[reaper] = [0]] = await guard.reapers(1);
     guard.pipe.closeStdin();
     expect(await guard.pipe.ended).toBe(0);
     expect(await group.endedBy).toBe('SIGTERM');
     await expectGone(reaper);
   });
 
-  it('that was killed is replaced by one that knows all groups; nothing of it stays behind', async () => {
+  it('is replaced after a kill by one that knows all groups, without leaking files or zombies', async () => {
     const guard = openGuard();
     const [first, second] = await Promise.all([startGroup(OBEDIENT), startGroup(OBEDIENT)]);
     await guard.tell(`+${first.id}`);
-    for (const count of [1, 2]) process.kill((await guard.said(count))[count - 1]![0], 'SIGKILL');
+    for (const count of [1, 2]) process.kill((await guard.reapers(count))[count - 1]![0], 'SIGKILL');
     await guard.tell(`+${second.id}`);
-    const said = await guard.said(3);
-    expect(said.map(([, files]) => files)).toEqual(said.map(() => said[0]![1]));
-    const reaper = said[2]![0];
+    const replaced = await guard.reapers(3);
+    expect(replaced.map(([, files]) => files)).toEqual(replaced.map(() => replaced[0]![1]));
+    const reaper = replaced[2]![0];
     expect(childrenOf(guard.pipe.pid).map(({ pid, state }) => [pid, state.startsWith('Z')])).toEqual([
       [reaper, false],
     ]);
@@ -157,20 +157,20 @@ describe.concurrent('a reaper', () => {
     await expectGone(reaper);
   });
 
-  it('that was killed while there is no group is not restarted', async () => {
+  it('is restarted only for the next group if it is killed while there is none', async () => {
     const guard = openGuard();
     const group = await startGroup(OBEDIENT);
     await guard.tell(`+${group.id}`);
-    const [[reaper] = [0]] = await guard.said(1);
+    const [[reaper] = [0]] = await guard.reapers(1);
     await guard.tell(`-${group.id}`);
     process.kill(reaper, 'SIGKILL');
     await sleep(1_500);
     expect(childrenOf(guard.pipe.pid)).toEqual([]);
     await guard.tell(`+${group.id}`);
-    expect(await guard.said(2)).toHaveLength(2);
+    expect(await guard.reapers(2)).toHaveLength(2);
   });
 
-  it('is omitted if there is no such shell', async () => {
+  it('is omitted if its shell does not exist', async () => {
     const guard = openGuard('/no/such/sh');
     const group = await startGroup(OBEDIENT);
     await guard.tell(`+${group.id}`);
@@ -179,6 +179,6 @@ describe.concurrent('a reaper', () => {
     await guard.tell(`-${group.id}`);
     guard.pipe.closeStdin();
     expect(await guard.pipe.ended).toBe(0);
-    expect([await guard.said(0), guard.pipe.stderr()]).toEqual([[], '']);
+    expect([await guard.reapers(0), guard.pipe.stderr()]).toEqual([[], '']);
   });
 });

@@ -41,7 +41,7 @@ describe('a rotating file', () => {
     });
     for (const [index, line] of LINES.entries()) {
       file.write(`${line}\n`);
-      // A reader sees every line as long as it looks between two rotations.
+      // A reader sees every line as long as it reads between two rotations.
       if (index % 5 === 4) {
         await file.flush();
         await until('the lines were seen', () => (seen.length > index ? true : undefined));

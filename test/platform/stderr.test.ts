@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_WAITING_BYTES, Stderr } from '../../src/platform/stderr.ts';
 import { until } from '../support/endings.ts';
 
-/** A reader that accepts this many bytes and then no more until it gets more room. */
+/** A reader that accepts as many bytes as it has room for; the test gives it more. */
 function openReader() {
   const reader = { room: 0, code: 'EAGAIN', tries: 0, text: '' };
   const stderr = new Stderr({
@@ -20,7 +20,7 @@ function openReader() {
 }
 
 describe('lines to stderr', () => {
-  it('are written at once if they are read', () => {
+  it('are written immediately if there is room', () => {
     const { reader, stderr } = openReader();
     reader.room = 100;
     stderr.write('a\n');
@@ -28,7 +28,7 @@ describe('lines to stderr', () => {
     expect(reader.text).toBe('a\nb\n');
   });
 
-  it('wait in order while nobody reads, including the rest of a partially written one', async () => {
+  it('are queued in order while there is no room, including the rest of a partially written one', async () => {
     const { reader, stderr } = openReader();
     reader.room = 2;
     for (const line of ['one\n', 'two\n', 'ü\n']) stderr.write(line);
@@ -37,7 +37,7 @@ describe('lines to stderr', () => {
     await until('all is written', () => (reader.text === 'one\ntwo\nü\n' ? true : undefined));
   });
 
-  it('beyond the limit are dropped, which is reported once lines flow again, after the queued ones', async () => {
+  it('are dropped beyond the limit, which is reported after the queued ones once there is room', async () => {
     const { reader, stderr } = openReader();
     const line = `${'x'.repeat(MAX_WAITING_BYTES / 4 - 1)}\n`;
     for (let time = 0; time < 7; time += 1) stderr.write(line);
@@ -48,7 +48,7 @@ describe('lines to stderr', () => {
     expect(reader.text.endsWith('dropped 3\nagain\n')).toBe(true);
   });
 
-  it('beyond the limit are reported even if lines keep arriving faster than they are read', async () => {
+  it('are reported as dropped even if they keep arriving faster than they are read', async () => {
     const { reader, stderr } = openReader();
     const line = `${'x'.repeat(MAX_WAITING_BYTES / 16 - 1)}\n`;
     await until('the loss is told', () => {

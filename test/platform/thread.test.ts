@@ -24,7 +24,7 @@ function start(): Watched {
   return { thread, messages, losses };
 }
 
-it('calls are answered one after the other, in the order in which they were made', async () => {
+it('calls are answered one after the other, in order', async () => {
   const { thread } = start();
   const calls = [
     thread.call('late', [50]),
@@ -37,13 +37,13 @@ it('calls are answered one after the other, in the order in which they were made
   );
 });
 
-it('an exception of the script is thrown at its caller, and the next call is answered', async () => {
+it('an exception in the script rejects its call, and the next call is answered', async () => {
   const { thread } = start();
   await expect(thread.call('throw', [])).rejects.toThrow('a bug');
   expect(await thread.call('a', [])).toMatchObject({ kind: 'answered' });
 });
 
-it('unsolicited messages of the script are received', async () => {
+it('unsolicited messages from the script are received', async () => {
   const { thread, messages } = start();
   await thread.call('say', [{ a: 1 }]);
   expect(messages).toEqual([{ a: 1 }]);
@@ -60,7 +60,7 @@ it.each([
   expect(losses).toEqual([cause]);
 });
 
-it('a requested end fails only pending calls', async () => {
+it('ending the thread fails pending calls, but is not reported as a loss', async () => {
   const { thread, losses } = start();
   const waiting = thread.call('hang', []);
   await thread.end();

@@ -90,7 +90,7 @@ function rowOf({ server, report }: StudyResult): string {
 
 type Found = ReturnType<typeof contradictionsOf>[number] & { readonly server: StudyServer };
 
-/** Tools of a server that did the same are in one entry. */
+/** One entry for all tools of a server with the same contradiction. */
 function contradictionLines(found: readonly Found[]): readonly string[] {
   const same = Map.groupBy(found, ({ server, tool, hint, evidence, accepted }) =>
     [server.name, hint, tool.declared[hint], evidence[0]?.message, accepted].join('\n'),
@@ -120,7 +120,7 @@ function percent(part: number, whole: number): string {
   return `${Math.round((100 * part) / Math.max(whole, 1))} %`;
 }
 
-/** The beginning of a foreign text on one line, without markup and program path. */
+/** The beginning of external text on one line, with markup escaped and without program paths. */
 function plain(text: string): string {
   return text
     .replaceAll(/\s+/g, ' ')

@@ -28,7 +28,7 @@ Ends with 1 if a contradiction has no explanation in its baseline or a server di
 const FOLDER = join(ROOT, '.study');
 const FIXTURES = join(import.meta.dirname, 'fixtures');
 const PAGE = join(ROOT, 'docs', 'verified-servers.md');
-/** A browser or a cluster that is missing answers late. */
+/** Calls that need a missing browser or cluster take long to fail. */
 const LIMIT_MS = 600_000;
 
 process.exitCode = await main();
@@ -81,7 +81,7 @@ async function compareAndKeep(server: StudyServer): Promise<void> {
   }
 }
 
-/** Verifies a server; whether there is a report. */
+/** Verifies a server; returns whether there is a report. */
 function verified(server: StudyServer): boolean {
   const { name, main, args = [], env = {}, needs } = server;
   const program = join('node_modules', server.package, main);

@@ -1,8 +1,8 @@
-/** A server of the study: its packages, and how it is started. */
+/** A server of the study: its package, and how it is started. */
 export interface StudyServer {
   /** Also the name of its files in `fixtures/`. */
   readonly name: string;
-  /** Of npm, with the version that the explanations are about. */
+  /** The npm package; the explanations apply to this version. */
   readonly package: string;
   readonly version: string;
   /** The program, relative to the folder of the package. */
@@ -10,9 +10,9 @@ export interface StudyServer {
   /** `{seed}` is replaced with the folder of the seed data. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Tools that need something missing in a sandbox; they do not count for the coverage. */
+  /** What its tools need that a sandbox lacks; they do not count toward the coverage. */
   readonly needs?: 'the internet' | 'a browser' | 'a cluster';
-  /** Tools that work, although the others need something. */
+  /** Tools that work without it. */
   readonly worksWithout?: readonly string[];
   /** Whether the seed data is a Git repository with two commits. */
   readonly inRepository?: boolean;

@@ -75,14 +75,14 @@ export const ACCEPT: Answerer = (method, params) => {
 interface Received {
   readonly asked: { readonly method: string; readonly params: Json }[];
   answerer: Answerer;
-  readonly hear: (request: unknown) => JsonObject;
+  readonly handle: (request: unknown) => JsonObject;
 }
 
-function heard(): Received {
+function newReceived(): Received {
   const one: Received = {
     asked: [],
     answerer: ACCEPT,
-    hear: (request) => {
+    handle: (request) => {
       const { method, params = null } = request as { readonly method: string; readonly params?: Json };
       one.asked.push({ method, params });
       return one.answerer(method, params);
@@ -95,14 +95,14 @@ async function firstAskable(
   endpoint: Endpoint,
   { capabilities = CAPABILITIES }: AskableOptions = {},
 ): Promise<Askable> {
-  const one = heard();
+  const one = newReceived();
   const client = await connectFirst(endpoint, { capabilities: capabilities }, (made) => {
     if ('elicitation' in capabilities)
-      made.setRequestHandler(ElicitRequestSchema, (request) => one.hear(request));
+      made.setRequestHandler(ElicitRequestSchema, (request) => one.handle(request));
     if ('sampling' in capabilities)
-      made.setRequestHandler(CreateMessageRequestSchema, (request) => one.hear(request) as never);
+      made.setRequestHandler(CreateMessageRequestSchema, (request) => one.handle(request) as never);
     if ('roots' in capabilities)
-      made.setRequestHandler(ListRootsRequestSchema, (request) => one.hear(request) as never);
+      made.setRequestHandler(ListRootsRequestSchema, (request) => one.handle(request) as never);
   });
   return {
     label: '1.x',
@@ -121,14 +121,14 @@ async function secondAskable(
   mode: Negotiation,
   { capabilities = CAPABILITIES }: AskableOptions = {},
 ): Promise<Askable> {
-  const one = heard();
+  const one = newReceived();
   const client = await connectClient(endpoint, mode, { capabilities: capabilities }, (made) => {
     if ('elicitation' in capabilities)
-      made.setRequestHandler('elicitation/create', (request) => one.hear(request) as never);
+      made.setRequestHandler('elicitation/create', (request) => one.handle(request) as never);
     if ('sampling' in capabilities)
-      made.setRequestHandler('sampling/createMessage', (request) => one.hear(request) as never);
+      made.setRequestHandler('sampling/createMessage', (request) => one.handle(request) as never);
     if ('roots' in capabilities)
-      made.setRequestHandler('roots/list', (request) => one.hear(request) as never);
+      made.setRequestHandler('roots/list', (request) => one.handle(request) as never);
   });
   return {
     label: `2.x ${mode}`,

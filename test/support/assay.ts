@@ -28,7 +28,7 @@ export interface Gateway {
   /** Its log. */
   stderr(): string;
   health(): Promise<Json>;
-  /** Waits until every server has had its chance to start, for which Assay gives it a minute. */
+  /** Waits until every server has started or failed, for which Assay gives it a minute. */
   settled(): Promise<Json>;
   /** Same effect as SIGTERM. */
   stop(): Promise<unknown>;
@@ -195,7 +195,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Waits until every server has had its chance to start. */
+/** Waits until every server has started or failed. */
 export function settle(assay: Pick<Gateway, 'health'>): Promise<Json> {
   return until(
     'all servers had their chance to start',

@@ -1,4 +1,4 @@
-// Tools whose server breaks off their first calls. What they did is on disk, where it survives the server.
+// Tools whose server disconnects during their first calls. Their work is recorded on disk, so it survives the server.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toolOf, type Incoming } from '../fixtures/peer.ts';
@@ -14,12 +14,12 @@ export const BREAKING_TOOLS: readonly JsonObject[] = [
   { ...toolOf('add'), annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false } },
 ];
 
-/** Arguments: the calls with this id break off at that moment, the first `breaks` times. */
+/** Arguments: the server disconnects at that moment in the first `breaks` calls with this id. */
 export function breaking(id: string, moment: Moment, breaks: number): JsonObject {
   return { id, moment, breaks };
 }
 
-/** Does the work of one call as far as it gets. Returns the moment at which to break off; undefined: answer. */
+/** Does the work of one call up to its moment. Returns the moment at which to disconnect; undefined to answer. */
 export function workOn({ params }: Incoming, dir: string): Moment | undefined {
   const args = at(params, 'arguments');
   const id = String(at(args, 'id'));

@@ -1,6 +1,6 @@
 import { send, type Answer } from './http.ts';
 
-/** Simulates a person in a browser: signs in, consents, and returns the final address without opening it. */
+/** Simulates a user in a browser: signs in, consents, and returns the final address without opening it. */
 export async function browse(address: string, user = 'somebody'): Promise<string> {
   const cookies = new Map<string, string>();
   const visit = async (url: string, form?: Readonly<Record<string, string>>): Promise<Answer> => {

@@ -11,7 +11,7 @@ import { keepToken } from './tokens.ts';
 
 export const PASSPHRASE = 'correct horse battery staple';
 
-/** A running Assay with two subjects: one that may do everything, and one that may run nothing. */
+/** A running Assay with two subjects: one that may do everything, and one that may not run tools. */
 export interface Instance {
   readonly assay: Gateway;
   readonly home: string;
@@ -53,7 +53,7 @@ export const SECRETS: readonly string[] = [
 ];
 const [OF_VARIABLE = '', OF_REQUEST = '', OF_HEADER = '', OF_MODULE = '', OF_URL = ''] = SECRETS;
 
-/** Creates one item of each kind through the REST API, two where that tests more. */
+/** Creates one item of each kind through the REST API, or two if that tests more. */
 export async function makeEverything({ admin }: Instance): Promise<void> {
   const done = async (asked: ReturnType<AdminClient['post']>): Promise<Json> => {
     const answer = await asked;

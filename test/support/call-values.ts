@@ -55,7 +55,7 @@ export function batchOf(entries: readonly NewEntry[]): EntryBatch {
   return { chain, seq, previous, entries };
 }
 
-/** Rows as a store that has nothing else numbers them. */
+/** Rows as an empty store would number them. */
 export function stored(entries: readonly NewEntry[]): readonly StoredEntry[] {
   return entries.map((entry, at) => ({ ...entry, id: at + 1 }));
 }
@@ -81,11 +81,11 @@ export function finishedCall(more: Partial<FinishedCall> = {}): FinishedCall {
   };
 }
 
-/** A call record in memory. It can be down, like a database. */
+/** A call record in memory, which can be unavailable, like a database. */
 export class MemoryCalls implements CallStore {
   entries: readonly StoredEntry[] = [];
   isDown = false;
-  /** Number of writes that were tried. */
+  /** Number of attempted writes. */
   tries = 0;
 
   async addCalls(batch: EntryBatch): Promise<Result<string, Refusal>> {

@@ -31,7 +31,7 @@ export interface Command {
 
 /**
  * Runs a command of the built program to its end, in a reused process; concurrent commands each get their own.
- * Behaviour that only a new process shows (signals, a terminal, startup) needs `spawnAssay`.
+ * Behavior that only a new process shows (signals, a terminal, startup) needs `spawnAssay`.
  */
 export async function runAssay(args: readonly string[], given: Given = {}): Promise<CommandResult> {
   return IS_OTHER_BUILD ? spawnAssay(args, given) : startCommand(args, given).ended;

@@ -4,12 +4,12 @@ const endings: (() => Promise<void>)[] = [];
 const removals: (() => void)[] = [];
 const pids = new Set<number>();
 
-/** Closes what a test opened when its file is done, also after a failure; `end-opened.ts` runs this. */
+/** Closes what a test opened at the end of its file, also after a failure; `end-opened.ts` runs this. */
 export function endLater(end: () => Promise<void>): void {
   endings.push(end);
 }
 
-/** Removes things once all is closed. */
+/** Runs a removal once everything is closed. */
 export function removeLater(remove: () => void): void {
   removals.push(remove);
 }
@@ -63,7 +63,7 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Polls until the result is not undefined; throws with `what` when the limit, scaled by CI's patience, has passed. */
+/** Polls until the result is not undefined; throws with `what` after the limit, which is scaled up in CI. */
 export async function until<T>(
   what: string | (() => string),
   ask: () => T | undefined | Promise<T | undefined>,
@@ -80,7 +80,7 @@ export async function until<T>(
   }
 }
 
-/** Waits until stderr has this text: some lines of the log are written a moment after what they are about. */
+/** Waits until stderr has this text: some log lines are written a moment after the event. */
 export async function untilLogged(of: { stderr(): string }, wanted: string | RegExp): Promise<void> {
   await until(
     () => `the log has ${String(wanted)}; it is:\n${of.stderr()}`,

@@ -12,15 +12,15 @@ export interface FaultProxy {
 
 export interface FaultProxyOptions {
   readonly target: string;
-  /** Called when the server behind the proxy is to die for one client. */
+  /** Called when the server behind the proxy is to be killed for one client. */
   readonly onKill: (mark: string, sessions: readonly string[]) => void;
 }
 
 const SESSION = 'mcp-session-id';
-/** How long in ms a lost request, or one whose answer is lost, stays open. */
+/** How long in ms a request stays open if it or its response is lost. */
 const HOLD_MS = 3_000;
 
-/** A proxy between a client and a server over HTTP. The client's name says what happens to its messages. */
+/** A proxy between a client and a server over HTTP. The client's name determines what happens to its messages. */
 export async function startFaultProxy({ target, onKill }: FaultProxyOptions): Promise<FaultProxy> {
   const outcomes = new Map<string, FaultSequence>();
   const marks = new Map<string, string>();
@@ -95,7 +95,7 @@ async function pass(passage: Passage, onSession: Named): Promise<void> {
   else if (fault === 'lose') await holdBack(response);
   else {
     if (fault === 'delay') await sleep(DELAY_MS);
-    // Only the first answer is passed on; the duplicate's is discarded.
+    // Only one response is passed on; that of the duplicate is discarded.
     if (fault === 'duplicate') forward(passage, (answer) => answer.on('error', () => undefined).resume());
     forward(passage, (answer) => {
       const session = answer.headers[SESSION];

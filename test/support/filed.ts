@@ -12,7 +12,7 @@ export interface Filed {
   have(tools: readonly JsonObject[]): void;
 }
 
-/** `quiet`: does not notify clients of changed tools. */
+/** If `quiet`, it does not notify clients of changed tools. */
 export function filedServer(
   tools: readonly JsonObject[],
   { quiet = false, env }: { readonly quiet?: boolean; readonly env?: JsonObject } = {},

@@ -34,7 +34,7 @@ export interface OpenedModule {
   say(tool: string, args?: object, call?: Partial<BuiltInCall>): Promise<string>;
 }
 
-/** The files of a module in a folder of its own; the first file is the module itself. */
+/** Opens a module with these files in a new folder; the first file is the module itself. */
 export function openedModule(
   files: Readonly<Record<string, string>>,
   more: Partial<FunctionModuleSpec> & {

@@ -15,7 +15,7 @@ export interface GatewayOptions extends Omit<AssayOptions, 'args' | 'place'> {
 }
 
 /**
- * The gateway of `assay serve`, run in the test's process: a quarter of the program's processor time. Behaviour that
+ * The gateway of `assay serve`, run in the test's process: a quarter of the program's processor time. Behavior that
  * only a process shows (exit, signals, stdout, memory, sharing a home folder) needs `startAssay`.
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {

@@ -86,7 +86,7 @@ export function initializeOf(version: string, capabilities: JsonObject = {}, id:
   });
 }
 
-/** The response in an answer, JSON or stream. */
+/** The response message in a body, which is JSON or a stream. */
 export function messageOf(answer: Answer): Json {
   if (answer.type !== 'text/event-stream') return answer.json();
   const last = messagesIn(answer.text).find((one) => at(one, 'method') === undefined);
@@ -94,7 +94,7 @@ export function messageOf(answer: Answer): Json {
   return last;
 }
 
-/** The text of the first content block of a call's response; throws any other response. */
+/** The text of the first content block of a call's response; throws if there is none. */
 export function textOf(response: Json): string {
   const text = at(response, 'result', 'content', 0, 'text');
   if (typeof text !== 'string') throw new Error(`No text in ${JSON.stringify(response)}`);

@@ -8,8 +8,8 @@ export interface Relisting {
 }
 
 /**
- * Lists again after each notification, as clients do, until the list is complete: the first one may be about the
- * start.
+ * Lists again after each notification, as clients do, until the list is complete: the first notification may stem
+ * from the startup.
  */
 export async function listAfterChanges({ changes, list, isComplete }: Relisting): Promise<void> {
   let seen = 0;

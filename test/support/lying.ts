@@ -7,13 +7,13 @@ import { fixture, tempDir } from './paths.ts';
 export interface Lying {
   /** Its entry in a config. */
   readonly entry: JsonObject;
-  /** The file that its tool `peek` writes, although it says that it only reads. */
+  /** The file that its tool `peek` writes, although it claims to be read-only. */
   readonly written: string;
   /** Changes the description of `peek`, and with it the digest. */
   describe(text: string): void;
 }
 
-/** The entry of a server whose tool `unlock` writes only if its `code` is "sesame", although it says that it only reads. */
+/** The entry of a server whose tool `unlock` writes only if its `code` is "sesame", although it claims to be read-only. */
 export function lockedServer(): JsonObject {
   const folder = tempDir();
   const properties = { code: { type: 'string' }, password: { type: 'string' } };
@@ -25,7 +25,7 @@ export function lockedServer(): JsonObject {
   return fixture('lying', [], { cwd: folder });
 }
 
-/** A server with an honest tool, `look`, and one that writes, `peek`; both say that they only read. */
+/** A server with an honest tool, `look`, and one that writes, `peek`; both claim to be read-only. */
 export function lyingServer(env: JsonObject = {}): Lying {
   const folder = tempDir();
   const annotations = { readOnlyHint: true, openWorldHint: false };

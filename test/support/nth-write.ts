@@ -1,7 +1,7 @@
 import { rawRows } from './stores.ts';
 import type { StorePlace } from './store-values.ts';
 
-/** Tables of operators' writes; what Assay records about servers by itself is written at any time. */
+/** The tables that operators' requests write. Assay may write to the others at any time by itself. */
 const TABLES = ['assay_tokens', 'assay_records', 'assay_record_state', 'assay_audit', 'assay_audit_state'];
 export const MAX_WRITES = 30;
 

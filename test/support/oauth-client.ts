@@ -12,7 +12,7 @@ import { browse } from './browser.ts';
 import type { Negotiation } from './clients.ts';
 import { endLater } from './endings.ts';
 
-/** An official client, given only an address, after a simulated person has signed in. */
+/** An official client that was given only an address, after a simulated user has signed in. */
 export interface SignedIn {
   readonly label: string;
   /** The address that it sent the browser to. */
@@ -21,8 +21,8 @@ export interface SignedIn {
   call(name: string): Promise<unknown>;
 }
 
-/** What a client stores about its sign-in; the same for both generations of the SDK. */
-class Keeper {
+/** The sign-in state that a client stores; the same for both major versions of the SDK. */
+class SignInStorage {
   readonly redirectUrl = 'http://127.0.0.1:9/callback';
   readonly clientMetadata = {
     client_name: 'official',
@@ -63,37 +63,37 @@ class Keeper {
   }
 }
 
-interface Dialled {
+interface Connection {
   connect(): Promise<void>;
   finish(query: URLSearchParams): Promise<void>;
   call(name: string): Promise<unknown>;
 }
 
-/** Connects as a person's client does: is rejected, sends the person to a browser, and connects again. */
-async function signInBy(label: string, dial: (keeper: Keeper) => Dialled): Promise<SignedIn> {
-  const keeper = new Keeper();
-  const first = dial(keeper);
+/** Connects as a user's client does: is rejected, sends the user to a browser, and connects again. */
+async function signInBy(label: string, open: (storage: SignInStorage) => Connection): Promise<SignedIn> {
+  const storage = new SignInStorage();
+  const first = open(storage);
   const refusal = await first.connect().then(
     () => undefined,
     (error: unknown) => error,
   );
   if (!(refusal instanceof UnauthorizedError || refusal instanceof FirstUnauthorized))
     throw new Error(`${label} was not sent away`, { cause: refusal });
-  const { authorization } = keeper;
+  const { authorization } = storage;
   if (authorization === undefined) throw new Error(`${label} found no authorization server`);
   await first.finish(new URL(await browse(authorization.href, 'ada')).searchParams);
-  const second = dial(keeper);
+  const second = open(storage);
   await second.connect();
-  return { label, authorization, accessToken: keeper.accessToken, call: (name) => second.call(name) };
+  return { label, authorization, accessToken: storage.accessToken, call: (name) => second.call(name) };
 }
 
-function dialSecond(url: string, mode: Negotiation, keeper: Keeper): Dialled {
+function openSecond(url: string, mode: Negotiation, storage: SignInStorage): Connection {
   const client = new Client(
     { name: 'official', version: '2' },
     { versionNegotiation: { mode: mode === 'modern' ? { pin: '2026-07-28' } : mode } },
   );
   endLater(() => client.close());
-  const authProvider: OAuthClientProvider = keeper;
+  const authProvider: OAuthClientProvider = storage;
   const transport = new StreamableHTTPClientTransport(new URL(url), { authProvider });
   return {
     connect: () => client.connect(transport),
@@ -102,10 +102,10 @@ function dialSecond(url: string, mode: Negotiation, keeper: Keeper): Dialled {
   };
 }
 
-function dialFirst(url: string, keeper: Keeper): Dialled {
+function openFirst(url: string, storage: SignInStorage): Connection {
   const client = new FirstClient({ name: 'official', version: '1' });
   endLater(() => client.close());
-  const authProvider: FirstProvider = keeper;
+  const authProvider: FirstProvider = storage;
   const transport = new FirstHttp(new URL(url), { authProvider });
   return {
     connect: () => client.connect(transport),
@@ -119,9 +119,9 @@ export const SIGNING_IN: readonly {
   readonly label: string;
   readonly signIn: (url: string) => Promise<SignedIn>;
 }[] = [
-  { label: '1.x', signIn: (url) => signInBy('1.x', (keeper) => dialFirst(url, keeper)) },
+  { label: '1.x', signIn: (url) => signInBy('1.x', (storage) => openFirst(url, storage)) },
   ...(['legacy', 'modern', 'auto'] as const).map((mode) => ({
     label: `2.x ${mode}`,
-    signIn: (url: string) => signInBy(`2.x ${mode}`, (keeper) => dialSecond(url, mode, keeper)),
+    signIn: (url: string) => signInBy(`2.x ${mode}`, (storage) => openSecond(url, mode, storage)),
   })),
 ];

@@ -4,7 +4,7 @@ import { at, isObject, type Json } from './json.ts';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
 
-/** Every violation of OpenAPI 3.1 that would trip a reader, and every example that its own schema rejects. */
+/** Every violation of OpenAPI 3.1 that would break a reader, and every example that its own schema rejects. */
 export function faultsOf(document: Json): readonly string[] {
   const faults: string[] = [];
   if (!/^3\.1\.\d+$/.test(String(at(document, 'openapi')))) faults.push('it is not OpenAPI 3.1');

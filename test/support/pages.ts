@@ -28,7 +28,7 @@ export async function signInLink({ home, port }: Gateway): Promise<string> {
 
 export interface SignedInPage {
   readonly page: Page;
-  /** What the browser complains about: exceptions, blocked content, requests to elsewhere. */
+  /** Problems in the browser: exceptions, blocked content, requests to other origins. */
   readonly complaints: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export async function openSignedIn(browser: Browser, assay: Gateway): Promise<Si
   return opened;
 }
 
-/** Signed in by a token, with its scopes. */
+/** Signs in with a token, and so with its scopes. */
 export async function signInBy(browser: Browser, assay: Gateway, token: string): Promise<SignedInPage> {
   const opened = await openPage(browser, assay);
   const { page } = opened;
@@ -68,7 +68,7 @@ async function openPage(browser: Browser, assay: Gateway): Promise<SignedInPage>
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** What axe finds on the page, in light and in dark. */
+/** What axe finds on the page, in light and in dark mode. */
 export async function accessibilityFindings(page: Page): Promise<readonly string[]> {
   const findings: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {

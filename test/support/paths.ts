@@ -12,7 +12,7 @@ export const MAIN: string = process.env['ASSAY_TEST_MAIN'] ?? join(ROOT, 'dist',
 export const PROGRAM: string = join(dirname(MAIN), 'program.js');
 export const IS_OTHER_BUILD: boolean = process.env['ASSAY_TEST_MAIN'] !== undefined;
 
-/** A new directory, removed when the file is done. */
+/** A new directory, removed at the end of the test file. */
 export function tempDir(): string {
   const path = mkdtempSync(join(tmpdir(), 'assay-test-'));
   removeLater(() => rmSync(path, { recursive: true, force: true }));

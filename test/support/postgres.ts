@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 import { endLater, isAlive, kill, killLater, until } from './endings.ts';
 import { startPostgresServer } from './postgres-server.ts';
 
-/** An existing server to use instead. Databases are created in it, and dropped. */
+/** An existing server to use instead of a new one. Databases are created and dropped in it. */
 export const GIVEN_URL: string | undefined = process.env['TEST_DATABASE_URL'];
 
 /** URL of a new, empty database in the server that all test files share; dropped when the file is done. */
@@ -53,7 +53,7 @@ export async function mortalPostgres(): Promise<MortalPostgres> {
       kill(pid, 'SIGKILL');
       await until('the server is gone', () => (isAlive(pid) ? undefined : true));
     },
-    /** A killed server's processes take a moment to exit, and it does not start before that. */
+    /** A killed server's processes take a moment to exit, and it cannot start again before that. */
     async restart() {
       const start = (): Promise<true | undefined> =>
         server.start().then(

@@ -34,7 +34,7 @@ export async function startProtected(options: ProtectedOptions): Promise<Protect
       if (request.url === '/mcp') statuses.push(response.statusCode);
     });
     if (request.url?.startsWith('/.well-known/oauth-protected-resource') === true)
-      tellMetadata(response, { ...options, own: url });
+      sendMetadata(response, { ...options, own: url });
     else if (request.url === '/mcp') {
       authorizations.push(request.headers.authorization ?? '');
       void bodyOf(request).then((body) => serve(request, response, { ...options, body, own: url }));
@@ -57,7 +57,7 @@ interface Serving extends ProtectedOptions {
   readonly own: string;
 }
 
-function tellMetadata(response: ServerResponse, { issuer, metadata, redirectsTo, own }: Serving): void {
+function sendMetadata(response: ServerResponse, { issuer, metadata, redirectsTo, own }: Serving): void {
   if (redirectsTo !== undefined) {
     response.writeHead(302, { location: redirectsTo }).end();
     return;

@@ -26,7 +26,7 @@ const LINKED = ['pg', 'async-exit-hook'];
 
 /**
  * As root, PostgreSQL runs as another user, who may have no access to a checkout in root's folder. Its programs are
- * then copied once to where all users can reach them.
+ * then copied once to a folder that all users can read.
  */
 export async function reachablePostgres(): Promise<typeof EmbeddedPostgres> {
   const modules = process.getuid?.() !== 0 || isOpenToAll(MODULES) ? MODULES : copied();

@@ -9,7 +9,7 @@ import threads, { type Worker, type WorkerOptions } from 'node:worker_threads';
  */
 const HOST = new URL('../fixtures/thread-host.ts', import.meta.url);
 const STORE = /\/sqlite-worker\.[jt]s$/;
-/** More would only use memory. */
+/** More would only waste memory. */
 const MAX_IDLE = 4;
 
 interface Idle {

@@ -5,11 +5,11 @@ import { sleep, until } from './endings.ts';
 import { at, listAt, type JsonObject } from './json.ts';
 import { tempDir, writeConfig } from './paths.ts';
 
-/** One `assay serve` for many tests, each of which adds servers under names of its own. */
+/** One `assay serve` for many tests, each of which adds servers under unique names. */
 export interface SharedAssay {
   readonly assay: Gateway;
   readonly home: string;
-  /** Adds them to the config file and waits until each has had its chance to start. */
+  /** Adds them to the config file and waits until each has started or failed. */
   readonly add: (servers: JsonObject) => Promise<void>;
 }
 

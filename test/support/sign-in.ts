@@ -13,7 +13,7 @@ export interface SignInOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** More of a config file: allows loopback, for a server and an issuer on two local ports. */
+/** Config that allows loopback, for a server and an issuer on two local ports. */
 export const LOCAL_ISSUER = { settings: { 'http.allowLoopback': true } } as const;
 
 /** A running `assay auth`, with the address that it printed. */
@@ -49,7 +49,7 @@ export async function startSignIn(server: string, options: SignInOptions): Promi
   };
 }
 
-/** Signs in as a person with a browser would; returns the command's result. */
+/** Signs in as a user with a browser would; returns the command's result. */
 export async function signIn(server: string, options: SignInOptions): Promise<CommandResult> {
   const command = startCommand(argsOf(server, options), options.env && { env: options.env });
   const address = await until(

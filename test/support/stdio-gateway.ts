@@ -27,7 +27,7 @@ export interface StdioGateway {
 }
 
 /**
- * The server side of `assay stdio`, in the test's process. Behaviour that only a process shows (exit, stdout, startup)
+ * The server side of `assay stdio`, in the test's process. Behavior that only a process shows (exit, stdout, startup)
  * needs `spawnStdio`.
  */
 export function startStdio(options: StdioGatewayOptions): StdioGateway {

@@ -98,7 +98,7 @@ export function toolRecord(id: string, title: string): ToolRecord {
   return { id, server: 's', identity: 'one', name: id, overrides: {}, title };
 }
 
-/** A change of a tool's record; the first one if no former one is given. Undefined removes it. */
+/** A change of a tool's record; without `former`, its creation. An undefined title removes it. */
 export function toolChange(
   id: string,
   title: string | number | undefined,
@@ -185,7 +185,7 @@ export async function recordsIn(store: RecordStore): Promise<readonly RecordChan
     .map(({ revision: _, ...record }): RecordChange => record);
 }
 
-/** A call of a tool of this name that waits for approval for an hour from now on. */
+/** A call of a tool of this name that waits for approval for the next hour. */
 export function approval(id: string, more: Partial<StoredApproval> = {}): StoredApproval {
   const nowMs = Date.now();
   return {

@@ -23,7 +23,7 @@ export async function openAt(place: StorePlace, log?: Log, rest?: RestTimes): Pr
   return store;
 }
 
-/** Runs a statement there as another program would. */
+/** Runs a statement in the database as another program would. */
 export async function rawRows(
   { home, databaseUrl }: StorePlace,
   statement: string,

@@ -38,7 +38,7 @@ export async function resultOf(client: Asker, taskId: string): Promise<string> {
   return textOf(await client.ask('tasks/result', { taskId }));
 }
 
-/** Assay's own code of an error, or else the answer itself. */
+/** Assay's own code of an error, or else the entire response. */
 export function codeOf(answer: Json): string {
   const code = at(answer, 'error', 'data', 'code');
   return typeof code === 'string' ? code : JSON.stringify(answer);

@@ -55,7 +55,7 @@ export interface Model {
 
 export type Era = 'legacy' | 'modern';
 
-/** All ways in which an official client may use the equipped toolset, and one with the store in PostgreSQL. */
+/** All ways for an official client to use the equipped toolset, and one with the store in PostgreSQL. */
 export const WAYS: readonly (readonly [label: string, open: (start: Start) => Promise<Model>])[] = [
   ...(['legacy', 'modern'] as const).flatMap((era) => [
     [`HTTP, ${era}`, (start: Start) => overHttp(start, era)] as const,
@@ -93,8 +93,8 @@ export async function overStdio(start: Start, era: Era): Promise<Model> {
 }
 
 /**
- * One model for all tests of a group. Each request for it resets it: no toolsets, configuration mode on, as after a
- * first start, and no changes counted.
+ * One model for all tests of a group. Each call of the returned function resets it: no toolsets, configuration mode on,
+ * as after the first start, and no changes counted.
  */
 export function shared(start: () => Promise<Model>): () => Promise<Model> {
   let opened: Promise<Model> | undefined;

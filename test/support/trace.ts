@@ -4,9 +4,9 @@ export const NEW_TRACE: RegExp = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-
 const MEMBER = /"_meta":\{"traceparent":"([^"]*)"\},?/;
 
 /** What a server received, without the member in which Assay started a trace for a request that had no `_meta`. */
-export function withoutTrace(heard: string): string {
-  const [member, traceparent] = MEMBER.exec(heard) ?? [];
+export function withoutTrace(received: string): string {
+  const [member, traceparent] = MEMBER.exec(received) ?? [];
   if (member === undefined || traceparent === undefined || !NEW_TRACE.test(traceparent))
-    throw new Error(`No trace was begun in ${heard}`);
-  return heard.replace(member, '');
+    throw new Error(`No trace was begun in ${received}`);
+  return received.replace(member, '');
 }

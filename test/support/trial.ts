@@ -11,11 +11,11 @@ const BOUND_MS = 15_000;
 const MAX_ROUNDS = 4;
 
 export interface TrialOptions {
-  /** Where its requests go; possibly a proxy that fails. */
+  /** Where its requests go; possibly a faulty proxy. */
   readonly url: string;
-  /** Where its cleanup request goes, past any proxy. */
+  /** Where its cleanup request goes, bypassing any proxy. */
   readonly direct: string;
-  /** Its name, which is in all its messages. */
+  /** Its name, which all its messages contain. */
   readonly mark: string;
   readonly tool: string;
 }
@@ -48,12 +48,12 @@ class Wire {
     body: JsonObject,
     headers: JsonObject,
     onServerRequest?: (question: Json) => void,
-  ): Promise<Told> {
+  ): Promise<Outcome> {
     const id = (this.#lastId += 1);
     return this.#send({ jsonrpc: '2.0', id, ...body }, headers, onServerRequest);
   }
 
-  async say(body: JsonObject, headers: JsonObject): Promise<Told> {
+  async say(body: JsonObject, headers: JsonObject): Promise<Outcome> {
     return this.#send({ jsonrpc: '2.0', ...body }, headers);
   }
 
@@ -61,18 +61,18 @@ class Wire {
     body: JsonObject,
     headers: JsonObject,
     onServerRequest?: (question: Json) => void,
-  ): Promise<Told> {
+  ): Promise<Outcome> {
     const { url } = this.#options;
     if (this.isDead) return { response: undefined, session: undefined };
     const sent = exchange(url, { body: JSON.stringify(body), headers }, (message) => {
-      this.#heard(message, body, onServerRequest);
+      this.#onMessage(message, body, onServerRequest);
     });
-    const told = await Promise.race([sent, sleep(BOUND_MS).then(() => undefined)]);
-    if (told === undefined) this.hung.push(JSON.stringify(body));
-    return told ?? { response: undefined, session: undefined };
+    const outcome = await Promise.race([sent, sleep(BOUND_MS).then(() => undefined)]);
+    if (outcome === undefined) this.hung.push(JSON.stringify(body));
+    return outcome ?? { response: undefined, session: undefined };
   }
 
-  #heard(message: Json, asked: JsonObject, onServerRequest?: (question: Json) => void): void {
+  #onMessage(message: Json, asked: JsonObject, onServerRequest?: (question: Json) => void): void {
     const text = JSON.stringify(message);
     const marks = text.match(/trial-\d+\|\w+\|\d+/g) ?? [];
     const isForeign = marks.some((mark) => mark !== this.#options.mark);
@@ -83,7 +83,7 @@ class Wire {
   }
 }
 
-interface Told {
+interface Outcome {
   readonly response: Json | undefined;
   readonly session: string | undefined;
 }
@@ -93,7 +93,7 @@ function exchange(
   url: string,
   { body, headers }: { readonly body: string; readonly headers: JsonObject },
   onMessage: (message: Json) => void,
-): Promise<Told> {
+): Promise<Outcome> {
   return new Promise((resolve) => {
     let response: Json | undefined;
     let session: string | undefined;
@@ -197,7 +197,7 @@ export async function modernTrial(options: TrialOptions, dies: (die: () => void)
     [`${META}clientInfo`]: { name: options.mark, version: '1' },
     [`${META}clientCapabilities`]: CAN,
   });
-  const ask = (method: string, params: JsonObject = {}): Promise<Told> =>
+  const ask = (method: string, params: JsonObject = {}): Promise<Outcome> =>
     wire.ask({ method, params: { ...params, _meta } }, modernHeaders(method, params));
   await ask('server/discover');
   await ask('tools/list');

@@ -51,14 +51,14 @@ it('examples and defaults of the schema come before guesses', () => {
   expect(chosen(schema)[0]).toEqual({ args: { a: 'x', b: 7 }, origin: 'example' });
 });
 
-it('an id is one that a list returned', () => {
+it('an id is taken from an earlier result', () => {
   expect(chosen(object({ user_id: { type: 'integer' } }))[0]).toEqual({
     args: { user_id: 41 },
     origin: 'chained',
   });
 });
 
-it('a path is one of the seed data, of the kind that the tool reads', () => {
+it('a path points to seed data of the kind that the tool reads', () => {
   const path = object({ path: { type: 'string' } });
   expect(chosen(path, { name: 'read_json' })[0]).toMatchObject({ args: { path: '/seed/data.json' } });
   expect(chosen(path, { name: 'list_directory' })[0]).toMatchObject({ args: { path: '/seed' } });
@@ -100,7 +100,7 @@ it('generated arguments are valid', () => {
     expect([isValid((set as { readonly args: unknown }).args), isValid.errors]).toEqual([true, null]);
 });
 
-it('values of results are found by the names of their members', () => {
+it('values of results are collected by the names of their members', () => {
   const text = JSON.stringify({ users: [{ userId: 'u1', age: 3 }] });
   expect(valuesIn({ content: [{ type: 'text', text }] })).toEqual(
     new Map<string, unknown>([

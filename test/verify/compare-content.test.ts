@@ -13,10 +13,10 @@ function database(sql: string, from?: Buffer): Buffer {
   return content;
 }
 
-describe('reports what a file lost:', () => {
+describe('comparing content distinguishes additions from losses:', () => {
   const cases: readonly (readonly [string, string, string, object])[] = [
     ['appended bytes', 'a', 'ab', { format: 'bytes', isAdditive: true }],
-    ['a line put between others', 'a\nc\n', 'a\nb\nc\n', { format: 'lines', isAdditive: true }],
+    ['an inserted line', 'a\nc\n', 'a\nb\nc\n', { format: 'lines', isAdditive: true }],
     ['a changed line', 'a\nb\n', 'a\nc\n', { format: 'lines', isAdditive: false }],
     ['swapped lines', 'a\nb\n', 'b\na\n', { format: 'lines', isAdditive: false }],
     [
@@ -26,7 +26,7 @@ describe('reports what a file lost:', () => {
       { format: 'json', isAdditive: true },
     ],
     ['a changed JSON value', '{"a":1}', '{"a":2}', { format: 'json', isAdditive: false }],
-    ['an element of a JSON array', '[1,2]', '[2]', { format: 'json', isAdditive: false }],
+    ['a removed element of a JSON array', '[1,2]', '[2]', { format: 'json', isAdditive: false }],
     [
       'an extended record of JSON Lines',
       '{"n":"a","o":[1]}\n{"n":"b"}\n',
@@ -34,7 +34,7 @@ describe('reports what a file lost:', () => {
       { format: 'json_lines', isAdditive: true },
     ],
     [
-      'a record of JSON Lines',
+      'a removed record of JSON Lines',
       '{"n":"a"}\n{"n":"b"}\n',
       '{"n":"b"}\n',
       { format: 'json_lines', isAdditive: false },
@@ -46,13 +46,13 @@ describe('reports what a file lost:', () => {
       { isAdditive: true, isTimestamps: true },
     ],
     [
-      'how long something took',
+      'a changed duration',
       '{"ended_at":"2026-01-01T00:00:00Z","duration_seconds":2}',
       '{"ended_at":"2026-01-02T00:00:00Z","duration_seconds":1}',
       { isAdditive: true, isTimestamps: true },
     ],
     [
-      'a counter of ids',
+      'an advanced id counter',
       '{"nextId":1,"items":[]}',
       '{"nextId":2,"items":[1]}',
       { isAdditive: true, isTimestamps: false },
@@ -61,7 +61,7 @@ describe('reports what a file lost:', () => {
   for (const [name, before, after, expected] of cases)
     it(name, () => expect(compared(before, after)).toMatchObject(expected));
 
-  it('rows of a database, whatever happens to its pages', () => {
+  it('rows of a database, regardless of its pages', () => {
     const one = database(
       "create table t (id integer primary key, v text); insert into t values (1, 'a'), (2, 'b')",
     );
@@ -75,7 +75,7 @@ describe('reports what a file lost:', () => {
     expect(compared(one, database('delete from t where id = 2', one))).toMatchObject({ isAdditive: false });
   });
 
-  it('rows of a full-text index, whatever happens to its own tables', () => {
+  it('rows of a full-text index, regardless of its internal tables', () => {
     const one = database(
       `create virtual table t using fts5 (body); create virtual table v using fts5vocab (t, 'row');
       insert into t values ('one two'), ('three')`,
@@ -88,7 +88,7 @@ describe('reports what a file lost:', () => {
     });
   });
 
-  it('JSON in a column by its structure', () => {
+  it('JSON in a column, by its structure', () => {
     const one = database(`create table t (v text); insert into t values ('{"a":1,"ended_at":"2026-01-01"}')`);
     const updated = (json: string): unknown => compared(one, database(`update t set v = '${json}'`, one));
     expect(updated('{"a":1,"ended_at":"2026-01-02"}')).toMatchObject({

@@ -87,7 +87,7 @@ function hasNetwork(): boolean {
   return Object.keys(networkInterfaces()).some((name) => name !== 'lo');
 }
 
-// If the sandbox is broken, nothing is sent. A process that only lists needs none.
+// Nothing may be sent if the sandbox is broken. A process that only lists its tools needs no sandbox.
 if (process.env['CORPUS_ANYWHERE'] !== '1' && hasNetwork()) throw new Error('not in a sandbox');
 const server = new Server({ name: 'corpus', version: '1' }, { capabilities: { tools: {} } });
 server.setRequestHandler(ListToolsRequestSchema, () => ({

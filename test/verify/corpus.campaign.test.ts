@@ -10,24 +10,27 @@ import { CORPUS, PYTHON_CORPUS, type CorpusTool } from './corpus.ts';
 
 const PYTHON = '/usr/bin/python3';
 
-it('finds every lie of the corpus, and none in honest tools', async () => {
+it('verification finds every broken hint of the corpus, and none in honest tools', async () => {
   const tools = CORPUS.filter(({ isShort }) => IS_LONG || isShort === true);
   const server = join(import.meta.dirname, 'corpus-server.ts');
   expect(await contradictions([process.execPath, server, '{seed}'], tools)).toEqual(liesOf(tools));
 });
 
-it.runIf(IS_LONG && existsSync(PYTHON))('finds those of a server in Python', async () => {
-  const defined = PYTHON_CORPUS.map(({ name, hints }) => ({
-    name,
-    inputSchema: { type: 'object' },
-    annotations: hints,
-  }));
-  const server = join(import.meta.dirname, 'corpus_server.py');
-  const command = [PYTHON, server, '{seed}', JSON.stringify(defined)];
-  expect(await contradictions(command, PYTHON_CORPUS)).toEqual(liesOf(PYTHON_CORPUS));
-});
+it.runIf(IS_LONG && existsSync(PYTHON))(
+  'verification finds every broken hint of a server in Python',
+  async () => {
+    const defined = PYTHON_CORPUS.map(({ name, hints }) => ({
+      name,
+      inputSchema: { type: 'object' },
+      annotations: hints,
+    }));
+    const server = join(import.meta.dirname, 'corpus_server.py');
+    const command = [PYTHON, server, '{seed}', JSON.stringify(defined)];
+    expect(await contradictions(command, PYTHON_CORPUS)).toEqual(liesOf(PYTHON_CORPUS));
+  },
+);
 
-/** Names of tools, each with a hint that was contradicted. */
+/** `tool hint` for each contradicted hint. */
 async function contradictions(
   command: readonly string[],
   tools: readonly CorpusTool[],
@@ -46,7 +49,7 @@ async function contradictions(
     onProgress: () => undefined,
   });
   if (!verified.ok) throw new Error(JSON.stringify(verified.error));
-  // Otherwise a tool that cannot be called would pass for honest.
+  // Otherwise a tool that cannot be called would pass as honest.
   expect(verified.value.tools.filter(({ coverage }) => coverage.successfulCalls === 0)).toEqual([]);
   return contradictionsOf(verified.value)
     .map(({ tool, hint }) => `${tool.name} ${hint}`)

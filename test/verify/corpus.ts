@@ -1,4 +1,4 @@
-// The truth about the tools of corpus-server.ts and corpus_server.py.
+// How the tools of corpus-server.ts and corpus_server.py really behave.
 import type { DeclaredHints, Hint } from '../../src/core/hints/hint.ts';
 
 export interface CorpusTool {
@@ -48,7 +48,7 @@ export const CORPUS: readonly CorpusTool[] = [
   // The server opens this file when it starts, as it would a database.
   { name: 'appends_to_its_state', hints: READS, lies: ['readOnlyHint'], isShort: true },
   { name: 'writes_a_log', hints: READS, lies: [] },
-  // Not observable: while watched, it keeps its promise.
+  // Cannot be detected: it keeps its promise in a sandbox.
   { name: 'writes_outside_a_sandbox', hints: READS, lies: [] },
 ];
 

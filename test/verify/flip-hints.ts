@@ -1,4 +1,4 @@
-// A stdio server unchanged, except for inverted hints in its list. argv: `tool.hint,…`, then its command.
+// Proxies a stdio server, and inverts hints in its list of tools. argv: `tool.hint,…`, then the server's command.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { isJsonObject, type JsonObject, parsedObject } from '../../src/core/json-object.ts';

@@ -45,7 +45,7 @@ const FOLDER: StateChange = {
 };
 
 /** The effect of one call, and which of the three properties that hints describe it concerns. */
-const BEHAVIOURS: readonly {
+const BEHAVIORS: readonly {
   readonly name: string;
   readonly does: Partial<Observation>;
   readonly writes: boolean;
@@ -140,11 +140,11 @@ const BEHAVIOURS: readonly {
   },
 ];
 
-/** The verdict that the specification's words demand, without looking at how the judge decides. */
+/** The verdict that the specification demands, derived independently of the judge. */
 function oracle(
   hint: Hint,
   declared: boolean | undefined,
-  effects: { first: (typeof BEHAVIOURS)[number]; again: (typeof BEHAVIOURS)[number] },
+  effects: { first: (typeof BEHAVIORS)[number]; again: (typeof BEHAVIORS)[number] },
   readOnly: boolean | undefined,
 ): VerdictKind {
   const { first, again } = effects;
@@ -163,8 +163,8 @@ function oracle(
 }
 
 describe('every combination of two calls and declared hints', () => {
-  for (const first of BEHAVIOURS)
-    for (const again of BEHAVIOURS)
+  for (const first of BEHAVIORS)
+    for (const again of BEHAVIORS)
       it(`${first.name}, then ${again.name}`, () => {
         const trials = given([trial([first.does, again.does])]);
         for (const value of [true, false, undefined])
@@ -235,7 +235,7 @@ describe('attribution', () => {
     expect(kinds(promising, given([trial([], { calls })])).readOnlyHint).toBe('contradicted');
   });
 
-  it('what also happens without a call is no evidence, and leaves open what the call did', () => {
+  it('a change that also happens without a call is not evidence, and leaves the verdict open', () => {
     const unobserved = { kind: 'unobserved', reason: 'background_change' };
     const verdictsOf = (trials: Trials): unknown =>
       judgeTool({ name: 't', digest: 'd', declared: promising }, trials).verdicts;
@@ -255,7 +255,7 @@ describe('attribution', () => {
     );
   });
 
-  it('what the start of the server had yet to change is no evidence once, and then it is', () => {
+  it('the first change of a file still pending from the server start is not evidence, but later ones are', () => {
     const again = { changes: [modified('/seed/a', 'x', 'xy')] };
     const pending = new Set(['/seed/a']);
     const kindOf = (calls: readonly Partial<Observation>[]): VerdictKind =>
@@ -265,7 +265,7 @@ describe('attribution', () => {
     expect(kindOf([{ changes: busy.changes }, again])).toBe('contradicted');
   });
 
-  it('a change after the answer is evidence against read-only, and leaves repetition open', () => {
+  it('a change after the response is evidence against read-only, but leaves idempotency open', () => {
     const late = observation({ changes: [created('/seed/late')] });
     const report = judgeTool(
       { name: 't', digest: 'd', declared: { readOnlyHint: true, idempotentHint: true } },
@@ -301,7 +301,7 @@ describe('signals', () => {
       ({ kind }) => kind,
     );
 
-  it('state in the process is distinguished from clocks and randomness by a new process', () => {
+  it('a new process distinguishes in-process state from clocks and randomness', () => {
     expect(signals(differing('0'))).toEqual(['in_process_state']);
     expect(signals(differing('7'))).toContain('nondeterministic');
   });
@@ -319,7 +319,7 @@ describe('signals', () => {
     });
   });
 
-  it('a cautious value that nothing supports is a suggestion only', () => {
+  it('a cautious value without evidence only leads to a suggestion', () => {
     const report = judgeTool(
       { name: 't', digest: 'd', declared: { readOnlyHint: false } },
       given([trial([{}, {}])]),

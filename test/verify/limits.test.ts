@@ -1,4 +1,4 @@
-// Limits of a verification, and tools that are never called. Nothing is observed here, so the server runs in no sandbox.
+// Limits of a verification, and tools that are never called. Nothing is observed here, so the server needs no sandbox.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -69,13 +69,13 @@ describe.concurrent('a verification', () => {
     expect(run.progress.map(({ tool }) => tool).toSorted()).toEqual(['answers', 'hangs', 'list_never']);
   });
 
-  it('ends a hanging call at the limit of the whole run, and leaves open what was not called', async () => {
+  it('stops at the time limit of the whole run, without a verdict on tools that were not called', async () => {
     const run = start({ timeMs: 1 }, ['answers', 'hangs']);
     expect(await reasons(run)).toEqual({ answers: 'time_limit', hangs: 'time_limit' });
     expect(run.wasCalled('answers')).toBe(false);
   });
 
-  it('that is cancelled ends during a call', async () => {
+  it('ends during a call if it is cancelled', async () => {
     const run = start({}, ['hangs']);
     await until('it hangs', () => run.wasCalled('hangs') || undefined);
     run.stopping.abort();
@@ -83,7 +83,7 @@ describe.concurrent('a verification', () => {
   });
 });
 
-it('tools are verified several at once, and reported in their order', async () => {
+it('tools are verified concurrently, and reported in order', async () => {
   let running = 0;
   let most = 0;
   const tasks = ['a', 'b', 'c', 'd', 'e'].map((tool) => ({

@@ -1,4 +1,4 @@
-// The servers of Assay itself, verified as any other.
+// Assay's own servers, verified like any other.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ const CONFIGURATION: Own = {
   env: {
     ASSAY_ENABLE_CONFIG_TOOLS_MENU: 'false',
     ASSAY_TOOLSETS_MODELS_MAY_CHANGE: 'all',
-    // The record of calls is a log in the store.
+    // Recording calls writes to the store.
     ASSAY_ACTIVITY_CALLS: 'false',
   },
   tools: {
@@ -71,7 +71,7 @@ beforeAll(async () => {
     expect(await runAssay([...args, '--home', home])).toMatchObject({ code: 0 });
 });
 
-/** Names of tools, each with a hint that was contradicted and is not accepted. */
+/** `tool.hint` for each contradicted hint that the baseline does not accept. */
 async function contradictions(
   { args, env, tools }: Own,
   flips: readonly string[],
@@ -93,7 +93,7 @@ async function contradictions(
     onProgress: () => undefined,
   });
   if (!verified.ok) throw new Error(JSON.stringify(verified.error));
-  // Otherwise a tool that cannot be called would pass for honest.
+  // Otherwise a tool that cannot be called would pass as honest.
   expect(verified.value.tools.filter(({ coverage }) => coverage.successfulCalls === 0)).toEqual([]);
   const found = contradictionsOf(verified.value).filter(({ accepted }) => accepted === undefined);
   const unexpected = found.filter(({ tool, hint }) => !flips.includes(`${tool.name}.${hint}`));

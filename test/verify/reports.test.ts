@@ -58,7 +58,7 @@ it('SARIF has one result per contradiction, with the members that its schema req
   });
 });
 
-it('every result of SARIF names a rule that the log defines, and an open one is not suppressed', () => {
+it('every SARIF result names a rule that the log defines, and is not suppressed unless accepted', () => {
   const log = parseJson(sarifText(report(), '1')) as {
     readonly runs: readonly [
       {
@@ -74,7 +74,7 @@ it('every result of SARIF names a rule that the log defines, and an open one is 
   expect(results.map(({ suppressions }) => suppressions)).toEqual([undefined]);
 });
 
-it('JUnit counts what it lists, and escapes foreign names', () => {
+it('JUnit counts what it lists, and escapes untrusted names', () => {
   const text = junitText(report());
   expect(text).toContain('<testsuites tests="4" failures="1" skipped="0">');
   expect(text).toContain('name="assay verify files &amp; more"');
@@ -89,7 +89,7 @@ it('an accepted contradiction is skipped in JUnit, with its reason', () => {
   expect(text).toContain('<skipped message="accepted: a known &lt;bug&gt; | of ours"/>');
 });
 
-it('Markdown shows foreign text without markup, and the annotations to paste', () => {
+it('Markdown shows untrusted text without markup, and the annotations to paste', () => {
   const text = markdownText(report({ accepted: [ACCEPTED] }));
   expect(text).toContain('0 contradicted, 1 accepted. 1 of 1 tools made a successful call');
   expect(text).toContain('| removes&#60;&#38;"&#124;&#96;it |');
@@ -108,7 +108,7 @@ it('a baseline accepts what it lists, and a further contradiction still fails', 
   expect(outcome([LIAR, another])).toBe('contradicted');
 });
 
-it('an entry of the baseline that accepts nothing is reported', () => {
+it('a baseline entry that matches nothing is reported as stale', () => {
   expect(applyBaseline([ACCEPTED], [liar('another')])).toEqual({ accepted: [], stale: [ACCEPTED] });
 });
 
@@ -121,6 +121,6 @@ it.each([
   ['{"accepted":[{"tool":"a","hint":"readOnlyHint","reason":" "}]}', 'accepted[0].reason'],
   ['{"accepted":[{"tool":"a","hint":"readonly","reason":"b"}]}', 'accepted[0].hint'],
   ['{"accepted":[{"hint":"readOnlyHint","reason":"b"}]}', 'accepted[0].tool'],
-])('the baseline %s is refused, with the member that is wrong', (text, field) => {
+])('the baseline %s is refused, naming the invalid member', (text, field) => {
   expect(readBaseline(text)).toMatchObject({ ok: false, error: { code: 'BASELINE_INVALID', field } });
 });

@@ -11,13 +11,13 @@ const STORE = '/seed/store.json';
 const FROM_START = created(STORE, '{"starts":1}');
 
 interface Script {
-  /** The observations without a call, one by one, and then nothing. */
+  /** The observations without a call, in order. Later ones are empty. */
   readonly idle?: readonly Partial<Observation>[];
-  /** The observations after each call, and then nothing. */
+  /** The observation after each call, in order. Later ones are empty. */
   readonly called: readonly Partial<Observation>[];
 }
 
-/** A sandboxed server whose effects are known beforehand. */
+/** A sandboxed server with scripted effects. */
 function scripted({ idle = [], called }: Script): CalledServer {
   const [waiting, calls] = [[...idle], [...called]];
   let seen: Partial<Observation> = {};
@@ -25,7 +25,7 @@ function scripted({ idle = [], called }: Script): CalledServer {
     hasEnded: false,
     openMs: 0,
     call: () => {
-      // A pending change happens now, and a file shows one change.
+      // Pending changes happen now, and each file shows a single change.
       const changes = [...waiting.splice(0), calls.shift() ?? {}].flatMap((one) => one.changes ?? []);
       seen = { changes: [...new Map(changes.map((change) => [change.path, change])).values()] };
       return Promise.resolve({ answer: answer() });
@@ -62,21 +62,21 @@ async function verdictIn(...scripts: readonly Script[]): Promise<VerdictKind> {
     .kind;
 }
 
-describe('a file that the start of the server changes', () => {
+describe('a file that the server changes while it starts', () => {
   const ownWrite = { changes: [modified(STORE, '{"starts":1}', '{}')] };
   const start = { changes: [FROM_START] };
 
-  it('is waited for before the first call, so that what the call does with it counts', async () => {
+  it('is waited for before the first call, so that changes by the call count', async () => {
     const idle = [...nothing(40), start];
     expect(await verdictIn({ idle, called: [ownWrite] })).toBe('contradicted');
     expect(await verdictIn({ idle, called: [{}] })).toBe('consistent');
   });
 
-  it('may change again as long as the server is busy with its start', async () => {
+  it('may change again while the server is still starting', async () => {
     expect(await verdictIn({ idle: [start, ...nothing(4), ownWrite], called: [{}] })).toBe('consistent');
   });
 
-  it('is no evidence if it changes with the first call only, but a fresh sandbox may show more', async () => {
+  it('is not evidence if only the first call changes it, but a fresh sandbox may show more', async () => {
     const never = { idle: [...nothing(200), start], called: [ownWrite] };
     expect(await verdictIn(never, never)).toBe('unobserved');
     expect(await verdictIn(never, { idle: [start], called: [ownWrite] })).toBe('contradicted');

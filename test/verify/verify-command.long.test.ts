@@ -42,7 +42,7 @@ it('an unknown tool is a usage error that names the known ones', () => {
   expect(stderr).toContain('The server has no tool "nothing". It has reads_a_file,');
 });
 
-it('--init writes a fixtures file, which is used as filled in, next to a baseline', () => {
+it('--init writes a fixtures file, which is used as edited, along with a baseline', () => {
   const file = join(tempDir(), 'assay-verify.json');
   expect(verify('--init', '--fixtures', file).status).toBe(0);
   const { tools } = JSON.parse(readFileSync(file, 'utf8')) as { tools: Record<string, unknown> };
@@ -64,13 +64,13 @@ it('--init writes a fixtures file, which is used as filled in, next to a baselin
   });
 });
 
-it('an unusable baseline exits with the code for files', () => {
+it('a missing baseline exits with the code for file errors', () => {
   const { status, stderr } = verify('--baseline', join(tempDir(), 'missing.json'));
   expect(status).toBe(3);
   expect(stderr).toContain('missing.json');
 });
 
-/** Declares that its tool only reads, and writes. Plain JavaScript, as users verify. */
+/** Declares its tool read-only, but writes a file. Plain JavaScript, like the servers that users verify. */
 const SERVER = `
 const { createInterface } = require('node:readline');
 const tools = [{ name: 'peek', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }];

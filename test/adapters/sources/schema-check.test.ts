@@ -9,7 +9,7 @@ function nested(levels: number): object {
   return value;
 }
 
-/** `$defs` of which each is `parts` of the next, so that the last is reached in 2 ** `length` ways. */
+/** Definitions that each refer to the next one twice, so that the last is reached in 2 ** `length` ways. */
 function doubling(length: number, keyword: string): object {
   const parts = Array.from({ length }, (_, index) => [
     `a${index}`,
@@ -38,11 +38,11 @@ it.each([
   ['^a$', 'a\n', false],
   ['^(?!a)b$', 'a', true],
   ['^(a)\\1$', 'b', true],
-])('the pattern %s and %j match: %s; one without a linear form matches everything', (pattern, text, fits) => {
+])('the pattern %s matches %j: %s; one without a linear form matches everything', (pattern, text, fits) => {
   expect(compileSchema({ pattern })(text) === undefined).toBe(fits);
 });
 
-it('items are compared once each, whatever the order of their members', () => {
+it('a duplicate among many items is found, whatever the order of its members', () => {
   const check = compileSchema({ properties: { list: { type: 'array', uniqueItems: true } } });
   const list = Array.from({ length: 40_000 }, (_, index) => ({ index, of: 'many' }));
   expect(check({ list })).toBeUndefined();
@@ -55,9 +55,9 @@ it('items are compared once each, whatever the order of their members', () => {
 
 it.each<readonly [string, object, unknown]>([
   ['alternatives that double', doubling(60, 'anyOf'), 1],
-  ['demands that double', doubling(60, 'allOf'), 'a'],
+  ['requirements that double', doubling(60, 'allOf'), 'a'],
   [
-    'alternatives that each go down the same way',
+    'alternatives that each descend into the same member',
     {
       $ref: '#/$defs/tree',
       $defs: { tree: { oneOf: [1, 2].map(() => ({ properties: { x: { $ref: '#/$defs/tree' } } })) } },
@@ -65,24 +65,24 @@ it.each<readonly [string, object, unknown]>([
     nested(100),
   ],
   [
-    'many demands on many items',
+    'many requirements on many items',
     { items: { allOf: Array.from({ length: 300 }, () => ({ minimum: 0 })) } },
     Array.from({ length: 300_000 }, () => 1),
   ],
   [
-    'many names in many objects',
+    'many property names in many objects',
     {
       items: { properties: Object.fromEntries(Array.from({ length: 800 }, (_, index) => [`p${index}`, {}])) },
     },
     Array.from({ length: 300_000 }, () => ({})),
   ],
   [
-    'many lengths of a long text',
+    'many length limits on a long text',
     { allOf: Array.from({ length: 300 }, () => ({ maxLength: 2_000_000 })) },
     'x'.repeat(1_000_000),
   ],
   ['a large pattern and a long text', { pattern: '(a|b)*a(a|b){400}$' }, 'ab'.repeat(100_000)],
-])('a check is abandoned in time: %s', (_, schema, value) => {
+])('a check that takes too long is abandoned: %s', (_, schema, value) => {
   const check = compileSchema(schema);
   expect(check(value)).toEqual(TOO_LONG);
   expect(check(value), 'each check has steps of its own').toEqual(TOO_LONG);
@@ -106,7 +106,7 @@ it('a megabyte of ordinary values is checked completely', () => {
   });
 });
 
-it('a value too deep for any stack is refused, without a crash', () => {
+it('a value too deep for the stack is refused without a crash', () => {
   const check = compileSchema({
     $ref: '#/$defs/a',
     $defs: { a: { properties: { x: { $ref: '#/$defs/a' } } } },
@@ -136,7 +136,7 @@ it('names inherited from Object.prototype count as absent', () => {
   });
 });
 
-it('a keyword counts as a name where names are expected', () => {
+it('a keyword is treated as a property name where names are expected', () => {
   const schema = { properties: { enum: { type: 'string' }, required: { properties: { const: false } } } };
   const check = compileSchema(schema);
   expect(check({ enum: 'a', required: {} })).toBeUndefined();
@@ -144,11 +144,11 @@ it('a keyword counts as a name where names are expected', () => {
   expect(check({ required: { const: 1 } })?.path).toEqual(['required', 'const']);
 });
 
-it('an invalid schema is reported, also on later calls', () => {
+it('an invalid schema is reported on every call', () => {
   const bad = { type: 'object', properties: { a: { type: 'strng' } } };
-  const told = checkBy(bad);
-  expect(told).toEqual(checkBy(bad));
-  expect(told.ok ? '' : told.error).toContain(
+  const checked = checkBy(bad);
+  expect(checked).toEqual(checkBy(bad));
+  expect(checked.ok ? '' : checked.error).toContain(
     'schema is invalid: data/properties/a/type must be equal to one',
   );
   const named = { $id: 'https://example.com/one', type: 'string' };

@@ -20,7 +20,7 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
     return done.ok ? done.value.id : done.error.code;
   };
 
-  it('returns the same approval for a repeated request of the same call, and no other', async () => {
+  it('are reused for repeated requests of the same call only, until they expire', async () => {
     const store = await open();
     const first = at('a');
     expect(valueOf(await store.requestApproval(first, LIMITS))).toEqual(first);
@@ -41,7 +41,7 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
     expect(valueOf(await store.requestApproval(late, later))).toEqual(late);
   });
 
-  it('limits pending requests per subject, and forgets old ended ones', async () => {
+  it('are limited to a number of pending ones per subject, and old ones are removed', async () => {
     const store = await open();
     for (const id of ['a', 'b', 'c']) expect(await request(store, at(id))).toBe(id);
     expect(await request(store, at('d'))).toBe('APPROVALS_FULL');
@@ -54,7 +54,7 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
     expect(valueOf(await store.approvals({ limit: 9 })).map(({ id }) => id)).toEqual(['f']);
   });
 
-  it('is limited in number; used and denied ones are kept until they expire, so that a replay finds them', async () => {
+  it('are limited in number; used ones are kept until they expire, so that a replay finds them', async () => {
     const store = await open();
     for (let number = 0; number < 12; number += 1) {
       const state = number === 0 ? 'approved' : 'used';
@@ -75,7 +75,7 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
     expect(left.toSorted()).toEqual(['b', 'u0']);
   });
 
-  it('of one subject leave room for those of others', async () => {
+  it('are limited per subject, which leaves room for those of others', async () => {
     const store = await open();
     const few = { ...LIMITS, perSubject: 2 };
     const add = async (id: string, subject: string, limits = few): Promise<string> => {
@@ -89,7 +89,7 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
     expect(await add('e', 'eve', { ...few, nowMs: NOW_MS + 100 })).toBe('added');
   });
 
-  it('can be used once, by however many concurrent calls', async () => {
+  it('can be used only once, even by concurrent calls', async () => {
     const store = await open();
     await request(store, at('a'));
     const answered = { id: 'a', from: ['pending'], to: 'approved', answer: ANSWER, nowMs: NOW_MS } as const;
@@ -104,14 +104,14 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
     expect(used.filter((one) => valueOf(one) !== undefined)).toHaveLength(1);
   });
 
-  it('cannot be answered after it expired', async () => {
+  it('cannot be answered after they expire', async () => {
     const store = await open();
     await request(store, at('a'));
     const change = { id: 'a', from: ['pending'], to: 'approved', nowMs: NOW_MS + 100 } as const;
     expect(valueOf(await store.changeApproval(change))).toBeUndefined();
   });
 
-  it('records an answer once per id', async () => {
+  it('are added once per id', async () => {
     const store = await open();
     expect(valueOf(await store.addApproval(at('n', { state: 'used' }), LIMITS))).toBe(true);
     expect(valueOf(await store.addApproval(at('n', { state: 'used' }), LIMITS))).toBe(false);
@@ -122,7 +122,7 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
     ['always', 's1', undefined, ['s1', 's2']],
     ['once', 's1', NOW_MS + 50, []],
   ] as const)(
-    'approves with scope %s exactly the intended sessions',
+    'with scope %s cover exactly the intended sessions',
     async (scope, session, expiresMs, sessions) => {
       const store = await open();
       const { binding } = at('g');

@@ -19,7 +19,7 @@ import {
 endAfterEach();
 
 describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace) => {
-  it('returns events as written, whatever their texts, also after reopening', async () => {
+  it('returns events as written, with any text, even after reopening', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const odd = 'a\u0000b \ud800 \udc00 🎉 "\\u0000" é\u2028';
@@ -61,7 +61,7 @@ describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace)
     expect(await ids({ limit: 3, after: 2, before: 4 })).toEqual([3]);
   });
 
-  it('finds events by their target', async () => {
+  it('can be filtered by target', async () => {
     const store = await openAt(await newPlace());
     const kinds = ['tool', 'gateway', 'toolset', 'token', 'preference', 'subject'] as const;
     const ids = ['a', 'a\u0000', '__proto__'];
@@ -85,7 +85,7 @@ describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace)
     expect(await eventsOf(store, { limit: 5, targetId: 'b' })).toEqual([]);
   });
 
-  it('contains an event exactly if its change was made', async () => {
+  it('contains an event if and only if its change was made', async () => {
     const store = await openAt(await newPlace());
     const event = auditEvent('x');
     const revoking = { atMs: 5, subject: 'op', action: 'token.revoke' };
@@ -121,7 +121,7 @@ describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace)
     }
   });
 
-  it('numbers events in the order in which others are notified, across two stores and several parts', async () => {
+  it('numbers events without gaps, in the order in which a reader sees them, across two stores', async () => {
     const place = await newPlace();
     const stores = [await openAt(place), await openAt(place)];
     const writing = Promise.all(
@@ -145,7 +145,7 @@ describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace)
 
 let tools = 0;
 
-/** Each with a record that is changed by it. */
+/** Saves each event with the change of a record. */
 async function doAll(store: Store, events: readonly AuditEvent[]): Promise<void> {
   const saved = await saveRecords(
     store,

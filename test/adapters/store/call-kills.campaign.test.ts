@@ -15,16 +15,17 @@ describe.each(DATABASES)('the call record in %s', (_, newPlace) => {
     let least = 0;
     for (let kill = 1; kill <= KILLS; kill++) {
       const recording = startProcess(place, 'record');
-      const told = (): readonly string[] => recording.lines().filter((line) => line.includes('stored'));
-      await until('something is stored', () => (told().length > 0 ? true : undefined), 60_000);
+      const storedLines = (): readonly string[] =>
+        recording.lines().filter((line) => line.includes('stored'));
+      await until('something is stored', () => (storedLines().length > 0 ? true : undefined), 60_000);
       await sleep(chance.below(60));
       expect(await recording.kill()).toBeNull();
-      const { value: stored } = JSON.parse(told().at(-1) ?? '{}') as { readonly value: number };
+      const { value: stored } = JSON.parse(storedLines().at(-1) ?? '{}') as { readonly value: number };
       const store = await openAt(place);
       const report = valueOf(await verifyCalls(store));
       expect(report).toMatchObject({ chains: kill, faultCount: 0, dropped: 0 });
       least += stored;
-      // A batch may have been stored right before the kill, without a word.
+      // A batch may have been stored right before the kill, without being reported.
       expect(report.entries).toBeGreaterThanOrEqual(least);
       least = report.entries;
       await store.close();

@@ -12,7 +12,7 @@ endAfterEach();
 const KEEP_ALL: Retention = { maxCalls: 1_000, sinceMs: 0 };
 
 describe.each(DATABASES)('the call record of a store in %s', (_database, newPlace) => {
-  it('returns entries as written, whatever their texts, also after reopening', async () => {
+  it('returns entries as written, with any text, even after reopening', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const odd = 'a\u0000b \ud800 🎉 "\\u0000" é\u2028';
@@ -47,7 +47,7 @@ describe.each(DATABASES)('the call record of a store in %s', (_database, newPlac
     ]);
   });
 
-  it('is read in pages and filtered by what entries are about', async () => {
+  it('is read in pages, filtered by subject, server, tool, decision, outcome and time', async () => {
     const store = await openAt(await newPlace());
     const refused = { decision: { kind: 'refuse', reasons: [] }, outcome: 'CALL_REFUSED' } as const;
     const entries = chained('c', [
@@ -71,7 +71,7 @@ describe.each(DATABASES)('the call record of a store in %s', (_database, newPlac
     expect(await ids({ sinceMs: times[1], untilMs: times[3] })).toEqual([3, 2]);
   });
 
-  it('removes the oldest entries beyond its limits, and says up to which id', async () => {
+  it('removes the oldest entries beyond its limits, and reports the last removed id', async () => {
     const store = await openAt(await newPlace());
     const entries = chained(
       'c',
@@ -98,12 +98,12 @@ describe.each(DATABASES)('the call record of a store in %s', (_database, newPlac
     expect(await idsOf(store)).toEqual({ ids: [1, 2, 3], prunedId: 0, lastId: 3 });
   });
 
-  it('numbers the entries of several processes without gaps, and notifies each of new ones', async () => {
+  it('numbers the entries of several writers without gaps, and notifies each of new ones', async () => {
     const place = await newPlace();
     const stores = [await openAt(place), await openAt(place)];
-    const heard = new Set<number>();
+    const notified = new Set<number>();
     for (const [at, store] of stores.entries())
-      store.onChange((parts) => (parts.includes('calls') ? heard.add(at) : undefined));
+      store.onChange((parts) => (parts.includes('calls') ? notified.add(at) : undefined));
     await Promise.all(
       stores.map(async (store, at) => {
         const entries = chained(
@@ -120,10 +120,10 @@ describe.each(DATABASES)('the call record of a store in %s', (_database, newPlac
     check.add(entries, bounds);
     check.add([], bounds);
     expect(check.report).toEqual({ entries: 40, chains: 2, dropped: 0, faults: [], faultCount: 0 });
-    await expect.poll(() => [...heard].sort(), { timeout: 10_000 }).toEqual([0, 1]);
+    await expect.poll(() => [...notified].sort(), { timeout: 10_000 }).toEqual([0, 1]);
   });
 
-  it('reveals what another program changed in its table', async () => {
+  it('reveals changes that another program made to its table', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     valueOf(

@@ -14,13 +14,13 @@ describe.each(DATABASES)('a commit of all kinds of records, in %s', (_, newPlace
     const place = await newPlace();
     let done = 0;
     for (let kill = 0; kill < KILLS; kill++) {
-      const bringing = startProcess(place, 'bring');
-      // Some die before they have brought anything; however busy the machine is, most have by then.
+      const writer = startProcess(place, 'bring');
+      // Kill some before their first commit; the others wait for it, however busy the machine is.
       const min = chance.next() < 0.1 ? 1 : 2;
-      await until('it has got so far', () => (bringing.lines().length >= min ? true : undefined), 60_000);
+      await until('it has got so far', () => (writer.lines().length >= min ? true : undefined), 60_000);
       await sleep(chance.below(120));
-      expect(await bringing.kill()).toBeNull();
-      const acknowledged = done + bringing.lines().length - 1;
+      expect(await writer.kill()).toBeNull();
+      const acknowledged = done + writer.lines().length - 1;
       const store = await openAt(place);
       const records = await recordsIn(store);
       const settings = valueOf(await store.settings());
@@ -35,7 +35,7 @@ describe.each(DATABASES)('a commit of all kinds of records, in %s', (_, newPlace
         done === 0 ? [] : Array(TOOLS).fill(String(done)),
       );
     }
-    // Otherwise nothing was tried here.
+    // Otherwise nothing was tested.
     expect(done).toBeGreaterThan(0);
   });
 });

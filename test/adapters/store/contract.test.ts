@@ -18,11 +18,11 @@ import {
 
 endAfterEach();
 
-/** A path as shown to people: without user and password. */
+/** A location as shown to people, without user and password. */
 const SHOWN = /^[^@]+(?:assay\.db|assay_test_\w+)$/;
 
 describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
-  it('gives a name to only one token that is not revoked', async () => {
+  it('allows only one active token per name', async () => {
     const store = await openAt(await newPlace());
     const first = token('1', { name: 'ci', scopes: ['admin'], expiresMs: 5 });
     expect(await store.addToken(first)).toEqual({ ok: true, value: undefined });
@@ -36,7 +36,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect(valueOf(await store.tokens())).toEqual([{ ...first, revokedMs: 7 }, token('2', { name: 'ci' })]);
   });
 
-  it('revokes by id or by name, id first, and each token once', async () => {
+  it('revokes a token once, by its id or else its name', async () => {
     const store = await openAt(await newPlace());
     valueOf(await store.addToken(token('a', { name: 'b' })));
     valueOf(await store.addToken(token('b', { name: 'a' })));
@@ -49,7 +49,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
       });
   });
 
-  it('uses a link once, keeps the newest sessions, and forgets ended ones', async () => {
+  it('accepts a link once, keeps the newest sessions, and removes ended ones', async () => {
     const place = await newPlace();
     const stores = [await openAt(place), await openAt(place)];
     const [store] = stores as [(typeof stores)[0]];
@@ -106,7 +106,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect(valueOf(await store.keys('none'))).toEqual([]);
   });
 
-  it('gives the same key to all concurrent callers, also in two processes', async () => {
+  it('gives the same key to all concurrent callers, even through two stores', async () => {
     const place = await newPlace();
     const stores = [await openAt(place), await openAt(place)];
     const asked = stores.flatMap((store, at) =>
@@ -119,7 +119,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect(valueOf(await stores[0]!.keys('p'))).toHaveLength(1);
   });
 
-  it('keeps settings with their types; undefined removes one', async () => {
+  it('keeps settings with their types, and removes one that is set to undefined', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const values = { a: 1.5, b: false, c: 0, d: '', e: 'ü\u0000\ud800' };
@@ -143,34 +143,36 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect(valueOf(await read).get('last')).toBe(49);
   });
 
-  it('notifies of its own changes and those of others, until unsubscribed', async () => {
+  it('notifies listeners of its own changes and those of others until they unsubscribe', async () => {
     const place = await newPlace();
     const [own, other] = [await openAt(place), await openAt(place)];
-    const heard = new Set<StorePart>();
-    const endListening = own.onChange((parts) => parts.forEach((part) => heard.add(part)));
-    const hears = async (part: StorePart, write: () => Promise<unknown>): Promise<void> => {
-      // Earlier notifications do not count: at first all parts may be announced.
+    const notified = new Set<StorePart>();
+    const endListening = own.onChange((parts) => parts.forEach((part) => notified.add(part)));
+    const expectNotified = async (part: StorePart, write: () => Promise<unknown>): Promise<void> => {
+      // Ignore earlier notifications: after opening, all parts may be announced.
       await own.settings();
       await until(`${part} is quiet`, async () => {
-        heard.delete(part);
+        notified.delete(part);
         await new Promise((resolve) => setTimeout(resolve, 300));
-        return heard.has(part) ? undefined : true;
+        return notified.has(part) ? undefined : true;
       });
       await write();
-      await until(`${part} is told`, () => (heard.has(part) ? true : undefined));
+      await until(`${part} is told`, () => (notified.has(part) ? true : undefined));
     };
-    await hears('records', () => saveSetting(own, 'a', 1));
-    await hears('records', () => saveSetting(other, 'a', 2));
-    await hears('tokens', () => other.addToken(token('t')));
-    await hears('keys', () => other.addKey({ id: 'k', purpose: 'p', bytes: Buffer.alloc(1), createdMs: 1 }));
-    await hears('labels', () => other.clearLabels('nobody', auditEvent('t')));
-    await hears('audit', () => saveRecords(other, [toolChange('t', 1, { event: auditEvent('t') })]));
+    await expectNotified('records', () => saveSetting(own, 'a', 1));
+    await expectNotified('records', () => saveSetting(other, 'a', 2));
+    await expectNotified('tokens', () => other.addToken(token('t')));
+    await expectNotified('keys', () =>
+      other.addKey({ id: 'k', purpose: 'p', bytes: Buffer.alloc(1), createdMs: 1 }),
+    );
+    await expectNotified('labels', () => other.clearLabels('nobody', auditEvent('t')));
+    await expectNotified('audit', () => saveRecords(other, [toolChange('t', 1, { event: auditEvent('t') })]));
     endListening();
-    heard.clear();
+    notified.clear();
     await saveSetting(other, 'a', 3);
     await saveSetting(own, 'a', 4);
     await new Promise((resolve) => setTimeout(resolve, 600));
-    expect([...heard]).toEqual([]);
+    expect([...notified]).toEqual([]);
   });
 
   it('finishes pending requests before it closes, and refuses later ones', async () => {
@@ -258,7 +260,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     );
   });
 
-  it('refuses a schema of a newer Assay, and leaves it unchanged', async () => {
+  it('refuses the schema of a newer version of Assay, and leaves it unchanged', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     valueOf(await saveSetting(store, 'a', 1));

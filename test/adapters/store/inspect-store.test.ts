@@ -3,7 +3,7 @@ import { inspectStore } from '../../../src/adapters/store/inspect-store.ts';
 import { contentOf, DATABASES, openAt } from '../../support/stores.ts';
 
 describe.each(DATABASES)('a store in %s', (name, newPlace) => {
-  it('is found intact while it is open and afterwards, and is left unchanged', async () => {
+  it('is reported intact while it is open and afterwards, and is left unchanged', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     expect(await inspectStore(place)).toMatchObject({ is: 'whole' });
@@ -13,9 +13,9 @@ describe.each(DATABASES)('a store in %s', (name, newPlace) => {
     expect(await contentOf(place)).toEqual(before);
   });
 
-  it('is not created by looking for it', async () => {
+  it('is not created by its inspection', async () => {
     const place = await newPlace();
-    // An empty database is one; that it has no tables yet is nothing wrong.
+    // An empty PostgreSQL database counts as intact, although it has no tables yet.
     expect(await inspectStore(place)).toMatchObject({ is: name === 'SQLite' ? 'absent' : 'whole' });
     expect(await inspectStore(place)).toMatchObject({ is: name === 'SQLite' ? 'absent' : 'whole' });
   });

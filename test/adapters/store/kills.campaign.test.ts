@@ -10,12 +10,12 @@ vi.setConfig({ testTimeout: 900_000 });
 
 const KILLS = rounds({ short: 4, long: 200 });
 const CRASHES = rounds({ short: 2, long: 5 });
-/** Databases in use concurrently: about as many as there are processors. */
+/** Databases in use concurrently: about one per processor. */
 const LANES = 2;
 /** ASSAY_TEST_SEED repeats the waits of an earlier run. */
 const seed = Number(process.env['ASSAY_TEST_SEED'] ?? Date.now() % 2 ** 31);
 
-/** Everything acknowledged so far, over all lives of the writing process. */
+/** Everything acknowledged so far, across all runs of the writer process. */
 interface Acknowledged {
   written: number;
   set: number;
@@ -23,7 +23,7 @@ interface Acknowledged {
 }
 
 describe.each(DATABASES)('a store in %s', (database, newPlace) => {
-  it(`loses nothing acknowledged in ${KILLS} kills during writes, and has nothing half-written`, async () => {
+  it(`loses no acknowledged write in ${KILLS} kills, and contains no partial ones`, async () => {
     console.log(`kills of ${database}: seed ${seed}`);
     const lanes = Array.from({ length: LANES }, async (_, lane) => {
       const chance = chanceOf(seed + lane);
@@ -33,18 +33,18 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
       return checkLast(place, acknowledged);
     });
     const written = await Promise.all(lanes);
-    // Otherwise nothing was tried here.
+    // Otherwise nothing was tested.
     expect(written.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
   });
 });
 
 describe.skipIf(GIVEN_URL !== undefined)('a store on a PostgreSQL server that is killed', () => {
-  it('refuses meanwhile, recovers by itself, and has everything that it acknowledged', async () => {
+  it('refuses requests meanwhile, then recovers and contains every acknowledged write', async () => {
     const server = await mortalPostgres();
     const place = { home: '', databaseUrl: await server.newDatabase() };
     const store = await openAt(place);
-    let told = 0;
-    store.onChange((parts) => (told += parts.length > 5 ? 1 : 0));
+    let fullNotices = 0;
+    store.onChange((parts) => (fullNotices += parts.length > 5 ? 1 : 0));
     const acknowledged: number[] = [];
     const refusals = new Set<string>();
     const writes = new AbortController();
@@ -56,14 +56,18 @@ describe.skipIf(GIVEN_URL !== undefined)('a store on a PostgreSQL server that is
       }
     })();
     for (let crash = 0; crash < CRASHES; crash++) {
-      await until('all is told after the connection stands', () => (told > crash ? true : undefined), 20_000);
+      await until(
+        'all is told after the connection stands',
+        () => (fullNotices > crash ? true : undefined),
+        20_000,
+      );
       const before = acknowledged.length;
       await until('it writes', () => (acknowledged.length > before + 20 ? true : undefined));
       await server.crash();
       await sleep(100);
       await server.restart();
     }
-    await until('all is told after the last crash', () => (told > CRASHES ? true : undefined), 20_000);
+    await until('all is told after the last crash', () => (fullNotices > CRASHES ? true : undefined), 20_000);
     const before = acknowledged.length;
     await until('it writes again', () => (acknowledged.length > before + 20 ? true : undefined));
     writes.abort();
@@ -75,14 +79,14 @@ describe.skipIf(GIVEN_URL !== undefined)('a store on a PostgreSQL server that is
 });
 
 /**
- * One life of a writer: it prints what it found, which must contain everything acknowledged before, and is killed.
+ * Runs the writer and kills it. It prints what it found, which must contain everything acknowledged before.
  */
 async function killOnce(place: StorePlace, acknowledged: Acknowledged, chance: () => number): Promise<void> {
   const writer = startProcess(place, 'write');
-  // Some die while they open the store, most while they write.
+  // Kill some while they open the store, most while they write.
   if (chance() < 0.1) await sleep(chance() * 300);
   else {
-    // However busy the machine is, something was written by then.
+    // Wait for the first write, however busy the machine is.
     const hasWritten = (): boolean => writer.lines().some((line) => line.includes('"token"'));
     await until('it has written', () => (hasWritten() ? true : undefined), 60_000);
     await sleep(chance() * 50);
@@ -104,7 +108,7 @@ function acknowledge(what: string, round: number, acknowledged: Acknowledged): v
 function checkState(state: State, acknowledged: Acknowledged): void {
   const there = new Set(state.tokens);
   expect([...acknowledged.tokens].filter((round) => !there.has(round))).toEqual([]);
-  // A pending write may be there, completely.
+  // A pending write may have been completed.
   expect(state.written).toBeGreaterThanOrEqual(acknowledged.written);
   expect(state.set).toBeGreaterThanOrEqual(acknowledged.set);
 }

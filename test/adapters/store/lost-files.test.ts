@@ -53,7 +53,7 @@ describe('the file of an open store', () => {
       },
     ],
     [
-      'moved with its folder, as one that is unmounted',
+      'moved with its folder, as if unmounted',
       'gone',
       (path) => {
         renameSync(dirname(path), `${dirname(path)}.moved`);
@@ -63,7 +63,7 @@ describe('the file of an open store', () => {
   ];
 
   it.each(TAKEN_AWAY)(
-    'refuses writes when it is %s, says so once, and creates no new one',
+    'is not recreated when it is %s: writes are refused, which is logged once',
     async (_, what, take) => {
       const { home, path, store, lines } = await opened();
       take(path);
@@ -77,7 +77,7 @@ describe('the file of an open store', () => {
     },
   );
 
-  it('is not reopened by a suspended thread when it is gone, until the same file comes back', async () => {
+  it('is not reopened by a suspended thread while it is missing, until the same file is back', async () => {
     const { home, path, store, lines } = await opened(RESTS_SOON);
     store.onChange(() => undefined);
     await until('it rests', () => (existsSync(`${path}-wal`) ? undefined : true), scaledMs(30_000));
@@ -98,7 +98,7 @@ describe('the file of an open store', () => {
     expect(lines.filter((line) => line.startsWith('store:'))).toHaveLength(2);
   });
 
-  it('accepts writes again when it is moved and moved back while open', async () => {
+  it('accepts writes again after it was moved away and back while open', async () => {
     const { home, path, store } = await opened();
     renameSync(path, `${path}.moved`);
     await isRefused(store, 'gone');
@@ -110,10 +110,10 @@ describe('the file of an open store', () => {
   });
 
   it.each(['-wal', '-shm'])(
-    'loses nothing acknowledged when its %s is deleted, and accepts the next write',
+    'loses no acknowledged write when its %s is deleted, and recovers after one refusal',
     async (end) => {
       const { home, path, store } = await opened();
-      // So that the store has seen its logs.
+      // After this, the store knows its log files.
       valueOf(await saveSetting(store, 'second', 2));
       rmSync(`${path}${end}`);
       await isRefused(store, 'log');

@@ -5,14 +5,14 @@ import { newDatabase, rowsOf } from '../../support/postgres.ts';
 import { openAt } from '../../support/stores.ts';
 import { saveSetting, tryStore, valueOf } from '../../support/store-values.ts';
 
-/** Cuts the connections of the store to this database, and returns the number of cut ones. */
+/** Terminates the connections of stores to this database, and returns one row for each. */
 const CUT = `
   select pg_terminate_backend(pid) from pg_stat_activity
   where application_name = 'assay' and datname = current_database()`;
 const SECRET = 'a-secret-of-the-operator';
 
 describe('a store in PostgreSQL', () => {
-  it('keeps its tables in the first schema of the search path, under its own names', async () => {
+  it('keeps its prefixed tables in the first schema of the search path', async () => {
     const url = new URL(await newDatabase());
     await rowsOf(url.href, 'create schema own');
     url.searchParams.set('options', '-c search_path=own,public');
@@ -25,43 +25,42 @@ describe('a store in PostgreSQL', () => {
     expect(names).toEqual([{ schemaname: 'own' }]);
   });
 
-  const unusable: readonly (readonly [what: string, url: string, told: RegExp])[] = [
+  const unusable: readonly (readonly [what: string, url: string, expected: RegExp])[] = [
     [
       'a port where nothing listens',
       `postgres://me:${SECRET}@127.0.0.1:1/assay`,
       /127\.0\.0\.1:1\/assay.*nothing listens/,
     ],
-    [
-      'a host that is not known',
-      `postgresql://me:${SECRET}@nowhere.invalid/assay`,
-      /nowhere\.invalid\/assay.*host/,
-    ],
-    ['a port that is none', `postgres://me:${SECRET}@127.0.0.1:99999/assay`, /ASSAY_DATABASE_URL/],
+    ['an unknown host', `postgresql://me:${SECRET}@nowhere.invalid/assay`, /nowhere\.invalid\/assay.*host/],
+    ['an invalid port', `postgres://me:${SECRET}@127.0.0.1:99999/assay`, /ASSAY_DATABASE_URL/],
     ['another kind of database', `mysql://me:${SECRET}@127.0.0.1/assay`, /ASSAY_DATABASE_URL.*postgres:\/\//],
     ['a password with a bare %', `postgres://me:${SECRET}%x@127.0.0.1/assay`, /ASSAY_DATABASE_URL.*%25/],
-    ['no URL', `postgres://[${SECRET}`, /ASSAY_DATABASE_URL/],
+    ['an invalid URL', `postgres://[${SECRET}`, /ASSAY_DATABASE_URL/],
   ];
-  it.each(unusable)('is refused for %s, without revealing the password', async (_what, databaseUrl, told) => {
-    const opened = await tryStore({ home: '', databaseUrl });
-    if (opened.ok) throw new Error('it was opened');
-    const sentence = sentenceOf(opened.error);
-    expect(sentence).toMatch(told);
-    expect(sentence).not.toContain(SECRET);
-  });
+  it.each(unusable)(
+    'is refused for %s, without revealing the password',
+    async (_what, databaseUrl, expected) => {
+      const opened = await tryStore({ home: '', databaseUrl });
+      if (opened.ok) throw new Error('it was opened');
+      const sentence = sentenceOf(opened.error);
+      expect(sentence).toMatch(expected);
+      expect(sentence).not.toContain(SECRET);
+    },
+  );
 
   it('is refused for a wrong password and for a missing database', async () => {
     const url = new URL(await newDatabase());
     const nameless = new URL(url);
     nameless.pathname = '/assay_no_such_database';
     url.password = SECRET;
-    for (const [databaseUrl, told] of [
+    for (const [databaseUrl, expected] of [
       [url.href, /does not accept/],
       [nameless.href, /the database does not exist/],
     ] as const) {
       const opened = await tryStore({ home: '', databaseUrl });
       expect(opened).toEqual({
         ok: false,
-        error: { code: 'STORE_UNAVAILABLE', reason: expect.stringMatching(told) },
+        error: { code: 'STORE_UNAVAILABLE', reason: expect.stringMatching(expected) },
       });
       expect(JSON.stringify(opened)).not.toContain(SECRET);
     }

@@ -5,7 +5,7 @@ import { DATABASES, openAt, startProcess, type StoreProcess } from '../../suppor
 import { saveRecords, toolset, toolsetChange, valueOf } from '../../support/store-values.ts';
 
 const WRITES = 200;
-/** As many as take the notes of both processes, at 50 each. */
+/** Enough for the notes of both processes, at 50 per tool. */
 const TOOLS = 8;
 
 describe.each(DATABASES)('two processes on one store in %s', (_database, newPlace) => {
@@ -13,13 +13,13 @@ describe.each(DATABASES)('two processes on one store in %s', (_database, newPlac
     const place = await newPlace();
     const parts: readonly StorePart[] = ['records', 'tokens'];
     const processes = parts.map((part) => startProcess(place, 'interleave', part, String(WRITES)));
-    await Promise.all(processes.map((one, at) => says(one, 'ready', parts[at]!)));
+    await Promise.all(processes.map((one, at) => untilPrinted(one, 'ready', parts[at]!)));
     for (const { child } of processes) child.stdin?.write('go\n');
-    await Promise.all(processes.map((one, at) => says(one, 'done', parts[at]!)));
+    await Promise.all(processes.map((one, at) => untilPrinted(one, 'done', parts[at]!)));
     const store = await openAt(place);
     expect(valueOf(await store.settings()).size).toBe(WRITES);
     expect(valueOf(await store.tokens())).toHaveLength(WRITES);
-    for (const one of processes) for (const part of parts) await says(one, 'heard', part);
+    for (const one of processes) for (const part of parts) await untilPrinted(one, 'heard', part);
     for (const { child } of processes) child.stdin?.end();
     expect(await Promise.all(processes.map(({ ended }) => ended))).toEqual([0, 0]);
   });
@@ -31,7 +31,7 @@ describe.each(DATABASES)('two processes on one store in %s', (_database, newPlac
     valueOf(await saveRecords(store, [toolsetChange(toolset('shared', { tools }))]));
     const authors = ['one', 'two'];
     const processes = authors.map((author) => startProcess(place, 'note', author, String(WRITES)));
-    await Promise.all(processes.map((one) => says(one, 'ready', true)));
+    await Promise.all(processes.map((one) => untilPrinted(one, 'ready', true)));
     for (const { child } of processes) child.stdin?.write('go\n');
     expect(await Promise.all(processes.map(({ ended }) => ended))).toEqual([0, 0]);
     const [shared] = valueOf(await store.records(0)).records;
@@ -39,13 +39,13 @@ describe.each(DATABASES)('two processes on one store in %s', (_database, newPlac
     const names = toolNotes?.flatMap(({ notes }) => notes.map(({ name }) => name));
     const written = authors.flatMap((author) => Array.from({ length: WRITES }, (_, at) => `${author}-${at}`));
     expect(names?.toSorted()).toEqual(written.toSorted());
-    // If no attempt came too late, there was no conflict to test.
+    // Without a late attempt there was no conflict to test.
     const late = processes.map((one) => Number(/"late","value":(\d+)/.exec(one.lines().join())?.[1]));
     expect(Math.max(...late)).toBeGreaterThan(0);
   });
 });
 
-async function says(one: StoreProcess, what: string, value: StorePart | true): Promise<void> {
+async function untilPrinted(one: StoreProcess, what: string, value: StorePart | true): Promise<void> {
   const line = JSON.stringify({ what, value });
   await until(
     () => `${line} among ${one.lines().join()}`,

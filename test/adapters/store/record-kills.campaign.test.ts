@@ -17,26 +17,26 @@ describe.each(DATABASES)('records and audit events in %s', (_, newPlace) => {
     const place = await newPlace();
     let done = 0;
     for (let kill = 0; kill < KILLS; kill++) {
-      // Some die while they open the store, most while they write.
-      const lives = chance.next() < 0.1 ? undefined : chance.below(30);
-      const acknowledged = await killOnce(place, lives, done);
+      // Kill some while they open the store, most while they write.
+      const delayMs = chance.next() < 0.1 ? undefined : chance.below(30);
+      const acknowledged = await killOnce(place, delayMs, done);
       const store = await openAt(place);
       done = await roundOf(store, acknowledged);
       await store.close();
     }
-    // Otherwise nothing was tried here.
+    // Otherwise nothing was tested.
     expect(done).toBeGreaterThan(0);
   });
 });
 
-/** One life, this many ms after the store is open; returns the last acknowledged round. */
-async function killOnce(place: StorePlace, livesMs: number | undefined, before: number): Promise<number> {
+/** Kills the writer this many ms after its first round, or while it starts; returns the last acknowledged round. */
+async function killOnce(place: StorePlace, delayMs: number | undefined, before: number): Promise<number> {
   const changing = startProcess(place, 'change');
-  if (livesMs === undefined) await sleep(150);
+  if (delayMs === undefined) await sleep(150);
   else {
-    // However busy the machine is, something was done by then.
+    // Wait for the first round, however busy the machine is.
     await until('it has done something', () => (changing.lines().length > 1 ? true : undefined), 60_000);
-    await sleep(livesMs);
+    await sleep(delayMs);
   }
   expect(await changing.kill()).toBeNull();
   const done = changing.lines().slice(1);
@@ -44,15 +44,15 @@ async function killOnce(place: StorePlace, livesMs: number | undefined, before: 
   return before + done.length;
 }
 
-/** Which round was the last one: the one that was acknowledged, or the next; each record is there with its audit event. */
+/** The last round: the acknowledged one, or the next. Each record must have its audit event. */
 async function roundOf(store: Store, acknowledged: number): Promise<number> {
   const events = valueOf(await store.auditEvents({ limit: 1_000_000, after: 0 }));
-  const told = events.map(({ id, target, after }) => ({ id: target.id, title: after, revision: id }));
+  const audited = events.map(({ id, target, after }) => ({ id: target.id, title: after, revision: id }));
   const round = events.length / AT_ONCE;
   expect([acknowledged, acknowledged + 1]).toContain(round);
-  expect(told).toEqual(toldUpTo(round));
-  // Here each change has an audit event, so both count alike.
-  const last = [...new Map(told.map((one) => [one.id, one])).values()];
+  expect(audited).toEqual(auditedUpTo(round));
+  // Each change here has an audit event, so revisions equal event ids.
+  const last = [...new Map(audited.map((one) => [one.id, one])).values()];
   const { records, revision } = valueOf(await store.records(0));
   expect(revision).toBe(events.length);
   expect(records.map((one) => ({ id: one.id, title: titleOf(one), revision: one.revision }))).toEqual(
@@ -65,7 +65,7 @@ function titleOf(record: StoredRecord): number | undefined {
   return record.kind === 'tool' && record.body !== undefined ? Number(record.body.title) : undefined;
 }
 
-function toldUpTo(rounds: number): readonly unknown[] {
+function auditedUpTo(rounds: number): readonly unknown[] {
   return Array.from({ length: rounds * AT_ONCE }, (_, at) => {
     const round = Math.floor(at / AT_ONCE) + 1;
     const id = `tool-${(round % 2) * AT_ONCE + (at % AT_ONCE)}`;

@@ -24,7 +24,7 @@ const ALL = [
   settingChange('limits.drainMs', 5).record,
 ];
 
-/** A home with a store and the file that a process left there. */
+/** A home with a store and the file that a process wrote there. */
 async function writtenHome(): Promise<string> {
   const home = tempDir();
   await (await openAt({ home, databaseUrl: undefined })).close();
@@ -38,21 +38,21 @@ const recalledIn = async (home: string, databaseUrl?: string): Promise<unknown> 
   (await openRecordsFile(home, databaseUrl)).recalled;
 
 describe('the records file', () => {
-  it('has what a first list needs: no settings, nothing removed, and only the equipped toolset', async () => {
+  it('contains what a first list needs: no settings, no removed records, only the equipped toolset', async () => {
     const home = await writtenHome();
     expect(await recalledIn(home)).toEqual(KEPT);
     expect(statSync(join(home, 'records.json')).mode & 0o777).toBe(0o600);
   });
 
-  it('reports that nothing was written if there is no store yet, and nothing for another store', async () => {
+  it('yields no records if there is no store yet, and undefined for another store', async () => {
     expect(await recalledIn(tempDir())).toEqual([]);
     expect(await recalledIn(await writtenHome(), 'postgres://db.example/assay')).toBeUndefined();
   });
 
   it.each([
-    ['cut', (text: string) => text.slice(0, 40)],
+    ['truncated', (text: string) => text.slice(0, 40)],
     ['empty', () => ''],
-    ['of another format', (text: string) => text.replace('"format":1', '"format":2')],
+    ['in another format', (text: string) => text.replace('"format":1', '"format":2')],
   ])('counts as absent if it is %s', async (_what, damage) => {
     const home = await writtenHome();
     const path = join(home, 'records.json');
@@ -60,7 +60,7 @@ describe('the records file', () => {
     expect(await recalledIn(home)).toBeUndefined();
   });
 
-  it('loses only the records in it that cannot be read', async () => {
+  it('loses only the records that cannot be read', async () => {
     const home = await writtenHome();
     const path = join(home, 'records.json');
     const text = readFileSync(path, 'utf8');

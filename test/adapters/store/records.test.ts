@@ -91,7 +91,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(valueOf(await store.auditEvents({ limit: 10 }))).toEqual([]);
   });
 
-  it('fit into a store created before they existed, whose content is kept', async () => {
+  it('can be added to a store that predates them, whose content is kept', async () => {
     const place = await newPlace();
     const old = await openAt(place);
     const key = { id: 'k', purpose: 'p', bytes: Buffer.from('kept'), createdMs: 1 };
@@ -108,7 +108,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(valueOf(await store.keys('p'))).toEqual([key]);
   });
 
-  it('of all kinds are returned as saved, also after reopening', async () => {
+  it('of all kinds are returned as saved, even after reopening', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const saved = await save(store, EACH);
@@ -118,7 +118,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(await newsOf(await openAt(place))).toEqual(expected);
   });
 
-  it('may have any id, and are the same only if both kind and id match', async () => {
+  it('may have any id, and are identified by kind and id', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const changes = ODD_NAMES.flatMap((id): readonly RevisedChange[] => [
@@ -135,7 +135,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect((await newsOf(again)).records).toEqual([...saved.filter((_, at) => at !== 13), ...gone]);
   });
 
-  it('change only in their current revision', async () => {
+  it('change only if the given revision is current', async () => {
     const store = await openAt(await newPlace());
     const [first] = await save(store, [toolChange('t', 'first')]);
     const [second] = await save(store, [toolChange('t', 'second', { former: first!.revision })]);
@@ -151,7 +151,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(await newsOf(store)).toEqual({ records: [second], unreadable: [], revision: second!.revision });
   });
 
-  it('that a commit only read must be in their current revision too', async () => {
+  it('that a commit depends on must have the expected revision, too', async () => {
     const store = await openAt(await newPlace());
     await save(store, [toolChange('seen', 1)]);
     const commit = (revision: number | undefined): ReturnType<Store['commit']> =>
@@ -165,7 +165,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(await commit(1)).toEqual({ ok: true, value: { revision: 2 } });
   });
 
-  it('all change, or none, together with their audit events and accepted definitions', async () => {
+  it('all change or none, together with their audit events and accepted definitions', async () => {
     const store = await openAt(await newPlace());
     const [there] = await save(store, [toolChange('there', 1, { accepted: accepted('there') })]);
     const changes = [
@@ -187,7 +187,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(valueOf(await store.auditEvents({ limit: 10 }))).toHaveLength(3);
   });
 
-  it('take one change each: the second of two concurrent changes of one record fails', async () => {
+  it('cannot change twice in one commit; an accepted definition can, and the later one wins', async () => {
     const store = await openAt(await newPlace());
     expect(valueOf(await saveRecords(store, [toolChange('t', 1), toolChange('t', 2)]))).toBeUndefined();
     expect(await newsOf(store)).toEqual({ records: [], unreadable: [], revision: 0 });
@@ -199,7 +199,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(valueOf(await store.accepted('t'))?.digest).toBe('second');
   });
 
-  it('since a revision are returned in the order of their changes, deletions included', async () => {
+  it('changed since a revision are returned in the order of their changes, including deletions', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const [a, b, c] = await save(store, [toolChange('a', 1), toolChange('b', 1), toolChange('c', 1)]);
@@ -208,7 +208,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(gone).toEqual([{ kind: 'tool', id: 'b', body: undefined, revision: 4 }]);
     const news = { unreadable: [], revision: 5 };
     expect(await newsOf(store)).toEqual({ ...news, records: [c, ...gone, ...changed] });
-    // A known record is not read again: it need not even be JSON.
+    // A known record is not read again, so it need not even be JSON.
     await rawRows(place, "update assay_records set body_json = '-' where revision <= 3");
     expect(await newsOf(store, 3)).toEqual({ ...news, records: [...gone, ...changed] });
     expect(await newsOf(store, 5)).toEqual({ ...news, records: [] });
@@ -218,7 +218,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(await newsOf(store, 4)).toEqual({ unreadable: [], revision: 6, records: [...changed, ...back] });
   });
 
-  it('written by a newer Assay, or damaged, are distinguished, and affect no other record', async () => {
+  it('written by a newer Assay or damaged are reported as such, and affect no other record', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const saved = await save(
@@ -244,7 +244,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     });
   });
 
-  it('are read as a snapshot, whatever another process does meanwhile', async () => {
+  it('are read as a snapshot, even while another store writes', async () => {
     const place = await newPlace();
     const [own, other] = [await openAt(place), await openAt(place)];
     const writing = new AbortController();
@@ -313,7 +313,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(await other.ended).toBe(0);
   });
 
-  it('can be read by the ten thousand, and 500 of them changed at once with audit events', async () => {
+  it('can be read 10,000 at once, and 500 changed at once with audit events', async () => {
     const store = await openAt(await newPlace());
     const ids = Array.from({ length: 10_000 }, (_, at) => `tool-${at}`);
     const startMs = performance.now();
@@ -330,7 +330,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
       );
     const from = performance.now();
     await save(store, changes);
-    // Some tens of ms; one statement a record would take seconds. A busy machine is slow in both.
+    // Takes some tens of ms; one statement per record would take seconds. A busy machine slows both down.
     expect(performance.now() - from).toBeLessThan(Math.max(1_000, allMs));
     expect((await newsOf(store, 10_000)).records).toHaveLength(500);
     expect(valueOf(await store.auditEvents({ limit: 1_000 }))).toHaveLength(500);
@@ -338,7 +338,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
 });
 
 describe.each(DATABASES)('the accepted definitions of a store in %s', (_database, newPlace) => {
-  it('are the first ones that anybody saw', async () => {
+  it('are the first ones seen', async () => {
     const store = await openAt(await newPlace());
     const [a, b] = [accepted('a'), accepted('b')];
     expect(valueOf(await store.acceptFirst([a]))).toEqual(new Map([['a', a.digest]]));
@@ -408,7 +408,7 @@ function stepsIn({ records }: RecordNews, id: string): readonly string[] {
   return found?.kind === 'tool' && found.body?.title ? found.body.title.split(' ') : [];
 }
 
-/** Adds steps to its own record and a shared one, both at once; returns the number of conflicts. */
+/** Adds steps to its own record and a shared one, in one commit; returns the number of conflicts. */
 async function addSteps(store: Store, who: string, count: number): Promise<number> {
   let late = 0;
   for (let step = 0; step < count;) {
@@ -424,7 +424,7 @@ async function addSteps(store: Store, who: string, count: number): Promise<numbe
   return late;
 }
 
-/** How many there are when none came for a while. */
+/** Waits until the list stops growing; returns its length. */
 async function settled(list: () => readonly string[]): Promise<number> {
   return until('it is quiet', async () => {
     const before = list().length;

@@ -44,7 +44,7 @@ function fileOf(place: StorePlace): string {
   return join(place.home, 'assay.db');
 }
 
-/** A store with something in it, closed. */
+/** A closed store with some records. */
 async function written(): Promise<StorePlace> {
   const place = newPlace();
   const store = await openAt(place);
@@ -55,7 +55,7 @@ async function written(): Promise<StorePlace> {
 }
 
 describe('the file of a store', () => {
-  it('is accessible to its user only, as is its folder', async () => {
+  it('is accessible only to its user, as is its folder', async () => {
     const place = newPlace();
     const store = await openAt(place);
     valueOf(await saveSetting(store, 'a', 1));
@@ -68,7 +68,7 @@ describe('the file of a store', () => {
     expect(statSync(fileOf(place)).mode & 0o777).toBe(0o600);
   });
 
-  it('uses a write-ahead log, and syncs each write to disk', async () => {
+  it('uses a write-ahead log', async () => {
     const place = newPlace();
     await openAt(place);
     expect(await rawRows(place, 'pragma journal_mode')).toEqual([{ journal_mode: 'wal' }]);
@@ -77,14 +77,14 @@ describe('the file of a store', () => {
 
 describe('a damaged file', () => {
   const damages: readonly (readonly [string, (path: string) => void])[] = [
-    ['is no database', (path) => writeFileSync(path, 'Dear diary, this is no database at all.')],
+    ['is not a database', (path) => writeFileSync(path, 'Dear diary, this is no database at all.')],
     ['is shorter than a header', (path) => writeFileSync(path, 'x')],
     [
       'begins with zeros',
       (path) => writeFileSync(path, Buffer.concat([Buffer.alloc(4096), readFileSync(path).subarray(4096)])),
     ],
-    ['lacks its end', (path) => truncateSync(path, statSync(path).size - 3 * 4096)],
-    ['has a page of noise', (path) => writeFileSync(path, noisy(readFileSync(path)))],
+    ['is truncated', (path) => truncateSync(path, statSync(path).size - 3 * 4096)],
+    ['has overwritten pages', (path) => writeFileSync(path, noisy(readFileSync(path)))],
   ];
   it.each(damages)(
     'that %s is kept under another name, and the next start begins with an empty store',
@@ -139,7 +139,7 @@ describe('an unusable store', () => {
   });
 
   it.skipIf(IS_ROOT)(
-    'is left unchanged if its file may not be read (permissions do not bind root)',
+    'is left unchanged if its file is not readable (not for root, who may read everything)',
     async () => {
       const place = await written();
       chmodSync(fileOf(place), 0o000);
@@ -149,7 +149,7 @@ describe('an unusable store', () => {
   );
 
   it.skipIf(IS_ROOT)(
-    'is left unchanged if its folder may not be written (permissions do not bind root)',
+    'is left unchanged if its folder is not writable (not for root, who may write everywhere)',
     async () => {
       const place = await written();
       chmodSync(place.home, 0o500);
@@ -162,7 +162,7 @@ describe('an unusable store', () => {
 
   const disk = smallDisk();
   it.skipIf(disk === undefined)(
-    'says that the disk is full, has nothing half-written, and recovers once there is room (needs to mount one)',
+    'reports a full disk, has no partial writes, and recovers once there is room (needs to mount one)',
     async () => {
       const place = { home: disk ?? '', databaseUrl: undefined };
       const store = await openAt(place);
@@ -206,7 +206,7 @@ describe.concurrent('a lock held by another process', () => {
     clearInterval(ticks);
     expect(saved).toEqual({ ok: true, value: true });
     expect(performance.now() - startMs).toBeGreaterThan(2_000);
-    // Waiting for the lock would be 3 s.
+    // Waiting for the lock on this thread would take 3 s.
     expect(longestMs).toBeLessThan(2_000);
     await other.ended;
   });
@@ -253,14 +253,14 @@ describe('a store whose files disappear while it is opened', () => {
 });
 
 describe('a store thread that exits by itself', () => {
-  it('loses the pending requests, and is restarted by the next one', async () => {
+  it('fails pending requests, and is restarted by the next one', async () => {
     const threads = new Set<Worker>();
     channel('worker_threads').subscribe((message) => threads.add((message as { worker: Worker }).worker));
     const place = newPlace();
     const store = await openAt(place);
     expect(threads.size).toBe(1);
-    const heard = new Set<StorePart>();
-    store.onChange((parts) => parts.forEach((part) => heard.add(part)));
+    const notified = new Set<StorePart>();
+    store.onChange((parts) => parts.forEach((part) => notified.add(part)));
     valueOf(await saveSetting(store, 'a', 1));
     const ended = [...threads][0]!.terminate();
     expect(await saveSetting(store, 'a', 2)).toEqual({
@@ -269,10 +269,12 @@ describe('a store thread that exits by itself', () => {
     });
     await ended;
     expect(valueOf(await store.settings()).get('a')).toBe(1);
-    await until('it listens again', () => (heard.size === Object.keys(ALL_PARTS).length ? true : undefined));
-    heard.clear();
+    await until('it listens again', () =>
+      notified.size === Object.keys(ALL_PARTS).length ? true : undefined,
+    );
+    notified.clear();
     const other = await openAt(place);
     valueOf(await saveSetting(other, 'a', 3));
-    await until('it hears again', () => (heard.has('records') ? true : undefined));
+    await until('it hears again', () => (notified.has('records') ? true : undefined));
   });
 });

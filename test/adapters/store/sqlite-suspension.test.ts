@@ -11,11 +11,11 @@ import { tempDir } from '../../support/paths.ts';
 import { contentOf, openAt, rawRows, startProcess, type StoreProcess } from '../../support/stores.ts';
 import { RESTS_SOON, saveSetting, type StorePlace, token, valueOf } from '../../support/store-values.ts';
 
-/** Long enough to go to rest, also after a write, on a machine that is busy. */
+/** Long enough for a thread to suspend, also after a write and on a busy machine. */
 const REST_MS = 30_000;
 const { idleMs: IDLE_MS } = RESTS_SOON;
 
-/** The worker threads of this process, from now on. */
+/** The worker threads that this process starts from now on. */
 class Threads {
   started = 0;
   readonly #alive = new Set<Worker>();
@@ -62,7 +62,7 @@ describe('an idle store thread', () => {
     valueOf(await saveSetting(store, 'a', 1));
     await threads.rest();
     expect(readdirSync(place.home)).toEqual(['assay.db']);
-    // Created in the order of the requests, although the first one has to start a thread.
+    // Answered in the order of the requests, although the first one has to start a thread.
     const calls = [
       saveSetting(store, 'a', 2),
       store.settings(),
@@ -78,7 +78,7 @@ describe('an idle store thread', () => {
     expect(threads.started).toBe(2);
   });
 
-  it('reports changes by other processes while suspended, exactly those, and once', async () => {
+  it('reports exactly the changes by other processes while suspended, each once', async () => {
     const { place, store, threads, heard } = await listen();
     valueOf(await store.addToken(token('t')));
     valueOf(await saveSetting(store, 'a', 1));
@@ -96,13 +96,13 @@ describe('an idle store thread', () => {
     await until('it is told of what a call saw first', () => (heard.length > 0 ? true : undefined));
   });
 
-  it('reports nothing for its own suspension, or if nothing changed', async () => {
+  it('reports nothing when it suspends, or if nothing changed', async () => {
     const { store, threads, heard } = await listen();
     valueOf(await saveSetting(store, 'a', 1));
     await until('it is told', () => (heard.length > 0 ? true : undefined));
     heard.length = 0;
     await threads.rest();
-    // Several looks at the files.
+    // Long enough for several checks of the files.
     await sleep(1_000);
     expect(threads.started).toBe(1);
     valueOf(await store.settings());
@@ -110,7 +110,7 @@ describe('an idle store thread', () => {
     expect([heard, threads.started]).toEqual([[], 2]);
   });
 
-  it('can be closed at any moment of suspending', async () => {
+  it('can be closed at any moment while it suspends', async () => {
     const moments = Array.from({ length: 12 }, async (_, at) => {
       const place = { home: tempDir(), databaseUrl: undefined };
       const store = await openAt(place, undefined, RESTS_SOON);
@@ -154,7 +154,7 @@ describe('a file that cannot be reopened after a suspension', () => {
     if (refused.ok || refused.error.code !== 'STORE_DAMAGED') throw new Error(JSON.stringify(refused));
     const { keptAs } = refused.error;
     expect(readFileSync(keptAs)).toEqual(damaged);
-    // Longer than a thread that was lost takes to come back.
+    // Longer than the delay before a lost thread restarts.
     await sleep(2_500);
     expect(await saveSetting(store, 'a', 1)).toEqual(refused);
     expect(await store.tokens()).toEqual(refused);
@@ -182,7 +182,7 @@ describe('a file that cannot be reopened after a suspension', () => {
     expect([heard, log.errors.length, threads.started]).toEqual([[], 1, 2]);
   });
 
-  it('is reported once and retried if something else has taken its place', async () => {
+  it('is reported once and retried if it was replaced', async () => {
     const log = errorsOnly();
     const { place, store, threads, heard } = await listen(log);
     valueOf(await store.addToken(token('t')));
@@ -206,7 +206,7 @@ describe('a file that cannot be reopened after a suspension', () => {
 });
 
 describe('two idle processes on one home', () => {
-  it('do not wake each other, and are notified by a third one', async () => {
+  it('do not wake each other, and are notified of changes by a third one', async () => {
     const place = { home: tempDir(), databaseUrl: undefined };
     const idle = [startProcess(place, 'idle'), startProcess(place, 'idle')];
     for (const one of idle) await until('it is ready', () => (one.lines().length > 1 ? true : undefined));

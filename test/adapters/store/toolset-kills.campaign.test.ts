@@ -23,7 +23,7 @@ interface Equipment {
 }
 
 describe.each(DATABASES)('toolsets in %s', (_, newPlace) => {
-  it(`are as before or after a step in each of ${KILLS} kills between them`, async () => {
+  it(`are in the state before or after a step after each of ${KILLS} kills`, async () => {
     const chance = seeded('kills between equippings');
     const place = await newPlace();
     const store = await openAt(place);
@@ -36,9 +36,9 @@ describe.each(DATABASES)('toolsets in %s', (_, newPlace) => {
     await store.close();
     let done = 0;
     for (let kill = 0; kill < KILLS; kill++) {
-      // Some die while they open the store, most between two steps.
-      const lives = chance.next() < 0.1 ? undefined : chance.below(30);
-      done = await killOnce(place, lives, done);
+      // Kill some while they open the store, most between two steps.
+      const delayMs = chance.next() < 0.1 ? undefined : chance.below(30);
+      done = await killOnce(place, delayMs, done);
     }
     const again = await openAt(place);
     const records = await recordsIn(again);
@@ -47,19 +47,19 @@ describe.each(DATABASES)('toolsets in %s', (_, newPlace) => {
     const body = found?.kind === 'equipped' ? found.body : undefined;
     const { toolset: equipped, equippings } = body ?? { equippings: 0 };
     stepOf({ names, ...(equipped !== undefined && { equipped }), equippings }, done);
-    // Otherwise nothing was tried here.
+    // Otherwise nothing was tested.
     expect(done).toBeGreaterThan(0);
   });
 });
 
-/** One life, this many ms after the store is open; returns the last step known to be done. */
-async function killOnce(place: StorePlace, livesMs: number | undefined, before: number): Promise<number> {
+/** Kills the writer this many ms after its first step, or while it starts; returns the last step known to be done. */
+async function killOnce(place: StorePlace, delayMs: number | undefined, before: number): Promise<number> {
   const equipping = startProcess(place, 'equip');
-  if (livesMs === undefined) await sleep(150);
+  if (delayMs === undefined) await sleep(150);
   else {
-    // However busy the machine is, something was done by then.
+    // Wait for the first step, however busy the machine is.
     await until('it has done something', () => (equipping.lines().length > 1 ? true : undefined), 60_000);
-    await sleep(livesMs);
+    await sleep(delayMs);
   }
   expect(await equipping.kill()).toBeNull();
   let done = before;
@@ -78,7 +78,7 @@ function stepOf(found: Equipment, acknowledged: number): number {
   return acknowledged + (possible[0]?.equipped === found.equipped ? 0 : 1);
 }
 
-/** Each round equips the other toolset, and then renames it by the number of the round. */
+/** Each round equips the other toolset, and then renames it after the number of the round. */
 function equipmentAfter(steps: number): Equipment {
   const round = Math.ceil(steps / 2);
   const turns = ['even', 'odd'] as const;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { limitedLog } from '../../../src/adapters/telemetry/limited-log.ts';
 import type { Log } from '../../../src/gateway/ports/log.ts';
 
-/** Two lines a second, and so twenty at once; the clock and the timer are moved by hand. */
+/** A limit of two lines per second with bursts of twenty; the test moves the clock and the timer. */
 function opened() {
   const lines: (readonly [message: string, fields: unknown])[] = [];
   const take = (message: string, fields: unknown): number => lines.push([message, fields]);
@@ -25,7 +25,7 @@ function opened() {
   return { limited, flood, pass, taken, due };
 }
 
-const leftOut = (server: string, lines: number): unknown => [
+const droppedLines = (server: string, lines: number): unknown => [
   'lines of a server were dropped from the log: it writes too many',
   { server, lines, maxPerSecond: 2 },
 ];
@@ -37,11 +37,11 @@ describe('the log of events caused by servers', () => {
     expect(taken()).toHaveLength(20);
     expect(due).toHaveLength(1);
     pass(1_000);
-    expect(taken()).toEqual([leftOut('loud', 1_000)]);
+    expect(taken()).toEqual([droppedLines('loud', 1_000)]);
     flood(5, 'loud');
     expect(taken()).toHaveLength(2);
     pass(1_000);
-    expect(taken()).toEqual([leftOut('loud', 3)]);
+    expect(taken()).toEqual([droppedLines('loud', 3)]);
     pass(1_000);
     expect(taken()).toEqual([]);
   });
@@ -53,7 +53,7 @@ describe('the log of events caused by servers', () => {
     expect(taken()).toEqual([]);
   });
 
-  it("gives no server the share of another, or of Assay's own messages", () => {
+  it("does not let a server use up the share of another or of Assay's own messages", () => {
     const { limited, flood, taken } = opened();
     flood(100, 'loud');
     taken();
@@ -74,7 +74,7 @@ describe('the log of events caused by servers', () => {
     expect(other.taken()).toHaveLength(1);
   });
 
-  it('accepts more again after a silence, and at most a burst after a long one', () => {
+  it('accepts more again after a pause, and at most a burst after a long one', () => {
     const { flood, pass, taken } = opened();
     flood(20, 'loud');
     pass(10_000);

@@ -26,7 +26,7 @@ describe('the fields of a log line', () => {
       'apikey',
     ],
     ...['X-Api-Key', 'privateKey', 'credentials', 'jwt', 'secretKey'],
-  ])('hide everything under the key %s, however deep', (key) => {
+  ])('hide everything under the key %s, at any depth', (key) => {
     expect(maskedFields({ a: [{ [key]: 'x' }], [key]: { nested: 'x' } }, same)).toEqual({
       a: [{ [key]: '[masked]' }],
       [key]: '[masked]',
@@ -47,7 +47,7 @@ describe('the fields of a log line', () => {
     expect(maskedFields({ [key]: 'x' }, same)).toEqual({ [key]: 'x' }),
   );
 
-  it('keep non-text values: absent, null, false, zero and empty differ', () => {
+  it('keep values other than text, and distinguish absent, null, false, zero and empty', () => {
     const fields = { a: undefined, b: null, c: false, d: 0, e: '', f: [], g: {}, token: null, secret: false };
     expect(maskedFields(fields, same)).toStrictEqual(fields);
   });
@@ -65,7 +65,7 @@ describe('the fields of a log line', () => {
     });
   });
 
-  it('are cut at a maximum depth, also if they are circular', () => {
+  it('are cut at a maximum depth, even if they are circular', () => {
     const ring: { again?: unknown } = {};
     ring.again = ring;
     expect(JSON.stringify(maskedFields({ ring }, same))).toContain('[too deep]');

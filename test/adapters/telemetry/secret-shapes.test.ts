@@ -7,7 +7,7 @@ function check(text: string, expected: string): void {
 
 const A40 = 'a1B2c3D4e5'.repeat(4);
 
-describe('what looks like a credential', () => {
+describe('text that looks like a credential', () => {
   it.each([
     [`Authorization: Bearer ${A40}`, 'Authorization: Bearer [masked]'],
     ['bearer xyz', 'bearer [masked]'],
@@ -42,7 +42,7 @@ describe('what looks like a credential', () => {
     'the token was not accepted; the password is wrong',
     'eyJ is how they begin',
     '2026-11-20T16:00:00.000Z v24.21.0 /usr/lib/node_modules',
-  ])('is not masked: %s', (text) => check(text, text));
+  ])('is not masked if it only resembles one: %s', (text) => check(text, text));
 
   it('is found in linear time, whatever the text', () => {
     const parts = [

@@ -37,7 +37,7 @@ describe("a variable's value is secret", () => {
     expect(ofVariable('HOOK', `https://hooks.example.com/services/T0/${RANDOM}`)).toEqual([RANDOM]);
     expect(ofVariable('TOKEN_URL', 'https://example.com/oauth/token')).toEqual([]);
   });
-  it('if a scheme precedes it, also without the scheme', () => {
+  it('with and without a scheme that precedes it', () => {
     expect(ofVariable('AUTH', 'Bearer abcdefgh')).toEqual(['Bearer abcdefgh', 'abcdefgh']);
   });
 });
@@ -67,7 +67,7 @@ describe('an argument is secret', () => {
     expect(ofArguments('--api-key=not-random', '--root=/srv/somewhere')).toEqual(['not-random']);
     expect(ofArguments('--header', 'Authorization: Bearer abcdefgh')).toContain('abcdefgh');
   });
-  it('never, if it is a package or a folder', () => {
+  it('unless it is a package or a folder', () => {
     expect(ofArguments('-y', '@modelcontextprotocol/server-memory', '/home/me/notes')).toEqual([]);
   });
 });
@@ -85,7 +85,7 @@ describe('a server at a URL', () => {
       'hunter2hunter2',
     ]);
   });
-  it('has secrets in its query and path if their name or look implies it', () => {
+  it('has secrets in its query and path if their name or shape implies it', () => {
     expect(ofHttp(`http://a/mcp/${RANDOM}?key=hidden-query&page=long-enough`)).toEqual([
       'hidden-query',
       RANDOM,

@@ -19,11 +19,11 @@ describe('a known secret', () => {
 
   it.each([
     ['in JSON', JSON.stringify(KEY).slice(1, -1)],
-    ['in JSON that JSON quotes', JSON.stringify(JSON.stringify(KEY)).slice(3, -3)],
-    ['in JSON of ASCII alone', JSON.stringify(KEY).slice(1, -1).replace('ö', '\\u00f6')],
+    ['in JSON inside JSON', JSON.stringify(JSON.stringify(KEY)).slice(3, -3)],
+    ['in ASCII-only JSON', JSON.stringify(KEY).slice(1, -1).replace('ö', '\\u00f6')],
     ['in JSON with its slashes escaped', JSON.stringify(KEY).slice(1, -1).replace('/', '\\/')],
     ['in a URL', encodeURIComponent(KEY)],
-    ['in a URL in small letters', encodeURIComponent(KEY).toLowerCase()],
+    ['in a URL in lower case', encodeURIComponent(KEY).toLowerCase()],
     ['in a form', encodeURIComponent(KEY).replaceAll('%20', '+')],
   ])('is masked %s', (_where, form) => {
     check([KEY], `>${form}<`, '>[masked]<');
@@ -63,7 +63,7 @@ describe('a known secret', () => {
     check(['abcdefgh', 'ijklmnop'], 'abcdefghijklmnop!', '[masked]!');
   });
 
-  it('that was truncated by a quotation is masked as far as it goes', () => {
+  it('that was truncated in a quotation is masked up to where it ends', () => {
     check(['0123456789abcdefghij'], 'it said "0123456789abcde…', 'it said "[masked]…');
     check(['0123456789abcdefghij'], 'it said "0123456789"', 'it said "0123456789"');
   });

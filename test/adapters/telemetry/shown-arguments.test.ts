@@ -31,7 +31,7 @@ describe('arguments as shown to people', () => {
     expect(shown('{"note":"is hunter2"}').text).toBe('{"note":"is [masked]"}');
   });
 
-  it('say that they are shortened if they nest too deeply', () => {
+  it('are marked as shortened if they nest too deeply', () => {
     const whole = nested(20, '1');
     expect(shown(whole)).toEqual({ text: whole, isShortened: false });
     expect(shown(nested(20, '{"b":1}'))).toEqual({ text: nested(20, '"***"'), isShortened: true });
@@ -39,7 +39,7 @@ describe('arguments as shown to people', () => {
   });
 
   it.each(['{"a":1,"a":0.10000000000000000555}', '{"pass":"x"'])(
-    'are shown as text if readers would disagree: %s',
+    'are shown as text if JSON parsers would disagree: %s',
     (text) => {
       expect(shown(text)).toEqual({ text, isShortened: false });
     },

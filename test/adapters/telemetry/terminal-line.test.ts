@@ -11,7 +11,7 @@ it('a log entry is one line in a terminal: time, level, server, message, cause, 
   );
 });
 
-it('nothing in it can leave the line or control the terminal, and no text fills the screen', () => {
+it('a log entry cannot break its line, control the terminal or fill the screen', () => {
   const line = lineOf({ msg: 'a\n\u001b[2Jb', error: 'Error: x\n    at y\n    at z', files: ['\u202e'] });
   expect(line).toBe('03:04:05 info  a \\u001b[2Jb error="Error: x at y at z" files=["\\u202e"]\n');
   expect(lineOf({ msg: 'x'.repeat(100_000) }).length).toBeLessThan(1_100);

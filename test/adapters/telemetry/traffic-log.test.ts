@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RecentTraffic } from '../../../src/adapters/telemetry/traffic-log.ts';
 import type { Log } from '../../../src/gateway/ports/log.ts';
 
-/** The clock and the timer are moved by hand. */
+/** The test moves the clock and the timer. */
 function opened() {
   const lines: (readonly [message: string, fields: unknown])[] = [];
   const take = (message: string, fields: unknown): number => lines.push([message, fields]);
@@ -36,7 +36,7 @@ function opened() {
 const CLIENT = JSON.stringify({ name: 'claude-code', version: '1.2' });
 
 describe('the log of clients and calls', () => {
-  it('has a line for each, after the event', async () => {
+  it('has a line for each, written after the event', async () => {
     const { call, connect, taken } = opened();
     connect(CLIENT, false);
     call(CLIENT);
@@ -66,7 +66,7 @@ describe('the log of clients and calls', () => {
     expect(await taken()).toHaveLength(1);
   });
 
-  it('has a client without a handshake once in ten minutes, and each handshake', async () => {
+  it('has a line for each handshake, and one in ten minutes for a client without a handshake', async () => {
     const { connect, pass, taken } = opened();
     for (let count = 0; count < 5; count += 1) connect(CLIENT, true);
     expect(await taken()).toHaveLength(1);
@@ -77,16 +77,16 @@ describe('the log of clients and calls', () => {
     expect(await taken()).toHaveLength(3);
   });
 
-  it('says once that clients share a mode, when a second one connects', async () => {
+  it('warns once that clients share a mode, when a second one connects', async () => {
     const { connect, taken } = opened();
-    const said = async (): Promise<number> =>
+    const warnings = async (): Promise<number> =>
       (await taken()).filter(([message]) => message.includes('mode.scope')).length;
     connect(CLIENT, true, true);
     connect(CLIENT, false, true);
     connect('{"name":"elsewhere"}', true, false);
-    expect(await said()).toBe(0);
+    expect(await warnings()).toBe(0);
     connect('{"name":"cursor"}', true, true);
     connect('{"name":"zed"}', true, true);
-    expect(await said()).toBe(1);
+    expect(await warnings()).toBe(1);
   });
 });

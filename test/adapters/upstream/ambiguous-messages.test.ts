@@ -6,7 +6,7 @@ import { ownUpstreamRequest, type LinkEvents, type Reply } from '../../../src/ga
 import type { Log } from '../../../src/gateway/ports/log.ts';
 import { ownRequest } from '../../../src/protocol/message.ts';
 
-interface Talk {
+interface OpenConversation {
   readonly conversation: Conversation;
   readonly sent: string[];
   readonly warnings: unknown[];
@@ -14,8 +14,8 @@ interface Talk {
   readonly ended: Map<number, Result<Reply, Refusal>>;
 }
 
-/** A conversation with two pending calls, whose ids are 1 and 2. */
-function talk(): Talk {
+/** A conversation with two pending calls, whose ids are `FIRST` and the one after. */
+function openConversation(): OpenConversation {
   const [sent, warnings, ended] = [
     [] as string[],
     [] as unknown[],
@@ -42,11 +42,11 @@ function talk(): Talk {
   return { conversation, sent, warnings, ended };
 }
 
-async function heard(text: string): Promise<Talk> {
-  const talking = talk();
-  await talking.conversation.receive(Buffer.from(text));
+async function afterReceiving(text: string): Promise<OpenConversation> {
+  const opened = openConversation();
+  await opened.conversation.receive(Buffer.from(text));
   await new Promise((resolve) => setImmediate(resolve));
-  return talking;
+  return opened;
 }
 
 /** The id of a new conversation's first request. */
@@ -64,7 +64,7 @@ const FIRST = ((): number => {
   return id;
 })();
 
-describe('a server whose message different readers would read differently', () => {
+describe('a server message that different parsers would read differently', () => {
   it.for([
     [
       `{"jsonrpc":"2.0","id":${FIRST},"result":{"forged":1},"id":${FIRST + 1}}`,
@@ -78,8 +78,8 @@ describe('a server whose message different readers would read differently', () =
       `{"jsonrpc":"2.0","method":"notifications/message","params":{},"ID":${FIRST},"result":{}}`,
       'the member "ID" is read as "id"',
     ],
-  ] as const)('gets no answer if the id is ambiguous, which is logged: %s', async ([text, reason]) => {
-    const { ended, warnings, sent } = await heard(text);
+  ] as const)('is logged and not answered if its id is ambiguous: %s', async ([text, reason]) => {
+    const { ended, warnings, sent } = await afterReceiving(text);
     expect([ended.size, sent]).toEqual([0, []]);
     expect(warnings).toEqual([
       expect.objectContaining({ server: 's', reason: expect.stringContaining(reason) as string }),
@@ -97,8 +97,8 @@ describe('a server whose message different readers would read differently', () =
       'the member "requeſtState" is read as "requestState"',
     ],
     ['"result":{"_meta":{},"_META":{}}', 'the member "_META" is read as "_meta"'],
-  ] as const)('fails the call whose id it carries at once: %s', async ([members, reason]) => {
-    const { ended } = await heard(`{"jsonrpc":"2.0","id":${FIRST},${members}}`);
+  ] as const)('immediately fails the call whose id it carries: %s', async ([members, reason]) => {
+    const { ended } = await afterReceiving(`{"jsonrpc":"2.0","id":${FIRST},${members}}`);
     expect([...ended.keys()]).toEqual([FIRST]);
     const result = ended.get(FIRST);
     expect(result?.ok === false && result.error).toMatchObject({
@@ -110,8 +110,8 @@ describe('a server whose message different readers would read differently', () =
     );
   });
 
-  it('gets an error if it is a request, and ends no call of Assay with that id', async () => {
-    const { ended, sent } = await heard(
+  it('is answered with an error if it is a request, and ends no call of Assay with that id', async () => {
+    const { ended, sent } = await afterReceiving(
       `{"jsonrpc":"2.0","id":${FIRST},"method":"elicitation/create","params":{"mode":"form","Mode":"url"}}`,
     );
     expect(ended.size).toBe(0);
@@ -120,8 +120,8 @@ describe('a server whose message different readers would read differently', () =
     ]);
   });
 
-  it('is logged once, and not once per message', async () => {
-    const { conversation, warnings } = talk();
+  it('is logged once, not once per message', async () => {
+    const { conversation, warnings } = openConversation();
     for (let count = 0; count < 1_000; count += 1) await conversation.receive(Buffer.from('{"id":1,"id":2}'));
     expect(warnings).toHaveLength(1);
   });

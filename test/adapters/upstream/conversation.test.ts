@@ -5,7 +5,7 @@ import { ownUpstreamRequest } from '../../../src/gateway/ports/link.ts';
 import { ownRequest } from '../../../src/protocol/message.ts';
 import { SILENT } from '../../gateway/listed-server.ts';
 
-it('a request that was written when the connection ends may have been executed; a later one was not sent', async () => {
+it('a request written before the connection ends may have been executed; a later one is not sent', async () => {
   const sent: (number | undefined)[] = [];
   const conversation = new Conversation({
     server: 's',

@@ -14,7 +14,7 @@ import { longestTurn } from '../../support/turns.ts';
 
 /** The maximum time in ms for which a peer may block others. */
 const BOUND_MS = 250;
-/** The maximum heap size of a message in bytes, whatever its content; its own bytes are elsewhere. */
+/** The maximum heap size of a message in bytes, whatever its content; its buffer is outside of the heap. */
 const HEAP_BYTES = 48 * 1024 * 1024;
 const SIZE = Number(process.env['HOSTILE_BYTES'] ?? (IS_LONG ? 6 : 1.5) * 1024 * 1024);
 const CHUNK = 64 * 1024;
@@ -40,11 +40,11 @@ const PLACES: Readonly<Record<string, readonly [before: string, after: string]>>
   'a result': ['{"jsonrpc":"2.0","id":1,"result":', '}'],
   'the _meta of a result': ['{"jsonrpc":"2.0","id":1,"result":{"_meta":', '}}'],
   'a notification': ['{"jsonrpc":"2.0","method":"notifications/message","params":', '}'],
-  'no message': ['', ''],
+  'something other than a message': ['', ''],
 };
 
 /**
- * Feeds bytes to a reader like a pipe or socket: a limited number per turn of the event loop, and none while
+ * Feeds bytes to a reader as a pipe or socket does: a limited number per turn of the event loop, and none while
  * paused.
  */
 async function feed(bytes: Buffer, take: (chunk: Buffer) => void, isHeld: () => boolean): Promise<void> {
@@ -55,34 +55,34 @@ async function feed(bytes: Buffer, take: (chunk: Buffer) => void, isHeld: () => 
   }
 }
 
-interface Inlet {
+interface Receiver {
   readonly messages: InOrder;
   readonly isHeld: () => boolean;
 }
 
-function inlet(hear: (message: Message | NoMessage) => void = () => undefined): Inlet {
+function openReceiver(onMessage: (message: Message | NoMessage) => void = () => undefined): Receiver {
   let held = false;
   const take = (bytes: Buffer): Promise<void> | undefined =>
-    receive(bytes, { server: 's', log: QUIET }, hear);
+    receive(bytes, { server: 's', log: QUIET }, onMessage);
   return { messages: new InOrder({ take, hold: (isHeld) => (held = isHeld) }), isHeld: () => held };
 }
 
-function allHeard({ messages }: Inlet): Promise<void> {
+function allHandled({ messages }: Receiver): Promise<void> {
   return new Promise((resolve) => messages.whenIdle(resolve));
 }
 
 async function fromServer(bytes: Buffer): Promise<void> {
-  const into = inlet();
+  const into = openReceiver();
   const lines = new LineSplitter(LIMIT, {
     line: (line) => into.messages.push(line),
     tooLong: () => undefined,
   });
   await feed(bytes, (chunk) => lines.push(chunk), into.isHeld);
   lines.end();
-  await allHeard(into);
+  await allHandled(into);
 }
 
-/** All fillings; in a short run each in one of its places, and each place with some. */
+/** All fillings; in a short run, each filling in one place, and some in each place. */
 function fillingsFor(place: number): readonly (readonly [string, (typeof FILLINGS)[string]])[] {
   const places = Object.keys(PLACES).length;
   return Object.entries(FILLINGS).filter((_, at) => IS_LONG || at % places === place);
@@ -103,11 +103,11 @@ describe('no turn of the event loop takes long', () => {
   it.for([
     ['{}\n', 'lines of empty objects'],
     ['\n', 'empty lines'],
-    ['\r\n', 'empty lines of another system'],
-    [' \n', 'lines of a space'],
-    ['x\n', 'lines that are no JSON'],
+    ['\r\n', 'empty lines ended by CRLF'],
+    [' \n', 'lines of one space'],
+    ['x\n', 'lines that are not JSON'],
     ['{"jsonrpc":"2.0","method":"x"}\n', 'short notifications'],
-  ] as const)('for %j over and over', async ([line]) => {
+  ] as const)('for %j repeated', async ([line]) => {
     // Each line costs so much that a fraction of them in one turn would be far beyond the bound.
     const bytes = filledTo(IS_LONG ? SIZE : SIZE / 8, { before: '', unit: line, after: '\n' });
     expect((await longestTurn(() => fromServer(bytes))).cpuMs).toBeLessThan(BOUND_MS);
@@ -153,9 +153,9 @@ describe('no turn of the event loop takes long', () => {
 });
 
 it('messages of one server are handled in order, a large one before the small ones that follow it', async () => {
-  const heard: string[] = [];
-  const into = inlet((message) =>
-    heard.push(message.kind === 'response' ? (message.idText ?? '') : message.kind),
+  const handled: string[] = [];
+  const into = openReceiver((message) =>
+    handled.push(message.kind === 'response' ? (message.idText ?? '') : message.kind),
   );
   for (const text of [
     '{"jsonrpc":"2.0","id":1,"result":{}}',
@@ -165,6 +165,6 @@ it('messages of one server are handled in order, a large one before the small on
     '{"jsonrpc":"2.0","id":5,"result":{}}',
   ])
     into.messages.push(Buffer.from(text));
-  await allHeard(into);
-  expect(heard).toEqual(['1', '2', '3', 'none', '5']);
+  await allHandled(into);
+  expect(handled).toEqual(['1', '2', '3', 'none', '5']);
 });

@@ -1,4 +1,4 @@
-// How much of an invalid answer reaches the log: whoever registers a URL can read there what it answers.
+// How much of an invalid response reaches the log, where a user who registered its URL could read it.
 import { expect, it } from 'vitest';
 import { exchangeHttp } from '../../../src/adapters/upstream/http-exchange.ts';
 import type { Log } from '../../../src/gateway/ports/log.ts';
@@ -6,7 +6,7 @@ import { HttpClient } from '../../../src/platform/http-client.ts';
 import { endLater } from '../../support/endings.ts';
 import { serveWeb } from '../../support/web-server.ts';
 
-/** The text that the log quotes of an answer of 5,000 characters. */
+/** The part of a response of 5,000 characters that the log quotes. */
 async function quotedOf(type: string | undefined): Promise<unknown> {
   const port = await serveWeb((_, response) =>
     response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end('x'.repeat(5_000)),
@@ -40,6 +40,6 @@ it.each([
   ['application/problem+json; charset=utf-8', 'x'.repeat(200)],
   ['text/plain', undefined],
   [undefined, undefined],
-])('of an answer of type %s that is not a message, at most the beginning is logged', async (type, text) => {
+])('a response of type %s that is not a message has at most its beginning logged', async (type, text) => {
   expect(await quotedOf(type)).toBe(text);
 });

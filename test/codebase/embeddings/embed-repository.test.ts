@@ -58,7 +58,7 @@ async function embed({
   );
 }
 
-/** The texts of the chunks found, nearest first, over a read-only connection; or why there are none. */
+/** The texts of the chunks found over a read-only connection, nearest first, or the text of the failure. */
 async function search(
   text: string,
   {
@@ -84,7 +84,7 @@ const inputs = (): readonly (readonly string[])[] => service.requests.map(({ inp
 const words = (count: number): string[] => Array.from({ length: count }, (_, index) => `word${index}`);
 
 describe('a run', () => {
-  test('embeds live chunks in batches, equal texts once, and a method with the name of its class', async () => {
+  test('embeds live chunks in batches: equal texts once, and methods with the name of their class', async () => {
     putFile(db, { path: 'a.ts', chunks: words(6) });
     putFile(db, { path: 'b.ts', chunks: ['word0', { parent: 'Parser', symbol: 'parse', content: 'body' }] });
     putFile(db, { path: 'c.ts', state: 'staged', chunks: ['staged'] });
@@ -97,14 +97,14 @@ describe('a run', () => {
       failed: 0,
       errors: [],
     });
-    expect(inputs().map(({ length }) => length)).toEqual([1, 4, 3]); // the first asks for the dimension
+    expect(inputs().map(({ length }) => length)).toEqual([1, 4, 3]); // the first request determines the dimension
     expect(inputs().slice(1).flat().sort()).toEqual(
       [...words(6), 'Parser.parse\nbody'].map((text) => `doc: ${text}`).sort(),
     );
     expect(progress.at(-1)).toEqual([8, 8]);
   });
 
-  test('without anything new makes no request and writes nothing', async () => {
+  test('makes no request and writes nothing if nothing is new', async () => {
     putFile(db, { path: 'a.ts', chunks: words(3) });
     await embed();
     const [requests, before] = [service.requests.length, db.pragma('data_version')];
@@ -115,7 +115,7 @@ describe('a run', () => {
     expect([db.pragma('data_version'), changes.get()]).toEqual([before, changesBefore]);
   });
 
-  test('makes no request for text that was embedded before, in new rows and in another repository', async () => {
+  test('makes no request for text already embedded, even in new rows or in another repository', async () => {
     putFile(db, { path: 'a.ts', chunks: words(3) });
     await embed();
     const requests = service.requests.length;
@@ -144,8 +144,8 @@ describe('a run', () => {
   });
 });
 
-describe('failures of the service', () => {
-  test('that are temporary are waited for', async () => {
+describe('a run with failures', () => {
+  test('retries temporary failures, after the wait that the service asks for', async () => {
     putFile(db, { path: 'a.ts', chunks: words(4) });
     await embed();
     putFile(db, { path: 'b.ts', chunks: ['new'] });
@@ -158,7 +158,7 @@ describe('failures of the service', () => {
     expect(waits).toEqual([3_000, 1_000, 2_000]);
   });
 
-  test('that persist leave the run partial, and the next one embeds the rest', async () => {
+  test('is partial if failures persist, and the next run embeds the rest', async () => {
     putFile(db, { path: 'a.ts', chunks: words(8) });
     service.script.push({ kind: 'well' }, { kind: 'well' });
     for (let index = 0; index < 20; index += 1) service.script.push({ kind: 'status', status: 503 });
@@ -182,7 +182,7 @@ describe('failures of the service', () => {
   });
 
   test.each([401, 404])(
-    'a status of %i ends the run at once, and the key is not in the report',
+    'ends at once on status %i, and its report does not contain the key',
     async (status) => {
       putFile(db, { path: 'a.ts', chunks: words(40) });
       service.script.push({ kind: 'status', status, body: '{"error":"no such key: sk-secret"}' });
@@ -194,25 +194,22 @@ describe('failures of the service', () => {
     },
   );
 
-  test.each([400, 500])(
-    'a text that is refused with %i does not keep the others from being embedded',
-    async (status) => {
-      putFile(db, { path: 'a.ts', chunks: [...words(7), 'poison'] });
-      service.refused = { text: 'poison', status };
-      expect(await embed()).toEqual({
-        status: 'partial',
-        embedded: 7,
-        cached: 0,
-        failed: 1,
-        errors: [
-          `The embedding service answered with status ${status}: cannot embed this.`,
-          '1 chunk without a vector: found by words only, until the next index_repository embeds them.',
-        ],
-      });
-    },
-  );
+  test.each([400, 500])('embeds the other texts if one is refused with %i', async (status) => {
+    putFile(db, { path: 'a.ts', chunks: [...words(7), 'poison'] });
+    service.refused = { text: 'poison', status };
+    expect(await embed()).toEqual({
+      status: 'partial',
+      embedded: 7,
+      cached: 0,
+      failed: 1,
+      errors: [
+        `The embedding service answered with status ${status}: cannot embed this.`,
+        '1 chunk without a vector: found by words only, until the next index_repository embeds them.',
+      ],
+    });
+  });
 
-  test('a service that refuses everything is asked a few times only', async () => {
+  test('sends only a few requests to a service that refuses everything', async () => {
     putFile(db, { path: 'a.ts', chunks: words(200) });
     await embed({ force: true, signal: AbortSignal.abort() });
     service.refused = { text: 'word', status: 400 };
@@ -221,7 +218,7 @@ describe('failures of the service', () => {
   });
 
   test.each(['ragged', 'null', 'short', 'not_json'] as const)(
-    'a response that is %s once is asked for again',
+    'splits its batch and retries after a %s response',
     async (kind) => {
       putFile(db, { path: 'a.ts', chunks: words(4) });
       service.script.push({ kind: 'well' }, { kind });
@@ -230,7 +227,7 @@ describe('failures of the service', () => {
     },
   );
 
-  test('a cancelled run keeps what it has, and the next one goes on', async () => {
+  test('keeps its vectors if it is cancelled, and the next run continues', async () => {
     putFile(db, { path: 'a.ts', chunks: words(8) });
     service.script.push({ kind: 'well' }, { kind: 'well' }, { kind: 'silent' });
     const controller = new AbortController();
@@ -241,7 +238,7 @@ describe('failures of the service', () => {
     expect(await embed()).toMatchObject({ status: 'complete', embedded: 4 });
   });
 
-  test('a database that cannot be written is reported, and does not reject', async () => {
+  test('reports a failed write to the database instead of rejecting', async () => {
     putFile(db, { path: 'a.ts', chunks: words(4) });
     await embed();
     putFile(db, { path: 'b.ts', chunks: ['new'] });
@@ -254,7 +251,7 @@ describe('failures of the service', () => {
   });
 });
 
-test('without sqlite-vec nothing is embedded, and the report says so', async () => {
+test('a run without sqlite-vec embeds nothing, and reports why', async () => {
   putFile(db, { path: 'a.ts', chunks: ['text'] });
   const without = (extension: () => string): Promise<EmbeddingReport> =>
     embedRepository(service.settings(), { db, repositoryId: 'repo' }, { extension });
@@ -270,8 +267,8 @@ test('without sqlite-vec nothing is embedded, and the report says so', async () 
   expect(service.requests).toEqual([]);
 });
 
-describe('a change of the model', () => {
-  test('is reported by a search, which makes no request, until the next run has embedded everything', async () => {
+describe('a changed model', () => {
+  test('is reported by searches, without a request, until the next run has embedded everything', async () => {
     putFile(db, { path: 'a.ts', chunks: words(3) });
     await embed();
     const requests = service.requests.length;
@@ -285,7 +282,7 @@ describe('a change of the model', () => {
     expect(await search('word1')).toContain('Run index_repository.');
   });
 
-  test('to another dimension is reported, and a forced run replaces the vectors', async () => {
+  test('is reported if its dimension differs, until a forced run replaces the vectors', async () => {
     putFile(db, { path: 'a.ts', chunks: words(3) });
     await embed();
     service.dimension = 32;
@@ -307,7 +304,7 @@ describe('a change of the model', () => {
 });
 
 describe('a search', () => {
-  test('finds only live chunks that pass the filter, also if others are nearer', async () => {
+  test('finds only live chunks that pass the filter, even if others are nearer', async () => {
     putFile(db, { path: 'src/a.ts', chunks: ['parse header fast'] });
     putFile(db, { path: 'src/b.py', chunks: ['parse header slowly'] });
     putFile(db, { path: 'lib/c.ts', chunks: ['parse'] });
@@ -325,7 +322,7 @@ describe('a search', () => {
     expect(await search('parse header', { limit: 1 })).toEqual(['parse header fast']);
   });
 
-  test('does not find a deleted chunk under a row id that is used again', async () => {
+  test('does not find a deleted chunk under a reused row id', async () => {
     putFile(db, { path: 'a.ts', chunks: ['old text'] });
     await embed();
     deleteFile(db, 'a.ts');
@@ -335,7 +332,7 @@ describe('a search', () => {
     expect(await search('old text')).toBe('Nothing is embedded yet. Run index_repository.');
   });
 
-  test('reports that nothing is embedded, that the service is slow, or that it does not run', async () => {
+  test('reports that nothing is embedded yet, that the service is slow, or that it is not running', async () => {
     putFile(db, { path: 'a.ts', chunks: ['text'] });
     expect(await search('text')).toBe('Nothing is embedded yet. Run index_repository.');
     expect(service.requests).toEqual([]);
@@ -349,7 +346,7 @@ describe('a search', () => {
     );
   });
 
-  test('sends the prefix of queries, once', async () => {
+  test('sends the query prefix exactly once', async () => {
     const prefixes = { document: 'search_document: ', query: 'search_query: ' };
     putFile(db, { path: 'a.ts', chunks: ['text'] });
     await embed({ prefixes });

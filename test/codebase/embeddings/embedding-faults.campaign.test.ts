@@ -50,7 +50,7 @@ function expectOwnVectors(db: Database): void {
   expect(strange).toEqual([]);
 }
 
-it(`whatever a service answers, each chunk has its own vector or none, and a good run completes the rest, ${ROUNDS} times`, async () => {
+it(`each chunk has its own vector or none after any fault, and a good run embeds the rest (${ROUNDS} rounds)`, async () => {
   const chance = seeded('faults of an embedding service');
   const directory = mkdtempSync(join(tmpdir(), 'assay-faults-'));
   const db = createIndex(directory);
@@ -59,7 +59,7 @@ it(`whatever a service answers, each chunk has its own vector or none, and a goo
   const settings = service.settings({ kind: 'openai' });
   const run = { db, repositoryId: 'repo' };
   try {
-    // The service is asked for its dimension here, so a scripted fault cannot change it for good.
+    // Determines the dimension before any scripted fault could set a wrong one.
     putFile(db, { path: 'first.ts', chunks: ['first'] });
     await embedRepository(settings, run);
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -32,15 +32,15 @@ export interface Request {
   readonly input: readonly string[];
 }
 
-/** Speaks both shapes over real sockets. Its vectors count hashed subwords, so texts that share words are near. */
+/** Serves both API formats over real sockets. Its vectors count hashed subwords: texts that share words are near. */
 export class EmbeddingService {
   readonly requests: Request[] = [];
-  /** One for each coming request; then it answers well. */
+  /** One fault per upcoming request. Requests after the last one succeed. */
   readonly script: Fault[] = [];
-  /** Requests with this text are refused with this status, also outside the script. */
+  /** Requests that contain this text fail with this status, regardless of the script. */
   refused: { readonly text: string; readonly status: number } | undefined;
   dimension = 64;
-  /** Requests being answered now. */
+  /** Number of requests in progress. */
   open = 0;
   readonly #server = createServer((request, response) => void this.#receive(request, response));
 
@@ -109,7 +109,7 @@ export class EmbeddingService {
         return void response.end('<html>');
       default: {
         const dimension = fault.kind === 'dimension' ? fault.dimension : this.dimension;
-        const vectors = spoiled(
+        const vectors = corrupted(
           input.map((text) => hashEmbedding(text, dimension)),
           fault.kind,
         );
@@ -122,7 +122,7 @@ export class EmbeddingService {
   }
 }
 
-function spoiled(vectors: number[][], kind: Fault['kind']): unknown[] {
+function corrupted(vectors: number[][], kind: Fault['kind']): unknown[] {
   const [first = [], ...rest] = vectors;
   switch (kind) {
     case 'ragged':
@@ -167,7 +167,7 @@ function fnv1a(text: string): number {
   return hash;
 }
 
-/** A clock that moves only by waits, which it records. */
+/** A clock that advances only by the waits it records. */
 export function handClock(): Clock & { readonly waits: number[] } {
   const waits: number[] = [];
   return {

@@ -8,7 +8,7 @@ function settingsOf(given: Record<string, string>): unknown {
   return read.ok ? read.value : read.error;
 }
 
-test('one URL is enough for Ollama, with the prefixes of its nomic model', () => {
+test('a URL alone selects Ollama, with the prefixes of its nomic model', () => {
   expect(settingsOf({ [`${P}URL`]: 'http://127.0.0.1:11434' })).toEqual({
     kind: 'ollama',
     url: 'http://127.0.0.1:11434/api/embed',
@@ -23,7 +23,7 @@ test('one URL is enough for Ollama, with the prefixes of its nomic model', () =>
   expect(settingsOf({})).toBeUndefined();
 });
 
-test('the kind follows from the path, and the path is completed', () => {
+test('the kind is inferred from the path of the URL, and the path is completed', () => {
   const model = { [`${P}MODEL`]: 'm' };
   const url = (address: string, more = {}): unknown =>
     settingsOf({ [`${P}URL`]: address, ...model, ...more });
@@ -51,14 +51,14 @@ test.each([
   [{ URL: 'http://h/v1', MODEL: 'm', TIMEOUT_MS: '1e3' }, 'TIMEOUT_MS'],
   [{ URL: 'http://h/v1', MODEL: 'm', KEY: 'secret\nx' }, 'KEY'],
   [{ MODEL: 'm' }, 'MODEL'],
-])('%j is refused with the name of the setting, and without a secret', (given, setting) => {
+])('%j is refused, naming the setting but no secret', (given, setting) => {
   const environment = Object.fromEntries(Object.entries(given).map(([name, value]) => [P + name, value]));
   const read = readEmbeddingSettings(environment);
   expect(read).toMatchObject({ ok: false, error: { setting: P + setting } });
   expect(JSON.stringify(read)).not.toContain('secret');
 });
 
-test('vectors in another database than PostgreSQL are refused, and its password is not repeated', () => {
+test('a database for vectors other than PostgreSQL is refused without repeating its password', () => {
   const read = settingsOf({
     [`${P}URL`]: 'http://h/api',
     ASSAY_CODEBASE_VECTORS_URL: 'mysql://u:secret@h/d',

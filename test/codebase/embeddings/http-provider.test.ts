@@ -45,7 +45,7 @@ function expectVectors(embedded: Embedded, texts: readonly string[]): void {
 }
 
 test.each(['ollama', 'openai'] as const)(
-  '%s: vectors have length 1, and the prefix is sent',
+  '%s: vectors are normalized, and the prefix is sent',
   async (kind) => {
     const prefixes = { document: 'doc: ', query: 'find: ' };
     expectVectors(await embed(['alpha', 'beta'], { kind, prefixes }), ['doc: alpha', 'doc: beta']);
@@ -59,12 +59,12 @@ test.each(['ollama', 'openai'] as const)(
   },
 );
 
-test.each(['reordered', 'base64'] as const)('a response that is %s is understood', async (kind) => {
+test.each(['reordered', 'base64'] as const)('a %s response is accepted', async (kind) => {
   service.script.push({ kind });
   expectVectors(await embed(['alpha', 'beta', 'gamma'], { kind: 'openai' }), ['alpha', 'beta', 'gamma']);
 });
 
-describe('a response that cannot be used is refused whole', () => {
+describe('an unusable response is refused as a whole:', () => {
   test.each<[Fault['kind'], string]>([
     ['misnumbered', 'numbered its vectors wrongly'],
     ['ragged', 'answered with vectors of different lengths'],
@@ -79,14 +79,14 @@ describe('a response that cannot be used is refused whole', () => {
     expect(embedded).toEqual({ ok: false, error: { code: 'ANSWER_INVALID', problem } });
   });
 
-  test('one that is too large', async () => {
+  test('too large', async () => {
     service.script.push({ kind: 'oversized' });
     expect(await embed(['alpha'])).toMatchObject({ error: { code: 'ANSWER_TOO_LARGE' } });
   });
 });
 
-describe('a request without a response', () => {
-  test.each(['reset', 'cut'] as const)('%s', async (kind) => {
+describe('a request without a complete response', () => {
+  test.each(['reset', 'cut'] as const)('reports that the connection was closed: %s', async (kind) => {
     service.script.push({ kind });
     expect(await embed(['alpha'])).toEqual({
       ok: false,
@@ -94,7 +94,7 @@ describe('a request without a response', () => {
     });
   });
 
-  test('beyond the time limit', async () => {
+  test('reports that it timed out', async () => {
     service.script.push({ kind: 'silent' });
     expect(await embed(['alpha'], { timeoutMs: 30 })).toEqual({
       ok: false,
@@ -102,7 +102,7 @@ describe('a request without a response', () => {
     });
   });
 
-  test('cancelled', async () => {
+  test('reports that it was cancelled', async () => {
     service.script.push({ kind: 'silent' });
     const controller = new AbortController();
     const embedding = embed(['alpha'], { signal: controller.signal });
@@ -110,7 +110,7 @@ describe('a request without a response', () => {
     expect(await embedding).toEqual({ ok: false, error: { code: 'CANCELLED' } });
   });
 
-  test('refused', async () => {
+  test('reports that the connection was refused, and which setting to check', async () => {
     const gone = await EmbeddingService.start();
     const url = `${gone.url}/api/embed`;
     await gone.close();
@@ -121,7 +121,7 @@ describe('a request without a response', () => {
 });
 
 describe('a status other than 200', () => {
-  test('carries the message of the service and the wait that it asks for', async () => {
+  test('is reported with the message of the service and the wait that it asks for', async () => {
     service.script.push({
       kind: 'status',
       status: 429,
@@ -136,7 +136,7 @@ describe('a status other than 200', () => {
     expect(retryAfter('soon', 0)).toBeUndefined();
   });
 
-  test('404 names the settings to check', async () => {
+  test('is reported with the settings to check if it is 404', async () => {
     service.script.push({ kind: 'status', status: 404, body: '{"error":"model \\"m\\" not found"}' });
     const embedded = await embed(['alpha']);
     expect(embedded.ok ? '' : embeddingFaultText(embedded.error)).toBe(
@@ -144,7 +144,7 @@ describe('a status other than 200', () => {
     );
   });
 
-  test.each([401, 500])('%i never repeats the key', async (status) => {
+  test.each([401, 500])('is reported without the key: %i', async (status) => {
     const body = '{"error":{"message":"Incorrect API key provided: sk-secret."}}';
     service.script.push({ kind: 'status', status, body });
     const embedded = await embed(['alpha'], { kind: 'openai', key: 'sk-secret' });

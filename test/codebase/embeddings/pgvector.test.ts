@@ -38,8 +38,7 @@ afterEach(() => {
 
 const connection: PostgresConnection = {
   query: (sql, params) => pglite.query(sql, params),
-  transaction: (work) =>
-    pglite.transaction((own) => work({ query: (sql, params) => own.query(sql, params) })),
+  transaction: (work) => pglite.transaction((tx) => work({ query: (sql, params) => tx.query(sql, params) })),
   close: async () => undefined,
 };
 const IN_PGLITE = { vectorsUrl: 'postgres://pglite/vectors' };
@@ -97,7 +96,7 @@ async function tables(): Promise<readonly string[]> {
   return (rows as readonly { name: string }[]).map(({ name }) => name);
 }
 
-test('vectors are stored in PostgreSQL, and found through HNSW or, with a filter, one by one', async () => {
+test('vectors are stored in PostgreSQL with an HNSW index, and found with and without a filter', async () => {
   const db = newIndex();
   putFile(db, { path: 'src/a.ts', chunks: ['parse header fast', 'write body'] });
   putFile(db, { path: 'src/b.py', chunks: ['parse header slowly'] });
@@ -117,9 +116,9 @@ test('vectors are stored in PostgreSQL, and found through HNSW or, with a filter
   expect(await only({ directory: '%' })).toEqual([]);
 
   const [table] = (await tables()).slice(-1);
-  const plan = await pglite.transaction(async (own) => {
-    await own.query('SET LOCAL enable_seqscan = off');
-    return own.query(
+  const plan = await pglite.transaction(async (tx) => {
+    await tx.query('SET LOCAL enable_seqscan = off');
+    return tx.query(
       `EXPLAIN SELECT chunk_id FROM ${table} ORDER BY embedding <=> '[${'1,'.repeat(63)}1]' LIMIT 5`,
     );
   });
@@ -127,7 +126,7 @@ test('vectors are stored in PostgreSQL, and found through HNSW or, with a filter
   db.close();
 });
 
-test('a second run makes no request, also for text in new rows, and deletes the rows of removed chunks', async () => {
+test('a second run makes no request, even for text in new rows, and deletes the rows of removed chunks', async () => {
   const db = newIndex();
   putFile(db, { path: 'a.ts', chunks: ['one', 'two', 'three'] });
   await embed(db);
@@ -149,7 +148,7 @@ test('a second run makes no request, also for text in new rows, and deletes the 
   db.close();
 });
 
-test('rows of chunks that are no longer live do not displace others', async () => {
+test('rows of chunks that are no longer live do not displace live ones', async () => {
   const db = newIndex();
   putFile(db, { path: 'old.ts', chunks: Array.from({ length: 120 }, (_, index) => `parse header ${index}`) });
   putFile(db, { path: 'new.ts', chunks: ['parse something else'] });
@@ -159,7 +158,7 @@ test('rows of chunks that are no longer live do not displace others', async () =
   db.close();
 });
 
-test('projects have separate tables, and a replaced model or dimension leaves none behind', async () => {
+test('projects have separate tables, and a table is dropped when its model or dimension is replaced', async () => {
   const [one, two] = [newIndex(), newIndex()];
   const before = (await tables()).length;
   putFile(one, { path: 'a.ts', chunks: ['secret of one'] });
@@ -184,7 +183,7 @@ test('projects have separate tables, and a replaced model or dimension leaves no
   two.close();
 });
 
-test('a dropped table is reported by a search, and recreated by a forced run with new rows', async () => {
+test('a search reports a missing table, and a forced run recreates it with new rows', async () => {
   const db = newIndex();
   putFile(db, { path: 'a.ts', chunks: ['text'] });
   await embed(db);
@@ -200,7 +199,7 @@ test('a dropped table is reported by a search, and recreated by a forced run wit
   db.close();
 });
 
-test('a server without pgvector, or no server, is reported without the password', async () => {
+test('a server that lacks pgvector or cannot be reached is reported without the password', async () => {
   const db = newIndex();
   putFile(db, { path: 'a.ts', chunks: ['text'] });
   const embedIn = (vectorsUrl: string): Promise<EmbeddingReport> =>

@@ -2,7 +2,7 @@ import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { join } from 'node:path';
 import { SCHEMA } from '../../../src/codebase/store/schema.ts';
 
-/** An index with the tables of the real one, filled by hand. */
+/** An empty index with the real schema. */
 export function createIndex(directory: string): Database {
   const db = new SqliteDatabase(join(directory, 'index.db'));
   db.pragma('synchronous = OFF');

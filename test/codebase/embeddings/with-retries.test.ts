@@ -25,11 +25,11 @@ async function run(
   return { result: await withRetries(attempt, clock, undefined), attempts, waits: clock.waits };
 }
 
-test.each([429, 500, 502, 503, 504])('a status of %i is repeated', async (code) => {
+test.each([429, 500, 502, 503, 504])('status %i is retried', async (code) => {
   expect(await run([status(code)])).toEqual({ result: ok('vectors'), attempts: 2, waits: [500] });
 });
 
-test('lost connections and time-outs are repeated, with doubling waits', async () => {
+test('lost connections and timeouts are retried with exponential backoff', async () => {
   expect(await run([closed, timedOut, closed])).toEqual({
     result: ok('vectors'),
     attempts: 4,
@@ -44,7 +44,7 @@ test.each<EmbeddingFault>([
   { code: 'UNREACHABLE', fault: { code: 'CONNECTION_REFUSED' } },
   { code: 'ANSWER_INVALID', problem: 'answered with a vector of zeros' },
   { code: 'CANCELLED' },
-])('%j is not repeated', async (fault) => {
+])('%j is not retried', async (fault) => {
   expect(await run([fault])).toEqual({ result: err(fault), attempts: 1, waits: [] });
 });
 
@@ -57,7 +57,7 @@ test('the fifth failure is final', async () => {
   });
 });
 
-test('the wait that the service asks for is respected, unless it exceeds the total', async () => {
+test('the wait that the service asks for is honored, unless the total wait gets too long', async () => {
   expect(await run([status(429, 30_000)])).toMatchObject({ result: ok('vectors'), waits: [30_000] });
   expect(await run([status(429, 60_000), status(429, 40_000)])).toMatchObject({
     result: err(status(429, 40_000)),
@@ -65,7 +65,7 @@ test('the wait that the service asks for is respected, unless it exceeds the tot
   });
 });
 
-test('a cancelled wait ends the attempts', async () => {
+test('no attempt follows a cancelled wait', async () => {
   const controller = new AbortController();
   const clock = { ...handClock(), wait: async () => controller.abort() };
   const result = await withRetries(async () => err(status(500)), clock, controller.signal);

@@ -14,7 +14,7 @@ export interface IndexedFile {
   readonly state?: 'staged' | 'live' | 'superseded';
 }
 
-/** An index in memory of files by path. Its chunk ids are `<path>#<ordinal>`. */
+/** An index in memory of these files, keyed by path. Its chunk ids are `<path>#<ordinal>`. */
 export async function memoryIndex(files: Readonly<Record<string, string | IndexedFile>>): Promise<Database> {
   const database = new SqliteDatabase(':memory:');
   database.exec(SCHEMA);

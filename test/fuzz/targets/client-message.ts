@@ -6,10 +6,10 @@ import { jsonOf, sameForAllReaders } from '../readers.ts';
 
 const CHANGE = { name: 'renamed', clientInfo: '{"name":"fuzz","version":"1"}' } as const;
 const ERAS = ['legacy', 'modern'] as const;
-/** Members that a request may not be understood differently in, behind their objects. */
+/** Paths of the members that all parsers must read alike. */
 const READ = [['id'], ['method'], ['params'], ['params', 'name'], ['params', '_meta']] as const;
 
-/** A client's message is refused, or every reader understands what goes to the server alike. */
+/** A client's message is refused, or all parsers read the message for the server alike. */
 export function fuzz(bytes: Buffer): void {
   const message = readClientMessage(bytes);
   const json = jsonOf(bytes);

@@ -3,7 +3,7 @@ import { configIn } from '../../../src/adapters/config/load-config.ts';
 
 const AROUND = { env: { HOME: '/home/ada', TOKEN: 'secret' }, cwd: '/home/ada', home: '/home/ada' };
 
-/** A config file is read or refused with a line and column; nothing of it throws. */
+/** A config file is read or refused with a line and column, without an exception. */
 export function fuzz(bytes: Buffer): void {
   const text = bytes.toString();
   const config = configIn('/home/ada/mcp.json', text, AROUND);

@@ -3,7 +3,7 @@ import { EventTooLarge, SseParser } from '../../../src/protocol/sse.ts';
 
 const LIMIT_BYTES = 1_000;
 
-/** The first byte is the length of the chunks: however a stream is chunked, the same events result. */
+/** The first byte sets the chunk size: however a stream is chunked, it has the same events. */
 export function fuzz(data: Buffer): void {
   const bytes = data.subarray(1);
   const [whole, cut] = [events(bytes, bytes.length), events(bytes, 1 + ((data[0] ?? 0) % 16))];

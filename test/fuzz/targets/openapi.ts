@@ -3,14 +3,14 @@ import { openOpenapi } from '../../../src/adapters/sources/openapi/open-openapi.
 import type { HttpPort } from '../../../src/adapters/sources/http/open-http.ts';
 import { err, ok } from '../../../src/core/result.ts';
 
-/** No document sends a request: its external references cannot be resolved. */
+/** Sends nothing, so external references cannot be resolved. */
 const http: HttpPort = {
   send: () => Promise.resolve(err('is not asked')),
   close: () => Promise.resolve(),
 };
 const NEVER: AbortSignal = new AbortController().signal;
 
-/** An OpenAPI document is read or refused; each of its tools has a schema that is JSON, and no exception was needed to get there. */
+/** An OpenAPI document is read or refused without an exception, and each of its tools has a JSON schema. */
 export async function fuzz(bytes: Buffer): Promise<void> {
   const source = openOpenapi({
     document: '/documents/api.json',

@@ -19,7 +19,7 @@ const READ = [
   ['result', 'resultType'],
 ] as const;
 
-/** A server's message is refused, or every reader understands what goes to the client alike. */
+/** A server's message is refused, or all parsers read the message for the client alike. */
 export function fuzz(bytes: Buffer): void {
   const message = readServerMessage(bytes);
   alike(inSteps(bytes), message);
@@ -31,7 +31,7 @@ export function fuzz(bytes: Buffer): void {
   } else if (message.kind === 'response') answered(message, bytes);
 }
 
-/** As a large message is read. */
+/** Reads in steps, as a large message is read. */
 function inSteps(bytes: Buffer): Message | NoMessage {
   const read = largeMessage(bytes, 'server');
   for (;;) {
@@ -40,7 +40,7 @@ function inSteps(bytes: Buffer): Message | NoMessage {
   }
 }
 
-/** In steps all but a response is proven to be JSON as well, so more may be refused. */
+/** Reading in steps also validates the JSON of everything but a response, so it may refuse more. */
 function alike(stepped: Message | NoMessage, message: Message | NoMessage): void {
   if (stepped.kind !== 'none' || message.kind === 'none') {
     assert.equal(stepped.kind, message.kind);
@@ -49,7 +49,7 @@ function alike(stepped: Message | NoMessage, message: Message | NoMessage): void
 }
 
 function answered(message: ResponseMessage, bytes: Buffer): void {
-  if (jsonOf(bytes) === undefined) return; // long strings of servers pass unread
+  if (jsonOf(bytes) === undefined) return; // long strings from servers are forwarded without validation
   for (const from of ERAS)
     for (const to of ERAS) {
       const out = Buffer.concat(replyFor(message, { idText: '"mine"', method: 'tools/call', from, to }));

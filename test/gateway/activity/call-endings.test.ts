@@ -31,7 +31,7 @@ function own(result: object): ConfigurationTool {
 
 interface Given {
   readonly policy?: Partial<Policy>;
-  /** The server's response, as JSON members; or why there is none. */
+  /** The server's response, as JSON members, or the refusal if there is none. */
   readonly reply?: string | Refusal;
   readonly own?: ConfigurationTool;
   readonly isCancelled?: boolean;
@@ -44,7 +44,7 @@ function replied(members: string): Result<Reply, Refusal> {
   return ok({ era: members.includes('input_required') ? 'modern' : 'legacy', message });
 }
 
-/** The record of a call. */
+/** Makes a call, and returns what was recorded. */
 async function recorded(name: string, given: Given = {}): Promise<readonly FinishedCall[]> {
   const { reply = '"result":{"content":[]}' } = given;
   const calls: FinishedCall[] = [];
@@ -109,22 +109,22 @@ const DOWN: Refusal = {
   cause: { code: 'PROCESS_NOT_STARTED', error: 'x' },
 };
 
-describe('a call is recorded once, whatever its ending', () => {
+describe('a call is recorded once, whatever its outcome:', () => {
   it.each<[string, string, Given, string, Decision | undefined]>([
     ['allowed', 's_read', {}, 'ok', ALLOW],
     ['refused by a rule', 's_read', { policy: { decide: () => REFUSE } }, 'CALL_REFUSED', REFUSE],
-    ['asked for by the client', 's_read', { policy: { decide: () => ASK } }, 'ok', ASK],
+    ['approval left to the client', 's_read', { policy: { decide: () => ASK } }, 'ok', ASK],
     [
-      'asked for by Assay',
+      'approval required by Assay',
       's_read',
       { policy: { decide: () => ASK, approvals: 'gateway' } },
       'APPROVAL_REQUIRED',
       ASK,
     ],
     ['a tool that reports an error', 's_read', { reply: '"result":{"isError":true}' }, 'tool_error', ALLOW],
-    ['an error of the server', 's_read', { reply: '"error":{"code":-32603,"message":"x"}' }, 'error', ALLOW],
+    ['a server error', 's_read', { reply: '"error":{"code":-32603,"message":"x"}' }, 'error', ALLOW],
     [
-      'a question of the server',
+      'a server request for input',
       's_read',
       { reply: '"result":{"resultType":"input_required","inputRequests":{}}' },
       'input_required',
@@ -133,16 +133,16 @@ describe('a call is recorded once, whatever its ending', () => {
     ['a server that is down', 's_read', { reply: DOWN }, 'SERVER_UNAVAILABLE', ALLOW],
     ['cancelled', 's_read', { isCancelled: true }, 'CANCELLED', ALLOW],
     ['an unknown tool', 's_gone', {}, 'TOOL_UNKNOWN', undefined],
-    ['a tool of Assay', 'list-saved-toolsets', { own: own({ content: [] }) }, 'ok', ALLOW],
+    ['an Assay tool', 'list-saved-toolsets', { own: own({ content: [] }) }, 'ok', ALLOW],
     [
-      'a tool of Assay that fails',
+      'an Assay tool that reports an error',
       'list-saved-toolsets',
       { own: own({ content: [], isError: true }) },
       'tool_error',
       ALLOW,
     ],
     [
-      'a bug in a tool of Assay',
+      'a bug in an Assay tool',
       'list-saved-toolsets',
       { own: { ...own({}), call: () => Promise.reject(new Error('a bug')) } },
       'INTERNAL',
@@ -156,7 +156,7 @@ describe('a call is recorded once, whatever its ending', () => {
 });
 
 describe('the record of a call', () => {
-  it('contains who called which definition, with its hints, and no arguments', async () => {
+  it('contains the client, the tool and its digest, but no arguments', async () => {
     const [call] = await recorded('s_read');
     expect(call).toMatchObject({
       client: '{"name":"probe"}',
@@ -168,7 +168,7 @@ describe('the record of a call', () => {
     expect(JSON.stringify(call)).not.toContain('secret');
   });
 
-  it('contains the arguments as sent, if the setting says so', async () => {
+  it('contains the arguments as sent, if so configured', async () => {
     const [call] = await recorded('s_read', { log: 'full' });
     expect(call).toMatchObject({ argumentsText: '{"path":"secret"}', argumentsBytes: 17 });
   });

@@ -16,7 +16,7 @@ interface Opened {
   readonly store: MemoryCalls;
   /** Level, message and fields of each log line. */
   readonly lines: unknown[];
-  /** Numbers of calls reported as missing. */
+  /** Counts of calls reported as lost. */
   readonly lost: number[];
 }
 
@@ -52,7 +52,7 @@ function faultsIn(store: MemoryCalls): unknown {
 }
 
 describe('the call record', () => {
-  it('writes nothing while a call ends, and everything soon after', async () => {
+  it('writes nothing while calls end, and all of them at once soon after', async () => {
     const { recorder, store } = open();
     for (let nth = 0; nth < 5; nth++) recorder.add(finishedCall({ durationMs: nth }));
     expect(store.tries).toBe(0);
@@ -70,7 +70,7 @@ describe('the call record', () => {
     });
   });
 
-  it('writes what is queued when it is closed', async () => {
+  it('writes queued calls when it is closed', async () => {
     const { recorder, store, lines } = open();
     for (let nth = 0; nth < 450; nth++) recorder.add(finishedCall());
     await recorder.close();
@@ -79,7 +79,7 @@ describe('the call record', () => {
     expect(lines).toEqual([]);
   });
 
-  it('queues a limited number of calls while the store is down, and counts the others in the chain', async () => {
+  it('queues a limited number of calls while the store is down, and records how many it dropped', async () => {
     const { recorder, store, lines, lost } = open();
     store.isDown = true;
     for (let nth = 0; nth < MAX_WAITING + 7; nth++) recorder.add(finishedCall());
@@ -106,7 +106,7 @@ describe('the call record', () => {
     expect(recorder.waiting * argumentsText.length).toBeLessThanOrEqual(16 * 1024 * 1024);
   });
 
-  it('reports on closing how many calls a failing store did not take', async () => {
+  it('logs on close how many calls a failing store did not accept', async () => {
     const { recorder, store, lines } = open();
     store.isDown = true;
     for (let nth = 0; nth < 3; nth++) recorder.add(finishedCall());
@@ -114,7 +114,7 @@ describe('the call record', () => {
     expect(lines.at(-1)).toEqual(['error', 'activity: calls were not recorded', { calls: 3 }]);
   });
 
-  it('stores nothing without a store', async () => {
+  it('discards calls without an error if there is no store', async () => {
     let opened = 0;
     const { recorder, lines } = open(
       {},
@@ -130,7 +130,7 @@ describe('the call record', () => {
     expect([opened, recorder.waiting, lines]).toEqual([1, 0, []]);
   });
 
-  it('survives a store that throws', async () => {
+  it('logs the error if opening the store throws', async () => {
     const { recorder, lines } = open({}, { open: () => Promise.reject(new Error('a bug')) });
     recorder.add(finishedCall());
     await recorder.close();
@@ -159,7 +159,7 @@ describe('the call record', () => {
     expect(entriesIn(store)[0]).toMatchObject({ session: expect.stringMatching(/^[\da-f]{16}$/) as string });
   });
 
-  it('limits the size of what peers choose', async () => {
+  it('limits the size of client-controlled fields', async () => {
     const { recorder, store } = open({ 'activity.arguments': 'full' });
     const long = 'x'.repeat(60_000);
     const client = JSON.stringify({ name: long, version: long, more: long });

@@ -42,7 +42,7 @@ describe("an import's toolset", () => {
     );
   });
 
-  it('gets new servers the next time, and nothing back that an operator removed', async () => {
+  it('gains new servers on the next import, but no tool that the operator removed', async () => {
     const toolsets = opened();
     await saved(toolsets, 'cursor', { git: ['log', 'diff'] });
     await toolsets.change(

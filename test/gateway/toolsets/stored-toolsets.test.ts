@@ -16,7 +16,7 @@ interface Process {
   readonly records: RecordReplica;
 }
 
-/** The state of a process on this store. */
+/** Opens a process on this store. */
 async function openProcess(place: StorePlace): Promise<Process> {
   const records = replicaOf(await openAt(place));
   endLater(() => records.close());
@@ -32,7 +32,7 @@ const change = (toolsets: Toolsets, name: string, changes: Partial<Toolset>) =>
   toolsets.change(name, (one) => ok({ toolset: { ...one, ...changes }, value: undefined }), 'op');
 
 describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) => {
-  /** The store's view, which equals that of the process that changed it. */
+  /** The state in the store, which must equal the state in this process. */
   const stateOf = async (place: StorePlace, { toolsets, records }: Process): Promise<unknown> => {
     const [here, there] = [{ toolsets, records }, await openProcess(place)].map((one) => ({
       names: one.toolsets.all.map(({ name }) => name),
@@ -67,7 +67,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     expect(await stateOf(place, own)).toMatchObject({ names: ['one', 'two'] });
   });
 
-  it('created by another process are not overwritten by one that has not read them', async () => {
+  it('are not overwritten by a process that has not read them yet', async () => {
     const place = await newPlace();
     const [own, other] = [await openProcess(place), await openProcess(place)];
     await create(own.toolsets, 'one');
@@ -76,19 +76,19 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     expect(other.toolsets.find('one')?.maker?.subject).toBe('op');
   });
 
-  it('are unknown, equipped or deleted according to the store, not to the last known state', async () => {
+  it('follow the state of the store, not the state that a process last read', async () => {
     const place = await newPlace();
     const [own, other] = [await openProcess(place), await openProcess(place)];
     await create(own.toolsets, 'one');
     expect(await other.toolsets.equip('one', 'op')).toEqual({ ok: true, value: undefined });
-    // A process that thinks that nothing is equipped.
+    // This process has not read yet that a toolset is equipped.
     expect(await own.toolsets.equip(undefined, 'op')).toEqual({ ok: true, value: undefined });
     valueOf(await other.toolsets.remove('one', 'op'));
     expect(await own.toolsets.equip('one', 'op')).toMatchObject({ error: { code: 'TOOLSET_UNKNOWN' } });
     expect(await stateOf(place, own)).toEqual({ names: [], equipped: undefined, equippings: 2 });
   });
 
-  it.each(['other', '', 'ONE', 'one\u0000', '\ud800'])('cannot be called %j', async (name) => {
+  it.each(['other', '', 'ONE', 'one\u0000', '\ud800'])('are unknown under the name %j', async (name) => {
     const place = await newPlace();
     const own = await openProcess(place);
     await create(own.toolsets, 'one');
@@ -99,7 +99,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     expect(await stateOf(place, own)).toEqual({ names: ['one'], equipped: 'one', equippings: 1 });
   });
 
-  it('can be renamed, and then do not exist under the old name, which is free', async () => {
+  it('can be renamed, which frees the old name', async () => {
     const place = await newPlace();
     const own = await openProcess(place);
     await create(own.toolsets, 'one', 'other');
@@ -109,7 +109,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     expect(await stateOf(place, own)).toMatchObject({ names: ['one', 'other', 'two'] });
   });
 
-  it('are equipped one at a time; each equip counts, also of the equipped one', async () => {
+  it('are equipped one at a time, and equipping the equipped one counts again', async () => {
     const place = await newPlace();
     const own = await openProcess(place);
     await create(own.toolsets, 'one', 'two');
@@ -141,12 +141,12 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     expect(await stateOf(place, own)).toEqual({ names: ['one'], equipped: 'one', equippings: 1 });
     valueOf(await own.toolsets.remove('one', 'op'));
     expect(await stateOf(place, own)).toEqual({ names: [], equipped: undefined, equippings: 2 });
-    // Another one under the same name is not equipped.
+    // A new toolset with the same name is not equipped.
     await create(own.toolsets, 'one');
     expect(await stateOf(place, own)).toMatchObject({ equipped: undefined, equippings: 2 });
   });
 
-  it('are never equipped under a name that another process changes concurrently', async () => {
+  it('are never equipped under a name that another process is changing', async () => {
     const place = await newPlace();
     const [own, other] = [await openProcess(place), await openProcess(place)];
     for (let round = 0; round < 15; round += 1) {
@@ -166,19 +166,19 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     const [own, other] = [await openProcess(place), await openProcess(place)];
     await create(own.toolsets, 'one');
     await until('the new one is heard of', () => other.toolsets.find('one'));
-    const told: unknown[] = [];
-    other.toolsets.onChange(({ names, isEquipping }) => told.push([[...names].sort(), isEquipping]));
+    const notified: unknown[] = [];
+    other.toolsets.onChange(({ names, isEquipping }) => notified.push([[...names].sort(), isEquipping]));
     valueOf(await change(own.toolsets, 'one', { name: 'two' }));
     await until('the new name is heard of', () => other.toolsets.find('two'));
     valueOf(await own.toolsets.equip('two', 'op'));
     await until('the equipping is heard of', () => other.toolsets.equipped);
-    expect(told).toEqual([
+    expect(notified).toEqual([
       [['one', 'two'], false],
       [[], true],
     ]);
   });
 
-  it('can be read by the thousand, and the changed ones among thousands', async () => {
+  it('can be read by the thousand, and a change to one of them is noticed', async () => {
     const place = await newPlace();
     const own = await openProcess(place);
     const all = Array.from({ length: 1_000 }, (_, at) => toolset(`set-${String(at).padStart(4, '0')}`));

@@ -36,7 +36,7 @@ const described =
     ok({ toolset: { ...toolset, description }, value: undefined });
 
 describe('toolsets', () => {
-  it('are known when the first change is answered, and changes are announced once', async () => {
+  it('are known once the first change completes, and each change is announced once', async () => {
     const { toolsets, changes } = opened();
     expect(toolsets.isKnown).toBe(false);
     expect(await toolsets.create({ name: 'one', ...EMPTY }, { by: 'op' })).toMatchObject({ ok: true });
@@ -56,7 +56,7 @@ describe('toolsets', () => {
     ]);
   });
 
-  it('are not unequipped if none is equipped: nothing is written, and nobody is notified', async () => {
+  it('ignore an unequip if none is equipped, without a write or an announcement', async () => {
     const { store, toolsets, changes } = opened();
     await toolsets.create({ name: 'one', ...EMPTY }, { by: 'local' });
     const before = changes.length;
@@ -99,7 +99,7 @@ describe('toolsets', () => {
     });
   });
 
-  it('write an audit event for each real change, with the state before and after it', async () => {
+  it('write an audit event for each effective change, with the state before and after it', async () => {
     const { store, toolsets } = opened();
     const text = '{"name":"a"}';
     const held = { namespacedName: 's.a', held: { refId: 'r', digest: 'ab', text } };
@@ -122,7 +122,7 @@ describe('toolsets', () => {
     for (const by of ['eve', 'nobody']) await toolsets.remove('two', by);
     const at = new Date(7).toISOString();
     const times = { version: '1.0.0', createdAt: at, lastModified: at };
-    // Of a change, only differing tools and notes are recorded.
+    // An update records only the tools and notes that differ.
     const changed = (name: string, description?: string): unknown => ({
       ...times,
       name,
@@ -153,7 +153,7 @@ describe('toolsets', () => {
     ]);
   });
 
-  it('are saved and equipped by one commit, with both audit events', async () => {
+  it('are saved and equipped in one commit, with both audit events', async () => {
     const { store, toolsets } = opened();
     const commits: unknown[] = [];
     store.before = () => commits.push([namesIn(store), equippings(store)]);
@@ -173,7 +173,7 @@ describe('toolsets', () => {
     expect([namesIn(store), store.audit, equippings(store)]).toEqual([['two'], [], 0]);
   });
 
-  it('are deleted only as their reviewer saw them, even if another process changes them concurrently', async () => {
+  it('are not deleted if another process changed them after the reviewer saw them', async () => {
     const { store, toolsets } = opened();
     const seen = { name: 'one', ...EMPTY, createdMs: 0, changedMs: 0 };
     store.keep(kept(seen));
@@ -187,7 +187,7 @@ describe('toolsets', () => {
     expect([namesIn(store), store.audit]).toEqual([['one'], []]);
   });
 
-  it('are as committed, even if the store cannot be read after that', async () => {
+  it('are as committed, even if the store cannot be read afterwards', async () => {
     const { store, records, toolsets, changes } = opened();
     const blinded = async <T>(work: () => Promise<T>): Promise<T> => {
       store.before = () => (store.mayRead = () => false);
@@ -205,13 +205,13 @@ describe('toolsets', () => {
     store.mayRead = () => true;
     expect(await blinded(() => toolsets.remove('two', 'op'))).toEqual({ ok: true, value: undefined });
     expect([toolsets.all, toolsets.equipped]).toEqual([[], undefined]);
-    const told = changes.length;
+    const announced = changes.length;
     store.mayRead = () => true;
     await records.readAgain();
-    expect(changes.length).toBe(told);
+    expect(changes.length).toBe(announced);
   });
 
-  it('are at most a thousand', async () => {
+  it('are limited to a thousand', async () => {
     const { store, toolsets } = opened();
     for (let at = 0; at < 1_000; at += 1)
       store.keep(kept({ name: `t${at}`, ...EMPTY, createdMs: 0, changedMs: 0 }));
@@ -231,7 +231,7 @@ describe('toolsets', () => {
     expect(changes.at(-1)).toEqual({ names: new Set(['theirs']), isEquipping: false, isFirst: false });
   });
 
-  it('are served from the cache until the store was read, and cached again when the equipped one changes', async () => {
+  it('are served from the cache until the store has been read, and cached again when the equipped one changes', async () => {
     const theirs = { name: 'theirs', ...EMPTY, createdMs: 0, changedMs: 0 };
     const equipped = {
       kind: 'equipped',

@@ -10,7 +10,7 @@ import type { StorePlace } from '../../support/store-values.ts';
 const ROUNDS = 15;
 const CHANGED = { code: 'PRECONDITION_FAILED', etag: '"changed"' } as const;
 
-/** The private part of a process: a connection to the store, and what it knows of its toolsets. */
+/** The state of one process: its connection to the store, and its view of the toolsets. */
 async function openProcess(place: StorePlace): Promise<{ toolsets: Toolsets; records: RecordReplica }> {
   const records = replicaOf(await openAt(place));
   endLater(() => records.close());
@@ -18,7 +18,7 @@ async function openProcess(place: StorePlace): Promise<{ toolsets: Toolsets; rec
 }
 
 describe.each(DATABASES)('two processes on one store in %s', (_, newPlace) => {
-  it('never both change a toolset and delete it as it was before the change', async () => {
+  it('never both change a toolset and delete the version before the change', async () => {
     const place = await newPlace();
     const [{ toolsets: one, records }, { toolsets: two }] = [
       await openProcess(place),

@@ -33,7 +33,7 @@ const toolset = (names: readonly string[]): Toolset => ({
   changedMs: 0,
 });
 
-it('an unavailable tool of a toolset has one of several reasons', async () => {
+it('an unavailable tool of a toolset is reported with its reason', async () => {
   const up = await started('up', standing({}));
   const down = await started('down', () => Promise.resolve(err({ code: 'STDOUT_CLOSED' })));
   const colliding = [
@@ -71,7 +71,7 @@ async function started(name: string, connect: Connect): Promise<Server> {
   return one;
 }
 
-it('a withheld or disabled tool does not look available, and says why', () => {
+it('a withheld or disabled tool is not shown as enabled, and a withheld one has its reason', () => {
   expect([served, disabled].map(servingOf)).toEqual([{ state: 'enabled' }, { state: 'disabled' }]);
   expect(servingOf(broken)).toEqual({
     state: 'withheld',
@@ -79,7 +79,7 @@ it('a withheld or disabled tool does not look available, and says why', () => {
   });
 });
 
-it('a ref of a disabled tool is reported as disabled, and not as missing', () => {
+it('a ref to a disabled tool is reported as disabled, not as unknown', () => {
   const refId = refIdIn(disabled);
   const refusal = { code: 'TOOL_DISABLED', tool: 's.off' };
   for (const ref of [{ namespacedName: 's.off' }, { refId }, { namespacedName: 's.off', refId }])

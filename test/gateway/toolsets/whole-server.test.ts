@@ -42,7 +42,7 @@ function names(of: Toolset, among: SelectOptions): readonly string[] {
 const LISTED = [entry('log'), entry('push'), entry('hub.log'), entry('log', other)];
 const WHOLE = toolset(wholeServer('git', ['log', 'push', 'hub.log']));
 
-it('a whole server includes all of its tools, and none of a server whose name begins the same', () => {
+it('a whole server includes all of its tools, and none of a server whose name starts with its name', () => {
   expect(names(WHOLE, options(...LISTED))).toEqual(['git.log', 'git.push', 'git.hub.log']);
   expect(toolOf({ namespacedName: 'git.*' }, options(...LISTED))).toEqual(ok(wholeServer('git')));
   expect(toolOf({ namespacedName: 'gti.*' }, options(...LISTED))).toMatchObject({
@@ -50,7 +50,7 @@ it('a whole server includes all of its tools, and none of a server whose name be
   });
 });
 
-it('a later tool is shown as new until it is accepted', () => {
+it('a tool added later is shown as new until it is accepted', () => {
   const later = options(...LISTED, entry('reset'), entry('rebase'));
   expect(names(WHOLE, later)).toContain('git.reset');
   expect(newReviewsOf(WHOLE, later).map((one) => one.namespacedName)).toEqual(['git.reset', 'git.rebase']);
@@ -73,7 +73,7 @@ it('a removed tool is omitted, and comes back when added again', () => {
   expect(membersText(removed.value.tools)).toBe('all tools of git except 1');
 });
 
-it('a tool that is also pinned separately appears once and is removed at once', () => {
+it('a tool that is also pinned is served only as pinned, and removing it excludes it from the server', () => {
   const held = { refId: 'r', digest: 'd', text: '{}' };
   const both = withTools(WHOLE, [{ namespacedName: 'git.push', held }]);
   if (!both.ok) throw new Error(both.error.code);
@@ -87,21 +87,21 @@ it('a tool that is also pinned separately appears once and is removed at once', 
   );
 });
 
-it('a server that lists nothing is named as a whole', () => {
+it('a server that lists nothing is reported as a whole', () => {
   expect(unservedIn(WHOLE, options())).toEqual([{ tool: 'git.*', reason: 'server_starting' }]);
   expect(unservedIn(toolset(wholeServer('gone')), options())).toEqual([
     { tool: 'gone.*', reason: 'server_unknown' },
   ]);
 });
 
-it('notes are accepted for a tool that is in the toolset through its server', () => {
+it('notes can be added to a tool that is included through its server', () => {
   const note = { name: 'a', note: 'A.', author: 'x', by: 'model', writtenMs: 0, isHeld: false } as const;
   const noted = withNotes(WHOLE, 'git.log', [note]);
   if (!noted.ok) throw new Error(noted.error.code);
   expect(select(noted.value.toolset, options(...LISTED)).entries[0]?.notes).toContain('A.');
 });
 
-it('an export and import keeps omitted and new tools', () => {
+it('an export and import preserves which tools are omitted and known', () => {
   const before = toolset({ ...wholeServer('git', ['log']), except: ['push'] }, { namespacedName: 'other.x' });
   const text = JSON.stringify(toolsetsJson([before], undefined));
   expect(readToolsetJson(text, 0)).toMatchObject(ok({ toolsets: [before] }));

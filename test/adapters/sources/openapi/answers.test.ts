@@ -1,4 +1,4 @@
-// How a model sees the answers of an OpenAPI tool.
+// How a model sees the responses of an OpenAPI tool.
 import { describe, expect, it } from 'vitest';
 import { Cancellation, Cancelled } from '../../../../src/core/cancellation.ts';
 import type { BuiltInResult } from '../../../../src/adapters/sources/built-in-tool.ts';
@@ -18,7 +18,7 @@ async function answered(answer: Json, schema?: JsonObject, status = 200): Promis
 
 const schema = { type: 'object', required: ['a'], properties: { a: { type: 'integer' } } };
 
-describe('an answer', () => {
+describe('a response', () => {
   it('is structured if the document describes its structure', async () => {
     const result = await answered({ a: 1, b: [2] }, schema);
     expect([result.structuredContent, textIn(result)]).toEqual([{ a: 1, b: [2] }, '{"a":1,"b":[2]}']);
@@ -42,13 +42,16 @@ describe('an answer', () => {
       422,
       /^ERROR GET http:\/\/127\.0\.0\.1:\d+\/x: the server answered 422\.[\s\S]*\{"code":7\}$/,
     ],
-  ])('%j with %i, which the document does not declare, is shown unchanged', async (answer, status, says) => {
-    const result = await answered(answer, schema, status);
-    expect(textIn(result)).toMatch(says);
-    expect(result.structuredContent).toBeUndefined();
-  });
+  ])(
+    'is an error with its content if the document does not declare it: %j with status %i',
+    async (answer, status, says) => {
+      const result = await answered(answer, schema, status);
+      expect(textIn(result)).toMatch(says);
+      expect(result.structuredContent).toBeUndefined();
+    },
+  );
 
-  it('that nests too deeply is an error that says so, without further consequences', async () => {
+  it('becomes an error if it nests too deeply', async () => {
     const nested = `${'{"a":'.repeat(60_000)}1${'}'.repeat(60_000)}`;
     const port = await serveWeb((_, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(nested),
@@ -64,7 +67,7 @@ describe('an answer', () => {
     );
   });
 
-  it('that never arrives is an error without secrets', async () => {
+  it('becomes an error without secrets if it never arrives', async () => {
     const components = { securitySchemes: { k: { type: 'apiKey', in: 'query', name: 'key' } } };
     const { tools } = await toolsIn(operationOf({ security: [{ k: [] }] }, { components }), {
       credentials: { k: 'secret' },
@@ -74,7 +77,7 @@ describe('an answer', () => {
     expect(text).not.toContain('secret');
   });
 
-  it('sends no request for a cancelled call', async () => {
+  it('is not requested for a cancelled call', async () => {
     const web = await echoWeb({});
     const { tools } = await toolsIn(operationOf({}, { servers: [{ url: web.url }] }));
     const cancellation = new Cancellation();

@@ -13,7 +13,7 @@ const FOLDER = join(ROOT, 'node_modules', '@readme', 'oas-examples');
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 const files = globSync('3.[01]/{json,yaml}/**/*.{json,yaml}', { cwd: FOLDER }).sort();
 
-/** So many operations that share large schemas; each schema refers to the next ones. */
+/** This many operations that share large schemas, each of which refers to the following ones. */
 function largeDocument(operations: number, schemas: number): Json {
   const text = 'What this member is, told at some length. '.repeat(5);
   const member = (index: number): Json =>
@@ -61,7 +61,7 @@ describe('a real-world document', () => {
     const ajv = new Ajv2020({ strict: false, logger: false });
     for (const { definition } of tools) {
       expect(definition.name).toMatch(/^[A-Za-z0-9_-]{1,61}$/);
-      // The same schemas were compiled from its JSON.
+      // The JSON version of the document has the same schemas.
       if (files.includes(file.replaceAll('yaml', 'json')) && file.endsWith('.yaml')) continue;
       ajv.compile(definition.inputSchema);
       if (definition.outputSchema !== undefined) ajv.compile(definition.outputSchema);
@@ -70,7 +70,7 @@ describe('a real-world document', () => {
 });
 
 describe('a large document', () => {
-  it('of a thousand operations is read completely, and not again while its text is unchanged', async () => {
+  it('is read completely, and not parsed again while its text is unchanged', async () => {
     const text = JSON.stringify(largeDocument(1_000, 40));
     const source = openSource(writeText(text, 'api.json'));
     const { tools, skipped } = await toolsOf(source);

@@ -1,4 +1,4 @@
-// How an OpenAPI document and all that it refers to is read.
+// How an OpenAPI document and its references are read.
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -50,32 +50,36 @@ const referring = (reference: string, more: JsonObject = {}): JsonObject => {
 describe('a document', () => {
   it.each<[what: string, text: string, error: string]>([
     ['is empty', '', 'is not an OpenAPI document: it is not an object'],
-    ['is a text', 'hello', 'is not an OpenAPI document: it is not an object'],
+    ['is a string', 'hello', 'is not an OpenAPI document: it is not an object'],
     ['is a list', '[]', 'is not an OpenAPI document: it is not an object'],
-    ['is something else', '{"a":1}', 'is not an OpenAPI document: it has no member "openapi"'],
-    ['is Swagger', 'swagger: "2.0"', 'is of Swagger 2.0, which is not read: convert it to OpenAPI 3 first'],
-    ['is of another version', 'openapi: 4.0.0', 'is of OpenAPI 4.0.0; 3.0 and 3.1 are read'],
+    ['has no member "openapi"', '{"a":1}', 'is not an OpenAPI document: it has no member "openapi"'],
     [
-      'has no paths that are any',
+      'is Swagger 2.0',
+      'swagger: "2.0"',
+      'is of Swagger 2.0, which is not read: convert it to OpenAPI 3 first',
+    ],
+    ['has an unsupported version', 'openapi: 4.0.0', 'is of OpenAPI 4.0.0; 3.0 and 3.1 are read'],
+    [
+      'has paths that are not an object',
       '{"openapi":"3.1.0","paths":[]}',
       'has a value at "/paths" that is not an object',
     ],
     ['has no paths', '{"openapi":"3.1.0"}', '0 tools'],
     [
-      'is nested for ever',
+      'is nested too deeply',
       `{"openapi":"3.1.0","x":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
       'is nested over 200 levels',
     ],
-  ])('that %s says so', async (_, text, error) => {
+  ])('that %s is read, or refused with the reason', async (_, text, error) => {
     expect(await failureIn(text)).toBe(error);
   });
 
-  it('that is malformed says where', async () => {
+  it('is refused with the position of the error if it is malformed', async () => {
     expect(await failureIn('openapi: "3.1')).toMatch(/^is neither JSON nor YAML: .*\(1:\d+\)/);
     expect(await failureIn('{"openapi": }{')).toMatch(/^is neither JSON nor YAML: /);
   });
 
-  it('that is missing or too large says so', async () => {
+  it('is refused with the reason if it is missing, too large, or not at a path or URL', async () => {
     expect(await failureOf(openSource(join(tempDir(), 'none.json')))).toBe('there is no such file');
     expect(await failureOf(openSource('relative.json'))).toBe(
       'is neither an absolute path nor a URL of http or https',
@@ -89,7 +93,7 @@ describe('a document', () => {
     expect(await failureOf(openSource(path, { readFile: small }))).toBe('is too large');
   });
 
-  it('may be YAML, with its numbers, merges and aliases, and with a byte order mark', async () => {
+  it('may be YAML with numbers, merges, aliases and a byte order mark', async () => {
     const text = `\uFEFFopenapi: 3.0
 servers: [{ url: 'http://127.0.0.1:1' }]
 x-common: &common { responses: { 200: { description: Fine } }, summary: Common }
@@ -105,7 +109,7 @@ paths:
     ]);
   });
 
-  it('with exponential or circular aliases is refused at once', async () => {
+  it('is refused if its aliases are exponential or circular', async () => {
     const levels = Array.from(
       { length: 12 },
       (_, level) => `x${level}: &x${level} [${`*x${level - 1}, `.repeat(9)}]`,
@@ -115,7 +119,7 @@ paths:
     expect(await failureIn('openapi: 3.1.0\nx: &x\n  y: *x\n')).toBe('is nested over 200 levels');
   });
 
-  it('with one invalid operation keeps all the others', async () => {
+  it('keeps its valid operations if others are invalid', async () => {
     const paths = {
       '/a': { get: 5 },
       '/b': 5,
@@ -135,7 +139,7 @@ paths:
   });
 });
 
-describe('a document that is a file', () => {
+describe('a document in a file', () => {
   const folderWith = (files: Readonly<Record<string, Json>>): string => {
     const folder = tempDir();
     mkdirSync(join(folder, 'api', 'parts'), { recursive: true });
@@ -144,7 +148,7 @@ describe('a document that is a file', () => {
     return folder;
   };
 
-  it('may refer to files below its folder, also indirectly', async () => {
+  it('may refer to files below its folder, even indirectly', async () => {
     const folder = folderWith({
       'api/api.json': documentOf({ '/a': { $ref: 'parts/path.yaml' } }),
       'api/parts/path.yaml': `get:
@@ -169,7 +173,7 @@ describe('a document that is a file', () => {
     ['data:application/json,{}', /cannot be read: is reached by data:, which is not read/],
     ['none.json', /cannot be read: there is no such file/],
     ['parts/bad.json', /cannot be read: is neither JSON nor YAML/],
-  ])('cannot refer to %s, which affects only that operation', async (reference, why) => {
+  ])('cannot refer to %s, and only that operation is skipped', async (reference, why) => {
     const folder = folderWith({
       'secret.json': {},
       'api/api.json': referring(reference),
@@ -181,7 +185,7 @@ describe('a document that is a file', () => {
     expect(skipped).toEqual([{ what: 'GET /bad', why: expect.stringMatching(why) }]);
   });
 
-  it('is reported when it or a referenced file changes; the same text yields the same tools', async () => {
+  it('notifies listeners when it or a referenced file changes; the same text yields the same tools', async () => {
     const folder = folderWith({
       'api/api.json': referring('parts/a.json'),
       'api/parts/a.json': { type: 'string' },
@@ -199,7 +203,7 @@ describe('a document that is a file', () => {
     end();
   });
 
-  it('is watched for each active listener, and no longer for one that ended', async () => {
+  it('is watched for each listener until it unsubscribes', async () => {
     const path = writeText(JSON.stringify(operationOf({})), 'api.json');
     const source = openSource(path);
     await toolsOf(source);
@@ -243,7 +247,7 @@ describe('a document at a URL', () => {
     expect(new Set(asked.map((one) => one.url))).toEqual(new Set(['/v1/api.json', '/v1/parts/a.json']));
   });
 
-  it('cannot read local files', async () => {
+  it('cannot refer to local files', async () => {
     const secret = writeText('{"type":"string"}', 'secret.json');
     const { url } = await documentsAt({ '/api.json': referring(`file://${secret}`) });
     const { skipped } = await toolsOf(openSource(`${url}/api.json`));
@@ -264,7 +268,7 @@ describe('a document at a URL', () => {
     expect(keys).toEqual([[undefined, undefined], ['k'], [undefined]]);
   });
 
-  it('may refer to a hundred other documents at most', async () => {
+  it('may refer to at most a hundred other documents', async () => {
     const names = Array.from({ length: 150 }, (_, index) => `/p${index}.json`);
     const parameters = names.map((name) => ({
       name: name.slice(1, -5),
@@ -285,7 +289,7 @@ describe('a document at a URL', () => {
     expect(asked.length).toBeLessThanOrEqual(101);
   });
 
-  it('that cannot be fetched yields no tools, and says why', async () => {
+  it('is refused with the reason if it cannot be fetched', async () => {
     const { url } = await documentsAt({});
     expect(await failureOf(openSource(`${url}/api.json`))).toBe(
       'cannot be fetched: its server answers with status 404',

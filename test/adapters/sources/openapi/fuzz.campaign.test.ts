@@ -26,7 +26,7 @@ const texts = ['3.0/yaml/petstore', '3.1/yaml/train-travel'].map((name) =>
   readFileSync(join(FOLDER, `${name}.yaml`), 'utf8'),
 );
 
-/** Replaces a value with the most harmful one. */
+/** Values that are likely to break a reader. */
 const POISON: readonly Json[] = [
   null,
   true,
@@ -62,10 +62,10 @@ const change: fc.Arbitrary<Change> = fc.record({
 
 type Holder = Json[] | Record<string, Json>;
 
-/** Every place of a value that can be changed. */
+/** Every member that can be changed, as its holder and key. */
 function placesIn(value: Json): readonly (readonly [Holder, string])[] {
   if (typeof value !== 'object' || value === null) return [];
-  const holder = value as Holder; // a copy of our own
+  const holder = value as Holder; // our own copy
   return Object.entries(holder).flatMap(([key, member]) => [[holder, key] as const, ...placesIn(member)]);
 }
 
@@ -87,8 +87,8 @@ function changed(document: Json, changes: readonly Change[]): Json {
   return copy;
 }
 
-/** Answers every request, and records it. */
-function openNotes(): HttpPort & { readonly calls: HttpCall[] } {
+/** Records every request and answers it. */
+function openRecorder(): HttpPort & { readonly calls: HttpCall[] } {
   const calls: HttpCall[] = [];
   return {
     calls,
@@ -120,14 +120,14 @@ async function readText(text: string, http: HttpPort): Promise<readonly BuiltInT
 const jsonValue = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
 
 describe('any document', () => {
-  it('yields working tools or an error phrase; it never throws or hangs', async () => {
+  it('yields working tools or an error phrase, and never throws or hangs', async () => {
     const ajv = new Ajv2020({ strict: false, logger: false });
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...bases),
         fc.array(change, { minLength: 1, maxLength: 8 }),
         async (base, changes) => {
-          const tools = await readText(JSON.stringify(changed(base, changes)), openNotes());
+          const tools = await readText(JSON.stringify(changed(base, changes)), openRecorder());
           expect(new Set(tools.map(({ definition }) => definition.name)).size).toBe(tools.length);
           for (const { definition } of tools) {
             expect(definition.name).toMatch(/^[A-Za-z0-9_-]{1,61}$/);
@@ -143,7 +143,7 @@ describe('any document', () => {
     );
   });
 
-  it('in broken YAML yields an error phrase', async () => {
+  it('yields tools or an error phrase even if its YAML is broken', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...texts),
@@ -159,7 +159,7 @@ describe('any document', () => {
             const place = at % broken.length;
             broken = broken.slice(0, place) + what + broken.slice(place + 1);
           }
-          await readText(broken, openNotes());
+          await readText(broken, openRecorder());
         },
       ),
       { numRuns: rounds({ short: 15, long: 200 }) },
@@ -167,7 +167,7 @@ describe('any document', () => {
   });
 });
 
-/** If a schema refers back to itself for the same value, checking a value would never end. */
+/** Checking this would never end if a schema referred back to itself for the same value. */
 const deepValue = { body: { a: [{}] }, parent: { parent: {} } };
 
 describe('any arguments', () => {
@@ -185,8 +185,8 @@ describe('any arguments', () => {
     ]),
   );
 
-  it('end up in their place only, or nowhere', async () => {
-    const http = openNotes();
+  it('end up only where their parameter belongs, or are not sent', async () => {
+    const http = openRecorder();
     const tools = await readText(JSON.stringify(documentOf(paths)), http);
     expect(tools.length).toBe(18);
     const hostile = fc.oneof(

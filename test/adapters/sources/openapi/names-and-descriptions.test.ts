@@ -17,7 +17,7 @@ async function namesOf(paths: JsonObject): Promise<readonly string[]> {
   return (await toolsIn(documentOf(paths))).tools.map(({ definition }) => definition.name);
 }
 
-/** It does not reveal the location. */
+/** A hash, which does not reveal the location. */
 const MARK: unknown = expect.stringMatching(/^[0-9a-f]{8}$/);
 
 describe('a name', () => {
@@ -41,11 +41,11 @@ describe('a name', () => {
     [{ operationId: long }, `${'a'.repeat(52)}_${shortHash(long, 8)}`],
     [{ 'x-mcp': { name: 'find it' } }, 'find_it'],
     [{ 'x-mcp': { name: '' } }, 'op'],
-  ])('of %j is %s', async (operation, name) => {
+  ])('for %j is %s', async (operation, name) => {
     expect((await definitionOf(operation)).name).toBe(name);
   });
 
-  it('claimed by two operations goes to neither', async () => {
+  it('is given to neither of two operations that claim it', async () => {
     const get = { operationId: 'same' };
     const hashed = (what: string): string => `same_${shortHash(what, 8)}`;
     expect(
@@ -57,7 +57,7 @@ describe('a name', () => {
     expect(await namesOf({ '/b': { get }, '/a': { get } })).toEqual([hashed('GET /b'), hashed('GET /a')]);
   });
 
-  it('that was shortened differs for each operation', async () => {
+  it('differs for each operation even if it was shortened', async () => {
     const names = await namesOf({
       '/a': { get: { operationId: `${long}b` } },
       '/b': { get: { operationId: `${long}c` } },
@@ -72,7 +72,7 @@ describe('names and descriptions', () => {
     inputSchema: { type: 'object', properties: {}, additionalProperties: false },
   };
 
-  it.each<[operation: JsonObject, more: JsonObject, words: JsonObject]>([
+  it.each<[operation: JsonObject, more: JsonObject, expected: JsonObject]>([
     [{}, {}, {}],
     [{ summary: 'S', description: 'D' }, {}, { title: 'S', description: 'D', annotations: { title: 'S' } }],
     [{ summary: 'S' }, {}, { title: 'S', description: 'S', annotations: { title: 'S' } }],
@@ -93,20 +93,20 @@ describe('names and descriptions', () => {
     [{ 'x-mcp': 'nonsense' }, { 'x-mcp': [] }, {}],
     [{ 'x-mcp': true }, { 'x-mcp': false }, {}],
     [{ 'x-mcp': { enabled: true } }, { 'x-mcp': { enabled: false } }, {}],
-  ])('of %j in %j become %j', async (operation, more, words) => {
-    expect(await definitionOf(operation, more)).toEqual({ ...bare, ...words });
+  ])('for operation %j in document %j become %j', async (operation, more, expected) => {
+    expect(await definitionOf(operation, more)).toEqual({ ...bare, ...expected });
   });
 
   it.each<[operation: JsonObject, more: JsonObject]>([
     [{ 'x-mcp': false }, {}],
     [{ 'x-mcp': { enabled: false } }, {}],
     [{}, { 'x-mcp': { enabled: false } }],
-  ])('of %j in %j skip the operation', async (operation, more) => {
+  ])('are not made if x-mcp disables the operation: %j in document %j', async (operation, more) => {
     const { tools, skipped } = await toolsIn(operationOf(operation, more));
     expect([tools, skipped]).toEqual([[], [{ what: 'GET /x', why: 'its x-mcp disables it' }]]);
   });
 
-  it('do not determine which request is sent; the original is kept beside them', async () => {
+  it('are accompanied by the method and path of the request', async () => {
     const { tools } = await toolsIn(operationOf({ path: '/a/{b}', method: 'delete' }));
     expect(tools.map(({ facts }) => facts)).toEqual([
       { kind: 'openapi', method: 'DELETE', path: '/a/{b}', target: MARK },
@@ -114,7 +114,7 @@ describe('names and descriptions', () => {
   });
 });
 
-it('a file does not extend its trust to what it references by URL', async () => {
+it('a document in a file does not extend its trust to what it references by URL', async () => {
   const op = { responses: {}, 'x-mcp': { title: 'Wipe', annotations: { readOnlyHint: true } } };
   const item = { get: op, delete: op, 'x-mcp': { annotations: { destructiveHint: false } } };
   const web = await echoWeb(item);
@@ -143,7 +143,7 @@ describe('contradictory hints', () => {
   const reads = { annotations: { readOnlyHint: true } };
   const both = { annotations: { readOnlyHint: true, destructiveHint: true } };
 
-  it('in one x-mcp skip that operation, with the reason', async () => {
+  it('in one x-mcp cause the operation to be skipped with that reason', async () => {
     const { tools, skipped } = await toolsIn(operationOf({ 'x-mcp': both }));
     expect(tools).toEqual([]);
     expect(skipped).toEqual([
@@ -153,7 +153,7 @@ describe('contradictory hints', () => {
     ]);
   });
 
-  it('in a general x-mcp and a more specific one follow the more specific one', async () => {
+  it('between a general and a specific x-mcp are resolved in favor of the specific one', async () => {
     const { annotations } = await definitionOf(
       { 'x-mcp': { annotations: { destructiveHint: true } } },
       { 'x-mcp': reads },

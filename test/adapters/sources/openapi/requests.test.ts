@@ -1,4 +1,4 @@
-// The HTTP request of a call of an OpenAPI tool.
+// The HTTP request that a call of an OpenAPI tool sends.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { echoWeb, type EchoWeb, type Seen } from '../../../support/echo-web.ts';
 import type { Json, JsonObject } from '../../../support/json.ts';
@@ -62,7 +62,7 @@ describe('a path', () => {
     [{}, ['a,b', 'c'], 'a%2Cb,c'],
     [{}, true, 'true'],
     [{}, 'http://evil.example/', 'http%3A%2F%2Fevil.example%2F'],
-  ])('of %j has %j as %s', async (style, value, path) => {
+  ])('with a parameter of %j serializes %j as %s', async (style, value, path) => {
     const { seen } = await tried(
       { path: '/c/{color}/d', parameters: [any('color', 'path', style)] },
       { color: value },
@@ -85,28 +85,31 @@ describe('a path', () => {
     ['/c/.{color}', '.'],
     ['/c/{color}.', '.'],
     ['/c/{color}', '\ud800'],
-  ])('%s cannot be altered by %j: nothing is sent, and the argument is named', async (template, value) => {
-    const { seen, text } = await tried(
-      { path: template, parameters: [any('color', 'path')] },
-      { color: value },
-    );
-    expect(seen).toEqual([]);
-    expect(text).toMatch(/^ERROR The argument "color" .*Nothing was sent\.$/);
-  });
+  ])(
+    '%s cannot be altered by %j: nothing is sent, and the error names the argument',
+    async (template, value) => {
+      const { seen, text } = await tried(
+        { path: template, parameters: [any('color', 'path')] },
+        { color: value },
+      );
+      expect(seen).toEqual([]);
+      expect(text).toMatch(/^ERROR The argument "color" .*Nothing was sent\.$/);
+    },
+  );
 
-  it('keeps what server and document contain, including a query', async () => {
+  it('keeps what the server URL and the document contain, including a query', async () => {
     const operation = { path: '/a b/{id}/ü|%2F?fixed=1', parameters: [any('q', 'query')] };
     const { seen } = await tried(operation, { id: 7, q: 'x' }, `${web.url}/base/v1/?key=k`);
     expect(seen.map(({ url }) => url)).toEqual(['/base/v1/a%20b/7/%C3%BC%7C%2F?key=k&fixed=1&q=x']);
   });
 
-  it('and a query accept parameters named like members of Object.prototype', async () => {
+  it('may be followed by query parameters named like members of Object.prototype', async () => {
     const parameters = ['__proto__', 'constructor', 'toString'].map((name) => any(name, 'query'));
     const { seen } = await tried({ parameters }, { proto: 1, constructor: 2 });
     expect(seen.map(({ url }) => url)).toEqual(['/x?__proto__=1&constructor=2']);
   });
 
-  it('accepts a parameter that the document forgot to declare', async () => {
+  it('accepts a parameter that the document does not declare', async () => {
     const { seen } = await tried({ path: '/x/{id}' }, { id: 'a' });
     expect(seen.map(({ url }) => url)).toEqual(['/x/a']);
   });
@@ -141,13 +144,13 @@ describe('a query', () => {
     [{ allowReserved: true }, "/a:b?c@d;e,f$g'h", 'color=/a:b?c@d;e,f$g%27h'],
     [{ allowReserved: true }, 'a&b=c#d+e f%20[x]', 'color=a%26b%3Dc%23d%2Be%20f%2520%5Bx%5D'],
     [{ name: 'a&b[]' }, 'x', 'a%26b%5B%5D=x'],
-  ])('of %j has %j as %s', async (style, value, query) => {
+  ])('with a parameter of %j serializes %j as %s', async (style, value, query) => {
     const name = style['name'] === undefined ? 'color' : 'a_b';
     const { seen } = await tried({ parameters: [any('color', 'query', style)] }, { [name]: value });
     expect(seen.map(({ url }) => url)).toEqual([query === '' ? '/x' : `/x?${query}`]);
   });
 
-  it('keeps numbers as the client wrote them', async () => {
+  it('keeps numbers as the client wrote them, as do paths, headers and cookies', async () => {
     const numbers = ['12345678901234567890123', '2.5E+3', '1.500', '-0.0', '1e-7', '0.1234567890123456789'];
     const operation = {
       path: '/n/{id}',
@@ -173,13 +176,13 @@ describe('headers and cookies', () => {
     [{ explode: true }, COLOURS, 'R=100,G=200'],
     [{ schema: undefined as never, content: { 'application/json': {} } }, { a: 1 }, '{"a":1}'],
     [{}, null, undefined],
-  ])('of %j have %j as %s', async (style, value, header) => {
+  ])('with a parameter of %j serialize %j as %s', async (style, value, header) => {
     const { seen } = await tried({ parameters: [any('X-Color', 'header', style)] }, { 'X-Color': value });
     expect(seen.map(({ headers }) => headers['x-color'])).toEqual([header]);
   });
 
   it.each(['a\r\nX-Evil: 1', 'a\nb', 'a\u0000b', '→', '\ud800'])(
-    'cannot hold %j: nothing is sent',
+    'cannot contain %j: nothing is sent',
     async (value) => {
       const { seen, text } = await tried({ parameters: [any('X-Color', 'header')] }, { 'X-Color': value });
       expect(seen).toEqual([]);
@@ -192,12 +195,12 @@ describe('headers and cookies', () => {
     [{}, ['a', 'b'], 'c=a; c=b'],
     [{ explode: false }, ['a', 'b'], 'c=a,b'],
     [{}, null, undefined],
-  ])('in cookies of %j have %j as %s', async (style, value, cookie) => {
+  ])('with a cookie of %j serialize %j as %s', async (style, value, cookie) => {
     const { seen } = await tried({ parameters: [any('c', 'cookie', style)] }, { c: value });
     expect(seen.map(({ headers }) => headers.cookie)).toEqual([cookie]);
   });
 
-  it('ask for JSON first, or for what the document declares', async () => {
+  it('accept JSON first, or a type that the document declares', async () => {
     const asked = async (content: JsonObject): Promise<unknown> => {
       const { seen } = await tried({ responses: { '200': { description: '', content } } }, {});
       return seen[0]?.headers.accept;
@@ -248,7 +251,7 @@ describe('a body', () => {
       'application/x-www-form-urlencoded',
       'b=1,2&c%5Bd%5D=1',
     ],
-  ])('of %s with %j for %s', async (type, media, args, contentType, body) => {
+  ])('of type %s with %j is serialized from %s', async (type, media, args, contentType, body) => {
     const { seen } = await tried(taking(type, media), args);
     expect(seen.map(({ headers, body: sent }) => [headers['content-type'], sent])).toEqual([
       [contentType, body],
@@ -260,7 +263,7 @@ describe('a body', () => {
     expect(seen.map(({ headers, body }) => [headers['content-type'], body])).toEqual([[undefined, '']]);
   });
 
-  it('with several parts has texts, JSON and file bytes', async () => {
+  it('may have parts of text, JSON and file bytes', async () => {
     const schema = {
       type: 'object',
       properties: {
@@ -294,7 +297,7 @@ describe('a body', () => {
     ]);
   });
 
-  it('with a file that is not Base64 is not sent, and the argument is named', async () => {
+  it('is not sent if a file is not Base64, and the error names the argument', async () => {
     const schema = { type: 'object', properties: { file: { type: 'string', format: 'binary' } } };
     for (const file of ['not base64!', 'abcde', 'a', 'ab=c']) {
       const { seen, text } = await tried(taking('multipart/form-data', { schema }), { file });
@@ -308,19 +311,19 @@ describe('a body', () => {
     ['application/vnd.of-somebody; version=1', { schema: {} }, '\u0000\u0001'],
     ['image/gif', { schema: { type: 'string', contentEncoding: 'base64' } }, 'AAE='],
     ['application/xml', {}, 'AAE='],
-  ])('of %s is one argument, in Base64 unless it is text', async (type, media, sent) => {
+  ])('of type %s is one argument, in Base64 unless it is text', async (type, media, sent) => {
     const { seen } = await tried(taking(type, media), { body: 'AAE=' });
     expect(seen.map(({ headers, body }) => [headers['content-type'], body])).toEqual([
       [expect.stringContaining(type), sent],
     ]);
   });
 
-  it('of bytes that are not Base64 is not sent, and the argument is named', async () => {
+  it('is not sent if its bytes are not Base64, and the error names the argument', async () => {
     const { seen, text } = await tried(taking('image/png', {}), { body: 'no!' });
     expect([seen, text]).toEqual([[], 'ERROR The argument "body" must be Base64.']);
   });
 
-  it('keeps arguments of different places apart', async () => {
+  it('contains only its own arguments, not those of the path, query, headers or cookies', async () => {
     const operation = {
       ...taking('application/json', object('name', 'constructor', '__proto__')),
       path: '/p/{id}',

@@ -1,4 +1,4 @@
-// How models see the arguments and answers of an operation.
+// The input and output schemas of an operation, as models see them.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { at, type Json, type JsonObject } from '../../../support/json.ts';
@@ -64,13 +64,13 @@ describe('arguments', () => {
     });
   });
 
-  it('of an optional body are not required', async () => {
+  it('are not required if the body is optional', async () => {
     const schema = { type: 'object', required: ['a'], properties: { a: text } };
     const operation = { method: 'post', requestBody: { content: { 'application/json': { schema } } } };
     expect(await inputOf(operationOf(operation))).toEqual({ ...closed, properties: { a: text } });
   });
 
-  it('with the same name are distinguished by their places', async () => {
+  it('get their location as a suffix if they share a name', async () => {
     const parameters = ['path', 'query', 'header'].map((place) => ({ name: 'id', in: place }));
     expect(
       await inputOf(
@@ -86,13 +86,13 @@ describe('arguments', () => {
   it.each<[what: string, body: JsonObject | boolean]>([
     ['shares a name with a parameter', { type: 'object', properties: { q: text } }],
     ['is a list', { type: 'array', items: text }],
-    ['is a text', text],
-    ['is anything', true],
+    ['is a string', text],
+    ['may be anything', true],
     ['is a map', { type: 'object', additionalProperties: text }],
-    ['is one of several', { oneOf: [{ type: 'object', properties: { a: text } }, text] }],
+    ['is one of several types', { oneOf: [{ type: 'object', properties: { a: text } }, text] }],
     ['may be null', { type: ['object', 'null'], properties: { a: text } }],
     ['has rules across members', { type: 'object', properties: { a: text }, minProperties: 1 }],
-  ])('have the body as one argument if it %s', async (_, schema) => {
+  ])('include the body as one argument if it %s', async (_, schema) => {
     const document = bodyOperation(schema);
     const operation = at(document, 'paths', '/x', 'post') as JsonObject;
     const body = schema === true ? {} : schema;
@@ -105,7 +105,7 @@ describe('arguments', () => {
     });
   });
 
-  it('have a parameter named body next to the body', async () => {
+  it('keep a parameter named body apart from the body', async () => {
     const operation = at(bodyOperation(text), 'paths', '/x', 'post') as JsonObject;
     const input = await inputOf(
       operationOf({ ...operation, method: 'post', parameters: [{ name: 'body', in: 'query' }] }),
@@ -131,7 +131,7 @@ describe('arguments', () => {
     });
   });
 
-  it('may include undeclared ones if the body allows it', async () => {
+  it('may include undeclared ones if the body allows them', async () => {
     const schema = { type: 'object', properties: { a: text }, additionalProperties: { type: 'integer' } };
     expect(await inputOf(bodyOperation(schema))).toEqual({
       type: 'object',
@@ -153,7 +153,7 @@ describe('arguments', () => {
     ]);
   });
 
-  it('never repeat what other parts of the request declare', async () => {
+  it('exclude headers that other parts of the request determine, and invalid header names', async () => {
     const names = [
       'Accept',
       'content-type',
@@ -168,7 +168,7 @@ describe('arguments', () => {
     expect(input).toEqual({ ...closed, properties: { 'X-Ok': {} } });
   });
 
-  it('of an operation override those of its path, and may come from components', async () => {
+  it('declared by an operation override those of its path, and may come from components', async () => {
     const components = { components: { parameters: { Q: { name: 'q', in: 'query', schema: text } } } };
     const get = { operationId: 'op', parameters: [{ name: 'r', in: 'query', schema: text }] };
     const parameters = [{ $ref: '#/components/parameters/Q' }, { name: 'r', in: 'query', required: true }];
@@ -176,7 +176,7 @@ describe('arguments', () => {
     expect(await inputOf(document)).toEqual({ ...closed, properties: { q: text, r: text } });
   });
 
-  it('of files are Base64', async () => {
+  it('are Base64 if they are files', async () => {
     const schema = {
       type: 'object',
       properties: {
@@ -282,7 +282,7 @@ describe('a schema of OpenAPI 3.0', () => {
     });
   });
 
-  it('makes a nullable reference nullable', async () => {
+  it('keeps a nullable reference nullable', async () => {
     const body = { type: 'object', properties: { a: { ...ref('A'), nullable: true } } };
     expect(
       at(await inputOf(bodyOperation(body, { ...old, ...schemas({ A: text }) })), 'properties', 'a'),
@@ -309,7 +309,7 @@ describe('a schema of OpenAPI 3.1', () => {
 });
 
 describe('references', () => {
-  it('to itself become definitions, and unused definitions are dropped', async () => {
+  it('from a schema to itself become definitions, and unused definitions are dropped', async () => {
     const node = {
       type: 'object',
       properties: { name: text, next: ref('Node'), kids: { type: 'array', items: ref('Kid') } },
@@ -352,7 +352,7 @@ describe('references', () => {
     expect(at(input, '$defs', other, 'properties')).toEqual({ again: { $ref: `#/$defs/${other}` }, b: text });
   });
 
-  it('from a base schema to its subtypes and back end, and keep everything', async () => {
+  it('between a base schema and its subtypes are resolved without loss or recursion', async () => {
     const pet = {
       type: 'object',
       required: ['kind'],
@@ -376,12 +376,12 @@ describe('references', () => {
   });
 
   it.each<[what: string, schema: JsonObject, why: string]>([
-    ['nowhere', ref('None'), '$ref "#/components/schemas/None" leads nowhere'],
+    ['nothing', ref('None'), '$ref "#/components/schemas/None" leads nowhere'],
     ['themselves', ref('Loop'), 'back to itself'],
-    ['what all objects have', { $ref: '#/constructor' }, '$ref "#/constructor" leads nowhere'],
-    ['no URL', { $ref: 'http://[' }, 'not a URL'],
-    ['nowhere, deep inside', { type: 'object', properties: { a: ref('Deep') } }, 'leads nowhere'],
-  ])('to %s affect only their operation', async (_, schema, why) => {
+    ['members of Object.prototype', { $ref: '#/constructor' }, '$ref "#/constructor" leads nowhere'],
+    ['an invalid URL', { $ref: 'http://[' }, 'not a URL'],
+    ['nothing, from deep inside', { type: 'object', properties: { a: ref('Deep') } }, 'leads nowhere'],
+  ])('to %s cause only their own operation to be skipped', async (_, schema, why) => {
     const broken = at(bodyOperation(schema), 'paths', '/x', 'post') as JsonObject;
     const document = operationOf({}, schemas({ Loop: ref('Loop'), Deep: { items: ref('None') } }));
     const paths = { ...(document['paths'] as JsonObject), '/y': { post: broken } };
@@ -401,13 +401,13 @@ describe('a schema that is too large', () => {
       ),
     });
 
-  it('loses its descriptions, and no property', async () => {
+  it('loses its descriptions but no properties', async () => {
     const properties = at(await inputOf(large(300, 1_000)), 'properties') as JsonObject;
     expect(Object.keys(properties)).toHaveLength(300);
     expect(properties['m299']).toEqual(text);
   });
 
-  it('drops its operation if that does not help', async () => {
+  it('causes its operation to be skipped if that is not enough', async () => {
     expect(await skippedIn(large(20_000, 0))).toEqual([
       'POST /x: the schema of its arguments is longer than 256 kB',
     ]);
@@ -443,7 +443,7 @@ describe('an operation', () => {
     ]);
   });
 
-  it('that only reads has no body, whatever the document says', async () => {
+  it('has no body if its method is GET, even if the document declares one', async () => {
     const requestBody = { content: { 'image/png': {} } };
     expect(await skippedIn(operationOf({ requestBody }))).toEqual(['op']);
   });
@@ -484,14 +484,14 @@ describe('the output schema', () => {
   });
 
   it.each<[what: string, responses: JsonObject]>([
-    ['there is none', {}],
+    ['none is declared', {}],
     ['it is a list', { '200': json({ type: 'array' }) }],
-    ['successes differ', { '200': json(object), '201': json({ type: 'object' }) }],
-    ['a success says nothing', { '200': json(object), '204': { description: '' } }],
-    ['only failures have one', { '400': json(object), default: json(object) }],
-    ['it is broken', { '200': json({ ...object, properties: { a: ref('None') } }) }],
+    ['success responses differ', { '200': json(object), '201': json({ type: 'object' }) }],
+    ['a success response has no content', { '200': json(object), '204': { description: '' } }],
+    ['only failures declare one', { '400': json(object), default: json(object) }],
+    ['it has a broken reference', { '200': json({ ...object, properties: { a: ref('None') } }) }],
     [
-      'it is long',
+      'it is too long',
       { '200': json({ ...object, properties: { a: { ...text, description: 'w'.repeat(70_000) } } }) },
     ],
   ])('is absent if %s', async (_, responses) => {

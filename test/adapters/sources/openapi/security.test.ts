@@ -69,7 +69,7 @@ describe('a security scheme', () => {
     ['openid', 't', { url: '/x', authorization: 'Bearer t' }],
     ['basic', 'ünn:p:w', { url: '/x', authorization: basic }],
     ['basic', { username: 'ünn', password: 'p:w' }, { url: '/x', authorization: basic }],
-  ])('%s puts %j in its place', async (scheme, credential, expected) => {
+  ])('%s sends the credential %j as the scheme requires', async (scheme, credential, expected) => {
     expect(await sent({ security: [need(scheme)] }, { credentials: { [scheme]: credential } })).toEqual(
       expected,
     );
@@ -84,14 +84,17 @@ describe('a security scheme', () => {
     ['tls', 'the scheme "tls" (mutualTLS), which is not supported'],
     ['none', 'the scheme "none", which the document does not define'],
     ['constructor', 'the scheme "constructor", which the document does not define'],
-  ])('%s without a credential: no request is sent, and the error says what to do', async (scheme, lack) => {
-    const credentials = scheme === 'tls' || scheme === 'digest' ? { [scheme]: 'x' } : {};
-    expect(await sent({ security: [need(scheme)] }, { credentials })).toBe(
-      `ERROR The call was not made: it needs ${lack}. An operator gives it in "credentials" of this source.`,
-    );
-  });
+  ])(
+    '%s without a usable credential sends no request, and the error says what to do',
+    async (scheme, lack) => {
+      const credentials = scheme === 'tls' || scheme === 'digest' ? { [scheme]: 'x' } : {};
+      expect(await sent({ security: [need(scheme)] }, { credentials })).toBe(
+        `ERROR The call was not made: it needs ${lack}. An operator gives it in "credentials" of this source.`,
+      );
+    },
+  );
 
-  it('with a credential that no header can hold sends no request and does not reveal it', async () => {
+  it('sends no request if its credential cannot be a header value, and does not reveal it', async () => {
     const text = await sent({ security: [need('header')] }, { credentials: { header: 'se\ncret' } });
     expect(text).toBe(
       'ERROR The credential for the header "X-Key" contains a character that is not allowed in a header.',
@@ -111,32 +114,32 @@ describe('security', () => {
       expected: Sent | string,
     ]
   >([
-    ['of the document counts where the operation says nothing', root, all, { url: '/x', 'x-key': 'k' }],
-    ['of the operation takes its place', { ...root, security: [need('query')] }, all, { url: '/x?key=q' }],
-    ['that is an empty list needs nothing', { ...root, security: [] }, all, { url: '/x' }],
-    ['that is not there needs nothing', {}, all, { url: '/x' }],
+    ['of the document applies if the operation declares none', root, all, { url: '/x', 'x-key': 'k' }],
     [
-      'takes all of one alternative',
+      'of the operation overrides that of the document',
+      { ...root, security: [need('query')] },
+      all,
+      { url: '/x?key=q' },
+    ],
+    ['that is an empty list requires nothing', { ...root, security: [] }, all, { url: '/x' }],
+    ['that is absent requires nothing', {}, all, { url: '/x' }],
+    [
+      'sends all credentials of one alternative',
       { security: [need('header', 'query')] },
       all,
       { url: '/x?key=q', 'x-key': 'k' },
     ],
     [
-      'takes the first alternative that is whole',
+      'uses the first alternative whose credentials are all available',
       { security: [need('header', 'basic'), need('query')] },
       all,
       { url: '/x?key=q' },
     ],
+    ['uses only one alternative', { security: [need('query'), need('header')] }, all, { url: '/x?key=q' }],
+    ['may be satisfied by an empty alternative', { security: [need('basic'), {}] }, all, { url: '/x' }],
+    ['may be an object instead of a list', { security: need('header') }, all, { url: '/x', 'x-key': 'k' }],
     [
-      'takes no more than one alternative',
-      { security: [need('query'), need('header')] },
-      all,
-      { url: '/x?key=q' },
-    ],
-    ['may be none of several', { security: [need('basic'), {}] }, all, { url: '/x' }],
-    ['without its list counts', { security: need('header') }, all, { url: '/x', 'x-key': 'k' }],
-    [
-      'names all that would do',
+      'lists what each alternative lacks if none is satisfied',
       { security: [need('header', 'query'), need('bearer')] },
       { header: 'k' },
       'ERROR The call was not made: it needs a key for the scheme "query", or a token for the scheme "bearer". An operator gives it in "credentials" of this source.',
@@ -158,7 +161,7 @@ describe('security', () => {
     });
   });
 
-  it('needs no argument for what the operator configured', async () => {
+  it('needs no arguments for values that the operator configured', async () => {
     const parameters = [
       { name: 'key', in: 'query' },
       { name: 'x-key', in: 'header' },
@@ -210,7 +213,7 @@ describe('a server', () => {
   };
   const server = (path: string): Json => [{ url: `${web.url}${path}` }];
 
-  it("of the operation takes precedence over that of its path, and that over the document's", async () => {
+  it("of an operation takes precedence over its path's, which takes precedence over the document's", async () => {
     const [root, item, operation] = [server('/r'), server('/i'), server('/o')];
     expect(await serverUsed({ root })).toBe('/r/x');
     expect(await serverUsed({ root, item })).toBe('/i/x');
@@ -219,7 +222,7 @@ describe('a server', () => {
     expect(await serverUsed({ root, item, operation }, { baseUrl: `${web.url}/base/` })).toBe('/base/x');
   });
 
-  it('has the defaults of its variables', async () => {
+  it('uses the defaults of its variables', async () => {
     const variables = {
       version: { default: 'v2', enum: ['v1', 'v2'] },
       port: { default: web.url.split(':')[2]! },
@@ -229,7 +232,7 @@ describe('a server', () => {
     );
   });
 
-  it('that cannot be used is skipped in favor of the next', async () => {
+  it('is skipped in favor of the next one if it cannot be used', async () => {
     const bad = ['ftp://a.example', 'https://a:b@a.example', 'http://[', '{none}'].map((url) => ({ url }));
     expect(await serverUsed({ root: [...bad, ...(server('/good') as readonly Json[])] })).toBe('/good/x');
   });
@@ -241,7 +244,7 @@ describe('a server', () => {
       [{ url: '{base}/v1' }],
       'names no server: its server "{base}/v1" has no default for "base": give baseUrl',
     ],
-  ])('that is %j in a file makes the document unusable without baseUrl', async (servers, why) => {
+  ])('list %j in a file makes the document unusable without baseUrl', async (servers, why) => {
     const path = writeText(JSON.stringify({ ...operationOf({}), servers }), 'api.json');
     expect(await openSource(path).read(AbortSignal.timeout(5_000))).toEqual({
       ok: false,
@@ -250,7 +253,7 @@ describe('a server', () => {
     expect((await toolsOf(openSource(path, { baseUrl: web.url }))).tools).toHaveLength(1);
   });
 
-  it('that is not a web server affects only its operation', async () => {
+  it('that is not a web server causes its operation to be skipped', async () => {
     expect(await serverUsed({ root: [{ url: 'ftp://a.example' }] })).toBe(
       'its server "ftp://a.example" is not an http or https URL without a password',
     );

@@ -1,4 +1,4 @@
-// How a model sees the answer to an HTTP request.
+// How a model sees the response to an HTTP request.
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../../../src/core/cancellation.ts';
 import { call, serveTool, shown, type Echo } from './serve-tool.ts';
@@ -12,8 +12,8 @@ function answering(status: number, headers: Headers, body: string | Buffer = '')
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-describe('an answer', () => {
-  it('of JSON is passed on unchanged', async () => {
+describe('a response', () => {
+  it('is passed on unchanged if it is JSON', async () => {
     const body = '{"big": 12345678901234567890, "f": 2.50}\n';
     const echo = await answering(200, JSON_TYPE, body);
     expect(await call(echo.tool({}), '{}')).toEqual({
@@ -21,11 +21,14 @@ describe('an answer', () => {
     });
   });
 
-  it.each(['{}', '7', '12345678901234567890', '[]'])('is structured if it is an object: %s', async (body) => {
-    const echo = await answering(200, JSON_TYPE, body);
-    const result = await call(echo.tool({ outputSchema: { type: 'object' } }), '{}');
-    expect(result.structuredContent).toEqual(body === '{}' ? {} : undefined);
-  });
+  it.each(['{}', '7', '12345678901234567890', '[]'])(
+    'is structured only if it is an object: %s',
+    async (body) => {
+      const echo = await answering(200, JSON_TYPE, body);
+      const result = await call(echo.tool({ outputSchema: { type: 'object' } }), '{}');
+      expect(result.structuredContent).toEqual(body === '{}' ? {} : undefined);
+    },
+  );
 
   it.each([
     [204, {}, 'Done: the server answered 204 and no content.'],
@@ -34,7 +37,7 @@ describe('an answer', () => {
       { location: '/pets/1', etag: '"a"' },
       'Done: the server answered 201 and no content.\nlocation: /pets/1\netag: "a"',
     ],
-  ])('of status %i without content reports its headers', async (status, headers, text) => {
+  ])('with status %i and no content is shown as its headers', async (status, headers, text) => {
     const echo = await answering(status, headers);
     expect(await call(echo.tool({}), '{}')).toEqual({
       content: [{ type: 'text', text }],
@@ -43,7 +46,7 @@ describe('an answer', () => {
 
   it.each<readonly [string, Headers, Buffer, string]>([
     ['no type', {}, Buffer.from('grüezi'), 'grüezi'],
-    ['plain text', { 'content-type': 'text/plain' }, Buffer.from('\ufeffgrüezi'), 'grüezi'],
+    ['type text/plain', { 'content-type': 'text/plain' }, Buffer.from('\ufeffgrüezi'), 'grüezi'],
     [
       'a charset',
       { 'content-type': 'text/plain; charset="ISO-8859-1"' },
@@ -51,21 +54,26 @@ describe('an answer', () => {
       'grüezi',
     ],
     ['an unknown charset', { 'content-type': 'text/plain;charset=x' }, Buffer.from('grüezi'), 'grüezi'],
-    ['a type of its own', { 'content-type': 'application/vnd.a+json' }, Buffer.from('[1.0]'), '[1.0]'],
-    ['text by its bytes', { 'content-type': 'application/octet-stream' }, Buffer.from('a,b\n'), 'a,b\n'],
-    ['an SVG', { 'content-type': 'image/svg+xml' }, Buffer.from('<svg/>'), '<svg/>'],
-  ])('with %s is text', async (_what, headers, body, text) => {
+    ['a vendor type', { 'content-type': 'application/vnd.a+json' }, Buffer.from('[1.0]'), '[1.0]'],
+    [
+      'a binary type but text bytes',
+      { 'content-type': 'application/octet-stream' },
+      Buffer.from('a,b\n'),
+      'a,b\n',
+    ],
+    ['type image/svg+xml', { 'content-type': 'image/svg+xml' }, Buffer.from('<svg/>'), '<svg/>'],
+  ])('with %s is passed on as text', async (_what, headers, body, text) => {
     const echo = await answering(200, headers, body);
     expect(shown(await call(echo.tool({}), '{}'))).toBe(text);
   });
 
-  it.each(['image', 'audio'])('of %s is passed on as such', async (type) => {
+  it.each(['image', 'audio'])('with %s data is passed on as such', async (type) => {
     const mimeType = `${type}/x-test`;
     const echo = await answering(200, { 'content-type': mimeType }, Buffer.from([0, 1, 2]));
     expect((await call(echo.tool({}), '{}')).content).toEqual([{ type, data: 'AAEC', mimeType }]);
   });
 
-  it('of other bytes becomes a resource', async () => {
+  it('with any other bytes becomes a resource', async () => {
     const echo = await answering(200, { 'content-type': 'application/pdf' }, Buffer.from([0x25, 0, 0xff]));
     const resource = { uri: `${echo.origin}/a`, mimeType: 'application/pdf', blob: 'JQD/' };
     expect((await call(echo.tool({ url: '/a?key=1' }), '{}')).content).toEqual([
@@ -74,7 +82,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('that is truncated says so, and where', async () => {
+  it('says where it was cut if it is truncated', async () => {
     const echo = await answering(200, { ...JSON_TYPE, 'content-length': '8' }, '"äöü"');
     expect(shown(await call(echo.tool({ maxBytes: 4 }), '{}'))).toBe(
       '"ä\n\n[cut after 4 bytes of 8; raise "maxBytes", and set a "filter" where less of it is wanted.]',
@@ -85,7 +93,7 @@ describe('an answer', () => {
     );
   });
 
-  it("of a failure is an error with the server's message", async () => {
+  it("with a failure status is an error with the server's message", async () => {
     const echo = await answering(404, JSON_TYPE, '{"message":"no such pet"}');
     expect(await call(echo.tool({ url: '/pets?key=1', filter: 'a' }), '{}')).toEqual({
       content: [
@@ -106,7 +114,7 @@ describe('an answer', () => {
     );
   });
 
-  it('with a redirect is an error if repeating the request could do harm', async () => {
+  it('with a redirect is an error if repeating the request could be harmful', async () => {
     const echo = await answering(307, { location: 'https://other.example/a?token=1' });
     expect(shown(await call(echo.tool({}), '{}'))).toBe(
       `error: POST ${echo.origin}/: the server answered 307 and points to https://other.example/a. A request that may have an effect is not sent twice, so nothing was sent there.`,
@@ -119,7 +127,7 @@ describe('an answer', () => {
 });
 
 describe('a filter', () => {
-  it('transforms the answer', async () => {
+  it('transforms the response', async () => {
     const echo = await answering(
       200,
       JSON_TYPE,
@@ -132,14 +140,14 @@ describe('a filter', () => {
     expect(shown(await call(echo.tool({ filter: 'constructor' }), '{}'))).toBe('null');
   });
 
-  it('that fails explains why', async () => {
+  it('reports why it failed', async () => {
     const echo = await answering(200, JSON_TYPE, '{"a":"b"}');
     expect(shown(await call(echo.tool({ filter: 'sum(a)' }), '{}'))).toMatch(
       /^error: The filter does not fit the answer to POST .*\/: .*sum\(\).*\. It said:\n\n\{"a":"b"\}$/,
     );
   });
 
-  it('that runs endlessly is stopped, and concurrent calls continue', async () => {
+  it('is stopped if it takes too long, while concurrent calls continue', async () => {
     const echo = await answering(200, JSON_TYPE, '{"a":1}');
     const endless = Array.from({ length: 30 }, () => '[@,@][]').join(' | ');
     const never = new Cancellation();
@@ -156,7 +164,7 @@ describe('a filter', () => {
     );
   });
 
-  it('works on complete JSON only', async () => {
+  it('works only on complete JSON', async () => {
     const page = await answering(200, { 'content-type': 'text/html' }, '<html>');
     expect(shown(await call(page.tool({ filter: 'a' }), '{}'))).toBe(
       `error: The filter works on JSON, which the answer to POST ${page.origin}/ is not. It said:\n\n<html>`,
@@ -175,7 +183,7 @@ describe('a filter', () => {
 describe('an output schema', () => {
   const outputSchema = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] };
 
-  it('makes the answer structured, with long integers preserved', async () => {
+  it('makes the response structured, with long integers preserved', async () => {
     const echo = await answering(200, JSON_TYPE, '{"id":12345678901234567890}');
     const result = await call(echo.tool({ outputSchema }), '{}');
     expect(JSON.stringify(result)).toBe(
@@ -196,7 +204,7 @@ describe('an output schema', () => {
     ['{}', ' at "id": it is missing'],
     ['[1]', ': it is not a JSON object'],
     ['hello', ': it is not a JSON object'],
-  ])('that %s does not match makes it an error', async (body, fault) => {
+  ])('turns the non-matching response %s into an error', async (body, fault) => {
     const echo = await answering(200, JSON_TYPE, body);
     expect(await call(echo.tool({ outputSchema }), '{}')).toEqual({
       content: [
@@ -216,7 +224,7 @@ describe('an output schema', () => {
     );
   });
 
-  it('does not read an answer that nests too deeply', async () => {
+  it('rejects a response that nests too deeply, as does a filter', async () => {
     const nested = (levels: number): string => `${'{"id":'.repeat(levels)}1${'}'.repeat(levels)}`;
     const open = { type: 'object' };
     const deep = await answering(200, JSON_TYPE, nested(60_000));

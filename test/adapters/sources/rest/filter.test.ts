@@ -1,4 +1,4 @@
-// The cost of a filter: time, memory, and the calls beside it.
+// What a filter may cost: time, memory, and delays of concurrent calls.
 import { describe, expect, it } from 'vitest';
 import { Cancellation, Cancelled } from '../../../../src/core/cancellation.ts';
 import { PLAIN_LAUNCHER } from '../../../../src/platform/launcher.ts';
@@ -18,7 +18,7 @@ function runner(limits: ConstructorParameters<typeof FilterProcesses>[1] = {}): 
 
 const times = (count: number, part: string): string => Array.from({ length: count }, () => part).join(' | ');
 const DOUBLES = times(30, '[@,@][]');
-/** Small in memory, as its parts are shared, and beyond measure as text. */
+/** Small in memory, because its parts are shared, but enormous as text. */
 const SHARES = times(40, '[@,@]');
 
 describe('the filter processes', () => {
@@ -31,27 +31,27 @@ describe('the filter processes', () => {
     ['lists that double', DOUBLES, {}],
     ['shared lists written as text', SHARES, {}],
     ['shared lists written as text by a function', `to_string(${SHARES})`, {}],
-    ['one allocation beyond the heap, which would end a program', "split(@, '')", 'x'.repeat(30_000_000)],
-    ['a padding', "pad_left('a', `500000000`) | [@, @, @, @] | join('', @)", {}],
-    ['a replacement', "replace('a', 'a', 'aa', `2000000000`)", {}],
-    ['a join of many', `${times(20, '[@,@][]')} | map(&'${'x'.repeat(500)}', @) | join('', @)`, [1]],
     [
-      'maps within maps',
-      'map(&map(&sort(@), $), @)',
-      Array.from({ length: 2_000 }, () => numbers.slice(0, 20)),
+      'an allocation larger than the heap, which would crash the process',
+      "split(@, '')",
+      'x'.repeat(30_000_000),
     ],
-    ['sorting over and over', times(60, 'sort_by(@, &to_string(@))'), numbers],
-    ['a trim that goes back and forth', 'trim_right(@)', `${' '.repeat(200_000)}x`],
+    ['a huge padding', "pad_left('a', `500000000`) | [@, @, @, @] | join('', @)", {}],
+    ['a huge replacement', "replace('a', 'a', 'aa', `2000000000`)", {}],
+    ['a join of many strings', `${times(20, '[@,@][]')} | map(&'${'x'.repeat(500)}', @) | join('', @)`, [1]],
+    ['nested maps', 'map(&map(&sort(@), $), @)', Array.from({ length: 2_000 }, () => numbers.slice(0, 20))],
+    ['repeated sorting', times(60, 'sort_by(@, &to_string(@))'), numbers],
+    ['a trim that backtracks', 'trim_right(@)', `${' '.repeat(200_000)}x`],
   ];
 
-  it.each(cases)('bounds %s', async (_what, expression, value) => {
+  it.each(cases)('limit the cost of %s', async (_what, expression, value) => {
     const result = await run(expression, value);
     if (result.ok) expect(result.value.length).toBeLessThanOrEqual(MAX);
     else expect(['too_slow', 'out_of_memory', 'result_too_large']).toContain(result.error.code);
     expect(await run('a', { a: [1] }), 'and the next').toEqual({ ok: true, value: '[1]' });
   });
 
-  it('evaluate other expressions meanwhile, and each expression once at a time', async () => {
+  it('evaluate other expressions while one is slow, and each expression only once at a time', async () => {
     const shared = runner({ taskMs: scaledMs(1_000) });
     const ended: string[] = [];
     const ask = async (name: string, expression: string): Promise<void> => {
@@ -59,7 +59,7 @@ describe('the filter processes', () => {
       const result = await shared.run(task, never);
       ended.push(`${name} ${result.ok ? result.value : result.error.code}`);
     };
-    // Both processes are there before the time of the slow one begins.
+    // Both processes must be running before the slow task starts.
     await Promise.all(['x', 'y'].map((name) => ask(name, name)));
     ended.length = 0;
     const slow = [ask('slow', SHARES), ask('again', SHARES)];
@@ -72,17 +72,17 @@ describe('the filter processes', () => {
   it('drop a cancelled task, and refuse tasks beyond their capacity', async () => {
     const small = runner({ waitingCharacters: 10 });
     const task = { expression: '@', text: '[1]', maxCharacters: MAX };
-    const leaving = new Cancellation();
+    const cancellation = new Cancellation();
     const first = small.run(task, never);
-    const left = small.run(task, leaving);
-    leaving.cancel();
+    const left = small.run(task, cancellation);
+    cancellation.cancel();
     await expect(left).rejects.toThrow(Cancelled);
     const waiting = [small.run(task, never), small.run(task, never), small.run(task, never)];
     expect(await small.run(task, never)).toEqual({ ok: false, error: { code: 'queue_full' } });
     for (const one of [first, ...waiting]) expect(await one).toEqual({ ok: true, value: '[1]' });
   });
 
-  it('accept no task once closed, and leave none unanswered', async () => {
+  it('accept no tasks once closed, and fail pending ones', async () => {
     const closing = runner();
     const task = { expression: SHARES, text: '{}', maxCharacters: MAX };
     const asked = [closing.run(task, never), closing.run(task, never)];
@@ -92,18 +92,18 @@ describe('the filter processes', () => {
   });
 });
 
-describe('a model', () => {
-  it('learns which filter failed, why, that the request was sent, and what to do', () => {
+describe('the error of a failed filter', () => {
+  it('says which filter failed and why, that the request was sent, and what to do', () => {
     const filtering = { expression: DOUBLES, request: 'POST https://host/a', text: '{}' };
     const filter = `"${DOUBLES.slice(0, 100)}"…`;
-    const said = (fault: Parameters<typeof filterFailure>[0]): string => filterFailure(fault, filtering);
-    expect(said({ code: 'too_slow', limitMs: 5_000 })).toBe(
+    const errorFor = (fault: Parameters<typeof filterFailure>[0]): string => filterFailure(fault, filtering);
+    expect(errorFor({ code: 'too_slow', limitMs: 5_000 })).toBe(
       `The request POST https://host/a was carried out, but its filter ${filter} did not finish within 5 s and was stopped. Simplify the filter, or request less.`,
     );
-    expect(said({ code: 'out_of_memory', limitMiB: 512 })).toBe(
+    expect(errorFor({ code: 'out_of_memory', limitMiB: 512 })).toBe(
       `The request POST https://host/a was carried out, but its filter ${filter} needed more than 512 MiB of memory and was stopped. Simplify the filter, or request less.`,
     );
-    expect(said({ code: 'result_too_large', maxCharacters: 9 })).toBe(
+    expect(errorFor({ code: 'result_too_large', maxCharacters: 9 })).toBe(
       `The request POST https://host/a was carried out, but its filter ${filter} gives more than the allowed 9 characters. Simplify the filter, or request less.`,
     );
   });
@@ -117,15 +117,15 @@ describe('an expression', () => {
     `${'{a:'.repeat(1_000)}a${'}'.repeat(1_000)}`,
     times(1_000, 'a'),
     'a.'.repeat(2_000) + 'a',
-  ])('that nests deeply is rejected: %#', (expression) => {
+  ])('is rejected if it nests too deeply: %#', (expression) => {
     expect(filterFault(expression)).toBe('the expression is nested too deeply');
   });
 
-  it('may have as many parts as people write', () => {
+  it('may have a hundred parts', () => {
     expect(filterFault(times(100, '[*].{a: a, b: not_null(b.c, `1`)}'))).toBeUndefined();
   });
 
-  it('yields nothing that nests deeper than is read', () => {
+  it('cannot yield a value that nests too deeply to be read', () => {
     const wraps = `${'['.repeat(20)}@${']'.repeat(20)}`;
     const text = `${'['.repeat(990)}${']'.repeat(990)}`;
     expect(applyFilter({ expression: wraps, text, maxCharacters: MAX })).toEqual({

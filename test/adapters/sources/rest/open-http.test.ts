@@ -53,7 +53,7 @@ async function textOf(answer: Promise<Result<HttpAnswer, string>>): Promise<stri
     : result.error;
 }
 
-/** The end of the sentence if a setting would allow it. */
+/** The end of the error message if a setting would allow the address. */
 function settable(reach: 'loopback' | 'private'): string {
   const [name, variable] = {
     loopback: ['http.allowLoopback', 'ASSAY_HTTP_ALLOW_LOOPBACK'],
@@ -62,8 +62,8 @@ function settable(reach: 'loopback' | 'private'): string {
   return `so nothing was sent there: to allow it, set ${name} (${variable}=true) in the environment or in "settings" of the config file.`;
 }
 
-/** Feeds the answers one after the other; the last one stays. */
-function feeding(...answers: readonly string[]): ResolveName {
+/** Resolves to these addresses one after the other, and to the last one from then on. */
+function resolvingTo(...answers: readonly string[]): ResolveName {
   let asked = 0;
   return (_name, _options, callback) => {
     const address = answers[Math.min(asked, answers.length - 1)]!;
@@ -73,7 +73,7 @@ function feeding(...answers: readonly string[]): ResolveName {
 }
 
 describe('the target of a request', () => {
-  it('may be wherever the operator allows', async () => {
+  it('may be any address that the operator allows', async () => {
     const port = await serveWeb((request, response) => response.end(`${request.method} ${request.url}`));
     expect(await textOf(send(open(), `http://127.0.0.1:${port}/a?b=1`))).toBe('200 GET /a?b=1');
   });
@@ -88,8 +88,8 @@ describe('the target of a request', () => {
     ['10.0.0.1', 'private'],
     ['[::ffff:a00:1]', 'private'],
   ])('cannot be %s without a setting, which the error names', async (host, reach) => {
-    const said = await textOf(send(open(['public']), `http://${host}/a?secret=1`));
-    expect(said).toBe(
+    const text = await textOf(send(open(['public']), `http://${host}/a?secret=1`));
+    expect(text).toBe(
       `"${new URL(`http://${host}`).origin}/a" leads to a ${reach} address, ${settable(reach)}`,
     );
   });
@@ -106,31 +106,33 @@ describe('the target of a request', () => {
     );
   });
 
-  it('cannot have a user, a password or another scheme', async () => {
+  it('cannot contain a user or password, or have another scheme', async () => {
     expect(await textOf(send(open(), 'http://a:b@127.0.0.1/'))).toBe(
       '"http://127.0.0.1/" holds a user or a password.',
     );
     expect(await textOf(send(open(), 'ftp://127.0.0.1/'))).toContain('is no http address');
   });
 
-  it('is checked at each connection if it is a host name, so that a later DNS answer cannot change it', async () => {
+  it('is resolved and checked for each connection, so that a later DNS response cannot change it', async () => {
     let visits = 0;
     const port = await serveWeb((_, response) => {
       visits += 1;
       response.writeHead(200, { connection: 'close' }).end('hello');
     });
     const url = `http://changing.example:${port}/`;
-    const http = open(['loopback'], feeding('127.0.0.1', '10.0.0.1', '169.254.169.254'));
+    const http = open(['loopback'], resolvingTo('127.0.0.1', '10.0.0.1', '169.254.169.254'));
     expect(await textOf(send(http, url))).toBe('200 hello');
     expect(await textOf(send(http, url))).toBe(`"${url}" leads to a private address, ${settable('private')}`);
     expect(await textOf(send(http, url))).toBe(
       `"${url}" leads to a metadata address, so nothing was sent there: no setting allows that.`,
     );
-    expect(await textOf(send(open(['public'], feeding('127.0.0.1')), url))).toContain('a loopback address');
+    expect(await textOf(send(open(['public'], resolvingTo('127.0.0.1')), url))).toContain(
+      'a loopback address',
+    );
     expect(visits).toBe(1);
   });
 
-  it("is the allowed one among a host name's addresses", async () => {
+  it("is the allowed one of a host name's addresses", async () => {
     const port = await serveWeb((_, response) => response.end('hello'));
     const both: ResolveName = (_name, _options, callback) =>
       callback(null, [
@@ -140,7 +142,7 @@ describe('the target of a request', () => {
     expect(await textOf(send(open(['loopback'], both), `http://both.example:${port}/`))).toBe('200 hello');
   });
 
-  it('is named without its query if nothing answers there', async () => {
+  it('is named without its query in the error if it cannot be reached', async () => {
     const port = await freePort();
     expect(await textOf(send(open(), `http://127.0.0.1:${port}/a?key=secret`))).toBe(
       `"http://127.0.0.1:${port}/a" refuses connections: nothing listens there (ECONNREFUSED).`,
@@ -152,10 +154,10 @@ describe('the target of a request', () => {
 });
 
 describe('a connection', () => {
-  it('opened under one set of rules is not used under stricter ones', async () => {
+  it('opened under one set of rules is not reused under stricter ones', async () => {
     let visits = 0;
     const port = await serveWeb((_, response) => response.end(String(++visits)));
-    const http = open(['public'], feeding('127.0.0.1'));
+    const http = open(['public'], resolvingTo('127.0.0.1'));
     const url = `http://kept.example:${port}/`;
     expect(await textOf(send(http, url, { chosenBy: 'config' }))).toBe('200 1');
     expect(await textOf(send(http, url))).toContain('leads to a loopback address');
@@ -168,7 +170,7 @@ describe('a redirect', () => {
   const to = (location: string, status = 302): Promise<number> =>
     serveWeb((_, response) => response.writeHead(status, { location }).end('moved'));
 
-  it.each([301, 302, 303, 307, 308])('of status %i is followed for a read', async (status) => {
+  it.each([301, 302, 303, 307, 308])('with status %i is followed for a GET request', async (status) => {
     const port = await serveWeb((request, response) =>
       request.url === '/end'
         ? response.end(`${request.method} ${request.headers.authorization}`)
@@ -178,7 +180,7 @@ describe('a redirect', () => {
     expect(await textOf(send(open(), `http://127.0.0.1:${port}/`, { headers }))).toBe('200 GET Bearer a');
   });
 
-  it('is not followed for a request that may have an effect', async () => {
+  it('is not followed for a request that may have side effects', async () => {
     const port = await to('/elsewhere', 307);
     expect(await textOf(send(open(), `http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }))).toBe(
       '307 moved',
@@ -195,11 +197,11 @@ describe('a redirect', () => {
     ['ftp://127.0.0.1/', 'is no http address.'],
   ])('to %s is not followed', async (location, end) => {
     const port = await to(location);
-    const said = await textOf(send(open(), `http://127.0.0.1:${port}/a?b`));
-    expect(said).toBe(`"http://127.0.0.1:${port}/a", which redirects to ${new URL(location).origin}, ${end}`);
+    const text = await textOf(send(open(), `http://127.0.0.1:${port}/a?b`));
+    expect(text).toBe(`"http://127.0.0.1:${port}/a", which redirects to ${new URL(location).origin}, ${end}`);
   });
 
-  it('to another origin drops credentials, even when it leads back', async () => {
+  it('to another origin drops credentials, even if it then leads back', async () => {
     const seen: unknown[] = [];
     const first: number = await serveWeb((request, response) => {
       seen.push([
@@ -231,7 +233,7 @@ describe('a redirect', () => {
     ]);
   });
 
-  it('within its origin has the rights of whoever chose the URL, and beyond it only those that the settings give', async () => {
+  it('keeps the rights of the configured URL within its origin, and only those of the settings beyond it', async () => {
     const other = await serveWeb((_, response) => response.end('other'));
     const port: number = await serveWeb((request, response) => {
       const location = request.url === '/own' ? '/end' : `http://127.0.0.1:${other}/`;
@@ -247,7 +249,7 @@ describe('a redirect', () => {
     expect(await textOf(send(open(), `${from}/other`, config))).toBe('200 other');
   });
 
-  it('from a host that was ever public leads to public addresses only, whatever the settings say', async () => {
+  it('from a host with a public address may lead only to public addresses, whatever the settings', async () => {
     const other = await serveWeb((_, response) => response.end('other'));
     const port = await to(`http://127.0.0.1:${other}/`);
     // An attacker's DNS returns a public address too, so that the host does not look internal.
@@ -263,7 +265,7 @@ describe('a redirect', () => {
     );
   });
 
-  it('is followed five times, but not six', async () => {
+  it('is followed at most five times in a row', async () => {
     const port = await serveWeb((request, response) => {
       const left = Number(request.url!.slice(1));
       if (left === 0) response.end('here');
@@ -276,8 +278,8 @@ describe('a redirect', () => {
   });
 });
 
-describe('an answer', () => {
-  it('is read up to the limit, and its connection closed there', async () => {
+describe('a response', () => {
+  it('is read up to the limit, where its connection is closed', async () => {
     let sent = 0;
     const chunk = Buffer.alloc(65_536, 'x');
     const port = await serveWeb((_, response) => {
@@ -296,12 +298,12 @@ describe('an answer', () => {
     expect(sent).toBeLessThan(2 ** 25);
   });
 
-  it("of exactly the limit's size is complete", async () => {
+  it("is complete if it has exactly the limit's size", async () => {
     const port = await serveWeb((_, response) => response.end('x'.repeat(1_000)));
     expect(await textOf(send(open(), `http://127.0.0.1:${port}/`))).toBe(`200 ${'x'.repeat(1_000)}`);
   });
 
-  it('that arrives slowly ends when the call is cancelled', async () => {
+  it('is abandoned when the call is cancelled while it arrives slowly', async () => {
     let isOver = false;
     const port = await serveWeb((_, response) => {
       const drip = setInterval(() => response.write('x'), 10);
@@ -341,7 +343,7 @@ describe('an answer', () => {
     expect(answer.ok && [answer.value.body.length, answer.value.isCut]).toEqual([100_000, true]);
   });
 
-  it('in an unknown coding is refused', async () => {
+  it('is refused if its content coding is unknown', async () => {
     const port = await serveWeb((_, response) =>
       response.writeHead(200, { 'content-encoding': 'rot13' }).end('uryyb'),
     );
@@ -350,7 +352,7 @@ describe('an answer', () => {
     );
   });
 
-  it('that is cut off is refused', async () => {
+  it('is refused if the connection closes before its end', async () => {
     const port = await serveWeb((_, response) => {
       response.writeHead(200, { 'content-length': '10' }).write('x');
       setTimeout(() => response.destroy(), 20);

@@ -16,7 +16,7 @@ function next(from: Step, status: number, location: string): ReturnType<typeof n
 }
 
 describe('the request that follows a redirect', () => {
-  it('is the same at the same origin', () => {
+  it('is unchanged at the same origin', () => {
     expect(next(step('OPTIONS', 'https://a.example/b/c?d'), 307, '../e?f')).toEqual({
       ok: true,
       value: step('OPTIONS', 'https://a.example/e?f'),
@@ -38,7 +38,7 @@ describe('the request that follows a redirect', () => {
     },
   );
 
-  it('from plain to encrypted counts as going to another origin', () => {
+  it('from HTTP to HTTPS counts as going to another origin', () => {
     const read = next(step('GET', 'http://a.example/'), 301, 'https://a.example/');
     expect(read.ok && read.value.headers).toEqual([['accept', 'c']]);
   });

@@ -9,7 +9,7 @@ import { call, filters, loopbackHttp, made, serveTool, shown } from './serve-too
 const http = loopbackHttp();
 
 describe('the definition of a REST tool', () => {
-  it('is what its entry says; its method is reported if given; its title is part of the list', () => {
+  it('follows its entry, and its method is reported only if given', () => {
     const entry = {
       url: 'http://127.0.0.1/{id}',
       method: 'get',
@@ -109,7 +109,7 @@ describe('a path argument', () => {
     expect([shown(both), echo.seen[0]?.line]).toEqual(['{}', 'POST /v1/.xy']);
   });
 
-  it('changes neither the host nor the number of segments, whatever it is', async () => {
+  it('changes neither the host nor the number of segments, whatever its value', async () => {
     const sent: URL[] = [];
     const tool = made(
       { url: 'https://api.example/v1/{a}/x-{b}.json?q={c}', method: 'GET', queryMapping: { d: 'd' } },
@@ -129,10 +129,10 @@ describe('a path argument', () => {
     await fc.assert(
       fc.asyncProperty(fc.record({ a: text, b: text, c: text, d: text, e: text }), async (values) => {
         sent.length = 0;
-        const said = shown(await call(tool, JSON.stringify(values)));
+        const output = shown(await call(tool, JSON.stringify(values)));
         const [url] = sent;
         if (url === undefined) {
-          expect(said).toMatch(/^error: The argument "[a-e]" /);
+          expect(output).toMatch(/^error: The argument "[a-e]" /);
           return;
         }
         const again = new URL(url.href);
@@ -156,7 +156,7 @@ describe('a path argument', () => {
 });
 
 describe('a query argument', () => {
-  it('is added for methods without a body, and a list once for each element', async () => {
+  it('is added for methods without a body, and a list once per element', async () => {
     const echo = await serveTool();
     const text = '{"a b": "c&d=é", "n": [1.0, 12345678901234567890, "x"], "t": true, "z": null}';
     for (const method of ['GET', 'HEAD', 'DELETE', 'OPTIONS'])
@@ -181,7 +181,7 @@ describe('a query argument', () => {
     expect([shown(result), echo.seen]).toEqual([`error: The argument "${name}" ${phrase}.`, []]);
   });
 
-  it('that is missing is left out', async () => {
+  it('is omitted if it is missing', async () => {
     const echo = await serveTool();
     const inputSchema = { type: 'object', properties: { a: {}, b: {}, c: {} } };
     const tool = echo.tool({ url: '/?x={a}&y={b}-{c}&z=1', method: 'GET', inputSchema });
@@ -213,7 +213,7 @@ describe('a header argument', () => {
 });
 
 describe('a body', () => {
-  it('is JSON of all other arguments, with numbers as written', async () => {
+  it('is a JSON object of all other arguments, with numbers as written', async () => {
     const echo = await serveTool();
     const entry = { url: '/{id}', queryMapping: { q: 'q' }, headerMapping: { h: 'x-h' } };
     const text =
@@ -232,7 +232,7 @@ describe('a body', () => {
     expect(echo.seen.map(({ body }) => body)).toEqual(['{"a": 2}', '{}']);
   });
 
-  it('is sent unchanged, however deep it is', async () => {
+  it('is sent unchanged, however deeply it nests', async () => {
     const echo = await serveTool();
     const deep = `{"a":${'['.repeat(1_000)}1.0${']'.repeat(1_000)}}`;
     await call(echo.tool({}), deep);
@@ -269,7 +269,7 @@ describe('the credential', () => {
     expect(echo.seen).toMatchObject([{ line: `GET ${path}`, headers }]);
   });
 
-  it('is not sent to another origin, nor is any key in a header', async () => {
+  it('is not sent to another origin, nor are other custom headers', async () => {
     const other = await serveTool((_, response) => response.end('there'));
     const echo = await serveTool((_, response) => response.writeHead(302, { location: other.origin }).end());
     const auth = { type: 'header', name: 'X-One', value: 'secret' };
@@ -289,7 +289,7 @@ describe('the credential', () => {
     expect(JSON.stringify(echo.seen[0]?.headers).match(/secret/g)).toHaveLength(3);
   });
 
-  it('appears in no message', async () => {
+  it('does not appear in an error message', async () => {
     const auth = { type: 'query', name: 'key', value: 'secret' };
     const tool = made({ url: 'http://nobody.invalid/a', auth, headers: { 'X-Key': 'secret' } }, http);
     expect(shown(await call(tool, '{}'))).toBe(

@@ -1,4 +1,4 @@
-// What a model learns about a failed request, and what it must not.
+// What a model is told about a failed request, and what it must not learn.
 import { expect, it } from 'vitest';
 import { textIn, callTool, toolsIn } from '../../../support/openapi-source.ts';
 import { operationOf } from '../../../support/openapi-document.ts';
@@ -6,7 +6,7 @@ import { call, loopbackHttp, made, serveTool, shown, type Echo } from './serve-t
 
 const BOT = 'bot1234567890:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
 
-/** Echoes the whole request. */
+/** A server that echoes the whole request. */
 function quoting(status: number): Promise<Echo> {
   return serveTool(({ url, headers }, response) => {
     const pair = /^Basic (.*)$/.exec(headers.authorization ?? '')?.[1] ?? '';
@@ -22,10 +22,10 @@ it.each([
   [{ auth: { type: 'query', name: 'key', value: 'a b/c' } }, '/x?key=***   '],
   [{ headers: { 'X-Key': 'fixed' } }, '/x   ***'],
   [{ headers: { accept: 'text/plain', 'x-key': 'one' } }, '/x   one'],
-])('an API that echoes its request does not make Assay reveal a secret: %j', async (entry, quoted) => {
+])('secrets stay masked even if an API echoes its request: %j', async (entry, quoted) => {
   const echo = await quoting(400);
-  const said = shown(await call(echo.tool({ url: '/x', method: 'GET', ...entry }), '{}'));
-  expect(said.trimEnd()).toBe(
+  const text = shown(await call(echo.tool({ url: '/x', method: 'GET', ...entry }), '{}'));
+  expect(text.trimEnd()).toBe(
     `error: GET ${echo.origin}/x: the server answered 400. It said:\n\n${quoted.trimEnd()}`,
   );
 });
@@ -36,19 +36,19 @@ it('a successful result is passed on unchanged', async () => {
   expect(shown(await call(echo.tool(entry), '{}'))).toBe(`/${BOT} Bearer tok-en  `);
 });
 
-it('a path is shown as configured, without arguments and anything that looks like a key', async () => {
+it('a path is shown as configured, without arguments or anything that looks like a key', async () => {
   const url = `/${BOT}/send/{chat}/v1.2?token=abcdefgh12345678`;
   const echo = await quoting(404);
-  const said = shown(await call(echo.tool({ url, method: 'GET' }), '{"chat":"someone"}'));
-  expect(said).toContain(`error: GET ${echo.origin}/***/send/{chat}/v1.2: the server answered 404. It said:`);
-  expect(said).toContain('/***/send/someone/v1.2?token=***');
-  const unheard = made({ url: `http://127.0.0.1:1${url}`, method: 'GET' }, loopbackHttp());
-  expect(shown(await call(unheard, '{"chat":"someone"}'))).toMatch(
+  const text = shown(await call(echo.tool({ url, method: 'GET' }), '{"chat":"someone"}'));
+  expect(text).toContain(`error: GET ${echo.origin}/***/send/{chat}/v1.2: the server answered 404. It said:`);
+  expect(text).toContain('/***/send/someone/v1.2?token=***');
+  const unreachable = made({ url: `http://127.0.0.1:1${url}`, method: 'GET' }, loopbackHttp());
+  expect(shown(await call(unreachable, '{"chat":"someone"}'))).toMatch(
     /^error: "http:\/\/127\.0\.0\.1:1\/\*\*\*\/send\/\{chat\}\/v1\.2" refuses connections/,
   );
 });
 
-it('the same applies to OpenAPI documents', async () => {
+it('OpenAPI tools mask secrets and show paths in the same way', async () => {
   const echo = await quoting(500);
   const components = { securitySchemes: { k: { type: 'apiKey', in: 'header', name: 'X-Key' } } };
   const document = operationOf(

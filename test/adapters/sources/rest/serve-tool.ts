@@ -52,7 +52,7 @@ export function loopbackHttp(): HttpPort {
 
 let opened: FilterProcesses | undefined;
 
-/** The filters of the current test file. Files share modules, and each file closes what it opened. */
+/** The filter processes of the current test file. Test files share modules, but each closes what it opened. */
 export function filters(): FilterProcesses {
   if (opened !== undefined) return opened;
   const mine = new FilterProcesses(PLAIN_LAUNCHER);
@@ -73,7 +73,7 @@ export function made(entry: Readonly<Record<string, unknown>>, http: HttpPort): 
   return tool.value;
 }
 
-/** Calls with arguments as a client wrote them. */
+/** Calls a tool with the arguments as a client wrote them. */
 export function call(tool: BuiltInTool, text: string, cancellation?: Cancellation): Promise<BuiltInResult> {
   const values = JSON.parse(text) as Readonly<Record<string, unknown>>;
   return tool.run(
@@ -87,7 +87,7 @@ export function call(tool: BuiltInTool, text: string, cancellation?: Cancellatio
   );
 }
 
-/** The error, or the text. */
+/** The text of a result, prefixed with `error: ` for an error. */
 export function shown({ content, isError }: BuiltInResult): string {
   return `${isError === true ? 'error: ' : ''}${content.map((block) => String(block['text'])).join('|')}`;
 }
