@@ -307,6 +307,25 @@ describe.for(ENDPOINTS)('in the client, over %s', (way) => {
   });
 });
 
+describe.for(ASKABLE)('an approval for the session over stdio, given in a client $label', ({ connect }) => {
+  it('ends with the process: a later client on the same home is asked again', async () => {
+    const settings = { ...PREFERENCES, 'policy.alwaysConfirmDestructive': false };
+    const home = tempDir();
+    const meet = async (): Promise<Askable> => {
+      const client = await connect({ stdio: { all: true, servers: SERVERS, settings: { settings }, home } });
+      client.answerWith(() => ({ action: 'accept', content: { scope: 'session' } }));
+      return client;
+    };
+    for (let round = 0; round < 2; round += 1) {
+      const client = await meet();
+      expect(await client.call('plain_add', { a: 1, b: 2 })).toBe('3');
+      expect(await client.call('plain_add', { a: 2, b: 2 })).toBe('4');
+      expect(client.asked).toHaveLength(1);
+      await client.close();
+    }
+  });
+});
+
 describe('a modern client', () => {
   let place: Place;
   beforeAll(async () => {

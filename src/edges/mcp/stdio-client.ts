@@ -13,6 +13,8 @@ import { legacySubscriptions } from './legacy-subscriptions.ts';
 import { ForwardedRequests, type Send } from './forwarded-requests.ts';
 
 interface StdioClientOptions {
+  /** Identifies the client among all that use the store. */
+  readonly id: string;
   readonly view: View;
   readonly profile: ClientProfile;
   readonly version: string;
@@ -24,7 +26,7 @@ interface StdioClientOptions {
 
 /** The legacy client on stdio. It has one session, begun by its only handshake. */
 export class StdioClient implements Caller, ClientSession {
-  readonly id = 'stdio';
+  readonly id: string;
   readonly era = 'legacy';
   readonly subject: string = LOCAL_USER.subject;
   readonly view: View;
@@ -36,7 +38,8 @@ export class StdioClient implements Caller, ClientSession {
   logLevel: string | undefined;
   readonly #send: Send;
 
-  constructor({ view, profile, version, send, quota, questionMs }: StdioClientOptions) {
+  constructor({ id, view, profile, version, send, quota, questionMs }: StdioClientOptions) {
+    this.id = id;
     this.view = view;
     this.profile = profile;
     this.clientInfo = profile.clientInfo;

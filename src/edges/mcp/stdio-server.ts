@@ -57,6 +57,8 @@ const LOCAL_CALLER = { clientInfo: undefined, logLevel: undefined } as const;
 const ID_IN_USE: Refusal = { code: 'MESSAGE_INVALID', reason: 'a request with this id is in progress' };
 
 class StdioServer {
+  /** Its only client, in either era. Random, because approvals for a session outlive the process in the store. */
+  readonly #id = crypto.randomUUID();
   readonly #options: StdioServerOptions;
   readonly #output: StdioOutput;
   readonly #inFlight = new InFlight();
@@ -181,7 +183,7 @@ class StdioServer {
         introduce(this.#options, profileIn(message, LOCAL_USER.subject), { revision: MODERN_VERSION });
       this.#isIntroduced = true;
       if (message.method === 'subscriptions/listen') return this.#listen(message);
-      return this.#handle(message, { ...LOCAL_CALLER, era: 'modern', view });
+      return this.#handle(message, { ...LOCAL_CALLER, era: 'modern', view, connectionId: this.#id });
     }
     if (message.method === 'initialize') return this.#initialize(message);
     // Both sides may ping before the handshake (2025-11-25, basic/lifecycle#initialization).
@@ -201,6 +203,7 @@ class StdioServer {
     this.#legacy?.forwarded.end();
     this.#legacy?.subscriptions.end();
     this.#legacy = new StdioClient({
+      id: this.#id,
       view,
       profile,
       version: version.value,
@@ -222,15 +225,8 @@ class StdioServer {
     const openId = this.#openRequests.begin(cancellation);
     try {
       const notify = (bytes: Buffer): void => void this.#output.notify(bytes);
-      const ask = caller.session?.ask;
-      const outcome = await handleRequest({
-        caller,
-        identity: LOCAL_USER,
-        message,
-        cancellation,
-        notify,
-        ask,
-      });
+      const channel = { cancellation, notify, ask: caller.session?.ask };
+      const outcome = await handleRequest({ caller, identity: LOCAL_USER, message, ...channel });
       if (this.#openRequests.isGivenUp(cancellation))
         return refusal(message.idText, caller.era, { code: 'SHUTTING_DOWN' });
       return cancellation.isCancelled ? undefined : outcome;

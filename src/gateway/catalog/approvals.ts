@@ -5,6 +5,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { ApprovalBinding, ApprovalLimits, ApprovalStore, StoredApproval } from '../ports/approvals.ts';
 import type { Store } from '../ports/store.ts';
+import { expiryOf } from './approval-expiry.ts';
 
 type ApprovalsInStore = ApprovalStore & Pick<Store, 'fault' | 'onChange'>;
 
@@ -21,8 +22,6 @@ export interface ApprovalsOptions {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** How long an approval for a session is valid if the client has no sessions. */
-const SESSIONLESS_MS = 60 * MINUTE_MS;
 const MAX_PENDING = 100;
 const MAX_PER_SUBJECT = 2_500;
 const MAX_TOTAL = 10_000;
@@ -267,22 +266,6 @@ const ID_DIGITS = 12;
 
 export function newApprovalId(): string {
   return crypto.randomUUID().replaceAll('-', '').slice(0, ID_DIGITS);
-}
-
-/** When an approval given now expires. Undefined: never. */
-export function expiryOf(
-  scope: ApprovalScope,
-  { session }: ApprovalBinding,
-  { nowMs, approvalMs }: { readonly nowMs: number; readonly approvalMs: number },
-): number | undefined {
-  switch (scope) {
-    case 'once':
-      return nowMs + approvalMs;
-    case 'session':
-      return nowMs + (session === '' ? SESSIONLESS_MS : DAY_MS);
-    case 'always':
-      return undefined;
-  }
 }
 
 function required({ tool, reasons, warnings }: ApprovalRequest, approval: string | undefined): Refusal {

@@ -9,6 +9,7 @@ import { originIdentityOf } from '../../core/server-identity.ts';
 import { namespacedNameOf } from '../../core/tool-ref.ts';
 import { textOf } from '../../protocol/spans.ts';
 import { nameOf } from '../../protocol/translate.ts';
+import { sessionlessId } from '../catalog/approval-expiry.ts';
 import type { Approvals } from '../catalog/approvals.ts';
 import { clientInfoOf } from '../catalog/link-choice.ts';
 import type { ApprovalBinding } from '../ports/approvals.ts';
@@ -28,7 +29,7 @@ export function bindingOf(call: Call, tool: PolicyTool): ApprovalBinding {
   const run = isFromPages ? [crypto.randomUUID()] : [];
   return {
     subject: call.subject,
-    session: call.identity.sessionId ?? call.session?.id ?? '',
+    session: call.identity.sessionId ?? call.sessionId ?? sessionlessId(clientInfoOf(call, call.message)),
     toolKey: sha256(JSON.stringify([tool.server, identity, tool.name, ...(isFromPages ? [PAGES] : [])])),
     digest: tool.digest,
     // Parsers disagree about duplicate keys, so arguments that have them match only the same text.

@@ -23,7 +23,7 @@ export function recordedCall(
   const found = configurationTool ?? entry;
   const begun = {
     subject: call.subject,
-    sessionId: call.session?.id,
+    sessionId: call.sessionId,
     client: clientInfoOf(call, message),
     endpoint: call.view.endpoint,
     toolset,

@@ -33,6 +33,8 @@ export interface Caller {
   readonly version?: string;
   /** Set for legacy clients. */
   readonly session?: ClientSession;
+  /** Set for a client that has no protocol session but a connection of its own, as over stdio. */
+  readonly connectionId?: string;
   /** The headers of this request, which repeat its body; for modern clients over HTTP. */
   readonly headerLines?: () => HeaderLines;
   /** The log level that a legacy client requested. */
@@ -158,6 +160,11 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
 
   get session(): ClientSession | undefined {
     return this.caller.session;
+  }
+
+  /** Undefined for a client that is known only by its token. */
+  get sessionId(): string | undefined {
+    return this.caller.session?.id ?? this.caller.connectionId;
   }
 
   get subject(): string {

@@ -5,7 +5,7 @@ import { policyReasonText, warningText } from '../../core/policy/reason-text.ts'
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { expiryOf } from '../catalog/approvals.ts';
+import { expiryOf } from '../catalog/approval-expiry.ts';
 import type { ApprovalChange, ApprovalQuery, ApprovalStore, StoredApproval } from '../ports/approvals.ts';
 
 /** An approval for operators, as JSON. Times are in ISO 8601. */

@@ -1,0 +1,34 @@
+import type { ApprovalScope } from '../../core/approval.ts';
+import { sha256 } from '../../core/digest.ts';
+import type { ApprovalBinding } from '../ports/approvals.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** When an approval given now expires. Undefined: never. */
+export function expiryOf(
+  scope: ApprovalScope,
+  binding: ApprovalBinding,
+  { nowMs, approvalMs }: { readonly nowMs: number; readonly approvalMs: number },
+): number | undefined {
+  switch (scope) {
+    case 'once':
+      return nowMs + approvalMs;
+    case 'session':
+      return nowMs + (isSessionless(binding) ? HOUR_MS : DAY_MS);
+    case 'always':
+      return undefined;
+  }
+}
+
+const SESSIONLESS = 'client ';
+
+/** Stands for the session of a client without one. `clientInfo`: JSON text of its name and version. */
+export function sessionlessId(clientInfo: string | undefined): string {
+  return `${SESSIONLESS}${sha256(clientInfo ?? '')}`;
+}
+
+/** Empty in records of earlier versions. */
+function isSessionless({ session }: ApprovalBinding): boolean {
+  return session === '' || session.startsWith(SESSIONLESS);
+}
