@@ -2,13 +2,15 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commandLineOf, pidsNaming } from './proc.ts';
 import { Processes } from './processes.ts';
 import { ResourceSampler, type Sample } from './soak/resource-sampler.ts';
 import { Chance } from './soak/chance.ts';
-import { HTTP_CLIENTS } from './soak/http-clients.ts';
-import { Gateway } from './soak/gateway.ts';
+import { HONEST_CLIENTS, HTTP_CLIENTS } from './soak/http-clients.ts';
+import type { HostileData } from './soak/hostile-clients.ts';
+import { createToken, Gateway } from './soak/gateway.ts';
 import { actOn, type SoakContext, pause, seek } from './soak/soak-context.ts';
 import { TestServers } from './soak/test-servers.ts';
 import { checkResources, type Soaked } from './soak/check-resources.ts';
@@ -17,6 +19,7 @@ import { stdioClients } from './soak/stdio-clients.ts';
 import { soakForMarkdown, soakForTerminal, type SoakResults } from './soak/report.ts';
 import { Tally } from './soak/tally.ts';
 import { restoreServers, faultActors } from './soak/fault-injection.ts';
+import { quantile } from './statistics.ts';
 import { Place, ROOT } from './targets.ts';
 
 const UP_WITHIN_MS = 60_000;
@@ -76,24 +79,29 @@ async function soak(
 ): Promise<Soaked> {
   const servers = await TestServers.open(place);
   const { configFile: config, home } = servers;
+  const { isHostile } = options;
+  if (isHostile) await servers.addHostile();
   const gateway = await Gateway.start(processes, { config, home, tally });
   const missing = await gateway.untilUp(servers.names, UP_WITHIN_MS);
   if (missing !== undefined) throw new Error(missing);
   await sleep(CALM_MS);
-  const sampler = new ResourceSampler(gateway, tally);
+  const sampler = new ResourceSampler(gateway, tally, home);
   const before = await sampler.take();
   const over = new AbortController();
   const context: SoakContext = { gateway, tally, over: over.signal };
   // If Assay ends early, the load stops, and failing samples end the run.
   void gateway.ended.then(() => over.abort());
-  const actors = [...HTTP_CLIENTS, ...faultActors(servers, options.isQuick), ...stdioClients(place, home)];
+  const actors = isHostile
+    ? HONEST_CLIENTS
+    : [...HTTP_CLIENTS, ...faultActors(servers, options.isQuick), ...stdioClients(place, home)];
   const chance = new Chance(options.seed);
   const acting = actors.map((actor) => actOn(context, actor, chance.fork(actor.name)));
+  const hostile = isHostile ? startHostileClients(context, await createToken(home, 'hostile')) : undefined;
   const samples = await sampleFor(options, { sampler, over: over.signal });
   over.abort();
-  await Promise.all(acting);
+  await Promise.all([...acting, hostile?.terminate()]);
   tell('the load has ended, all is mended');
-  await restoreServers(context, servers);
+  if (!isHostile) await restoreServers(context, servers);
   const down = await gateway.untilUp(servers.names, MENDED_WITHIN_MS);
   if (down !== undefined) tally.object('mended', down);
   tell('settling');
@@ -101,7 +109,19 @@ async function soak(
   const settled = await sampler.take();
   const how = await gateway.end();
   const ending = { how, left: await leftAfter(sampler, place) };
-  return { before, samples, settled, ending, unexpected: tally.unexpectedCount };
+  const quickCallP99Ms = quantile(tally.quickCallsMs, 0.99) ?? NaN;
+  return { before, samples, settled, ending, unexpected: tally.unexpectedCount, quickCallP99Ms };
+}
+
+/** The hostile client in its thread; what it did is counted. */
+function startHostileClients({ gateway, tally }: SoakContext, token: string): Worker {
+  const workerData: HostileData = { origin: new URL(gateway.endpoint).origin, token };
+  const worker = new Worker(new URL('soak/hostile-clients.ts', import.meta.url), { workerData });
+  worker.on('message', ({ name, acted }: { readonly name: string; readonly acted: number }) => {
+    tally.count('hostile', name, acted);
+  });
+  worker.on('error', (error: unknown) => tally.object('hostile', String(error)));
+  return worker;
 }
 
 async function sampleFor(
@@ -115,9 +135,9 @@ async function sampleFor(
     if (over.aborted) throw new Error('Assay ended under the load');
     const sample = await sampler.take();
     samples.push(sample);
-    const { rssMb, fds, processes: below, calls, unexpected } = sample;
+    const { rssMb, fds, processes: below, calls, unexpected, homeMb, maxLoopDelayMs } = sample;
     tell(
-      `${rssMb.toFixed(1)} MB, ${String(fds)} handles, ${String(below)} processes, ${String(calls)} calls, ${String(unexpected)} unexpected`,
+      `${rssMb.toFixed(1)} MB, ${String(fds)} handles, ${String(below)} processes, ${String(calls)} calls, ${String(unexpected)} unexpected, home ${homeMb.toFixed(1)} MB, loop ${maxLoopDelayMs.toFixed(0)} ms`,
     );
   }
   return samples;
@@ -135,7 +155,7 @@ async function leftAfter(sampler: ResourceSampler, place: Place): Promise<readon
 /** Writes both files; returns their path without the extension, relative to the repository. */
 function keep(results: SoakResults): string {
   const minute = results.startedAt.slice(0, 16).replace(':', '');
-  const length = results.isQuick ? '-quick' : '';
+  const length = `${results.isHostile ? '-hostile' : ''}${results.isQuick ? '-quick' : ''}`;
   const name = `soak-${minute}-node${results.node}-${String(availableParallelism())}cores${length}`;
   const folder = join(ROOT, 'bench', 'results');
   mkdirSync(folder, { recursive: true });

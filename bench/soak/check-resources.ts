@@ -15,6 +15,8 @@ export interface Soaked {
     readonly left: readonly string[];
   };
   readonly unexpected: number;
+  /** The 99th percentile of small calls of steady servers. */
+  readonly quickCallP99Ms: number;
 }
 
 export interface CheckedResource {
@@ -31,14 +33,39 @@ const RSS_SHARE = 0.1;
 const RSS_SLACK_MB = 15;
 /** Handles that Node opens on first use, plus a few idle connections. */
 const HANDLE_SLACK = 8;
+/** Beside hostile peers: all bodies may take 1 GiB, and the program and what it relays the rest. */
+const HOSTILE_RSS_MB = 2048;
+const HOSTILE_HOME_MB = 1024;
+const HOSTILE_DELAY_MS = 250;
 
-export function checkResources({
-  before,
-  samples,
-  settled,
-  ending,
-  unexpected,
-}: Soaked): readonly CheckedResource[] {
+export function checkResources(soaked: Soaked & { readonly isHostile: boolean }): readonly CheckedResource[] {
+  return [...checkLeaks(soaked), ...(soaked.isHostile ? checkBounds(soaked) : [])];
+}
+
+/** That one hostile client and its servers took no more than their share. */
+function checkBounds({ samples, quickCallP99Ms }: Soaked): readonly CheckedResource[] {
+  const max = (value: (sample: Sample) => number): number => Math.round(Math.max(...samples.map(value)));
+  return [
+    atMost(
+      'MB of memory',
+      max(({ rssMb }) => rssMb),
+      HOSTILE_RSS_MB,
+    ),
+    atMost(
+      'MB in the home',
+      max(({ homeMb }) => homeMb),
+      HOSTILE_HOME_MB,
+    ),
+    atMost(
+      'ms of delay of the event loop',
+      max(({ maxLoopDelayMs }) => maxLoopDelayMs),
+      HOSTILE_DELAY_MS,
+    ),
+    atMost('ms for 99 of 100 small calls', Math.round(quickCallP99Ms), HOSTILE_DELAY_MS),
+  ];
+}
+
+function checkLeaks({ before, samples, settled, ending, unexpected }: Soaked): readonly CheckedResource[] {
   const judged = samples.slice(Math.floor(samples.length * WARM_UP_SHARE));
   const rssMb = median(judged.map((sample) => sample.rssMb)) ?? NaN;
   const fds = median(judged.map((sample) => sample.fds)) ?? NaN;

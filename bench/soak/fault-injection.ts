@@ -111,7 +111,7 @@ async function untilFollowed(
 
 /** Waits until the server's current version answers; until then the old one may, or none. */
 async function untilAnswering({ gateway, tally }: SoakContext, name: string, text: string): Promise<void> {
-  const client = new HttpClient(gateway.endpoint);
+  const client = new HttpClient(gateway);
   let last = '';
   const params = { name, arguments: { message: text } };
   const isAnswered = await seek(FOLLOWED_WITHIN_MS, async () => {

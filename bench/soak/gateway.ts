@@ -1,7 +1,8 @@
 // The Assay under test: its start, its health and log, and its end.
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { request } from 'undici';
 import { signalGroup, type Processes } from '../processes.ts';
 import { builtMain, ROOT } from '../targets.ts';
@@ -14,6 +15,7 @@ const START_WITHIN_MS = 60_000;
 const END_WITHIN_MS = 20_000;
 /** Far fewer than are abandoned in a long run, so that the oldest are evicted. */
 const SESSIONS = '200';
+const METRICS_SAMPLE_MS = 100;
 const ERROR_LEVEL = 50;
 const WARN_LEVEL = 40;
 
@@ -26,12 +28,15 @@ export class Gateway {
   /** All tools of all servers, whatever toolset is equipped. */
   readonly endpoint: string;
   readonly pid: number;
+  /** Token of the honest clients, with the scopes `mcp` and `read`. */
+  readonly token: string;
   /** Resolves with the exit code or the signal. */
   readonly ended: Promise<number | NodeJS.Signals>;
   readonly #child: ChildProcessWithoutNullStreams;
 
-  private constructor(child: ChildProcessWithoutNullStreams, endpoint: string) {
+  private constructor(child: ChildProcessWithoutNullStreams, endpoint: string, token: string) {
     this.#child = child;
+    this.token = token;
     this.endpoint = endpoint;
     this.pid = child.pid ?? 0;
     this.ended = once(child, 'exit').then(
@@ -44,8 +49,12 @@ export class Gateway {
     options: { readonly config: string; readonly home: string; readonly tally: Tally },
   ): Promise<Gateway> {
     const { config, home, tally } = options;
+    const token = await createToken(home, 'honest');
     const args = [builtMain(), 'serve', '--config', config, '--port', '0', '--home', home];
-    const child = processes.spawn(args, { cwd: ROOT, env: { ASSAY_LIMITS_SESSIONS: SESSIONS } });
+    const child = processes.spawn(args, {
+      cwd: ROOT,
+      env: { ASSAY_LIMITS_SESSIONS: SESSIONS, ASSAY_MCP_ACCESS: 'token' },
+    });
     let said = '';
     child.stdout.on('data', (chunk: Buffer) => (said = (said + String(chunk)).slice(0, MAX_OUTPUT_LENGTH)));
     readLog(child, tally);
@@ -54,7 +63,7 @@ export class Gateway {
       return Promise.resolve(/endpoint +(http:\S+)\n/.exec(said)?.[1]);
     });
     if (endpoint === undefined) throw new Error('Assay did not say where it listens');
-    return new Gateway(child, `${endpoint}/all`);
+    return new Gateway(child, `${endpoint}/all`, token);
   }
 
   endpointOf(server: string): string {
@@ -62,10 +71,14 @@ export class Gateway {
   }
 
   async health(): Promise<Health> {
-    const { statusCode, body } = await request(new URL('/health', this.endpoint), { reset: true });
-    const text = await body.text();
-    if (statusCode !== 200) throw new Error(`/health got status ${String(statusCode)}`);
-    return JSON.parse(text) as Health;
+    return JSON.parse(await this.#get('/health')) as Health;
+  }
+
+  /** The longest delay of the event loop since this was last read. */
+  async maxLoopDelayMs(): Promise<number> {
+    const seconds = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await this.#get('/metrics'))?.[1];
+    // The metric contains the interval between two samples.
+    return Math.max(0, Number(seconds) * 1_000 - METRICS_SAMPLE_MS);
   }
 
   /** Why not all of these servers are up; undefined if they are. */
@@ -91,6 +104,20 @@ export class Gateway {
     await kill;
     return how;
   }
+
+  async #get(path: string): Promise<string> {
+    const headers = { authorization: `Bearer ${this.token}` };
+    const { statusCode, body } = await request(new URL(path, this.endpoint), { headers, reset: true });
+    const text = await body.text();
+    if (statusCode !== 200) throw new Error(`${path} got status ${String(statusCode)}`);
+    return text;
+  }
+}
+
+/** A token with the scopes `mcp` and `read`. */
+export async function createToken(home: string, name: string): Promise<string> {
+  const args = [builtMain(), 'token', 'create', name, '--scope', 'mcp,read', '--home', home];
+  return (await promisify(execFile)(process.execPath, args)).stdout.trim();
 }
 
 /** Counts warnings. An error, or a line that is not a log line, is a defect; only the editor breaks the config. */

@@ -14,11 +14,13 @@ export interface HttpAnswer {
 
 export class HttpClient {
   readonly endpoint: string;
+  readonly #token: string;
   readonly #agent = new Agent({ headersTimeout: ANSWER_WITHIN_MS, bodyTimeout: ANSWER_WITHIN_MS });
   #lastId = 0;
 
-  constructor(endpoint: string) {
+  constructor({ endpoint, token }: { readonly endpoint: string; readonly token: string }) {
     this.endpoint = endpoint;
+    this.#token = token;
   }
 
   nextId(): number {
@@ -28,7 +30,7 @@ export class HttpClient {
 
   /** One POST; `signal` disconnects the client mid-request. */
   async post(ask: Ask, how: { signal?: AbortSignal; isFresh?: boolean } = {}): Promise<HttpAnswer> {
-    const { headers, body } = outgoing(ask);
+    const { headers, body } = outgoing({ ...ask, token: this.#token });
     const { origin } = new URL(this.endpoint);
     const fresh = how.isFresh === true ? new Client(origin) : undefined;
     try {
@@ -53,8 +55,8 @@ export class HttpClient {
 
   /** Reads an event stream until the signal aborts it; returns its first message. */
   async listen(ask: Ask | { session: string }, signal: AbortSignal): Promise<Received | undefined> {
-    const asked = 'method' in ask ? outgoing(ask) : undefined;
-    const headers = asked?.headers ?? streamHeaders(ask.session ?? '');
+    const asked = 'method' in ask ? outgoing({ ...ask, token: this.#token }) : undefined;
+    const headers = asked?.headers ?? this.#streamHeaders(ask.session ?? '');
     const { statusCode, body } = await request(this.endpoint, {
       method: asked === undefined ? 'GET' : 'POST',
       headers,
@@ -87,7 +89,8 @@ export class HttpClient {
 
   /** Sends the DELETE and returns its status. */
   async endSession(session: string): Promise<number> {
-    const options = { method: 'DELETE', headers: streamHeaders(session), dispatcher: this.#agent } as const;
+    const headers = this.#streamHeaders(session);
+    const options = { method: 'DELETE', headers, dispatcher: this.#agent } as const;
     const { statusCode, body } = await request(this.endpoint, options);
     await body.dump();
     return statusCode;
@@ -96,12 +99,13 @@ export class HttpClient {
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
-}
 
-function streamHeaders(session: string): Readonly<Record<string, string>> {
-  return {
-    accept: 'text/event-stream',
-    'mcp-session-id': session,
-    'mcp-protocol-version': String(INITIALIZE_PARAMS['protocolVersion']),
-  };
+  #streamHeaders(session: string): Readonly<Record<string, string>> {
+    return {
+      accept: 'text/event-stream',
+      authorization: `Bearer ${this.#token}`,
+      'mcp-session-id': session,
+      'mcp-protocol-version': String(INITIALIZE_PARAMS['protocolVersion']),
+    };
+  }
 }

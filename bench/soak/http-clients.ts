@@ -25,9 +25,14 @@ export const HTTP_CLIENTS: readonly Actor[] = [
   ...['1', '2'].map((one): Actor => ({ name: `subscriber ${one}`, pauseMs: [50, 500], act: subscribe })),
 ];
 
+/** The clients that a hostile one may not disturb. */
+export const HONEST_CLIENTS: readonly Actor[] = HTTP_CLIENTS.filter(({ name }) =>
+  ['modern 1', 'legacy 1', 'fresh', 'leaver modern', 'GET stream 1', 'subscriber 1'].includes(name),
+);
+
 /** Some calls over kept connections. */
 async function visitModern({ gateway, tally, over }: SoakContext, chance: Chance): Promise<void> {
-  await withClient(gateway.endpoint, async (client) => {
+  await withClient(gateway, async (client) => {
     for (let left = chance.between(1, 200); left > 0 && !over.aborted; left -= 1) {
       await callOnce({ client, tally }, someCall(chance));
       await sleep(chance.between(5, 80));
@@ -47,12 +52,12 @@ async function visitLegacy(context: SoakContext, chance: Chance): Promise<void> 
 
 async function callFresh({ gateway, tally }: SoakContext, chance: Chance): Promise<void> {
   const isFresh = true;
-  await withClient(gateway.endpoint, (client) => callOnce({ client, tally, isFresh }, someCall(chance)));
+  await withClient(gateway, (client) => callOnce({ client, tally, isFresh }, someCall(chance)));
 }
 
 /** A call whose client disconnects while it runs, which in the modern era cancels it. */
 async function leaveModern({ gateway, tally }: SoakContext, chance: Chance): Promise<void> {
-  await withClient(gateway.endpoint, async (client) => {
+  await withClient(gateway, async (client) => {
     const signal = AbortSignal.timeout(chance.between(1, 500));
     await callOnce({ client, tally, signal }, longCall(chance));
   });
@@ -85,8 +90,8 @@ async function cancel(context: SoakContext, chance: Chance): Promise<void> {
 
 async function sendHalf({ gateway, tally }: SoakContext, chance: Chance): Promise<void> {
   const { port, pathname } = new URL(gateway.endpoint);
-  const head = `POST ${pathname} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n`;
-  const text = `${head}Content-Length: 100000\r\n\r\n{"jsonrpc":"2.0","id":1,${' '.repeat(50_000)}`;
+  const head = `POST ${pathname} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${gateway.token}\r\n`;
+  const text = `${head}Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n{"jsonrpc":"2.0","id":1,${' '.repeat(50_000)}`;
   const socket = connect(Number(port), '127.0.0.1');
   socket.on('error', () => undefined);
   socket.write(text.slice(0, chance.between(1, text.length)));
@@ -98,7 +103,8 @@ async function sendHalf({ gateway, tally }: SoakContext, chance: Chance): Promis
 /** The endpoint of a single server, which an edit may remove at any moment, with all its sessions. */
 async function visitSingleServer({ gateway, tally, over }: SoakContext, chance: Chance): Promise<void> {
   const removable = chance.pick(REMOVABLE);
-  await withClient(gateway.endpointOf(removable), async (client) => {
+  const single = { endpoint: gateway.endpointOf(removable), token: gateway.token };
+  await withClient(single, async (client) => {
     const opened = await client.initialize();
     if (opened.session === undefined) {
       tally.count('single server', `closed, status ${String(opened.status)}`);
@@ -125,7 +131,7 @@ async function holdStream(context: SoakContext, chance: Chance): Promise<void> {
 }
 
 async function subscribe({ gateway, tally, over }: SoakContext, chance: Chance): Promise<void> {
-  await withClient(gateway.endpoint, async (client) => {
+  await withClient(gateway, async (client) => {
     const signal = AbortSignal.any([over, AbortSignal.timeout(chance.between(500, 8_000))]);
     const params = { notifications: { toolsListChanged: true, promptsListChanged: true } };
     const ask = { era: 'modern', method: 'subscriptions/listen', params, id: client.nextId() } as const;
@@ -152,6 +158,7 @@ export async function callOnce(caller: Caller, call: Call): Promise<void> {
   const era = session === undefined ? 'modern' : 'legacy';
   const id = client.nextId();
   tally.calls += 1;
+  const startMs = performance.now();
   const came = await client
     .post({ era, method, params, id, session }, { isFresh, ...(signal === undefined ? {} : { signal }) })
     .catch(unlessCut(signal));
@@ -162,6 +169,7 @@ export async function callOnce(caller: Caller, call: Call): Promise<void> {
   const judged = checkAnswer(call, came.messages, id);
   if (judged.kind === 'wrong') tally.object(`${era} ${call.what}`, judged.reason);
   else tally.count(`${era} ${call.what}`, judged.kind === 'right' ? 'right' : judged.code);
+  if (call.isQuick === true) tally.quickCallsMs.push(performance.now() - startMs);
 }
 
 function longCall(chance: Chance): Call {
@@ -183,8 +191,11 @@ function unlessCut(signal: AbortSignal | undefined): (error: unknown) => undefin
   };
 }
 
-async function withClient(endpoint: string, use: (client: HttpClient) => Promise<void>): Promise<void> {
-  const client = new HttpClient(endpoint);
+async function withClient(
+  at: { readonly endpoint: string; readonly token: string },
+  use: (client: HttpClient) => Promise<void>,
+): Promise<void> {
+  const client = new HttpClient(at);
   try {
     await use(client);
   } finally {
@@ -197,7 +208,7 @@ async function withSession(
   chance: Chance,
   use: (client: HttpClient, session: string) => Promise<void>,
 ): Promise<void> {
-  await withClient(gateway.endpoint, async (client) => {
+  await withClient(gateway, async (client) => {
     const session = await client.openSession();
     try {
       await use(client, session);
@@ -214,7 +225,5 @@ async function withSession(
 export const callOf =
   (choose: (chance: Chance) => Call): Act =>
   async ({ gateway, tally }, chance) => {
-    await withClient(gateway.endpoint, (client) =>
-      callOnce({ client, tally, isFresh: true }, choose(chance)),
-    );
+    await withClient(gateway, (client) => callOnce({ client, tally, isFresh: true }, choose(chance)));
   };

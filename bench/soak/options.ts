@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 export interface SoakOptions {
   readonly minutes: number;
   readonly isQuick: boolean;
+  readonly isHostile: boolean;
   readonly seed: number;
 }
 
@@ -10,7 +11,7 @@ const FULL_MINUTES = 30;
 const QUICK_MINUTES = 2;
 const SEEDS = 1_000_000;
 
-const HELP = `npm run soak -- [--minutes ${String(FULL_MINUTES)}] [--quick] [--seed N]
+const HELP = `npm run soak -- [--minutes ${String(FULL_MINUTES)}] [--quick] [--hostile] [--seed N]
 
 Loads one Assay for a long time: calls, clients that come and go, servers that crash, edits of the config.
 Afterwards its memory, handles, processes and sockets must be what they were.
@@ -18,6 +19,8 @@ The tables go to stdout, progress to stderr, and both JSON and Markdown to bench
 
   --minutes N  how long the load lasts
   --quick      ${String(QUICK_MINUTES)} minutes, with more edits
+  --hostile    one hostile client and two hostile servers beside honest ones, and nothing is made to fail: memory, disk and
+               the delay of the event loop stay bounded, and 99 of 100 small honest calls take at most 250 ms
   --seed N     the choices of an earlier run again; it printed its seed
 
 Ends with 1 if something grew, was left over or was answered wrong, with 2 on a bad option.
@@ -33,6 +36,7 @@ export function readSoakOptions(
       options: {
         minutes: { type: 'string' },
         quick: { type: 'boolean', default: false },
+        hostile: { type: 'boolean', default: false },
         seed: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -43,7 +47,7 @@ export function readSoakOptions(
     const seed = Number(values.seed ?? Math.floor(Math.random() * SEEDS));
     if (!(minutes > 0)) return { text: '--minutes takes a number above 0.\n', exitCode: 2 };
     if (!Number.isSafeInteger(seed)) return { text: '--seed takes a whole number.\n', exitCode: 2 };
-    return { options: { minutes, isQuick, seed } };
+    return { options: { minutes, isQuick, isHostile: values.hostile, seed } };
   } catch (error) {
     return { text: `${error instanceof Error ? error.message : String(error)}\n`, exitCode: 2 };
   }

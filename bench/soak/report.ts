@@ -7,6 +7,7 @@ export interface SoakResults extends Soaked {
   readonly startedAt: string;
   readonly minutes: number;
   readonly isQuick: boolean;
+  readonly isHostile: boolean;
   readonly seed: number;
   readonly node: string;
   readonly platform: string;
@@ -48,7 +49,20 @@ function tablesOf(results: SoakResults): readonly Table[] {
     },
     {
       title: 'Samples',
-      head: ['', 's', 'RSS MB', 'handles', 'sockets', 'threads', 'processes', 'zombies', 'servers', 'calls'],
+      head: [
+        '',
+        's',
+        'RSS MB',
+        'handles',
+        'sockets',
+        'threads',
+        'processes',
+        'zombies',
+        'home MB',
+        'loop ms',
+        'servers',
+        'calls',
+      ],
       rows: [
         rowOf('before', before),
         ...thinned(samples).map((sample) => rowOf('load', sample)),
@@ -76,9 +90,19 @@ function callsByResult(counts: SoakResults['counts']): readonly (readonly string
 
 function rowOf(phase: string, sample: Sample): readonly string[] {
   const { atSeconds, rssMb, fds, sockets, threads, processes, zombies, states, calls } = sample;
+  const { homeMb, maxLoopDelayMs } = sample;
   const servers = Object.entries(states).map(([state, count]) => `${String(count)} ${state}`);
   const numbers = [fds, sockets, threads, processes, zombies].map(String);
-  return [phase, String(atSeconds), rssMb.toFixed(1), ...numbers, servers.join(', '), String(calls)];
+  return [
+    phase,
+    String(atSeconds),
+    rssMb.toFixed(1),
+    ...numbers,
+    homeMb.toFixed(1),
+    maxLoopDelayMs.toFixed(0),
+    servers.join(', '),
+    String(calls),
+  ];
 }
 
 function thinned(samples: readonly Sample[]): readonly Sample[] {

@@ -1,5 +1,6 @@
 // Resources held by a running Assay, measured from outside.
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { rssMbOf, treeOf } from '../proc.ts';
 import type { Gateway } from './gateway.ts';
 import type { Tally } from './tally.ts';
@@ -13,6 +14,10 @@ export interface Sample {
   /** All its descendants that still run, zombies included. */
   readonly processes: number;
   readonly zombies: number;
+  /** Of all files in the home. */
+  readonly homeMb: number;
+  /** The longest delay of the event loop since the sample before. */
+  readonly maxLoopDelayMs: number;
   readonly states: Readonly<Record<string, number>>;
   readonly calls: number;
   readonly unexpected: number;
@@ -22,12 +27,14 @@ export interface Sample {
 export class ResourceSampler {
   readonly #gateway: Gateway;
   readonly #tally: Tally;
+  readonly #home: string;
   readonly #startedMs: number = performance.now();
   /** Start time by process id, since ids are reused. */
   readonly #seen = new Map<number, string>();
 
-  constructor(gateway: Gateway, tally: Tally) {
+  constructor(gateway: Gateway, tally: Tally, home: string) {
     this.#gateway = gateway;
+    this.#home = home;
     this.#tally = tally;
   }
 
@@ -48,6 +55,8 @@ export class ResourceSampler {
       threads: linksIn(`/proc/${String(pid)}/task`, false).length,
       processes: below.length,
       zombies: stats.filter(({ state }) => state === 'Z').length,
+      homeMb: bytesIn(this.#home) / 2 ** 20,
+      maxLoopDelayMs: await this.#gateway.maxLoopDelayMs(),
       states,
       calls: this.#tally.calls,
       unexpected: this.#tally.unexpectedCount,
@@ -84,4 +93,14 @@ function linksIn(folder: string, areLinks = true): readonly string[] {
       return [];
     }
   });
+}
+
+/** Bytes that the files below a folder take on disk; files that vanish meanwhile are not counted. */
+function bytesIn(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return files
+    .map(({ parentPath, name }) => statSync(join(parentPath, name), { throwIfNoEntry: false })?.blocks ?? 0)
+    .reduce((total, blocks) => total + blocks * 512, 0);
 }

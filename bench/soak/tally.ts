@@ -6,6 +6,8 @@ export class Tally {
   readonly #counts = new Map<string, number>();
   readonly #unexpected: string[] = [];
   #unexpectedCount = 0;
+  /** How long small calls of steady servers took. */
+  readonly quickCallsMs: number[] = [];
   calls = 0;
 
   get counts(): Readonly<Record<string, number>> {
@@ -20,9 +22,9 @@ export class Tally {
     return this.#unexpectedCount;
   }
 
-  count(what: string, result: string): void {
+  count(what: string, result: string, times = 1): void {
     const key = `${what}: ${result}`;
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + times);
   }
 
   /** Records a result that fails the run. */

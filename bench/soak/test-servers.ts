@@ -25,6 +25,7 @@ export class TestServers {
   readonly #place: Place;
   #removableWeb: Running | undefined;
   #edits = 0;
+  #hostile: Readonly<Record<string, Entry>> = {};
 
   private constructor(place: Place, entries: Map<string, Entry>) {
     this.#place = place;
@@ -34,6 +35,20 @@ export class TestServers {
     const folder = join(place.scratch, 'config');
     mkdirSync(folder, { recursive: true });
     this.configFile = join(folder, 'mcp.json');
+  }
+
+  /** Adds servers that harm the gateway as much as they can; they are not among `names`. */
+  async addHostile(): Promise<void> {
+    const peer = await this.#place.peer('hostile-http.ts', []);
+    this.#hostile = {
+      hostile: {
+        command: process.execPath,
+        args: [peerFile('hostile-stdio.ts'), this.mark],
+        timeoutMs: TIMEOUT_MS,
+      },
+      hostile_web: { url: peer.endpoint, timeoutMs: TIMEOUT_MS },
+    };
+    this.write(false);
   }
 
   static async open(place: Place): Promise<TestServers> {
@@ -81,7 +96,9 @@ export class TestServers {
 
   /** Writes the config in place, or to a new file that replaces it, as most editors do; `text` is a broken config. */
   write(isInPlace: boolean, text?: string): void {
-    const written = text ?? JSON.stringify({ mcpServers: Object.fromEntries(this.entries) }, null, 2);
+    const written =
+      text ??
+      JSON.stringify({ mcpServers: { ...Object.fromEntries(this.entries), ...this.#hostile } }, null, 2);
     if (isInPlace) {
       writeFileSync(this.configFile, written);
       return;
