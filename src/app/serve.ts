@@ -139,6 +139,7 @@ async function openServer(
     log,
     clock: nowMs,
   });
+  catalog.all.calls.tokens.gate = gate;
   cleanup.defer(() => gate.close());
   const startedMs = performance.now();
   const listening: { server?: McpHttpServer } = {};

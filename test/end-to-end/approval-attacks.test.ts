@@ -14,7 +14,7 @@ import { openSession, textOf } from '../support/legacy.ts';
 import { fixture, tempDir } from '../support/paths.ts';
 import { askedIn, formOf, modernStep, type Step } from '../support/questions.ts';
 import { DATABASES } from '../support/stores.ts';
-import { keepToken } from '../support/tokens.ts';
+import { bearer, keepToken } from '../support/tokens.ts';
 
 endAfterEach();
 
@@ -100,6 +100,32 @@ it.for([
     expect(codeIn(answer) ?? at(answer, 'error', 'data', 'code')).toBe(code);
   },
 );
+
+it.for([
+  ['/mcp/all', 'plain_counter'],
+  ['/mcp/configuration', 'delete-toolset'],
+] as const)('a call is not carried out once its token was revoked: %s', async ([path, name]) => {
+  const given = await wanted({ plain: fixture('plain') }, { ...WAITS, 'policy.confirm': 'always' });
+  const gone = await keepToken(given.home, 'gone', {});
+  const { assay, admin } = await start(given);
+  const step: Step = { name, args: { name: 'x' }, headers: bearer(gone), capabilities: {} };
+  const called = modernStep(assay.url.replace('/mcp/all', path), step);
+  called.catch(() => undefined);
+  const id = await until('it waits', async () => {
+    const [one] = listAt((await admin.get('/approvals?state=pending')).json(), 'approvals');
+    return one === undefined ? undefined : textAt(one, 'id');
+  });
+  const tokens = listAt((await admin.get('/tokens')).json(), 'tokens');
+  const token = tokens.find((one) => at(one, 'name') === 'gone') ?? null;
+  expect((await admin.delete(`/tokens/${textAt(token, 'id')}`)).status).toBe(204);
+  await approve(admin, id);
+  // Its connection is cut once it is 2 s old.
+  const answer = await called.catch(() => null);
+  expect(answer === null ? 'TOKEN_REQUIRED' : at(answer, 'error', 'data', 'code')).toBe('TOKEN_REQUIRED');
+  const other = (await openSession(assay.url)).ask('tools/call', { name: 'plain_counter', arguments: {} });
+  await approve(admin, await untilPending(admin, 'plain.counter'));
+  expect(textOf(await other)).toBe('1');
+});
 
 it.for(DATABASES)('any replica can accept the answer, and a restart loses none: %s', async ([, newPlace]) => {
   const { home, databaseUrl } = await newPlace();

@@ -28,6 +28,7 @@ interface Opened {
   readonly sent: number[];
   /** Ends the process. */
   readonly end: () => void;
+  readonly revoke: () => void;
 }
 
 interface Given {
@@ -69,10 +70,12 @@ async function open({
   server.start();
   onTestFinished(() => server.stop());
   await server.waitUntilReady(new Cancellation());
+  let isValid = true;
   const view = new View({
     endpoint: 'all',
     calls: {
       ...NOTHING_ASKS,
+      tokens: { gate: { isHolder: () => isValid, refresh: () => Promise.resolve() } },
       policy: { current: { ...NO_POLICY, decide: () => ALLOW } },
       ...(isCached && { results: new ResultCache({ limits: CACHE, nowMs: () => 0 }) }),
     },
@@ -80,7 +83,7 @@ async function open({
     isAggregated: true,
     settled: () => Promise.resolve(),
   });
-  return { server, view, sent, end: () => end() };
+  return { server, view, sent, end: () => end(), revoke: () => (isValid = false) };
 }
 
 function act(view: View): Promise<Answer> {
@@ -163,4 +166,53 @@ it('a call that waited for an identical call is not sent if the tool has changed
   held.resolve(undefined);
   expect((await before).kind).toBe('relayed');
   expect([await waiting, sent]).toEqual([CHANGED, [1]]);
+});
+
+describe('a call whose token ends while it waits is not sent', () => {
+  const ENDED = {
+    kind: 'refused',
+    refusal: { code: 'TOKEN_REQUIRED', reason: expect.any(String) as string },
+  };
+  const hold = (): { readonly first: NonNullable<Given['first']>; readonly release: () => void } => {
+    const held = Promise.withResolvers<undefined>();
+    const first: Given['first'] = (_, send) => (request) => held.promise.then(() => send(request));
+    return { first, release: () => held.resolve(undefined) };
+  };
+
+  it.each([
+    ['in the queue', false],
+    ['for an identical call, whose result it does not get', true],
+  ])('%s', async (_, isCached) => {
+    const { first, release } = hold();
+    const { view, sent, revoke } = await open({ first, isCached });
+    const before = act(view);
+    await expect.poll(() => sent).toEqual([1]);
+    const waiting = act(view);
+    revoke();
+    release();
+    expect((await before).kind).toBe('relayed');
+    expect([await waiting, sent]).toEqual([ENDED, [1]]);
+  });
+
+  it('for a server that starts', async () => {
+    const { server, view, sent, end, revoke } = await open();
+    end();
+    await expect.poll(() => server.link).toBeUndefined();
+    const waiting = act(view);
+    revoke();
+    expect([await waiting, sent]).toEqual([ENDED, []]);
+  });
+
+  it('for a retry', async () => {
+    const cause = { code: 'CONNECTION_CLOSED' } as const;
+    let revoke = (): void => undefined;
+    const first: Given['first'] = (opened) => () => {
+      opened.end();
+      revoke();
+      return Promise.resolve(err({ code: 'SERVER_UNREACHED', server: 's', cause }));
+    };
+    const opened = await open({ first });
+    revoke = opened.revoke;
+    expect([await act(opened.view), opened.sent]).toEqual([ENDED, [1]]);
+  });
 });

@@ -7,6 +7,7 @@ import { ApprovedRepeats } from './approved-repeats.ts';
 import { ResultCache } from './result-cache.ts';
 import { SuspendedCalls } from './suspended-calls.ts';
 import type { CallLog } from '../ports/call-log.ts';
+import type { Gate } from '../ports/gate.ts';
 import type { Log } from '../ports/log.ts';
 import type { Sealer } from '../ports/sealing.ts';
 
@@ -54,8 +55,15 @@ export interface CallDeps {
   readonly repeats: ApprovedRepeats;
   readonly retries: Retries;
   readonly results: ResultCache;
+  readonly tokens: CallerTokens;
   /** Clock for the expiry of sealed states. */
   readonly nowMs: () => number;
+}
+
+/** The tokens of callers. */
+export interface CallerTokens {
+  /** Set once there is one. Undefined where callers need no token, as over stdio. */
+  gate: Pick<Gate, 'isHolder' | 'refresh'> | undefined;
 }
 
 export interface CallDepsOptions {
@@ -93,6 +101,7 @@ export function callDeps({
     repeats: new ApprovedRepeats(() => performance.now()),
     retries: { chance: Math.random, log: undefined, ...retries, max: limits['limits.retries'] },
     results: new ResultCache({ limits, nowMs: () => performance.now() }),
+    tokens: { gate: undefined },
     nowMs: steadyClock(),
   };
 }

@@ -22,6 +22,7 @@ import { profileIn } from '../catalog/link-choice.ts';
 import type { ApprovalBinding, StoredApproval } from '../ports/approvals.ts';
 import { type Ask, bindingOf, reasonsHash, requestOf } from './approval-request.ts';
 import { type Answer, type Call, type GivenApproval, refused } from './call.ts';
+import { tokenRefusalNow } from './caller-token.ts';
 import { askClient, showClient } from './input-requests.ts';
 import { policyOf, relearnLabels } from './labels.ts';
 import { openState, type RequestState, sealState } from './request-state.ts';
@@ -56,8 +57,10 @@ export async function obtainApproval(call: Call, decision: Ask): Promise<Answer 
   return undefined;
 }
 
-/** While the call waited, its tool may have changed, and the policy may now refuse it. */
+/** While the call waited, its token may have ended, its tool may have changed, and the policy may now refuse it. */
 async function changeSince({ call, request }: Asked): Promise<Refusal | undefined> {
+  const ended = await tokenRefusalNow(call);
+  if (ended !== undefined) return ended;
   const { entry, view } = call;
   const found = entry && (await view.tool(entry.key));
   // Tools that are called through another tool are not listed themselves.

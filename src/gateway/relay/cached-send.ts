@@ -7,6 +7,7 @@ import type { Server } from '../catalog/server.ts';
 import { toolIdIn } from '../catalog/tool-claims.ts';
 import type { Reply } from '../ports/link.ts';
 import { type Answer, type Call, refused } from './call.ts';
+import { tokenRefusal } from './caller-token.ts';
 
 /** Whether a call may use, fill or invalidate the cache of results. */
 export function concernsCache(call: Call): boolean {
@@ -35,6 +36,8 @@ export async function sendCached(call: Call, server: Server, send: () => Promise
     if (call.cancellation.isCancelled) return refused({ code: 'CANCELLED' });
     // The call has waited, so its tool is compared again if it is sent after all.
     call.decidedLink = undefined;
+    const refusal = tokenRefusal(call);
+    if (refusal !== undefined) return refused(refusal);
   }
   const found = results.find(server, key);
   if (found !== undefined) {

@@ -8,6 +8,7 @@ import type { TwinCall } from '../catalog/twin-denials.ts';
 import { refuseServerRequest, type ServerRequestRouter } from '../catalog/server-request-router.ts';
 import { ownUpstreamRequest, type Link, type Reply } from '../ports/link.ts';
 import type { Call } from './call.ts';
+import { tokenRefusal } from './caller-token.ts';
 import { unlessDenied } from './denied.ts';
 import { changeWhileWaiting, sendAgain } from './send-again.ts';
 
@@ -70,6 +71,8 @@ async function linkOf(call: Call, server: Server, butNot: Link | undefined): Pro
 }
 
 function sendShared(call: Call, { sole }: Server, link: Link): Promise<Result<Reply, Refusal>> {
+  const refusal = tokenRefusal(call);
+  if (refusal !== undefined) return Promise.resolve(err(refusal));
   return sole === undefined || call.onServerRequest === undefined
     ? link.send(call)
     : sendAskable(call, sole, link);
@@ -104,6 +107,11 @@ async function sendPrivately(call: Call, { server, choice }: PrivateRoute): Prom
   if (!taken.ok) return taken;
   const own = taken.value;
   if (call.logLevel !== undefined) await own.requestLogLevel(call.logLevel);
+  const refusal = tokenRefusal(call);
+  if (refusal !== undefined) {
+    own.release();
+    return err(refusal);
+  }
   const begun = own.begin(call.onServerRequest ?? refuseServerRequest);
   const twinCall = twinCallOf(call, server, choice);
   const sentMs = Date.now();
