@@ -33,6 +33,8 @@ export type StateEntry =
       readonly digest?: string;
       /** The whole content; absent for a file that is too large to be kept. */
       readonly content?: Buffer;
+      /** The first 100 bytes, if the content is too large to be kept. */
+      readonly start?: Buffer;
     }
   | { readonly type: 'folder'; readonly mode: number }
   | { readonly type: 'link'; readonly target: string }
@@ -49,11 +51,16 @@ export type NoiseClass = 'cache' | 'log' | 'lock' | 'temporary' | 'git_index';
 export interface StateChange {
   /** Absolute, as the server sees it. */
   readonly path: string;
-  /** `replaced`: an entry of another type is there now, such as a link instead of a file. */
-  readonly kind: 'created' | 'modified' | 'deleted' | 'replaced';
+  /**
+   * `replaced`: an entry of another type is there now, such as a link instead of a file. `rewritten`: the bytes of a
+   * database and its write-ahead log changed, but not what SQLite reads in them.
+   */
+  readonly kind: 'created' | 'modified' | 'deleted' | 'replaced' | 'rewritten';
   readonly before?: StateEntry;
   readonly after?: StateEntry;
   readonly noise?: NoiseClass;
+  /** Whether it is the write-ahead log of a SQLite database, and its content could not be read as a part of that. */
+  readonly isLog?: true;
 }
 
 interface TracedCall {
@@ -72,12 +79,13 @@ export type TracedEvent =
   | (TracedCall & {
       /**
        * `write`: opened only to write, created or truncated. `open_to_write`: opened to read and write, which databases
-       * do even for reading; `changes` show whether it was written. `attributes`: mode, owner, times, extended
-       * attributes.
+       * do even for reading. `content`: written, truncated, or mapped into memory so that it can be written; only the
+       * first of these in an observation. `attributes`: mode, owner, times, extended attributes.
        */
       readonly kind:
         | 'write'
         | 'open_to_write'
+        | 'content'
         | 'attributes'
         | 'delete'
         | 'create_folder'

@@ -75,6 +75,25 @@ describe('comparing content distinguishes additions from losses:', () => {
     expect(compared(one, database('delete from t where id = 2', one))).toMatchObject({ isAdditive: false });
   });
 
+  it('tables, views, triggers and indexes of a database', () => {
+    const one = database(
+      'create table t (v text); create table n (v); create view w as select 1; create index i on t (v)',
+    );
+    for (const lost of [
+      'drop view w',
+      'drop index i',
+      'drop view w; create view w as select 2',
+      'drop table t',
+    ])
+      expect(compared(one, database(lost, one)), lost).toMatchObject({ isAdditive: false });
+    for (const added of ['create table u (v)', 'alter table t add column x', 'create view x as select 1'])
+      expect(compared(one, database(added, one)), added).toMatchObject({
+        format: 'sqlite',
+        isAdditive: true,
+        isTimestamps: false,
+      });
+  });
+
   it('rows of a full-text index, regardless of its internal tables', () => {
     const one = database(
       `create virtual table t using fts5 (body); create virtual table v using fts5vocab (t, 'row');

@@ -48,6 +48,13 @@ export const CORPUS: readonly CorpusTool[] = [
   // The server opens this file when it starts, as it would a database.
   { name: 'appends_to_its_state', hints: READS, lies: ['readOnlyHint'], isShort: true },
   { name: 'writes_a_log', hints: READS, lies: [] },
+  {
+    name: 'overwrites_behind_a_forged_log',
+    hints: { ...ADDS, readOnlyHint: true },
+    lies: ['readOnlyHint', 'destructiveHint'],
+    isShort: true,
+  },
+  { name: 'deletes_rows_behind_a_valid_log', hints: ADDS, lies: ['destructiveHint'], isShort: true },
   // Cannot be detected: it keeps its promise in a sandbox.
   { name: 'writes_outside_a_sandbox', hints: READS, lies: [] },
 ];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULTS, type DeclaredHints, type Hint, HINTS } from '../../src/core/hints/hint.ts';
 import type { VerdictKind } from '../../src/core/verification/verdict.ts';
-import type { Mechanism, Observation, StateChange } from '../../src/verify/observation.ts';
+import type { Mechanism, Observation, StateChange, TracedEvent } from '../../src/verify/observation.ts';
 import { judgeTool } from '../../src/verify/judge/judge-tool.ts';
 import type { Trial, Trials } from '../../src/verify/judge/trial.ts';
 import {
@@ -219,6 +219,20 @@ describe('nothing is called consistent', () => {
 
   it('if an observation is incomplete', () => {
     expect(kinds(promising, given([trial([{ incomplete: ['events'] }, {}])]))).toEqual(unobserved);
+  });
+
+  it('read-only if a file was written without a visible change', () => {
+    const written: TracedEvent = { kind: 'content', path: '/seed/a', atMs: 5, pid: 1, call: 'pwrite64' };
+    const report = judgeTool(
+      { name: 't', digest: 'd', declared: { ...promising, readOnlyHint: true } },
+      given([trial([{ events: [written] }, {}])]),
+    );
+    expect(report.verdicts.readOnlyHint).toEqual({ kind: 'unobserved', reason: 'unseen_change' });
+    const changes = [{ path: '/seed/a', kind: 'rewritten' as const }];
+    expect(kinds(promising, given([trial([{ changes }, {}])]))).toEqual({
+      ...unobserved,
+      openWorldHint: 'consistent',
+    });
   });
 
   it('about repetition after one call', () => {

@@ -18,7 +18,7 @@ import { areaOf, isMountPoint, noiseIn, type Layout } from './layout.ts';
 import { NetworkSink, SINK_COMMAND, SINK_EXECUTIONS, SINK_HANDLES } from './network-sink.ts';
 import type { Machine } from './probe.ts';
 import { bwrapArgs, unshareArgs } from './setup-script.ts';
-import { originalDatabase, withDatabaseLogs } from './sqlite-wal.ts';
+import { type Entries, withDatabaseLogs } from './sqlite-wal.ts';
 import { compareEntries, StateReader, type OverlayFolders, type State } from './state.ts';
 import { TraceReader } from './trace-reader.ts';
 
@@ -210,19 +210,29 @@ export class RunningSandbox implements Sandbox {
     let isComplete = true;
     for (const overlay of overlays) {
       const reader = new StateReader(overlay, budget);
-      const read = (path: string): Promise<StateEntry | undefined> => reader.original(path);
-      const state = await withDatabaseLogs(await reader.read(), read);
-      isComplete &&= reader.isComplete;
+      const state = await reader.read();
       for (const [path, entry] of state) next.set(path, entry);
+      const entriesAt = async (path: string): Promise<Entries> => {
+        const isOriginal = !(state.has(path) && this.#state.has(path));
+        const original = isOriginal ? await reader.original(path) : undefined;
+        return {
+          before: this.#state.has(path) ? this.#state.get(path) : original,
+          after: state.has(path) ? state.get(path) : original,
+        };
+      };
       const known = [...this.#state.keys()].filter((path) => areaOf(layout, path)?.path === overlay.path);
+      const own: StateChange[] = [];
       for (const path of new Set([...state.keys(), ...known])) {
         if (isMountPoint(layout, path)) continue;
-        const before = this.#state.has(path) ? this.#state.get(path) : await originalDatabase(path, read);
-        const after = state.has(path) ? state.get(path) : await originalDatabase(path, read);
+        const { before, after } = await entriesAt(path);
         const change = compareEntries(path, before, after);
-        const noise = noiseIn(layout, path);
-        if (change !== undefined) changes.push(noise === undefined ? change : { ...change, noise });
+        if (change !== undefined) own.push(change);
       }
+      for (const change of await withDatabaseLogs(own, entriesAt)) {
+        const noise = noiseIn(layout, change.path);
+        changes.push(noise === undefined ? change : { ...change, noise });
+      }
+      isComplete &&= reader.isComplete;
     }
     this.#state = next;
     return { changes: changes.toSorted((a, b) => (a.path < b.path ? -1 : 1)), isComplete };

@@ -1,6 +1,6 @@
 import type { Area, Layout } from './layout.ts';
 import { isInside } from './layout.ts';
-import { TRACED_CALLS } from './traced-events.ts';
+import { CONTENT_CALLS, TRACED_CALLS } from './traced-events.ts';
 
 /** Programs that build a sandbox, by absolute path. */
 export interface Programs {
@@ -21,7 +21,7 @@ export interface ScriptOptions {
   readonly programs: Programs;
 }
 
-const STATE_BYTES = 256 * 1024 * 1024;
+export const STATE_BYTES: number = 256 * 1024 * 1024;
 export const TRACE_BYTES: number = 64 * 1024 * 1024;
 const MAX_FILES = 50_000;
 /** Includes threads. Linux exempts root from this limit. */
@@ -46,7 +46,14 @@ export function setupScript({ folder, areas, isPrivileged, programs }: ScriptOpt
   const strace =
     programs.strace === undefined
       ? []
-      : [quoted(programs.strace), ...STRACE_ARGS, '-o', 'w/e/trace', '-e', `trace=${TRACED_CALLS.join(',')}`];
+      : [
+          quoted(programs.strace),
+          ...STRACE_ARGS,
+          '-o',
+          'w/e/trace',
+          '-e',
+          `trace=${[...TRACED_CALLS, ...CONTENT_CALLS].join(',')}`,
+        ];
   return [
     'set -eu',
     'mask=$(umask)',

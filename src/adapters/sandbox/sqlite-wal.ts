@@ -1,81 +1,209 @@
 import { createHash } from 'node:crypto';
-import type { StateEntry } from '../../verify/observation.ts';
-import type { State } from './state.ts';
+import type { StateChange, StateEntry } from '../../verify/observation.ts';
+import { compareEntries } from './state.ts';
+
+/** A file before and after an observation. */
+export interface Entries {
+  readonly before: StateEntry | undefined;
+  readonly after: StateEntry | undefined;
+}
 
 const SUFFIX = '-wal';
-const WAL_HEADER_BYTES = 32;
-const FRAME_HEADER_BYTES = 24;
-/** Big-endian checksums, or little-endian ones. */
-const MAGIC = [0x377f0682, 0x377f0683];
-const SALT_OFFSET = 8;
-const SALT_BYTES = 8;
-const MAX_DATABASE_BYTES = 64 * 1024 * 1024;
-
-type Original = (path: string) => Promise<StateEntry | undefined>;
 
 /**
- * The state with SQLite databases as their readers see them: data that is only in a write-ahead log is committed too.
- * The merged logs are left out.
+ * The changes with SQLite databases as their readers see them: what is only in a write-ahead log is committed, too. A
+ * server could hide a change behind a log that it wrote itself. So a log counts only if SQLite would accept every byte
+ * of it, and the database file is also compared by itself, unless it changed by nothing but a checkpoint.
  */
-export async function withDatabaseLogs(state: State, original: Original): Promise<State> {
-  const whole = new Map(state);
-  for (const [path, log] of state) {
-    if (!path.endsWith(SUFFIX)) continue;
-    const database = path.slice(0, -SUFFIX.length);
-    const entry = state.has(database) ? state.get(database) : await original(database);
-    const merged = mergedEntry(entry, log);
-    if (merged === undefined) continue;
-    whole.set(database, merged);
-    whole.delete(path);
+export async function withDatabaseLogs(
+  changes: readonly StateChange[],
+  entriesAt: (path: string) => Promise<Entries>,
+): Promise<readonly StateChange[]> {
+  const merged = new Map(changes.map((change) => [change.path, [change] as readonly StateChange[]]));
+  for (const base of new Set(changes.map(({ path }) => databaseOf(path)))) {
+    const [database, log] = [await entriesAt(base), await entriesAt(base + SUFFIX)];
+    const together = changesTogether(base, database, log);
+    if (together === undefined) continue;
+    merged.set(base, together);
+    merged.delete(base + SUFFIX);
   }
-  return whole;
+  return [...merged.values()].flat();
 }
 
-/** What a path held before the server started; a database has its log merged in. Undefined if it held nothing. */
-export async function originalDatabase(path: string, original: Original): Promise<StateEntry | undefined> {
-  const entry = await original(path);
-  if (entry?.type !== 'file' || path.endsWith(SUFFIX)) return entry;
-  return mergedEntry(entry, await original(path + SUFFIX)) ?? entry;
+function databaseOf(path: string): string {
+  return path.endsWith(SUFFIX) ? path.slice(0, -SUFFIX.length) : path;
 }
 
-function mergedEntry(entry: StateEntry | undefined, log: StateEntry | undefined): StateEntry | undefined {
-  if (entry?.type !== 'file' || entry.content === undefined) return undefined;
+/** Undefined if these are not a database with its log, but files like any other. */
+function changesTogether(path: string, database: Entries, log: Entries): readonly StateChange[] | undefined {
+  if (!isPair(database.before, log.before) || !isPair(database.after, log.after)) return undefined;
+  if (database.after === undefined || !(isWalDatabase(database.before) || isWalDatabase(database.after)))
+    return undefined;
+  const own = compareEntries(path, database.before, database.after);
+  const ofLog = compareEntries(path + SUFFIX, log.before, log.after);
+  const before = database.before && readerView(database.before, log.before);
+  const after = readerView(database.after, log.after);
+  if (after === undefined || (before === undefined && database.before !== undefined))
+    return [...(own ? [own] : []), ...(ofLog ? [{ ...ofLog, isLog: true as const }] : [])];
+  const seen = compareEntries(path, before, after);
+  const isOwnChange =
+    database.before !== undefined && own !== undefined && !isCheckpoint(database, { before, after });
+  const found = [...(seen ? [seen] : []), ...(isOwnChange ? [own] : [])];
+  if (found.length > 0 || (own === undefined && isEmpty(log.before) && isEmpty(log.after))) return found;
+  return own === undefined && ofLog === undefined ? [] : [{ path, kind: 'rewritten' }];
+}
+
+/** Whether a log could belong to the database beside it. */
+function isPair(database: StateEntry | undefined, log: StateEntry | undefined): boolean {
+  if (database !== undefined && !isDatabase(database)) return false;
+  return isEmpty(log) || (log?.type === 'file' && isWalDatabase(database));
+}
+
+function isEmpty(log: StateEntry | undefined): boolean {
+  return log === undefined || (log.type === 'file' && log.size === 0);
+}
+
+/** A database as SQLite reads it. Undefined if its log is not one that SQLite would accept, or cannot be read. */
+function readerView(database: StateEntry, log: StateEntry | undefined): StateEntry | undefined {
+  if (isEmpty(log)) return database;
+  if (database.type !== 'file' || database.content === undefined) return undefined;
   if (log?.type !== 'file' || log.content === undefined) return undefined;
-  const content = withLog(entry.content, log.content);
+  const content = withLog(database.content, log.content);
   if (content === undefined) return undefined;
   const digest = createHash('sha256').update(content).digest('hex');
-  return { ...entry, size: content.length, digest, content };
+  return { ...database, size: content.length, digest, content };
 }
 
+/** Whether each page of the file is one that it had, or one that its readers saw before or see now. */
+function isCheckpoint({ before, after }: Entries, views: Entries): boolean {
+  const content = contentOf(after);
+  const pageBytes = content && pageBytesOf(content);
+  if (content === undefined || pageBytes === undefined) return false;
+  const sources = [before, views.before, views.after].map(contentOf);
+  for (let at = 0; at < content.length; at += pageBytes) {
+    const page = content.subarray(at, at + pageBytes);
+    if (!sources.some((source) => source?.subarray(at, at + pageBytes).equals(page) === true)) return false;
+  }
+  return true;
+}
+
+function contentOf(entry: StateEntry | undefined): Buffer | undefined {
+  return entry?.type === 'file' ? entry.content : undefined;
+}
+
+const MAGIC = Buffer.from('SQLite format 3\0');
+export const DATABASE_HEADER_BYTES = 100;
+const PAGE_BYTES_AT = 16;
+const VERSIONS_AT = [18, 19];
+const WAL_VERSION = 2;
+
+function isDatabase(entry: StateEntry): boolean {
+  return headerOf(entry)?.subarray(0, MAGIC.length).equals(MAGIC) === true;
+}
+
+/** Whether a file is a SQLite database whose changes go to a write-ahead log. */
+export function isWalDatabase(entry: StateEntry | undefined): boolean {
+  if (entry === undefined || !isDatabase(entry)) return false;
+  const header = headerOf(entry);
+  return VERSIONS_AT.every((at) => header?.[at] === WAL_VERSION);
+}
+
+function headerOf(entry: StateEntry): Buffer | undefined {
+  const start = entry.type === 'file' ? (entry.content ?? entry.start) : undefined;
+  return start !== undefined && start.length >= DATABASE_HEADER_BYTES ? start : undefined;
+}
+
+/** Undefined if the header is not that of a SQLite database, or the file is not made up of whole pages. */
+function pageBytesOf(database: Buffer): number | undefined {
+  if (database.length < DATABASE_HEADER_BYTES || !database.subarray(0, MAGIC.length).equals(MAGIC))
+    return undefined;
+  const stored = database.readUInt16BE(PAGE_BYTES_AT);
+  const pageBytes = stored === 1 ? 65_536 : stored;
+  const isPowerOfTwo = pageBytes >= 512 && (pageBytes & (pageBytes - 1)) === 0;
+  return isPowerOfTwo && database.length % pageBytes === 0 ? pageBytes : undefined;
+}
+
+const LOG_HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+/** The last bit: whether checksums read big-endian words. */
+const LOG_MAGIC = [0x377f0682, 0x377f0683];
+const LOG_VERSION = 3_007_000;
+const [SALT_AT, SALT_BYTES] = [16, 8];
+const MAX_DATABASE_BYTES = 64 * 1024 * 1024;
+
 /**
- * A database file with the committed pages of its write-ahead log (sqlite.org/fileformat2.html#walformat). Undefined if
- * the log belongs to another database or contains no commit.
+ * A database file with the committed pages of its write-ahead log (sqlite.org/fileformat2.html#walformat). Undefined
+ * unless SQLite would accept every byte: page size, salts and checksums match, and nothing follows the last commit.
  */
 export function withLog(database: Buffer, log: Buffer): Buffer | undefined {
-  if (log.length < WAL_HEADER_BYTES || !MAGIC.includes(log.readUInt32BE(0))) return undefined;
-  const pageBytes = log.readUInt32BE(8);
-  if (pageBytes < 512 || pageBytes > 65_536) return undefined;
-  const salt = log.subarray(SALT_OFFSET + 8, SALT_OFFSET + 8 + SALT_BYTES);
-  let pages = new Map<number, Buffer>();
-  const committed = new Map<number, Buffer>();
-  let sizeBytes = 0;
-  for (let at = WAL_HEADER_BYTES; at + FRAME_HEADER_BYTES + pageBytes <= log.length;) {
-    // Frames of an older log follow those of this one.
-    if (!log.subarray(at + SALT_OFFSET, at + SALT_OFFSET + SALT_BYTES).equals(salt)) break;
-    const page = log.readUInt32BE(at);
-    const pagesAfterCommit = log.readUInt32BE(at + 4);
-    at += FRAME_HEADER_BYTES;
-    pages.set(page, log.subarray(at, at + pageBytes));
-    at += pageBytes;
-    if (pagesAfterCommit === 0) continue;
-    sizeBytes = pagesAfterCommit * pageBytes;
-    for (const [number, content] of pages) committed.set(number, content);
-    pages = new Map();
-  }
-  if (sizeBytes === 0 || sizeBytes > MAX_DATABASE_BYTES) return undefined;
+  const pageBytes = pageBytesOf(database);
+  if (pageBytes === undefined || VERSIONS_AT.some((at) => database[at] !== WAL_VERSION)) return undefined;
+  const frames = framesOf(log, pageBytes);
+  const last = frames?.at(-1);
+  if (frames === undefined || last === undefined || last.pagesAfterCommit === 0) return undefined;
+  const sizeBytes = last.pagesAfterCommit * pageBytes;
+  if (sizeBytes > MAX_DATABASE_BYTES) return undefined;
   const whole = Buffer.alloc(sizeBytes);
   database.copy(whole, 0, 0, sizeBytes);
-  for (const [number, content] of committed)
-    if (number > 0 && number * pageBytes <= sizeBytes) content.copy(whole, (number - 1) * pageBytes);
+  for (const { page, content } of frames)
+    if (page * pageBytes <= sizeBytes) content.copy(whole, (page - 1) * pageBytes);
   return whole;
+}
+
+interface Frame {
+  /** From 1. */
+  readonly page: number;
+  readonly content: Buffer;
+  /** Size of the database in pages; 0 for a frame that does not end a transaction. */
+  readonly pagesAfterCommit: number;
+}
+
+/** Undefined if any byte of the log is not part of a valid frame. */
+function framesOf(log: Buffer, pageBytes: number): readonly Frame[] | undefined {
+  const frameBytes = FRAME_HEADER_BYTES + pageBytes;
+  if (log.length < LOG_HEADER_BYTES + frameBytes || (log.length - LOG_HEADER_BYTES) % frameBytes !== 0)
+    return undefined;
+  const magic = log.readUInt32BE(0);
+  if (!LOG_MAGIC.includes(magic) || log.readUInt32BE(4) !== LOG_VERSION) return undefined;
+  if (log.readUInt32BE(8) !== pageBytes) return undefined;
+  const sum = new Checksum(magic % 2 === 1);
+  sum.add(log.subarray(0, 24));
+  if (!sum.isAt(log, 24)) return undefined;
+  const salt = log.subarray(SALT_AT, SALT_AT + SALT_BYTES);
+  const frames: Frame[] = [];
+  for (let at = LOG_HEADER_BYTES; at < log.length; at += frameBytes) {
+    const [page, pagesAfterCommit] = [log.readUInt32BE(at), log.readUInt32BE(at + 4)];
+    const content = log.subarray(at + FRAME_HEADER_BYTES, at + frameBytes);
+    if (page === 0 || !log.subarray(at + 8, at + 8 + SALT_BYTES).equals(salt)) return undefined;
+    sum.add(log.subarray(at, at + 8));
+    sum.add(content);
+    if (!sum.isAt(log, at + 16)) return undefined;
+    frames.push({ page, content, pagesAfterCommit });
+  }
+  return frames;
+}
+
+/** The cumulative checksum of a log. */
+class Checksum {
+  readonly #isBigEndian: boolean;
+  #first = 0;
+  #second = 0;
+
+  constructor(isBigEndian: boolean) {
+    this.#isBigEndian = isBigEndian;
+  }
+
+  /** A multiple of 8 bytes. */
+  add(bytes: Buffer): void {
+    const word = (at: number): number =>
+      this.#isBigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at);
+    for (let at = 0; at < bytes.length; at += 8) {
+      this.#first = (this.#first + word(at) + this.#second) >>> 0;
+      this.#second = (this.#second + word(at + 4) + this.#first) >>> 0;
+    }
+  }
+
+  isAt(log: Buffer, at: number): boolean {
+    return log.readUInt32BE(at) === this.#first && log.readUInt32BE(at + 4) === this.#second;
+  }
 }

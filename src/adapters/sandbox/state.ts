@@ -3,6 +3,7 @@ import { constants, type Stats } from 'node:fs';
 import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StateChange, StateEntry } from '../../verify/observation.ts';
+import { STATE_BYTES } from './setup-script.ts';
 
 /** The folders of an overlay: the changes, the result, and the original. */
 export interface OverlayFolders {
@@ -19,7 +20,10 @@ export type State = ReadonlyMap<string, StateEntry | undefined>;
 const MAX_ENTRIES = 20_000;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 const MAX_ALL_KEPT_BYTES = 64 * 1024 * 1024;
-const MAX_HASHED_BYTES = 64 * 1024 * 1024;
+/** As much as an overlay can hold, so that each changed file is compared by its content. */
+const MAX_HASHED_BYTES = STATE_BYTES;
+/** Enough to recognize a database by its header. */
+const MAX_START_BYTES = 100;
 /** Folders that a server nests deeper than this are not read. */
 const MAX_DEPTH = 100;
 
@@ -116,6 +120,7 @@ export class StateReader {
     if (!stats.isFile()) return { type: 'other', mode };
     const file = await readFileEntry(path, MAX_ALL_KEPT_BYTES - this.#budget.keptBytes);
     this.#budget.keptBytes += file?.content?.length ?? 0;
+    if (file?.digest === undefined) this.isComplete = false;
     return { type: 'file', mode, size: file?.size ?? stats.size, ...file };
   }
 }
@@ -124,7 +129,7 @@ export class StateReader {
 async function readFileEntry(
   path: string,
   mayKeepBytes: number,
-): Promise<{ size: number; digest?: string; content?: Buffer } | undefined> {
+): Promise<{ size: number; digest?: string; content?: Buffer; start?: Buffer } | undefined> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
   if (file === undefined) return undefined;
@@ -135,16 +140,19 @@ async function readFileEntry(
     const hash = createHash('sha256');
     const isKept = size <= Math.min(MAX_KEPT_BYTES, mayKeepBytes);
     const kept: Buffer[] = [];
+    let start = Buffer.alloc(0);
     const buffer = Buffer.alloc(Math.min(Math.max(size, 1), 1024 * 1024));
     let at = 0;
     while (at <= MAX_HASHED_BYTES) {
       const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
       if (bytesRead === 0) break;
+      if (at === 0) start = Buffer.from(buffer.subarray(0, Math.min(bytesRead, MAX_START_BYTES)));
       at += bytesRead;
       hash.update(buffer.subarray(0, bytesRead));
       if (isKept && at <= MAX_KEPT_BYTES) kept.push(Buffer.from(buffer.subarray(0, bytesRead)));
     }
-    const content = isKept && at <= MAX_KEPT_BYTES ? { content: Buffer.concat(kept) } : {};
+    if (at > MAX_HASHED_BYTES) return { size };
+    const content = isKept && at <= MAX_KEPT_BYTES ? { content: Buffer.concat(kept) } : { start };
     return { size: at, digest: hash.digest('hex'), ...content };
   } catch {
     return undefined;

@@ -26,6 +26,8 @@ export class TraceReader {
   #executions = 0;
   #events: TracedEvent[] = [];
   #network: NetworkRequest[] = [];
+  /** Files whose content has been written since the last read; one event for each is enough. */
+  readonly #written = new Set<string>();
   #isComplete = true;
 
   /** `executions`: number of programs executed during set-up besides bubblewrap. */
@@ -53,6 +55,7 @@ export class TraceReader {
     };
     this.#events = [];
     this.#network = [];
+    this.#written.clear();
     return trace;
   }
 
@@ -77,6 +80,10 @@ export class TraceReader {
     if (isExecution) this.#executions += 1;
     if (this.#executions <= EXECUTIONS_OF_SETUP) return;
     const { event, requests } = this.#traced.read(call);
+    if (event?.kind === 'content' && event.error === undefined) {
+      if (this.#written.has(event.path)) return;
+      this.#written.add(event.path);
+    }
     if (this.#events.length + this.#network.length >= MAX_EVENTS) {
       this.#isComplete = false;
       return;

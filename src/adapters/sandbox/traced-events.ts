@@ -25,11 +25,17 @@ export const TRACED_CALLS: readonly string[] = [
   ...['init_module', 'finit_module', 'kexec_load', 'reboot', 'swapon', 'process_vm_writev'],
 ];
 
+/** System calls that may change the content of a file that is already open. Traced where state is observed. */
+export const CONTENT_CALLS: readonly string[] = [
+  ...['write', 'writev', 'pwrite64', 'pwritev', '?pwritev2', '?sendfile', '?sendfile64', 'splice'],
+  ...['?mmap', '?mmap2'],
+];
+
 const PRIVILEGED = new Set(TRACED_CALLS.slice(TRACED_CALLS.indexOf('ptrace')));
 
 /** Calls on a path that is one of their arguments. `dir`: the argument before it is a folder descriptor. */
 const ON_PATH: Readonly<Record<string, readonly [TracedEvent['kind'], 'dir' | 'plain']>> = {
-  truncate: ['write', 'plain'],
+  truncate: ['content', 'plain'],
   unlink: ['delete', 'plain'],
   rmdir: ['delete_folder', 'plain'],
   mkdir: ['create_folder', 'plain'],
@@ -53,9 +59,17 @@ const ON_PATH: Readonly<Record<string, readonly [TracedEvent['kind'], 'dir' | 'p
 
 /** Calls on an open file: the index of its descriptor. */
 const ON_DESCRIPTOR: Readonly<Record<string, readonly [TracedEvent['kind'], number]>> = {
-  ftruncate: ['write', 0],
-  fallocate: ['write', 0],
-  copy_file_range: ['write', 2],
+  ftruncate: ['content', 0],
+  fallocate: ['content', 0],
+  copy_file_range: ['content', 2],
+  write: ['content', 0],
+  writev: ['content', 0],
+  pwrite64: ['content', 0],
+  pwritev: ['content', 0],
+  pwritev2: ['content', 0],
+  sendfile: ['content', 0],
+  sendfile64: ['content', 0],
+  splice: ['content', 2],
   fchmod: ['attributes', 0],
   fchown: ['attributes', 0],
   fsetxattr: ['attributes', 0],
@@ -66,12 +80,15 @@ const ON_DESCRIPTOR: Readonly<Record<string, readonly [TracedEvent['kind'], numb
 const NOT_A_FILE =
   /^(?:\/dev\/(?:null|zero|full|u?random|tty|ptmx|pts\/\d+|std\w+|fd\/\d+)|\/proc\/(?:self|thread-self|\d+)\/.*|[^/].*)$/;
 const MAX_FOLDERS = 20_000;
+const MAX_WRITABLE = 20_000;
 
 /** Turns system calls into events. Resolves relative paths against the working folder of each process. */
 export class TracedEvents {
   readonly #context: TraceContext;
   readonly #folders = new Map<number, string>();
   readonly #sockets = new SocketCalls();
+  /** Files that were opened to write. Memory that maps one can become writable later. */
+  readonly #writable = new Set<string>();
 
   constructor(context: TraceContext) {
     this.#context = context;
@@ -100,8 +117,7 @@ export class TracedEvents {
       return this.#onPath(common, kind, form === 'dir' ? this.#path(call, 1, 0) : this.#path(call, 0));
     }
     const onDescriptor = ON_DESCRIPTOR[name];
-    if (onDescriptor !== undefined)
-      return this.#onPath(common, onDescriptor[0], descriptorPath(args[onDescriptor[1]] ?? ''));
+    if (onDescriptor !== undefined) return this.#onDescriptor(common, onDescriptor[0], args[onDescriptor[1]]);
     if (PRIVILEGED.has(name)) return { ...common, kind: 'privileged' };
     switch (name) {
       case 'open':
@@ -114,6 +130,9 @@ export class TracedEvents {
         const kind = args[2]?.includes('AT_REMOVEDIR') === true ? 'delete_folder' : 'delete';
         return this.#onPath(common, kind, this.#path(call, 1, 0));
       }
+      case 'mmap':
+      case 'mmap2':
+        return this.#mapped(call, common);
       case 'chdir':
       case 'fchdir':
         if (common.error === undefined)
@@ -126,6 +145,30 @@ export class TracedEvents {
       default:
         return this.#onTwoPaths(call, common);
     }
+  }
+
+  #onDescriptor(
+    common: Common,
+    kind: TracedEvent['kind'],
+    printed: string | undefined,
+  ): TracedEvent | undefined {
+    // Nobody can open a deleted file again.
+    if (kind === 'content' && printed?.endsWith('>(deleted)') === true) return undefined;
+    return this.#onPath(common, kind, descriptorPath(printed ?? ''));
+  }
+
+  #mapped({ args }: SystemCall, common: Common): TracedEvent | undefined {
+    const [, , protection = '', flags = '', printed = ''] = args;
+    if (!flags.includes('MAP_SHARED')) return undefined;
+    const path = descriptorPath(printed);
+    const isWritable = path !== undefined && this.#mayBeWritable(path);
+    return protection.includes('PROT_WRITE') || isWritable
+      ? this.#onDescriptor(common, 'content', printed)
+      : undefined;
+  }
+
+  #mayBeWritable(path: string): boolean {
+    return this.#writable.has(path) || this.#writable.size >= MAX_WRITABLE;
   }
 
   #onTwoPaths(call: SystemCall, common: Common): TracedEvent | undefined {
@@ -156,6 +199,7 @@ export class TracedEvents {
     const path = descriptorPath(result) ?? asked;
     if (path === undefined) return undefined;
     if (/O_(?:WRONLY|RDWR|TRUNC|CREAT|TMPFILE)/.test(flags)) {
+      if (this.#writable.size < MAX_WRITABLE) this.#writable.add(path);
       const isWrite = /O_(?:WRONLY|TRUNC|EXCL|TMPFILE)/.test(flags);
       return this.#onPath(common, isWrite ? 'write' : 'open_to_write', path);
     }

@@ -9,6 +9,7 @@ export const UNOBSERVED_TEXTS: Readonly<Record<UnobservedReason, string>> = {
   mechanism_missing: 'this machine lacks a mechanism to observe it',
   incomplete: 'more happened than can be recorded',
   unclear_change: 'a change could not be classified',
+  unseen_change: 'files were written, but no change is visible',
   background_change: 'the server does the same without a call, too',
 };
 

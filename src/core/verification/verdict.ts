@@ -31,6 +31,8 @@ export type UnobservedReason =
   | 'incomplete'
   /** A change cannot be classified, such as one of a file that is too large. */
   | 'unclear_change'
+  /** Files were written, but no change can be seen: they may have been restored. */
+  | 'unseen_change'
   /** The same effects also happen without a call, so it is unknown whether a call caused them. */
   | 'background_change';
 
@@ -57,6 +59,8 @@ export type EffectKind =
   | 'moved'
   /** Created and deleted again, or replaced by the same content. */
   | 'transient'
+  /** Bytes were written, but no change can be seen. Neither supports nor contradicts a hint. */
+  | 'rewritten'
   /** Permissions changed, or a change that cannot be classified. */
   | 'changed'
   | 'network';

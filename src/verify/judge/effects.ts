@@ -58,9 +58,12 @@ interface SeedFolder {
 export function effectsOf(observation: Observation, folder: SeedFolder): readonly Effect[] {
   const changes = withMoves(observation.changes, observation, folder);
   const changed = new Set(changes.map(({ target }) => target));
-  return [...changes, ...transient(observation, changed, folder), ...network(observation)].sort(
-    (one, other) => one.atMs - other.atMs,
-  );
+  return [
+    ...changes,
+    ...transient(observation, changed, folder),
+    ...rewritten(observation, changed, folder),
+    ...network(observation),
+  ].sort((one, other) => one.atMs - other.atMs);
 }
 
 /** Whether nothing happened except effects that decide nothing. */
@@ -112,8 +115,9 @@ function plain(kind: EffectKind, message: string, target: string): Omit<Effect, 
 
 function effectOf(change: StateChange): Omit<Effect, 'atMs' | 'noise'> {
   const { kind, path, before, after } = change;
-  const log = walEffect(change);
-  if (log !== undefined) return log;
+  if (kind === 'rewritten') return { ...plain('rewritten', rewrittenText(path), path), isUnclear: true };
+  // What a log that cannot be read holds, or held, of the database is unknown.
+  if (change.isLog === true) return { ...plain('changed', `changed ${path}`, path), isUnclear: true };
   if (kind === 'created') return plain('added', `created ${path}`, path);
   if (kind === 'deleted') return plain('deleted', `deleted ${path}`, path);
   if (kind === 'replaced')
@@ -137,16 +141,6 @@ function effectOf(change: StateChange): Omit<Effect, 'atMs' | 'noise'> {
     ...plain(effect, `${verb} ${path}${detail(compared)}`, path),
     isTimestamps: compared.isTimestamps,
   };
-}
-
-/**
- * The write-ahead log of an SQLite database. An empty one is created for reading, and it is deleted once its content is
- * in the database; the effect of other content on the rows is unknown.
- */
-function walEffect({ kind, path, after }: StateChange): Omit<Effect, 'atMs' | 'noise'> | undefined {
-  if (!isWal(path)) return undefined;
-  const isEmpty = kind === 'deleted' || (after?.type === 'file' && after.size === 0);
-  return { ...plain('changed', isEmpty ? '' : `changed ${path}`, path), isUnclear: true };
 }
 
 /**
@@ -227,6 +221,25 @@ function transient(
     });
   }
   return [...found.values()];
+}
+
+/** Files that were written although nothing in them differs, so that they may have been changed and restored. */
+function rewritten(
+  { events, changes }: Observation,
+  changed: ReadonlySet<string>,
+  folder: SeedFolder,
+): readonly Effect[] {
+  const removed = removalsIn(events).flatMap(({ path, target }) => [path, target]);
+  const known = new Set([...changed, ...changes.map(({ path }) => path), ...removed]);
+  return events.flatMap((event): readonly Effect[] => {
+    if (event.kind !== 'content' || event.error !== undefined || known.has(event.path)) return [];
+    const { path, atMs } = event;
+    return [{ ...plain('rewritten', rewrittenText(path), path), atMs, noise: noiseOf(event, folder) }];
+  });
+}
+
+function rewrittenText(path: string): string {
+  return `wrote to ${path} without a visible change`;
 }
 
 /** The noise class given by the sandbox, except for paths in the seed data, which stands for the user's data. */

@@ -107,7 +107,7 @@ function isAboutWrites(hint: Hint): boolean {
 /** Whether an effect contradicts the safe value of the hint and supports the cautious one. */
 function isAgainst(hint: Hint, effect: CallEffect): boolean {
   if (hint === 'openWorldHint') return effect.kind === 'network';
-  if (effect.kind === 'network' || effect.noise !== undefined) return false;
+  if (effect.kind === 'network' || effect.kind === 'rewritten' || effect.noise !== undefined) return false;
   if (hint === 'readOnlyHint') return true;
   if (effect.isUnclear) return false;
   if (hint === 'destructiveHint') return ['deleted', 'overwritten', 'moved'].includes(effect.kind);
@@ -156,6 +156,12 @@ function isIncomplete({ calls, late }: Trial): boolean {
 
 /** Set if it is unknown whether an effect contradicts the hint. */
 function unclear(hint: Hint, { effects, excused }: Judged): UnobservedReason | undefined {
+  if (hint === 'readOnlyHint') {
+    const isUnseen = [...effects, ...excused].some(
+      (one) => one.kind === 'rewritten' && one.noise === undefined,
+    );
+    return isUnseen ? 'unseen_change' : undefined;
+  }
   if (!isAboutWrites(hint)) return undefined;
   const isUnclear = [...effects, ...excused].some(
     ({ noise, isUnclear, isLate, kind }) =>

@@ -14,15 +14,21 @@ export function isSqlite(content: Buffer): boolean {
 type Row = Readonly<Record<string, unknown>>;
 type Tables = ReadonlyMap<string, ReadonlyMap<string, Row>>;
 
+interface Content {
+  readonly tables: Tables;
+  /** The statements that define them, which may be extended. */
+  readonly definitions: string;
+}
+
 /** Compares the rows of two database files. Undefined if one cannot be read or is too large. */
 export function compareSqlite(before: Buffer, after: Buffer): JsonComparison | undefined {
-  const [old, now] = [tablesOf(before), tablesOf(after)];
+  const [old, now] = [contentOf(before), contentOf(after)];
   if (old === undefined || now === undefined) return undefined;
   let isAdditive = true;
-  let isTimestamps = sizeOf(old) === sizeOf(now);
-  for (const [table, rows] of old)
+  let isTimestamps = sizeOf(old.tables) === sizeOf(now.tables) && old.definitions === now.definitions;
+  for (const [table, rows] of old.tables)
     for (const [id, row] of rows) {
-      const compared = compareRows(row, now.get(table)?.get(id));
+      const compared = compareRows(row, now.tables.get(table)?.get(id));
       isAdditive &&= compared.isAdditive;
       isTimestamps &&= compared.isTimestamps;
     }
@@ -42,7 +48,8 @@ function compareRows(before: Row, after: Row | undefined): JsonComparison {
 }
 
 function compareValues(before: unknown, after: unknown, column: string): JsonComparison {
-  if (before === null || isSame(before, after) || isTimeUpdate(before, after, column)) return KEPT;
+  if (isSame(before, after) || isTimeUpdate(before, after, column)) return KEPT;
+  if (before === null) return { isAdditive: true, isTimestamps: false };
   if (isGrowingCounter(before, after, column)) return { isAdditive: true, isTimestamps: false };
   const [old, now] = [documentOf(before), documentOf(after)];
   return old === undefined || now === undefined ? LOST : compareJson(old, now);
@@ -62,13 +69,16 @@ function sizeOf(tables: Tables): number {
   return [...tables.values()].reduce((sum, rows) => sum + rows.size, tables.size);
 }
 
-/** Reads all tables except those that a full-text index maintains itself. */
-function tablesOf(content: Buffer): Tables | undefined {
+/** Reads all tables and definitions except those that a full-text index maintains itself. */
+function contentOf(content: Buffer): Content | undefined {
   const copy = Buffer.from(content);
   for (const offset of VERSION_OFFSETS) copy[offset] = 1;
   let database: Database.Database | undefined;
   try {
     database = new Database(copy);
+    // The server wrote the schema.
+    database.pragma('trusted_schema = off');
+    database.pragma('cell_size_check = on');
     const names = database
       .prepare<[], string>(
         `select name from pragma_table_list where schema = 'main' and type in ('table', 'virtual')
@@ -78,19 +88,41 @@ function tablesOf(content: Buffer): Tables | undefined {
       .pluck()
       .all();
     let room = MAX_ROWS;
-    const tables = new Map<string, ReadonlyMap<string, Row>>();
+    const { definitions, parts } = schemaOf(database);
+    const tables = new Map<string, ReadonlyMap<string, Row>>([[SCHEMA, parts]]);
     for (const name of names) {
       const rows = rowsOf(database, name, room);
       room -= rows.size;
       if (room <= 0) return undefined;
       tables.set(name, rows);
     }
-    return tables;
+    return { tables, definitions };
   } catch {
     return undefined;
   } finally {
     database?.close();
   }
+}
+
+/** The place of the schema among the tables, none of which has an empty name. */
+const SCHEMA = '';
+
+/** `parts`: tables, which may be extended, and indexes, views and triggers with their definitions. */
+function schemaOf(database: Database.Database): {
+  readonly definitions: string;
+  readonly parts: ReadonlyMap<string, Row>;
+} {
+  const rows = database
+    .prepare<[number], Record<'type' | 'name' | 'sql', string | null>>(
+      'select type, name, sql from sqlite_schema order by type, name limit ?',
+    )
+    .all(MAX_ROWS);
+  return {
+    definitions: rows.map(({ sql }) => sql ?? '').join('\n'),
+    parts: new Map(
+      rows.map(({ type, name, sql }) => [`${type} ${name}`, type === 'table' ? { type } : { sql }]),
+    ),
+  };
 }
 
 /** Rows by rowid; those of a table without rowids by their values. */

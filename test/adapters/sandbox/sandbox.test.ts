@@ -88,7 +88,7 @@ describe.skipIf(!isLinux)('a server in a sandbox', () => {
       require('child_process').spawn('sh', ['-c', 'sleep 0.2; echo late > late'], { stdio: 'ignore' });`,
     );
     expect(stderr).toBe('');
-    expect(about(observation.events, join(cwd, 'transient'))).toEqual(['write', 'delete']);
+    expect(about(observation.events, join(cwd, 'transient'))).toEqual(['write', 'content', 'delete']);
     expect(about(observation.events, '/run/x')).toEqual(['write EROFS']);
     expect(about(observation.events, join(cwd, 'kept'))).toContain('write');
     expect(changesIn(cwd, observation)).toEqual(['modified kept', 'created late', 'created thread']);
@@ -282,9 +282,12 @@ db.execute('insert into t values (3)'); os._exit(0)`,
     expect(seen.events).toEqual([
       'execute',
       'write',
+      'content',
       'write',
+      'content',
       'delete',
       'write',
+      'content',
       'delete',
       'read_secret',
       'write',
