@@ -1,16 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mintSession, mintToken } from '../adapters/auth/mint-token.ts';
-import {
-  announceServe,
-  findServe,
-  type RunningServe,
-  SERVE_FILE,
-  withdrawServe,
-} from '../adapters/store/running-serve.ts';
 import { buildWordSearch } from '../adapters/search/word-search.ts';
 import { openMeter } from '../adapters/telemetry/metrics.ts';
 import { countTokens } from '../adapters/telemetry/token-counter.ts';
+import { BodyBudget, bodyBudgetBytes } from '../core/body-budget.ts';
 import { VERSION } from '../core/version.ts';
 import { lintLevelsOf } from '../core/hints/lint-levels.ts';
 import type { Refusal } from '../core/refusal.ts';
@@ -30,6 +24,8 @@ import type { RunningStatus } from '../gateway/services/gateway-status.ts';
 import type { Store } from '../gateway/ports/store.ts';
 import type { Meter } from '../gateway/ports/telemetry.ts';
 import { readText } from '../platform/files.ts';
+import { memoryBytes } from '../platform/memory-bytes.ts';
+import { announce } from './announce.ts';
 import { type Environment, openInEnvironment, setting } from './environment.ts';
 import { connectEnvironment, OWN_COMMAND, viewOptions } from './client-entry.ts';
 import { ensureAdminToken, openGate, resourceServerOf } from './gate.ts';
@@ -144,8 +140,9 @@ async function openServer(
   const startedMs = performance.now();
   const listening: { server?: McpHttpServer } = {};
   const running = (): RunningStatus => runningStatus(opened, { startedMs, server: listening.server });
+  const bodies = new BodyBudget(bodyBudgetBytes(settings, memoryBytes()));
   const rest = openRest({
-    ...{ opened, store, running, toolsets, gate, resource, nowMs },
+    ...{ opened, store, bodies, running, toolsets, gate, resource, nowMs },
     mayExecute: isLoopback(host),
     needsToken: !isOpen || !isLoopback(host),
   });
@@ -161,6 +158,7 @@ async function openServer(
     meter,
     views,
     rest,
+    bodies,
     storeFault: () => store.fault && sentenceOf(store.fault),
   });
   if (!server.ok) return server;
@@ -193,32 +191,9 @@ function runningStatus(
   };
 }
 
-const ANNOUNCE_INTERVAL_MS = 5_000;
-
-/** Publishes the address for other commands of this user until this process stops. */
-async function announce(
-  { home, log, cleanup }: Environment,
-  address: Pick<RunningServe, 'url' | 'configPath'>,
-  { text: token }: MintedToken,
-): Promise<void> {
-  const { pid } = process;
-  const path = join(home, SERVE_FILE);
-  const announced: RunningServe = { ...address, pid, token, version: VERSION };
-  const cause = await announceServe(path, announced);
-  if (cause !== undefined) log.warn('other commands of Assay will not find this process', { path, cause });
-  // Another `serve` of this home removes its own entry when it stops; then announce this one.
-  const again = setInterval(() => {
-    void findServe(path).then((found) => (found === undefined ? announceServe(path, announced) : undefined));
-  }, ANNOUNCE_INTERVAL_MS).unref();
-  cleanup.defer(() => {
-    clearInterval(again);
-    return withdrawServe(path, pid);
-  });
-}
-
 interface RestContext extends Pick<
   AdminDeps,
-  'store' | 'running' | 'toolsets' | 'gate' | 'mayExecute' | 'needsToken' | 'resource' | 'nowMs'
+  'store' | 'bodies' | 'running' | 'toolsets' | 'gate' | 'mayExecute' | 'needsToken' | 'resource' | 'nowMs'
 > {
   readonly opened: ConfiguredCatalog;
 }

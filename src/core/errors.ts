@@ -38,6 +38,7 @@ const REPORTED_CODES: Readonly<Record<RefusalCode, ReportedCodes>> = {
   MESSAGE_NOT_JSON: { rpc: NOT_JSON, http: 400, exit: EXIT.usage },
   MESSAGE_INVALID: { rpc: INVALID_REQUEST, http: 400, exit: EXIT.usage },
   MESSAGE_TOO_LARGE: { rpc: INVALID_REQUEST, http: 413, exit: EXIT.usage },
+  BODIES_FULL: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   METHOD_UNKNOWN: { rpc: METHOD_NOT_FOUND, http: 404, exit: EXIT.usage },
   PARAMS_INVALID: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },
   ENVELOPE_INVALID: { rpc: INVALID_PARAMS, http: 400, exit: EXIT.usage },

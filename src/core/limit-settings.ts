@@ -8,6 +8,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Limits on what clients and servers can demand of one process. */
 export interface LimitSettings {
   readonly 'limits.bodyBytes': number;
+  readonly 'limits.bodiesBytes': number;
   readonly 'limits.connections': number;
   readonly 'limits.adminConnections': number;
   readonly 'limits.sessions': number;
@@ -46,6 +47,13 @@ export const LIMIT_SETTINGS: Readonly<Record<keyof LimitSettings, SettingFacts>>
     changedBy: 'admin',
     kind: whole(64 * MiB, 1, 9_999_999_999),
     about: 'Maximum size in bytes of a message from a client.',
+  },
+  'limits.bodiesBytes': {
+    env: 'ASSAY_LIMITS_BODIES_BYTES',
+    changedBy: 'admin',
+    kind: whole(0, 0, 99_999_999_999),
+    about:
+      'Maximum total size in bytes of the bodies of all HTTP requests in progress, at least limits.bodyBytes and 16 MiB. Beyond it, the subject with the most loses its youngest body that has not arrived in full. 0: an eighth of the memory, at most 1 GiB.',
   },
   'limits.connections': {
     env: 'ASSAY_LIMITS_CONNECTIONS',

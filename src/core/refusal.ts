@@ -2,15 +2,7 @@ import type { ApprovalRefusal } from './approval.ts';
 import type { Cause } from './cause.ts';
 import type { SandboxGap, TwinRights } from './sandbox.ts';
 import type { Denial } from './sandbox-denial.ts';
-
-/** A call without a result, which its server may have executed all the same. */
-export interface SentCall {
-  readonly effect: 'unknown';
-  /** Number of times it was sent. */
-  readonly times: number;
-  /** Whether the tool is read-only or idempotent, so that the call can be repeated. */
-  readonly mayRepeat: boolean;
-}
+import type { SentCall } from './sent-call.ts';
 
 /**
  * Every error that Assay itself returns, by code. Codes are permanent: clients and scripts may rely on them. Errors of
@@ -20,6 +12,7 @@ export type Refusal =
   | { readonly code: 'MESSAGE_NOT_JSON'; readonly reason: string }
   | { readonly code: 'MESSAGE_INVALID'; readonly reason: string }
   | { readonly code: 'MESSAGE_TOO_LARGE'; readonly limitBytes: number }
+  | { readonly code: 'BODIES_FULL'; readonly limitBytes: number; readonly waitSeconds: number }
   | { readonly code: 'METHOD_UNKNOWN'; readonly method: string }
   | { readonly code: 'PARAMS_INVALID'; readonly field: string; readonly reason: string }
   | { readonly code: 'ENVELOPE_INVALID'; readonly field: string; readonly reason: string }

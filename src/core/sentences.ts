@@ -26,6 +26,8 @@ const SENTENCES: Sentences = {
   MESSAGE_INVALID: (r) => `Invalid request: ${r.reason}.`,
   MESSAGE_TOO_LARGE: (r) =>
     `The message is larger than ${r.limitBytes} bytes. Send less, or raise ASSAY_MAX_BODY_BYTES.`,
+  BODIES_FULL: (r) =>
+    `The bodies of requests in progress have reached ${r.limitBytes} bytes (limits.bodiesBytes). The request was not carried out; retry it in ${r.waitSeconds} s.`,
   METHOD_UNKNOWN: (r) => `Method not found: ${quote(r.method)}.`,
   PARAMS_INVALID: (r) => `Invalid params: ${r.field}: ${r.reason}.`,
   ENVELOPE_INVALID: (r) => `Invalid params: ${r.field}: ${r.reason}.`,

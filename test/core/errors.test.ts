@@ -15,6 +15,7 @@ const REFUSALS: Examples = {
   MESSAGE_NOT_JSON: ['-32700 400 2', { reason: 'not UTF-8' }],
   MESSAGE_INVALID: ['-32600 400 2', { reason: '"method" must be a string' }],
   MESSAGE_TOO_LARGE: ['-32600 413 2', { limitBytes: 1 }],
+  BODIES_FULL: ['-32603 503 4', { limitBytes: 1, waitSeconds: 5 }],
   METHOD_UNKNOWN: ['-32601 404 2', { method: HOSTILE }],
   PARAMS_INVALID: ['-32602 200 2', { field: 'params.name', reason: 'it must be a string' }],
   ENVELOPE_INVALID: ['-32602 400 2', { field: 'params._meta', reason: 'it is missing' }],

@@ -118,6 +118,7 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'policy.outbound': 'admin',
   'policy.labelIdleMs': 'admin',
   'limits.bodyBytes': 'admin',
+  'limits.bodiesBytes': 'admin',
   'limits.connections': 'admin',
   'limits.adminConnections': 'admin',
   'limits.sessions': 'admin',

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BodyBudget } from '../../core/body-budget.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { Message, NoMessage } from '../../protocol/message.ts';
@@ -8,12 +8,23 @@ import { answerBatch, answerLegacy } from './legacy-post.ts';
 import { noMessage } from './legacy-rules.ts';
 import { answerModern, answerUnenveloped } from './modern-post.ts';
 import { isEnveloped, namesModern } from './modern-rules.ts';
-import { readBody, readFromClient } from './read-message.ts';
+import { readBody, type ReceivedBody, readFromClient } from './read-message.ts';
 
 const OPEN_BRACKET = 0x5b;
 
-/** Answers one POST to an MCP endpoint: determines its era once and dispatches it. Small messages run synchronously. */
-export function answerPost(post: Post): Promise<void> | undefined {
+/** Receives and answers one POST to an MCP endpoint. Its body counts until it is answered. */
+export async function receivePost(post: Omit<Post, 'body'>, bodies: BodyBudget): Promise<void> {
+  const received = await receiveBody(post, { settings: post.settings, bodies });
+  if (received === undefined) return;
+  try {
+    await answerPost({ ...post, body: received.bytes });
+  } finally {
+    received.reservation.release();
+  }
+}
+
+/** Determines the era of a message once and dispatches it. Small messages run synchronously. */
+function answerPost(post: Post): Promise<void> | undefined {
   const { body, request } = post;
   const era = namesModern(request) ? 'modern' : 'legacy';
   if (firstByte(body) === OPEN_BRACKET) {
@@ -30,18 +41,20 @@ export function answerPost(post: Post): Promise<void> | undefined {
 
 /** The body of a POST with a message. Undefined if it was refused, or the client has left. */
 export function receiveBody(
-  request: IncomingMessage,
-  response: ServerResponse,
-  settings: Settings,
-): Promise<Buffer | undefined> {
+  { request, response, identity }: Pick<Post, 'request' | 'response' | 'identity'>,
+  { settings, bodies }: { readonly settings: Settings; readonly bodies: BodyBudget },
+): Promise<ReceivedBody | undefined> {
   const type = request.headers['content-type'] ?? '';
   if (type !== 'application/json' && !/^application\/json\s*(?:;|$)/i.test(type)) {
     sendRefusal(response, { code: 'MEDIA_TYPE_UNKNOWN', type });
     return NONE;
   }
-  return readBody(request, settings['limits.bodyBytes'], (refusal) =>
-    refuseLarge(request, response, refusal),
-  );
+  return readBody(request, {
+    subject: identity.subject,
+    limitBytes: settings['limits.bodyBytes'],
+    budget: bodies,
+    onRefused: (refusal) => refuseLarge(request, response, refusal),
+  });
 }
 
 const NONE = Promise.resolve(undefined);

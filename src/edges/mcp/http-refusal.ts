@@ -18,8 +18,7 @@ export function sendRefusal(response: ServerResponse, what: Refusal, protection?
   const { authorization } = response.req.headers;
   if (what.code === 'TOKEN_REQUIRED' || what.code === 'SCOPE_MISSING')
     extra['www-authenticate'] = challengeOf(what, { authorization, protection });
-  if (what.code === 'TOO_MANY_FAILURES' || what.code === 'ISSUER_UNAVAILABLE')
-    extra['retry-after'] = String(what.waitSeconds);
+  if ('waitSeconds' in what) extra['retry-after'] = String(what.waitSeconds);
   if (what.code === 'HTTP_METHOD_UNKNOWN') extra['allow'] = what.allowed;
   // The unread rest of the body would be parsed as the next request.
   extra['connection'] = 'close';
@@ -81,7 +80,9 @@ export function refuseMethod(response: ServerResponse, allowed: string): void {
 /** Responds and lets the client finish sending. If the connection closes while it still sends, the response is lost. */
 export function refuseLarge(request: IncomingMessage, response: ServerResponse, what: Refusal): void {
   const bytes = bodyOf(what, request);
+  const extra: Record<string, number> = 'waitSeconds' in what ? { 'retry-after': what.waitSeconds } : {};
   response.writeHead(reportedCodesOf(what).http, {
+    ...extra,
     'content-type': 'application/json',
     'content-length': bytes.length,
     connection: 'close',

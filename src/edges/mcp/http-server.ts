@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
 import { isAboutTokens } from '../../core/challenge.ts';
+import type { BodyBudget } from '../../core/body-budget.ts';
 import { protectionOf, type ProtectedResource } from '../../core/protected-resource.ts';
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -26,7 +27,7 @@ import {
 } from './request-path.ts';
 import { guard, isLoopback, originFault, type Guard } from './guard.ts';
 import { sendHealth, sendMetrics } from './health.ts';
-import { answerPost, receiveBody } from './http-post.ts';
+import { receivePost } from './http-post.ts';
 import { answerMetadata, listenerOf, refuseMethod, sendRefusal } from './http-refusal.ts';
 import type { OpenSubscription, Post } from './http-request.ts';
 import { answerWithoutBody } from './legacy-get.ts';
@@ -55,6 +56,8 @@ export interface HttpServerOptions {
   /** The source for `/metrics`. */
   readonly meter: Meter;
   readonly rest: RestHandler;
+  /** The memory for request bodies, shared with the REST API. */
+  readonly bodies: BodyBudget;
   readonly storeFault?: (() => string | undefined) | undefined;
 }
 
@@ -257,22 +260,19 @@ class McpServer {
       sendRefusal(response, { code: 'NOT_ACCEPTABLE' });
       return Promise.resolve();
     }
-    const { settings } = this.#options;
-    return receiveBody(request, response, settings).then((body) =>
-      body === undefined
-        ? undefined
-        : answerPost({
-            request,
-            response,
-            body,
-            view,
-            identity,
-            settings,
-            sessions: this.#sessions,
-            loads: this.#loads,
-            subscriptions: this.#subscriptions,
-            openRequests: this.#openRequests,
-          }),
+    return receivePost(
+      {
+        request,
+        response,
+        view,
+        identity,
+        settings: this.#options.settings,
+        sessions: this.#sessions,
+        loads: this.#loads,
+        subscriptions: this.#subscriptions,
+        openRequests: this.#openRequests,
+      },
+      this.#options.bodies,
     );
   }
 

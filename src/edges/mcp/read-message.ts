@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { BodyBudget, BodyReservation } from '../../core/body-budget.ts';
 import { CollectedBytes } from '../../core/collected-bytes.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -46,38 +47,68 @@ export async function readBatch(bytes: Buffer): Promise<Result<readonly (Message
   return ok(messages);
 }
 
-/**
- * Reads a whole body of at most `limitBytes`. Undefined if the client disconnected first, or the body is larger, which
- * is reported.
- */
-export function readBody(
-  request: IncomingMessage,
-  limitBytes: number,
-  onLarge: (refusal: Refusal & { readonly code: 'MESSAGE_TOO_LARGE' }) => void,
-): Promise<Buffer | undefined> {
+/** A whole body, and the memory reserved for it until its request is answered. */
+export interface ReceivedBody {
+  readonly bytes: Buffer;
+  readonly reservation: BodyReservation;
+}
+
+export interface BodyOptions {
+  readonly subject: string;
+  readonly limitBytes: number;
+  readonly budget: BodyBudget;
+  readonly onRefused: (refusal: Refusal) => void;
+}
+
+/** Reads a whole body. Undefined if the client disconnected first, or the body was refused for its size. */
+export function readBody(request: IncomingMessage, options: BodyOptions): Promise<ReceivedBody | undefined> {
+  const { subject, limitBytes, budget, onRefused } = options;
+  const tooLarge = { code: 'MESSAGE_TOO_LARGE', limitBytes } as const;
+  const { 'content-length': length } = request.headers;
+  const declaredBytes = length === undefined ? undefined : Number(length);
+  if (declaredBytes !== undefined && declaredBytes > limitBytes) {
+    onRefused(tooLarge);
+    return NONE;
+  }
   return new Promise((resolve) => {
-    const refuse = (): void => {
-      onLarge({ code: 'MESSAGE_TOO_LARGE', limitBytes });
-      resolve(undefined);
-    };
-    if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
-      refuse();
-      return;
-    }
     const body = new CollectedBytes();
-    const leave = (): void => resolve(undefined);
-    request.on('data', (chunk: Buffer) => {
-      body.add(chunk);
-      if (body.length <= limitBytes) return;
+    const refuse = (refusal: Refusal): void => {
       request.removeAllListeners('data').pause();
       body.clear();
-      refuse();
+      onRefused(refusal);
+      leave();
+    };
+    const evict = (): void => refuse(budget.refusal);
+    const reservation = budget.reserve(subject, { declaredBytes, maxBytes: limitBytes }, evict);
+    const leave = (): void => {
+      reservation?.release();
+      resolve(undefined);
+    };
+    if (reservation === undefined) {
+      evict();
+      return;
+    }
+    let isWhole = false;
+    request.on('data', (chunk: Buffer) => {
+      body.add(chunk);
+      if (body.length > limitBytes) refuse(tooLarge);
+      // Reports the eviction itself.
+      else reservation.holds(body.length);
     });
-    request.on('end', () => resolve(body.take()));
-    request.on('error', leave);
-    request.on('close', leave);
+    request.on('end', () => {
+      isWhole = true;
+      reservation.finish();
+      resolve({ bytes: body.take(), reservation });
+    });
+    const disconnect = (): void => {
+      if (!isWhole) leave();
+    };
+    request.on('error', disconnect);
+    request.on('close', disconnect);
   });
 }
+
+const NONE = Promise.resolve(undefined);
 
 /** Why Assay cannot parse a message itself. Undefined if it can. */
 export function ownFault(message: RequestMessage): Refusal | undefined {

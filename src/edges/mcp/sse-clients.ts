@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BodyBudget } from '../../core/body-budget.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { isSameHolder, type Identity } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -30,6 +31,7 @@ export interface SseClientsOptions {
   readonly settings: Settings;
   readonly sessions: Sessions;
   readonly openRequests: OpenRequests;
+  readonly bodies: BodyBudget;
 }
 
 /** The revision that has this transport; clients of later ones accept it too. */
@@ -103,9 +105,16 @@ export class SseClients {
       sendRefusal(response, { code: 'SESSION_UNKNOWN' });
       return;
     }
-    const body = await receiveBody(request, response, this.#options.settings);
+    const body = await receiveBody(exchange, this.#options);
     if (body === undefined) return;
-    const message = await readFromClient(body);
+    try {
+      await this.#handle(await readFromClient(body.bytes), client, exchange);
+    } finally {
+      body.reservation.release();
+    }
+  }
+
+  async #handle(message: Message | NoMessage, client: SseClient, exchange: SseExchange): Promise<void> {
     const refusal = this.#faultOf(message, client);
     if (refusal !== undefined)
       refuse(exchange, refusal, {

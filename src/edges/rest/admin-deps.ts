@@ -1,3 +1,4 @@
+import type { BodyBudget } from '../../core/body-budget.ts';
 import type { ProtectedResource } from '../../core/protected-resource.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -36,6 +37,8 @@ import type { RestCall } from './route.ts';
 export interface AdminDeps {
   readonly version: string;
   readonly log: Log;
+  /** The memory for request bodies, shared with the MCP endpoints. */
+  readonly bodies: BodyBudget;
   readonly store: Store;
   readonly records: RecordReplica;
   readonly mint: Mint;

@@ -7,13 +7,12 @@ import { allows, type Identity, type Scope } from '../../core/subject.ts';
 import type { Failure } from './failure.ts';
 import { PAGE_LIMITS, type PageQuery } from './paging.ts';
 import { type ReadBody, readFields, readQuery } from './read-fields.ts';
-import { readJson } from './read-json.ts';
+import { type JsonRequest, readJson } from './read-json.ts';
 import { type FieldWarning, withoutUnused } from './unused-fields.ts';
 import type { RestCall, Reply, Route, RouteSpec } from './route.ts';
 
 /** A request that matched a route. */
-interface MatchedRequest {
-  readonly request: Request;
+interface MatchedRequest extends JsonRequest {
   readonly identity: Identity;
   readonly param: (name: string) => string;
 }
@@ -44,11 +43,11 @@ interface WarnedBody extends ReadBody<unknown> {
 
 async function readBodyOf(
   body: NonNullable<RouteSpec<z.ZodType, z.ZodType>['body']>,
-  { request, param }: MatchedRequest,
+  matched: MatchedRequest,
 ): Promise<Result<WarnedBody, Refusal>> {
-  const json = await readJson(request, body.limits);
+  const json = await readJson(matched, body.limits);
   if (!json.ok) return json;
-  const { value, warnings } = withoutUnused(json.value, body, await body.current?.(param));
+  const { value, warnings } = withoutUnused(json.value, body, await body.current?.(matched.param));
   const read = readFields(value, body);
   return read.ok ? ok({ ...read.value, warnings }) : read;
 }

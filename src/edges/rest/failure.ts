@@ -98,6 +98,7 @@ function headersOf(refusal: Refusal, challenged: Challenged): Readonly<Record<st
       return { 'www-authenticate': challengeOf(refusal, challenged) };
     case 'TOO_MANY_FAILURES':
     case 'ISSUER_UNAVAILABLE':
+    case 'BODIES_FULL':
       return { 'retry-after': String(refusal.waitSeconds) };
     case 'HTTP_METHOD_UNKNOWN':
       return { allow: refusal.allowed };

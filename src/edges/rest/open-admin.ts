@@ -27,6 +27,7 @@ import { instructionsRoutes } from './instructions.ts';
 import { labelRoutes } from './labels.ts';
 import { preferenceRoutes } from './preferences.ts';
 import { customToolRoutes } from './custom-tools.ts';
+import { BodyMemory } from './read-json.ts';
 import { rootResponse } from './root-page.ts';
 import type { Route } from './route.ts';
 import { runRoutes } from './runs.ts';
@@ -87,6 +88,7 @@ interface Env {
   readonly Bindings: HttpBindings & {
     readonly admitted: Result<Identity, Refusal>;
     readonly resource: ProtectedResource | undefined;
+    readonly memory: BodyMemory;
   };
 }
 
@@ -95,9 +97,14 @@ type RequestContext = Context<Env>;
 export function openAdmin(deps: AdminDeps): Admin {
   const app = appOf(routesOf(deps), deps);
   const admissions = new WeakMap<IncomingMessage, Result<Identity, Refusal>>();
-  const fetch = (request: Request, bindings: HttpBindings): Response | Promise<Response> => {
+  const fetch = async (request: Request, bindings: HttpBindings): Promise<Response> => {
     const admitted = admissions.get(bindings.incoming) ?? err({ code: 'TOKEN_REQUIRED' });
-    return app.fetch(request, { ...bindings, admitted, resource: deps.resource });
+    const memory = new BodyMemory(deps.bodies, admitted.ok ? admitted.value.subject : '');
+    try {
+      return await app.fetch(request, { ...bindings, admitted, resource: deps.resource, memory });
+    } finally {
+      memory.release();
+    }
   };
   const listener = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
     // The rest of the process keeps Node's own globals.
@@ -124,7 +131,11 @@ function appOf(routes: readonly Route[], deps: AdminDeps): OpenAPIHono<Env> {
     describeRoute(registry, route);
     app.on(route.spec.method.toUpperCase(), honoPath(route.spec.path), async (c: RequestContext) => {
       const { admitted } = c.env;
-      const visit = { request: c.req.raw, param: (name: string) => c.req.param(name) ?? '' };
+      const visit = {
+        request: c.req.raw,
+        memory: c.env.memory,
+        param: (name: string) => c.req.param(name) ?? '',
+      };
       return responseOf(
         c,
         admitted.ok ? await answerRoute(route, { ...visit, identity: admitted.value }) : admitted,
@@ -178,7 +189,8 @@ async function answerPages(
 }
 
 function visitOf({ req, env }: RequestContext): SignInRequest {
-  return { request: req.raw, address: env.incoming.socket.remoteAddress ?? '', admitted: env.admitted };
+  const { memory, admitted } = env;
+  return { request: req.raw, memory, address: env.incoming.socket.remoteAddress ?? '', admitted };
 }
 
 function ownResponse(type: string, text: string): Response {

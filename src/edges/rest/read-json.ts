@@ -1,3 +1,4 @@
+import type { BodyBudget, BodyReservation } from '../../core/body-budget.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { BodyLimits } from './route.ts';
@@ -9,44 +10,94 @@ const LIMITS: BodyLimits = { bytes: 1024 * 1024, depth: 64 };
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
+/** Reserves memory for the body of one request. */
+export class BodyMemory {
+  readonly #bodies: BodyBudget;
+  readonly #subject: string;
+  #reservation: BodyReservation | undefined;
+
+  constructor(bodies: BodyBudget, subject: string) {
+    this.#bodies = bodies;
+    this.#subject = subject;
+  }
+
+  get refusal(): Refusal {
+    return this.#bodies.refusal;
+  }
+
+  reserve(
+    size: { readonly declaredBytes: number | undefined; readonly maxBytes: number },
+    onEvicted: () => void,
+  ): BodyReservation | undefined {
+    this.#reservation = this.#bodies.reserve(this.#subject, size, onEvicted);
+    return this.#reservation;
+  }
+
+  /** To be called when the request is answered. */
+  release(): void {
+    this.#reservation?.release();
+  }
+}
+
+export interface JsonRequest {
+  readonly request: Request;
+  readonly memory: BodyMemory;
+}
+
 /**
- * Parses a JSON body. Errors: MEDIA_TYPE_UNKNOWN, BODY_TOO_LARGE, BODY_NOT_JSON, or BODY_INVALID if it is nested too
- * deeply.
+ * Parses a JSON body. Errors: MEDIA_TYPE_UNKNOWN, BODY_TOO_LARGE, BODIES_FULL, BODY_NOT_JSON, or BODY_INVALID if it is
+ * nested too deeply.
  */
 export async function readJson(
-  request: Request,
+  { request, memory }: JsonRequest,
   limits: BodyLimits = LIMITS,
 ): Promise<Result<unknown, Refusal>> {
   const type = request.headers.get('content-type') ?? '';
   if (!JSON_TYPE.test(type)) return err({ code: 'MEDIA_TYPE_UNKNOWN', type });
   const encoding = request.headers.get('content-encoding') ?? 'identity';
   if (encoding !== 'identity') return err({ code: 'MEDIA_TYPE_UNKNOWN', type: `${type}, ${encoding}` });
-  const bytes = await readBytes(request, limits.bytes);
+  const bytes = await readBytes(request, memory, limits.bytes);
   return bytes.ok ? parsed(bytes.value, limits.depth) : bytes;
 }
 
 async function readBytes(
   { body, headers }: Request,
+  memory: BodyMemory,
   limitBytes: number,
 ): Promise<Result<Uint8Array, Refusal>> {
   if (body === null) return ok(new Uint8Array());
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+  const refuse = async (refusal: Refusal): Promise<Result<never, Refusal>> => {
+    memory.release();
+    await discardRest(reader);
+    return err(refusal);
+  };
+  const length = headers.get('content-length');
+  const declaredBytes = length === null ? undefined : Number(length);
+  if (declaredBytes !== undefined && declaredBytes > limitBytes)
+    return refuse({ code: 'BODY_TOO_LARGE', limitBytes });
+  const evicted = Promise.withResolvers<undefined>();
+  const size = { declaredBytes, maxBytes: limitBytes };
+  const reservation = memory.reserve(size, () => evicted.resolve(undefined));
+  if (reservation === undefined) return refuse(memory.refusal);
   const chunks: Uint8Array[] = [];
-  let size = 0;
-  let isTooLarge = Number(headers.get('content-length') ?? 0) > limitBytes;
+  let arrivedBytes = 0;
   try {
-    for (let read = await reader.read(); !isTooLarge && !read.done; read = await reader.read()) {
-      size += read.value.length;
-      isTooLarge = size > limitBytes;
+    for (;;) {
+      const read = await Promise.race([evicted.promise, reader.read()]);
+      if (read === undefined) return await refuse(memory.refusal);
+      if (read.done) break;
+      arrivedBytes += read.value.length;
+      if (arrivedBytes > limitBytes) return await refuse({ code: 'BODY_TOO_LARGE', limitBytes });
+      if (!reservation.holds(arrivedBytes)) return await refuse(memory.refusal);
       chunks.push(read.value);
     }
   } catch {
     // The sender has disconnected and reads no answer.
     return err({ code: 'BODY_NOT_JSON', reason: 'it ends too early' });
   }
-  if (!isTooLarge) return ok(Buffer.concat(chunks));
-  await discardRest(reader);
-  return err({ code: 'BODY_TOO_LARGE', limitBytes });
+  reservation.finish();
+  return ok(Buffer.concat(chunks));
 }
 
 /** How long in ms to keep reading an oversized body. */

@@ -8,10 +8,9 @@ import type { PageSessions, SignInProof } from '../../gateway/ports/page-session
 import type { SessionView } from './contract/session.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { readFields } from './read-fields.ts';
-import { readJson } from './read-json.ts';
+import { type JsonRequest, readJson } from './read-json.ts';
 
-export interface SignInRequest {
-  readonly request: Request;
+export interface SignInRequest extends JsonRequest {
   /** Address of the sender, for counting failures. */
   readonly address: string;
   readonly admitted: Result<Identity, Refusal>;
@@ -24,24 +23,25 @@ const PROOF = z.object({ code: z.string().max(200).optional(), token: z.string()
 const SIGN_OUT = z.object({ everywhere: z.boolean().default(false) });
 
 /** `POST /admin/sign-in`: with a code or a token, from Assay's own page only. Sets the session cookie. */
-export async function signIn({ request, address }: SignInRequest, sessions: PageSessions): Answered {
-  const cookies = cookieRequestOf(request);
+export async function signIn(visit: SignInRequest, sessions: PageSessions): Answered {
+  const cookies = cookieRequestOf(visit.request);
   const fault = cookieFault(cookies);
   if (fault !== undefined) return err(fault);
-  const proof = await proofIn(request);
+  const proof = await proofIn(visit);
   if (!proof.ok) return proof;
-  const opened = await sessions.open(proof.value, address);
+  const opened = await sessions.open(proof.value, visit.address);
   if (!opened.ok) return opened;
   const { text, identity } = opened.value;
   return ok(sessionResponse(identity, setCookie(text, cookies, SESSION_MS / 1_000)));
 }
 
 /** `POST /admin/sign-out`: ends this session, or all that were opened with the same token or with sign-in links. */
-export async function signOut({ request, admitted }: SignInRequest, sessions: PageSessions): Answered {
-  const cookies = cookieRequestOf(request);
+export async function signOut(visit: SignInRequest, sessions: PageSessions): Answered {
+  const { admitted } = visit;
+  const cookies = cookieRequestOf(visit.request);
   const fault = cookieFault(cookies);
   if (fault !== undefined) return err(fault);
-  const json = await readJson(request, LIMITS);
+  const json = await readJson(visit, LIMITS);
   if (!json.ok) return json;
   const body = readFields(json.value, { schema: SIGN_OUT, wrapper: 'sign_out' });
   if (!body.ok) return body;
@@ -58,8 +58,8 @@ export function currentSession({ admitted }: SignInRequest): Result<Response, Fa
   return admitted.ok ? ok(sessionResponse(admitted.value)) : admitted;
 }
 
-async function proofIn(request: Request): Promise<Result<SignInProof, Failure>> {
-  const json = await readJson(request, LIMITS);
+async function proofIn(visit: JsonRequest): Promise<Result<SignInProof, Failure>> {
+  const json = await readJson(visit, LIMITS);
   if (!json.ok) return json;
   const body = readFields(json.value, { schema: PROOF, wrapper: 'sign_in' });
   if (!body.ok) return body;
