@@ -55,7 +55,7 @@ const home = mkdtempSync(join(tmpdir(), 'assay-speed-'));
 const root = join(home, 'repository');
 const transport = new StdioClientTransport({
   command: process.execPath,
-  args: [MAIN, 'codebase'],
+  args: [MAIN, 'codebase', '--root', root],
   env: { PATH: process.env['PATH'] ?? '', ASSAY_HOME: home },
 });
 const client = new Client({ name: 'bench', version: '1' });

@@ -165,7 +165,7 @@ async function lookAtServers(config: Config, context: DiagnosticsContext): Promi
     credentials,
     rules,
   };
-  const common = { mask, home, configEnvironment, rules };
+  const common = { mask, home, configPath: config.path, configEnvironment, rules };
   const first = upstream({ ...connecting, log: collector, recallEra: () => undefined });
   const sources = connectAll({ ...common, upstream: first, log: collector });
   // Log output of a second start would repeat the first.

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { FileWatcher } from '../adapters/config/watch-file.ts';
+import { locateConfig } from '../adapters/config/locate-config.ts';
 import { openCatalogFile } from '../adapters/store/catalog-file.ts';
 import { SERVE_FILE } from '../adapters/store/running-serve.ts';
 import { limitedLog } from '../adapters/telemetry/limited-log.ts';
@@ -215,7 +216,10 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     confine: confineIn(home, environment.options.config, environment.configEnvironment),
     takeStarted: given.early?.take,
   });
-  const sources = connectAll({ ...environment, upstream: servers, mask: telemetry.mask, rules });
+  const sources = connectAll({
+    ...{ ...environment, upstream: servers, mask: telemetry.mask, rules },
+    configPath: locateConfig({ flag: environment.options.config, ...environment.configEnvironment }).path,
+  });
   const connect = maskedConnect(sources.connect, telemetry.mask);
   const catalog = new Catalog(plan, {
     connect,

@@ -1,5 +1,6 @@
+import { resolve } from 'node:path';
 import { mintSession, mintToken } from '../adapters/auth/mint-token.ts';
-import { environmentOf } from '../adapters/config/locate-config.ts';
+import { environmentOf, locateConfig } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
 import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
 import { isShortLived } from '../adapters/config/client-configs/own-entry.ts';
@@ -58,10 +59,14 @@ const RUNTIME: Runtime = {
   openCodebase: async (options) => {
     const { openCodebase } = await loadCodebase();
     const configEnvironment = environmentOf(options);
+    const { config: flag, roots } = options;
     return openCodebase({
       home: locateHome(configEnvironment),
       env: configEnvironment.env,
       cwd: configEnvironment.cwd,
+      userHome: configEnvironment.home,
+      configPath: locateConfig({ flag, ...configEnvironment }).path,
+      roots: roots?.map((root) => resolve(configEnvironment.cwd, root)),
     });
   },
   sandboxSupport: async () => (await import('./confine.ts')).sandboxSupport(),

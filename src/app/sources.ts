@@ -22,6 +22,8 @@ interface ConnectDeps {
   readonly mask: (text: string) => string;
   /** Absolute path of the folder with Assay's own secrets. */
   readonly home: string;
+  /** Assay's config file. */
+  readonly configPath: string;
   readonly configEnvironment: PathChecks;
   readonly rules: ReachRules;
 }
@@ -35,7 +37,15 @@ interface Connected {
 const RUNNER = join(import.meta.dirname, 'function-runner.js');
 
 /** Connects to sources of all kinds. */
-export function connectAll({ upstream, log, mask, home, configEnvironment, rules }: ConnectDeps): Connected {
+export function connectAll({
+  upstream,
+  log,
+  mask,
+  home,
+  configEnvironment,
+  rules,
+  ...deps
+}: ConnectDeps): Connected {
   let opening: Promise<HttpPort> | undefined;
   const openHttp = (): Promise<HttpPort> => (opening ??= openHttpWithin(rules));
   let filtering: Promise<FilterRunner> | undefined;
@@ -49,7 +59,7 @@ export function connectAll({ upstream, log, mask, home, configEnvironment, rules
     },
   });
   return {
-    connect: connectBy({ ...upstream, ...builtIn, codebase: connectCodebase(upstream) }),
+    connect: connectBy({ ...upstream, ...builtIn, codebase: connectCodebase(upstream, deps.configPath) }),
     close: async () => {
       await Promise.all([opening, filtering].map(async (opened) => (await opened)?.close()));
     },
@@ -57,9 +67,13 @@ export function connectAll({ upstream, log, mask, home, configEnvironment, rules
 }
 
 /** A process shared by several clients keeps no working directory: one client would change that of another. */
-function connectCodebase({ stdio }: Connectors<'stdio'>): Connectors<'codebase'>['codebase'] {
+function connectCodebase(
+  { stdio }: Connectors<'stdio'>,
+  configPath: string,
+): Connectors<'codebase'>['codebase'] {
   return (spec, { command, args, env, cwd }, opening) => {
-    const more = opening.isShared === true ? ['--stateless'] : [];
+    // The config file contains secrets, so it is never indexed.
+    const more = ['--config', configPath, ...(opening.isShared === true ? ['--stateless'] : [])];
     return stdio(spec, { kind: 'stdio', command, args: [...args, ...more], env, cwd }, opening);
   };
 }

@@ -15,8 +15,10 @@ import { IndexReader, openToRead } from './store/index-reader.ts';
 import type { ReportProgress, ToolProgress } from './tools/progress-reporter.ts';
 
 export interface IndexRequest {
-  /** The absolute path of the repository. */
+  /** The real path of the repository. */
   readonly path: string;
+  /** Real paths that are never indexed. */
+  readonly protectedPaths: readonly string[];
   readonly force: boolean;
   readonly signal: AbortSignal;
   readonly report: ReportProgress;
@@ -34,6 +36,12 @@ export interface CodeAnswer extends SearchAnswer {
 export interface CodebaseOptions {
   readonly folders: ProjectFolders;
   readonly settings: CodebaseSettings;
+}
+
+export interface IndexedRepository {
+  readonly id: string;
+  /** Its real path when it was indexed. */
+  readonly path: string;
 }
 
 export interface ProjectStatus extends IndexStatus {
@@ -74,13 +82,14 @@ export class Codebase {
   /** Creates the project if it does not exist. */
   async index(
     project: ProjectId,
-    { path, force, signal, report }: IndexRequest,
+    { path, protectedPaths, force, signal, report }: IndexRequest,
   ): Promise<Result<IndexReport, Fault>> {
     const folder = this.#folders.folder(project);
     const onProgress = (progress: IndexProgress): void => report(shownProgress(progress));
     this.#runs += 1;
     try {
-      const indexed = await this.#indexer.indexRepository({ folder, path, force, signal, onProgress });
+      const request = { folder, path, protectedPaths, force, signal, onProgress };
+      const indexed = await this.#indexer.indexRepository(request);
       return indexed.ok ? indexed : err(indexFault(indexed.error));
     } finally {
       this.#runs -= 1;
@@ -100,6 +109,14 @@ export class Codebase {
     if (!read.ok) return err(indexFault(read.error));
     const failure = meant?.ok === false ? vectorFailureText(meant.error) : undefined;
     return ok({ ...read.value, notes: failure === undefined ? [] : [`Searched by words only. ${failure}`] });
+  }
+
+  /** The indexed repositories of a project. Reads only. Error: NOT_INDEXED. */
+  repositories(project: ProjectId): Result<readonly IndexedRepository[], Fault> {
+    const read = this.#reader(project).read((database) =>
+      database.prepare('SELECT id, path FROM repositories WHERE indexed_at IS NOT NULL').all(),
+    );
+    return read.ok ? ok(read.value as readonly IndexedRepository[]) : err(indexFault(read.error));
   }
 
   /** Reads only. Undefined if the project has no index. */

@@ -2,6 +2,7 @@
 export type FaultCode =
   | 'VALIDATION_ERROR'
   | 'NOT_FOUND'
+  | 'ACCESS_DENIED'
   | 'NOT_INDEXED'
   | 'INDEX_BUSY'
   | 'CANCELLED'

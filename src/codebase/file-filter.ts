@@ -1,6 +1,8 @@
 /** Which files a search covers. Absent members do not restrict it. */
 export interface FileFilter {
   readonly repositoryId?: string | undefined;
+  /** The repositories that may be searched. Undefined: all. */
+  readonly repositoryIds?: readonly string[] | undefined;
   /** An extension without the dot, such as `ts`. Case does not matter. */
   readonly fileType?: string | undefined;
   /** A directory relative to the repository, with `/`. Matches whole names: `src/a` does not cover `src/ab`. */
@@ -18,10 +20,20 @@ export interface SqlConditions {
  * Conditions on `files` under the alias `f`, for SQLite. Prefixes and suffixes are compared as text, so `%` and `_` in
  * a name match themselves.
  */
-export function filterConditions({ repositoryId, fileType, directory }: FileFilter): SqlConditions {
+export function filterConditions({
+  repositoryId,
+  repositoryIds,
+  fileType,
+  directory,
+}: FileFilter): SqlConditions {
   const prefix = directoryPrefix(directory);
   const parts: readonly (readonly [sql: string, name: string, value: string | undefined])[] = [
     ['f.repository_id = @repositoryId', 'repositoryId', repositoryId],
+    [
+      'f.repository_id IN (SELECT value FROM json_each(@repositoryIds))',
+      'repositoryIds',
+      repositoryIds && JSON.stringify(repositoryIds),
+    ],
     ['substr(f.path, 1, length(@prefix)) = @prefix', 'prefix', prefix === '' ? undefined : prefix],
     ['lower(substr(f.path, -length(@suffix))) = @suffix', 'suffix', fileType && `.${fileType.toLowerCase()}`],
   ];

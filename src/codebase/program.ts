@@ -1,5 +1,9 @@
+import { realpath } from 'node:fs/promises';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { isJsonObject } from '../core/json-object.ts';
 import { err, ok, type Result } from '../core/result.ts';
+import { FolderAccess } from './access/folder-access.ts';
+import { ToldRoots } from './access/told-roots.ts';
 import { Codebase } from './codebase.ts';
 import { Counters } from './counters.ts';
 import type { SettingFault } from './embeddings/embedding-settings.ts';
@@ -16,13 +20,18 @@ export interface CodebaseOptions {
   /** The absolute folder of Assay's data. */
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The working directory of calls from a terminal. */
   readonly cwd: string;
+  readonly userHome: string;
+  /** Assay's config file. */
+  readonly configPath: string;
+  /** The folders that may be indexed and searched. Undefined: `cwd`, and those that a terminal was told. */
+  readonly roots: readonly string[] | undefined;
 }
 
 export interface CodebaseProgram {
   /** Serves MCP on stdin and stdout until the client closes its side or `stopped` resolves. */
   readonly serve: (options: ServeOptions) => Promise<void>;
+  /** Calls a tool for the operator, at a terminal. Any folder may be used, and servers may use it from then on. */
   readonly call: (tool: string, args: unknown, context: ToolCall) => Promise<Result<Answer, Fault>>;
   readonly close: () => Promise<void>;
 }
@@ -34,26 +43,47 @@ interface ServeOptions {
 }
 
 /** The code-search server. Error: SETTING_INVALID. */
-export function openCodebase({ home, env, cwd }: CodebaseOptions): Result<CodebaseProgram, Fault> {
+export function openCodebase(options: CodebaseOptions): Result<CodebaseProgram, Fault> {
+  const { home, env, cwd, userHome, configPath, roots } = options;
   const settings = readSettings(env);
   if (!settings.ok) return err(settingFault(settings.error));
   const folders = new ProjectFolders(home);
   const codebase = new Codebase({ folders, settings: settings.value });
-  const depsOf = (session: Session): ToolDeps => ({
-    ...{ codebase, folders, session },
+  const told = new ToldRoots(home);
+  const accessOf = (isOperator: boolean): FolderAccess =>
+    new FolderAccess({ roots, cwd, userHome, own: [home, configPath], told, isOperator });
+  const depsOf = (session: Session, access: FolderAccess): ToolDeps => ({
+    ...{ codebase, folders, session, access },
     configs: new ProjectConfigs(),
     counters: new Counters(),
   });
   const terminal = new Session({ isStateless: false });
   terminal.setDirectory(cwd);
-  const tools = codebaseTools(depsOf(terminal));
+  const tools = codebaseTools(depsOf(terminal, accessOf(true)));
   return ok({
-    serve: (options) => serve(depsOf(new Session(options)), options.stopped),
+    serve: (options) => serve(depsOf(new Session(options), accessOf(false)), options.stopped),
     call: async (name, args, context) => {
       const tool = tools.find((one) => one.name === name);
-      return tool === undefined ? err(unknownTool(name)) : callTool(tool, args, context);
+      if (tool === undefined) return err(unknownTool(name));
+      const answer = await callTool(tool, args, context);
+      return name === INDEX && answer.ok ? withRoot(answer.value, args, told) : answer;
     },
     close: () => codebase.close(),
+  });
+}
+
+const INDEX = 'index_repository';
+
+/** What the operator has indexed, servers may index and search from then on. */
+async function withRoot(answer: Answer, args: unknown, told: ToldRoots): Promise<Result<Answer, Fault>> {
+  const path = isJsonObject(args) ? args['repo_path'] : undefined;
+  const root = typeof path === 'string' ? await realpath(path).catch(() => undefined) : undefined;
+  const problem = root === undefined ? 'the folder is gone' : await told.add(root);
+  if (problem === undefined) return ok(answer);
+  return err({
+    code: 'OPERATION_ERROR',
+    message: `The folder is indexed, but servers may not use it, because the list of folders could not be written: ${problem}.`,
+    remedy: 'Fix the cause, and run the command again.',
   });
 }
 

@@ -37,6 +37,8 @@ export type Transport =
       readonly args: readonly string[];
       readonly env: Readonly<Record<string, string>>;
       readonly cwd: string;
+      /** Absolute paths of the folders that it may index and search. Absent: its working folder, and those indexed at a terminal. */
+      readonly roots?: readonly string[];
     }
   | BuiltInTransport;
 

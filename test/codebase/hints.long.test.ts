@@ -1,6 +1,7 @@
 // Each hint of each tool, as a client reads it from `tools/list`, compared with the tool's behavior. The value of a
 // hint selects the check, so a flipped hint fails.
 import { mkdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
@@ -28,6 +29,7 @@ import {
 const TOOLS: readonly ToolName[] = ['index_repository', 'search_code', 'set_working_directory'];
 const CLAIMS = TOOLS.flatMap((tool) => HINTS.map((hint): readonly [ToolName, Hint] => [tool, hint]));
 
+const PROGRAM = [process.execPath, MAIN, 'codebase', '--root', tmpdir()];
 const HOME = tempDir();
 mkdirSync(join(HOME, 'codebase'));
 
@@ -39,7 +41,7 @@ async function hintOf({ client }: Peer, tool: ToolName, hint: Hint): Promise<boo
 }
 
 function overStdio(home = HOME): Promise<Client> {
-  return connectClient({ command: [process.execPath, MAIN, 'codebase', '--home', home] }, 'legacy');
+  return connectClient({ command: [...PROGRAM, '--home', home] }, 'legacy');
 }
 
 describe('over stdio', () => {
@@ -64,7 +66,7 @@ describe('over HTTP, mounted in a gateway', () => {
   let session: Peer;
   let stateless: Peer;
   beforeAll(async () => {
-    assay = await startAssay({ servers: { codebase: { type: 'codebase' } } });
+    assay = await startAssay({ servers: { codebase: { type: 'codebase', roots: [tmpdir()] } } });
     await assay.settled();
     const { port, home } = assay;
     mkdirSync(join(home, 'codebase'));
@@ -136,7 +138,7 @@ describe('over HTTP, mounted in a gateway', () => {
 describe.skipIf(process.platform !== 'linux')('in separate namespaces', () => {
   const started = (mode: string, setup: string, home: string): Promise<Client> => {
     const script = `${setup} exec "$0" "$@"`;
-    const program = [process.execPath, MAIN, 'codebase', '--home', home];
+    const program = [...PROGRAM, '--home', home];
     return connectClient({ command: ['unshare', mode, 'sh', '-c', script, ...program] }, 'legacy');
   };
 

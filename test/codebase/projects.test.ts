@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { FolderAccess } from '../../src/codebase/access/folder-access.ts';
+import { ToldRoots } from '../../src/codebase/access/told-roots.ts';
 import { ProjectConfigs } from '../../src/codebase/projects/project-config.ts';
 import { ProjectFolders } from '../../src/codebase/projects/project-folders.ts';
 import { projectIdIn, projectIdOf } from '../../src/codebase/projects/project-id.ts';
@@ -33,7 +35,10 @@ function sourcesWith(projects: readonly string[], directory?: string): ProjectSo
     mkdirSync(join(home, 'codebase', project), { recursive: true });
     writeFileSync(join(home, 'codebase', project, 'index.db'), '');
   }
-  return { folders: new ProjectFolders(home), configs: new ProjectConfigs(), directory };
+  const access = new FolderAccess({
+    ...{ roots: ['/'], cwd: home, userHome: home, own: [], told: new ToldRoots(home) },
+  });
+  return { folders: new ProjectFolders(home), configs: new ProjectConfigs(), access, directory };
 }
 
 it('a project id is lowercase words joined by single hyphens', () => {

@@ -2,21 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
-import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Codebase } from '../../src/codebase/codebase.ts';
-import { Counters } from '../../src/codebase/counters.ts';
-import { ProjectConfigs } from '../../src/codebase/projects/project-config.ts';
-import { ProjectFolders } from '../../src/codebase/projects/project-folders.ts';
-import { codebaseServer } from '../../src/codebase/server.ts';
-import { Session } from '../../src/codebase/session.ts';
 import { readSettings } from '../../src/codebase/settings.ts';
 import { FAULT_KEY } from '../../src/codebase/tools/tool.ts';
 import { endLater, until } from '../support/endings.ts';
 import { at, listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { ROOT, tempDir } from '../support/paths.ts';
 import { EmbeddingService } from './embeddings/embedding-service.ts';
+import { connected } from './support/connected.ts';
 import {
   type Answer,
   call,
@@ -27,29 +20,6 @@ import {
   SOURCES,
   writeIn,
 } from './hint-checks.ts';
-
-async function connected(env: Readonly<Record<string, string>> = {}): Promise<Peer> {
-  const home = tempDir();
-  const folders = new ProjectFolders(home);
-  const settings = readSettings(env);
-  if (!settings.ok) throw new Error(settings.error.problem);
-  const codebase = new Codebase({ folders, settings: settings.value });
-  const server = codebaseServer({
-    codebase,
-    folders,
-    configs: new ProjectConfigs(),
-    session: new Session({ isStateless: false }),
-    counters: new Counters(),
-  });
-  const client = new Client({ name: 'test', version: '1' });
-  const [near, far] = InMemoryTransport.createLinkedPair();
-  await Promise.all([server.connect(far), client.connect(near)]);
-  endLater(async () => {
-    await client.close();
-    await codebase.close();
-  });
-  return { client, home };
-}
 
 let peer: Peer;
 beforeAll(async () => {
@@ -257,7 +227,7 @@ it('searching a project without an index says what to do, and creates nothing', 
 it('a server with an embedding service also searches by meaning, and reports if that fails', async () => {
   const service = await EmbeddingService.start();
   endLater(() => service.close());
-  const hybrid = await connected({ ASSAY_CODEBASE_EMBEDDINGS_URL: `${service.url}/api/embed` });
+  const hybrid = await connected({ env: { ASSAY_CODEBASE_EMBEDDINGS_URL: `${service.url}/api/embed` } });
   const repo = newRepository();
   await index(hybrid, { repo, project: 'shop' });
   const search = (): Promise<Answer> =>

@@ -161,7 +161,7 @@ test('dependencies, caches, secrets, generated, binary and large files are skipp
   });
   const { paths, skipped } = await found(root);
   expect(paths).toEqual(['.env.example', 'main.ts', 'dist/index.js']);
-  expect(skipped).toEqual({ default: 7, binary: 1, too_large: 1 });
+  expect(skipped).toEqual({ default: 5, protected: 2, binary: 1, too_large: 1 });
 });
 
 test('symbolic links, special files and unusual names are skipped and counted', async () => {

@@ -15,7 +15,7 @@ interface Own {
 }
 
 const CODE_SEARCH: Own = {
-  args: ['codebase', '--home', '{seed}/home'],
+  args: ['codebase', '--home', '{seed}/home', '--root', '{seed}/repo'],
   env: {},
   tools: {
     index_repository: { repo_path: '{seed}/repo', project_id: 'p' },

@@ -1,16 +1,18 @@
 import { join } from 'node:path';
 import type { Transport } from '../../core/server-spec.ts';
 import type { Entry } from './entry-fields.ts';
-import { readVariables } from './stdio-entry.ts';
+import { readRoots, readVariables } from './stdio-entry.ts';
 
-export const CODEBASE_KEYS: readonly string[] = ['env', 'envFile'];
+export const CODEBASE_KEYS: readonly string[] = ['env', 'envFile', 'roots'];
 
 /** The build places all modules next to the program. */
 const PROGRAM = join(import.meta.dirname, 'main.js');
 const SETTINGS = 'ASSAY_CODEBASE_';
 
 /** Reads Assay's own code-search server: `{"type": "codebase"}`. Its settings are variables, as for `assay codebase`. */
-export function readCodebase(entry: Entry): Transport {
+export function readCodebase(entry: Entry): Transport | undefined {
+  const roots = readRoots(entry);
+  if (roots === undefined) return undefined;
   const { env: environment, assayHome, cwd } = entry.here;
   const settings = Object.entries(environment).filter(
     (pair): pair is [string, string] => pair[0].startsWith(SETTINGS) && pair[1] !== undefined,
@@ -18,8 +20,9 @@ export function readCodebase(entry: Entry): Transport {
   return {
     kind: 'codebase',
     command: process.execPath,
-    args: [PROGRAM, 'codebase', '--home', assayHome],
+    args: [PROGRAM, 'codebase', '--home', assayHome, ...roots.flatMap((root) => ['--root', root])],
     env: { ...Object.fromEntries(settings), ...readVariables(entry) },
     cwd,
+    ...(roots.length > 0 && { roots }),
   };
 }

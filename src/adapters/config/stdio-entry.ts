@@ -51,7 +51,7 @@ const SANDBOX: Option<SandboxMode | 'off'> = {
 };
 
 /** Files and folders; a relative path starts at the config file's folder. */
-function readRoots(entry: Entry): readonly string[] | undefined {
+export function readRoots(entry: Entry): readonly string[] | undefined {
   const { configDir, home } = entry.here;
   return readTexts(entry, 'roots')?.map((path) => resolve(configDir, expandHome(path, home)));
 }

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { isSecretPath } from '../../core/secret-files.ts';
 
 /** Made-up secrets, by their path in the home folder. `mark` makes them recognisable wherever they turn up. */
 export function canaryFiles(mark: string): Readonly<Record<string, string>> {
@@ -16,11 +17,6 @@ export function canaryFiles(mark: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Locations of secrets, in the home folder and in the system. */
-const IN_HOME =
-  /^(?:[.](?:ssh|aws|gnupg|azure|kube|docker|mozilla|password-store)|[.]config\/(?:gcloud|gh|google-chrome|chromium)|[.]local\/share\/keyrings)\/|^[.](?:env|netrc|pgpass|git-credentials|npmrc|pypirc|vault-token)$/;
-const IN_SYSTEM = /^\/etc\/(?:g?shadow|sudoers(?:[.]d\/.*)?|ssh\/ssh_host_.*_key)$|^\/proc\/\d+\/environ$/;
-
 /** Whether a canary or a well-known secret is at an absolute path. */
 export function secretAt(
   path: string,
@@ -29,5 +25,5 @@ export function secretAt(
 ): 'canary' | 'secret' | undefined {
   const inHome = posix.relative(home, path);
   if (canaries.has(inHome)) return 'canary';
-  return IN_HOME.test(inHome) || IN_SYSTEM.test(path) ? 'secret' : undefined;
+  return isSecretPath(path, inHome) ? 'secret' : undefined;
 }

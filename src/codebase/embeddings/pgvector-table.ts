@@ -177,13 +177,15 @@ export async function nearestRows(
 }
 
 /** `$1` and `$2` are the vector and the limit. */
-function conditionsOf({ repositoryId, directory, fileType }: FileFilter): {
+function conditionsOf({ repositoryId, repositoryIds, directory, fileType }: FileFilter): {
   readonly where: string;
   readonly params: readonly string[];
 } {
   const prefix = directoryPrefix(directory);
   const parts: [string, string][] = [];
   if (repositoryId !== undefined) parts.push(['repository_id = $', repositoryId]);
+  if (repositoryIds !== undefined)
+    parts.push(["repository_id = ANY(string_to_array($, ','))", repositoryIds.join(',')]);
   if (prefix !== '') parts.push(['starts_with(path, $)', prefix]);
   if (fileType !== undefined)
     parts.push(['lower(right(path, char_length($))) = $', `.${fileType.toLowerCase()}`]);

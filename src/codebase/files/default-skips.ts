@@ -5,7 +5,7 @@
  */
 export function isSkippedByDefault(name: string, isDirectory: boolean): boolean {
   if (isDirectory) return DIRECTORIES.has(name);
-  return FILES.has(name.toLowerCase()) || (PATTERNS.test(name) && !SAMPLE.test(name));
+  return FILES.has(name.toLowerCase()) || PATTERNS.test(name);
 }
 
 /** A directory with one of these files is a cache or a virtual environment (https://bford.info/cachedir/). */
@@ -71,22 +71,9 @@ const FILES: ReadonlySet<string> = new Set([
   'mix.lock',
   'pubspec.lock',
   'gradle.lockfile',
-  // Their secrets would be sent to an embedding service.
-  '.npmrc',
-  '.pypirc',
-  '.netrc',
-  '.pgpass',
-  '.htpasswd',
-  '.git-credentials',
-  'id_rsa',
-  'id_dsa',
-  'id_ecdsa',
-  'id_ed25519',
 ]);
 
-const PATTERNS =
-  /[.-]min[.](?:js|mjs|cjs|css)$|[.](?:map|pem|key|p12|pfx|jks|keystore|tfstate)$|^[.]env(?:[.]|$)/i;
-const SAMPLE = /[.](?:example|sample|template|dist|defaults)$/i;
+const PATTERNS = /[.-]min[.](?:js|mjs|cjs|css)$|[.]map$/i;
 
 const BINARY =
   /[.](?:png|jpe?g|gif|webp|avif|ico|icns|bmp|tiff?|psd|heic|mp[34]|m4[av]|mov|avi|mkv|webm|wav|flac|ogg|opus|woff2?|ttf|otf|eot|pdf|docx?|xlsx?|pptx?|odt|zip|gz|tgz|bz2|xz|zst|lz4|7z|rar|tar|jar|war|ear|whl|egg|deb|rpm|dmg|iso|exe|dll|so|dylib|a|o|obj|lib|pdb|class|pyc|pyo|pyd|wasm|node|bin|dat|db|sqlite3?|parquet|feather|arrow|npy|npz|onnx|pt|safetensors|gguf|h5|pkl)$/i;

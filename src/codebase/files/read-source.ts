@@ -1,6 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
 import type { SkipReason } from './skip-reason.ts';
 
 export type ReadBytes =
@@ -16,7 +25,10 @@ export interface DecodedText {
 
 const ATTEMPTS = 2;
 
-/** Reads a whole regular file. If it changes meanwhile, it is read once more, then given up. */
+/**
+ * Reads a whole regular file at a real path. If it changes meanwhile, it is read once more, then given up. A folder of the
+ * path that has become a link since it was found is not followed.
+ */
 export function readBytes(path: string, maxBytes: number): ReadBytes {
   let fd: number;
   try {
@@ -28,6 +40,7 @@ export function readBytes(path: string, maxBytes: number): ReadBytes {
     return { ok: false, reason: isLink ? 'symlink' : 'unreadable' };
   }
   try {
+    if (openedPath(fd, path) !== path) return { ok: false, reason: 'symlink' };
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const read = readOpened(fd, maxBytes);
       if (read !== undefined) return read;
@@ -38,6 +51,12 @@ export function readBytes(path: string, maxBytes: number): ReadBytes {
   } finally {
     closeSync(fd);
   }
+}
+
+/** The real path of an open file; on Linux it cannot be changed in between. */
+function openedPath(fd: number, path: string): string {
+  if (process.platform !== 'linux') return realpathSync.native(path);
+  return readlinkSync(`/proc/self/fd/${fd}`);
 }
 
 /** Undefined if the file changed meanwhile. */

@@ -2,8 +2,10 @@
 export type SkipReason =
   /** Matched by `.gitignore`, `.mcpignore` or `.git/info/exclude`. */
   | 'ignored'
-  /** Dependencies, caches, lock files, source maps and files that contain secrets: see `default-skips.ts`. */
+  /** Dependencies, caches, lock files and source maps: see `default-skips.ts`. */
   | 'default'
+  /** Keys, credentials, and files of Assay and the system. Nothing includes them. */
+  | 'protected'
   | 'binary'
   | 'minified'
   | 'too_large'

@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, type Dirent } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isSecretFile, isSecretFolder } from '../../core/secret-files.ts';
 import { readTextWithinNow } from '../../platform/bounded-file.ts';
 import { CACHE_MARKERS, isBinaryName, isSkippedByDefault, REPOSITORY_DATA } from './default-skips.ts';
 import { IgnoreRules } from './ignore-rules.ts';
@@ -18,6 +19,8 @@ export interface FoundFile {
 export interface WalkOptions {
   readonly maxFileBytes: number;
   readonly maxFiles?: number;
+  /** Real paths of files and folders that are skipped whatever an ignore file says. */
+  readonly protectedPaths?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
@@ -43,7 +46,7 @@ const TURN_ENTRIES = 2_000;
 const UNUSUAL_NAME = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]/;
 
 /**
- * Finds the files of a repository that may be indexed. Symbolic links are not followed. Uses synchronous calls, which
+ * Finds the files of a repository that may be indexed. `root` is a real path. Symbolic links are not followed. Uses synchronous calls, which
  * are several times faster, so it should run in a thread; it checks the signal in between. Rejects if the root cannot
  * be read.
  */
@@ -71,13 +74,15 @@ class Walk {
   readonly #root: string;
   readonly #maxFileBytes: number;
   readonly #maxFiles: number;
+  readonly #protected: readonly string[];
   readonly #waiting: Directory[] = [{ path: '', depth: 0, rules: IgnoreRules.NONE }];
   #entries = 0;
 
-  constructor(root: string, { maxFileBytes, maxFiles = MAX_FILES }: WalkOptions) {
+  constructor(root: string, { maxFileBytes, maxFiles = MAX_FILES, protectedPaths = [] }: WalkOptions) {
     this.#root = root;
     this.#maxFileBytes = maxFileBytes;
     this.#maxFiles = maxFiles;
+    this.#protected = protectedPaths;
   }
 
   /** Reads some directories. Returns false at the end. */
@@ -154,8 +159,18 @@ class Walk {
     if (!isDirectory && !entry.isFile()) return 'special_file';
     const { isIgnored, isTakenIn } = rules.verdict(directory + (isDirectory ? `${name}/` : name));
     if (isIgnored) return 'ignored';
+    if (this.#isProtected(directory, name, isDirectory)) return 'protected';
     if (isSkippedByDefault(name, isDirectory) && !isTakenIn) return 'default';
     return !isDirectory && isBinaryName(name) ? 'binary' : undefined;
+  }
+
+  #isProtected(directory: string, name: string, isDirectory: boolean): boolean {
+    if (isDirectory ? isSecretFolder(name) : isSecretFile(name)) return true;
+    const path = join(this.#root, directory, name);
+    return this.#protected.some(
+      (one) =>
+        path === one || (!isDirectory && dirname(path) === dirname(one) && isCopy(name, basename(one))),
+    );
   }
 
   #add(path: string): void {
@@ -183,4 +198,9 @@ class Walk {
   #skip(reason: SkipReason): void {
     this.skipped[reason] = (this.skipped[reason] ?? 0) + 1;
   }
+}
+
+/** Whether a name is that of a draft or backup of a protected file: `mcp.json.bak` or `.mcp.json.1.tmp`. */
+function isCopy(name: string, original: string): boolean {
+  return /[.]\w+$/.test(original) && name.replace(/^[.]/, '').startsWith(original);
 }

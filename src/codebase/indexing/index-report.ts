@@ -67,6 +67,7 @@ export function nothingFoundText(path: string, skipped: SkipCounts): string {
 const SKIP_TEXTS: Readonly<Record<SkipReason, string>> = {
   ignored: 'matched by .gitignore, .mcpignore or .git/info/exclude',
   default: 'skipped by default, such as node_modules and lock files',
+  protected: 'with keys, credentials or data of Assay',
   binary: 'binary',
   minified: 'minified',
   too_large: 'too large',

@@ -29,6 +29,7 @@ export interface RunRequest {
   /** The repository's real path. */
   readonly root: string;
   readonly force: boolean;
+  readonly protectedPaths: readonly string[];
   /** Its first element becomes 1 when the caller cancels. */
   readonly cancelled: Int32Array<SharedArrayBuffer>;
 }
@@ -95,7 +96,7 @@ async function run(request: RunRequest, tools: RunTools): Promise<RunAnswer> {
 
 async function runOpened(
   database: Database,
-  { id, folder, root, force, cancelled }: RunRequest,
+  { id, folder, root, force, protectedPaths, cancelled }: RunRequest,
   { pool, given: { maxFileBytes, embeddings }, side }: RunTools,
 ): Promise<Result<IndexReport, IndexRefusal>> {
   const path = indexPath(folder);
@@ -113,7 +114,7 @@ async function runOpened(
       repository: { id: repositoryIdOf(root), path: root, name: basename(root) || root },
       force,
       chunkerVersion: CHUNKER_VERSION * 1_000 + TERMS_VERSION,
-      walk: (from, signal) => walkRepository(from, { maxFileBytes, signal }),
+      walk: (from, signal) => walkRepository(from, { maxFileBytes, protectedPaths, signal }),
       processor: pool,
       embeddings,
       signal,

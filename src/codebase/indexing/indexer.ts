@@ -23,8 +23,10 @@ export interface IndexerOptions {
 export interface IndexRequest {
   /** Folder of the project's index; created if it is missing. */
   readonly folder: string;
-  /** The absolute path of the repository. */
+  /** The real path of the repository. */
   readonly path: string;
+  /** Real paths that are never indexed. */
+  readonly protectedPaths?: readonly string[];
   /** Whether to read all files again. */
   readonly force?: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -89,7 +91,10 @@ export class Indexer {
     try {
       if (this.#active.size > 1) this.#report({ id, progress: { phase: 'waiting', done: 0 } });
       return await this.#run(
-        { id, folder, root: root.value, force: request.force ?? false, cancelled },
+        {
+          ...{ id, folder, root: root.value, force: request.force ?? false, cancelled },
+          protectedPaths: request.protectedPaths ?? [],
+        },
         signal,
       );
     } finally {
@@ -167,6 +172,8 @@ async function realDirectory(path: string): Promise<Result<string, IndexRefusal>
   if (!isAbsolute(path)) return invalid('it is not absolute');
   try {
     const root = await realpath(path);
+    // It was checked under this path, which must not have become a link since.
+    if (root !== path) return invalid('it is a symbolic link, or below one');
     return (await stat(root)).isDirectory() ? ok(root) : invalid('it is not a directory');
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;

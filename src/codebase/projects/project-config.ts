@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { type Access, isInRoots } from '../access/folder-access.ts';
 import { isJsonObject, parsedJson } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { PROJECT_ID_RULE, type ProjectId, projectIdIn, projectIdOf } from './project-id.ts';
@@ -25,16 +26,18 @@ const FILE = join('.codebase-mcp', 'config.json');
 const MAX_LEVELS = 20;
 const MAX_BYTES = 65_536;
 const MAX_CACHED = 100;
+const ANYWHERE: Access = { roots: undefined, protectedPaths: [] };
 const O_READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /** Finds and reads config files. A file is read again after an edit. */
 export class ProjectConfigs {
   readonly #read = new Map<string, { readonly stamp: string; readonly config: ProjectConfig }>();
 
-  /** The config file of the nearest folder that has one, from `directory` upwards. */
-  async find(directory: string): Promise<ProjectConfig | undefined> {
+  /** The config file of the nearest folder that has one, from `directory` upwards, but not above the roots. */
+  async find(directory: string, access: Access = ANYWHERE): Promise<ProjectConfig | undefined> {
     let folder = await realpath(directory).catch(() => undefined);
     for (let level = 0; level < MAX_LEVELS && folder !== undefined; level += 1) {
+      if (!isInRoots(folder, access)) return undefined;
       const config = await this.#at(folder);
       if (config !== undefined) return config;
       const above = dirname(folder);

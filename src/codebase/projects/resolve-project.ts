@@ -1,6 +1,7 @@
 import { nearest } from '../../core/nearest.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { isFolder } from '../../platform/files.ts';
+import type { FolderAccess } from '../access/folder-access.ts';
 import type { Fault } from '../fault.ts';
 import type { ProjectConfig, ProjectConfigs } from './project-config.ts';
 import type { ProjectFolders } from './project-folders.ts';
@@ -15,6 +16,7 @@ export interface ResolvedProject {
 export interface ProjectSources {
   readonly folders: ProjectFolders;
   readonly configs: ProjectConfigs;
+  readonly access: FolderAccess;
   /** The working directory of the session, if it has set one. */
   readonly directory: string | undefined;
 }
@@ -79,8 +81,8 @@ async function projectOfDirectory(sources: ProjectSources): Promise<Result<Resol
   });
 }
 
-function configOf({ configs, directory }: ProjectSources): Promise<ProjectConfig | undefined> {
-  return directory === undefined ? Promise.resolve(undefined) : configs.find(directory);
+async function configOf({ configs, access, directory }: ProjectSources): Promise<ProjectConfig | undefined> {
+  return directory === undefined ? undefined : configs.find(directory, await access.current());
 }
 
 function configuredId(config: ProjectConfig | undefined): ProjectId | undefined {

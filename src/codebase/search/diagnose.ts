@@ -32,13 +32,15 @@ const MAX_EXAMINED = 20_000;
 export function diagnose(search: EmptySearch): Diagnosis {
   const { query, filter, candidates, database } = search;
   const files_searched = candidates.countFiles(filter);
+  // What the caller may not search is not counted or named either.
+  const all: FileFilter = { repositoryIds: filter.repositoryIds };
   const found = (detail: Pick<Diagnosis, 'code' | 'message'> & Partial<Diagnosis>): Diagnosis => ({
     unknown_terms: [],
     similar_terms: [],
     files_searched,
     ...detail,
   });
-  if (files_searched === 0 && candidates.countFiles({}) === 0)
+  if (files_searched === 0 && candidates.countFiles(all) === 0)
     return found({
       code: 'NOTHING_INDEXED',
       message: 'The index has no files. Call index_repository first.',
@@ -54,15 +56,17 @@ export function diagnose(search: EmptySearch): Diagnosis {
       code: 'NO_TERMS',
       message: 'The query has no letters or digits. Search for words or identifiers.',
     });
-  const isKnown = (term: string): boolean => candidates.matching(quoted(term), {}, 1).length > 0;
-  if (candidates.matching(anyOf(query.terms), {}, 1).length > 0)
+  const isKnown = (term: string): boolean => candidates.matching(quoted(term), all, 1).length > 0;
+  if (candidates.matching(anyOf(query.terms), all, 1).length > 0)
     return found({
       code: 'FILTERED_OUT',
       message:
         'Files outside of the filters match. Leave out repository_id, file_type or directory to see them.',
     });
   const unknown = query.terms.filter((term) => !isKnown(term));
-  const similar = similarTerms(unknown, vocabularyOf(database)).map((term) => spelledOut(term, candidates));
+  const similar = similarTerms(unknown, vocabularyOf(database))
+    .filter((term) => all.repositoryIds === undefined || isKnown(term))
+    .map((term) => spelledOut(term, candidates, all));
   return found({
     code: 'TERMS_UNKNOWN',
     message: `The index has none of these terms: ${unknown.join(', ')}.${similar.length === 0 ? ' Try other words.' : ` Similar ones that it has: ${similar.join(', ')}.`}`,
@@ -92,6 +96,6 @@ function similarTerms(terms: readonly string[], vocabulary: string): readonly st
 const MIN_PART = 3;
 
 /** The symbol as spelled in the code, instead of its term, which is a stem. */
-function spelledOut(term: string, candidates: Candidates): string {
-  return candidates.matching(`name : ^ ${quoted(term)}`, {}, 1)[0]?.symbol ?? term;
+function spelledOut(term: string, candidates: Candidates, all: FileFilter): string {
+  return candidates.matching(`name : ^ ${quoted(term)}`, all, 1)[0]?.symbol ?? term;
 }

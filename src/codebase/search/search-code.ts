@@ -166,10 +166,13 @@ function fused(
   return [...first, ...order];
 }
 
-function indexedAt(candidates: Candidates, { repositoryId }: FileFilter): string | null {
+function indexedAt(candidates: Candidates, { repositoryId, repositoryIds }: FileFilter): string | null {
   const oldest: unknown = candidates
-    .statement('SELECT min(indexed_at) FROM repositories WHERE @id IS NULL OR id = @id')
+    .statement(
+      `SELECT min(indexed_at) FROM repositories WHERE (@id IS NULL OR id = @id)
+       AND (@ids IS NULL OR id IN (SELECT value FROM json_each(@ids)))`,
+    )
     .pluck()
-    .get({ id: repositoryId ?? null });
+    .get({ id: repositoryId ?? null, ids: repositoryIds ? JSON.stringify(repositoryIds) : null });
   return typeof oldest === 'string' ? oldest : null;
 }

@@ -1,5 +1,5 @@
 /** Increased with every change of the tables: an older index is rebuilt, a newer one is refused. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /**
  * Distinguishes our files from other SQLite databases ("ASCB", https://sqlite.org/pragma.html#pragma_application_id).

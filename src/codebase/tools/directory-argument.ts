@@ -1,20 +1,20 @@
 import { stat } from 'node:fs/promises';
-import { isAbsolute } from 'node:path';
+import { err, type Result } from '../../core/result.ts';
+import type { FolderAccess } from '../access/folder-access.ts';
 import type { Fault } from '../fault.ts';
 
-/** Undefined if the argument is the absolute path of an existing directory. VALIDATION_ERROR, NOT_FOUND */
-export async function directoryFault(field: string, path: string): Promise<Fault | undefined> {
-  const fault = (message: string, code: Fault['code'] = 'VALIDATION_ERROR'): Fault => ({
-    code,
-    field,
-    message,
-    remedy: 'Pass the absolute path of an existing directory.',
-  });
+/** The real path of an existing directory that the tools may use. VALIDATION_ERROR, ACCESS_DENIED, NOT_FOUND */
+export async function allowedDirectory(
+  access: FolderAccess,
+  field: string,
+  path: string,
+): Promise<Result<string, Fault>> {
+  const allowed = await access.allowed(field, path);
+  if (!allowed.ok) return allowed;
+  const fault = (message: string, code: Fault['code'] = 'VALIDATION_ERROR'): Result<string, Fault> =>
+    err({ code, field, message, remedy: 'Pass the absolute path of an existing directory.' });
   const shown = JSON.stringify(path);
-  if (path.trim() === '') return fault('The path is empty.');
-  if (path.includes('\0')) return fault('The path contains a NUL character.');
-  if (!isAbsolute(path)) return fault(`${shown} is not an absolute path.`);
-  const found = await stat(path).catch((error: unknown) => error);
+  const found = await stat(allowed.value).catch((error: unknown) => error);
   if (found instanceof Error) {
     const code = 'code' in found ? String(found.code) : '';
     return code === 'ENOENT' || code === 'ENOTDIR'
@@ -22,5 +22,5 @@ export async function directoryFault(field: string, path: string): Promise<Fault
       : fault(`${shown} cannot be read (${code}).`);
   }
   const isDirectory = (found as Awaited<ReturnType<typeof stat>>).isDirectory();
-  return isDirectory ? undefined : fault(`${shown} is not a directory.`);
+  return isDirectory ? allowed : fault(`${shown} is not a directory.`);
 }

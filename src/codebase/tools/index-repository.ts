@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { counted } from '../../core/counted.ts';
-import { err, ok } from '../../core/result.ts';
+import { ok } from '../../core/result.ts';
 import type { IndexReport } from '../indexing/index-report.ts';
 import { databaseName } from '../projects/project-folders.ts';
 import { projectToIndex } from '../projects/resolve-project.ts';
-import { directoryFault } from './directory-argument.ts';
+import { allowedDirectory } from './directory-argument.ts';
 import { projectArgument } from './project-argument.ts';
 import { type CodebaseTool, tool } from './tool.ts';
 import { sourcesOf, type ToolDeps } from './tool-deps.ts';
@@ -19,7 +19,7 @@ const INPUT: z.ZodType<Input> = z.strictObject({
   repo_path: z
     .string('It must be a string')
     .max(4_096, 'It must have at most 4096 characters')
-    .describe('Absolute path of an existing directory.'),
+    .describe('Absolute path of an existing directory that the operator allows.'),
   project_id: projectArgument(
     'The project to index into. It is created if it does not exist. Default: the project of the working directory, else "default".',
   ),
@@ -68,12 +68,14 @@ export function indexRepositoryTool(deps: ToolDeps): CodebaseTool {
     input: INPUT,
     output: OUTPUT,
     run: async ({ repo_path: path, project_id: given, force_reindex: force }, { signal, report }) => {
-      const fault = await directoryFault('repo_path', path);
-      if (fault !== undefined) return err(fault);
+      const directory = await allowedDirectory(deps.access, 'repo_path', path);
+      if (!directory.ok) return directory;
       const project = await projectToIndex(given, sourcesOf(deps));
       if (!project.ok) return project;
       const { id } = project.value;
-      const indexed = await deps.codebase.index(id, { path, force: force === true, signal, report });
+      const { protectedPaths } = await deps.access.current();
+      const request = { path: directory.value, protectedPaths, force: force === true, signal, report };
+      const indexed = await deps.codebase.index(id, request);
       if (!indexed.ok) return indexed;
       const { files_indexed: files, chunks_created: chunks, status } = indexed.value;
       deps.counters.indexed(files, chunks);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { counted } from '../../core/counted.ts';
 import { ok } from '../../core/result.ts';
 import type { RepositoryStatus } from '../indexing/index-status.ts';
+import { isOpen } from './searchable.ts';
 import { databaseName } from '../projects/project-folders.ts';
 import { projectToRead } from '../projects/resolve-project.ts';
 import { projectArgument } from './project-argument.ts';
@@ -67,7 +68,11 @@ export function indexStatusTool(deps: ToolDeps): CodebaseTool {
       const { id } = project.value;
       const status = deps.codebase.status(id);
       if (!status.ok) return status;
-      const { repositories = [], is_running = false, size_bytes = 0, run = null } = status.value ?? {};
+      const access = await deps.access.current();
+      const { is_running = false, size_bytes = 0 } = status.value ?? {};
+      const repositories = (status.value?.repositories ?? []).filter(({ path }) => isOpen(path, access));
+      const current = status.value?.run;
+      const run = current !== undefined && isOpen(current.path, access) ? current : null;
       const is_indexed = repositories.some(({ indexed_at }) => indexed_at !== null);
       const projects = await deps.folders.all();
       const structured = {

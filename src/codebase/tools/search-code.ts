@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ok } from '../../core/result.ts';
+import { searchableIn } from './searchable.ts';
 import { databaseName } from '../projects/project-folders.ts';
 import { projectToRead } from '../projects/resolve-project.ts';
 import { projectArgument } from './project-argument.ts';
@@ -120,11 +121,15 @@ export function searchCodeTool(deps: ToolDeps): CodebaseTool {
       if (!project.ok) return project;
       const { id } = project.value;
       const { repository_id: repositoryId, file_type: fileType, directory } = filters;
-      const request = { query, limit, repositoryId, fileType, directory, signal };
+      const searchable = await searchableIn(id, { ...deps, repositoryId });
+      if (!searchable.ok) return searchable;
+      const { repositoryIds, notes } = searchable.value;
+      const request = { query, limit, repositoryId, repositoryIds, fileType, directory, signal };
       const found = await deps.codebase.search(id, request);
       if (!found.ok) return found;
       const structured = {
         ...found.value,
+        notes: [...notes, ...found.value.notes],
         project_id: id,
         database_name: databaseName(id),
         latency_ms: Math.round((performance.now() - startedMs) * 10) / 10,

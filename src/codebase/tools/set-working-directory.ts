@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { err, ok } from '../../core/result.ts';
+import { ok } from '../../core/result.ts';
 import type { ConfiguredProject } from '../projects/project-config.ts';
-import { directoryFault } from './directory-argument.ts';
+import { allowedDirectory } from './directory-argument.ts';
 import { type CodebaseTool, tool } from './tool.ts';
 import type { ToolDeps } from './tool-deps.ts';
 
@@ -29,7 +29,7 @@ const OUTPUT = z.object({
   config_error: z.string().nullable(),
 });
 
-export function setWorkingDirectoryTool({ configs, session }: ToolDeps): CodebaseTool {
+export function setWorkingDirectoryTool({ configs, access, session }: ToolDeps): CodebaseTool {
   return tool<Input>({
     name: 'set_working_directory',
     description:
@@ -50,9 +50,9 @@ export function setWorkingDirectoryTool({ configs, session }: ToolDeps): Codebas
     input: INPUT,
     output: OUTPUT,
     run: async ({ directory }) => {
-      const fault = await directoryFault('directory', directory);
-      if (fault !== undefined) return err(fault);
-      const config = await configs.find(directory);
+      const allowed = await allowedDirectory(access, 'directory', directory);
+      if (!allowed.ok) return allowed;
+      const config = await configs.find(allowed.value, await access.current());
       const isKept = session.setDirectory(directory);
       const project = config?.project.ok === true ? config.project.value : null;
       const error = config?.project.ok === false ? config.project.error : null;

@@ -1,3 +1,4 @@
+import type { FolderAccess } from '../access/folder-access.ts';
 import type { Codebase } from '../codebase.ts';
 import type { Counters } from '../counters.ts';
 import type { ProjectConfigs } from '../projects/project-config.ts';
@@ -10,10 +11,11 @@ export interface ToolDeps {
   readonly codebase: Codebase;
   readonly folders: ProjectFolders;
   readonly configs: ProjectConfigs;
+  readonly access: FolderAccess;
   readonly session: Session;
   readonly counters: Counters;
 }
 
-export function sourcesOf({ folders, configs, session }: ToolDeps): ProjectSources {
-  return { folders, configs, directory: session.directory };
+export function sourcesOf({ folders, configs, access, session }: ToolDeps): ProjectSources {
+  return { folders, configs, access, directory: session.directory };
 }

@@ -174,7 +174,7 @@ const CODEBASE: SourceKind<TransportOf<'codebase'>> = {
   isOwn: ({ env }) => variablesOf(env).length === 0,
   urls: () => [],
   secrets: ({ env }) => ({ variables: Object.entries(env) }),
-  shown: ({ env }) => ({ transport: 'codebase', env: namesOf(env) }),
+  shown: ({ env, roots }) => ({ transport: 'codebase', env: namesOf(env), roots }),
   command: (transport) => transport,
   holdsPrivateData: () => true,
 };

@@ -1,13 +1,19 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { CodebaseIndexOptions, CodebaseSearchOptions, CodebaseServeOptions } from './codebase.ts';
-import { type Done, withHome } from './common-options.ts';
+import { type Done, withConfig, withHome } from './common-options.ts';
 import type { Runtime } from './runtime.ts';
 
 /** `assay codebase`: the code-search server, and its tools as commands. */
 export function codebaseCommand(runtime: Runtime, done: Done): Command {
-  const command = withHome(new Command('codebase'))
+  const command = withConfig(new Command('codebase'))
     .description('serve code search on stdin and stdout, for clients that start it')
     .option('--stateless', 'keep no working directory, for a process that several clients share')
+    .option(
+      '--root <folder>',
+      'a folder that clients may index and search; can be repeated (default: the working folder, and those indexed at a terminal)',
+      (folder: string, others: readonly string[]) => [...others, folder],
+      [],
+    )
     .action(async (options: CodebaseServeOptions) => {
       const { serveCodebase } = await import('./codebase.ts');
       done(await serveCodebase(runtime, options));

@@ -11,6 +11,7 @@ import type { Runtime } from './runtime.ts';
 
 export interface CodebaseServeOptions extends AppOptions {
   readonly stateless?: boolean;
+  readonly root?: readonly string[];
 }
 
 interface SubcommandOptions extends AppOptions {
@@ -32,7 +33,8 @@ export interface CodebaseSearchOptions extends SubcommandOptions {
 export async function serveCodebase(runtime: Runtime, options: CodebaseServeOptions): Promise<number> {
   // stdout carries JSON-RPC only, whatever a library prints.
   globalThis.console = new Console(process.stderr, process.stderr);
-  return withProgram(runtime, options, async ({ serve }) => {
+  const { root: roots = [] } = options;
+  return withProgram(runtime, { ...options, ...(roots.length > 0 && { roots }) }, async ({ serve }) => {
     await serve({ isStateless: options.stateless === true, stopped: runtime.untilStopped() });
     return EXIT.done;
   });
@@ -112,7 +114,7 @@ function printResult(result: JsonObject): void {
 
 async function withProgram(
   runtime: Runtime,
-  options: AppOptions,
+  options: Parameters<Runtime['openCodebase']>[0],
   work: (program: CodebaseProgram) => Promise<number>,
 ): Promise<number> {
   const opened = await runtime.openCodebase(options);
@@ -127,6 +129,7 @@ async function withProgram(
 const EXITS: Readonly<Record<string, number>> = {
   VALIDATION_ERROR: EXIT.usage,
   NOT_FOUND: EXIT.usage,
+  ACCESS_DENIED: EXIT.usage,
   SETTING_INVALID: EXIT.config,
   NOT_INDEXED: EXIT.unavailable,
   INDEX_BUSY: EXIT.unavailable,

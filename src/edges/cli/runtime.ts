@@ -263,7 +263,10 @@ export interface Runtime extends ClientConfigPorts, SandboxPort {
   /** Checks everything a start needs. Changes nothing. */
   examine(options: DiagnosticsOptions): Promise<Diagnosis>;
   /** Loads the code-search server, which is a separate program. */
-  openCodebase(options: AppOptions): Promise<Result<CodebaseProgram, CodebaseFault>>;
+  /** `roots`: the folders that its clients may use. */
+  openCodebase(
+    options: AppOptions & { readonly roots?: readonly string[] | undefined },
+  ): Promise<Result<CodebaseProgram, CodebaseFault>>;
   readonly openVerifier: OpenVerifier;
   /** Resolves at the first SIGINT, SIGTERM or SIGHUP. */
   untilStopped(): Promise<void>;

@@ -41,6 +41,11 @@ it("one line of config runs this Assay's code-search server, with its home and s
     isFromConfig: true,
   });
   expect(read({ type: 'codebase', command: 'node' })).toBeUndefined();
+  expect(read({ type: 'codebase', roots: ['src', '~/shop'] })?.transport).toMatchObject({
+    args: expect.arrayContaining(['--root', '/data/src', '--root', '/home/ada/shop']) as string[],
+    roots: ['/data/src', '/home/ada/shop'],
+  });
+  expect(read({ type: 'codebase', roots: 'src' })).toBeUndefined();
 });
 
 it('a registered entry also gets the home, and no variable of this process', () => {

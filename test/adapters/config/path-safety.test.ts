@@ -151,6 +151,7 @@ it('world-writable function modules, documents and files that they refer to are 
     const sources = connectAll({
       upstream: { stdio: noServer, http: noServer },
       ...{ log: NO_LOG, mask: (text: string) => text, home: join(folder, 'home'), configEnvironment: here },
+      configPath: config,
       rules: reachRules({ isOnNetwork: false, allowLoopback: false, allowPrivate: false }),
     });
     const events = { changed() {}, drained() {}, said() {}, ended() {}, asked() {}, heard() {} };
