@@ -1,22 +1,53 @@
 import { join } from 'node:path';
 import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
 import { locateConfig } from '../adapters/config/locate-config.ts';
-import type { Confine } from '../adapters/sandbox/confine.ts';
+import type { Confine, ConfineContext } from '../adapters/sandbox/confine.ts';
+import type { DeclaredStore } from '../adapters/sandbox/declared-store.ts';
 import type { SandboxSupport, TwinRights } from '../core/sandbox.ts';
-import type { Command } from '../core/sources/source-kinds.ts';
+import type { ServerSpec } from '../core/server-spec.ts';
+import { type Command, sourceKind } from '../core/sources/source-kinds.ts';
+
+export interface ConfineOptions {
+  /** The value of `--config`. */
+  readonly config: string | undefined;
+  readonly configEnvironment: ConfigEnvironment;
+  /** All servers. What they run and read is protected from servers that may write. */
+  readonly servers?: () => readonly ServerSpec[];
+}
 
 /** Confines servers, and keeps Assay's home and config file from them. Loaded with the first server in a sandbox. */
-export function confineIn(
-  home: string,
-  config: string | undefined,
-  configEnvironment: ConfigEnvironment,
-): Confine {
+export function confineIn(home: string, { config, configEnvironment, servers }: ConfineOptions): Confine {
   const { path } = locateConfig({ flag: config, ...configEnvironment });
   const preload = join(import.meta.dirname, 'confined-server.js');
   return async (...given) => {
     const { confineWith } = await import('../adapters/sandbox/confine.ts');
-    return confineWith([home, path], { preload })(...given);
+    const { foreignFiles } = await import('./foreign-files.ts');
+    const { recall } = await openDeclared(home);
+    const others: ConfineContext['others'] = (command, writable) =>
+      foreignFiles({ command, writable, servers: servers?.() ?? [], configEnvironment });
+    return confineWith([home, path], { preload, recall, others })(...given);
   };
+}
+
+/**
+ * Stores where the paths lead that servers with a sandbox declare, unless that is stored already. To be called before
+ * any of their processes runs.
+ */
+export async function declarePaths(home: string, commands: readonly Command[]): Promise<void> {
+  for (const command of commands.filter(({ sandbox }) => sandbox !== undefined))
+    // A fault is reported when a process is to be confined.
+    await (await openDeclared(home)).recall(command);
+}
+
+/** The commands that start servers. */
+export function commandsOf(servers: readonly Pick<ServerSpec, 'transport'>[]): readonly Command[] {
+  return servers.flatMap(({ transport }) => sourceKind(transport).command(transport) ?? []);
+}
+
+/** What entries of this home declare. */
+export async function openDeclared(home: string): Promise<DeclaredStore> {
+  const { declaredStore, DECLARED_FILE } = await import('../adapters/sandbox/declared-store.ts');
+  return declaredStore(join(home, DECLARED_FILE));
 }
 
 /** The twin of a server. */

@@ -14,6 +14,7 @@ import { Secrets } from '../adapters/telemetry/secrets.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import { ordered, type Diagnosis, type Finding } from '../core/finding.ts';
 import { MIN_NODE_VERSION, OWN_INFO, VERSION } from '../core/version.ts';
+import { checkRoots } from '../core/check-roots.ts';
 import { checkSandbox, checkState } from '../core/check-sandbox.ts';
 import { checkCommands } from '../core/check-commands.ts';
 import { checkConfig } from '../core/check-config.ts';
@@ -36,7 +37,8 @@ import type { Credentials } from '../gateway/ports/credentials.ts';
 import { homeStore, secretFiles, setting } from './environment.ts';
 import type { DiagnosticsOptions } from '../core/command-options.ts';
 import type { Confine } from '../adapters/sandbox/confine.ts';
-import { confineIn, sandboxSupport } from './confine.ts';
+import { confineIn, declarePaths, sandboxSupport } from './confine.ts';
+import { rootFacts } from './root-facts.ts';
 import { connectAll, reachIn } from './sources.ts';
 import { openCredentials } from './keys.ts';
 import { commandFacts, homeFacts } from './machine-facts.ts';
@@ -44,7 +46,7 @@ import { Cleanup } from '../platform/cleanup.ts';
 import { openFilesLimit } from '../platform/machine.ts';
 import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
 import { exposedFiles, unsafePath } from '../platform/path-safety.ts';
-import { sourceKind } from '../core/sources/source-kinds.ts';
+import { type Command, sourceKind } from '../core/sources/source-kinds.ts';
 
 /**
  * Checks everything that a start needs, without changing anything. Servers it starts are stopped before it resolves.
@@ -87,7 +89,8 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
       await inspectStore({ home, databaseUrl: setting(configEnvironment.env, 'ASSAY_DATABASE_URL') }),
     ),
     ...checkOpenFiles(openFilesLimit()),
-    ...(await sandboxFindings(servers, confineIn(home, options.config, configEnvironment))),
+    ...(await sandboxFindings(servers, confineIn(home, { config: options.config, configEnvironment }))),
+    ...checkRoots(await rootFacts({ home, config: options.config, configEnvironment, servers })),
     ...checkState(servers, await keptTools(home, configEnvironment)),
     ...(options.offline || inspected.config === undefined
       ? []
@@ -159,7 +162,8 @@ async function lookAtServers(config: Config, context: DiagnosticsContext): Promi
   const limits = resolved.ok ? resolved.value.settings : defaultSettings();
   const connecting = {
     launcher: PLAIN_LAUNCHER,
-    confine: confineIn(home, config.path, configEnvironment),
+    confine: confineIn(home, { config: config.path, configEnvironment, servers: () => config.servers }),
+    declare: (command: Command) => declarePaths(home, [command]),
     ownInfo: JSON.stringify(OWN_INFO),
     backlogBytes: limits['limits.backlogBytes'],
     credentials,

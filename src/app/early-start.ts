@@ -13,6 +13,7 @@ import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
 import { pause } from '../platform/turns.ts';
 import type { StdioOptions } from '../core/command-options.ts';
 import { sourceKind } from '../core/sources/source-kinds.ts';
+import { commandsOf, declarePaths } from './confine.ts';
 
 /** Work done before the rest of the program was loaded. */
 export interface EarlyStart {
@@ -37,6 +38,7 @@ export async function startEarly(options: StdioOptions): Promise<EarlyStart | un
     configEnvironment,
   );
   const children = new Map<ServerSpec, Child>();
+  if (config.ok) await declarePaths(home, commandsOf(config.value.servers));
   for (const spec of config.ok ? config.value.servers : []) {
     const command = sourceKind(spec.transport).command(spec.transport);
     if (command !== undefined && command.sandbox !== 'strict')

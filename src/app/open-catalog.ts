@@ -26,7 +26,7 @@ import type { View } from '../gateway/catalog/view.ts';
 import type { Log } from '../gateway/ports/log.ts';
 import type { Era } from '../protocol/eras.ts';
 import { openCallLog } from './call-log.ts';
-import { confineIn } from './confine.ts';
+import { commandsOf, confineIn, declarePaths } from './confine.ts';
 import type { EarlyStart } from './early-start.ts';
 import { type Environment, hasHomeStore } from './environment.ts';
 import { callDepsWith, openApprovals, openCredentials, openTaskIds } from './keys.ts';
@@ -213,7 +213,11 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     backlogBytes: settings['limits.backlogBytes'],
     rules,
     launcher: PLAIN_LAUNCHER,
-    confine: confineIn(home, environment.options.config, environment.configEnvironment),
+    confine: confineIn(home, {
+      ...{ config: environment.options.config, configEnvironment: environment.configEnvironment },
+      servers: () => catalog.servers.map(({ spec }) => spec),
+    }),
+    declare: (command) => declarePaths(home, [command]),
     takeStarted: given.early?.take,
   });
   const sources = connectAll({
@@ -221,7 +225,8 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     configPath: locateConfig({ flag: environment.options.config, ...environment.configEnvironment }).path,
   });
   const connect = maskedConnect(sources.connect, telemetry.mask);
-  const catalog = new Catalog(plan, {
+  await declarePaths(home, commandsOf(plan.servers));
+  const catalog: Catalog = new Catalog(plan, {
     connect,
     denials: new TwinDenials({
       ...{ connect, records: records?.records, log, mask: telemetry.mask, nowMs: Date.now },

@@ -6,11 +6,14 @@ import { secretMembers } from '../adapters/telemetry/secret-members.ts';
 import { lintLevelsOf } from '../core/hints/lint-levels.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { fixOf } from '../core/resolve-settings.ts';
-import { ok, type Result } from '../core/result.ts';
+import type { Cause } from '../core/cause.ts';
+import { err, ok, type Result } from '../core/result.ts';
 import { isSettingKey } from '../core/settings.ts';
 import type { EntryFault } from '../core/json-position.ts';
 import type { RestToolSpec } from '../core/sources/custom-tools.ts';
-import type { OpenServices } from '../edges/cli/runtime.ts';
+import type { ServerSpec } from '../core/server-spec.ts';
+import { sourceKind } from '../core/sources/source-kinds.ts';
+import type { OpenServices, RootsReview } from '../edges/cli/runtime.ts';
 import type { AdminDeps } from '../edges/rest/admin-deps.ts';
 import { isLoopback } from '../edges/mcp/guard.ts';
 import { BundleService } from '../gateway/services/bundles/bundle-service.ts';
@@ -23,7 +26,7 @@ import { FunctionModuleService } from '../gateway/services/sources/function-modu
 import { ToolService } from '../gateway/services/tools/tool-service.ts';
 import { Verifications } from '../gateway/services/verification/verifications.ts';
 import type { VerifyServer } from '../gateway/ports/verifier.ts';
-import { confineIn, sandboxSupport } from './confine.ts';
+import { confineIn, openDeclared, sandboxSupport } from './confine.ts';
 import { openInEnvironment } from './environment.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
 import type { AppOptions } from '../core/command-options.ts';
@@ -53,7 +56,8 @@ export function servicesOf({
   const reaches = { reachFaults: reachFaultsBy(rules) };
   const nowMs = (): number => Date.now();
   const levels = lintLevelsOf(settings);
-  const confine = confineIn(environment.home, environment.options.config, environment.configEnvironment);
+  const { home, options, configEnvironment } = environment;
+  const confine = confineIn(home, { config: options.config, configEnvironment });
   const tools = new ToolService({
     ...{ catalog, ...records, policy, labels, identify, levels, mask, nowMs },
     sandboxSupport: (twin) => sandboxSupport(twin && { ...twin, confine }),
@@ -145,10 +149,29 @@ export function openServicesForCommand(given: AppOptions): Promise<Result<OpenSe
       },
       instructions: records.instructions,
       serverSpecs: () => catalog.servers.map(({ spec }) => spec),
+      roots: (spec) => rootsReview(environment.home, spec),
       startAll: () => startAll(opened.value),
       close,
     });
   });
+}
+
+/** What a server with a sandbox declares, compared with when its entry was first read. */
+async function rootsReview(
+  home: string,
+  { transport }: ServerSpec,
+): Promise<Result<RootsReview | undefined, Cause>> {
+  const command = sourceKind(transport).command(transport);
+  if (command?.sandbox === undefined) return ok(undefined);
+  const { compareDeclared } = await import('./root-facts.ts');
+  const change = await compareDeclared(home, command);
+  if (!change.ok) return err({ code: 'SANDBOX_UNSAFE', ...change.error });
+  const { stored, now, paths } = change.value;
+  const accept = async (): Promise<Result<unknown, Cause>> => {
+    const renewed = await (await openDeclared(home)).renew(command, paths);
+    return renewed.ok ? renewed : err({ code: 'SANDBOX_UNSAFE', ...renewed.error });
+  };
+  return ok({ stored, now, accept });
 }
 
 /** Starts all servers and compares their lists with what was accepted. */

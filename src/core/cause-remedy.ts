@@ -35,6 +35,8 @@ const REMEDIES: Readonly<Record<CauseCode, string>> = {
   STDOUT_CLOSED: `${BY_HAND} ${ENVIRONMENT}`,
   STDIN_CLOSED: `${BY_HAND} ${ENVIRONMENT}`,
   SANDBOX_UNAVAILABLE: 'Install what that command names, or set "sandbox": "off" in its config entry.',
+  SANDBOX_UNSAFE:
+    'Move that path out of its roots or give it narrower roots; if you moved a folder yourself, run `assay review --roots SERVER`.',
 
   CONNECTION_REFUSED: 'Start the server, or correct host and port of "url" in its config entry.',
   CONNECTION_TIMEOUT: NETWORK,

@@ -1,6 +1,6 @@
 import type { Cause, CauseCode } from './cause.ts';
 import { reachRemedy } from './reach.ts';
-import { gapText } from './sandbox.ts';
+import { gapText, unsafePathText } from './sandbox.ts';
 import { splitCommandRemedy } from './split-command.ts';
 import { LOCAL_USER } from './subject.ts';
 
@@ -37,6 +37,7 @@ const TEXTS: Texts = {
   STDIN_CLOSED: ({ stderr }) => `closed its stdin without ending${after(stderr)}`,
   SANDBOX_UNAVAILABLE: ({ gap }) =>
     `cannot be started in a sandbox: ${gapText(gap)}; run \`assay sandbox check\``,
+  SANDBOX_UNSAFE: (unsafe) => `cannot be started in a sandbox: ${unsafePathText(unsafe)}`,
 
   CONNECTION_REFUSED: () => 'nothing is listening at its address (ECONNREFUSED)',
   CONNECTION_TIMEOUT: () => 'its host did not respond in time (connect timeout)',

@@ -1,4 +1,4 @@
-import type { SandboxGap } from './sandbox.ts';
+import type { SandboxGap, UnsafePath } from './sandbox.ts';
 import type { Reach, UrlChooser } from './reach.ts';
 
 /**
@@ -20,6 +20,7 @@ export type Cause =
   | (Stderr & { readonly code: 'STDOUT_CLOSED' })
   | (Stderr & { readonly code: 'STDIN_CLOSED' })
   | { readonly code: 'SANDBOX_UNAVAILABLE'; readonly gap: SandboxGap }
+  | ({ readonly code: 'SANDBOX_UNSAFE' } & UnsafePath)
   // The connection to a server.
   | { readonly code: 'CONNECTION_REFUSED' }
   | { readonly code: 'CONNECTION_TIMEOUT' }
@@ -185,6 +186,7 @@ export const RECOVERY: Readonly<Record<CauseCode, CauseRecovery>> = {
   STDOUT_CLOSED: 'time',
   STDIN_CLOSED: 'time',
   SANDBOX_UNAVAILABLE: 'change',
+  SANDBOX_UNSAFE: 'change',
   CONNECTION_REFUSED: 'time',
   CONNECTION_TIMEOUT: 'time',
   CONNECTION_CLOSED: 'time',

@@ -33,6 +33,18 @@ export type SandboxGap = 'linux' | 'architecture' | 'bubblewrap' | 'namespaces' 
 /** Features that a sandbox lacks: recording denials, or limiting the number of processes. */
 export type SandboxLack = 'strace' | 'process_limit';
 
+/** A path that a sandbox cannot protect, or not show safely. */
+export interface UnsafePath {
+  /**
+   * `link`: a link that leads to Assay's files lies directly in a root. `in_root`: the config file does, or would.
+   * `hard_link`: a file of Assay has a second name elsewhere. `moved`: a declared path now leads elsewhere than when the
+   * entry was first read. `unreadable`: where the declared paths led is stored in this file, which cannot be read or
+   * written.
+   */
+  readonly reason: 'link' | 'in_root' | 'hard_link' | 'moved' | 'unreadable';
+  readonly path: string;
+}
+
 /** What a machine can enforce. */
 export type SandboxSupport =
   | { readonly canEnforce: true; readonly lacks: readonly SandboxLack[] }
@@ -171,4 +183,21 @@ const GAPS: Readonly<Record<SandboxGap, { readonly text: string; readonly remedy
     remedy:
       'Allow user namespaces: on Ubuntu "sysctl kernel.apparmor_restrict_unprivileged_userns=0"; in Docker "--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined"; or run as root with CAP_SYS_ADMIN.',
   },
+};
+
+/** Why a sandbox is not safe, as a phrase. */
+export function unsafePathText({ reason, path }: UnsafePath): string {
+  return UNSAFE_TEXTS[reason](JSON.stringify(path));
+}
+
+const UNSAFE_TEXTS: Readonly<Record<UnsafePath['reason'], (path: string) => string>> = {
+  link: (path) =>
+    `the link ${path}, which leads to files of Assay, is directly in one of its roots, so the server could replace it`,
+  in_root: (path) =>
+    `the config file ${path} is directly in one of its roots, so the server could replace it`,
+  hard_link: (path) =>
+    `${path}, which belongs to Assay, has a second name (a hard link), by which the server could change it`,
+  moved: (path) =>
+    `${path} is no longer the folder that it was when the entry was first read; a part of it was replaced by a link`,
+  unreadable: (path) => `${path}, which holds the folders that it may use, cannot be read or written`,
 };

@@ -13,6 +13,8 @@ export type Transport =
       readonly cwd: string;
       /** Whether the entry sets the folder; otherwise it is Assay's own, which can differ from start to start. */
       readonly isCwdGiven?: boolean;
+      /** Absolute path of a file from which some of `env` was read. */
+      readonly envFile?: string;
       /** Which of its processes run in a sandbox. Absent: none. */
       readonly sandbox?: SandboxMode;
       /** Absolute paths that its sandboxed processes may read, besides its folder and the folders in `args`. */

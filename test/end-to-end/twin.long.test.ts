@@ -364,6 +364,37 @@ it.skipIf(!isLinux)(
   },
 );
 
+it.skipIf(!isLinux)(
+  'with "sandbox": "strict", a server does not widen its roots by a link that it made',
+  async () => {
+    const [folder, victim] = [tempDir(), tempDir()];
+    writeFileSync(join(victim, 'note'), 'a secret');
+    const args = [folder, join(folder, 'data')];
+    const assay = await startGateway({ servers: { two: fixture('twofaced', args, { sandbox: 'strict' }) } });
+    await assay.settled();
+    const session = await openSession(assay.url);
+    const call = (tool: string, given: JsonObject): Promise<Json> =>
+      session.ask('tools/call', { name: `two_${tool}`, arguments: given });
+    const pid = (): Promise<string> =>
+      until('the server answers', async () => {
+        const answer = await call('change', {});
+        return at(answer, 'error') === undefined ? textOf(answer) : undefined;
+      });
+    const to = join('..', basename(victim));
+    expect(textOf(await call('change', { do: 'link', path: 'data', to }))).toBe('linked');
+    const before = await pid();
+    await call('change', { do: 'crash' });
+    expect(await pid()).not.toBe('');
+    expect(before).not.toBe('');
+    expect(at(await call('change', { do: 'write', path: join('data', 'loot') }), 'result', 'isError')).toBe(
+      true,
+    );
+    for (const tool of ['change', 'look'])
+      expect(textOf(await call(tool, { do: 'read', path: join('data', 'note') }))).toContain('ENOENT');
+    expect(readdirSync(victim)).toEqual(['note']);
+  },
+);
+
 it('a sandboxed server refuses read-only calls without bubblewrap, and says what to install', async () => {
   const folder = tempDir();
   const servers = {

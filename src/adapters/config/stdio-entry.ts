@@ -38,6 +38,7 @@ export function readStdio(entry: Entry): Transport | undefined {
     env,
     cwd,
     ...(isCwdGiven && { isCwdGiven }),
+    ...envFileOf(entry),
     ...(sandbox !== undefined && sandbox !== 'off' && { sandbox }),
     ...(roots.length > 0 && { roots }),
     ...(network !== 'any' && { network }),
@@ -162,12 +163,19 @@ function readEnv(entry: Entry): Readonly<Record<string, string>> {
 
 const MOST_ENV_FILE_BYTES = 1_048_576;
 
+function envFileOf(entry: Entry): { readonly envFile?: string } {
+  const position = positionAt(entry, 'envFile');
+  const written = position && textAt(entry, position);
+  return written === undefined
+    ? {}
+    : { envFile: resolve(entry.here.configDir, expandHome(written, entry.here.home)) };
+}
+
 /** As in VS Code: lines of NAME=value, over which `env` takes precedence. Read with the config file. */
 function readEnvFile(entry: Entry): Readonly<Record<string, string>> {
   const position = positionAt(entry, 'envFile');
-  const written = position && textAt(entry, position);
-  if (position === undefined || written === undefined) return {};
-  const file = resolve(entry.here.configDir, expandHome(written, entry.here.home));
+  const { envFile: file } = envFileOf(entry);
+  if (position === undefined || file === undefined) return {};
   const text = readTextWithinNow(file, MOST_ENV_FILE_BYTES);
   if (text.ok) return { ...parseEnv(text.value) } as Readonly<Record<string, string>>;
   entry.collector.problem(

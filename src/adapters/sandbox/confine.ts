@@ -1,12 +1,10 @@
-import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, resolve } from 'node:path';
-import process, { execPath } from 'node:process';
+import { execPath } from 'node:process';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { SandboxGap, SandboxRights } from '../../core/sandbox.ts';
+import type { SandboxGap, SandboxRights, UnsafePath } from '../../core/sandbox.ts';
 import type { Command } from '../../core/sources/source-kinds.ts';
 import type { ChildOptions } from '../../platform/child.ts';
-import { findCommand, pathFacts, readStart } from '../../platform/machine.ts';
+import { pathFacts } from '../../platform/machine.ts';
 import {
   CONFIG_FILES,
   type ConfinedFacts,
@@ -15,10 +13,18 @@ import {
   KERNEL_FILES,
   PROGRAM_FOLDERS,
 } from './confined-view.ts';
-import { type Enforcement, probeEnforcement, SEARCHED } from './enforcement.ts';
-import { isInside } from './layout.ts';
+import {
+  currentPaths,
+  type DeclaredPaths,
+  type RecallDeclared,
+  resolveDeclared,
+  searchedBy,
+  shownAt,
+} from './declared-paths.ts';
+import { type Enforcement, probeEnforcement } from './enforcement.ts';
 import { canConfineNode, type NodeFacts, underNodePermission } from './node-permission.ts';
 import { programFiles } from './program-files.ts';
+import { type Protected, protectedPaths } from './protected-paths.ts';
 import { topLevel } from './top-level.ts';
 import { GATE_COMMAND, gated } from './gated.ts';
 import type { NetworkRules } from './network-gate.ts';
@@ -30,29 +36,45 @@ export interface ConfineOptions extends Pick<NetworkRules, 'namedReaches' | 'res
   readonly isWatched?: boolean;
 }
 
-/** Confines a command. The error says what the machine lacks for that. */
-export type Confine = (command: Command, options: ConfineOptions) => Promise<Result<Confined, SandboxGap>>;
+/** Confines a command. The error says what the machine lacks for that, or which path cannot be protected. */
+export type Confine = (
+  command: Command,
+  options: ConfineOptions,
+) => Promise<Result<Confined, SandboxGap | UnsafePath>>;
 
 /** `hidden`: files and folders of Assay that no server may read. */
-export function confineWith(
-  hidden: readonly string[],
-  { probe = probeEnforcement, preload }: Fallback = {},
-): Confine {
+export function confineWith(hidden: readonly string[], given: ConfineContext = {}): Confine {
+  const { probe = probeEnforcement, preload, recall = resolvedNow, others = nothing } = given;
   return async (command, { rights, isWatched = false, ...network }) => {
+    const paths = await currentPaths(command, recall);
+    if (!paths.ok) return paths;
     const enforcement = await probe();
     if (!enforcement.ok) {
-      const onNode = rights === 'write_roots' || isWatched ? undefined : { rights, hidden, preload };
+      const isTwin = rights !== 'write_roots' && !isWatched;
+      const onNode = isTwin ? { rights, hidden, preload, paths: paths.value } : undefined;
       const confined = onNode && (await confinedByNode(command, onNode));
       return confined === undefined ? err(enforcement.error) : ok(confined);
     }
     const isGated = hasGate(rights, command);
-    const options = await confined(command, { rights, hidden, isGated, enforcement: enforcement.value });
+    const writable = rights === 'write_roots' ? paths.value.roots.map(({ from }) => from) : [];
+    const foreign = writable.length === 0 ? [] : await others(command, writable);
+    const kept = await protectedPaths({ own: hidden, others: foreign, writable });
+    if (!kept.ok) return kept;
+    const means = { rights, isGated, enforcement: enforcement.value, paths: paths.value, kept: kept.value };
+    const options = await confined(command, means);
     if (isWatched) return watched(options, command.cwd);
     return ok(isGated ? gated(options, { ...network, allowed: command.network }) : options);
   };
 }
 
-interface Fallback {
+const nothing = (): Promise<readonly string[]> => Promise.resolve([]);
+const resolvedNow: RecallDeclared = async (command) => ok(await resolveDeclared(command));
+
+export interface ConfineContext {
+  /** What entries declare, as it was when they were first read. By default it is resolved at each start. */
+  readonly recall?: RecallDeclared;
+  /** Files and folders that others than this entry run or read, to be protected in the folders that it may change. */
+  readonly others?: (command: Command, writable: readonly string[]) => Promise<readonly string[]>;
   readonly probe?: () => Promise<Result<Enforcement, SandboxGap>>;
   /** Path of the built `confined-server.js`. If absent, nothing replaces a sandbox that cannot start. */
   readonly preload?: string | undefined;
@@ -64,21 +86,22 @@ interface Fallback {
  */
 async function confinedByNode(
   command: Command,
-  { rights, hidden, preload }: Pick<Fallback, 'preload'> & Pick<NodeFacts, 'rights' | 'hidden'>,
+  { rights, hidden, preload, paths }: NodeMeans,
 ): Promise<ChildOptions | undefined> {
   const isAccepted = command.sandboxAccepts?.includes('node_permission') === true;
   if (!isAccepted || preload === undefined || !(await canConfineNode(preload))) return undefined;
-  const path = command.env['PATH'] ?? process.env['PATH'] ?? SEARCHED;
-  const { roots, readable } = await dataOf(command, { home: homedir(), path });
-  const secrets = await withRealPaths(hidden);
+  const shown = [...paths.roots, ...paths.readable].flatMap((one) => [one.path, one.from]);
+  const secrets = (await shownAt(hidden)).map((one) => one.path);
+  const path = searchedBy(command);
   return underNodePermission(command, {
-    rights,
-    reads: [...roots, ...readable],
+    ...{ rights, preload, path },
+    reads: [...new Set(shown)],
     hidden: secrets,
-    preload,
-    path,
   });
 }
+
+type NodeMeans = Pick<NodeFacts, 'rights' | 'hidden'> &
+  Pick<ConfineContext, 'preload'> & { readonly paths: DeclaredPaths };
 
 /** Whether connections go through a gate of Assay. A server that may write has an open network unless it is limited. */
 function hasGate(rights: SandboxRights, { network }: Command): boolean {
@@ -88,29 +111,30 @@ function hasGate(rights: SandboxRights, { network }: Command): boolean {
 interface Means {
   readonly rights: SandboxRights;
   readonly isGated: boolean;
-  readonly hidden: readonly string[];
   readonly enforcement: Enforcement;
+  readonly paths: DeclaredPaths;
+  readonly kept: Protected;
 }
 
 async function confined(
   given: Command,
-  { rights, hidden, isGated, enforcement: { bwrap, filter, limitArgs, ...means } }: Means,
+  { rights, isGated, paths, kept, enforcement: { bwrap, filter, limitArgs, ...means } }: Means,
 ): Promise<ChildOptions> {
   const home = homedir();
-  const path = given.env['PATH'] ?? process.env['PATH'] ?? SEARCHED;
+  const path = searchedBy(given);
   const { folders, links } = await topLevel(PROGRAM_FOLDERS);
-  const data = await dataOf(given, { home, path });
   const gate = isGated ? GATE_COMMAND : [];
   const ofGate = isGated ? await programFiles({ ...GATE_PROGRAM, home, path }) : undefined;
   const facts: ConfinedFacts = {
     ...means,
-    ...data,
-    readable: [...new Set([...data.readable, ...(ofGate?.readable ?? [])])],
+    roots: paths.roots,
+    readable: [...paths.readable, ...(await shownAt(ofGate?.readable ?? []))],
+    readOnly: kept.readOnly,
+    hidden: kept.hidden,
     rights,
     hasNetwork: rights === 'write_roots' && !isGated,
     realHome: home,
     cwd: given.cwd,
-    hidden: await hiddenFacts(hidden),
     systemFolders: folders,
     systemLinks: links,
     configFiles: await existing(CONFIG_FILES),
@@ -145,65 +169,6 @@ function withLimits(rights: SandboxRights): readonly string[] {
   const processes = `ulimit -p ${MAX_PROCESSES} 2>/dev/null || ulimit -u ${MAX_PROCESSES} 2>/dev/null`;
   const script = `ulimit -c 0; ${rights === 'write_roots' ? '' : ofTwin}${processes}; exec "$@"`;
   return ['/bin/sh', '-c', script, 'sh'];
-}
-
-/** The data folders that a command line declares, and the files of its program and interpreter. */
-async function dataOf(
-  { command, args, cwd, isCwdGiven = false, roots = [] }: Command,
-  { home, path }: { readonly home: string; readonly path: string },
-): Promise<Pick<ConfinedFacts, 'roots' | 'readable'>> {
-  const program = await programFiles({ command, args, cwd, home, path });
-  const interpreter = await interpreterOf(command, { cwd, path });
-  const own =
-    interpreter === undefined
-      ? []
-      : (await programFiles({ command: interpreter, args: [], cwd, home, path })).readable;
-  const isNarrow = cwd !== '/' && !isInside(home, cwd);
-  const declared = [...program.folders, ...roots, ...(isCwdGiven ? [cwd] : [])];
-  const readable = [...program.readable, ...own, ...(isCwdGiven || !isNarrow ? [] : [cwd])];
-  return {
-    roots: await withRealPaths(declared.filter((one) => one !== '/')),
-    readable: (await withRealPaths(readable)).filter((one) => !isInside(home, one)),
-  };
-}
-
-const SHEBANG = /^#!\s*(?:\S*\/env\s+(?:-S\s+)?)?(\S+)/;
-
-/** The program that runs a script, such as `node` for the commands in `node_modules/.bin`. */
-async function interpreterOf(
-  command: string,
-  where: { readonly cwd: string; readonly path: string },
-): Promise<string | undefined> {
-  const found = await findCommand(command, where);
-  if (found.kind !== 'found') return undefined;
-  return SHEBANG.exec(await readStart(found.path, 256))?.[1];
-}
-
-/** The paths that exist, each with its real path. */
-async function withRealPaths(paths: readonly string[]): Promise<readonly string[]> {
-  const real = await Promise.all(
-    paths.map(async (path) => {
-      const to = await realpath(path).catch(() => undefined);
-      return to === undefined ? [] : [await mountable(resolve(path)), to];
-    }),
-  );
-  return [...new Set(real.flat())];
-}
-
-/** The path with all links but a final one resolved: nothing can be mounted below a link. */
-async function mountable(path: string): Promise<string> {
-  const above = await realpath(dirname(path)).catch(() => dirname(path));
-  return resolve(above, path.slice(dirname(path).length).replace(/^\/+/, ''));
-}
-
-async function hiddenFacts(paths: readonly string[]): Promise<ConfinedFacts['hidden']> {
-  const facts = await Promise.all(
-    (await withRealPaths(paths)).map(async (path) => {
-      const found = await pathFacts(path);
-      return found === undefined ? [] : [{ path, isFolder: found.is === 'folder' }];
-    }),
-  );
-  return facts.flat();
 }
 
 async function existing(paths: readonly string[]): Promise<readonly string[]> {

@@ -2,6 +2,14 @@ import { posix } from 'node:path';
 import type { SandboxRights } from '../../core/sandbox.ts';
 import { isInside } from './layout.ts';
 
+/** A file or folder that a confined process sees. */
+export interface Shown {
+  /** Where it sees it. */
+  readonly path: string;
+  /** The real path of what it sees there. */
+  readonly from: string;
+}
+
 /** What a confined process sees. All paths are absolute and exist. */
 export interface ConfinedFacts {
   readonly rights: SandboxRights;
@@ -10,9 +18,11 @@ export interface ConfinedFacts {
   readonly realHome: string;
   readonly cwd: string;
   /** Data folders: read-only, or writable with `write_roots`. */
-  readonly roots: readonly string[];
+  readonly roots: readonly Shown[];
   /** Files of the program. Always read-only. */
-  readonly readable: readonly string[];
+  readonly readable: readonly Shown[];
+  /** Parts of writable roots that others run or read, by real path. */
+  readonly readOnly: readonly string[];
   /** Files and folders of Assay that no server may read, wherever they are. */
   readonly hidden: readonly { readonly path: string; readonly isFolder: boolean }[];
   /** Top-level folders with programs, and links such as `/lib` with their targets. */
@@ -57,6 +67,7 @@ const TEMPORARY_FOLDERS: readonly string[] = ['/tmp', '/var/tmp'];
 
 interface Mount {
   readonly path: string;
+  readonly kind: 'empty' | 'shown' | 'writable' | 'hidden';
   readonly args: readonly string[];
 }
 
@@ -90,21 +101,57 @@ export function confinementArgs(facts: ConfinedFacts): readonly string[] {
 
 /** Outer folders before those inside them. Of two at one path, the later covers the earlier. */
 function mountsOf(facts: ConfinedFacts): readonly Mount[] {
-  const { rights, realHome, roots, readable, hidden, systemFolders, configFiles } = facts;
-  const empty = (path: string): Mount => ({ path, args: emptyFolder(path, facts) });
-  const shown = (path: string): Mount => ({ path, args: ['--ro-bind', path, path] });
-  const bind = rights === 'write_roots' ? '--bind' : '--ro-bind';
-  const open = [
-    ...[...systemFolders, ...configFiles].map(shown),
+  const { rights, realHome, roots, readable, readOnly, hidden, systemFolders, configFiles } = facts;
+  const empty = (path: string): Mount => ({ path, kind: 'empty', args: emptyFolder(path, facts) });
+  const shown = ({ path, from }: Shown): Mount => ({ path, kind: 'shown', args: ['--ro-bind', from, path] });
+  const same = (path: string): Mount => shown({ path, from: path });
+  const open = outerFirst([
+    ...[...systemFolders, ...configFiles].map(same),
     ...[...TEMPORARY_FOLDERS, confinedHome(realHome)].map(empty),
     ...readable.map(shown),
-    ...roots.map((path): Mount => ({ path, args: [bind, path, path] })),
-  ].toSorted((a, b) => depth(a.path) - depth(b.path));
-  const covered = hidden.filter(({ path }) => {
-    const innermost = open.findLast((mount) => isInside(path, mount.path));
-    return innermost !== undefined && !innermost.args.includes('--tmpfs');
+    ...roots.map((one) => (rights === 'write_roots' ? writable(one) : shown(one))),
+    ...readOnly.map(same),
+  ]).filter((mount, _, all) => !isLinkShownIn(mount, all));
+  const covers = hidden.flatMap(({ path, isFolder }) => {
+    const innermost = innermostAt(path, open);
+    return innermost === undefined || innermost.kind === 'empty' ? [] : [coverOf(path, isFolder)];
   });
-  return [...open, ...covered.map(({ path, isFolder }) => coverOf(path, isFolder))];
+  return [...outerFirst([...open, ...pinsOf([...open, ...covers])]), ...covers];
+}
+
+function writable({ path, from }: Shown): Mount {
+  return { path, kind: 'writable', args: ['--bind', from, path] };
+}
+
+/**
+ * Whoever may rename a folder decides what a path through it means, whatever is mounted below. A mount point cannot be
+ * renamed or removed, so each folder between a writable one and a mount inside it becomes one.
+ */
+function pinsOf(mounts: readonly Mount[]): readonly Mount[] {
+  const byDepth = outerFirst(mounts);
+  const taken = new Set(mounts.map(({ path }) => path));
+  const pins = new Map<string, Mount>();
+  for (const { path } of mounts)
+    for (let at = posix.dirname(path); at !== '/'; at = posix.dirname(at))
+      if (!taken.has(at) && innermostAt(at, byDepth)?.kind === 'writable')
+        pins.set(at, writable({ path: at, from: at }));
+  return [...pins.values()];
+}
+
+/** Whether a mount stands for a link that is visible in the folder around it, and so is not needed. */
+function isLinkShownIn({ path, kind, args: [, from] }: Mount, mounts: readonly Mount[]): boolean {
+  if (kind === 'empty' || from === path) return false;
+  const around = innermostAt(posix.dirname(path), mounts);
+  return around !== undefined && around.kind !== 'empty';
+}
+
+/** The mount at or around a path. `mounts`: outer ones first. */
+function innermostAt(path: string, mounts: readonly Mount[]): Mount | undefined {
+  return mounts.findLast((mount) => isInside(path, mount.path));
+}
+
+function outerFirst(mounts: readonly Mount[]): readonly Mount[] {
+  return mounts.toSorted((a, b) => depth(a.path) - depth(b.path));
 }
 
 function emptyFolder(path: string, { canLimitSize }: ConfinedFacts): readonly string[] {
@@ -114,7 +161,7 @@ function emptyFolder(path: string, { canLimitSize }: ConfinedFacts): readonly st
 /** Makes a folder empty and a file unreadable. */
 function coverOf(path: string, isFolder: boolean): Mount {
   const args = isFolder ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path];
-  return { path, args };
+  return { path, kind: 'hidden', args };
 }
 
 function depth(path: string): number {

@@ -100,6 +100,7 @@ async function works({ bwrap, filter, limitArgs, ...means }: Enforcement): Promi
     cwd: '/',
     roots: [],
     readable: [],
+    readOnly: [],
     hidden: [],
     systemFolders: folders,
     systemLinks: links,

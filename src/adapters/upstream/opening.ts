@@ -1,7 +1,7 @@
 import type { Cause } from '../../core/cause.ts';
 import { chooserOf, type Reach, type ReachRules } from '../../core/reach.ts';
 import type { Result } from '../../core/result.ts';
-import type { SandboxGap, SandboxRights } from '../../core/sandbox.ts';
+import type { SandboxGap, SandboxRights, UnsafePath } from '../../core/sandbox.ts';
 import type { ObservedDenial } from '../../core/sandbox-denial.ts';
 import type { Command } from '../../core/sources/source-kinds.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
@@ -25,7 +25,10 @@ export interface UpstreamDeps {
   /** Resolves host names; defaults to the system resolver. */
   readonly resolve?: ResolveName | undefined;
   readonly launcher: Launcher;
-  /** Returns how to start a command in a sandbox. The error says what the machine lacks for that. */
+  /**
+   * Returns how to start a command in a sandbox. The error says what the machine lacks for that, or which path cannot be
+   * protected.
+   */
   readonly confine: (
     command: Command,
     options: {
@@ -34,7 +37,9 @@ export interface UpstreamDeps {
       readonly namedReaches: ReadonlySet<Reach>;
       readonly resolve?: ResolveName | undefined;
     },
-  ) => Promise<Result<ConfinedOptions, SandboxGap>>;
+  ) => Promise<Result<ConfinedOptions, SandboxGap | UnsafePath>>;
+  /** Resolves and stores the paths that an entry with a sandbox declares, unless they are stored already. */
+  readonly declare?: ((command: Command) => Promise<unknown>) | undefined;
   /** Returns a process already started for a server, at most once each. */
   readonly takeStarted?: ((spec: ServerSpec) => Child | undefined) | undefined;
   /** Servers, by name, that are no longer probed because they never lived long enough to answer. */

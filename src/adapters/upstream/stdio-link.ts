@@ -1,6 +1,7 @@
 import { type Cause, withStderr } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import type { SandboxGap, UnsafePath } from '../../core/sandbox.ts';
 import type { ObservedDenial } from '../../core/sandbox-denial.ts';
 import type { Transport } from '../../core/server-spec.ts';
 import type {
@@ -136,11 +137,13 @@ async function start(
 ): Promise<Result<Started, Cause>> {
   const { spec, deps, rights: ofTwin, onDenials, signal } = opening;
   const rights = ofTwin ?? (transport.sandbox === 'strict' ? 'write_roots' : undefined);
+  // Before any of its processes runs: otherwise it could decide by links what its sandboxed processes may use.
+  if (transport.sandbox !== undefined) await deps.declare?.(transport);
   if (rights === undefined) return ok({ child: deps.takeStarted?.(spec) ?? deps.launcher.launch(transport) });
   const { reaches: namedReaches, resolve } = httpReachOf(opening);
   const isWatched = onDenials !== undefined;
   const confined = await deps.confine(transport, { rights, isWatched, namedReaches, resolve });
-  if (!confined.ok) return err({ code: 'SANDBOX_UNAVAILABLE', gap: confined.error });
+  if (!confined.ok) return err(sandboxCause(confined.error));
   if (signal.aborted) return err({ code: 'LINK_CLOSED' });
   const { denials, refused, onEnd, ...options } = confined.value;
   const child = deps.launcher.launch(options);
@@ -149,6 +152,12 @@ async function start(
     if (denials !== undefined) onDenials?.(await denials());
   });
   return ok({ child, refused });
+}
+
+function sandboxCause(error: SandboxGap | UnsafePath): Cause {
+  return typeof error === 'string'
+    ? { code: 'SANDBOX_UNAVAILABLE', gap: error }
+    : { code: 'SANDBOX_UNSAFE', ...error };
 }
 
 function connectStdout(

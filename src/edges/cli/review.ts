@@ -14,12 +14,15 @@ import {
   type AcceptOptions,
   type InstructionsItem,
 } from './review-instructions.ts';
+import { reviewRoots } from './review-roots.ts';
 import type { Runtime } from './runtime.ts';
 import { withOpened } from './with-opened.ts';
 
 export interface ReviewOptions extends AcceptOptions {
   /** The server whose instructions are reviewed. */
   readonly instructions?: string;
+  /** The server whose roots are reviewed. */
+  readonly roots?: string;
 }
 
 /** An item to review. */
@@ -43,15 +46,18 @@ type Change = NonNullable<ToolView['drift']>['changes'][number];
 /** `assay review [TOOL]`: lists items to review, or shows how one tool or a server's instructions changed. */
 export function review(runtime: Runtime, name: string | undefined, options: ReviewOptions): Promise<number> {
   return withOpened(runtime.openServices(options), async (services): Promise<Result<unknown, Refusal>> => {
-    if (options.instructions !== undefined) {
-      if (name === undefined) return reviewInstructions(services, options.instructions, options);
-      const reason = '--instructions: name a tool or a server, not both';
+    const { instructions, roots } = options;
+    if ([name, instructions, roots].filter((one) => one !== undefined).length > 1) {
+      const reason = 'name a tool, or a server with --instructions or --roots, not several of them';
       return err({ code: 'ARGUMENTS_INVALID', reason });
     }
+    if (instructions !== undefined) return reviewInstructions(services, instructions, options);
+    if (roots !== undefined) return reviewRoots(services, roots, options);
     if (name === undefined && options.accept === true)
       return err({
         code: 'ARGUMENTS_INVALID',
-        reason: '--accept: name the tool whose definition you accept, or use --instructions with the server',
+        reason:
+          '--accept: name the tool whose definition you accept, or use --instructions or --roots with the server',
       });
     const tools = await allTools(services);
     if (name === undefined) {

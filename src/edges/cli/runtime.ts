@@ -4,6 +4,7 @@ import type {
   ServeOptions,
   StdioOptions,
 } from '../../core/command-options.ts';
+import type { Cause } from '../../core/cause.ts';
 import type { JsonObject } from '../../core/json-object.ts';
 import type { Refusal, RefusalCode } from '../../core/refusal.ts';
 import type { Diagnosis } from '../../core/finding.ts';
@@ -190,9 +191,20 @@ export interface OpenServices {
   /** The accepted and changed instructions of these servers. */
   readonly instructions: Pick<InstructionsReview, 'viewOf' | 'accept'>;
   readonly serverSpecs: () => readonly ServerSpec[];
+  /** The roots that a server declares. Undefined if it has no sandbox. */
+  readonly roots: (spec: ServerSpec) => Promise<Result<RootsReview | undefined, Cause>>;
   /** Starts all servers, waits for them, and compares their tools and instructions with the accepted ones. */
   readonly startAll: () => Promise<void>;
   readonly close: () => Promise<void>;
+}
+
+/** Real paths of the roots of a server. */
+export interface RootsReview {
+  /** As they were when its entry was first read. */
+  readonly stored: readonly string[];
+  readonly now: readonly string[];
+  /** Stores those of now. */
+  readonly accept: () => Promise<Result<unknown, Cause>>;
 }
 
 /** A client whose config file is known. */

@@ -39,9 +39,10 @@ export function toolCommands(runtime: Runtime, done: Done): readonly Command[] {
 function reviewCommand(runtime: Runtime, done: Done): Command {
   return new Command('review')
     .argument('[tool]', 'public or namespaced name of the tool (default: list pending reviews)')
-    .description('show and accept changes in tool definitions and server instructions')
+    .description('show and accept changes in tool definitions, server instructions and roots')
     .option('--instructions <server>', 'review the instructions of this server instead of a tool')
-    .option('--accept', 'accept the current definition or instructions')
+    .option('--roots <server>', 'review where the roots of this server lead')
+    .option('--accept', 'accept the current definition, instructions or roots')
     .option('--json', 'print JSON')
     .action(async (tool: string | undefined, options: ReviewOptions) => {
       const { review } = await import('./review.ts');

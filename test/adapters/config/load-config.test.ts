@@ -312,7 +312,7 @@ describe('an env file', () => {
     await writeFile(join(folder, 'my.env'), '# mine\nA=from file\nexport B="two words"\nC=${A}\n');
     await checkTransport(
       { command: 'npx', envFile: './my.env', env: { A: 'own' } },
-      stdio({ env: { A: 'own', B: 'two words', C: '${A}' } }),
+      stdio({ env: { A: 'own', B: 'two words', C: '${A}' }, envFile: join(folder, 'my.env') }),
     );
   });
 

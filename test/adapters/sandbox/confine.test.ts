@@ -12,7 +12,7 @@ import { tempDir } from '../../support/paths.ts';
 async function printed(code: string, { rights, cwd, roots = [] }: Confinement): Promise<string> {
   const command = { command: '/usr/bin/python3', args: ['-c', code], env: {}, cwd, roots };
   const confined = await confineWith([])(command, { rights, namedReaches: new Set() });
-  if (!confined.ok) throw new Error(confined.error);
+  if (!confined.ok) throw new Error(JSON.stringify(confined.error));
   const child = new Child(confined.value);
   let output = '';
   child.onOutput((chunk) => (output += chunk.toString()));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tempDir } from '../../support/paths.ts';
-import { ESCAPES } from './escapes.ts';
+import { ESCAPES, STRICT_ESCAPES, STRICT_WORK } from './escapes.ts';
 import { NODE_ESCAPES } from './node-escapes.ts';
 
 const isLinux = process.platform === 'linux';
@@ -16,6 +16,8 @@ const ORDINARY = 65_534;
 interface Tried {
   readonly uid: number;
   readonly results: Readonly<Record<string, string>>;
+  /** Of a server that may change its root. */
+  readonly strict: Readonly<Record<string, string>>;
   readonly bomb?: string;
   /** The content of the root afterwards. */
   readonly left?: readonly string[];
@@ -60,6 +62,17 @@ describe.skipIf(!isLinux).each(USERS)("an escape from a twin's sandbox, as user 
     expect(stoppedBy).toContain(outcome.results[name]);
   });
 
+  it.each(Object.entries(STRICT_ESCAPES))(
+    'does not reach %s if the server may change the root around it',
+    (name, { stoppedBy }) => {
+      expect(stoppedBy).toContain(outcome.strict[name]);
+    },
+  );
+
+  it.each(Object.keys(STRICT_WORK))('is no reason why a server could not %s in its root', (name) => {
+    expect(outcome.strict[name]).toBe('got out');
+  });
+
   it('cannot start many processes', () => {
     expect(outcome.bomb).toBe('EAGAIN');
   });
@@ -84,6 +97,15 @@ describe.skipIf(!isLinux)('without one rule of the sandbox,', () => {
     expect(await gotOut(rule)).toEqual(expect.arrayContaining(expected));
   });
 });
+
+it.skipIf(!isLinux)(
+  'without mount points between a root and a protected path, a server replaces it',
+  async () => {
+    const { strict } = await tried({ without: 'pins' });
+    expect(strict['the name of the folder above']).toBe('got out');
+    expect(strict['the name of the folder above the home']).toBe('got out');
+  },
+);
 
 const ON_NODE = 'node-escapes.ts';
 

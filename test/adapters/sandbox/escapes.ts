@@ -131,9 +131,87 @@ if call(libc.syscall, ${CLONE}, ${NEW_USER | 17}, 0, 0, 0, 0) == 0: os._exit(0)`
   'typing at the terminal': { code: "fcntl.ioctl(0, 0x5412, b'x')", stoppedBy: ['EPERM'] },
 };
 
+/** A folder that a server may change. It contains what must stay out of its reach. */
+export interface StrictTargets {
+  /**
+   * The root. It contains `conf/deep/mcp.json`, the config file; `state/home`, Assay's home; `programs/server`, a program
+   * of another entry; `docs/openapi.json`, a document of another entry; and `note`.
+   */
+  readonly root: string;
+}
+
+const PINNED: readonly string[] = ['EBUSY'];
+const CONFIG = "root + '/conf/deep/mcp.json'";
+
+export const STRICT_ESCAPES: Readonly<Record<string, Escape>> = {
+  'the config file': { code: `open(${CONFIG}, 'w')`, stoppedBy: ['EACCES'] },
+  'the name of the config file': { code: `os.unlink(${CONFIG})`, stoppedBy: ['EBUSY', 'EROFS'] },
+  'the place of the config file': {
+    code: `open(root + '/draft', 'w'); os.rename(root + '/draft', ${CONFIG})`,
+    stoppedBy: ['EXDEV', 'EBUSY', 'EROFS'],
+  },
+  'the folder of the config file': { code: "open(root + '/conf/deep/new', 'w')", stoppedBy: READ_ONLY },
+  'the name of its folder': {
+    code: "os.rename(root + '/conf/deep', root + '/conf/away1')",
+    stoppedBy: PINNED,
+  },
+  'the name of the folder above': { code: "os.rename(root + '/conf', root + '/away2')", stoppedBy: PINNED },
+  'the folder above, by its removal': { code: "os.rmdir(root + '/conf')", stoppedBy: PINNED },
+  'the folder above, by an exchange': {
+    code: `
+os.mkdir(root + '/other')
+call(libc.renameat2, -100, (root + '/conf').encode(), -100, (root + '/other').encode(), 2)`,
+    stoppedBy: PINNED,
+  },
+  'the folder above, by /proc/self/cwd': {
+    code: "os.chdir(root); os.rename('/proc/self/cwd/conf', '/proc/self/cwd/away3')",
+    stoppedBy: PINNED,
+  },
+  'a second name of the config file': { code: `os.link(${CONFIG}, root + '/second')`, stoppedBy: ['EXDEV'] },
+  'the home of Assay': { code: "open(root + '/state/home/token')", stoppedBy: ['ENOENT'] },
+  'a new file in the home': { code: "open(root + '/state/home/new', 'w')", stoppedBy: READ_ONLY },
+  'the name of the home': {
+    code: "os.rename(root + '/state/home', root + '/state/away4')",
+    stoppedBy: PINNED,
+  },
+  'the name of the folder above the home': {
+    code: "os.rename(root + '/state', root + '/away5')",
+    stoppedBy: PINNED,
+  },
+  'a program of another entry': {
+    code: "open(root + '/programs/server/index.mjs', 'a')",
+    stoppedBy: READ_ONLY,
+  },
+  'a module beside the program': { code: "open(root + '/programs/server/new', 'w')", stoppedBy: READ_ONLY },
+  'the name of the folder above the program': {
+    code: "os.rename(root + '/programs', root + '/away6')",
+    stoppedBy: PINNED,
+  },
+  'a document of another entry': { code: "open(root + '/docs/openapi.json', 'a')", stoppedBy: READ_ONLY },
+  'the place of the document': {
+    code: "open(root + '/draft', 'w'); os.rename(root + '/draft', root + '/docs/openapi.json')",
+    stoppedBy: ['EXDEV', 'EBUSY'],
+  },
+  'the name of the folder of the document': {
+    code: "os.rename(root + '/docs', root + '/away7')",
+    stoppedBy: PINNED,
+  },
+};
+
+/** What a server with a writable root must be able to do. */
+export const STRICT_WORK: Readonly<Record<string, string>> = {
+  'write a file': "open(root + '/note', 'w')",
+  'create and rename a folder': "os.mkdir(root + '/new'); os.rename(root + '/new', root + '/renamed')",
+  'create a file beside a protected folder': "open(root + '/conf/new', 'w')",
+  'replace a file': "open(root + '/draft', 'w'); os.rename(root + '/draft', root + '/note')",
+};
+
 /** One process that tries all of them and prints how each ended. */
-export function escapeProgram(targets: EscapeTargets): string {
-  const attempts = Object.entries(ESCAPES).map(([name, { code }]) => [name, code.trim()]);
+export function escapeProgram(
+  targets: EscapeTargets | StrictTargets,
+  escapes: Readonly<Record<string, Pick<Escape, 'code'>>> = ESCAPES,
+): string {
+  const attempts = Object.entries(escapes).map(([name, { code }]) => [name, code.trim()]);
   return `
 import ctypes, errno, fcntl, json, os, socket, stat, sys, time
 libc = ctypes.CDLL(None, use_errno=True)

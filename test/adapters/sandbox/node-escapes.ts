@@ -160,7 +160,7 @@ async function run(folder: string): Promise<string> {
   const accepting = { ...command, isCwdGiven: true, sandboxAccepts: ['node_permission'] } as const;
   const confine = confineWith([], { probe: () => Promise.resolve(err('bubblewrap')), preload });
   const confined = await confine(accepting, { rights: 'read', namedReaches: new Set() });
-  if (!confined.ok) throw new Error(confined.error);
+  if (!confined.ok) throw new Error(JSON.stringify(confined.error));
   const without = process.argv[2]?.split(',') ?? [];
   const args = confined.value.args.filter((arg) => !without.some((option) => arg.startsWith(option)));
   const child = new Child({ ...confined.value, args });

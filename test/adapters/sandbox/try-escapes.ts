@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { confineWith } from '../../../src/adapters/sandbox/confine.ts';
 import { Child, type ChildOptions } from '../../../src/platform/child.ts';
-import { escapeProgram, FORK_BOMB } from './escapes.ts';
+import type { SandboxRights } from '../../../src/core/sandbox.ts';
+import { escapeProgram, FORK_BOMB, STRICT_ESCAPES, STRICT_WORK } from './escapes.ts';
 
 const WEAKER: Readonly<Record<string, (options: ChildOptions) => ChildOptions>> = {
   filter: (options) => ({
@@ -20,11 +21,21 @@ const WEAKER: Readonly<Record<string, (options: ChildOptions) => ChildOptions>> 
     args: args.map((arg, n) => (arg === '--ro-bind' && args[n + 1] === root ? '--bind' : arg)),
   }),
   'process limit': (options) => WITHOUT_LIMIT(options),
+  pins: ({ args, ...options }) => ({
+    ...options,
+    args: args.filter((_, n) => ![0, 1, 2].some((back) => isPin(args, n - back))),
+  }),
   hidden: ({ args, ...options }) => {
     const at = args.indexOf(join(root, 'home'));
     return { ...options, args: args.toSpliced(at - 1, 4) };
   },
 };
+
+/** Whether a mount of a folder on itself begins there, which only makes it a mount point. */
+function isPin(args: readonly string[], at: number): boolean {
+  const [option, from, to] = args.slice(at, at + 3);
+  return option === '--bind' && from === to && from !== strict;
+}
 
 /** Without the outer bubblewrap that limits the processes of root. */
 const WITHOUT_LIMIT = (options: ChildOptions): ChildOptions => ({
@@ -50,13 +61,29 @@ const { port } = endpoint.address() as AddressInfo;
 const sockets = [join(root, 'socket'), `\0assay-escape-${port}`].map((path) => createServer().listen(path));
 await Promise.all(sockets.map((socket) => once(socket, 'listening')));
 
-async function run(code: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
-  const command = { command: '/usr/bin/python3', args: ['-c', code], env, cwd: root, isCwdGiven: true };
-  const confined = await confineWith([join(root, 'home'), join(root, 'mcp.json')])(command, {
-    rights: 'read',
-    namedReaches: new Set(),
-  });
-  if (!confined.ok) throw new Error(confined.error);
+const strict = join(folder, 'strict');
+for (const [path, name] of [
+  ['conf/deep', 'mcp.json'],
+  ['state/home', 'token'],
+  ['programs/server', 'index.mjs'],
+  ['docs', 'openapi.json'],
+  ['', 'note'],
+] as const) {
+  mkdirSync(join(strict, path), { recursive: true });
+  writeFileSync(join(strict, path, name), 'x');
+}
+
+async function run(code: string, rights: SandboxRights = 'read'): Promise<string> {
+  const isStrict = rights === 'write_roots';
+  const cwd = isStrict ? strict : root;
+  const command = { command: '/usr/bin/python3', args: ['-c', code], env: {}, cwd, isCwdGiven: true };
+  const own = isStrict
+    ? [join(strict, 'state/home'), join(strict, 'conf/deep/mcp.json')]
+    : [join(root, 'home'), join(root, 'mcp.json')];
+  const foreign = ['programs/server', 'docs/openapi.json', 'absent'].map((path) => join(strict, path));
+  const others = (): Promise<readonly string[]> => Promise.resolve(foreign);
+  const confined = await confineWith(own, { others })(command, { rights, namedReaches: new Set() });
+  if (!confined.ok) throw new Error(JSON.stringify(confined.error));
   const child = new Child((WEAKER[process.argv[2] ?? ''] ?? ((options) => options))(confined.value));
   let [output, errors] = ['', ''];
   child.onOutput((chunk) => (output += chunk.toString()));
@@ -69,9 +96,15 @@ async function run(code: string, env: Readonly<Record<string, string>> = {}): Pr
 
 try {
   const targets = { root, secret: join(outside, 'secret'), pid: process.pid, port };
-  const results: unknown = JSON.parse(await run(escapeProgram(targets)));
-  const bomb = [undefined, 'process limit'].includes(process.argv[2]) ? await run(FORK_BOMB) : undefined;
-  console.log(JSON.stringify({ uid: process.getuid?.(), results, bomb }));
+  const [, , without] = process.argv;
+  const results: unknown = without === 'pins' ? {} : JSON.parse(await run(escapeProgram(targets)));
+  const bomb = [undefined, 'process limit'].includes(without) ? await run(FORK_BOMB) : undefined;
+  const withCode = Object.entries(STRICT_WORK).map(([name, code]) => [name, { code }] as const);
+  const attempts = { ...STRICT_ESCAPES, ...Object.fromEntries(withCode) };
+  const strictly: unknown = [undefined, 'pins'].includes(without)
+    ? JSON.parse(await run(escapeProgram({ root: strict }, attempts), 'write_roots'))
+    : {};
+  console.log(JSON.stringify({ uid: process.getuid?.(), results, strict: strictly, bomb }));
 } finally {
   for (const server of [endpoint, ...sockets]) server.close();
   rmSync(folder, { recursive: true, force: true });

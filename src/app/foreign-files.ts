@@ -1,0 +1,67 @@
+import { delimiter, dirname, isAbsolute } from 'node:path';
+import { homedir } from 'node:os';
+import process, { argv, execPath } from 'node:process';
+import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
+import { projectFileOf, userFilesOf } from '../adapters/config/client-configs/locate-client.ts';
+import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
+import { searchedBy } from '../adapters/sandbox/declared-paths.ts';
+import { programFiles } from '../adapters/sandbox/program-files.ts';
+import type { ServerSpec, Transport } from '../core/server-spec.ts';
+import { type Command, sourceKind } from '../core/sources/source-kinds.ts';
+
+export interface ForeignFilesOptions {
+  /** The server that may write. */
+  readonly command: Command;
+  /** The folders that it may change. */
+  readonly writable: readonly string[];
+  /** All servers. */
+  readonly servers: readonly ServerSpec[];
+  readonly configEnvironment: ConfigEnvironment;
+}
+
+/**
+ * Files and folders that others than one server run or read without a sandbox, wherever they are: programs, modules and
+ * documents of other entries, Assay itself, the folders of PATH, and the config files of MCP clients, which start programs,
+ * too.
+ */
+export async function foreignFiles(options: ForeignFilesOptions): Promise<readonly string[]> {
+  const { command, writable, servers, configEnvironment } = options;
+  // Another entry may run the same program, without a sandbox.
+  const own = servers.findIndex(({ transport }) => isSame(sourceKind(transport).command(transport), command));
+  const others = servers.filter((_, index) => index !== own);
+  const { env, home } = configEnvironment;
+  const machine = { platform: process.platform, env, home };
+  const ofEntries = await Promise.all(others.map(({ transport }) => entryFiles(transport)));
+  const ofClients = CLIENTS.flatMap((client) => [
+    ...userFilesOf(client, machine),
+    ...writable.flatMap((folder) => projectFileOf(client, folder, machine.platform) ?? []),
+  ]);
+  const ofAssay = await programFiles({
+    ...{ command: execPath, args: argv.slice(1, 2), cwd: '/' },
+    ...{ home: homedir(), path: '' },
+  });
+  const ofPath = (env['PATH'] ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
+  return [
+    ...new Set([
+      ...[...ofEntries.flat(), ...ofAssay.readable, import.meta.dirname],
+      ...[...ofClients.map(({ path }) => path), ...ofPath],
+    ]),
+  ];
+}
+
+function isSame(one: Command | undefined, other: Command): boolean {
+  return one !== undefined && JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** The files that a source runs or reads. */
+export async function entryFiles(transport: Transport): Promise<readonly string[]> {
+  const command = sourceKind(transport).command(transport);
+  const modules = sourceKind(transport)
+    .custom(transport)
+    .modules.flatMap(({ path }) => [path, dirname(path)]);
+  const documents =
+    transport.kind === 'openapi' && isAbsolute(transport.document) ? [transport.document] : [];
+  if (command === undefined) return [...modules, ...documents];
+  const { readable } = await programFiles({ ...command, home: homedir(), path: searchedBy(command) });
+  return [...readable, ...(command.envFile === undefined ? [] : [command.envFile])];
+}

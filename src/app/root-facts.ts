@@ -1,0 +1,97 @@
+import { homedir } from 'node:os';
+import { locateConfig } from '../adapters/config/locate-config.ts';
+import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
+import { type DeclaredPaths, resolveDeclared } from '../adapters/sandbox/declared-paths.ts';
+import { isInside } from '../adapters/sandbox/layout.ts';
+import { protectedPaths } from '../adapters/sandbox/protected-paths.ts';
+import { walkPath } from '../adapters/sandbox/walk-path.ts';
+import type { RootFacts } from '../core/check-roots.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import type { UnsafePath } from '../core/sandbox.ts';
+import type { ServerSpec } from '../core/server-spec.ts';
+import { type Command, sourceKind } from '../core/sources/source-kinds.ts';
+import { openDeclared } from './confine.ts';
+import { foreignFiles } from './foreign-files.ts';
+
+export interface RootFactsOptions {
+  readonly home: string;
+  /** The value of `--config`. */
+  readonly config: string | undefined;
+  readonly configEnvironment: ConfigEnvironment;
+  readonly servers: readonly ServerSpec[];
+}
+
+/** What the roots of servers with a sandbox contain and lead to. Stores nothing. */
+export async function rootFacts(options: RootFactsOptions): Promise<readonly RootFacts[]> {
+  const facts = await Promise.all(
+    options.servers.map(async ({ name, transport }) => {
+      const command = sourceKind(transport).command(transport);
+      return command?.sandbox === undefined ? [] : [await factsOf(name, command, options)];
+    }),
+  );
+  return facts.flat();
+}
+
+async function factsOf(
+  name: string,
+  command: Command,
+  { home, config, configEnvironment, servers }: RootFactsOptions,
+): Promise<RootFacts> {
+  const change = await compareDeclared(home, command);
+  const none = { name, unsafe: undefined, readOnly: [], exposed: [], ignored: [], ownsHome: false };
+  if (!change.ok) return { ...none, unsafe: change.error };
+  const { stored, now } = change.value;
+  const ignored = now.filter((path) => !stored.includes(path));
+  if (command.sandbox !== 'strict') return { ...none, ignored };
+  const writable = (await resolvedRoots(stored)).filter((one) => one !== undefined);
+  const others = await foreignFiles({ command, writable, servers, configEnvironment });
+  const own = [home, locateConfig({ flag: config, ...configEnvironment }).path];
+  const kept = await protectedPaths({ own, others, writable });
+  const ownsHome = writable.some((root) => isInside(homedir(), root));
+  if (!kept.ok) return { ...none, ignored, ownsHome, unsafe: kept.error };
+  const { readOnly } = kept.value;
+  return { ...none, ignored, ownsHome, readOnly, exposed: await exposedOf(others, { writable, readOnly }) };
+}
+
+async function resolvedRoots(paths: readonly string[]): Promise<readonly (string | undefined)[]> {
+  return Promise.all(paths.map(async (path) => ((await walkPath(path)).is === 'absent' ? undefined : path)));
+}
+
+/** Paths that only a mount on a file protects, or nothing, because they are roots themselves. */
+async function exposedOf(
+  others: readonly string[],
+  { writable, readOnly }: { readonly writable: readonly string[]; readonly readOnly: readonly string[] },
+): Promise<readonly string[]> {
+  const exposed = await Promise.all(
+    others.map(async (path) => {
+      const { real, is } = await walkPath(path);
+      const isKept = readOnly.some((one) => one !== real && isInside(real, one));
+      const isOpen = is === 'file' && writable.some((root) => isInside(real, root)) && !isKept;
+      return isOpen || (is === 'folder' && writable.includes(real)) ? [real] : [];
+    }),
+  );
+  return [...new Set(exposed.flat())];
+}
+
+/** Real paths of the roots of an entry, and of its program if that is in a root. */
+export interface DeclaredChange {
+  /** As they were when the entry was first read. */
+  readonly stored: readonly string[];
+  readonly now: readonly string[];
+  /** What would be stored if the change is accepted. */
+  readonly paths: DeclaredPaths;
+}
+
+/** Compares what an entry declares with what it declared when it was first read. Stores nothing. */
+export async function compareDeclared(
+  home: string,
+  command: Command,
+): Promise<Result<DeclaredChange, UnsafePath>> {
+  const stored = await (await openDeclared(home)).peek(command);
+  if (!stored.ok) return err(stored.error);
+  const paths = await resolveDeclared(command);
+  const rootsOf = ({ roots }: DeclaredPaths): readonly string[] => [
+    ...new Set(roots.map(({ from }) => from)),
+  ];
+  return ok({ stored: rootsOf(stored.value ?? paths), now: rootsOf(paths), paths });
+}

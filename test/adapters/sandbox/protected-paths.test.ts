@@ -1,0 +1,121 @@
+import { linkSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { aliasesOf, protectedPaths } from '../../../src/adapters/sandbox/protected-paths.ts';
+import { tempDir } from '../../support/paths.ts';
+
+/** A folder that a server may change, with these files. A name that ends with a slash is a folder. */
+function rootWith(...names: readonly string[]): string {
+  const root = realpathSync(tempDir());
+  for (const name of names) {
+    mkdirSync(join(root, name.endsWith('/') ? name : join(name, '..')), { recursive: true });
+    if (!name.endsWith('/')) writeFileSync(join(root, name), '{}');
+  }
+  return root;
+}
+
+describe('in a folder that a server may change, protection', () => {
+  it('hides home and config file, and keeps the folder of the config file as it is', async () => {
+    const root = rootWith('work/conf/mcp.json', '.assay/');
+    const own = [join(root, '.assay'), join(root, 'work/conf/mcp.json')];
+    expect(await protectedPaths({ own, others: [], writable: [root] })).toEqual({
+      ok: true,
+      value: {
+        hidden: [
+          { path: join(root, '.assay'), isFolder: true },
+          { path: join(root, 'work/conf/mcp.json'), isFolder: false },
+        ],
+        readOnly: [join(root, 'work/conf')],
+      },
+    });
+    expect(await protectedPaths({ own, others: [], writable: [] })).toMatchObject({
+      value: { readOnly: [] },
+    });
+  });
+
+  it('keeps the folder in which an absent config file would be created', async () => {
+    const root = rootWith('work/');
+    const own = [join(root, 'work/conf/mcp.json')];
+    expect(await protectedPaths({ own, others: [], writable: [root] })).toEqual({
+      ok: true,
+      value: { hidden: [], readOnly: [join(root, 'work')] },
+    });
+  });
+
+  it('includes every link on the way to a path', async () => {
+    const root = rootWith('real/home/', 'links/');
+    symlinkSync('../real', join(root, 'links/first'));
+    symlinkSync(join(root, 'links/first/home'), join(root, 'links/second'));
+    expect(await protectedPaths({ own: [join(root, 'links/second')], others: [], writable: [root] })).toEqual(
+      {
+        ok: true,
+        value: {
+          hidden: [{ path: join(root, 'real/home'), isFolder: true }],
+          readOnly: [join(root, 'links')],
+        },
+      },
+    );
+  });
+
+  it('includes what others run or read, except the root itself and what does not exist', async () => {
+    const root = rootWith('programs/server/index.mjs', 'openapi.json');
+    symlinkSync('../programs/server/index.mjs', join(root, 'programs/link'));
+    const others = ['programs/server', 'openapi.json', 'absent', '.'].map((name) => join(root, name));
+    expect(await protectedPaths({ own: [], others, writable: [root] })).toEqual({
+      ok: true,
+      value: { hidden: [], readOnly: [join(root, 'programs/server'), join(root, 'openapi.json')] },
+    });
+    const byLink = await protectedPaths({ own: [], others: [join(root, 'programs/link')], writable: [root] });
+    expect(byLink).toMatchObject({
+      value: { readOnly: [join(root, 'programs'), join(root, 'programs/server/index.mjs')] },
+    });
+  });
+
+  it.each<[what: string, reason: string, path: string, prepare: (root: string) => void]>([
+    [
+      'the config file directly in the root',
+      'in_root',
+      'mcp.json',
+      (root) => writeFileSync(join(root, 'mcp.json'), ''),
+    ],
+    ['an absent config file directly in the root', 'in_root', 'mcp.json', () => undefined],
+    ['an absent config file in an absent folder', 'in_root', 'conf/mcp.json', () => undefined],
+    [
+      'a link directly in the root',
+      'link',
+      'link/mcp.json',
+      (root) => symlinkSync('conf', join(root, 'link')),
+    ],
+  ])('is refused for %s', async (_, reason, name, prepare) => {
+    const root = rootWith();
+    prepare(root);
+    const found = await protectedPaths({ own: [join(root, name)], others: [], writable: [root] });
+    expect(found).toMatchObject({ ok: false, error: { reason } });
+  });
+
+  it('is refused for a file of Assay with a second name elsewhere', async () => {
+    const [root, home] = [rootWith(), rootWith('admin-token')];
+    const options = { own: [home], others: [], writable: [root] };
+    linkSync(join(home, 'admin-token'), join(home, '.draft'));
+    expect(await protectedPaths(options)).toMatchObject({ ok: true });
+    linkSync(join(home, 'admin-token'), join(root, 'second'));
+    expect(await protectedPaths(options)).toMatchObject({
+      ok: false,
+      error: { reason: 'hard_link', path: home },
+    });
+  });
+});
+
+it('a path is also found where its file system is mounted a second time', () => {
+  const mountinfo = [
+    '21 1 8:1 / / rw - ext4 /dev/sda1 rw',
+    '30 21 8:2 / /home rw shared:1 - ext4 /dev/sda2 rw',
+    '31 21 8:2 /ada /srv/a\\040b rw - ext4 /dev/sda2 rw',
+    '32 21 8:2 /bob /srv/bob rw - ext4 /dev/sda2 rw',
+    '33 21 8:1 /home/ada /mnt rw - ext4 /dev/sda1 rw',
+    '',
+  ].join('\n');
+  expect(aliasesOf('/home/ada/.assay', mountinfo)).toEqual(['/srv/a b/.assay']);
+  expect(aliasesOf('/srv/a b/x', mountinfo)).toEqual(['/home/ada/x']);
+  expect(aliasesOf('/etc', mountinfo)).toEqual([]);
+});
