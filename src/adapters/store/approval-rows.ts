@@ -1,4 +1,5 @@
-import type { ApprovalRequest } from '../../core/approval.ts';
+import { sql } from 'kysely';
+import { type ApprovalRequest, closedRequest } from '../../core/approval.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type {
@@ -13,6 +14,8 @@ import type { ApprovalRow } from './tables.ts';
 
 /** Maximum number of closed approvals removed at once. */
 const MAX_REMOVED = 500;
+/** Maximum number of characters that the open requests of a subject take up. */
+const MAX_OPEN_LENGTH = 8 * 1024 * 1024;
 
 export async function requestApproval(
   trx: Trx,
@@ -34,15 +37,20 @@ export async function requestApproval(
     .limit(1)
     .executeTakeFirst();
   if (open !== undefined) return ok(approvalOf(open));
-  const { count } = await trx
+  // Both databases may return sums as text.
+  const { pending, length } = await trx
     .selectFrom('assay_approvals')
-    .select((build) => build.fn.countAll<number>().as('count'))
+    .select([
+      sql<number | string | null>`sum(case when state = 'pending' then 1 else 0 end)`.as('pending'),
+      sql<number | string | null>`sum(length(request_json))`.as('length'),
+    ])
     .where('subject_json', '=', JSON.stringify(wanted.binding.subject))
-    .where('state', '=', 'pending')
+    .where('state', 'in', ['pending', 'denied'])
     .where('expires_ms', '>', nowMs)
     .executeTakeFirstOrThrow();
-  if (count >= limits.pendingPerSubject)
-    return err({ code: 'APPROVALS_FULL', limit: limits.pendingPerSubject });
+  const count = Number(pending);
+  if (count >= limits.pendingPerSubject || Number(length) >= MAX_OPEN_LENGTH)
+    return err({ code: 'APPROVALS_FULL', limit: count });
   const full = await reachedLimit(trx, wanted.binding, limits);
   if (full !== undefined) return err({ code: 'APPROVALS_FULL', limit: full });
   await trx.insertInto('assay_approvals').values(rowOf(wanted)).execute();
@@ -81,7 +89,30 @@ export async function changeApproval(
     .where((build) => build.or([build('expires_ms', 'is', null), build('expires_ms', '>', nowMs)]))
     .returningAll()
     .executeTakeFirst();
-  return row && approvalOf(row);
+  if (row === undefined) return undefined;
+  const changed = approvalOf(row);
+  if (to !== 'pending' && to !== 'denied') await keepClosed(trx, changed);
+  return changed;
+}
+
+/** Secrets may be in arguments, and they may be long, so all of them are kept only while a call can be approved. */
+async function keepClosed(trx: Trx, { id, request }: StoredApproval): Promise<void> {
+  if (request.complete === undefined) return;
+  const request_json = JSON.stringify(closedRequest(request));
+  await trx.updateTable('assay_approvals').set({ request_json }).where('id', '=', id).execute();
+}
+
+/** The same for calls that were not approved in time. */
+async function keepExpired(trx: Trx, nowMs: number): Promise<void> {
+  const rows = await trx
+    .selectFrom('assay_approvals')
+    .selectAll()
+    .where('state', 'in', ['pending', 'denied'])
+    .where('expires_ms', '<=', nowMs)
+    .where('request_json', 'like', '{%"complete":%')
+    .limit(MAX_REMOVED)
+    .execute();
+  for (const row of rows) await keepClosed(trx, approvalOf(row));
 }
 
 export async function findGrant(
@@ -146,6 +177,7 @@ async function makeRoom(trx: Trx, { nowMs, keepMs, total }: ApprovalLimits): Pro
     .deleteFrom('assay_approvals')
     .where('expires_ms', '<', nowMs - keepMs)
     .execute();
+  await keepExpired(trx, nowMs);
   const count = await countAll(trx);
   if (count < total) return true;
   const oldest = trx

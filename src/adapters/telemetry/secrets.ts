@@ -26,7 +26,7 @@ export class Secrets {
 
   /** The text with known secrets, and anything that looks like one, masked. */
   mask(text: string): string {
-    return maskShapes(this.#maskKnown(text));
+    return maskShapes(this.maskKnown(text));
   }
 
   #learn(secret: string): void {
@@ -39,8 +39,8 @@ export class Secrets {
     this.#stems = undefined;
   }
 
-  /** Overlapping matches are masked as one, so that no part of the second is left over. */
-  #maskKnown(text: string): string {
+  /** The text with known secrets masked. Overlapping matches are masked as one, so that no part of the second is left. */
+  maskKnown(text: string): string {
     const stems = (this.#stems ??= compiled(this.#forms));
     stems.lastIndex = 0;
     let out = '';

@@ -1,13 +1,6 @@
 import { hasDuplicateKeys, isMembers, writtenJson } from '../../core/canonical-json.ts';
+import type { ShownArguments } from '../../core/approval.ts';
 import { isCredentialKey } from './credential-names.ts';
-
-/** Arguments of a call, fit to show to people. */
-export interface ShownArguments {
-  /** JSON text, or the start of it. */
-  readonly text: string;
-  /** Whether it was cut, or is masked below a depth of 20. */
-  readonly isShortened: boolean;
-}
 
 /** Larger texts are not parsed, since parsing blocks the event loop. */
 const MAX_PARSED_LENGTH = 256 * 1024;
@@ -20,21 +13,41 @@ const MASK = '***';
  * anywhere. Other numbers stay as written; names and structure are kept. Texts beyond 4,000 characters are cut.
  */
 export function shownArguments(text: string, mask: (text: string) => string): ShownArguments {
-  const isParsed = text.length <= MAX_PARSED_LENGTH;
-  const exact = isParsed ? writtenJson(text) : undefined;
-  // Parsers differ in which of two equal keys they use, so the whole text is shown.
-  const read = hasDuplicateKeys(text, exact) ? undefined : exact;
+  const { isParsed, read } = readArguments(text);
   const masking = new Masking();
-  const masked = mask(
+  const plain =
     read === undefined
       ? text.slice(0, MAX_PARSED_LENGTH)
-      : JSON.stringify(masking.of(read.value, { depth: 0, isCredential: false })),
-  );
+      : JSON.stringify(masking.of(read.value, { depth: 0, isCredential: false }));
+  const masked = mask(plain);
   const isCut = !isParsed || masked.length > MAX_LENGTH;
   return {
     text: isCut ? `${masked.slice(0, MAX_LENGTH)}…` : masked,
     isShortened: isCut || masking.isTooDeep,
+    isMasked: masking.hasMasked || masked !== plain,
   };
+}
+
+/**
+ * The arguments of a call for whoever decides on it: everything except known secrets, at any depth, and up to 256 KiB.
+ * Nothing is masked on suspicion, because a caller could hide what it does in whatever looks like a secret.
+ */
+export function argumentsToApprove(text: string, maskKnown: (text: string) => string): ShownArguments {
+  const { isParsed, read } = readArguments(text);
+  // Rewritten, so that escapes such as \u0072\u006d do not hide what they stand for.
+  const plain = read === undefined ? text.slice(0, MAX_PARSED_LENGTH) : JSON.stringify(read.value);
+  const masked = maskKnown(plain);
+  return { text: isParsed ? masked : `${masked}…`, isShortened: !isParsed, isMasked: masked !== plain };
+}
+
+function readArguments(text: string): {
+  readonly isParsed: boolean;
+  /** Undefined if parsers could disagree about it: then the text itself is shown. */
+  readonly read: ReturnType<typeof writtenJson>;
+} {
+  const isParsed = text.length <= MAX_PARSED_LENGTH;
+  const exact = isParsed ? writtenJson(text) : undefined;
+  return { isParsed, read: hasDuplicateKeys(text, exact) ? undefined : exact };
 }
 
 interface ValueContext {
@@ -45,12 +58,18 @@ interface ValueContext {
 class Masking {
   /** Whether an object or array was masked because it is nested too deeply. */
   isTooDeep = false;
+  hasMasked = false;
 
   of(value: unknown, { depth, isCredential }: ValueContext): unknown {
     const isArray = Array.isArray(value);
-    if (!isArray && !isMembers(value)) return isCredential && typeof value !== 'boolean' ? MASK : value;
+    if (!isArray && !isMembers(value)) {
+      if (!isCredential || typeof value === 'boolean') return value;
+      this.hasMasked = true;
+      return MASK;
+    }
     if (depth === MAX_DEPTH) {
       this.isTooDeep = true;
+      this.hasMasked = true;
       return MASK;
     }
     if (isArray) return value.map((item) => this.of(item, { depth: depth + 1, isCredential }));

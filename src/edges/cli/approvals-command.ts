@@ -41,8 +41,15 @@ export function approvalsCommand(runtime: Runtime, done: Done): Command {
       const { list: run } = await import('./approvals.ts');
       done(await run(runtime, options));
     });
+  const show = common(new Command('show'))
+    .argument('<id>')
+    .description('show a call with all its arguments')
+    .action(async (id: string, options: ListApprovalsOptions) => {
+      const { showOne: run } = await import('./approvals.ts');
+      done(await run(runtime, id, options));
+    });
   const approvals = new Command('approvals').description('list and answer calls that wait for approval');
   approvals.addCommand(list, { isDefault: true });
-  for (const command of [approve, deny, revoke]) approvals.addCommand(command);
+  for (const command of [show, approve, deny, revoke]) approvals.addCommand(command);
   return approvals;
 }

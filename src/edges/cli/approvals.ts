@@ -8,6 +8,7 @@ import {
   approveCall,
   type ApprovalView,
   denyCall,
+  getApproval,
   listApprovals,
   revokeApproval,
 } from '../../gateway/services/approvals.ts';
@@ -46,6 +47,17 @@ export function list(runtime: Runtime, options: ListApprovalsOptions): Promise<n
     if (approvals.length === 0)
       printError(options.all === true ? 'There are no approvals.' : 'No call waits for approval.');
     return ok(undefined);
+  });
+}
+
+/** `assay approvals show ID`: one of them, with all arguments. */
+export function showOne(runtime: Runtime, id: string, options: ApprovalOptions): Promise<number> {
+  return withStore(runtime, options, async (store) => {
+    const found = await getApproval(store, id, Date.now());
+    if (!found.ok) return found;
+    if (options.json === true) printJson(found.value);
+    else show(found.value);
+    return found;
   });
 }
 
@@ -116,12 +128,18 @@ function isPending({ state }: ApprovalView): boolean {
 }
 
 function show(approval: ApprovalView): void {
-  const { id, state, namespacedName, subject, client, isShortened, reasons, warnings, createdAt } = approval;
+  const { id, state, namespacedName, subject, client, reasons, warnings, createdAt } = approval;
+  const { isShortened, isMasked } = approval;
   const indented = (text: string): void => print(proseOf(printable(text), { indent: '  ' }));
   const colour = state === 'pending' ? style.yellow : state === 'approved' ? style.green : style.dim;
   print(`${id}  ${colour(state)}  ${printable(namespacedName)}`);
   indented(`by ${subject}${client === undefined ? '' : `, client ${client}`}, ${createdAt}`);
-  indented(`arguments${isShortened ? ' (shortened)' : ''}: ${approval.arguments}`);
+  const incomplete = [
+    ...(isShortened ? [`shortened; assay approvals show ${id}`] : []),
+    ...(isMasked ? ['secrets masked'] : []),
+  ];
+  const note = incomplete.length === 0 ? '' : ` (${incomplete.join('; ')})`;
+  indented(`arguments${note}: ${approval.arguments}`);
   if (warnings.length > 0) indented(`note: ${warnings.join('; ')}`);
   indented(`why: ${reasons.map(({ text }) => text).join('; ')}`);
   if (approval.answeredBy !== undefined)

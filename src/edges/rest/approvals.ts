@@ -29,10 +29,15 @@ const APPROVAL = z
     server: z.string().openapi({ description: 'Empty for Assay’s own tools.' }),
     subject: z.string().openapi({ description: 'The caller: the name of a token, or `local`.' }),
     client: z.string().optional().openapi({ description: 'The client’s name and version, as JSON text.' }),
-    arguments: z.string().openapi({ description: 'The arguments as JSON text, with credentials masked.' }),
-    isShortened: z.boolean().openapi({
-      description: 'Whether `arguments` is incomplete because it was too long or too deeply nested.',
+    arguments: z.string().openapi({
+      description:
+        'The arguments as JSON text. While the call can be approved, only secrets that Assay knows are masked; later, everything that may be a secret.',
     }),
+    isShortened: z.boolean().openapi({
+      description:
+        'Whether `arguments` is incomplete. The list has the first 4,000 characters, a single approval up to 256 KiB.',
+    }),
+    isMasked: z.boolean().openapi({ description: 'Whether something in `arguments` was masked.' }),
     reasons: z.array(z.looseObject({ code: z.string(), text: z.string() })),
     warnings: z.array(z.string()),
     hints: z.array(z.object({ hint: z.enum(HINTS), value: z.boolean(), reason: z.string() })),
@@ -102,7 +107,7 @@ function getRoute({ store }: AdminDeps): Route {
       method: 'get',
       path: '/approvals/{id}',
       id: 'getApproval',
-      summary: 'Get an approval',
+      summary: 'Get an approval, with all arguments',
       scope: 'admin',
       answer: { about: 'The approval.', schema: APPROVAL },
       refusals: ['APPROVAL_UNKNOWN'],

@@ -1,4 +1,9 @@
-import type { ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
+import {
+  type ApprovalRequest,
+  type ApprovalScope,
+  closedRequest,
+  type ShownArguments,
+} from '../../core/approval.ts';
 import type { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -14,8 +19,10 @@ export interface ApprovalsOptions {
   readonly limits: Pick<Settings, 'limits.approvalMs' | 'limits.approvalWaitMs' | 'limits.questionMs'>;
   /** The time in ms since 1970, which all processes on the store share. */
   readonly nowMs: () => number;
-  /** Arguments as shown to people: shortened, with secrets masked. */
-  readonly shownArguments: (text: string) => { readonly text: string; readonly isShortened: boolean };
+  /** Arguments as kept: shortened, with anything masked that may be a secret. */
+  readonly shownArguments: (text: string) => ShownArguments;
+  /** Arguments as approvers see them. */
+  readonly argumentsToApprove: (text: string) => ShownArguments;
   /** Whether the client of this process belongs to the user, as over stdio. */
   readonly isUsersClient: boolean;
 }
@@ -131,7 +138,7 @@ export class Approvals {
     const { 'limits.approvalMs': approvalMs, 'limits.questionMs': questionMs } = this.options.limits;
     return store.value.addApproval(
       {
-        ...{ id, binding, request, createdMs: atMs },
+        ...{ id, binding, request: closedRequest(request), createdMs: atMs },
         state: scope === 'once' ? 'used' : 'approved',
         // The client can bring its answer back for as long as the question can wait.
         expiresMs: expiryOf(scope, binding, { nowMs: atMs, approvalMs: Math.max(approvalMs, questionMs) }),
@@ -159,7 +166,14 @@ export class Approvals {
     const createdMs = this.options.nowMs();
     const expiresMs = createdMs + KEPT_STATE_MS;
     // The request is in the record of the approval itself.
-    const used = { ...request, arguments: '', isShortened: true, reasons: [], warnings: [], hints: [] };
+    const used = {
+      ...closedRequest(request),
+      arguments: '',
+      isShortened: true,
+      reasons: [],
+      warnings: [],
+      hints: [],
+    };
     return store.value.addApproval(
       { ...{ id, binding, request: used, createdMs, expiresMs }, state: 'used', answer: undefined },
       this.#limits,

@@ -62,7 +62,8 @@ interface Requested {
 export function requestOf(call: Call, { tool, decision, approvals }: Requested): ApprovalRequest {
   const { message, entry } = call;
   const name = textOf(message.bytes, nameOf(message)) ?? tool.name;
-  const shown = approvals?.options.shownArguments(call.argumentsText ?? '{}');
+  const text = call.argumentsText ?? '{}';
+  const shown = approvals?.options.shownArguments(text);
   const client = clientInfoOf(call, message);
   const title = entry === undefined ? undefined : titleOf(parsedObject(entry.definition.bytes.toString()));
   return {
@@ -71,6 +72,7 @@ export function requestOf(call: Call, { tool, decision, approvals }: Requested):
     ...(title !== undefined && { title }),
     server: tool.server ?? '',
     ...(client !== undefined && { client: client.slice(0, MAX_CLIENT_LENGTH) }),
+    complete: approvals?.options.argumentsToApprove(text),
     arguments: shown?.text ?? '',
     isShortened: shown?.isShortened ?? true,
     reasons: decision.reasons,

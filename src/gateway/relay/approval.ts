@@ -2,6 +2,7 @@ import type { ApprovalRequest } from '../../core/approval.ts';
 import {
   approvalLinkText,
   approvalQuestion,
+  fitsQuestion,
   type QuestionAnswer,
   readQuestionAnswer,
 } from '../../core/approval-question.ts';
@@ -102,12 +103,17 @@ async function outcomeOf(asked: Asked, { per }: Ask): Promise<Outcome> {
   const isClient = approver === 'client' || (approver === 'by_transport' && approvals.options.isUsersClient);
   // Asking the client would replace a modern server's state, which would be lost.
   const mayAsk = retry.value === undefined || state?.kind === 'approval';
-  if (isClient && mayAsk && acceptsForms(call)) return askInBand(asked);
-  return askInbox(asked, mayAsk ? linkFor(asked) : undefined);
+  const isAskable = isClient && acceptsForms(call);
+  const isTooLong = isAskable && !fitsQuestion(asked.request);
+  if (isAskable && mayAsk && !isTooLong) return askInBand(asked);
+  return askInbox(asked, { link: mayAsk ? linkFor(asked) : undefined, isTooLong });
 }
 
 /** Waits for an operator. A client that can open a link is sent to the page where the call waits. */
-async function askInbox(asked: Asked, link: JsonObject | undefined): Promise<Outcome> {
+async function askInbox(
+  asked: Asked,
+  { link, isTooLong }: { readonly link: JsonObject | undefined; readonly isTooLong: boolean },
+): Promise<Outcome> {
   const { call, approvals, binding, request, server } = asked;
   const waiting = link && (await approvals.request(binding, request));
   if (waiting?.ok === false) return refusal(waiting.error);
@@ -128,7 +134,9 @@ async function askInbox(asked: Asked, link: JsonObject | undefined): Promise<Out
     onWaiting: (approval) => client.onWaiting?.(approval),
   });
   close?.();
-  return obtained.ok ? ok(approvalOf(obtained.value)) : refusal(obtained.error);
+  if (obtained.ok) return ok(approvalOf(obtained.value));
+  const { error } = obtained;
+  return refusal(isTooLong && error.code === 'APPROVAL_REQUIRED' ? { ...error, isTooLong } : error);
 }
 
 /** Undefined if there is no page, or the client cannot open links (2025-11-25, client/elicitation). */

@@ -1,4 +1,9 @@
-import type { ApprovalScope, ApprovalState } from '../../core/approval.ts';
+import {
+  type ApprovalScope,
+  type ApprovalState,
+  argumentsForApprover,
+  startOfArguments,
+} from '../../core/approval.ts';
 import type { Hint } from '../../core/hints/hint.ts';
 import type { PolicyReason } from '../../core/policy/policy.ts';
 import { policyReasonText, warningText } from '../../core/policy/reason-text.ts';
@@ -22,9 +27,10 @@ export interface ApprovalView {
   readonly subject: string;
   /** JSON text of the name and version of the client. */
   readonly client?: string | undefined;
-  /** JSON text, with secrets masked; not all of it if `isShortened`. */
+  /** JSON text; not all of it if `isShortened`, and with secrets replaced if `isMasked`. */
   readonly arguments: string;
   readonly isShortened: boolean;
+  readonly isMasked: boolean;
   readonly reasons: readonly (PolicyReason & { readonly text: string })[];
   readonly warnings: readonly string[];
   readonly hints: readonly { readonly hint: Hint; readonly value: boolean; readonly reason: string }[];
@@ -59,14 +65,14 @@ export async function listApprovals(
   return found.ok ? ok(found.value.map((approval) => approvalView(approval, nowMs))) : found;
 }
 
-/** Error: APPROVAL_UNKNOWN. */
+/** With all arguments. Error: APPROVAL_UNKNOWN. */
 export async function getApproval(
   store: ApprovalStore,
   id: string,
   nowMs: number,
 ): Promise<Result<ApprovalView, Refusal>> {
   const found = await find(store, id);
-  return found.ok ? ok(approvalView(found.value, nowMs)) : found;
+  return found.ok ? ok(approvalView(found.value, nowMs, 'full')) : found;
 }
 
 /**
@@ -168,8 +174,15 @@ function stateOf(
   return isOver ? 'expired' : state;
 }
 
-export function approvalView(approval: StoredApproval, nowMs: number): ApprovalView {
+/** `extent`: whether long arguments are shown in full or only their start. */
+export function approvalView(
+  approval: StoredApproval,
+  nowMs: number,
+  extent: 'start' | 'full' = 'start',
+): ApprovalView {
   const { id, request, binding, createdMs, expiresMs, answer } = approval;
+  const all = argumentsForApprover(request);
+  const shown = extent === 'full' ? all : startOfArguments(all);
   return {
     id,
     state: stateOf(approval, nowMs),
@@ -179,8 +192,9 @@ export function approvalView(approval: StoredApproval, nowMs: number): ApprovalV
     server: request.server,
     subject: binding.subject,
     ...(request.client !== undefined && { client: request.client }),
-    arguments: request.arguments,
-    isShortened: request.isShortened,
+    arguments: shown.text,
+    isShortened: shown.isShortened,
+    isMasked: shown.isMasked,
     reasons: request.reasons.map((reason) => ({ ...reason, text: policyReasonText(reason) })),
     warnings: request.warnings.map(warningText),
     hints: request.hints.map(({ hint, value, reason }) => ({ hint, value, reason })),

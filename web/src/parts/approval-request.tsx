@@ -3,6 +3,7 @@ import { Eye, TriangleAlert } from 'lucide-react';
 import { useState, type ReactNode, type Ref } from 'react';
 import type { Approval, ApprovalScope } from '../../../src/edges/rest/contract/approvals.ts';
 import type { Answer } from '../state/approvals.ts';
+import { ApprovalArguments } from './approval-arguments.tsx';
 import { HostileText } from './hostile-text.tsx';
 import { Failed } from './states.tsx';
 import { useNow, When } from './when.tsx';
@@ -95,10 +96,7 @@ function Details({ request }: { readonly request: Approval }): ReactNode {
       </dd>
       <dt>Arguments</dt>
       <dd>
-        <pre className="arguments" tabIndex={0} aria-label="Arguments">
-          <HostileText text={indented(request.arguments)} />
-          {request.isShortened === true && '\n… shortened'}
-        </pre>
+        <ApprovalArguments approval={request} label="Arguments" />
       </dd>
       <dt>Hints</dt>
       <dd className="small">
@@ -190,14 +188,4 @@ export function clientOf(json: string): string {
     // Shown unchanged.
   }
   return json;
-}
-
-/** Formats JSON on several lines. Text that is not JSON, or that formatting would change, is returned unchanged. */
-function indented(json: string): string {
-  try {
-    const value: unknown = JSON.parse(json);
-    return JSON.stringify(value) === json ? JSON.stringify(value, null, 2) : json;
-  } catch {
-    return json;
-  }
 }

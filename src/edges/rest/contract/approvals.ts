@@ -12,9 +12,10 @@ export interface Approval {
   readonly subject: string;
   /** JSON text. */
   readonly client?: string;
-  /** JSON text with secrets masked. */
+  /** JSON text. */
   readonly arguments: string;
   readonly isShortened?: boolean;
+  readonly isMasked?: boolean;
   readonly reasons: readonly { readonly code: string; readonly text: string }[];
   readonly warnings: readonly string[];
   readonly hints: readonly { readonly hint: string; readonly value: boolean; readonly reason: string }[];

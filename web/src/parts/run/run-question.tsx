@@ -3,6 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, type ReactNode } from 'react';
 import type { Approval } from '../../../../src/edges/rest/contract/approvals.ts';
 import { answer, approvalQuery, type Answer } from '../../state/approvals.ts';
+import { ApprovalArguments } from '../approval-arguments.tsx';
 import { HostileText } from '../hostile-text.tsx';
 import { useKeys } from '../keys.ts';
 import { Failed } from '../states.tsx';
@@ -49,10 +50,7 @@ export function RunQuestion({ question, onAnswered }: RunQuestionProps): ReactNo
         </dd>
         <dt>Arguments</dt>
         <dd>
-          <pre className="arguments" tabIndex={0} aria-label="Arguments of the call">
-            <HostileText text={question.arguments} />
-            {question.isShortened === true && '\n… shortened'}
-          </pre>
+          <ApprovalArguments approval={question} label="Arguments of the call" />
         </dd>
       </dl>
       {answering.isError && <Failed error={answering.error} />}
