@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
@@ -392,6 +392,32 @@ it.skipIf(!isLinux)(
     for (const tool of ['change', 'look'])
       expect(textOf(await call(tool, { do: 'read', path: join('data', 'note') }))).toContain('ENOENT');
     expect(readdirSync(victim)).toEqual(['note']);
+  },
+);
+
+it.skipIf(!isLinux)(
+  'with "sandbox": "strict", a root may contain the home of Assay with its config file',
+  async () => {
+    const root = tempDir();
+    const home = join(root, '.assay');
+    mkdirSync(home, { mode: 0o700 });
+    const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
+    const config = join(home, 'mcp.json');
+    writeFileSync(config, '{"mcpServers":{}}', { mode: 0o600 });
+    const assay = await startGateway({ home, config });
+    const { command, args } = fixture('twofaced', [root]);
+    const entry = { name: 'two', command, args: args ?? [], sandbox: 'strict' };
+    expect((await adminClient(assay, token).post('/gateways', entry)).status).toBe(201);
+    const session = await openSession(assay.url);
+    const call = (given: JsonObject): Promise<Json> =>
+      session.ask('tools/call', { name: 'two_change', arguments: given });
+    await until('the server is up', async () => {
+      const answer = await call({ do: 'write', path: 'new' });
+      return at(answer, 'error') === undefined ? answer : undefined;
+    });
+    expect(readdirSync(root).sort()).toEqual(['.assay', 'new']);
+    expect(textOf(await call({ do: 'read', path: join('.assay', 'store.db') }))).toContain('ENOENT');
+    expect(textOf(await call({ do: 'write', path: join('.assay', 'mcp.json') }))).toContain('EROFS');
   },
 );
 

@@ -53,7 +53,13 @@ export async function protectedPaths({
     const deciding = [...links.map((link) => dirname(link)), ...(is === 'absent' ? [] : [real])];
     for (const one of deciding) if (isWritable(one) && !isRoot(one)) readOnly.add(one);
   }
-  return ok({ hidden: [...hidden].map(([path, isFolder]) => ({ path, isFolder })), readOnly: [...readOnly] });
+  // A hidden folder protects everything in it.
+  const isHidden = (path: string): boolean =>
+    [...hidden].some(([folder, isFolder]) => isFolder && folder !== path && isInside(path, folder));
+  return ok({
+    hidden: [...hidden].flatMap(([path, isFolder]) => (isHidden(path) ? [] : [{ path, isFolder }])),
+    readOnly: [...readOnly].filter((path) => !hidden.has(path) && !isHidden(path)),
+  });
 }
 
 /** Whether a file, or a file in a folder, also has a name elsewhere, which no mount protects. */

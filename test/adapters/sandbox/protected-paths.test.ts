@@ -33,6 +33,15 @@ describe('in a folder that a server may change, protection', () => {
     });
   });
 
+  it('hides a home with the config file and other files in it as one folder', async () => {
+    const root = rootWith('.assay/mcp.json', '.assay/modules/one.ts');
+    const own = [join(root, '.assay'), join(root, '.assay/mcp.json')];
+    const others = [join(root, '.assay/modules'), join(root, '.assay/modules/one.ts')];
+    const value = { hidden: [{ path: join(root, '.assay'), isFolder: true }], readOnly: [] };
+    expect(await protectedPaths({ own, others, writable: [root] })).toEqual({ ok: true, value });
+    expect(await protectedPaths({ own, others: [], writable: [] })).toEqual({ ok: true, value });
+  });
+
   it('keeps the folder in which an absent config file would be created', async () => {
     const root = rootWith('work/');
     const own = [join(root, 'work/conf/mcp.json')];
