@@ -15,7 +15,7 @@ import { sentenceOf } from '../core/sentences.ts';
 import { ordered, type Diagnosis, type Finding } from '../core/finding.ts';
 import { MIN_NODE_VERSION, OWN_INFO, VERSION } from '../core/version.ts';
 import { checkRoots } from '../core/check-roots.ts';
-import { checkSandbox, checkState } from '../core/check-sandbox.ts';
+import { checkSandbox, checkSharedNetwork, checkState } from '../core/check-sandbox.ts';
 import { checkCommands } from '../core/check-commands.ts';
 import { checkConfig } from '../core/check-config.ts';
 import { checkHome, checkNode, checkOpenFiles, checkStore } from '../core/check-machine.ts';
@@ -27,6 +27,7 @@ import type { ReachRules } from '../core/reach.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import { err } from '../core/result.ts';
 import { defaultSettings, resolveSettings } from '../core/resolve-settings.ts';
+import type { Settings } from '../core/settings.ts';
 import { Catalog } from '../gateway/catalog/catalog.ts';
 import { examineServers, type CollectedLogs } from '../gateway/services/examine-servers.ts';
 import { callDeps } from '../gateway/catalog/call-deps.ts';
@@ -61,12 +62,8 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
   secrets.add([...secretsOfEnvironment(configEnvironment.env), ...servers.flatMap(secretsOfServer)]);
   const mask = (text: string): string => secrets.mask(text);
   const commands = checkCommands(await commandFacts(servers, configEnvironment));
-  const resolved = resolveSettings({
-    env: configEnvironment.env,
-    file: inspected.config?.settings ?? new Map(),
-    stored: new Map(),
-  });
-  const rules = reachIn(resolved.ok ? resolved.value.settings : defaultSettings());
+  const settings = settingsIn(configEnvironment, inspected.config);
+  const rules = reachIn(settings);
   const cleanup = new Cleanup();
   const store = homeStore({ home, configEnvironment, log: NO_LOG, cleanup });
   const credentials = openCredentials({ home, configEnvironment, log: NO_LOG, secrets, store }, { rules });
@@ -91,6 +88,7 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
     ...checkOpenFiles(openFilesLimit()),
     ...(await sandboxFindings(servers, confineIn(home, { config: options.config, configEnvironment }))),
     ...checkRoots(await rootFacts({ home, config: options.config, configEnvironment, servers })),
+    ...checkSharedNetwork(servers, settings['mcp.access']),
     ...checkState(servers, await keptTools(home, configEnvironment)),
     ...(options.offline || inspected.config === undefined
       ? []
@@ -113,6 +111,12 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
 
 export function looksSecret(name: string, value: string): boolean {
   return isCredentialName(name) || /^(?:Bearer|Basic) \S/.test(value) || maskShapes(value) !== value;
+}
+
+/** The settings of environment and config file, or the defaults if they are faulty. */
+function settingsIn({ env }: ConfigEnvironment, config: Config | undefined): Settings {
+  const resolved = resolveSettings({ env, file: config?.settings ?? new Map(), stored: new Map() });
+  return resolved.ok ? resolved.value.settings : defaultSettings();
 }
 
 function settingFaults({ env }: ConfigEnvironment): readonly string[] {
@@ -158,8 +162,7 @@ interface DiagnosticsContext {
 async function lookAtServers(config: Config, context: DiagnosticsContext): Promise<readonly Finding[]> {
   const { home, configEnvironment, onNews, signal, mask, atFault, credentials, rules } = context;
   const collector = new LogCollector();
-  const resolved = resolveSettings({ env: configEnvironment.env, file: config.settings, stored: new Map() });
-  const limits = resolved.ok ? resolved.value.settings : defaultSettings();
+  const limits = settingsIn(configEnvironment, config);
   const connecting = {
     launcher: PLAIN_LAUNCHER,
     confine: confineIn(home, { config: config.path, configEnvironment, servers: () => config.servers }),

@@ -2,6 +2,7 @@ import type { Finding } from './finding.ts';
 import type { ToolRecord } from './hints/tool-record.ts';
 import { originIdentityOf } from './server-identity.ts';
 import type { ServerSpec } from './server-spec.ts';
+import { ANY_HOST } from './network-rules.ts';
 import { sourceKind } from './sources/source-kinds.ts';
 import { gapRemedy, gapText, type SandboxGap, type SandboxSupport } from './sandbox.ts';
 
@@ -39,6 +40,24 @@ function withoutSandbox({ name: about, isOnNode }: CheckedServer, gap: SandboxGa
     ...{ check: 'sandbox', level: 'problem', about, code: 'SANDBOX_UNAVAILABLE', remedy },
     message: `Its sandbox cannot be enforced, so what would run in it is refused: ${gapText(gap)}.`,
   };
+}
+
+/** Reports confined servers that can call every tool, because they share the network in which Assay needs no token. */
+export function checkSharedNetwork(
+  servers: readonly ServerSpec[],
+  access: 'open' | 'token',
+): readonly Finding[] {
+  return servers.flatMap(({ name, transport }): readonly Finding[] => {
+    const { sandbox, network = [] } = sourceKind(transport).command(transport) ?? {};
+    if (sandbox !== 'strict' || !network.includes(ANY_HOST) || access === 'token') return [];
+    return [
+      {
+        ...{ check: 'sandbox', level: 'warning', about: name },
+        message: `It shares the network of this machine ("network": ["${ANY_HOST}"]), so it can call every tool at Assay's endpoint, which needs no token.`,
+        remedy: 'Set ASSAY_MCP_ACCESS=token, or list the hosts that it needs.',
+      },
+    ];
+  });
 }
 
 /** Reports servers whose read-only tools are refused because their tools keep state in memory. */

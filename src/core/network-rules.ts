@@ -12,6 +12,9 @@ export interface Destination {
   readonly port: number;
 }
 
+/** In a list of hosts: all. A server that may write then shares the network of this machine. */
+export const ANY_HOST = '*';
+
 const HOST = /^(?:\[([\da-f:.]+)\]|(\*\.)?([a-z\d_](?:[a-z\d_.-]*[a-z\d_])?)\.?)(?::(\d{1,5}))?$/;
 
 /** Parses `api.example.com`, `*.example.com`, `[::1]:8080`. Undefined if the text has another form. */
@@ -43,7 +46,7 @@ export function allowanceOf(
     .flatMap((text) => readAllowedHost(text) ?? [])
     .filter((one) => one.port === undefined || one.port === port)
     .filter((one) => (one.isBelow ? host.endsWith(`.${one.host}`) : host === one.host));
-  if (fitting.length === 0) return undefined;
+  if (fitting.length === 0) return list.includes(ANY_HOST) ? 'any' : undefined;
   return fitting.some(({ isBelow }) => !isBelow) ? 'named' : 'any';
 }
 

@@ -137,7 +137,7 @@ export const RIGHTS_TEXTS: Readonly<Record<SandboxRights, string>> = {
   read_network:
     'Runs in a sandbox that cannot change files. As the tool is open-world, it can connect to the hosts in "network", by default to all at public addresses, through a proxy of Assay.',
   write_roots:
-    'Runs in a sandbox that can change files only in the declared roots. Its network is not restricted unless "network" is set.',
+    'Runs in a sandbox that can change files only in the declared roots. It can connect to the hosts in "network", by default to all at public addresses, through a proxy of Assay; with "*" in "network", its network is not restricted.',
 };
 
 /** Why a machine cannot enforce a sandbox, as a phrase. */

@@ -19,7 +19,7 @@ export type Transport =
       readonly sandbox?: SandboxMode;
       /** Absolute paths that its sandboxed processes may read, besides its folder and the folders in `args`. */
       readonly roots?: readonly string[];
-      /** Hosts that its sandboxed processes may connect to. Absent: all at public addresses. */
+      /** Hosts that its sandboxed processes may connect to, or `*`. Absent: all at public addresses. */
       readonly network?: readonly string[];
       /** Limitations of its sandbox that the operator accepts. Absent: none. */
       readonly sandboxAccepts?: readonly SandboxConcession[];

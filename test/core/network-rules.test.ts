@@ -12,6 +12,8 @@ it.each<[destination: string, list: readonly string[] | undefined, allowance: st
   ['evil-example.com:443', ['*.example.com'], undefined],
   ['[::1]:8080', ['[::1]:8080'], 'named'],
   ['10.0.0.5:80', ['*.example.com', '10.0.0.5'], 'named'],
+  ['example.com:443', ['*'], 'any'],
+  ['localhost:80', ['*', 'localhost'], 'named'],
 ])('allows %s with the list %j as %s', (text, list, allowance) => {
   const destination = readDestination(text);
   expect(destination && allowanceOf(destination, list)).toBe(allowance);

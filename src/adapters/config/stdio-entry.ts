@@ -7,7 +7,7 @@ import {
   type SandboxMode,
 } from '../../core/sandbox.ts';
 import type { Transport } from '../../core/server-spec.ts';
-import { readAllowedHost } from '../../core/network-rules.ts';
+import { ANY_HOST, readAllowedHost } from '../../core/network-rules.ts';
 import { splitCommandRemedy } from '../../core/split-command.ts';
 import type { ConfigPosition } from './problem-collector.ts';
 import { readTextWithinNow } from '../../platform/bounded-file.ts';
@@ -62,12 +62,12 @@ function readNetwork(entry: Entry): readonly string[] | 'any' | undefined {
   const position = positionAt(entry, 'network');
   if (position === undefined) return 'any';
   const hosts = readTexts(entry, 'network');
-  const bad = hosts?.find((host) => readAllowedHost(host) === undefined);
+  const bad = hosts?.find((host) => host !== ANY_HOST && readAllowedHost(host) === undefined);
   if (bad === undefined) return hosts;
   entry.collector.problem(
     position,
     `${JSON.stringify(bad)} is not a host`,
-    'Write hosts such as "api.example.com", "*.example.com" or "localhost:8080".',
+    'Write hosts such as "api.example.com", "*.example.com" or "localhost:8080", or "*".',
   );
   return undefined;
 }

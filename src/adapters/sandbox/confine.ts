@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { execPath } from 'node:process';
+import { ANY_HOST } from '../../core/network-rules.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { SandboxGap, SandboxRights, UnsafePath } from '../../core/sandbox.ts';
 import type { Command } from '../../core/sources/source-kinds.ts';
@@ -103,9 +104,12 @@ async function confinedByNode(
 type NodeMeans = Pick<NodeFacts, 'rights' | 'hidden'> &
   Pick<ConfineContext, 'preload'> & { readonly paths: DeclaredPaths };
 
-/** Whether connections go through a gate of Assay. A server that may write has an open network unless it is limited. */
+/**
+ * Whether connections go through a gate of Assay. Without one, a server that may write would reach Assay's own endpoint,
+ * and through that all other servers, unless clients need tokens.
+ */
 function hasGate(rights: SandboxRights, { network }: Command): boolean {
-  return rights === 'read_network' || (rights === 'write_roots' && network !== undefined);
+  return rights === 'read_network' || (rights === 'write_roots' && network?.includes(ANY_HOST) !== true);
 }
 
 interface Means {

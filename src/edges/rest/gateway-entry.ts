@@ -47,7 +47,7 @@ export const SANDBOX_FIELDS: Readonly<Record<'sandbox' | 'roots' | 'network' | '
     }),
     network: TEXTS.openapi({
       description:
-        'Hosts that its sandboxed processes may connect to, such as `api.example.com`, `*.example.com` or `localhost:8080`. Absent: all hosts at public addresses.',
+        'Hosts that its sandboxed processes may connect to, such as `api.example.com`, `*.example.com` or `localhost:8080`. Absent: all hosts at public addresses. `*`: the same, except that a `strict` server shares the network of this machine.',
     }),
     sandboxAccepts: z.array(z.enum(SANDBOX_CONCESSIONS)).nullable().optional().openapi({
       description:

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tempDir } from '../../support/paths.ts';
-import { ESCAPES, STRICT_ESCAPES, STRICT_WORK } from './escapes.ts';
+import { ESCAPES, STRICT_CONNECTIONS, STRICT_ESCAPES, STRICT_WORK } from './escapes.ts';
 import { NODE_ESCAPES } from './node-escapes.ts';
 
 const isLinux = process.platform === 'linux';
@@ -62,7 +62,7 @@ describe.skipIf(!isLinux).each(USERS)("an escape from a twin's sandbox, as user 
     expect(stoppedBy).toContain(outcome.results[name]);
   });
 
-  it.each(Object.entries(STRICT_ESCAPES))(
+  it.each(Object.entries({ ...STRICT_ESCAPES, ...STRICT_CONNECTIONS }))(
     'does not reach %s if the server may change the root around it',
     (name, { stoppedBy }) => {
       expect(stoppedBy).toContain(outcome.strict[name]);

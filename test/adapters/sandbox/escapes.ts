@@ -138,6 +138,8 @@ export interface StrictTargets {
    * of another entry; `docs/openapi.json`, a document of another entry; and `note`.
    */
   readonly root: string;
+  /** A TCP port of the loopback interface on which something listens. */
+  readonly port: number;
 }
 
 const PINNED: readonly string[] = ['EBUSY'];
@@ -195,6 +197,21 @@ call(libc.renameat2, -100, (root + '/conf').encode(), -100, (root + '/other').en
   'the name of the folder of the document': {
     code: "os.rename(root + '/docs', root + '/away7')",
     stoppedBy: PINNED,
+  },
+};
+
+/** Connections to Assay's own endpoint, which needs no token. */
+export const STRICT_CONNECTIONS: Readonly<Record<string, Escape>> = {
+  'the endpoint of Assay': {
+    code: "socket.create_connection(('127.0.0.1', port), 5)",
+    stoppedBy: ['ECONNREFUSED', 'ENETUNREACH'],
+  },
+  'the endpoint of Assay, by the proxy': {
+    code: `
+proxy = socket.create_connection(('127.0.0.1', int(os.environ['HTTP_PROXY'].split(':')[-1])), 5)
+proxy.sendall(b'CONNECT 127.0.0.1:%d HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' % port)
+if b' 403 ' in proxy.recv(1000): raise OSError(errno.EACCES, 'refused')`,
+    stoppedBy: ['EACCES'],
   },
 };
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { confineWith } from '../../../src/adapters/sandbox/confine.ts';
 import { Child, type ChildOptions } from '../../../src/platform/child.ts';
 import type { SandboxRights } from '../../../src/core/sandbox.ts';
-import { escapeProgram, FORK_BOMB, STRICT_ESCAPES, STRICT_WORK } from './escapes.ts';
+import { escapeProgram, FORK_BOMB, STRICT_CONNECTIONS, STRICT_ESCAPES, STRICT_WORK } from './escapes.ts';
 
 const WEAKER: Readonly<Record<string, (options: ChildOptions) => ChildOptions>> = {
   filter: (options) => ({
@@ -100,9 +100,9 @@ try {
   const results: unknown = without === 'pins' ? {} : JSON.parse(await run(escapeProgram(targets)));
   const bomb = [undefined, 'process limit'].includes(without) ? await run(FORK_BOMB) : undefined;
   const withCode = Object.entries(STRICT_WORK).map(([name, code]) => [name, { code }] as const);
-  const attempts = { ...STRICT_ESCAPES, ...Object.fromEntries(withCode) };
+  const attempts = { ...STRICT_ESCAPES, ...STRICT_CONNECTIONS, ...Object.fromEntries(withCode) };
   const strictly: unknown = [undefined, 'pins'].includes(without)
-    ? JSON.parse(await run(escapeProgram({ root: strict }, attempts), 'write_roots'))
+    ? JSON.parse(await run(escapeProgram({ root: strict, port }, attempts), 'write_roots'))
     : {};
   console.log(JSON.stringify({ uid: process.getuid?.(), results, strict: strictly, bomb }));
 } finally {
