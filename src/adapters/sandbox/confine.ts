@@ -24,6 +24,7 @@ import {
 } from './declared-paths.ts';
 import { type Enforcement, probeEnforcement } from './enforcement.ts';
 import { canConfineNode, type NodeFacts, underNodePermission } from './node-permission.ts';
+import { namedPipesIn } from './named-pipes.ts';
 import { programFiles } from './program-files.ts';
 import { type Protected, protectedPaths } from './protected-paths.ts';
 import { topLevel } from './top-level.ts';
@@ -135,6 +136,7 @@ async function confined(
     readable: [...paths.readable, ...(await shownAt(ofGate?.readable ?? []))],
     readOnly: kept.readOnly,
     hidden: kept.hidden,
+    pipes: rights === 'write_roots' ? [] : await namedPipesIn(paths.roots.map(({ from }) => from)),
     rights,
     hasNetwork: rights === 'write_roots' && !isGated,
     realHome: home,

@@ -25,6 +25,8 @@ export interface ConfinedFacts {
   readonly readOnly: readonly string[];
   /** Files and folders of Assay that no server may read, wherever they are. */
   readonly hidden: readonly { readonly path: string; readonly isFolder: boolean }[];
+  /** Named pipes in read-only roots. A read-only mount does not stop writing into them. */
+  readonly pipes: readonly string[];
   /** Top-level folders with programs, and links such as `/lib` with their targets. */
   readonly systemFolders: readonly string[];
   readonly systemLinks: Readonly<Record<string, string>>;
@@ -101,7 +103,7 @@ export function confinementArgs(facts: ConfinedFacts): readonly string[] {
 
 /** Outer folders before those inside them. Of two at one path, the later covers the earlier. */
 function mountsOf(facts: ConfinedFacts): readonly Mount[] {
-  const { rights, realHome, roots, readable, readOnly, hidden, systemFolders, configFiles } = facts;
+  const { rights, realHome, roots, readable, readOnly, hidden, pipes, systemFolders, configFiles } = facts;
   const empty = (path: string): Mount => ({ path, kind: 'empty', args: emptyFolder(path, facts) });
   const shown = ({ path, from }: Shown): Mount => ({ path, kind: 'shown', args: ['--ro-bind', from, path] });
   const same = (path: string): Mount => shown({ path, from: path });
@@ -112,7 +114,8 @@ function mountsOf(facts: ConfinedFacts): readonly Mount[] {
     ...roots.map((one) => (rights === 'write_roots' ? writable(one) : shown(one))),
     ...readOnly.map(same),
   ]).filter((mount, _, all) => !isLinkShownIn(mount, all));
-  const covers = hidden.flatMap(({ path, isFolder }) => {
+  const unwanted = [...pipes.map((path) => ({ path, isFolder: false })), ...hidden];
+  const covers = unwanted.flatMap(({ path, isFolder }) => {
     const innermost = innermostAt(path, open);
     return innermost === undefined || innermost.kind === 'empty' ? [] : [coverOf(path, isFolder)];
   });

@@ -101,6 +101,7 @@ async function works({ bwrap, filter, limitArgs, ...means }: Enforcement): Promi
     roots: [],
     readable: [],
     readOnly: [],
+    pipes: [],
     hidden: [],
     systemFolders: folders,
     systemLinks: links,

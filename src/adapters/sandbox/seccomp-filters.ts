@@ -57,18 +57,41 @@ interface Architecture {
   readonly audit: number;
   readonly clone: number;
   readonly ioctl: number;
+  /** Undefined where there is only `mknodat`. */
+  readonly mknod: number | undefined;
+  readonly mknodat: number;
   readonly socket: number;
   readonly socketpair: number;
 }
 
 const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
-  x64: { column: 0, audit: 0xc000_003e, clone: 56, ioctl: 16, socket: 41, socketpair: 53 },
-  arm64: { column: 1, audit: 0xc000_00b7, clone: 220, ioctl: 29, socket: 198, socketpair: 199 },
+  x64: {
+    column: 0,
+    audit: 0xc000_003e,
+    clone: 56,
+    ioctl: 16,
+    mknod: 133,
+    mknodat: 259,
+    socket: 41,
+    socketpair: 53,
+  },
+  arm64: {
+    column: 1,
+    audit: 0xc000_00b7,
+    clone: 220,
+    ioctl: 29,
+    mknod: undefined,
+    mknodat: 33,
+    socket: 198,
+    socketpair: 199,
+  },
 };
 
 const NEW_NAMESPACES = 0x7e02_0000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
+const S_IFMT = 0o170_000;
+const S_IFIFO = 0o010_000;
 const AF_UNIX = 1;
 const AF_VSOCK = 40;
 const TYPE_MASK = 0xf;
@@ -127,6 +150,9 @@ export function confinementFilter(architecture: string): Buffer | undefined {
     ...ABSENT.flatMap((number) => refuse(number, ENOSYS)),
     ...judge(arch.clone, { argument: 0, tests: [[JUMP_IF_ANY_BIT, NEW_NAMESPACES]], errno: EPERM }),
     ...judge(arch.ioctl, { argument: 1, tests: equalTo(TIOCSTI, TIOCLINUX), errno: EPERM }),
+    // Through a named pipe in a root, a read-only tool would reach a process that may write.
+    ...(arch.mknod === undefined ? [] : judge(arch.mknod, { argument: 1, ...NAMED_PIPE })),
+    ...judge(arch.mknodat, { argument: 2, ...NAMED_PIPE }),
     ...judge(arch.socket, { argument: 0, tests: equalTo(AF_UNIX, AF_VSOCK), errno: EACCES }),
     ...judge(arch.socketpair, {
       ...{ argument: 1, mask: TYPE_MASK },
@@ -135,6 +161,8 @@ export function confinementFilter(architecture: string): Buffer | undefined {
     [RETURN, 0, 0, ALLOW],
   ]);
 }
+
+const NAMED_PIPE = { mask: S_IFMT, tests: equalTo(S_IFIFO), errno: EPERM };
 
 function refuse(number: number, errno: number): readonly Instruction[] {
   return [

@@ -1,8 +1,8 @@
 /** The targets of escapes. */
 export interface EscapeTargets {
   /**
-   * A declared root. It contains `note`, `hard` (a hard link to a file outside), `socket`, `home/token` and
-   * `mcp.json`.
+   * A declared root. It contains `note`, `hard` (a hard link to a file outside), `socket`, `home/token`, `mcp.json`,
+   * `pipe`, `inner/pipe` and, as root, `device`.
    */
   readonly root: string;
   /** A file of another user. */
@@ -97,6 +97,14 @@ export const ESCAPES: Readonly<Record<string, Escape>> = {
     code: "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b'x', root + '/socket')",
     stoppedBy: ['EACCES'],
   },
+  'a named pipe': { code: "os.open(root + '/pipe', os.O_RDWR)", stoppedBy: ['EACCES'] },
+  'a named pipe in a folder': { code: "os.open(root + '/inner/pipe', os.O_RDWR)", stoppedBy: ['EACCES'] },
+  'a named pipe of its own': { code: "os.mkfifo('/tmp/pipe')", stoppedBy: ['EPERM'] },
+  // Only root can make one, so that it is absent as another user.
+  'a device file in a root': {
+    code: "os.open(root + '/device', os.O_WRONLY)",
+    stoppedBy: ['EACCES', 'ENOENT'],
+  },
   io_uring: { code: 'call(libc.syscall, 425, 1, ctypes.create_string_buffer(120))', stoppedBy: ['ENOSYS'] },
   'the variables of Assay': {
     code: `
@@ -146,6 +154,7 @@ const PINNED: readonly string[] = ['EBUSY'];
 const CONFIG = "root + '/conf/deep/mcp.json'";
 
 export const STRICT_ESCAPES: Readonly<Record<string, Escape>> = {
+  'a named pipe for its read-only tools': { code: "os.mkfifo(root + '/pipe')", stoppedBy: ['EPERM'] },
   'the config file': { code: `open(${CONFIG}, 'w')`, stoppedBy: ['EACCES'] },
   'the name of the config file': { code: `os.unlink(${CONFIG})`, stoppedBy: ['EBUSY', 'EROFS'] },
   'the place of the config file': {

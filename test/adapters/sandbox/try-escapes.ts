@@ -1,4 +1,5 @@
 // Tries all escapes from a sandbox, as the current user. argv[2]: a rule of the sandbox to omit, or none.
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -54,6 +55,9 @@ for (const path of [
 ])
   writeFileSync(path, 'x');
 linkSync(join(outside, 'secret'), join(root, 'hard'));
+mkdirSync(join(root, 'inner'));
+execFileSync('mkfifo', [join(root, 'pipe'), join(root, 'inner', 'pipe')]);
+if (process.getuid?.() === 0) execFileSync('mknod', ['-m', '666', join(root, 'device'), 'c', '1', '3']);
 process.env['SECRET'] = 'secret-of-assay';
 const endpoint = createServer().listen(0, '127.0.0.1');
 await once(endpoint, 'listening');
