@@ -50,7 +50,11 @@ export async function foreignFiles(options: ForeignFilesOptions): Promise<readon
 }
 
 function isSame(one: Command | undefined, other: Command): boolean {
-  return one !== undefined && JSON.stringify(one) === JSON.stringify(other);
+  const [a, b] = [one, other].map(
+    (command) =>
+      command && JSON.stringify([command.command, command.args, command.cwd, command.sandbox, command.roots]),
+  );
+  return a === b;
 }
 
 /** The files that a source runs or reads. */

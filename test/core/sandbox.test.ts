@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkSandbox, checkState } from '../../src/core/check-sandbox.ts';
+import { checkSandbox, checkSharedNetwork, checkState } from '../../src/core/check-sandbox.ts';
 import type { Claim, Hint } from '../../src/core/hints/hint.ts';
 import type { ToolRecord } from '../../src/core/hints/tool-record.ts';
 import { resolveHints } from '../../src/core/hints/resolve.ts';
@@ -89,6 +89,24 @@ it('a warning says what a sandbox lacks, and what to install', () => {
     remedy: expect.stringContaining('apt-get install strace') as string,
   });
 });
+
+it.each<
+  [sandbox: SandboxMode, network: readonly string[] | undefined, access: 'open' | 'token', findings: number]
+>([
+  ['strict', ['*'], 'open', 1],
+  ['strict', ['*'], 'token', 0],
+  ['strict', ['localhost'], 'open', 0],
+  ['strict', undefined, 'open', 0],
+  ['twin', ['*'], 'open', 0],
+])(
+  'a %s sandbox with the network %j, where access is %s, has %d findings',
+  (sandbox, network, access, findings) => {
+    const transport = { kind: 'stdio', command: 'a', args: [], env: {}, cwd: '/', sandbox } as const;
+    const spec = { name: 'x', timeoutMs: 1, prefix: true, isolation: 'shared' } as const;
+    const server = { ...spec, transport: { ...transport, ...(network && { network }) } };
+    expect(checkSharedNetwork([server], access)).toHaveLength(findings);
+  },
+);
 
 describe('a server whose tools were seen to keep state', () => {
   const transport = { kind: 'stdio', command: 'a', args: [], env: {}, cwd: '/', sandbox: 'twin' } as const;
