@@ -22,10 +22,10 @@ export function confineIn(home: string, { config, configEnvironment, servers }: 
   return async (...given) => {
     const { confineWith } = await import('../adapters/sandbox/confine.ts');
     const { foreignFiles } = await import('./foreign-files.ts');
-    const { recall } = await openDeclared(home);
+    const { recall, allRoots } = await openDeclared(home);
     const others: ConfineContext['others'] = (command, writable) =>
       foreignFiles({ command, writable, servers: servers?.() ?? [], configEnvironment });
-    return confineWith([home, path], { preload, recall, others })(...given);
+    return confineWith([home, path], { preload, recall, others, otherRoots: allRoots })(...given);
   };
 }
 

@@ -47,6 +47,7 @@ export type Confine = (
 /** `hidden`: files and folders of Assay that no server may read. */
 export function confineWith(hidden: readonly string[], given: ConfineContext = {}): Confine {
   const { probe = probeEnforcement, preload, recall = resolvedNow, others = nothing } = given;
+  const { otherRoots = nothing } = given;
   return async (command, { rights, isWatched = false, ...network }) => {
     const paths = await currentPaths(command, recall);
     if (!paths.ok) return paths;
@@ -60,7 +61,10 @@ export function confineWith(hidden: readonly string[], given: ConfineContext = {
     const isGated = hasGate(rights, command);
     const writable = rights === 'write_roots' ? paths.value.roots.map(({ from }) => from) : [];
     const foreign = writable.length === 0 ? [] : await others(command, writable);
-    const kept = await protectedPaths({ own: hidden, others: foreign, writable });
+    const kept = await protectedPaths({
+      ...{ own: hidden, others: foreign, writable },
+      otherRoots: writable.length === 0 ? [] : await otherRoots(),
+    });
     if (!kept.ok) return kept;
     const means = { rights, isGated, enforcement: enforcement.value, paths: paths.value, kept: kept.value };
     const options = await confined(command, means);
@@ -77,6 +81,8 @@ export interface ConfineContext {
   readonly recall?: RecallDeclared;
   /** Files and folders that others than this entry run or read, to be protected in the folders that it may change. */
   readonly others?: (command: Command, writable: readonly string[]) => Promise<readonly string[]>;
+  /** Real paths of folders that other entries may change, or have. */
+  readonly otherRoots?: () => Promise<readonly string[]>;
   readonly probe?: () => Promise<Result<Enforcement, SandboxGap>>;
   /** Path of the built `confined-server.js`. If absent, nothing replaces a sandbox that cannot start. */
   readonly preload?: string | undefined;
@@ -136,6 +142,7 @@ async function confined(
     readable: [...paths.readable, ...(await shownAt(ofGate?.readable ?? []))],
     readOnly: kept.readOnly,
     hidden: kept.hidden,
+    pinned: kept.pinned,
     pipes: rights === 'write_roots' ? [] : await namedPipesIn(paths.roots.map(({ from }) => from)),
     rights,
     hasNetwork: rights === 'write_roots' && !isGated,

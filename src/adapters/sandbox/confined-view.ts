@@ -25,6 +25,8 @@ export interface ConfinedFacts {
   readonly readOnly: readonly string[];
   /** Files and folders of Assay that no server may read, wherever they are. */
   readonly hidden: readonly { readonly path: string; readonly isFolder: boolean }[];
+  /** Folders in writable roots that it may change, but not rename or replace. */
+  readonly pinned: readonly string[];
   /** Named pipes in read-only roots. A read-only mount does not stop writing into them. */
   readonly pipes: readonly string[];
   /** Top-level folders with programs, and links such as `/lib` with their targets. */
@@ -103,7 +105,8 @@ export function confinementArgs(facts: ConfinedFacts): readonly string[] {
 
 /** Outer folders before those inside them. Of two at one path, the later covers the earlier. */
 function mountsOf(facts: ConfinedFacts): readonly Mount[] {
-  const { rights, realHome, roots, readable, readOnly, hidden, pipes, systemFolders, configFiles } = facts;
+  const { rights, realHome, roots, readable, readOnly, pinned, hidden, pipes, systemFolders, configFiles } =
+    facts;
   const empty = (path: string): Mount => ({ path, kind: 'empty', args: emptyFolder(path, facts) });
   const shown = ({ path, from }: Shown): Mount => ({ path, kind: 'shown', args: ['--ro-bind', from, path] });
   const same = (path: string): Mount => shown({ path, from: path });
@@ -112,6 +115,7 @@ function mountsOf(facts: ConfinedFacts): readonly Mount[] {
     ...[...TEMPORARY_FOLDERS, confinedHome(realHome)].map(empty),
     ...readable.map(shown),
     ...roots.map((one) => (rights === 'write_roots' ? writable(one) : shown(one))),
+    ...pinned.map((path) => writable({ path, from: path })),
     ...readOnly.map(same),
   ]).filter((mount, _, all) => !isLinkShownIn(mount, all));
   const unwanted = [...pipes.map((path) => ({ path, isFolder: false })), ...hidden];

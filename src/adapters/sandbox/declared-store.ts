@@ -17,6 +17,8 @@ export interface DeclaredStore {
   readonly recall: RecallDeclared;
   /** What is stored. Undefined if the entry has not been read before. */
   readonly peek: (command: Command) => Promise<Result<DeclaredPaths | undefined, UnsafePath>>;
+  /** Real paths of all roots that are stored. */
+  readonly allRoots: () => Promise<readonly string[]>;
   /** Replaces what is stored. */
   readonly renew: (command: Command, paths: DeclaredPaths) => Promise<Result<DeclaredPaths, UnsafePath>>;
 }
@@ -51,6 +53,10 @@ export function declaredStore(path: string): DeclaredStore {
   return {
     recall: (command) => set(command),
     renew: set,
+    allRoots: async () => {
+      const { entries = new Map<string, DeclaredPaths>() } = (await readEntries(path)) ?? {};
+      return [...entries.values()].flatMap(({ roots }) => roots.map(({ from }) => from));
+    },
     peek: async (command) => {
       const file = await readEntries(path);
       return file === undefined ? unreadable : ok(file.entries.get(declarationDigest(command)));

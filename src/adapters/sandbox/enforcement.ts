@@ -101,6 +101,7 @@ async function works({ bwrap, filter, limitArgs, ...means }: Enforcement): Promi
     roots: [],
     readable: [],
     readOnly: [],
+    pinned: [],
     pipes: [],
     hidden: [],
     systemFolders: folders,

@@ -11,6 +11,8 @@ export interface Protected {
   readonly hidden: readonly { readonly path: string; readonly isFolder: boolean }[];
   /** Files and folders that it sees, but only to read. */
   readonly readOnly: readonly string[];
+  /** Folders that it may change, but not rename or replace. */
+  readonly pinned: readonly string[];
 }
 
 export interface ProtectOptions {
@@ -18,6 +20,8 @@ export interface ProtectOptions {
   readonly own: readonly string[];
   /** Files and folders that other entries and other programs run or read. */
   readonly others: readonly string[];
+  /** Folders that other servers may change. */
+  readonly otherRoots?: readonly string[];
   /** The folders that the server may change. Real paths. */
   readonly writable: readonly string[];
 }
@@ -30,6 +34,7 @@ export interface ProtectOptions {
 export async function protectedPaths({
   own,
   others,
+  otherRoots = [],
   writable,
 }: ProtectOptions): Promise<Result<Protected, UnsafePath>> {
   const isWritable = (path: string): boolean => writable.some((root) => isInside(path, root));
@@ -53,12 +58,20 @@ export async function protectedPaths({
     const deciding = [...links.map((link) => dirname(link)), ...(is === 'absent' ? [] : [real])];
     for (const one of deciding) if (isWritable(one) && !isRoot(one)) readOnly.add(one);
   }
+  const pinned: string[] = [];
+  for (const path of otherRoots) {
+    const { real, is, links } = await walkPath(path);
+    const isFolder = is === 'folder' && links.length === 0;
+    if (isFolder && isWritable(real) && !isRoot(real)) pinned.push(real);
+  }
   // A hidden folder protects everything in it.
   const isHidden = (path: string): boolean =>
     [...hidden].some(([folder, isFolder]) => isFolder && folder !== path && isInside(path, folder));
+  const isKept = (path: string): boolean => [...readOnly].some((folder) => isInside(path, folder));
   return ok({
     hidden: [...hidden].flatMap(([path, isFolder]) => (isHidden(path) ? [] : [{ path, isFolder }])),
     readOnly: [...readOnly].filter((path) => !hidden.has(path) && !isHidden(path)),
+    pinned: pinned.filter((path) => !hidden.has(path) && !isHidden(path) && !isKept(path)),
   });
 }
 

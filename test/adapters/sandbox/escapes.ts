@@ -143,7 +143,8 @@ if call(libc.syscall, ${CLONE}, ${NEW_USER | 17}, 0, 0, 0, 0) == 0: os._exit(0)`
 export interface StrictTargets {
   /**
    * The root. It contains `conf/deep/mcp.json`, the config file; `state/home`, Assay's home; `programs/server`, a program
-   * of another entry; `docs/openapi.json`, a document of another entry; and `note`.
+   * of another entry; `docs/openapi.json`, a document of another entry;
+   * `shared/data`, a root of another entry; and `note`.
    */
   readonly root: string;
   /** A TCP port of the loopback interface on which something listens. */
@@ -203,6 +204,10 @@ call(libc.renameat2, -100, (root + '/conf').encode(), -100, (root + '/other').en
     code: "open(root + '/draft', 'w'); os.rename(root + '/draft', root + '/docs/openapi.json')",
     stoppedBy: ['EXDEV', 'EBUSY'],
   },
+  'the name of a root of another entry': {
+    code: "os.rename(root + '/shared/data', root + '/shared/away')",
+    stoppedBy: PINNED,
+  },
   'the name of the folder of the document': {
     code: "os.rename(root + '/docs', root + '/away7')",
     stoppedBy: PINNED,
@@ -228,6 +233,7 @@ if b' 403 ' in proxy.recv(1000): raise OSError(errno.EACCES, 'refused')`,
 export const STRICT_WORK: Readonly<Record<string, string>> = {
   'write a file': "open(root + '/note', 'w')",
   'create and rename a folder': "os.mkdir(root + '/new'); os.rename(root + '/new', root + '/renamed')",
+  'write into a root of another entry': "open(root + '/shared/data/new', 'w')",
   'create a file beside a protected folder': "open(root + '/conf/new', 'w')",
   'replace a file': "open(root + '/draft', 'w'); os.rename(root + '/draft', root + '/note')",
 };

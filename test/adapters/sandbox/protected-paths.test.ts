@@ -26,10 +26,11 @@ describe('in a folder that a server may change, protection', () => {
           { path: join(root, 'work/conf/mcp.json'), isFolder: false },
         ],
         readOnly: [join(root, 'work/conf')],
+        pinned: [],
       },
     });
     expect(await protectedPaths({ own, others: [], writable: [] })).toMatchObject({
-      value: { readOnly: [] },
+      value: { readOnly: [], pinned: [] },
     });
   });
 
@@ -37,7 +38,7 @@ describe('in a folder that a server may change, protection', () => {
     const root = rootWith('.assay/mcp.json', '.assay/modules/one.ts');
     const own = [join(root, '.assay'), join(root, '.assay/mcp.json')];
     const others = [join(root, '.assay/modules'), join(root, '.assay/modules/one.ts')];
-    const value = { hidden: [{ path: join(root, '.assay'), isFolder: true }], readOnly: [] };
+    const value = { hidden: [{ path: join(root, '.assay'), isFolder: true }], readOnly: [], pinned: [] };
     expect(await protectedPaths({ own, others, writable: [root] })).toEqual({ ok: true, value });
     expect(await protectedPaths({ own, others: [], writable: [] })).toEqual({ ok: true, value });
   });
@@ -47,7 +48,7 @@ describe('in a folder that a server may change, protection', () => {
     const own = [join(root, 'work/conf/mcp.json')];
     expect(await protectedPaths({ own, others: [], writable: [root] })).toEqual({
       ok: true,
-      value: { hidden: [], readOnly: [join(root, 'work')] },
+      value: { hidden: [], readOnly: [join(root, 'work')], pinned: [] },
     });
   });
 
@@ -61,6 +62,7 @@ describe('in a folder that a server may change, protection', () => {
         value: {
           hidden: [{ path: join(root, 'real/home'), isFolder: true }],
           readOnly: [join(root, 'links')],
+          pinned: [],
         },
       },
     );
@@ -72,11 +74,25 @@ describe('in a folder that a server may change, protection', () => {
     const others = ['programs/server', 'openapi.json', 'absent', '.'].map((name) => join(root, name));
     expect(await protectedPaths({ own: [], others, writable: [root] })).toEqual({
       ok: true,
-      value: { hidden: [], readOnly: [join(root, 'programs/server'), join(root, 'openapi.json')] },
+      value: {
+        hidden: [],
+        readOnly: [join(root, 'programs/server'), join(root, 'openapi.json')],
+        pinned: [],
+      },
     });
     const byLink = await protectedPaths({ own: [], others: [join(root, 'programs/link')], writable: [root] });
     expect(byLink).toMatchObject({
-      value: { readOnly: [join(root, 'programs'), join(root, 'programs/server/index.mjs')] },
+      value: { readOnly: [join(root, 'programs'), join(root, 'programs/server/index.mjs')], pinned: [] },
+    });
+  });
+
+  it('pins the roots of other servers, unless they were replaced by a link', async () => {
+    const root = rootWith('a/data/', 'b/', 'file');
+    symlinkSync('a', join(root, 'link'));
+    const otherRoots = ['a/data', 'link/data', 'file', 'absent', '.'].map((name) => join(root, name));
+    expect(await protectedPaths({ own: [], others: [], otherRoots, writable: [root] })).toEqual({
+      ok: true,
+      value: { hidden: [], readOnly: [], pinned: [join(root, 'a/data')] },
     });
   });
 

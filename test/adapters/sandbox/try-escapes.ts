@@ -71,6 +71,7 @@ for (const [path, name] of [
   ['state/home', 'token'],
   ['programs/server', 'index.mjs'],
   ['docs', 'openapi.json'],
+  ['shared/data', 'note'],
   ['', 'note'],
 ] as const) {
   mkdirSync(join(strict, path), { recursive: true });
@@ -86,7 +87,11 @@ async function run(code: string, rights: SandboxRights = 'read'): Promise<string
     : [join(root, 'home'), join(root, 'mcp.json')];
   const foreign = ['programs/server', 'docs/openapi.json', 'absent'].map((path) => join(strict, path));
   const others = (): Promise<readonly string[]> => Promise.resolve(foreign);
-  const confined = await confineWith(own, { others })(command, { rights, namedReaches: new Set() });
+  const otherRoots = (): Promise<readonly string[]> => Promise.resolve([join(strict, 'shared/data')]);
+  const confined = await confineWith(own, { others, otherRoots })(command, {
+    rights,
+    namedReaches: new Set(),
+  });
   if (!confined.ok) throw new Error(JSON.stringify(confined.error));
   const child = new Child((WEAKER[process.argv[2] ?? ''] ?? ((options) => options))(confined.value));
   let [output, errors] = ['', ''];
