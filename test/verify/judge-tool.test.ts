@@ -235,6 +235,21 @@ describe('nothing is called consistent', () => {
     });
   });
 
+  it('if a service of this machine was to be reached, unless only a name was looked up', () => {
+    const reaching = (path: string, error: string): Partial<Observation> => ({
+      events: [
+        { kind: 'connect', address: { family: 'unix', path }, error, atMs: 5, pid: 1, call: 'connect' },
+      ],
+    });
+    const of = (one: Partial<Observation>): unknown => kinds(promising, given([trial([one, {}])]));
+    for (const path of ['/run/docker.sock', '/home/u/.ipc', '@abstract'])
+      for (const error of ['ENOENT', 'ECONNREFUSED', 'EACCES'])
+        expect(of(reaching(path, error))).toEqual(unobserved);
+    expect(kinds(promising, given([trial([reaching('/run/nscd/socket', 'ENOENT'), {}])])).readOnlyHint).toBe(
+      'consistent',
+    );
+  });
+
   it('about repetition after one call', () => {
     expect(kinds(promising, given([trial([{}])])).idempotentHint).toBe('unobserved');
   });

@@ -18,6 +18,11 @@ export interface Layout {
   readonly areas: readonly Area[];
   /** Visible unchanged, read-only. */
   readonly readable: readonly string[];
+  /**
+   * Folders among the visible ones that are shown through an overlay although they cannot be changed: the sockets and
+   * FIFOs in it are not those to which other programs listen.
+   */
+  readonly views: readonly string[];
 }
 
 export interface LayoutFacts {
@@ -25,6 +30,8 @@ export interface LayoutFacts {
   readonly cwd: string;
   readonly roots: readonly { readonly path: string; readonly from?: string }[];
   readonly readable: readonly string[];
+  /** The folders among them. */
+  readonly readableFolders: ReadonlySet<string>;
   /** Existing folders of `SYSTEM_FOLDERS` that are not symbolic links. */
   readonly systemFolders: readonly string[];
   /** Whether changes of system folders can be recorded: an ordinary user cannot copy files of other users. */
@@ -68,13 +75,19 @@ export function planLayout(facts: LayoutFacts): Layout {
   ];
   const unique = [...new Map(areas.map((area) => [area.path, area])).values()];
   const shown = [...facts.systemFolders, ...declared.map(({ path }) => path)];
+  const readable = [...new Set(facts.readable)].filter(
+    (path) => !isInside(facts.realHome, path) && !shown.some((folder) => isInside(path, folder)),
+  );
+  const system = facts.systemFolders.filter((path) => RECORDED_SYSTEM_FOLDERS.has(path));
   return {
     home,
     cwd: declared.some(({ path }) => path === facts.cwd) ? facts.cwd : home,
     areas: unique.toSorted((a, b) => depth(a.path) - depth(b.path)),
-    readable: [...new Set(facts.readable)].filter(
-      (path) => !isInside(facts.realHome, path) && !shown.some((folder) => isInside(path, folder)),
-    ),
+    readable,
+    views: [
+      ...(facts.isPrivileged ? [] : system),
+      ...readable.filter((path) => facts.readableFolders.has(path)),
+    ],
   };
 }
 

@@ -9,7 +9,7 @@ import type { OpenSandbox, SandboxOptions } from '../../verify/observation.ts';
 import { canaryFiles } from './canaries.ts';
 import { SINK_COMMAND } from './network-sink.ts';
 import { planLayout, SYSTEM_FOLDERS, TEMPORARY_FOLDERS, type Layout } from './layout.ts';
-import { noIoUringFilter } from './seccomp-filters.ts';
+import { observationFilter } from './seccomp-filters.ts';
 import { probeMachine, type Machine } from './probe.ts';
 import { programFiles } from './program-files.ts';
 import { RunningSandbox } from './running-sandbox.ts';
@@ -43,7 +43,7 @@ async function open(
       isPrivileged: machine.isPrivileged,
       systemFolders: system.folders,
     });
-    await writeFile(join(folder, 'filter'), noIoUringFilter());
+    await writeFile(join(folder, 'filter'), observationFilter(process.arch));
     const areas = await Promise.all(
       layout.areas.map(async (area) => {
         const { mode, uid, gid } = await stat(area.lower);
@@ -51,7 +51,10 @@ async function open(
       }),
     );
     const { isPrivileged, programs } = machine;
-    await writeFile(join(folder, 'setup.sh'), setupScript({ folder, areas, isPrivileged, programs }));
+    await writeFile(
+      join(folder, 'setup.sh'),
+      setupScript({ folder, areas, views: layout.views, isPrivileged, programs }),
+    );
     return new RunningSandbox({
       folder,
       layout,
@@ -88,11 +91,16 @@ async function layoutFor(
   const temporary = await Promise.all(
     TEMPORARY_FOLDERS.map(async (path) => ((await isFolder(path)) ? [path] : [])),
   );
+  const allReadable = [...files.readable, ...ofSink.readable, ...readable];
+  const readableFolders = await Promise.all(
+    allReadable.map(async (path) => ((await isFolder(path)) ? [path] : [])),
+  );
   return planLayout({
     realHome,
     cwd: resolve(cwd),
     roots: [...[...files.projects, ...files.folders].map((path) => ({ path })), ...roots],
-    readable: [...files.readable, ...ofSink.readable, ...readable],
+    readable: allReadable,
+    readableFolders: new Set(readableFolders.flat()),
     systemFolders,
     isPrivileged,
     homeSeed: join(folder, 'seed', 'home'),

@@ -104,7 +104,6 @@ const LOAD_WORD = 0x20;
 const AND = 0x54;
 const JUMP_IF_EQUAL = 0x15;
 const JUMP_IF_GREATER_OR_EQUAL = 0x35;
-const JUMP_IF_GREATER = 0x25;
 const JUMP_IF_ANY_BIT = 0x45;
 const RETURN = 0x06;
 const ALLOW = 0x7fff_0000;
@@ -117,18 +116,44 @@ const [NUMBER_AT, ARCHITECTURE_AT, ARGUMENTS_AT] = [0, 4, 16];
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
 // io_uring_setup, io_uring_enter, io_uring_register: the same numbers on every architecture
-const [FIRST_IO_URING, LAST_IO_URING] = [425, 427];
+const IO_URING: readonly number[] = [425, 426, 427];
+/** Asynchronous input and output, by architecture: [x86-64, arm64]. */
+const IO_SETUP = [206, 0] as const;
+/** Kernel keys belong to the user, not to a namespace. */
+const KEYS = ['add_key', 'request_key', 'keyctl'] as const;
 
-/** A seccomp filter that makes io_uring look absent, so that programs fall back to system calls that can be traced. */
-export function noIoUringFilter(): Buffer {
+/**
+ * A seccomp filter for a server that is observed. It makes io_uring and asynchronous I/O look absent, so that programs
+ * fall back to system calls that can be traced. It denies what no namespace isolates: kernel keys and sockets of the
+ * virtual machine's host. strace does not see a denied call, so everything else is left to namespaces and mounts.
+ */
+export function observationFilter(architecture: string): Buffer {
+  const arch = ARCHITECTURES[architecture];
+  const own =
+    arch === undefined
+      ? []
+      : [
+          ...refuse(IO_SETUP[arch.column], ENOSYS),
+          ...KEYS.flatMap((name) => refuse(DENIED[name]?.[arch.column] ?? 0, EPERM)),
+          ...judge(arch.socket, { argument: 0, tests: equalTo(AF_VSOCK), errno: EACCES }),
+        ];
   return encoded([
+    ...(arch === undefined ? [] : onlyOn(arch)),
     [LOAD_WORD, 0, 0, NUMBER_AT],
     [AND, 0, 0, ~X32_BIT >>> 0],
-    [JUMP_IF_GREATER_OR_EQUAL, 0, 2, FIRST_IO_URING],
-    [JUMP_IF_GREATER, 1, 0, LAST_IO_URING],
-    [RETURN, 0, 0, ERRNO | ENOSYS],
+    ...IO_URING.flatMap((number) => refuse(number, ENOSYS)),
+    ...own,
     [RETURN, 0, 0, ALLOW],
   ]);
+}
+
+/** Denies every call of another architecture, whose calls have other numbers. */
+function onlyOn({ audit }: Architecture): readonly Instruction[] {
+  return [
+    [LOAD_WORD, 0, 0, ARCHITECTURE_AT],
+    [JUMP_IF_EQUAL, 1, 0, audit],
+    [RETURN, 0, 0, ERRNO | EPERM],
+  ];
 }
 
 /**
@@ -140,9 +165,7 @@ export function confinementFilter(architecture: string): Buffer | undefined {
   if (arch === undefined) return undefined;
   const denied = Object.values(DENIED).map((numbers) => numbers[arch.column]);
   return encoded([
-    [LOAD_WORD, 0, 0, ARCHITECTURE_AT],
-    [JUMP_IF_EQUAL, 1, 0, arch.audit],
-    [RETURN, 0, 0, ERRNO | EPERM],
+    ...onlyOn(arch),
     [LOAD_WORD, 0, 0, NUMBER_AT],
     [JUMP_IF_GREATER_OR_EQUAL, 0, 1, X32_BIT],
     [RETURN, 0, 0, ERRNO | ENOSYS],

@@ -11,11 +11,12 @@ export interface Programs {
 
 /**
  * The private folder of a sandbox on the real file system. `w` in it is a tmpfs that only the sandbox's mount namespace has:
- * `w/s/N` holds what changed in area N, `w/m/N` is the area with its changes, and `w/e` the evidence.
+ * `w/s/N` holds what changed in area N, `w/m/N` is the area with its changes, `w/v/N` is view N, and `w/e` the evidence.
  */
 export interface ScriptOptions {
   readonly folder: string;
   readonly areas: readonly (Area & { readonly mode: number; readonly uid: number; readonly gid: number })[];
+  readonly views: Layout['views'];
   /** True as root; else user namespaces are used, in which only this user's files can be copied. */
   readonly isPrivileged: boolean;
   readonly programs: Programs;
@@ -34,14 +35,24 @@ export function unshareArgs(isPrivileged: boolean): readonly string[] {
 }
 
 /** A shell script that mounts the areas, waits for a line in the FIFO `go`, and becomes the server. */
-export function setupScript({ folder, areas, isPrivileged, programs }: ScriptOptions): string {
+export function setupScript({ folder, areas, views, isPrivileged, programs }: ScriptOptions): string {
   const overlayOptions = isPrivileged ? 'redirect_dir=on,metacopy=off' : 'userxattr';
   const numbers = areas.map((_, n) => n);
+  const folders = [
+    ...['e', 'l', 's', 'm', 'f', 'f/none', 'v'],
+    ...numbers.flatMap((n) => [`l/${n}`, `s/${n}`, `s/${n}/w`, `m/${n}`]),
+    ...views.flatMap((_, n) => [`f/${n}`, `v/${n}`]),
+  ];
   const mounts = areas.flatMap((area, n) => [
     `mkdir -m ${area.mode.toString(8)} w/s/${n}/u`,
     ...(isPrivileged ? [`chown ${area.uid}:${area.gid} w/s/${n}/u`] : []),
     `mount --rbind -- ${quoted(area.lower)} w/l/${n}`,
     `mount -t overlay -o lowerdir=w/l/${n},upperdir=w/s/${n}/u,workdir=w/s/${n}/w,${overlayOptions} assay w/m/${n}`,
+  ]);
+  const viewMounts = views.flatMap((path, n) => [
+    `mount --rbind -- ${quoted(path)} w/f/${n}`,
+    // An overlay without changes needs two folders.
+    `mount -t overlay -o ro,lowerdir=w/f/${n}:w/f/none assay w/v/${n}`,
   ]);
   const strace =
     programs.strace === undefined
@@ -60,9 +71,10 @@ export function setupScript({ folder, areas, isPrivileged, programs }: ScriptOpt
     'umask 077',
     `cd ${quoted(folder)}`,
     `mount -t tmpfs -o size=${STATE_BYTES},nr_inodes=${MAX_FILES},mode=700 assay w`,
-    `mkdir ${['e', 'l', 's', 'm', ...numbers.flatMap((n) => [`l/${n}`, `s/${n}`, `s/${n}/w`, `m/${n}`])].map((name) => `w/${name}`).join(' ')}`,
+    `mkdir ${folders.map((name) => `w/${name}`).join(' ')}`,
     `mount -t tmpfs -o size=${TRACE_BYTES},nr_inodes=100,mode=700 assay w/e`,
     ...mounts,
+    ...viewMounts,
     'mkfifo go',
     ': >w/e/ready',
     'read -r line <go',
@@ -114,12 +126,15 @@ export function bwrapArgs(options: ConfinementOptions): readonly string[] {
   const { folder, layout, systemFolders, systemLinks, replaced, user, cwd, env } = options;
   const areas = layout.areas.map(({ path }, n) => ({ path, args: ['--bind', `${folder}/w/m/${n}`, path] }));
   const areaPaths = new Set(areas.map(({ path }) => path));
+  const views = new Map(layout.views.map((path, n) => [path, `${folder}/w/v/${n}`]));
+  const readOnly = (path: string): { readonly path: string; readonly args: readonly string[] } => ({
+    path,
+    args: ['--ro-bind', views.get(path) ?? path, path],
+  });
   const mounts = [
-    ...systemFolders
-      .filter((path) => !areaPaths.has(path))
-      .map((path) => ({ path, args: ['--ro-bind', path, path] })),
+    ...systemFolders.filter((path) => !areaPaths.has(path)).map(readOnly),
     ...areas,
-    ...layout.readable.map((path) => ({ path, args: ['--ro-bind', path, path] })),
+    ...layout.readable.map(readOnly),
   ].toSorted((a, b) => a.path.split('/').length - b.path.split('/').length);
   return [
     ...Object.entries(systemLinks).flatMap(([path, target]) => ['--symlink', target, path]),

@@ -33,6 +33,8 @@ export type UnobservedReason =
   | 'unclear_change'
   /** Files were written, but no change can be seen: they may have been restored. */
   | 'unseen_change'
+  /** It tried to reach a service of this machine, whose effects cannot be seen. */
+  | 'local_service'
   /** The same effects also happen without a call, so it is unknown whether a call caused them. */
   | 'background_change';
 
@@ -61,6 +63,8 @@ export type EffectKind =
   | 'transient'
   /** Bytes were written, but no change can be seen. Neither supports nor contradicts a hint. */
   | 'rewritten'
+  /** An attempt to reach a service of this machine through a Unix socket. What that would have done is unknown. */
+  | 'service'
   /** Permissions changed, or a change that cannot be classified. */
   | 'changed'
   | 'network';

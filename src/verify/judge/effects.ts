@@ -62,6 +62,7 @@ export function effectsOf(observation: Observation, folder: SeedFolder): readonl
     ...changes,
     ...transient(observation, changed, folder),
     ...rewritten(observation, changed, folder),
+    ...services(observation),
     ...network(observation),
   ].sort((one, other) => one.atMs - other.atMs);
 }
@@ -251,6 +252,24 @@ function noiseOf(
   if (/-(?:journal|shm)$/.test(path)) return 'lock';
   if (noise === undefined || noise === 'git_index') return noise;
   return seed !== undefined && path.startsWith(`${seed}/`) ? undefined : noise;
+}
+
+/** Not reached because the service is outside the sandbox, or does not exist. */
+const UNREACHED: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED', 'EACCES', 'EPERM', 'EPROTOTYPE']);
+/** Look-ups of names of users and hosts by the C library, and the log of the system. */
+const HARMLESS_SERVICE =
+  /^(?:\/var)?\/run\/(?:nscd\/socket|systemd\/(?:userdb|resolve|journal)\/.*)$|^\/var\/lib\/sss\/pipes\/|^\/dev\/log$/;
+
+/** Attempts to reach services of this machine. Those that the server itself offers are reached. */
+function services({ events }: Observation): readonly Effect[] {
+  return events.flatMap((event): readonly Effect[] => {
+    if (event.kind !== 'connect' && event.kind !== 'send') return [];
+    const { address, error, atMs } = event;
+    if (address.family !== 'unix' || error === undefined || !UNREACHED.has(error)) return [];
+    if (HARMLESS_SERVICE.test(address.path)) return [];
+    const message = `tried to reach ${address.path}`;
+    return [{ ...plain('service', message, address.path), atMs, noise: undefined }];
+  });
 }
 
 function network({ network: requests, events }: Observation): readonly Effect[] {

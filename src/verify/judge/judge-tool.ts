@@ -1,5 +1,6 @@
 import { type DeclaredHints, DEFAULTS, type Hint, HINTS, isCautious } from '../../core/hints/hint.ts';
 import type {
+  EffectKind,
   Evidence,
   ToolCoverage,
   ToolReport,
@@ -104,10 +105,13 @@ function isAboutWrites(hint: Hint): boolean {
   return hint === 'destructiveHint' || hint === 'idempotentHint';
 }
 
+/** Kinds of effects that say nothing about hints on writes. */
+const NOT_EVIDENCE: ReadonlySet<EffectKind> = new Set<EffectKind>(['network', 'rewritten', 'service']);
+
 /** Whether an effect contradicts the safe value of the hint and supports the cautious one. */
 function isAgainst(hint: Hint, effect: CallEffect): boolean {
   if (hint === 'openWorldHint') return effect.kind === 'network';
-  if (effect.kind === 'network' || effect.kind === 'rewritten' || effect.noise !== undefined) return false;
+  if (NOT_EVIDENCE.has(effect.kind) || effect.noise !== undefined) return false;
   if (hint === 'readOnlyHint') return true;
   if (effect.isUnclear) return false;
   if (hint === 'destructiveHint') return ['deleted', 'overwritten', 'moved'].includes(effect.kind);
@@ -156,16 +160,14 @@ function isIncomplete({ calls, late }: Trial): boolean {
 
 /** Set if it is unknown whether an effect contradicts the hint. */
 function unclear(hint: Hint, { effects, excused }: Judged): UnobservedReason | undefined {
-  if (hint === 'readOnlyHint') {
-    const isUnseen = [...effects, ...excused].some(
-      (one) => one.kind === 'rewritten' && one.noise === undefined,
-    );
-    return isUnseen ? 'unseen_change' : undefined;
-  }
+  const all = [...effects, ...excused].filter(({ noise }) => noise === undefined);
+  if (all.some(({ kind }) => kind === 'service')) return 'local_service';
+  if (hint === 'readOnlyHint')
+    return all.some(({ kind }) => kind === 'rewritten') ? 'unseen_change' : undefined;
   if (!isAboutWrites(hint)) return undefined;
-  const isUnclear = [...effects, ...excused].some(
-    ({ noise, isUnclear, isLate, kind }) =>
-      noise === undefined && kind !== 'network' && (isUnclear || (isLate && hint === 'idempotentHint')),
+  const isUnclear = all.some(
+    ({ isUnclear, isLate, kind }) =>
+      kind !== 'network' && (isUnclear || (isLate && hint === 'idempotentHint')),
   );
   return isUnclear ? 'unclear_change' : undefined;
 }

@@ -1,14 +1,20 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { execPath } from 'node:process';
@@ -107,6 +113,22 @@ for call in (425, 426, 427):
     );
     expect(stderr).toBe('');
     expect(stdout).toBe('-1 ENOSYS\n'.repeat(3));
+  });
+
+  it.runIf(process.arch === 'x64')('has no way out that a namespace would leave open', async () => {
+    const { stdout, stderr } = await observed(
+      cwd,
+      `import ctypes, errno
+libc = ctypes.CDLL(None, use_errno=True)
+context = ctypes.c_long()
+calls = {'io_setup': (206, 1, ctypes.byref(context)), 'AF_VSOCK': (41, 40, 1, 0), 'AF_UNIX': (41, 1, 1, 0),
+  'add_key': (248, b'user', b'assay', b'x', 1, -3), 'keyctl': (250, 0, -3, 0)}
+for name, arguments in calls.items():
+    print(name, libc.syscall(*arguments) >= 0 or errno.errorcode[ctypes.get_errno()])`,
+      { command: PYTHON },
+    );
+    expect(stderr).toBe('');
+    expect(stdout).toBe('io_setup ENOSYS\nAF_VSOCK EACCES\nAF_UNIX True\nadd_key EPERM\nkeyctl EPERM\n');
   });
 
   it('cannot reach the outside, and what it tried to reach is named', async () => {
@@ -293,6 +315,53 @@ db.execute('insert into t values (3)'); os._exit(0)`,
       'write',
       ...Array.from({ length: 4 }, () => 'connect'),
     ]);
+  });
+});
+
+describe.skipIf(!isLinux || !isRoot)('sockets and FIFOs of other programs', () => {
+  /** Folders that hold those of real services, and the working folder. */
+  const folders = ['/srv', '/opt', '/var', '/usr/local'].filter(existsSync).map((parent) => {
+    const folder = mkdtempSync(join(parent, 'assay-test-'));
+    chmodSync(folder, 0o755);
+    return folder;
+  });
+  const sockets = folders.map((folder) => join(folder, 'service.sock'));
+  const fifos = folders.map((folder) => join(folder, 'service.fifo'));
+  const servers = sockets.map((path) => createServer((socket) => socket.destroy()).listen(path));
+  const readers: number[] = [];
+  beforeAll(async () => {
+    for (const server of servers) if (!server.listening) await once(server, 'listening');
+    for (const path of fifos) {
+      execFileSync('mkfifo', [path]);
+      readers.push(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
+    }
+    for (const path of [...sockets, ...fifos]) chmodSync(path, 0o777);
+  });
+  afterAll(() => {
+    for (const server of servers) server.close();
+    for (const reader of readers) closeSync(reader);
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  });
+
+  it.each(['0', '65534'])('cannot be reached by a server of user %s, and attempts are seen', async (id) => {
+    const script = join(import.meta.dirname, 'reach-sockets.ts');
+    const child = spawn(
+      'setpriv',
+      [...['--reuid', id, '--regid', id, '--clear-groups', execPath, script], ...sockets, ...fifos],
+      { env: { PATH: process.env['PATH'], HOME: '/nonexistent' }, stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await once(child, 'close');
+    expect(JSON.parse(output)).toEqual({
+      reached: {
+        '/tmp/own.sock': 'reached',
+        ...Object.fromEntries(sockets.map((path) => [path, 'ECONNREFUSED'])),
+        ...Object.fromEntries(fifos.map((path) => [path, 'ENXIO'])),
+      },
+      tried: ['/tmp/own.sock', ...sockets],
+      stderr: '',
+    });
   });
 });
 
