@@ -158,7 +158,9 @@ function oracle(
     hint === 'readOnlyHint' || hint === 'openWorldHint' || readOnly !== true || declared !== undefined;
   if (!hasMeaning) return 'not_applicable';
   const promises = (declared ?? DEFAULTS[hint]) !== DEFAULTS[hint];
-  if (promises) return happened ? 'contradicted' : 'consistent';
+  const isAboutWrites = hint === 'destructiveHint' || hint === 'idempotentHint';
+  const isExercised = !isAboutWrites || first.writes || again.writes;
+  if (promises) return happened ? 'contradicted' : isExercised ? 'consistent' : 'unobserved';
   return happened ? 'supported' : 'not_exercised';
 }
 
@@ -202,6 +204,26 @@ describe('nothing is called consistent', () => {
     expect(verdicts.readOnlyHint).toEqual({ kind: 'unobserved', reason: 'skipped' });
   });
 
+  it('about changes without any', () => {
+    expect(kinds(promising, given([trial([{}, {}])]))).toEqual({
+      ...{ readOnlyHint: 'consistent', openWorldHint: 'consistent' },
+      ...{ destructiveHint: 'unobserved', idempotentHint: 'unobserved' },
+    });
+    const { verdicts } = judgeTool(
+      { name: 't', digest: 'd', declared: { destructiveHint: false } },
+      given([trial([{ changes: [NOISE], network: [dns('example.com')] }, {}])]),
+    );
+    expect(verdicts.destructiveHint).toEqual({ kind: 'unobserved', reason: 'no_effect' });
+    // What happened after a first call that failed was no repetition.
+    const calls = [answer('no', true), answer()].map((one, at) => ({
+      ...{ number: at + 1, atMs: 1, answer: one },
+      observation: observation(at === 0 ? { changes: [created('/seed/a')] } : {}),
+    }));
+    expect(
+      kinds({ idempotentHint: true }, given([trial([{}, {}]), trial([], { calls })])).idempotentHint,
+    ).toBe('unobserved');
+  });
+
   it('without a successful call', () => {
     expect(kinds(promising, given([failed]))).toEqual(unobserved);
     expect(judgeTool({ name: 't', digest: 'd', declared: {} }, given([failed])).failure).toBe('no such file');
@@ -209,12 +231,7 @@ describe('nothing is called consistent', () => {
 
   it('without a mechanism that could have shown a contradiction', () => {
     const found = kinds(promising, given([trial([{}, {}])], { mechanisms: ['overlay', 'empty_network'] }));
-    expect(found).toEqual({
-      ...unobserved,
-      readOnlyHint: 'consistent',
-      destructiveHint: 'consistent',
-      idempotentHint: 'consistent',
-    });
+    expect(found).toEqual({ ...unobserved, readOnlyHint: 'consistent' });
   });
 
   it('if an observation is incomplete', () => {

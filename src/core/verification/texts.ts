@@ -11,6 +11,7 @@ export const UNOBSERVED_TEXTS: Readonly<Record<UnobservedReason, string>> = {
   unclear_change: 'a change could not be classified',
   unseen_change: 'files were written, but no change is visible',
   local_service: 'it tried to reach a service of this machine, which a sandbox hides',
+  no_effect: 'no call changed anything',
   background_change: 'the server does the same without a call, too',
 };
 

@@ -35,6 +35,8 @@ export type UnobservedReason =
   | 'unseen_change'
   /** It tried to reach a service of this machine, whose effects cannot be seen. */
   | 'local_service'
+  /** Nothing changed, so that a hint on changes was not put to the test. */
+  | 'no_effect'
   /** The same effects also happen without a call, so it is unknown whether a call caused them. */
   | 'background_change';
 

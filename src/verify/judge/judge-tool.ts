@@ -134,10 +134,24 @@ function notExercised(hint: Hint, judged: Judged): Verdict {
 }
 
 function withoutContradiction(hint: Hint, judged: Judged): Verdict {
-  const reason = obstacle(hint, judged) ?? unclear(hint, judged);
+  const untested = isExercised(hint, judged) ? undefined : 'no_effect';
+  const reason = obstacle(hint, judged) ?? unclear(hint, judged) ?? untested;
   if (reason !== undefined) return { kind: 'unobserved', reason };
   const { successfulCalls: calls, shapes } = judged.coverage;
   return { kind: 'consistent', calls, shapes };
+}
+
+/** Whether an effect of the tool could have contradicted a promise about its changes. */
+function isExercised(hint: Hint, { effects }: Judged): boolean {
+  return (
+    !isAboutWrites(hint) ||
+    effects.some(
+      ({ kind, noise, trial }) =>
+        !NOT_EVIDENCE.has(kind) &&
+        noise === undefined &&
+        (hint === 'destructiveHint' || (firstSucceeded(trial) && trial.calls.length > 1)),
+    )
+  );
 }
 
 /** Why the absence of effects says nothing. */

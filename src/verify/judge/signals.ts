@@ -1,7 +1,7 @@
 import { type DeclaredHints, type Hint, HINTS, isCautious } from '../../core/hints/hint.ts';
 import type { Signal, Verdict } from '../../core/verification/verdict.ts';
 import type { NetworkAddress, TracedEvent } from '../observation.ts';
-import { addressText } from './effects.ts';
+import { addressText } from './contacts.ts';
 import { type CallEffect, isSuccess, type Trial, type Trials } from './trial.ts';
 
 interface Judgement {

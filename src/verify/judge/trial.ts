@@ -2,7 +2,8 @@ import type { JsonObject } from '../../core/json-object.ts';
 import type { Origin } from '../arguments/generate-value.ts';
 import type { UnobservedReason } from '../../core/verification/verdict.ts';
 import type { Mechanism, Observation } from '../observation.ts';
-import type { Background, Effect } from './effects.ts';
+import type { Effect } from './effect.ts';
+import type { Background } from './effects.ts';
 
 /** How a server answered one call. */
 export type Answer =

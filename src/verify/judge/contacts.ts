@@ -1,0 +1,59 @@
+// Effects on others: hosts and services of the machine.
+import type { NetworkAddress, NetworkRequest, Observation } from '../observation.ts';
+import { type Effect, plain } from './effect.ts';
+
+/** Not reached because the service is outside the sandbox, or does not exist. */
+const UNREACHED: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED', 'EACCES', 'EPERM', 'EPROTOTYPE']);
+/** Look-ups of names of users and hosts by the C library, and the log of the system. */
+const HARMLESS_SERVICE =
+  /^(?:\/var)?\/run\/(?:nscd\/socket|systemd\/(?:userdb|resolve|journal)\/.*)$|^\/var\/lib\/sss\/pipes\/|^\/dev\/log$/;
+
+/** Attempts to reach services of this machine. Those that the server itself offers are reached. */
+export function services({ events }: Observation): readonly Effect[] {
+  return events.flatMap((event): readonly Effect[] => {
+    if (event.kind !== 'connect' && event.kind !== 'send') return [];
+    const { address, error, atMs } = event;
+    if (address.family !== 'unix' || error === undefined || !UNREACHED.has(error)) return [];
+    if (HARMLESS_SERVICE.test(address.path)) return [];
+    const message = `tried to reach ${address.path}`;
+    return [{ ...plain('service', message, address.path), atMs, noise: undefined }];
+  });
+}
+
+export function network({ network: requests, events }: Observation): readonly Effect[] {
+  const found = new Map<string, Effect>();
+  const add = (target: string, message: string, atMs: number): void => {
+    if (!found.has(target))
+      found.set(target, { ...plain('network', message, target), atMs, noise: undefined });
+  };
+  for (const request of requests) {
+    const target = requestTarget(request);
+    add(target, `${REQUEST_VERBS[request.kind]} ${target}`, request.atMs);
+  }
+  const recorded = requests.length > 0;
+  for (const event of events)
+    if ((event.kind === 'connect' || event.kind === 'send') && isOutside(event.address) && !recorded)
+      add(addressText(event.address), `contacted ${addressText(event.address)}`, event.atMs);
+  return [...found.values()];
+}
+
+const REQUEST_VERBS: Readonly<Record<NetworkRequest['kind'], string>> = {
+  dns: 'asked for the address of',
+  tcp: 'contacted',
+  udp: 'contacted',
+  http: 'requested',
+};
+
+function requestTarget(request: NetworkRequest): string {
+  if (request.kind === 'http') return request.url;
+  return request.kind === 'dns' ? (request.name ?? 'an unreadable name') : `${request.host}:${request.port}`;
+}
+
+function isOutside(address: NetworkAddress): boolean {
+  return address.family !== 'unix' && !address.isLocal;
+}
+
+export function addressText(address: NetworkAddress): string {
+  if (address.family === 'unix') return address.path;
+  return address.family === 'inet6' ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
+}

@@ -1,0 +1,21 @@
+import type { EffectKind } from '../../core/verification/verdict.ts';
+import type { NoiseClass } from '../observation.ts';
+
+/** An effect of a call on files or the network. */
+export interface Effect {
+  readonly kind: EffectKind;
+  readonly message: string;
+  readonly target: string;
+  readonly atMs: number;
+  /** Set for a change of a kind that well-behaved servers also make. Such an effect decides nothing. */
+  readonly noise: NoiseClass | undefined;
+  /** Whether nothing but timestamps in a file differ. */
+  readonly isTimestamps: boolean;
+  /** Whether it is unknown what was lost. */
+  readonly isUnclear: boolean;
+}
+
+/** An effect that is neither unclear nor only about timestamps. */
+export function plain(kind: EffectKind, message: string, target: string): Omit<Effect, 'atMs' | 'noise'> {
+  return { kind, message, target, isTimestamps: false, isUnclear: false };
+}
