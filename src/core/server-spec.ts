@@ -85,6 +85,8 @@ export interface AuthSpec {
   /** Issued by the authorization server, or the https URL of a client metadata document. */
   readonly clientId?: string;
   readonly clientSecret?: string;
+  /** The only issuer to sign in at; always set if there is a `clientSecret`. */
+  readonly issuer?: string;
   /** Replaces the scopes that the server names; separated by spaces. */
   readonly scope?: string;
   /** Whether each subject signs in separately. Absent: yes if clients need tokens. */

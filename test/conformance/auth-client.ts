@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { discoverOAuthServerInfo } from '@modelcontextprotocol/client';
 import { at, parseJson, type Json } from '../support/json.ts';
 
 /**
@@ -29,7 +30,7 @@ async function run(): Promise<number> {
   const config = join(home, 'mcp.json');
   writeFileSync(
     config,
-    JSON.stringify({ mcpServers: { remote: { url, auth: authOf(contextOf()) } }, settings: SETTINGS }),
+    JSON.stringify({ mcpServers: { remote: { url, auth: await authOf(contextOf()) } }, settings: SETTINGS }),
   );
   const where = ['--config', config, '--home', home];
   for (let signIns = 0; ; signIns += 1) {
@@ -44,10 +45,13 @@ function contextOf(): Json {
   return parseJson(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}');
 }
 
-function authOf(context: Json): Json {
+async function authOf(context: Json): Promise<Json> {
   const [id, secret] = [at(context, 'client_id'), at(context, 'client_secret')];
   if (typeof id !== 'string') return { clientId: DOCUMENT };
-  return { clientId: id, ...(typeof secret === 'string' && { clientSecret: secret }) };
+  if (typeof secret !== 'string') return { clientId: id };
+  // The suite does not tell its issuer, which a person knows who has a secret of it.
+  const { authorizationServerUrl: issuer } = await discoverOAuthServerInfo(url);
+  return { clientId: id, clientSecret: secret, issuer };
 }
 
 interface Done {

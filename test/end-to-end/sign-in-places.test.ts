@@ -95,3 +95,18 @@ describe('the sign-in address named by a server', () => {
     expect(text).toContain('was not authorized');
   });
 });
+
+describe('the issuer of an entry with a client secret', () => {
+  it('is the only one that the secret may go to, whichever one the server names', async () => {
+    const issuer = await startIssuer();
+    const server = await startProtected({ issuer });
+    const auth = { clientId: 'a', clientSecret: 'a secret of the config', issuer: 'https://id.example' };
+    const config = writeConfig({ remote: { url: server.url, auth } }, LOCAL_ISSUER);
+    const run = await runAssay(['auth', 'remote', '--no-browser', '--config', config, '--home', tempDir()]);
+    expect(run.code).toBe(1);
+    expect(run.stderr).toContain(
+      `the server names the issuer "${issuer.url}", and "auth.issuer" of its entry is "https://id.example"; nothing was sent there`,
+    );
+    expect(['GET /auth', 'POST /token'].map((request) => issuer.countOf(request))).toEqual([0, 0]);
+  });
+});

@@ -213,8 +213,16 @@ describe('`assay auth`', () => {
     const without = await startSetup({}, { clients, hasRegistration: false });
     const refused = await runAssay(['auth', 'remote', '--no-browser', ...inHome(without)]);
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('"clientId"') });
-    const auth = { clientId: 'assay-here', clientSecret: 'a secret of the config', scope: 'tools:write' };
-    const place = await startSetup({ auth }, { clients, hasRegistration: false });
+    const auth = {
+      clientId: 'assay-here',
+      clientSecret: 'a secret of the config',
+      issuer: without.issuer.url,
+      scope: 'tools:write',
+    };
+    const place = {
+      ...without,
+      config: writeConfig({ remote: { url: without.server.url, auth } }, LOCAL_ISSUER),
+    };
     const done = await signIn('remote', place);
     expect(done.code).toBe(0);
     expect(done.stderr).toContain('scope=tools%3Awrite');

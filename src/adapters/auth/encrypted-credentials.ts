@@ -1,6 +1,7 @@
 import { identityOf } from '../../core/server-identity.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
+import { sourceKind } from '../../core/sources/source-kinds.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Store, StoredCredential } from '../../gateway/ports/store.ts';
 import { openContent, sealContent, secretsOf, type CredentialContent } from './credential-content.ts';
@@ -60,14 +61,28 @@ export class EncryptedCredentials {
   }
 }
 
-/** A subject's latest sign-in at a server. If the URL of the server changed, its earlier sign-ins do not apply. */
+/**
+ * A subject's latest sign-in at a server. If the URL of the server changed, or its entry names another issuer, its
+ * earlier sign-ins do not apply.
+ */
 export function ownOf(
   all: readonly OpenedCredential[],
   spec: ServerSpec,
   subject: string,
 ): OpenedCredential | undefined {
   const identity = identityOf(spec);
+  const { transport } = spec;
+  const issuer = sourceKind(transport).signIn(transport)?.auth?.issuer;
   return all.find(
-    ({ stored }) => stored.server === spec.name && stored.identity === identity && stored.subject === subject,
+    ({ stored }) =>
+      stored.server === spec.name &&
+      stored.identity === identity &&
+      stored.subject === subject &&
+      (issuer === undefined || isSameIssuer(stored.issuer, issuer)),
   );
+}
+
+/** Issuers and their metadata often differ in a slash at the end. */
+export function isSameIssuer(one: string, other: string): boolean {
+  return one.replace(/\/$/, '') === other.replace(/\/$/, '');
 }

@@ -13,7 +13,12 @@ import { type BearerChallenge, bearerChallenge, scopesOf } from '../../protocol/
 import { ownRequest } from '../../protocol/message.ts';
 import { openFetchFor } from './authorization-server.ts';
 import { type CredentialContent, heldTokens, isSendable, keptOf } from './credential-content.ts';
-import { type EncryptedCredentials, ownOf, type OpenedCredential } from './encrypted-credentials.ts';
+import {
+  type EncryptedCredentials,
+  isSameIssuer,
+  ownOf,
+  type OpenedCredential,
+} from './encrypted-credentials.ts';
 import { answerIn, failure, SignInFault } from './sign-in-answer.ts';
 import { SignInClient } from './sign-in-client.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
@@ -47,6 +52,7 @@ export async function signIn(
   let redirect: OpenRedirect | undefined;
   try {
     const target = await discover(server.url, fetching);
+    checkIssuer(target, server.auth?.issuer);
     const scope = scopeFor({ auth: server.auth, challenge: target.challenge, before });
     const registered = registeredAt({ issuer: target.issuer, before, scope, auth: server.auth });
     const state = randomBytes(24).toString('base64url');
@@ -82,6 +88,16 @@ interface SignInTarget {
   readonly challenge: BearerChallenge | undefined;
   readonly discovered: OAuthDiscoveryState;
   readonly issuer: string;
+}
+
+/** The SDK has compared the issuer with the address of its metadata. */
+function checkIssuer({ issuer, discovered }: SignInTarget, expected: string | undefined): void {
+  const named = [issuer, discovered.authorizationServerUrl];
+  if (expected === undefined || named.every((one) => isSameIssuer(one, expected))) return;
+  const other = named.find((one) => !isSameIssuer(one, expected)) ?? issuer;
+  throw new SignInFault(
+    `the server names the issuer ${JSON.stringify(other.slice(0, 200))}, and "auth.issuer" of its entry is ${JSON.stringify(expected)}; nothing was sent there`,
+  );
 }
 
 async function discover(url: URL, fetching: CarefulFetch): Promise<SignInTarget> {

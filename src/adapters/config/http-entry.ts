@@ -1,3 +1,4 @@
+import { issuerFault } from '../../core/auth-settings.ts';
 import type { AuthSpec, Transport } from '../../core/server-spec.ts';
 import type { ConfigPosition } from './problem-collector.ts';
 import { type Entry, type Option, optionAt, positionAt, textAt, textsAt } from './entry-fields.ts';
@@ -82,7 +83,7 @@ export function readHeaders(entry: Entry): Readonly<Record<string, string>> {
   return Object.fromEntries(headers.values());
 }
 
-const KEYS: readonly string[] = ['clientId', 'clientSecret', 'scope', 'shared'];
+const KEYS: readonly string[] = ['clientId', 'clientSecret', 'issuer', 'scope', 'shared'];
 
 const BOOLEAN: Option<boolean> = {
   wanted: 'true or false',
@@ -108,9 +109,10 @@ function readAuth(entry: Entry): AuthSpec | undefined {
       );
   const fields = new Map(members.map(({ key, value }) => [key, value]));
   const inner: Entry = { ...entry, node: position.node, path: [...entry.path, 'auth'], fields };
-  const [clientId, clientSecret, scope] = ['clientId', 'clientSecret', 'scope'].map((key) =>
+  const [clientId, clientSecret, issuer, scope] = ['clientId', 'clientSecret', 'issuer', 'scope'].map((key) =>
     wordsAt(inner, key),
   );
+
   const isShared = optionAt(inner, 'shared', BOOLEAN);
   if (clientSecret !== undefined && clientId === undefined)
     collector.problem(
@@ -118,12 +120,32 @@ function readAuth(entry: Entry): AuthSpec | undefined {
       'there is a "clientSecret" without a "clientId"',
       'Add the "clientId" to which it belongs.',
     );
+  checkIssuer(inner, issuer);
   return {
     ...(clientId !== undefined && { clientId }),
     ...(clientSecret !== undefined && { clientSecret }),
+    ...(issuer !== undefined && { issuer }),
     ...(scope !== undefined && { scope }),
     ...(isShared !== undefined && { isPersonal: !isShared }),
   };
+}
+
+/** A secret must not go to whatever issuer the server names, so it needs one of its own. */
+function checkIssuer(auth: Entry, issuer: string | undefined): void {
+  const { collector } = auth;
+  const position = positionAt(auth, 'issuer');
+  const secret = positionAt(auth, 'clientSecret');
+  const remedy =
+    'Write the URL of the authorization server that gave you the secret, as in its "issuer" metadata.';
+  if (secret !== undefined && position === undefined)
+    collector.problem(
+      secret,
+      'there is a "clientSecret" without an "issuer", so the server could send it anywhere',
+      `Add "issuer" beside it. ${remedy}`,
+    );
+  const reason = issuer === undefined ? undefined : issuerFault(issuer);
+  if (position !== undefined && reason !== undefined)
+    collector.problem(position, `the "issuer" is not valid: ${reason}`, remedy);
 }
 
 /** Visible ASCII, with spaces only inside: a token request allows nothing else (RFC 6749, appendix A). */

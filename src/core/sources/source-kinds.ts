@@ -146,9 +146,9 @@ const HTTP: SourceKind<TransportOf<'http'>> = {
   isolation: 'session',
   identity: ({ url }) => [url.href],
   origin: ({ url }) => [url.origin],
-  comparable: ({ flavour, url, headers, auth: { clientId, clientSecret, scope, isPersonal } = {} }) => [
+  comparable: ({ flavour, url, headers, auth }) => [
     ...[flavour, url.href, sorted(headers)],
-    ...[clientId, clientSecret, scope, isPersonal],
+    ...[auth?.clientId, auth?.clientSecret, auth?.issuer, auth?.scope, auth?.isPersonal],
   ],
   urls: ({ url }) => [['url', url.href]],
   secrets: ({ url, headers, auth }) => ({

@@ -348,13 +348,14 @@ describe('an entry for a server at a URL', () => {
     await checkTransport({ type: 'sse', url }, http('sse'));
   });
   it('configures the sign-in under "auth", with variables expanded', async () => {
-    const auth = { clientId: 'a', clientSecret: '${S}', scope: 'x y', shared: false };
+    const issuer = 'https://id.example';
+    const auth = { clientId: 'a', clientSecret: '${S}', issuer, scope: 'x y', shared: false };
     const config = await load(JSON.stringify({ mcpServers: { x: { url: 'https://e.org', auth } } }), {
       S: 's',
     });
     const [found] = config.ok ? config.value.servers : [];
     expect(found?.transport).toMatchObject({
-      auth: { clientId: 'a', clientSecret: 's', scope: 'x y', isPersonal: true },
+      auth: { clientId: 'a', clientSecret: 's', issuer, scope: 'x y', isPersonal: true },
     });
   });
 
@@ -365,6 +366,11 @@ describe('an entry for a server at a URL', () => {
       'mcpServers.x.auth.scope: this is empty, or contains a line break or another character that is not allowed',
       'mcpServers.x.auth.shared: this is not true or false',
       'mcpServers.x.auth.clientSecret: there is a "clientSecret" without a "clientId"',
+      'mcpServers.x.auth.clientSecret: there is a "clientSecret" without an "issuer", so the server could send it anywhere',
+    ]);
+    const secret = { clientId: 'a', clientSecret: 'b' };
+    await checkProblems({ url, auth: { ...secret, issuer: 'http://id.example' } }, [
+      expect.stringContaining('mcpServers.x.auth.issuer: the "issuer" is not valid: '),
     ]);
     const entry = { mcpServers: { x: { url, auth: { token: 'a' } } } };
     expect((await complaints(JSON.stringify(entry))).warnings).toEqual([
