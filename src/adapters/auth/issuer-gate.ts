@@ -5,7 +5,7 @@ import { allows, type Holder, type Identity, type Scope } from '../../core/subje
 import { bearerOf, looksLikeJwt, looksLikeToken } from '../../core/token.ts';
 import type { Gate } from '../../gateway/ports/gate.ts';
 import type { Log } from '../../gateway/ports/log.ts';
-import { type FailureSource, Failures } from './failures.ts';
+import { Failures } from './failures.ts';
 import { RETRY_MS } from './issuer-keys.ts';
 import type { CheckJwt, JwtVerdict } from './jwt-check.ts';
 import { secretDigest } from './mint-token.ts';
@@ -17,7 +17,7 @@ export interface IssuerGateOptions {
   readonly own: Gate;
   /** ASSAY_TOKEN, which may be any text. */
   readonly operatorToken: string | undefined;
-  /** Invalid tokens within a minute after which further ones are refused unchecked. */
+  /** Uses of one signed but invalid token within a minute after which it is refused unchecked. */
   readonly maxFailures: number;
   /** Clock for lockouts. */
   readonly monotonicMs?: () => number;
@@ -38,8 +38,8 @@ const TRUSTED_MS = 120_000;
 const MAX_CHECKED = 10_000;
 const MAX_HOLDERS = 10_000;
 
-/** Counts guesses of issuer tokens, so that they do not lock out Assay's own tokens at the same address. */
-const GUESSED = 'issued';
+/** When to retry if too many checks were waiting. */
+const BUSY_SECONDS = 1;
 
 /**
  * Accepts an issuer's tokens in addition to Assay's own. Cached results are returned synchronously, others as a
@@ -78,7 +78,7 @@ export class IssuerGate implements Gate {
     if (checked !== undefined && checked.untilMs > nowMs) return checked.admission;
     const underWay = this.#underWay.get(key);
     if (underWay !== undefined) return underWay;
-    const waitMs = this.#failures.waitMs({ address, id: GUESSED }) ?? this.#waitMs(address, key);
+    const waitMs = this.#failures.waitMs({ address, id: key });
     if (waitMs !== undefined)
       return err({ code: 'TOO_MANY_FAILURES', waitSeconds: Math.ceil(waitMs / 1_000) });
     const admission = this.#check(given, { key, address, nowMs });
@@ -112,11 +112,6 @@ export class IssuerGate implements Gate {
     return this.#options.operatorToken === undefined || this.#options.own.isFitForNetwork(nowMs);
   }
 
-  /** A signed but unusable token has its own counter, so only its holder is locked out. */
-  #waitMs(address: string, key: string): number | undefined {
-    return this.#failures.waitMs({ address, id: key });
-  }
-
   async #check(
     given: string,
     { key, address, nowMs }: { readonly key: string; readonly address: string; readonly nowMs: number },
@@ -126,8 +121,9 @@ export class IssuerGate implements Gate {
       this.#notifyRevoked(verdict);
       if (verdict.kind === 'granted') return this.#grant(key, verdict.grant, nowMs);
       if (verdict.kind === 'unknown') return this.#unknown();
-      const failing: FailureSource = { address, id: verdict.isSigned ? key : GUESSED };
-      this.#failures.note(failing);
+      if (verdict.kind === 'busy') return err({ code: 'TOO_MANY_FAILURES', waitSeconds: BUSY_SECONDS });
+      // Only a token with a valid signature is counted, and locks out only itself: forged ones would lock out others.
+      if (verdict.isSigned) this.#failures.note({ address, id: key });
       this.#options.log.debug('a token of the issuer was refused', { reason: verdict.reason });
       return err({ code: 'TOKEN_REQUIRED', reason: verdict.reason });
     } finally {
@@ -178,6 +174,6 @@ export class IssuerGate implements Gate {
       });
     if (verdict.kind === 'granted' && this.#isAway)
       log.info('the keys of the issuer could be had again', { issuer });
-    if (verdict.kind !== 'refused') this.#isAway = verdict.kind === 'unknown';
+    if (verdict.kind === 'granted' || verdict.kind === 'unknown') this.#isAway = verdict.kind === 'unknown';
   }
 }

@@ -83,15 +83,10 @@ describe('a token of an issuer', () => {
     expect(setting.checked).toHaveLength(5);
   });
 
-  it('locks out guesses if it was guessed, while known tokens are still accepted', async () => {
+  it('is checked however many forged ones came from the same address', async () => {
     const setting = await open();
-    await verdict(setting, 'granted.ada.mcp');
-    for (const guess of ['x.1.y', 'x.2.y', 'x.3.y'])
-      expect(await verdict(setting, guess)).toBe('later: TOKEN_REQUIRED');
-    expect(await verdict(setting, 'x.4.y')).toBe('TOO_MANY_FAILURES');
-    expect(await verdict(setting, 'granted.ben.mcp')).toBe('TOO_MANY_FAILURES');
-    expect(await verdict(setting, 'granted.ada.mcp')).toBe('ada');
-    setting.clock.monotonicMs = 61_000;
+    for (let count = 0; count < 50; count += 1)
+      expect(await verdict(setting, `x.${count}.y`)).toBe('later: TOKEN_REQUIRED');
     expect(await verdict(setting, 'granted.ben.mcp')).toBe('later: ben');
   });
 
