@@ -60,7 +60,7 @@ const PACKAGES = {
       're2js',
     ],
   },
-  'adapters/store': { imports: ADAPTER, uses: [...PATHS, 'crypto', 'kysely', 'better-sqlite3', 'pg'] },
+  'adapters/store': { imports: ADAPTER, uses: [...PATHS, 'crypto', 'net', 'kysely', 'better-sqlite3', 'pg'] },
   'adapters/config': {
     imports: ADAPTER,
     uses: [...PATHS, 'util', 'jsonc-parser', 'toml-eslint-parser', 'chokidar'],

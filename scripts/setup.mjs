@@ -16,6 +16,7 @@ const needs = [
     ? [
         { command: 'bwrap', debianPackage: 'bubblewrap', why: 'tests run servers in a sandbox' },
         { command: 'strace', debianPackage: 'strace', why: 'tests watch the system calls of servers' },
+        { command: 'pgbouncer', debianPackage: 'pgbouncer', why: 'tests put a pooler before PostgreSQL' },
       ]
     : []),
 ];
@@ -41,7 +42,9 @@ function install(missing) {
 }
 
 function isInstalled(command) {
-  return spawnSync('sh', ['-c', 'command -v "$1"', 'sh', command]).status === 0;
+  // Debian has daemons in /usr/sbin, which is not in every user's PATH.
+  const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
+  return spawnSync('sh', ['-c', 'command -v "$1"', 'sh', command], { env }).status === 0;
 }
 
 function run([command, ...args]) {

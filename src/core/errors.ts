@@ -106,6 +106,8 @@ const REPORTED_CODES: Readonly<Record<RefusalCode, ReportedCodes>> = {
   ARGUMENTS_INVALID: { rpc: INVALID_PARAMS, http: 400, rest: 422, exit: EXIT.usage },
   SERVERS_ABSENT: { rpc: INTERNAL, http: 500, exit: EXIT.config },
   STORE_UNAVAILABLE: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
+  STORE_NOT_FOLLOWED: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
+  STORE_STALE: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   RECORD_UNREADABLE: { rpc: INTERNAL, http: 503, exit: EXIT.config },
   SCHEMA_TOO_NEW: { rpc: INTERNAL, http: 503, exit: EXIT.config },
   STORE_DAMAGED: { rpc: INTERNAL, http: 503, exit: EXIT.config },

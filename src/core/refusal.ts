@@ -3,6 +3,7 @@ import type { Cause } from './cause.ts';
 import type { SandboxGap, TwinRights } from './sandbox.ts';
 import type { Denial } from './sandbox-denial.ts';
 import type { SentCall } from './sent-call.ts';
+import type { StoreRefusal } from './store-refusal.ts';
 
 /**
  * Every error that Assay itself returns, by code. Codes are permanent: clients and scripts may rely on them. Errors of
@@ -100,6 +101,7 @@ export type Refusal =
   | { readonly code: 'CLIENT_SILENT'; readonly reason: string }
   | { readonly code: 'STATE_INVALID'; readonly reason: string }
   | ApprovalRefusal
+  | StoreRefusal
   | { readonly code: 'CALL_EXPIRED' }
   | { readonly code: 'CALL_ELSEWHERE' }
   | { readonly code: 'CANCELLED' }
@@ -121,39 +123,7 @@ export type Refusal =
   | { readonly code: 'ADDRESS_UNUSABLE'; readonly address: string; readonly reason: string }
   | { readonly code: 'ARGUMENTS_INVALID'; readonly reason: string }
   | { readonly code: 'SERVERS_ABSENT'; readonly path: string }
-  | { readonly code: 'STORE_UNAVAILABLE'; readonly reason: string }
-  | {
-      readonly code: 'RECORD_UNREADABLE';
-      readonly kind: string;
-      readonly id: string;
-      readonly reason: string;
-    }
-  | {
-      readonly code: 'SCHEMA_TOO_NEW';
-      readonly place: string;
-      readonly found: number;
-      readonly known: number;
-    }
-  | {
-      readonly code: 'STORE_DAMAGED';
-      readonly path: string;
-      readonly keptAs: string;
-      readonly reason: string;
-    }
   | { readonly code: 'TOKEN_EXISTS'; readonly name: string }
-  /** The file that Assay has open was moved or deleted. `log`: its write-ahead log. */
-  | {
-      readonly code: 'STORE_MOVED';
-      readonly path: string;
-      readonly what: 'gone' | 'replaced' | 'log';
-    }
-  /** The revocation applies to this process but could not be stored; `reason` says why. */
-  | {
-      readonly code: 'REVOCATION_UNSAVED';
-      readonly kind: 'token' | 'tool' | 'gateway';
-      readonly name: string;
-      readonly reason: string;
-    }
   | { readonly code: 'LABELS_UNKNOWN'; readonly subject: string }
   | { readonly code: 'TOKEN_UNKNOWN'; readonly name: string }
   | { readonly code: 'CALL_UNKNOWN'; readonly id: number | string }

@@ -8,6 +8,7 @@ import type { FieldError, Refusal, RefusalCode } from './refusal.ts';
 import { gapRemedy, gapText } from './sandbox.ts';
 import { denialRule, denialText } from './sandbox-denial.ts';
 import { CUSTOM_SERVER } from './server-spec.ts';
+import { STORE_SENTENCES } from './store-refusal.ts';
 
 /** One or two sentences: what happened, why, and what to do. Never a secret, never unescaped upstream text. */
 export function sentenceOf(refusal: Refusal): string {
@@ -105,6 +106,7 @@ const SENTENCES: Sentences = {
   STATE_INVALID: (r) =>
     `Invalid params: params.requestState: ${r.reason}. Send the request again without it to start over.`,
   ...APPROVAL_SENTENCES,
+  ...STORE_SENTENCES,
   CALL_EXPIRED: () =>
     'The call that waited for this answer has ended: it was already answered, took too long, or its server is gone. Send the request again without requestState to start over.',
   CALL_ELSEWHERE: () =>
@@ -124,19 +126,6 @@ const SENTENCES: Sentences = {
   ADDRESS_UNUSABLE: (r) => `Cannot listen on ${r.address}: ${r.reason}.`,
   ARGUMENTS_INVALID: (r) => `The arguments are not valid: ${r.reason}.`,
   SERVERS_ABSENT: (r) => `The config file ${quote(r.path)} does not contain a usable server.`,
-  STORE_UNAVAILABLE: (r) => `The store cannot be used: ${r.reason}. The request was not saved.`,
-  RECORD_UNREADABLE: (r) =>
-    `The store contains a record that this version of Assay cannot read (${r.kind} ${quote(r.id)}: ${r.reason}). It was not overwritten. Update Assay.`,
-  SCHEMA_TOO_NEW: (r) =>
-    `The store ${quote(r.place)} was written by a newer version of Assay (format ${r.found}; this version supports ${r.known}). Update Assay, or use another ASSAY_HOME.`,
-  STORE_DAMAGED: (r) =>
-    `The store ${quote(r.path)} is damaged: ${r.reason}. It was moved to ${quote(r.keptAs)}; the next start creates a new one.`,
-  STORE_MOVED: (r) =>
-    r.what === 'log'
-      ? `The write-ahead log of the store, ${quote(r.path)}, was deleted or replaced while Assay was running. The request was not saved. Assay is reopening the store; repeat the request.`
-      : `The store file ${quote(r.path)} was ${r.what === 'gone' ? 'deleted or moved' : 'replaced by another file'} while Assay was running. The request was not saved; the data read before remains in effect. Move the same file back, or stop Assay, put the right file in place and start it again.`,
-  REVOCATION_UNSAVED: (r) =>
-    `The ${r.kind} ${quote(r.name)} is ${LOWERED[r.kind]} until this process ends, but that could not be stored: ${r.reason}. Fix the store (if the disk is full, free some space) and repeat the request, or the change is lost on restart.`,
   TOKEN_EXISTS: (r) =>
     `A token named ${quote(r.name)} already exists. Choose another name, or revoke that one.`,
   LABELS_UNKNOWN: (r) =>
@@ -270,8 +259,6 @@ const UNVERIFIABLE: Readonly<Record<string, string>> = {
   local: 'its tools are made by Assay itself',
   codebase: 'it is part of Assay, whose tests verify it',
 };
-
-const LOWERED = { token: 'revoked', tool: 'disabled', gateway: 'not trusted' } as const;
 
 /** The first error, and the number of further ones. */
 function fieldErrorsIn(fieldErrors: readonly FieldError[]): string {

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { POLICY_SETTINGS } from '../../src/core/policy/policy-settings.ts';
 import type { PolicyRule } from '../../src/core/policy/rule.ts';
 import { POLICY_RULES, type RecordBodies, type SettingValue } from '../../src/core/record.ts';
-import { err } from '../../src/core/result.ts';
+import { err, ok } from '../../src/core/result.ts';
 import { CallPolicy, type CallPolicyOptions } from '../../src/gateway/catalog/call-policy.ts';
-import type { RecordsChange } from '../../src/gateway/catalog/record-replica.ts';
+import type { RecordsChange } from '../../src/gateway/catalog/record-edit.ts';
 import { type Identity, LOCAL_USER } from '../../src/core/subject.ts';
 import { callerWith, claimsOf, shownDecision, toolWith } from '../core/policy/tools.ts';
 
@@ -32,6 +32,8 @@ function openRecords(isRead: boolean): {
       get isKnown() {
         return isKnown;
       },
+      isFresh: true,
+      readAgain: () => Promise.resolve(ok(undefined)),
       ready: () => {
         reads += 1;
         return Promise.resolve(err({ code: 'STORE_UNAVAILABLE', reason: 'it is away' }));

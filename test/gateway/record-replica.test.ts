@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { err, ok } from '../../src/core/result.ts';
-import type { RecordsChange } from '../../src/gateway/catalog/record-replica.ts';
+import type { RecordsChange } from '../../src/gateway/catalog/record-edit.ts';
 import { memoryCache, MemoryRecords, replicaOf } from '../support/memory-records.ts';
 import { auditEvent, toolChange, toolRecord } from '../support/store-values.ts';
 

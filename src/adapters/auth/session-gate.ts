@@ -1,4 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { Freshness, STALE } from '../../core/freshness.ts';
 import { IDLE_MS, MAX_SESSIONS, parseSessionText, SESSION_MS } from '../../core/page-session.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -18,7 +19,10 @@ import { LookUps } from './look-ups.ts';
 import { mintSession, secretDigest } from './mint-token.ts';
 
 export interface SessionGateOptions {
-  readonly store: Pick<Store, 'sessions' | 'addSession' | 'useSession' | 'removeSessions' | 'onChange'>;
+  readonly store: Pick<
+    Store,
+    'sessions' | 'addSession' | 'useSession' | 'removeSessions' | 'onChange' | 'heardMs'
+  >;
   /** The gate for tokens; a session lasts no longer than the token that opened it. */
   readonly tokens: Gate;
   /** ASSAY_TOKEN. */
@@ -41,8 +45,8 @@ const UNUSABLE: Result<never, Refusal> = err({ code: 'LINK_UNUSABLE' });
 
 /**
  * The sessions of browsers, for all replicas on one store. Reads nothing before the first browser connects. While the
- * store is unreadable, the sessions last read remain valid, as tokens do. Whoever opens it closes it, before the store.
- *
+ * store is unreadable, the sessions last read remain valid for as long as tokens do. Whoever opens it closes it, before
+ * the store.
  */
 export class SessionGate implements PageSessions {
   readonly #options: SessionGateOptions;
@@ -56,6 +60,7 @@ export class SessionGate implements PageSessions {
   #unsubscribe: (() => void) | undefined;
   #reading: Promise<Refusal | undefined> | undefined;
   #isStale = false;
+  readonly #freshness: Freshness;
   #isClosed = false;
 
   constructor(options: SessionGateOptions) {
@@ -63,11 +68,13 @@ export class SessionGate implements PageSessions {
     const { operatorToken, maxFailures: max } = options;
     this.#operatorMark = operatorToken === undefined ? undefined : markOf(operatorToken);
     this.#failures = new Failures({ max, windowMs: WINDOW_MS });
+    this.#freshness = new Freshness(options.store.heardMs);
   }
 
   async admit(text: string): Promise<Result<Identity, Refusal>> {
     const session = await this.#find(text, 'session');
     const nowMs = this.#options.nowMs();
+    if (session !== undefined && !this.#freshness.isFresh) return err(STALE);
     if (session === undefined || !this.#isOpen(session, nowMs)) return ENDED;
     this.#use(session, nowMs);
     return ok(identityOf(session));
@@ -112,7 +119,8 @@ export class SessionGate implements PageSessions {
   /** Whether what this session opened may stay open. */
   isHolder({ sessionId = '' }: Holder, scope: Scope | undefined): boolean {
     const session = this.#known.get(sessionId);
-    if (session === undefined || !this.#isOpen(session, this.#options.nowMs())) return false;
+    if (session === undefined || !this.#freshness.isFresh) return false;
+    if (!this.#isOpen(session, this.#options.nowMs())) return false;
     return scope === undefined || allows(session, scope);
   }
 
@@ -180,7 +188,8 @@ export class SessionGate implements PageSessions {
   async #find(text: string, kind: StoredSession['kind']): Promise<StoredSession | undefined> {
     const parts = parseSessionText(text);
     if (parts === undefined) return undefined;
-    if (!this.#known.has(parts.id) && !this.#isClosed) await atMost(this.#lookUps.next(), MAX_LOOK_UP_MS);
+    const isKnown = this.#known.has(parts.id) && this.#freshness.isFresh;
+    if (!isKnown && !this.#isClosed) await atMost(this.#lookUps.next(), MAX_LOOK_UP_MS);
     const found = this.#known.get(parts.id);
     const digest = Buffer.from(found?.hash ?? '', 'hex');
     const isRight = timingSafeEqual(secretDigest(parts.secret), digest.length === 32 ? digest : NOBODY);
@@ -211,11 +220,13 @@ export class SessionGate implements PageSessions {
   async #readUntilFresh(): Promise<Refusal | undefined> {
     const { store, log } = this.#options;
     this.#unsubscribe ??= store.onChange((parts) => {
-      if (parts.includes('sessions')) void this.#read();
+      if (!parts.includes('sessions')) return;
+      this.#freshness.announced();
+      void this.#read();
     });
     while (this.#isStale && !this.#isClosed) {
       this.#isStale = false;
-      const sessions = await store.sessions();
+      const sessions = await this.#freshness.during(() => store.sessions());
       if (!sessions.ok) {
         log.warn('browser sessions cannot be read; those last read remain valid');
         return sessions.error;

@@ -1,4 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { Freshness, STALE } from '../../core/freshness.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -21,7 +22,7 @@ import { LookUps } from './look-ups.ts';
 import { secretDigest } from './mint-token.ts';
 
 export interface TokenGateOptions {
-  readonly store: Pick<Store, 'tokens' | 'onChange'>;
+  readonly store: Pick<Store, 'tokens' | 'onChange' | 'heardMs'>;
   /** ASSAY_TOKEN: allows everything, and is not stored. */
   readonly operatorToken: string | undefined;
   /** Token for processes of the user who runs Assay; not stored, and valid only as long as the gate. */
@@ -40,6 +41,8 @@ interface Known {
   readonly expiresMs: number | undefined;
   readonly revokedMs: number | undefined;
   readonly admission: { readonly ok: true; readonly value: Identity };
+  /** Whether another process can revoke it. */
+  readonly isStored: boolean;
 }
 
 /** Maximum wait in ms for the store before an unknown token is refused. */
@@ -53,6 +56,8 @@ interface PresentedToken {
 
 const WINDOW_MS = 60_000;
 const RETRY_MS = 1_000;
+/** Interval in ms of checking whether the tokens in memory are too old for what they opened. */
+const CHECK_MS = 5_000;
 const DIGEST_BYTES = 32;
 const MIN_OPERATOR_TOKEN_LENGTH = 16;
 const REQUIRED: Result<never, Refusal> = err({ code: 'TOKEN_REQUIRED' });
@@ -62,7 +67,8 @@ const NOBODY: Buffer = randomBytes(DIGEST_BYTES);
 
 /**
  * Holds the store's tokens in memory, so that no request waits for a database, and follows changes. While the store is
- * unreadable, the last tokens remain valid. Whoever opens it closes it, before the store.
+ * unreadable, the last tokens remain valid: without limit if all processes share one file, otherwise until they are no
+ * longer fresh. Whoever opens it closes it, before the store.
  */
 export class TokenGate implements Gate {
   readonly #options: TokenGateOptions;
@@ -79,6 +85,8 @@ export class TokenGate implements Gate {
   readonly #revokedMs = new Map<string, number>();
   #reading: Promise<void> | undefined;
   #isStale = false;
+  readonly #freshness: Freshness;
+  readonly #checking: NodeJS.Timeout | undefined;
   #isClosed = false;
   /** Set while the tokens in memory may be outdated. */
   #retry: NodeJS.Timeout | undefined;
@@ -91,9 +99,14 @@ export class TokenGate implements Gate {
     this.#known = this.#index([]);
     const { maxFailures: max, monotonicMs } = options;
     this.#failures = new Failures({ max, windowMs: WINDOW_MS, ...(monotonicMs && { monotonicMs }) });
+    this.#freshness = new Freshness(options.store.heardMs);
     this.#unsubscribe = options.store.onChange((parts) => {
-      if (parts.includes('tokens')) void this.#read();
+      if (!parts.includes('tokens')) return;
+      this.#freshness.announced();
+      void this.#read();
     });
+    if (options.store.heardMs !== undefined)
+      this.#checking = setInterval(() => void this.#endStale(), CHECK_MS).unref();
   }
 
   /** Resolves after the first attempt to read the tokens. */
@@ -113,8 +126,8 @@ export class TokenGate implements Gate {
     if (given === undefined) return REQUIRED;
     const bringing = { given, parts: parseToken(given), address };
     const { parts } = bringing;
-    if (parts === undefined || this.#known.has(parts.id) || this.#isClosed)
-      return this.#judge(bringing, nowMs);
+    const isKnown = parts === undefined || (this.#known.has(parts.id) && this.#freshness.isFresh);
+    if (isKnown || this.#isClosed) return this.#judge(bringing, nowMs);
     const waitMs = this.#failures.waitMs({ address, id: undefined });
     if (waitMs !== undefined) return tooMany(waitMs);
     return atMost(this.#lookUps.next(), MAX_LOOK_UP_MS).then(() => this.#judge(bringing, nowMs));
@@ -127,7 +140,8 @@ export class TokenGate implements Gate {
     if (waitMs !== undefined) return tooMany(waitMs);
     const known = parts === undefined ? this.#unnamed : named;
     const isRight = timingSafeEqual(secretDigest(parts?.secret ?? given), known?.digest ?? NOBODY);
-    if (isRight && known !== undefined && tokenState(known, nowMs) === 'valid') return known.admission;
+    if (isRight && known !== undefined && tokenState(known, nowMs) === 'valid')
+      return known.isStored && !this.#freshness.isFresh ? err(STALE) : known.admission;
     this.#failures.note(failing);
     return REQUIRED;
   }
@@ -136,6 +150,7 @@ export class TokenGate implements Gate {
     if (tokenId === undefined) return subject === LOCAL_USER.subject || subject === OPERATOR.subject;
     const known = this.#known.get(tokenId);
     if (known === undefined || tokenState(known, nowMs) !== 'valid') return false;
+    if (known.isStored && !this.#freshness.isFresh) return false;
     return scope === undefined || allows(known.admission.value, scope);
   }
 
@@ -175,6 +190,14 @@ export class TokenGate implements Gate {
     this.#isClosed = true;
     this.#unsubscribe();
     clearTimeout(this.#retry);
+    clearInterval(this.#checking);
+  }
+
+  /** What stored tokens opened ends if their revocation could not be seen. */
+  async #endStale(): Promise<void> {
+    const freshness = this.#freshness;
+    if (!freshness.isFresh) await this.#read();
+    if (!freshness.isFresh) for (const listener of this.#listeners) listener();
   }
 
   /** Reads the tokens, and again if they changed meanwhile. */
@@ -188,7 +211,7 @@ export class TokenGate implements Gate {
     clearTimeout(this.#retry);
     while (this.#isStale && !this.#isClosed) {
       this.#isStale = false;
-      const tokens = await this.#options.store.tokens();
+      const tokens = await this.#freshness.during(() => this.#options.store.tokens());
       if (tokens.ok) this.#take(tokens.value);
       else this.#retryLater(tokens.error);
     }
@@ -228,12 +251,12 @@ function tooMany(waitMs: number): Result<never, Refusal> {
 
 function knownOf({ id, name, scopes, hash, expiresMs, revokedMs }: StoredToken): Known {
   const admission = ok({ subject: name, scopes, tokenId: id });
-  return { id, digest: Buffer.from(hash, 'hex'), expiresMs, revokedMs, admission };
+  return { id, digest: Buffer.from(hash, 'hex'), expiresMs, revokedMs, admission, isStored: true };
 }
 
 function ownOf({ id, hash }: MintedToken): Known {
   const lasting = { expiresMs: undefined, revokedMs: undefined };
-  return { id, digest: Buffer.from(hash, 'hex'), ...lasting, admission: ok(LOCAL_USER) };
+  return { id, digest: Buffer.from(hash, 'hex'), ...lasting, admission: ok(LOCAL_USER), isStored: false };
 }
 
 /** The operator's token may be any text; one in Assay's own format has an id, and so its own failure counter. */
@@ -245,5 +268,6 @@ function operatorOf(text: string): Known {
     expiresMs: undefined,
     revokedMs: undefined,
     admission: ok(OPERATOR),
+    isStored: false,
   };
 }

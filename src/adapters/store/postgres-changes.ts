@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { Socket } from 'node:net';
 import pg from 'pg';
+import type { Refusal } from '../../core/refusal.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import { atMost, pause } from '../../platform/turns.ts';
 import { isPart, type Listeners } from './listeners.ts';
@@ -8,28 +11,63 @@ const FIRST_WAIT_MS = 100;
 const MAX_WAIT_MS = 10_000;
 /** Maximum wait in ms for a connection to close cleanly. */
 const CLOSE_MS = 1_000;
+/** How often the listener is checked, and how long a notification may take, in ms. */
+const ECHO_EVERY_MS = 5_000;
+const ECHO_WITHIN_MS = 3_000;
+/** Interval in ms of reading the store while notifications do not arrive. */
+const POLL_MS = 1_000;
+
+export interface PostgresChangesOptions {
+  readonly config: pg.ClientConfig;
+  readonly listeners: Listeners;
+  readonly log: Log;
+  /** Sends a notification through the pool, as a write does. */
+  readonly notify: (payload: string) => Promise<unknown>;
+}
+
+type Outage = Extract<Refusal, { readonly code: 'STORE_NOT_FOLLOWED' }>['notifications'];
+
+type State =
+  /** Before the first echo; not a fault yet. */
+  | { readonly kind: 'starting' }
+  | { readonly kind: 'following' }
+  | { readonly kind: 'polling'; readonly outage: Outage };
 
 /**
- * Listens for changes by any process, on its own connection. Whenever it connects or reconnects, all parts are reported
- * as changed, since notifications may have been missed.
+ * Follows changes by any process. They arrive as notifications on a connection of its own. A connection can stay open
+ * and deliver nothing (a stalled network, a pooler in transaction mode), so this process also notifies itself through
+ * the pool and expects that echo on the listener. Until an echo has arrived, and whenever one is missing, it reconnects
+ * and meanwhile reports all parts as changed at short intervals, so that they are read again.
  */
 export class PostgresChanges {
-  readonly #config: pg.ClientConfig;
-  readonly #listeners: Listeners;
-  readonly #log: Log;
+  readonly #options: PostgresChangesOptions;
+  readonly #id: string = randomUUID();
+  #echoes = 0;
+  #onEcho: ((payload: string) => void) | undefined;
   #stop: AbortController | undefined;
-  #isStanding = false;
+  #state: State = { kind: 'starting' };
+  #heardMs = -Infinity;
+  #isPolling = false;
   #over: Promise<void> = Promise.resolve();
 
-  constructor(config: pg.ClientConfig, listeners: Listeners, log: Log) {
-    this.#config = config;
-    this.#listeners = listeners;
-    this.#log = log;
+  constructor(options: PostgresChangesOptions) {
+    this.#options = options;
   }
 
   /** Whether this process receives notifications of its own writes. */
-  get isStanding(): boolean {
-    return this.#isStanding;
+  get isFollowing(): boolean {
+    return this.#state.kind === 'following';
+  }
+
+  /** `performance.now()` up to which all changes by any process have been reported to the listeners. */
+  get heardMs(): number {
+    return this.#heardMs;
+  }
+
+  get fault(): Refusal | undefined {
+    return this.#state.kind === 'polling'
+      ? { code: 'STORE_NOT_FOLLOWED', notifications: this.#state.outage }
+      : undefined;
   }
 
   /** After `stop`, resolves when its connection is closed. */
@@ -40,6 +78,7 @@ export class PostgresChanges {
   start(): void {
     this.stop();
     this.#stop = new AbortController();
+    this.#state = { kind: 'starting' };
     this.#over = this.#run(this.#stop.signal);
   }
 
@@ -49,38 +88,102 @@ export class PostgresChanges {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
+    const polling = setInterval(() => void this.#poll(signal), POLL_MS).unref();
     let waitMs = FIRST_WAIT_MS;
-    while (!signal.aborted) {
-      if (await this.#listen(signal)) {
-        waitMs = FIRST_WAIT_MS;
-        this.#log.warn('store: the connection for change notifications was lost and is being reopened');
-      }
+    const isStopped = (): boolean => signal.aborted;
+    while (!isStopped()) {
+      const wasHeard = this.#heardMs;
+      const outage = await this.#follow(signal);
+      if (isStopped()) break;
+      this.#lose(outage);
+      void this.#poll(signal);
+      if (this.#heardMs > wasHeard) waitMs = FIRST_WAIT_MS;
       await pause(waitMs, signal);
       waitMs = Math.min(waitMs * 2, MAX_WAIT_MS);
     }
+    clearInterval(polling);
   }
 
-  /** Resolves when the connection has ended: true if it was listening and was lost. */
-  async #listen(signal: AbortSignal): Promise<boolean> {
-    const client = new pg.Client(this.#config);
-    client.on('notification', ({ payload }) => {
-      if (isPart(payload) && !signal.aborted) this.#listeners.notify([payload]);
+  /** Listens on a new connection until it is lost or an echo is missing; returns which. */
+  async #follow(signal: AbortSignal): Promise<Outage> {
+    const socket = new Socket();
+    const client = new pg.Client({ ...this.#options.config, stream: () => socket });
+    client.on('notification', ({ payload = '' }) => {
+      if (isPart(payload) && !signal.aborted) this.#options.listeners.notify([payload]);
+      this.#onEcho?.(payload);
     });
-    const over = endOf(client, signal);
-    const stands = await beginsListening(client);
-    if (stands && !signal.aborted) {
-      this.#isStanding = true;
-      this.#listeners.notifyAll();
-      await over;
-      this.#isStanding = false;
+    const lost = endOf(client, signal);
+    try {
+      if (!(await beginsListening(client))) return 'unreachable';
+      while (!lost.isOver) {
+        const sentMs = performance.now();
+        const outcome = await Promise.race([this.#hearsEcho(), lost.promise.then(() => 'lost' as const)]);
+        if (outcome !== 'heard' || signal.aborted) return outcome === 'heard' ? 'lost' : outcome;
+        this.#heardMs = sentMs;
+        if (!this.isFollowing) this.#begin();
+        await Promise.race([pause(ECHO_EVERY_MS, lost.signal), lost.promise]);
+      }
+      return 'lost';
+    } finally {
+      await atMost(
+        client.end().catch(() => undefined),
+        CLOSE_MS,
+      );
+      // A stalled peer never confirms the end.
+      socket.destroy();
     }
-    await atMost(
-      client.end().catch(() => undefined),
-      CLOSE_MS,
+  }
+
+  /** Whether a notification that is sent now through the pool arrives on the listener in time. */
+  async #hearsEcho(): Promise<'heard' | 'silent' | 'unreachable'> {
+    const payload = `echo ${this.#id} ${++this.#echoes}`;
+    const echo = Promise.withResolvers<'heard'>();
+    this.#onEcho = (heard) => (heard === payload ? echo.resolve('heard') : undefined);
+    const outcome = this.#options.notify(payload).then(
+      () => echo.promise,
+      () => 'unreachable' as const,
     );
-    return stands && !signal.aborted;
+    return (await atMost(outcome, ECHO_WITHIN_MS)) ?? 'silent';
+  }
+
+  #begin(): void {
+    if (this.#state.kind === 'polling')
+      this.#options.log.info('store: change notifications of the database arrive again');
+    this.#state = { kind: 'following' };
+    // What happened before this connection listened was not announced on it.
+    this.#options.listeners.notifyAll();
+  }
+
+  #lose(outage: Outage): void {
+    const before = this.#state;
+    this.#state = { kind: 'polling', outage };
+    if (before.kind === 'polling' && before.outage === outage) return;
+    this.#options.log.warn('store: changes by other processes are polled, not announced', {
+      cause: CAUSES[outage],
+      pollMs: POLL_MS,
+    });
+  }
+
+  /** While the database does not answer, there is nothing new to read. */
+  async #poll(signal: AbortSignal): Promise<void> {
+    if (this.isFollowing || this.#isPolling) return;
+    this.#isPolling = true;
+    try {
+      await this.#options.notify(`poll ${this.#id}`);
+      if (!signal.aborted) this.#options.listeners.notifyAll();
+    } catch {
+      // Readers learn from their own reads, or from `heardMs`, that the database is away.
+    } finally {
+      this.#isPolling = false;
+    }
   }
 }
+
+const CAUSES: Readonly<Record<Outage, string>> = {
+  silent: 'the listening connection is open, but notifications do not arrive on it',
+  lost: 'the listening connection was lost',
+  unreachable: 'the database cannot be reached',
+};
 
 /** False if the database cannot be reached; the next store call reports why. */
 async function beginsListening(client: pg.Client): Promise<boolean> {
@@ -93,15 +196,32 @@ async function beginsListening(client: pg.Client): Promise<boolean> {
   }
 }
 
-/** Resolves when the connection is lost or the signal aborts. */
-function endOf(client: pg.Client, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
+interface Ending {
+  readonly promise: Promise<void>;
+  /** Aborts at the same time. */
+  readonly signal: AbortSignal;
+  readonly isOver: boolean;
+}
+
+/** Ends when the connection is lost or the signal aborts. */
+function endOf(client: pg.Client, signal: AbortSignal): Ending {
+  const over = new AbortController();
+  const promise = new Promise<void>((resolve) => {
     const end = (): void => {
       signal.removeEventListener('abort', end);
+      over.abort();
       resolve();
     };
     signal.addEventListener('abort', end);
+    if (signal.aborted) end();
     client.once('end', end);
     client.on('error', end);
   });
+  return {
+    promise,
+    signal: over.signal,
+    get isOver(): boolean {
+      return over.signal.aborted;
+    },
+  };
 }

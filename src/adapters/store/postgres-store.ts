@@ -1,11 +1,11 @@
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Kysely, PostgresDialect, sql, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 import { atMost } from '../../platform/turns.ts';
-import type { Dialect, Writable } from './dialect.ts';
+import type { Dialect, Trx, Writable } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { Listeners } from './listeners.ts';
 import { migrate, newerThanKnown } from './migrations.ts';
@@ -37,13 +37,14 @@ export async function openPostgresStore(databaseUrl: string, log: Log): Promise<
     first: () => changes.start(),
     none: () => changes.stop(),
   });
-  const changes = new PostgresChanges(config, listeners, log);
+  const notify = (payload: string): Promise<unknown> => sendNotification(db, payload);
+  const changes = new PostgresChanges({ config, listeners, log, notify });
   const { calls, settled } = sqlStore(dialect, (parts) => {
-    if (!changes.isStanding) listeners.notify(parts);
+    if (!changes.isFollowing) listeners.notify(parts);
     return Promise.resolve();
   });
   return ok(
-    storeOf(calls, listeners, async () => {
+    storeOf({ calls, listeners, changes }, async () => {
       listeners.end();
       changes.stop();
       await settled();
@@ -51,6 +52,10 @@ export async function openPostgresStore(databaseUrl: string, log: Log): Promise<
       await db.destroy();
     }),
   );
+}
+
+async function sendNotification(db: Trx, payload: string): Promise<void> {
+  await sql`select pg_notify('assay', ${payload})`.execute(db);
 }
 
 /** Whether a newer Assay created the tables, and the settings in them. Read-only; rejects with the driver's error. */
@@ -71,13 +76,46 @@ function connect(config: pg.ClientConfig, max: number): Kysely<Tables> {
   // The pool drops lost connections; a query running on one fails with the error.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const connections = {
+    connect: async (): Promise<PostgresPoolClient> => discardingWhenBroken(await pool.connect()),
+    end: () => pool.end(),
+    options: pool.options,
+  };
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: connections }) });
 }
 
-function storeOf(calls: StoreCalls, listeners: Listeners, end: () => Promise<void>): Store {
+/**
+ * A connection that did not answer in time may be stalled for good, though it is still open. The pool must not hand it
+ * out again.
+ */
+function discardingWhenBroken(client: pg.PoolClient): PostgresPoolClient {
+  let fault: Error | undefined;
+  const query = async (...args: unknown[]): Promise<unknown> => {
+    if (fault !== undefined) throw fault;
+    try {
+      return await (client.query as (...all: unknown[]) => Promise<unknown>)(...args);
+    } catch (error) {
+      if (error instanceof Error && !(error instanceof pg.DatabaseError)) fault = error;
+      throw error;
+    }
+  };
+  return { query: query as PostgresPoolClient['query'], release: () => client.release(fault) };
+}
+
+interface StoreParts {
+  readonly calls: StoreCalls;
+  readonly listeners: Listeners;
+  readonly changes: PostgresChanges;
+}
+
+function storeOf({ calls, listeners, changes }: StoreParts, end: () => Promise<void>): Store {
   let closing: Promise<void> | undefined;
   return {
     ...calls,
+    get fault() {
+      return changes.fault;
+    },
+    heardMs: () => changes.heardMs,
     onChange: (listener) => listeners.add(listener),
     close: () => (closing ??= end()),
   };
@@ -153,7 +191,7 @@ function postgresDialect(place: string, db: Kysely<Tables>): Dialect {
     },
     prepareAnnouncing: () => Promise.resolve(),
     async announce(trx, part) {
-      await sql`select pg_notify('assay', ${part})`.execute(trx);
+      await sendNotification(trx, part);
     },
     read: (work) =>
       db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),

@@ -24,7 +24,7 @@ import { deleteSessions, markUsed, readSessions, writeSession } from './session-
 import { markRevoked, readTokens, writeToken } from './token-rows.ts';
 
 /** A store without change notifications: each call is one transaction. */
-export type StoreCalls = Omit<Store, 'fault' | 'onChange' | 'close'>;
+export type StoreCalls = Omit<Store, 'fault' | 'heardMs' | 'onChange' | 'close'>;
 
 export interface SqlStore {
   readonly calls: StoreCalls;

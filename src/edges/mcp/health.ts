@@ -17,7 +17,7 @@ interface Health {
   readonly uptimeMs: number;
   /** Why the current config file is not in effect. */
   readonly configFault?: string;
-  /** Why nothing can be saved. */
+  /** Why nothing can be saved, or why changes by other processes are polled. */
   readonly storeFault?: string;
   readonly servers: readonly ServerStatus[];
   /** Tools, prompts and resources that are changed or hidden. */

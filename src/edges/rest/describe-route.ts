@@ -127,6 +127,7 @@ const COMMON: readonly RefusalCode[] = [
   'INTERNAL',
   'STORE_UNAVAILABLE',
   'STORE_MOVED',
+  'STORE_STALE',
 ];
 const OF_BODIES: readonly RefusalCode[] = [
   'BODY_NOT_JSON',

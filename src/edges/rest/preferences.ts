@@ -6,7 +6,7 @@ import { fixOf, isStorable, resolveSettings } from '../../core/resolve-settings.
 import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS, type SettingKey } from '../../core/settings.ts';
 import type { SettingValue } from '../../core/record.ts';
-import type { Edit } from '../../gateway/catalog/record-replica.ts';
+import type { Edit } from '../../gateway/catalog/record-edit.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import type { Preference, PreferenceKind } from './contract/preferences.ts';
 import { fieldError, type Failure } from './failure.ts';

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { compilePolicy, type PolicySource } from '../../core/policy/compile-policy.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import { preferencesOf } from '../../core/policy/policy-settings.ts';
@@ -11,12 +12,18 @@ import type { LivePolicy } from './call-deps.ts';
 import type { RecordReplica } from './record-replica.ts';
 
 export interface CallPolicyOptions extends Omit<SettingSources, 'stored'> {
-  readonly records: Pick<RecordReplica, 'isKnown' | 'unreadable' | 'ready' | 'settings' | 'get' | 'onChange'>;
+  readonly records: Pick<
+    RecordReplica,
+    'isKnown' | 'isFresh' | 'unreadable' | 'ready' | 'readAgain' | 'settings' | 'get' | 'onChange'
+  >;
   /** Whether preferences and rules may be stored. False if no store existed yet. */
   readonly isStored: boolean;
   /** The rules of the config file. */
   readonly rules: readonly PolicyRule[];
 }
+
+/** Maximum wait in ms of a call for records that are too old. */
+const MAX_READ_MS = 2_000;
 
 /** The policy of this process. It follows the config file, and the rules and preferences in the store. */
 export class CallPolicy implements LivePolicy {
@@ -26,6 +33,7 @@ export class CallPolicy implements LivePolicy {
   /** What the current policy was compiled from. */
   #source: PolicySource | undefined;
   #labelIdleMs = Infinity;
+  #reading: Promise<unknown> | undefined;
   /** Policies of callers with preferences of their own, by token id; compiled on their first call. */
   readonly #own = new Map<string, PolicySource & { readonly policy: Policy }>();
 
@@ -44,7 +52,7 @@ export class CallPolicy implements LivePolicy {
   get current(): Policy {
     // A store without records changes nothing when it is read.
     if (this.#current === UNKNOWN) this.#compile();
-    return this.#current;
+    return this.#isFresh ? this.#current : UNKNOWN;
   }
 
   of(identity: Identity): Policy {
@@ -64,7 +72,21 @@ export class CallPolicy implements LivePolicy {
 
   /** The store has to be read first. If that fails, the next call tries again. */
   get pending(): LivePolicy['pending'] {
-    return this.#isKnown ? undefined : this.#options.records.ready();
+    const { records } = this.#options;
+    if (!this.#isFresh)
+      return Promise.race([this.#readAgain(), sleep(MAX_READ_MS, undefined, { ref: false })]);
+    return this.#isKnown ? undefined : records.ready();
+  }
+
+  /** Calls that wait share a read. */
+  #readAgain(): Promise<unknown> {
+    this.#reading ??= this.#options.records.readAgain().finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+
+  /** Otherwise another process may have changed rules or disabled tools, unseen. */
+  get #isFresh(): boolean {
+    return !this.#options.isStored || this.#options.records.isFresh;
   }
 
   /** The rules of the config file. */

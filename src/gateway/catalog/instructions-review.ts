@@ -8,7 +8,8 @@ import { sentenceOf } from '../../core/sentences.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { idsOf } from './tool-claims.ts';
 import type { Log } from '../ports/log.ts';
-import type { Edit, RecordReplica } from './record-replica.ts';
+import type { Edit } from './record-edit.ts';
+import type { RecordReplica } from './record-replica.ts';
 
 export interface InstructionsReviewOptions {
   readonly records: RecordReplica;

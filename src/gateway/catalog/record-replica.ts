@@ -1,11 +1,10 @@
-import type { AuditEvent } from '../../core/audit-event.ts';
 import { unsavedReason } from '../../core/errors.ts';
+import { Freshness } from '../../core/freshness.ts';
 import type { RecordBodies, RecordKind, SettingValue } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Log } from '../ports/log.ts';
 import type {
-  AcceptedDefinition,
   RecordCache,
   RecordChange,
   RecordKey,
@@ -14,42 +13,14 @@ import type {
   UnreadableRecord,
 } from '../ports/records.ts';
 import type { Store } from '../ports/store.ts';
+import type { Edit, Lowering, RecordsChange } from './record-edit.ts';
 import { RecordTables } from './record-tables.ts';
 
 export interface RecordReplicaOptions {
   /** Opens the store, or returns the open one. Called again only after it failed. */
-  readonly open: () => Promise<Result<RecordStore & Pick<Store, 'onChange'>, Refusal>>;
+  readonly open: () => Promise<Result<RecordStore & Pick<Store, 'onChange' | 'heardMs'>, Refusal>>;
   readonly cache: RecordCache;
   readonly log: Log;
-}
-
-/** A change of the replica, by this or another process. */
-export interface RecordsChange {
-  /** A removed record has no body. */
-  readonly records: readonly RecordChange[];
-  /** Whether nothing was known before, not even from the cache. */
-  readonly isFirst: boolean;
-}
-
-/** A change of records, decided on the current replica. */
-export interface Edit<T> {
-  readonly value: T;
-  /** Empty: nothing is written. */
-  readonly changes: readonly RecordChange[];
-  /** Further records that the decision depends on. They must not change meanwhile. */
-  readonly expected?: readonly RecordKey[] | undefined;
-  readonly audit?: readonly AuditEvent[] | undefined;
-  /** Definitions that count as reviewed from now on. */
-  readonly accepted?: readonly AcceptedDefinition[] | undefined;
-  readonly lowers?: Lowering | undefined;
-}
-
-/** The part of a change that only takes rights away. It applies in this process even if it cannot be stored. */
-export interface Lowering {
-  readonly record: RecordChange<'tool' | 'trust'>;
-  /** The kind of object that messages name. */
-  readonly kind: 'tool' | 'gateway';
-  readonly name: string;
 }
 
 /** Maximum number of tries on write conflicts. Each conflict means that another change succeeded. */
@@ -68,6 +39,9 @@ export class RecordReplica {
   /** The newest known revision of a record. Ahead of `#revision` if the store could not be read after a commit. */
   #newest = 0;
   #isKnown = false;
+  /** Whether a read that an announced change asked for has not begun yet. */
+  #isReadQueued = false;
+  #freshness: Freshness | undefined;
   #opening: ReturnType<RecordReplicaOptions['open']> | undefined;
   #ready: Promise<Result<undefined, Refusal>> | undefined;
   #endListening: (() => void) | undefined;
@@ -84,6 +58,11 @@ export class RecordReplica {
   /** Whether the store was read. */
   get isKnown(): boolean {
     return this.#isKnown;
+  }
+
+  /** Whether the records are recent enough to decide on calls. */
+  get isFresh(): boolean {
+    return this.#freshness?.isFresh ?? true;
   }
 
   /** Whether anything is known: from the store or, until that is read, from the cache. */
@@ -200,17 +179,28 @@ export class RecordReplica {
   async #follow(): Promise<Result<undefined, Refusal>> {
     const store = await this.store();
     if (!store.ok) return store;
+    this.#freshness ??= new Freshness(store.value.heardMs);
     this.#endListening ??= store.value.onChange((parts) => {
-      if (parts.includes('records')) void this.#read(store.value);
+      if (parts.includes('records')) this.#readSoon(store.value);
     });
     return this.#read(store.value);
   }
 
+  /** Any number of announcements that arrive during a read cause one more. */
+  #readSoon(store: RecordStore): void {
+    this.#freshness?.announced();
+    if (this.#isReadQueued) return;
+    this.#isReadQueued = true;
+    void this.#read(store);
+  }
+
   /** Reads run one after another, so the last one wins. */
   #read(store: RecordStore): Promise<Result<undefined, Refusal>> {
-    const before = this.#reading ?? Promise.resolve(ok(undefined));
+    const before: Promise<unknown> = this.#reading ?? Promise.resolve(ok(undefined));
     const next = async (): Promise<Result<undefined, Refusal>> => {
-      const news = await store.records(this.#revision);
+      this.#isReadQueued = false;
+      const read = (): ReturnType<RecordStore['records']> => store.records(this.#revision);
+      const news = await (this.#freshness?.during(read) ?? read());
       if (!news.ok) return news;
       for (const record of news.value.unreadable) this.#passOver(record);
       this.#take(news.value.records, news.value.revision);

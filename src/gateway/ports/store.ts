@@ -160,8 +160,16 @@ export interface Store extends RecordStore, CallStore, CallCountStore, LabelStor
   removeCredential(key: CredentialKey): Promise<Result<boolean, Refusal>>;
   /** Stored settings by key, unvalidated. */
   settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>>;
-  /** Set if writes are known to be lost from now on, for example because the database file was moved. */
+  /**
+   * Set if writes are known to be lost from now on, for example because the database file was moved, and if changes by
+   * other processes are polled because they are not announced (STORE_NOT_FOLLOWED).
+   */
   readonly fault?: Refusal | undefined;
+  /**
+   * `performance.now()` up to which all changes by other processes have been announced to listeners. Absent if
+   * announcements cannot get lost.
+   */
+  readonly heardMs?: () => number;
   /**
    * Calls back within a second after a change by any process, this one included, and with parts whose changes may have
    * been missed. Returns a function that unsubscribes.

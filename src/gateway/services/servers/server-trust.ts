@@ -1,7 +1,8 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import { gatewayIdOf } from '../../../core/hints/hint.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
-import type { Lowering, RecordReplica } from '../../catalog/record-replica.ts';
+import type { Lowering } from '../../catalog/record-edit.ts';
+import type { RecordReplica } from '../../catalog/record-replica.ts';
 import { idsOf } from '../../catalog/tool-claims.ts';
 import type { RecordChange, RecordKey } from '../../ports/records.ts';
 

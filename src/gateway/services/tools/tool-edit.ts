@@ -17,7 +17,7 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { declaredOf } from '../../catalog/definition-facts.ts';
 import type { Entry } from '../../catalog/listing.ts';
-import type { Edit, Lowering } from '../../catalog/record-replica.ts';
+import type { Edit, Lowering } from '../../catalog/record-edit.ts';
 import type { RecordChange } from '../../ports/records.ts';
 
 /** An operator's patch of one tool. Absent members stay. Null restores the server's hint or title. */

@@ -7,7 +7,8 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { declaredOf, declaredTextOf } from '../../catalog/definition-facts.ts';
 import type { Entry, Listing } from '../../catalog/listing.ts';
-import type { Edit, RecordReplica } from '../../catalog/record-replica.ts';
+import type { Edit } from '../../catalog/record-edit.ts';
+import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { AcceptedDefinition } from '../../ports/records.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 import { recordOf } from '../../catalog/definition-source.ts';
@@ -189,13 +190,10 @@ export class ToolService {
     const before = records.get('tool', id) ?? newToolRecord(entry.server.spec, entry.definition, id);
     const changed = change(before, entry);
     if (!changed.ok) return changed;
-    if (changed.value.record === before) return ok({ value: undefined, changes: [] });
-    return ok({
-      ...this.#changeOf(entry, { subject, before, changed: changed.value }),
-      value: undefined,
-      accepted: changed.value.accepted,
-      expected: source && [source],
-    });
+    const { record, accepted } = changed.value;
+    if (record === before) return ok({ value: undefined, changes: [] });
+    const edit = this.#changeOf(entry, { subject, before, changed: changed.value });
+    return ok({ ...edit, value: undefined, accepted, expected: source && [source] });
   }
 
   #changeOf(

@@ -3,7 +3,8 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { toolsetJson } from '../../../core/toolset-json.ts';
 import { TOOLSET_LIMITS, type Toolset } from '../../../core/toolset.ts';
-import type { Edit, RecordReplica } from '../../catalog/record-replica.ts';
+import type { Edit } from '../../catalog/record-edit.ts';
+import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { RecordChange, RecordKey } from '../../ports/records.ts';
 import { eventOfEquipping, eventOfRemoval, eventOfSaving, type ChangeAuthor } from './toolset-audit.ts';
 

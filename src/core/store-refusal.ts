@@ -1,0 +1,72 @@
+/** Refusals about the store. */
+export type StoreRefusal =
+  | { readonly code: 'STORE_UNAVAILABLE'; readonly reason: string }
+  /** Notifications of the database do not arrive, so that changes by other processes are polled. */
+  | { readonly code: 'STORE_NOT_FOLLOWED'; readonly notifications: 'silent' | 'lost' | 'unreachable' }
+  /** What was last read from the store is too old to decide on access. */
+  | { readonly code: 'STORE_STALE'; readonly waitSeconds: number }
+  | {
+      readonly code: 'RECORD_UNREADABLE';
+      readonly kind: string;
+      readonly id: string;
+      readonly reason: string;
+    }
+  | {
+      readonly code: 'SCHEMA_TOO_NEW';
+      readonly place: string;
+      readonly found: number;
+      readonly known: number;
+    }
+  | {
+      readonly code: 'STORE_DAMAGED';
+      readonly path: string;
+      readonly keptAs: string;
+      readonly reason: string;
+    }
+  /** The file that Assay has open was moved or deleted. `log`: its write-ahead log. */
+  | {
+      readonly code: 'STORE_MOVED';
+      readonly path: string;
+      readonly what: 'gone' | 'replaced' | 'log';
+    }
+  /** The revocation applies to this process but could not be stored; `reason` says why. */
+  | {
+      readonly code: 'REVOCATION_UNSAVED';
+      readonly kind: 'token' | 'tool' | 'gateway';
+      readonly name: string;
+      readonly reason: string;
+    };
+
+type Sentences = {
+  readonly [C in StoreRefusal['code']]: (refusal: Extract<StoreRefusal, { code: C }>) => string;
+};
+
+/** The caller bounds and escapes the inserted texts. */
+export const STORE_SENTENCES: Sentences = {
+  STORE_UNAVAILABLE: (r) => `The store cannot be used: ${r.reason}. The request was not saved.`,
+  STORE_NOT_FOLLOWED: (r) =>
+    `${NOT_FOLLOWED[r.notifications]} Until then, the store is read every second instead.`,
+  STORE_STALE: () =>
+    'The database has not answered for 30 s, so revoked tokens and changed rules cannot be seen. Retry when it answers again.',
+  RECORD_UNREADABLE: (r) =>
+    `The store contains a record that this version of Assay cannot read (${r.kind} ${JSON.stringify(r.id)}: ${r.reason}). It was not overwritten. Update Assay.`,
+  SCHEMA_TOO_NEW: (r) =>
+    `The store ${JSON.stringify(r.place)} was written by a newer version of Assay (format ${r.found}; this version supports ${r.known}). Update Assay, or use another ASSAY_HOME.`,
+  STORE_DAMAGED: (r) =>
+    `The store ${JSON.stringify(r.path)} is damaged: ${r.reason}. It was moved to ${JSON.stringify(r.keptAs)}; the next start creates a new one.`,
+  STORE_MOVED: (r) =>
+    r.what === 'log'
+      ? `The write-ahead log of the store, ${JSON.stringify(r.path)}, was deleted or replaced while Assay was running. The request was not saved. Assay is reopening the store; repeat the request.`
+      : `The store file ${JSON.stringify(r.path)} was ${r.what === 'gone' ? 'deleted or moved' : 'replaced by another file'} while Assay was running. The request was not saved; the data read before remains in effect. Move the same file back, or stop Assay, put the right file in place and start it again.`,
+  REVOCATION_UNSAVED: (r) =>
+    `The ${r.kind} ${JSON.stringify(r.name)} is ${LOWERED[r.kind]} until this process ends, but that could not be stored: ${r.reason}. Fix the store (if the disk is full, free some space) and repeat the request, or the change is lost on restart.`,
+};
+
+const NOT_FOLLOWED = {
+  silent:
+    'Notifications of the database do not arrive, although the connection for them is open. A pooler in transaction mode drops them: connect ASSAY_DATABASE_URL to PostgreSQL directly, or to a pool in session mode.',
+  lost: 'The connection for notifications of the database was lost and is being reopened.',
+  unreachable: 'The database cannot be reached, so changes by other processes cannot be seen.',
+} as const;
+
+const LOWERED = { token: 'revoked', tool: 'disabled', gateway: 'not trusted' } as const;

@@ -1,0 +1,31 @@
+import type { AuditEvent } from '../../core/audit-event.ts';
+import type { AcceptedDefinition, RecordChange, RecordKey } from '../ports/records.ts';
+
+/** A change of the replica, by this or another process. */
+export interface RecordsChange {
+  /** A removed record has no body. */
+  readonly records: readonly RecordChange[];
+  /** Whether nothing was known before, not even from the cache. */
+  readonly isFirst: boolean;
+}
+
+/** A change of records, decided on the current replica. */
+export interface Edit<T> {
+  readonly value: T;
+  /** Empty: nothing is written. */
+  readonly changes: readonly RecordChange[];
+  /** Further records that the decision depends on. They must not change meanwhile. */
+  readonly expected?: readonly RecordKey[] | undefined;
+  readonly audit?: readonly AuditEvent[] | undefined;
+  /** Definitions that count as reviewed from now on. */
+  readonly accepted?: readonly AcceptedDefinition[] | undefined;
+  readonly lowers?: Lowering | undefined;
+}
+
+/** The part of a change that only takes rights away. It applies in this process even if it cannot be stored. */
+export interface Lowering {
+  readonly record: RecordChange<'tool' | 'trust'>;
+  /** The kind of object that messages name. */
+  readonly kind: 'tool' | 'gateway';
+  readonly name: string;
+}
