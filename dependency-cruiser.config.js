@@ -15,6 +15,7 @@ const PACKAGES = {
       'buffer',
       'child_process',
       'crypto',
+      'diagnostics_channel',
       'dns',
       'events',
       'fs',

@@ -5,6 +5,7 @@ import { locateHome } from '../adapters/config/locate-home.ts';
 import { isStoreThere } from '../adapters/store/is-store-there.ts';
 import { openRecordsFile } from '../adapters/store/records-file.ts';
 import type { LogFileOptions } from '../adapters/telemetry/log-file.ts';
+import { logPeerFaults } from '../adapters/telemetry/peer-fault-log.ts';
 import { LOG_LEVELS, openLog } from '../adapters/telemetry/log.ts';
 import { withRecentLines } from '../adapters/telemetry/recent-lines.ts';
 import { traceStarter } from '../adapters/telemetry/new-trace.ts';
@@ -116,6 +117,7 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
   // Only `serve` has pages that show them.
   const { log, recent: recentLines } =
     transport === 'tcp' ? withRecentLines(written, { mask, nowMs: () => Date.now() }) : withoutLines(written);
+  cleanup.defer(logPeerFaults(log));
   await hide(exposed, log);
   const tracer = await openTracer({ version: VERSION, transport });
   const telemetry = { meter, tracer, traffic: trafficLog(log, level), newTrace: traceStarter(), mask };

@@ -9,6 +9,7 @@ import { VERSION } from '../core/version.ts';
 import { runCommandLine } from '../edges/cli/program.ts';
 import type { ClientConfigPorts, Runtime } from '../edges/cli/runtime.ts';
 import { hasBrowser } from '../platform/browser.ts';
+import { surviveStrayFaults } from '../platform/guarded.ts';
 import { untilStopped } from '../platform/stop-signals.ts';
 import { located, connectEnvironment, OWN_COMMAND, viewOptions } from './client-entry.ts';
 import type { StdioStreams } from './stdio.ts';
@@ -39,7 +40,13 @@ const RUNTIME: Runtime = {
   version: VERSION,
   ownCommand: OWN_COMMAND,
   openTools: async (options) => (await import('./open-tools.ts')).openToolsForCommand(options),
-  openServe,
+  openServe: async (options) => {
+    const opened = await openServe(options);
+    if (!opened.ok) return opened;
+    const stop = surviveStrayFaults();
+    const close = (): Promise<void> => opened.value.close().finally(stop);
+    return { ok: true, value: { ...opened.value, close } };
+  },
   openLog: async (options) => (await import('./open-log.ts')).openLogForCommand(options),
   openStore: async (options) => (await import('./commands.ts')).openStoreForCommand(options),
   openToolsets: async (options) => (await import('./commands.ts')).openToolsetsForCommand(options),

@@ -10,6 +10,7 @@ import { SoleClient } from '../gateway/catalog/client-session.ts';
 import type { View } from '../gateway/catalog/view.ts';
 import type { StdioOptions } from '../core/command-options.ts';
 import { runStdioServer, type StdioServerOptions } from '../edges/mcp/stdio-server.ts';
+import { surviveStrayFaults } from '../platform/guarded.ts';
 import { untilStopped } from '../platform/stop-signals.ts';
 
 /** Delay in ms before servers start, so that the client is answered first. */
@@ -34,7 +35,10 @@ export async function serveStdio(
   const stopping = new AbortController();
   void untilStopped().then(() => stopping.abort());
   const { stdin: input, stdout: output } = process;
-  const done = await runStdio(given, { input, output, early, stopping: stopping.signal });
+  const stopSurviving = surviveStrayFaults();
+  const done = await runStdio(given, { input, output, early, stopping: stopping.signal }).finally(
+    stopSurviving,
+  );
   if (!done.ok) return done;
   input.destroy();
   // Output that the client does not read would keep the process alive.

@@ -1,6 +1,7 @@
 import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Cancellation } from '../core/cancellation.ts';
+import { guarded } from './guarded.ts';
 
 export interface Decoded {
   readonly body: Buffer;
@@ -65,11 +66,14 @@ function decodeStep(
       resolve(decoded);
     };
     const stop = (): void => end(undefined);
-    decoder.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > maxBytes) end({ body: Buffer.concat(chunks).subarray(0, maxBytes), isCut: true });
-    });
+    decoder.on(
+      'data',
+      guarded({ name: 'body of a response', end: stop }, (chunk: Buffer) => {
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size > maxBytes) end({ body: Buffer.concat(chunks).subarray(0, maxBytes), isCut: true });
+      }),
+    );
     decoder.on('end', () => end({ body: Buffer.concat(chunks), isCut: false }));
     decoder.on('error', stop);
     if (cancellation?.isCancelled === true) return stop();

@@ -1,6 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { openSync, readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
+import { faultName, guarded, type Peer } from './guarded.ts';
+import { coveredDescriptors } from './inherited-descriptors.ts';
 import { Reaper } from './reaper.ts';
 import { atMost, pause } from './turns.ts';
 
@@ -35,7 +37,9 @@ export type ProcessEnd =
   | { readonly code: 'PROCESS_EXITED'; readonly exitCode: number | null }
   | { readonly code: 'PROCESS_KILLED'; readonly signal: string }
   /** The process still runs but cannot be communicated with. */
-  | { readonly code: 'STDOUT_CLOSED' | 'STDIN_CLOSED' };
+  | { readonly code: 'STDOUT_CLOSED' | 'STDIN_CLOSED' }
+  /** It was killed because handling its output failed. `error`: the name of the error. */
+  | { readonly code: 'READING_FAILED'; readonly error: string };
 
 /**
  * Variables that a child inherits: locations, the user, language, proxies, and Node's compile cache. Nothing else, so
@@ -64,6 +68,10 @@ export class Child {
   /** Without streams, or undefined, if the process could not be started. */
   readonly #process: ChildProcess | undefined;
   #isEnding = false;
+  readonly #fault = Promise.withResolvers<ProcessEnd>();
+  #hasFault = false;
+  /** For faults in callbacks on its data. */
+  readonly peer: Peer;
   /**
    * Resolves with the first cause once the process and its whole group are gone. A process that closes its stdin or
    * stdout is ended, because it can no longer be communicated with.
@@ -71,7 +79,8 @@ export class Child {
   readonly ended: Promise<ProcessEnd>;
 
   constructor(options: ChildOptions) {
-    const started = start(options);
+    this.peer = { name: `process ${basename(options.command)}`, end: (error) => this.#failed(error) };
+    const started = start(options, this.peer);
     if (started instanceof Error) {
       this.ended = Promise.resolve(startFailure(options.command, started));
       return;
@@ -105,11 +114,11 @@ export class Child {
 
   /** Called when everything was read after some of it had to wait. */
   onDrain(handler: () => void): void {
-    this.#process?.stdin?.on('drain', handler);
+    this.#process?.stdin?.on('drain', guarded(this.peer, handler));
   }
 
   onOutput(handler: (chunk: Buffer) => void): void {
-    this.#process?.stdout?.on('data', handler);
+    this.#process?.stdout?.on('data', this.#reader(handler));
   }
 
   /** Pauses or resumes reading the child's output. */
@@ -129,7 +138,19 @@ export class Child {
   }
 
   onErrorOutput(handler: (chunk: Buffer) => void): void {
-    this.#process?.stderr?.on('data', handler);
+    this.#process?.stderr?.on('data', this.#reader(handler));
+  }
+
+  #reader(handler: (chunk: Buffer) => void): (chunk: Buffer) => void {
+    return guarded(this.peer, (chunk: Buffer) => {
+      if (!this.#hasFault) handler(chunk);
+    });
+  }
+
+  #failed(error: unknown): void {
+    this.#hasFault = true;
+    this.#fault.resolve({ code: 'READING_FAILED', error: faultName(error) });
+    this.signal('SIGKILL');
   }
 
   /**
@@ -157,7 +178,7 @@ export class Child {
         resolve(signal === null ? { code: 'PROCESS_EXITED', exitCode } : { code: 'PROCESS_KILLED', signal }),
       );
     });
-    const end = await Promise.race([exited, this.#pipeClosed(child, exited)]);
+    const end = await Promise.race([this.#fault.promise, exited, this.#pipeClosed(child, exited)]);
     if (child.pid === undefined) return end;
     child.stdin?.end();
     await sweep(child.pid);
@@ -185,7 +206,7 @@ function closed(stream: Readable | null | undefined): Promise<void> {
 }
 
 /** The process, or the error if the system refuses at once. */
-function start(options: ChildOptions): ChildProcess | Error {
+function start(options: ChildOptions, peer: Peer): ChildProcess | Error {
   const { command, args, cwd, env, inherits, input3, onHandle, handles = 1 } = options;
   try {
     const child = spawn(command, args, {
@@ -195,7 +216,7 @@ function start(options: ChildOptions): ChildProcess | Error {
       windowsHide: true,
       stdio: [
         ...['pipe' as const, 'pipe' as const, 'pipe' as const],
-        ...(input3 === undefined ? [] : ['pipe' as const, ...foreign()]),
+        ...(input3 === undefined ? [] : ['pipe' as const, ...coveredDescriptors()]),
         ...(onHandle === undefined ? [] : ['ipc' as const]),
       ],
     });
@@ -203,47 +224,20 @@ function start(options: ChildOptions): ChildProcess | Error {
     if (third instanceof Writable) third.on('error', () => undefined).end(input3);
     let received = 0;
     if (onHandle !== undefined)
-      child.on('message', (_, handle) => {
-        received += 1;
-        if (received > handles) return;
-        onHandle(handle);
-        if (received === handles && child.connected) child.disconnect();
-      });
+      child.on(
+        'message',
+        guarded(peer, (_: unknown, handle: unknown) => {
+          received += 1;
+          if (received > handles) return;
+          onHandle(handle);
+          if (received === handles && child.connected) child.disconnect();
+        }),
+      );
     return child;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
 }
-
-let covers: readonly ('ignore' | number)[] | undefined;
-
-/**
- * Descriptors from 4 on: replaces each one that Assay inherited by `/dev/null`, since Node would pass it on to every
- * child. They do not change after startup.
- */
-function foreign(): readonly ('ignore' | number)[] {
-  return (covers ??= coversOf(readdirSync('/proc/self/fdinfo').map(Number).filter(isInherited)));
-}
-
-function coversOf(inherited: readonly number[]): readonly ('ignore' | number)[] {
-  if (inherited.length === 0) return [];
-  const nothing = openSync('/dev/null', 'r+');
-  return Array.from({ length: Math.max(...inherited) - 3 }, (_, index) =>
-    inherited.includes(index + 4) ? nothing : 'ignore',
-  );
-}
-
-function isInherited(descriptor: number): boolean {
-  try {
-    const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1];
-    return descriptor > 3 && flags !== undefined && (parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
-  } catch {
-    return false;
-  }
-}
-
-/** O_CLOEXEC, on x86-64 and arm64. */
-const CLOSE_ON_EXEC = 0o2000000;
 
 /** Uses only the code: Node's message may contain arguments, which may be secret. */
 function startFailure(command: string, error: NodeJS.ErrnoException): ProcessEnd {

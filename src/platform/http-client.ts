@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { Pool, type Dispatcher } from 'undici';
 import { reachOf, type Reach } from './addresses.ts';
 import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
+import { faultName, guarded, type Peer } from './guarded.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -18,6 +19,8 @@ export type ResponseHeaders = Readonly<Record<string, string | string[] | undefi
 /** Why there is no connection or why it was lost. `error`: the code from Node, undici or OpenSSL. */
 export type ConnectionFault =
   | { readonly code: 'CONNECTION_REFUSED' | 'CONNECTION_TIMEOUT' | 'CONNECTION_CLOSED' }
+  /** Handling the response failed. `error`: the name of the error. */
+  | { readonly code: 'READING_FAILED'; readonly error: string }
   | {
       readonly code:
         'CONNECTION_FAILED' | 'HOST_UNKNOWN' | 'NETWORK_UNREACHABLE' | 'CERTIFICATE_INVALID' | 'TLS_FAILED';
@@ -33,6 +36,8 @@ export type ConnectionFault =
 export interface ResponseBody {
   /** Pauses or resumes it. */
   hold(isHeld: boolean): void;
+  /** For faults in handling it. */
+  readonly peer: Peer;
 }
 
 /** Call order: start, data…, then end or error, once. After an abort, only error may follow. */
@@ -71,7 +76,7 @@ export class HttpClient {
       pipelining: 1,
       connect: { timeout: CONNECT_LIMIT_MS, ...(reach && { lookup: checkedLookup(reach) }) },
     };
-    const common = { reach, forbidden: reach && literalFault(origin, reach) };
+    const common = { origin, reach, forbidden: reach && literalFault(origin, reach) };
     const pool = new Pool(origin, { ...options, connections: MAX_CONNECTIONS, keepAliveTimeout: 30_000 });
     this.#calls = { ...common, pool };
     this.#streams = { ...common, pool: new Pool(origin, options) };
@@ -93,6 +98,7 @@ export class HttpClient {
 }
 
 interface Destination {
+  readonly origin: string;
   readonly pool: Pool;
   readonly reach: HttpReach | undefined;
   /** Set if no connection may be made. */
@@ -112,7 +118,7 @@ function notAllowed(reaches: readonly Reach[], { chosenBy }: HttpReach): Connect
 }
 
 function dispatch(
-  { pool, reach, forbidden }: Destination,
+  { origin, pool, reach, forbidden }: Destination,
   request: HttpRequest,
   handler: ResponseHandler,
 ): () => void {
@@ -127,7 +133,7 @@ function dispatch(
   const headers = isWhole
     ? request.headers
     : request.headers.concat('content-length', String(lengthOf(body)));
-  const exchange = new Exchange(handler, reach);
+  const exchange = new Exchange(handler, { origin, reach });
   pool.dispatch(
     {
       method,
@@ -146,10 +152,15 @@ class Exchange implements Dispatcher.DispatchHandler, ResponseBody {
   readonly #reach: HttpReach | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #isAborted = false;
+  #isOver = false;
+  readonly peer: Peer;
+  readonly #guard: (event: () => void) => void;
 
-  constructor(handler: ResponseHandler, reach: HttpReach | undefined) {
+  constructor(handler: ResponseHandler, { origin, reach }: Pick<Destination, 'origin' | 'reach'>) {
     this.#handler = handler;
     this.#reach = reach;
+    this.peer = { name: `server at ${origin}`, end: (error) => this.#failed(error) };
+    this.#guard = guarded(this.peer, (event: () => void) => event());
   }
 
   abort(): void {
@@ -168,25 +179,39 @@ class Exchange implements Dispatcher.DispatchHandler, ResponseBody {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
-    this.#handler.start(status, headers, this);
+    this.#guard(() => this.#handler.start(status, headers, this));
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#handler.data(chunk);
+    if (!this.#isOver) this.#guard(() => this.#handler.data(chunk));
   }
 
   onResponseEnd(): void {
-    this.#handler.end();
+    if (!this.#isOver) this.#over(() => this.#handler.end());
+  }
+
+  #over(event: () => void): void {
+    this.#isOver = true;
+    this.#guard(event);
+  }
+
+  #failed(error: unknown): void {
+    const isOpen = !this.#isOver;
+    // First, because an abort reports an error of its own.
+    this.#isOver = true;
+    this.abort();
+    if (isOpen)
+      this.#over(() => this.#handler.error({ code: 'READING_FAILED', error: faultName(error) }, false));
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     const reach = this.#reach;
-    this.#handler.error(
+    const fault =
       reach !== undefined && error instanceof ForbiddenAddress
         ? notAllowed(error.reaches, reach)
-        : faultOf(error),
-      UNREACHED.has((error as NodeJS.ErrnoException).code ?? ''),
-    );
+        : faultOf(error);
+    const isUnreached = UNREACHED.has((error as NodeJS.ErrnoException).code ?? '');
+    if (!this.#isOver) this.#over(() => this.#handler.error(fault, isUnreached));
   }
 }
 

@@ -1,3 +1,4 @@
+import { failPeer, guarded, type Peer } from './guarded.ts';
 import { later } from './turns.ts';
 
 export interface InOrderOptions {
@@ -5,6 +6,8 @@ export interface InOrderOptions {
   readonly take: (item: Buffer) => Promise<void> | undefined;
   /** Pauses or resumes the source, depending on how much is queued. */
   readonly hold: (isHeld: boolean) => void;
+  /** The sender. If `take` fails, it is ended and its other items are dropped. */
+  readonly peer: Peer;
 }
 
 /** Number of bytes one peer may have processed at once, plus a cost per item. The rest waits for a later turn. */
@@ -26,13 +29,17 @@ export class InOrder {
   #isBusy = false;
   #isHeld = false;
   #isStopped = false;
+  #hasFailed = false;
   #whenIdle: (() => void)[] = [];
+  readonly #next: () => void;
 
   constructor(options: InOrderOptions) {
     this.#options = options;
+    this.#next = guarded(options.peer, () => this.#goOn());
   }
 
   push(item: Buffer): void {
+    if (this.#hasFailed) return;
     if (!this.#isBusy && !this.#isStopped && this.#credit > 0 && this.#waiting.length === 0) {
       this.#take(item);
       return;
@@ -61,15 +68,27 @@ export class InOrder {
 
   #take(item: Buffer): void {
     this.#credit -= costOf(item);
-    const taking = this.#options.take(item);
-    if (taking === undefined) return;
-    this.#isBusy = true;
-    void taking.finally(() => this.#goOn());
+    try {
+      const taking = this.#options.take(item);
+      if (taking === undefined) return;
+      this.#isBusy = true;
+      taking.catch((error: unknown) => this.#failed(error)).finally(this.#next);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#hasFailed = true;
+    this.#waiting = [];
+    this.#done = 0;
+    this.#waitingBytes = 0;
+    failPeer(this.#options.peer, error);
   }
 
   #putOff(): void {
     this.#isBusy = true;
-    later(() => this.#goOn());
+    later(this.#next);
   }
 
   #goOn(): void {

@@ -3,6 +3,7 @@ import { Agent, type Dispatcher } from 'undici';
 import type { Cancellation } from '../core/cancellation.ts';
 import { reachOf, type Reach } from './addresses.ts';
 import { decodeWithin } from './bounded-decoding.ts';
+import { faultName, guarded, type Peer } from './guarded.ts';
 import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
 
 export interface PinnedRequest {
@@ -126,7 +127,11 @@ class LiteralReaches {
 function dispatch(agent: Agent, request: PinnedRequest): Promise<PinnedAnswer> {
   return new Promise((resolve) => {
     const { cancellation, url } = request;
-    const reader = new AnswerReader(request.maxBytes, (answer) => {
+    const peer: Peer = {
+      name: `server at ${url.origin}`,
+      end: (error) => reader.end(failed(`answered something that could not be handled: ${faultName(error)}`)),
+    };
+    const reader = new AnswerReader(request.maxBytes, peer, (answer) => {
       cancellation.removeListener(stop);
       const codings = answer.kind === 'answered' ? answer.headers['content-encoding'] : undefined;
       resolve(codings === undefined ? answer : decoded(answer, String(codings), request));
@@ -150,6 +155,7 @@ function dispatch(agent: Agent, request: PinnedRequest): Promise<PinnedAnswer> {
 /** Reads one response. The first end counts, and an early one closes the connection. */
 class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #maxBytes: number;
+  readonly #guard: (event: () => void) => void;
   readonly #chunks: Buffer[] = [];
   #give: ((answer: PinnedAnswer) => void) | undefined;
   #controller: Dispatcher.DispatchController | undefined;
@@ -157,9 +163,10 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   #status = 0;
   #headers: Readonly<Record<string, string | string[] | undefined>> = {};
 
-  constructor(maxBytes: number, give: (answer: PinnedAnswer) => void) {
+  constructor(maxBytes: number, peer: Peer, give: (answer: PinnedAnswer) => void) {
     this.#maxBytes = maxBytes;
     this.#give = give;
+    this.#guard = guarded(peer, (event: () => void) => event());
   }
 
   end(answer: PinnedAnswer): void {
@@ -182,14 +189,16 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    const room = this.#maxBytes - this.#size;
-    this.#size += chunk.length;
-    this.#chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
-    if (chunk.length > room) this.end(this.#answer(true));
+    this.#guard(() => {
+      const room = this.#maxBytes - this.#size;
+      this.#size += chunk.length;
+      this.#chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
+      if (chunk.length > room) this.end(this.#answer(true));
+    });
   }
 
   onResponseEnd(): void {
-    this.#settle(this.#answer(false));
+    this.#guard(() => this.#settle(this.#answer(false)));
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {

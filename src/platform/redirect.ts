@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { guarded } from './guarded.ts';
 
 /** A local URL to which the browser returns at the end of a sign-in (RFC 8252, section 7.3). */
 export interface OpenRedirect {
@@ -24,13 +25,16 @@ export async function openRedirect({
 }): Promise<OpenRedirect> {
   const answer = Promise.withResolvers<URLSearchParams>();
   let isUsed = false;
-  const server = createServer({ keepAliveTimeout: IDLE_MS, headersTimeout: IDLE_MS }, (request, response) => {
+  const receive = (request: IncomingMessage, response: ServerResponse): void => {
     const query = isUsed ? undefined : answerOf(request, state);
     say(response, query);
     if (query === undefined) return;
     isUsed = true;
     answer.resolve(query);
-  });
+  };
+  const server = createServer({ keepAliveTimeout: IDLE_MS, headersTimeout: IDLE_MS }, (request, response) =>
+    guarded({ name: 'browser', end: () => void response.destroy() }, receive)(request, response),
+  );
   const port = Number(URL.parse(wanted ?? '')?.port ?? 0);
   if (!(await listens(server, port)) && !(await listens(server, 0)))
     throw new Error('No port of this machine can be listened on.');

@@ -1,4 +1,5 @@
 import { parentPort, Worker, workerData } from 'node:worker_threads';
+import { guarded, type Peer } from './guarded.ts';
 
 /** The outcome of a call: its answer, or a phrase that says why there is none. */
 export type CallOutcome =
@@ -48,20 +49,27 @@ export class Thread {
     });
     this.#worker.unref();
     let fault: unknown;
-    this.#worker.on('message', (message: Message) => {
-      if (message.kind === 'message') onMessage(message.value);
-      else this.#settle(message);
-    });
+    const peer: Peer = { name: 'thread', end: () => void this.#worker.terminate() };
+    this.#worker.on(
+      'message',
+      guarded(peer, (message: Message) => {
+        if (message.kind === 'message') onMessage(message.value);
+        else this.#settle(message);
+      }),
+    );
     this.#worker.on('error', (error) => {
       fault = error;
     });
-    this.#worker.on('exit', (code) => {
-      this.#cause =
-        fault instanceof Error ? `its thread failed: ${fault.message}` : `its thread ended (${code})`;
-      for (const { resolve } of this.#waiting.values()) resolve({ kind: 'lost', cause: this.#cause });
-      this.#waiting.clear();
-      if (!this.#isEnding) onLost(this.#cause, fault);
-    });
+    this.#worker.on(
+      'exit',
+      guarded(peer, (code: number) => {
+        this.#cause =
+          fault instanceof Error ? `its thread failed: ${fault.message}` : `its thread ended (${code})`;
+        for (const { resolve } of this.#waiting.values()) resolve({ kind: 'lost', cause: this.#cause });
+        this.#waiting.clear();
+        if (!this.#isEnding) onLost(this.#cause, fault);
+      }),
+    );
   }
 
   /** Calls are answered one by one, in order. Errors thrown by the script are rethrown. */

@@ -9,6 +9,7 @@ import type {
   ResponseHandler,
   ResponseHeaders,
 } from '../../platform/http-client.ts';
+import { failPeer, type Peer } from '../../platform/guarded.ts';
 import { InOrder } from '../../platform/in-order.ts';
 import type { Message, NoMessage } from '../../protocol/message.ts';
 import { SseParser } from '../../protocol/sse.ts';
@@ -88,11 +89,15 @@ class HttpExchange implements ResponseHandler, Sender {
           {
             take: (bytes) => this.#take(bytes),
             hold: (isHeld) => body.hold(isHeld),
+            peer: body.peer,
             onBroken: (error) => this.#onBroken(error),
           },
           this.#options,
         )
-      : new BodyReader((bytes) => this.#take(bytes), headers);
+      : new BodyReader(
+          { take: (bytes) => this.#take(bytes), onBroken: (error) => this.#onBroken(error), peer: body.peer },
+          headers,
+        );
     this.#options.onStart?.(status, headers);
   }
 
@@ -102,12 +107,7 @@ class HttpExchange implements ResponseHandler, Sender {
   }
 
   data(chunk: Buffer): void {
-    if (this.#broken !== undefined) return;
-    try {
-      this.#reader?.push(chunk);
-    } catch (error) {
-      this.#onBroken(error);
-    }
+    if (this.#broken === undefined) this.#reader?.push(chunk);
   }
 
   end(): void {
@@ -178,18 +178,24 @@ export interface Reader {
 
 export type Take = (bytes: Buffer) => Promise<void> | undefined;
 
+interface ReaderOwner {
+  readonly take: Take;
+  /** Called when something in the body is too large. */
+  readonly onBroken: (error: unknown) => void;
+  /** For faults in handling the body. */
+  readonly peer: Peer;
+}
+
 /** Reads an event stream, with a bounded share of each turn of the event loop. */
 export function eventReader(
   to: {
-    readonly take: Take;
     readonly hold: (isHeld: boolean) => void;
-    /** Called when something in the stream is too large. */
-    readonly onBroken: (error: unknown) => void;
-  },
+  } & ReaderOwner,
   { onEvent, streamPosition }: Pick<HttpExchangeOptions, 'onEvent' | 'streamPosition'>,
 ): Reader {
   let isBroken = false;
-  const messages = new InOrder({ take: to.take, hold: (isHeld) => chunks.hold(isHeld) });
+  const { peer } = to;
+  const messages = new InOrder({ take: to.take, hold: (isHeld) => chunks.hold(isHeld), peer });
   const parser = new SseParser(({ event, data, id }) => {
     if (streamPosition?.isNew(id) === false) return;
     streamPosition?.advance();
@@ -198,6 +204,7 @@ export function eventReader(
   }, SERVER_MESSAGE_LIMIT);
   // Parsing takes time too, even for lines without data.
   const chunks = new InOrder({
+    peer,
     hold: to.hold,
     take: (chunk) => {
       if (isBroken) return undefined;
@@ -219,17 +226,17 @@ export function eventReader(
 
 class BodyReader implements Reader {
   readonly #body = new CollectedBytes();
-  readonly #take: Take;
+  readonly #owner: ReaderOwner;
   readonly #headers: ResponseHeaders;
 
-  constructor(take: Take, headers: ResponseHeaders) {
-    this.#take = take;
+  constructor(owner: ReaderOwner, headers: ResponseHeaders) {
+    this.#owner = owner;
     this.#headers = headers;
   }
 
   push(chunk: Buffer): void {
     this.#body.add(chunk);
-    if (this.#body.length > SERVER_MESSAGE_LIMIT) throw new Error('body too large');
+    if (this.#body.length > SERVER_MESSAGE_LIMIT) this.#owner.onBroken(new Error('body too large'));
   }
 
   end(end: HttpEnd, onTaken: () => void): void {
@@ -242,8 +249,8 @@ class BodyReader implements Reader {
     const bytes = body.take();
     // An error status or a web page may have any body; only take it if it looks like a message.
     const mayBeMessage = isSuccess(end.status) && !isHtml(this.#headers);
-    const taking = mayBeMessage || bytes.includes('"jsonrpc"') ? this.#take(bytes) : undefined;
+    const taking = mayBeMessage || bytes.includes('"jsonrpc"') ? this.#owner.take(bytes) : undefined;
     if (taking === undefined) onTaken();
-    else void taking.then(onTaken);
+    else taking.catch((error: unknown) => failPeer(this.#owner.peer, error)).finally(onTaken);
   }
 }

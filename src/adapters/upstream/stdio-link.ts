@@ -168,6 +168,7 @@ function connectStdout(
   const messages = new InOrder({
     take: (line) => conversation.receive(line),
     hold: (isHeld) => child.holdOutput(isHeld),
+    peer: child.peer,
   });
   const output = new LineSplitter(SERVER_MESSAGE_LIMIT, {
     line: (line) => messages.push(line),

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { guarded, type Peer } from '../../platform/guarded.ts';
 import type { FoundFile } from '../files/walk-repository.ts';
 import type { ChunkAnswer, ChunkJob, FileOutcome, WorkerGiven } from './chunk-messages.ts';
 import { compileOptimized, keepUnoptimized, worthOptimizing, type ParserModules } from './compile-parsers.ts';
@@ -161,12 +162,19 @@ export class ChunkPool {
       seen: { id: 0, atMs: 0 },
     };
     this.#threads.add(thread);
-    worker.on('message', (answer: ChunkAnswer) => this.#settle(thread, answer));
+    const peer: Peer = { name: 'thread that reads source files', end: () => void worker.terminate() };
+    worker.on(
+      'message',
+      guarded(peer, (answer: ChunkAnswer) => this.#settle(thread, answer)),
+    );
     let cause: unknown;
     worker.on('error', (error) => {
       cause = error;
     });
-    worker.on('exit', () => this.#replace(thread, cause));
+    worker.on(
+      'exit',
+      guarded(peer, () => this.#replace(thread, cause)),
+    );
     return thread;
   }
 

@@ -54,6 +54,8 @@ function connectionText(fault: ConnectionFault): string {
     case 'TLS_FAILED':
     case 'CONNECTION_FAILED':
       return `could not be reached (${fault.error})`;
+    case 'READING_FAILED':
+      return `answered, but its answer could not be handled (${fault.error})`;
   }
 }
 

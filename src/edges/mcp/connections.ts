@@ -5,6 +5,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import type { Settings } from '../../core/settings.ts';
 import { allows, type Holder, type Identity } from '../../core/subject.ts';
 import type { Log } from '../../gateway/ports/log.ts';
+import { guarded } from '../../platform/guarded.ts';
 
 export interface ConnectionsOptions {
   readonly limits: Pick<Settings, 'limits.connections' | 'limits.adminConnections' | 'limits.unreadMs'>;
@@ -74,9 +75,20 @@ export class Connections {
   watch(server: HttpServer): void {
     // Node reports connections without traffic for this long, including idle ones.
     server.setTimeout(this.#options.limits['limits.unreadMs']);
-    server.on('timeout', (socket: Socket) => this.#onTimeout(socket));
-    server.on('connection', (socket) => this.#onConnection(socket));
-    server.prependListener('request', ({ socket }, response) => this.#onRequest(socket, response));
+    const forSocket =
+      <A extends readonly unknown[]>(handle: (socket: Socket, ...rest: A) => void) =>
+      (socket: Socket, ...rest: A): void =>
+        guarded({ name: 'client', end: () => void socket.destroy() }, handle)(socket, ...rest);
+    const onRequest = forSocket((socket, response: ServerResponse) => this.#onRequest(socket, response));
+    server.on(
+      'timeout',
+      forSocket((socket) => this.#onTimeout(socket)),
+    );
+    server.on(
+      'connection',
+      forSocket((socket) => this.#onConnection(socket)),
+    );
+    server.prependListener('request', ({ socket }, response) => onRequest(socket, response));
   }
 
   /** Admits a request under this identity. Returns false if the subject may not have another connection. */

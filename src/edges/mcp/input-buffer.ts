@@ -1,9 +1,12 @@
 import type { Readable, Writable } from 'node:stream';
+import { guarded, type Peer } from '../../platform/guarded.ts';
 import type { InOrder } from '../../platform/in-order.ts';
 
 export interface InputBufferOptions {
   readonly input: Readable;
   readonly output: Writable;
+  /** For faults in handling the input. */
+  readonly peer: Peer;
   /** Maximum bytes to buffer while the client does not read its responses. */
   readonly maxBytes: number;
 }
@@ -22,10 +25,18 @@ export class InputBuffer {
   constructor(options: InputBufferOptions, process: (chunk: Buffer) => void) {
     this.#options = options;
     this.#process = process;
-    options.output.on('drain', () => this.flush());
+    const { input, output, peer } = options;
+    input.on(
+      'data',
+      guarded(peer, (chunk: Buffer) => this.#take(chunk)),
+    );
+    output.on(
+      'drain',
+      guarded(peer, () => this.flush()),
+    );
   }
 
-  take(chunk: Buffer): void {
+  #take(chunk: Buffer): void {
     const { input, output, maxBytes } = this.#options;
     if (!this.#isHeld && !output.writableNeedDrain && this.#waiting.length === 0) {
       this.#process(chunk);

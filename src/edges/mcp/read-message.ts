@@ -3,6 +3,7 @@ import type { BodyBudget, BodyReservation } from '../../core/body-budget.ts';
 import { CollectedBytes } from '../../core/collected-bytes.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { guarded, type Peer } from '../../platform/guarded.ts';
 import { inTurns, laterTurn } from '../../platform/turns.ts';
 import {
   jsonFault,
@@ -89,17 +90,24 @@ export function readBody(request: IncomingMessage, options: BodyOptions): Promis
       return;
     }
     let isWhole = false;
-    request.on('data', (chunk: Buffer) => {
-      body.add(chunk);
-      if (body.length > limitBytes) refuse(tooLarge);
-      // Reports the eviction itself.
-      else reservation.holds(body.length);
-    });
-    request.on('end', () => {
-      isWhole = true;
-      reservation.finish();
-      resolve({ bytes: body.take(), reservation });
-    });
+    const peer: Peer = { name: 'client', end: () => void request.destroy() };
+    request.on(
+      'data',
+      guarded(peer, (chunk: Buffer) => {
+        body.add(chunk);
+        if (body.length > limitBytes) refuse(tooLarge);
+        // Reports the eviction itself.
+        else reservation.holds(body.length);
+      }),
+    );
+    request.on(
+      'end',
+      guarded(peer, () => {
+        isWhole = true;
+        reservation.finish();
+        resolve({ bytes: body.take(), reservation });
+      }),
+    );
     const disconnect = (): void => {
       if (!isWhole) leave();
     };

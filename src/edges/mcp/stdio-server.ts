@@ -8,6 +8,7 @@ import type { ListKind } from '../../gateway/ports/link.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import { SubscriptionQuota } from '../../gateway/relay/client-subscriptions.ts';
 import type { View } from '../../gateway/catalog/view.ts';
+import type { Peer } from '../../platform/guarded.ts';
 import { InOrder } from '../../platform/in-order.ts';
 import { LineSplitter } from '../../platform/lines.ts';
 import { atMost } from '../../platform/turns.ts';
@@ -83,7 +84,8 @@ class StdioServer {
     const maxBodyBytes = settings['limits.bodyBytes'];
     const maxBytes = settings['limits.unreadBytes'];
     const take = (line: Buffer): Promise<void> | undefined => this.#receive(line);
-    const messages = new InOrder({ take, hold: (isHeld) => inputBuffer.hold(isHeld) });
+    const peer: Peer = { name: 'stdio client', end: () => void input.destroy() };
+    const messages = new InOrder({ take, hold: (isHeld) => inputBuffer.hold(isHeld), peer });
     const lines = new LineSplitter(maxBodyBytes, {
       line: (line) => messages.push(line),
       tooLong: () =>
@@ -91,11 +93,9 @@ class StdioServer {
     });
     this.#options.sole.shows = (server) => view.servers.some(({ spec }) => spec.name === server);
     const unsubscribe = view.onChange((kinds) => this.#changed(kinds));
-    const inputBuffer = new InputBuffer({ input, output, maxBytes }, (chunk) => lines.push(chunk));
-    input.on('data', (chunk: Buffer) => inputBuffer.take(chunk));
+    const inputBuffer = new InputBuffer({ input, output, peer, maxBytes }, (chunk) => lines.push(chunk));
     await new Promise<void>((resolve) => {
-      input.once('end', resolve);
-      input.once('error', () => resolve());
+      for (const event of ['end', 'error', 'close']) input.once(event, () => resolve());
       // The reader of our output is gone; the rest is dropped.
       output.on('error', () => resolve());
       stopping.addEventListener('abort', () => resolve());

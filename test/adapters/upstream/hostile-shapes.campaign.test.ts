@@ -55,6 +55,8 @@ async function feed(bytes: Buffer, take: (chunk: Buffer) => void, isHeld: () => 
   }
 }
 
+const PEER = { name: 'server', end: (error: unknown): void => expect.unreachable(String(error)) };
+
 interface Receiver {
   readonly messages: InOrder;
   readonly isHeld: () => boolean;
@@ -64,7 +66,10 @@ function openReceiver(onMessage: (message: Message | NoMessage) => void = () => 
   let held = false;
   const take = (bytes: Buffer): Promise<void> | undefined =>
     receive(bytes, { server: 's', log: QUIET }, onMessage);
-  return { messages: new InOrder({ take, hold: (isHeld) => (held = isHeld) }), isHeld: () => held };
+  return {
+    messages: new InOrder({ take, hold: (isHeld) => (held = isHeld), peer: PEER }),
+    isHeld: () => held,
+  };
 }
 
 function allHandled({ messages }: Receiver): Promise<void> {
@@ -129,6 +134,7 @@ describe('no turn of the event loop takes long', () => {
         {
           take: (data) => receive(data, { server: 's', log: QUIET }, () => undefined),
           hold: (isHeld) => (held = isHeld),
+          peer: PEER,
           onBroken: (error) => expect.unreachable(String(error)),
         },
         {},
