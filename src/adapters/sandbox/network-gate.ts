@@ -1,11 +1,13 @@
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, isIP, type LookupFunction, Server as Listener, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { type Duplex, pipeline } from 'node:stream';
 import { allowanceOf, type Destination, destinationText, readDestination } from '../../core/network-rules.ts';
 import type { Reach } from '../../core/reach.ts';
 import type { ObservedDenial } from '../../core/sandbox-denial.ts';
 import { reachOf } from '../../platform/addresses.ts';
 import { checkedLookup, type ResolveName } from '../../platform/checked-lookup.ts';
+import { guarded, type Peer } from '../../platform/guarded.ts';
+import { endToEndHeaders } from './proxy-headers.ts';
 
 export interface NetworkRules {
   /** Hosts that the process may connect to. Undefined: all at public addresses. */
@@ -20,12 +22,10 @@ const MAX_CONNECTIONS = 256;
 const MAX_DENIALS = 20;
 const IDLE_MS = 300_000;
 const CONNECT_MS = 30_000;
-/** Headers between a client and its proxy. */
-const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te', 'upgrade'];
-
 /**
  * A sandbox's only network access: an HTTP proxy on a socket that listens inside its network namespace. Addresses are
- * checked before a connection is made.
+ * checked before a connection is made. Both sides are hostile: each callback is guarded and ends its own connection on a
+ * fault.
  */
 export class NetworkGate {
   readonly #rules: NetworkRules;
@@ -36,9 +36,13 @@ export class NetworkGate {
 
   constructor(rules: NetworkRules) {
     this.#rules = rules;
-    this.#proxy = createServer((incoming, answer) => this.#relay(incoming, answer));
-    this.#proxy.on('connect', (incoming, client, head) => this.#tunnel(incoming, client, head));
-    this.#proxy.on('clientError', (_, socket) => socket.destroy());
+    this.#proxy = createServer((incoming, answer) =>
+      guarded(peerOf(incoming.socket), () => this.#relay(incoming, answer))(),
+    );
+    this.#proxy.on('connect', (incoming: IncomingMessage, client: Duplex, head: Buffer) =>
+      guarded(peerOf(client), () => this.#tunnel(incoming, client, head))(),
+    );
+    this.#proxy.on('clientError', (_, socket) => void socket.destroy());
   }
 
   /** The last denials, oldest first. */
@@ -53,10 +57,12 @@ export class NetworkGate {
     handle.maxConnections = MAX_CONNECTIONS;
     handle.unref();
     handle.on('error', () => undefined);
-    handle.on('connection', (socket: Socket) => {
-      this.#keep(socket);
-      this.#proxy.emit('connection', socket);
-    });
+    handle.on('connection', (socket: Socket) =>
+      guarded(peerOf(socket), () => {
+        this.#keep(socket);
+        this.#proxy.emit('connection', socket);
+      })(),
+    );
     return true;
   }
 
@@ -74,28 +80,35 @@ export class NetworkGate {
       return;
     }
     const socket = connect({ ...destination, lookup, timeout: CONNECT_MS });
+    const peer = peerOf(client, socket);
+    let isOpen = false;
     this.#keep(socket);
-    const fail = (): void => void client.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n');
-    socket.once('timeout', () => socket.destroy());
-    socket.once('error', (error) => {
-      if (isForbidden(error)) {
-        this.#deny(destination);
-        client.end(refusalText(destinationText(destination)));
-      } else fail();
-    });
-    socket.once('connect', () => {
-      socket.setTimeout(IDLE_MS);
-      client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
-      socket.write(head);
-      socket.pipe(client).pipe(socket);
-    });
-    client.once('close', () => socket.destroy());
-    socket.once('close', () => client.end());
+    socket.once('timeout', () => void socket.destroy());
+    socket.once(
+      'error',
+      guarded(peer, (error: Error) => {
+        if (isForbidden(error)) this.#deny(destination);
+        if (isOpen) client.destroy();
+        else client.end(isForbidden(error) ? refusalText(destinationText(destination)) : UNREACHED);
+      }),
+    );
+    socket.once(
+      'connect',
+      guarded(peer, () => {
+        isOpen = true;
+        socket.setTimeout(IDLE_MS);
+        client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+        socket.write(head);
+        socket.pipe(client).pipe(socket);
+      }),
+    );
+    client.once('close', () => void socket.destroy());
+    socket.once('close', () => void client.end());
   }
 
   /** A plain request, whose URL is absolute. */
   #relay(incoming: IncomingMessage, answer: ServerResponse): void {
-    const url = URL.canParse(incoming.url ?? '') ? new URL(incoming.url ?? '') : undefined;
+    const url = URL.parse(incoming.url ?? '') ?? undefined;
     const host = url?.hostname.replace(/^\[(.*)\]$/, '$1');
     const destination =
       url?.protocol === 'http:' && host ? { host, port: Number(url.port || '80') } : undefined;
@@ -104,27 +117,44 @@ export class NetworkGate {
       answer.writeHead(403).end(whyText(destination ? destinationText(destination) : 'this'));
       return;
     }
-    const passed = Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
-    // On a server with several sites, another host in this header would reach one that is not allowed (RFC 9112,
-    // section 3.2.2).
-    const headers = { ...Object.fromEntries(passed), host: url.host };
+    const framing = incoming.headers['transfer-encoding'];
+    if (framing !== undefined && framing.toLowerCase() !== 'chunked') {
+      answer.writeHead(501).end('This proxy supports no transfer coding but "chunked".\n');
+      return;
+    }
+    const headers = {
+      ...endToEndHeaders(incoming.rawHeaders),
+      // On a server with several sites, another host in this header would reach one that is not allowed (RFC 9112,
+      // section 3.2.2).
+      host: url.host,
+      // Without it Node would send this body unframed, and the server would read it as its next request.
+      ...(framing !== undefined && { 'transfer-encoding': 'chunked' }),
+    };
     const { method } = incoming;
     const path = url.pathname + url.search;
-    const outgoing = request({ ...destination, lookup, method, path, headers, timeout: IDLE_MS });
-    outgoing.on('response', (response) => {
-      answer.writeHead(response.statusCode ?? 502, response.headers);
-      response.pipe(answer);
-    });
-    outgoing.on('timeout', () => outgoing.destroy());
-    outgoing.on('error', (error) => {
-      if (isForbidden(error)) this.#deny(destination);
+    // A pooled connection might have been opened under the rules of another gate.
+    const options = { ...destination, lookup, method, path, headers, timeout: IDLE_MS, agent: false };
+    const outgoing = request(options);
+    const peer = peerOf(answer, outgoing);
+    const fail = guarded(peer, (error?: Error) => {
+      const isDenied = error !== undefined && isForbidden(error);
+      if (isDenied) this.#deny(destination);
       if (answer.headersSent) answer.destroy();
-      else
-        answer
-          .writeHead(isForbidden(error) ? 403 : 502)
-          .end(isForbidden(error) ? whyText(destinationText(destination)) : '');
+      else answer.writeHead(isDenied ? 403 : 502).end(isDenied ? whyText(destinationText(destination)) : '');
     });
-    answer.once('close', () => outgoing.destroy());
+    outgoing.on(
+      'response',
+      guarded(peer, (response: IncomingMessage) => passOn(response, answer)),
+    );
+    // Without a listener, Node closes the connection without an error.
+    outgoing.on('upgrade', (_, socket) => void socket.destroy());
+    outgoing.on('timeout', () => void outgoing.destroy());
+    outgoing.on('error', fail);
+    outgoing.on('close', () => {
+      if (!answer.headersSent) fail();
+    });
+    answer.once('close', () => void outgoing.destroy());
+    incoming.on('error', () => void outgoing.destroy());
     incoming.pipe(outgoing);
   }
 
@@ -152,6 +182,25 @@ export class NetworkGate {
     socket.on('error', () => undefined);
     socket.once('close', () => this.#sockets.delete(socket));
   }
+}
+
+/** Passes a response on. Its status and headers are those of a stranger, which Node may refuse to write. */
+function passOn(response: IncomingMessage, answer: ServerResponse): void {
+  const { statusCode = 0 } = response;
+  if (statusCode < 200 || statusCode > 599) {
+    answer.writeHead(502).end(`The server answered with the invalid status ${statusCode}.\n`);
+    response.destroy();
+    return;
+  }
+  answer.writeHead(statusCode, endToEndHeaders(response.rawHeaders));
+  pipeline(response, answer, () => undefined);
+}
+
+const UNREACHED = 'HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n';
+
+/** One connection of a sandboxed process, with what was opened for it. */
+function peerOf(...streams: readonly { destroy(): unknown }[]): Peer {
+  return { name: 'sandboxed process', end: () => streams.forEach((stream) => void stream.destroy()) };
 }
 
 function isForbidden(error: Error): boolean {

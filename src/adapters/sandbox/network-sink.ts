@@ -1,7 +1,8 @@
-import { Socket as Datagrams } from 'node:dgram';
+import { type RemoteInfo, Socket as Datagrams } from 'node:dgram';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { Server as Listener, type Socket } from 'node:net';
 import { execPath } from 'node:process';
+import { guarded } from '../../platform/guarded.ts';
 import type { NetworkAddress, NetworkRequest, TracedEvent } from '../../verify/observation.ts';
 import { answerTo, queriedName } from './dns-query.ts';
 import type { Trace } from './trace-reader.ts';
@@ -53,10 +54,12 @@ export class NetworkSink {
   #queries: NetworkRequest[] = [];
 
   constructor() {
-    this.#pages = createServer((request, answer) => {
-      this.#note(request);
-      answer.writeHead(503, { connection: 'close' }).end();
-    });
+    this.#pages = createServer((request, answer) =>
+      guarded({ name: 'observed process', end: () => void answer.destroy() }, () => {
+        this.#note(request);
+        answer.writeHead(503, { connection: 'close' }).end();
+      })(),
+    );
   }
 
   /** Serves a socket that the sandboxed process has passed on. */
@@ -110,25 +113,30 @@ export class NetworkSink {
     this.#sockets.add({ destroy: () => socket.close() });
     socket.unref();
     socket.on('error', () => undefined);
-    socket.on('message', (query, { port, address }) => {
+    const answer = (query: Buffer, { port, address }: RemoteInfo): void => {
       const name = queriedName(query);
       if (name === undefined) return;
       if (this.#queries.length < MAX_REQUESTS) this.#queries.push({ atMs: Date.now(), kind: 'dns', name });
       socket.send(answerTo(query, name, this.#addressOf(name)), port, address, () => undefined);
-    });
+    };
+    // A query that fails here stays unanswered; those of other programs in the sandbox do not.
+    socket.on('message', guarded({ name: 'observed process', end: () => undefined }, answer));
   }
 
   #answerPages(listener: Listener): void {
     this.#sockets.add({ destroy: () => listener.close() });
     listener.unref();
     listener.on('error', () => undefined);
-    listener.on('connection', (socket: Socket) => {
+    const receive = (socket: Socket): void => {
       this.#sockets.add(socket);
       socket.unref();
       socket.on('error', () => undefined);
       socket.once('close', () => this.#sockets.delete(socket));
       this.#pages.emit('connection', socket);
-    });
+    };
+    listener.on('connection', (socket: Socket) =>
+      guarded({ name: 'observed process', end: () => void socket.destroy() }, receive)(socket),
+    );
   }
 
   /** Undefined if too many names were queried. */
