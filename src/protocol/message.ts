@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { MESSAGE_PLAN } from './message-plan.ts';
+import { ReplyIdScan } from './reply-id.ts';
 import { ObjectScan, scanObject, type Scan, type ScanOptions } from './scan.ts';
 import { MAX_DEPTH, MAX_SERVER_DEPTH } from './scanner.ts';
 import { memberOf, rawOf, textOf, type JsonObject, type Span } from './spans.ts';
@@ -43,6 +44,8 @@ export interface NoMessage {
   /** `ambiguous`: readers may understand the message differently; a member appears twice or in another case. */
   readonly fault: 'not JSON' | 'no message' | 'ambiguous';
   readonly reason: string;
+  /** Whether reading stopped at something that is valid JSON but not accepted, such as deep nesting. */
+  readonly isUnfinished?: true;
   /** Whether it would be a request, so that its sender waits for an answer. */
   readonly isRequest: boolean;
 }
@@ -68,7 +71,11 @@ export function readClientMessage(bytes: Buffer): Message | NoMessage {
 
 /** Reads a server's message, which is relayed unchanged and inspected only where necessary. */
 export function readServerMessage(bytes: Buffer): Message | NoMessage {
-  return readMessage(bytes, OPTIONS.server);
+  const message = readMessage(bytes, OPTIONS.server);
+  if (!mayBeReply(message)) return message;
+  const search = new ReplyIdScan(bytes);
+  search.step(Infinity);
+  return withReplyId(message, search);
 }
 
 const OPTIONS = {
@@ -96,10 +103,17 @@ export function largeMessage(bytes: Buffer, from: Peer): () => Message | NoMessa
   if (from === 'client' && !isUtf8(bytes)) return () => NOT_UTF8;
   let scan = new ObjectScan(bytes, { ...OPTIONS[from], strict: from === 'client' }, true);
   let isProof = from === 'client';
+  let unread: NoMessage | undefined;
+  const search = new ReplyIdScan(bytes);
   return () => {
+    if (unread !== undefined) return search.step(STEP_BYTES) ? withReplyId(unread, search) : undefined;
     const found = scan.step(STEP_BYTES);
     if (found === undefined) return undefined;
     const message = messageOf(bytes, found);
+    if (from === 'server' && mayBeReply(message)) {
+      unread = message;
+      return undefined;
+    }
     if (message.kind === 'none') return message;
     if (!isRelayedWhole(message, from) && bytes.length > MAX_OTHER_BYTES)
       return none(undefined, `it is larger than ${MAX_OTHER_BYTES} bytes`, message.kind === 'request');
@@ -108,6 +122,19 @@ export function largeMessage(bytes: Buffer, from: Peer): () => Message | NoMessa
     scan = new ObjectScan(bytes, { ...OPTIONS[from], strict: true }, true);
     return undefined;
   };
+}
+
+/** Whether it could not be read to its end, so that it may be the response to a call that waits. */
+function mayBeReply(message: Message | NoMessage): message is NoMessage {
+  return (
+    message.kind === 'none' &&
+    message.idText === undefined &&
+    (message.fault === 'not JSON' || message.isUnfinished === true)
+  );
+}
+
+function withReplyId(message: NoMessage, { idText }: ReplyIdScan): NoMessage {
+  return idText === undefined ? message : { ...message, idText };
 }
 
 function isRelayedWhole({ kind }: Message, from: Peer): boolean {
@@ -120,7 +147,7 @@ function messageOf(bytes: Buffer, scan: Scan): Message | NoMessage {
   if (scan.value !== undefined) return ambiguous(bytes, scan.value, scan);
   if (isOtherType === true && isJson)
     return none(undefined, 'a message is one JSON object, with "jsonrpc", "method" or "id"');
-  if (isJson) return none(undefined, `${reason}, at byte ${offset}`);
+  if (isJson) return { ...none(undefined, `${reason}, at byte ${offset}`), isUnfinished: true };
   return { ...NOT_UTF8, reason: `${reason}, at byte ${offset}` };
 }
 
