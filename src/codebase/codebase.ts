@@ -64,11 +64,12 @@ export class Codebase {
   #runs = 0;
 
   constructor({ folders, settings }: CodebaseOptions) {
-    const { maxFileBytes, threads, embeddings } = settings;
+    const { maxFileBytes, maxIndexBytes, threads, embeddings } = settings;
     this.#folders = folders;
     this.#indexer = new Indexer({
       embeddings,
       ...(maxFileBytes !== undefined && { maxFileBytes }),
+      ...(maxIndexBytes !== undefined && { maxIndexBytes }),
       ...(threads !== undefined && { threads }),
     });
     this.#vectors = embeddings && openVectors(embeddings);

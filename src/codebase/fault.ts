@@ -5,6 +5,7 @@ export type FaultCode =
   | 'ACCESS_DENIED'
   | 'NOT_INDEXED'
   | 'INDEX_BUSY'
+  | 'INDEX_FULL'
   | 'CANCELLED'
   | 'SETTING_INVALID'
   | 'OPERATION_ERROR';

@@ -9,6 +9,8 @@ import {
 export interface CodebaseSettings {
   /** Larger files are skipped. Undefined: the indexer's default. */
   readonly maxFileBytes: number | undefined;
+  /** Maximum size of all indexes together. Undefined: the indexer's default. */
+  readonly maxIndexBytes: number | undefined;
   /** Number of threads that parse. Undefined: the indexer's default. */
   readonly threads: number | undefined;
   /** Undefined if no embedding service is configured. */
@@ -19,10 +21,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const PREFIX = 'ASSAY_CODEBASE_';
 const MAX_FILE_BYTES = `${PREFIX}MAX_FILE_BYTES`;
+const MAX_INDEX_BYTES = `${PREFIX}MAX_INDEX_BYTES`;
 const THREADS = `${PREFIX}THREADS`;
 const EMBEDDINGS = `${PREFIX}EMBEDDINGS_`;
 const KNOWN: readonly string[] = [
   MAX_FILE_BYTES,
+  MAX_INDEX_BYTES,
   THREADS,
   `${PREFIX}VECTORS_URL`,
   ...['URL', 'KIND', 'MODEL', 'KEY', 'BATCH', 'TIMEOUT_MS', 'QUERY_TIMEOUT_MS'].map(
@@ -38,12 +42,19 @@ export function readSettings(environment: Environment): Result<CodebaseSettings,
   );
   if (unknown !== undefined) return err(unknownFault(unknown));
   const maxFileBytes = wholeNumber(environment, MAX_FILE_BYTES, [1_024, 16_777_216]);
+  const maxIndexBytes = wholeNumber(environment, MAX_INDEX_BYTES, [16_777_216, 1_099_511_627_776]);
   const threads = wholeNumber(environment, THREADS, [1, 16]);
   const embeddings = readEmbeddingSettings(environment);
   if (!maxFileBytes.ok) return maxFileBytes;
+  if (!maxIndexBytes.ok) return maxIndexBytes;
   if (!threads.ok) return threads;
   if (!embeddings.ok) return embeddings;
-  return ok({ maxFileBytes: maxFileBytes.value, threads: threads.value, embeddings: embeddings.value });
+  return ok({
+    maxFileBytes: maxFileBytes.value,
+    maxIndexBytes: maxIndexBytes.value,
+    threads: threads.value,
+    embeddings: embeddings.value,
+  });
 }
 
 function unknownFault(setting: string): SettingFault {
@@ -60,7 +71,7 @@ function wholeNumber(
 ): Result<number | undefined, SettingFault> {
   const text = environment[name] ?? '';
   if (text === '') return ok(undefined);
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
+  const value = /^\d{1,13}$/.test(text) ? Number(text) : NaN;
   if (value >= min && value <= max) return ok(value);
   const remedy = `Set it to a whole number from ${min} to ${max}, or unset it.`;
   return err({ setting: name, problem: 'is not valid.', remedy });

@@ -2,6 +2,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { EmbeddingSettings } from '../embeddings/embedding-settings.ts';
 import { refusalText, type IndexRefusal } from '../store/index-refusal.ts';
 import { writeRunRecord, type RunRecord } from '../store/run-record.ts';
+import { isAtLimit } from '../store/index-size.ts';
 import { codeOf, refusalOf } from '../store/sqlite-faults.ts';
 import type { IndexReport } from './index-report.ts';
 import { runIndex, type IndexRunOptions } from './index-run.ts';
@@ -9,6 +10,8 @@ import { runIndex, type IndexRunOptions } from './index-run.ts';
 export interface IndexAndEmbedOptions extends IndexRunOptions {
   /** Path of the database. */
   readonly path: string;
+  /** For messages. */
+  readonly maxIndexBytes: number;
   /** Undefined if no embedding service is configured. */
   readonly embeddings: EmbeddingSettings | undefined;
 }
@@ -59,12 +62,16 @@ async function embed(
     : { ...report, status: 'partial', errors: [...report.errors, ...errors] };
 }
 
-function refusalOfRun(error: unknown, { path, repository }: IndexAndEmbedOptions): IndexRefusal {
+function refusalOfRun(
+  error: unknown,
+  { path, repository, maxIndexBytes }: IndexAndEmbedOptions,
+): IndexRefusal {
   // Not from SQLite: it is from the walk, which throws if it cannot read the root.
   if (/^E[A-Z]+$/.test(codeOf(error))) {
     const reason = `it cannot be read (${codeOf(error)})`;
     return { code: 'PATH_INVALID', path: repository.path, reason };
   }
+  if (isAtLimit(error, path)) return { code: 'INDEX_FULL', maxBytes: maxIndexBytes };
   const refusal = refusalOf(error, path);
   if (refusal === undefined) throw error;
   return refusal;

@@ -9,6 +9,7 @@ import type { EmbeddingSettings } from '../embeddings/embedding-settings.ts';
 import { walkRepository } from '../files/walk-repository.ts';
 import { repositoryIdOf } from '../store/identifiers.ts';
 import { indexPath, leaveWal, openForWriting } from '../store/index-file.ts';
+import { giveBack, limitSize, removeIfEmpty } from '../store/index-size.ts';
 import { IndexLock } from '../store/index-lock.ts';
 import type { IndexRefusal } from '../store/index-refusal.ts';
 import { TERMS_VERSION } from '../terms.ts';
@@ -18,6 +19,7 @@ import type { IndexProgress, IndexReport } from './index-report.ts';
 /** Startup arguments of the thread. */
 export interface IndexWorkerGiven {
   readonly maxFileBytes: number;
+  readonly maxIndexBytes: number;
   readonly threads: number;
   readonly embeddings: EmbeddingSettings | undefined;
 }
@@ -88,7 +90,9 @@ async function run(request: RunRequest, tools: RunTools): Promise<RunAnswer> {
   try {
     const opened = openForWriting(folder, { replaceDamaged: force });
     if (!opened.ok) return { kind: 'ended', result: opened };
-    return { kind: 'ended', result: await runOpened(opened.value, request, tools) };
+    const result = await runOpened(opened.value, request, tools);
+    if (!result.ok && result.error.code === 'INDEX_FULL') removeIfEmpty(folder);
+    return { kind: 'ended', result };
   } finally {
     lock.value.release();
   }
@@ -97,7 +101,7 @@ async function run(request: RunRequest, tools: RunTools): Promise<RunAnswer> {
 async function runOpened(
   database: Database,
   { id, folder, root, force, protectedPaths, cancelled }: RunRequest,
-  { pool, given: { maxFileBytes, embeddings }, side }: RunTools,
+  { pool, given: { maxFileBytes, maxIndexBytes, embeddings }, side }: RunTools,
 ): Promise<Result<IndexReport, IndexRefusal>> {
   const path = indexPath(folder);
   const aborting = new AbortController();
@@ -108,9 +112,9 @@ async function runOpened(
   const looking = setInterval(look, LOOK_MS);
   const { signal } = aborting;
   try {
-    return await indexAndEmbed({
-      database,
-      path,
+    limitSize(database, { folder, maxBytes: maxIndexBytes });
+    const result = await indexAndEmbed({
+      ...{ database, path, maxIndexBytes },
       repository: { id: repositoryIdOf(root), path: root, name: basename(root) || root },
       force,
       chunkerVersion: CHUNKER_VERSION * 1_000 + TERMS_VERSION,
@@ -120,6 +124,8 @@ async function runOpened(
       signal,
       onProgress: throttled((progress) => side.send({ id, progress } satisfies RunProgress)),
     });
+    if (!result.ok && result.error.code === 'INDEX_FULL') await giveBack(database, path);
+    return result;
   } finally {
     clearInterval(looking);
     await rest(database, path);

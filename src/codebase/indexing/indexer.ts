@@ -12,6 +12,8 @@ import type { IndexWorkerGiven, RunAnswer, RunProgress, RunRequest } from './ind
 export interface IndexerOptions {
   /** Larger files are skipped. */
   readonly maxFileBytes?: number;
+  /** Maximum size of all indexes beside each other. */
+  readonly maxIndexBytes?: number;
   /** Number of threads that parse. */
   readonly threads?: number;
   /** Undefined if no embedding service is configured. */
@@ -42,6 +44,7 @@ export interface ActiveRun {
 }
 
 const MAX_FILE_BYTES = 512 * 1024;
+const MAX_INDEX_BYTES = 2 * 1024 ** 3;
 const MAX_THREADS = 4;
 const IDLE_MS = 30_000;
 /** Maximum number of calls in progress, most of them waiting. */
@@ -66,9 +69,10 @@ export class Indexer {
   #lastId = 0;
   #ending: Promise<void> = Promise.resolve();
 
-  constructor({ maxFileBytes, threads, embeddings, idleMs }: IndexerOptions = {}) {
+  constructor({ maxFileBytes, maxIndexBytes, threads, embeddings, idleMs }: IndexerOptions = {}) {
     this.#given = {
       maxFileBytes: maxFileBytes ?? MAX_FILE_BYTES,
+      maxIndexBytes: maxIndexBytes ?? MAX_INDEX_BYTES,
       threads: threads ?? Math.min(availableParallelism(), MAX_THREADS),
       embeddings,
     };

@@ -14,6 +14,7 @@ export type IndexRefusal =
   | { readonly code: 'INDEX_FOREIGN'; readonly path: string }
   | { readonly code: 'INDEX_UNAVAILABLE'; readonly path: string; readonly reason: string }
   | { readonly code: 'DISK_FULL'; readonly path: string }
+  | { readonly code: 'INDEX_FULL'; readonly maxBytes: number }
   | { readonly code: 'INDEXER_BUSY'; readonly limit: number }
   | { readonly code: 'INDEXER_LOST'; readonly reason: string }
   | { readonly code: 'CANCELLED' };
@@ -49,6 +50,8 @@ function messageOf(refusal: IndexRefusal): string {
       return `The index ${path} cannot be used: ${refusal.reason}.`;
     case 'DISK_FULL':
       return `The disk of the index ${path} is full. The former index is unchanged and can still be searched.`;
+    case 'INDEX_FULL':
+      return `The indexes of all projects together may have ${refusal.maxBytes} bytes, and this run needs more. What was indexed before can still be searched.`;
     case 'INDEXER_BUSY':
       return `${refusal.limit} calls of index_repository are waiting already.`;
     case 'INDEXER_LOST':
@@ -68,6 +71,8 @@ const REMEDIES: Readonly<Record<IndexRefusal['code'], string>> = {
   INDEX_FOREIGN: 'Move that file away, then call index_repository.',
   INDEX_UNAVAILABLE: 'Fix the cause, then try again.',
   DISK_FULL: 'Free some space, then call index_repository again.',
+  INDEX_FULL:
+    "Index a smaller folder, or list what is not needed in a .mcpignore. The operator can raise ASSAY_CODEBASE_MAX_INDEX_BYTES, or delete the folder of an unused project below codebase/ in Assay's home.",
   INDEXER_BUSY: 'Wait until they are done, then try again.',
   INDEXER_LOST: 'Call index_repository again; it continues where it stopped.',
   CANCELLED: 'Call index_repository again to continue where it stopped.',

@@ -133,6 +133,7 @@ const EXITS: Readonly<Record<string, number>> = {
   SETTING_INVALID: EXIT.config,
   NOT_INDEXED: EXIT.unavailable,
   INDEX_BUSY: EXIT.unavailable,
+  INDEX_FULL: EXIT.unavailable,
 };
 
 /** The remedies of faults name tools; at a terminal, they must name commands. */
