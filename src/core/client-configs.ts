@@ -25,6 +25,8 @@ export interface FoundServer {
   readonly line: number;
   readonly column: number;
   readonly variables: readonly NeededVariable[];
+  /** Names of the environment variables whose values it gives to `what`. */
+  readonly passes: readonly string[];
   /** Keys that Assay does not support. */
   readonly leftOut: readonly string[];
 }

@@ -202,7 +202,7 @@ it('only the first 50 errors are listed, and the others counted', async () => {
   expect(errors.at(-1)).toBe('and 10 more');
 });
 
-it('a full disk is reported, and leaves the index unchanged', async () => {
+it('an index that cannot grow is reported, and is left unchanged', async () => {
   const repository = makeRepository({ 'part.py': PART });
   await repository.run();
   const former = repository.dump();
@@ -214,11 +214,10 @@ it('a full disk is reported, and leaves the index unchanged', async () => {
     database.pragma(`max_page_count = ${Number(database.pragma('page_count', { simple: true })) + 20}`);
     return indexAndEmbed({
       ...runOptions(database, repository.root),
-      path: 'index.db',
-      embeddings: undefined,
+      ...{ path: 'index.db', maxIndexBytes: 1, embeddings: undefined },
     });
   });
-  expect(refused).toEqual({ ok: false, error: { code: 'DISK_FULL', path: 'index.db' } });
+  expect(refused).toEqual({ ok: false, error: { code: 'INDEX_FULL', maxBytes: 1 } });
   expect(repository.dump()).toEqual(former);
   expect(await counts(repository)).toBe('11 indexed, 0 unchanged, 0 removed: success');
 });

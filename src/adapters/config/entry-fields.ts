@@ -76,7 +76,7 @@ interface TextMember {
 }
 
 function filledIn(entry: Entry, position: ConfigPosition, written: string): string | undefined {
-  const { text, missing, foreign } = expand(written, entry.here);
+  const { text, missing, reserved, foreign } = expand(written, entry.here);
   // An unknown "${…}" may be part of a password, so it is not repeated.
   if (foreign)
     entry.collector.warn(
@@ -97,7 +97,13 @@ function filledIn(entry: Entry, position: ConfigPosition, written: string): stri
         `the environment variable ${name} is not set`,
         `Set ${name}, or give it a default: \${${name}:-…}.`,
       );
-  if (missing.length > 0) return undefined;
+  for (const name of reserved)
+    entry.collector.problem(
+      position,
+      `the variable ${name} is Assay's own and is never passed on`,
+      'Put the value into a variable whose name does not begin with ASSAY_ or HYPERTOOL_.',
+    );
+  if (missing.length > 0 || reserved.length > 0) return undefined;
   // No system passes NUL in arguments or variables, and starting a process with one throws.
   if (text.includes('\0')) {
     entry.collector.problem(position, 'this text contains a NUL character', 'Remove it.');

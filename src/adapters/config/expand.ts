@@ -3,18 +3,23 @@ import { join } from 'node:path';
 /** Sources of variable values. */
 export interface VariableSources {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Variables that the entry itself defines. They take precedence, and may have any name. */
+  readonly ofEntry?: Readonly<Record<string, string>>;
   readonly home: string;
   /** The absolute folder of the config file. */
   readonly configDir: string;
 }
 
 /**
- * A text with its variables expanded. `missing`: names of variables without a value, or ASKED. `foreign`: whether a
- * `${…}` is not one of our variables and was left unchanged.
+ * A text with its variables expanded. `variables`: the environment variables that were looked up. `missing`: names of
+ * those without a value, or ASKED. `reserved`: names of Assay's own variables, which are never expanded. `foreign`:
+ * whether a `${…}` is not one of our variables and was left unchanged.
  */
 export interface Expansion {
   readonly text: string;
+  readonly variables: readonly string[];
   readonly missing: readonly string[];
+  readonly reserved: readonly string[];
   readonly foreign: boolean;
 }
 
@@ -26,17 +31,21 @@ export const ASKED = 'input:';
  * variables are not expanded. As in Claude Code, an empty variable counts as set.
  */
 export function expand(text: string, sources: VariableSources): Expansion {
+  const variables: string[] = [];
   const missing: string[] = [];
+  const reserved: string[] = [];
   let foreign = false;
   let out = '';
   let at = 0;
   for (;;) {
     const open = text.indexOf('${', at);
     const close = open < 0 ? -1 : closingBrace(text, open + 2);
-    if (close < 0) return { text: out + text.slice(at), missing, foreign };
+    if (close < 0) return { text: out + text.slice(at), variables, missing, reserved, foreign };
     const part = expandReference(text.slice(open + 2, close), sources);
     out += text.slice(at, open) + part.text;
+    variables.push(...part.variables);
     missing.push(...part.missing);
+    reserved.push(...part.reserved);
     foreign ||= part.foreign;
     at = close + 1;
   }
@@ -47,6 +56,13 @@ export function expandHome(text: string, home: string): string {
   return text === '~' || text.startsWith('~/') ? join(home, text.slice(1)) : text;
 }
 
+/** An entry may come from a project or another client; it must not send Assay's tokens and keys to its server. */
+export function isReserved(name: string): boolean {
+  return /^(?:ASSAY|HYPERTOOL)_/i.test(name);
+}
+
+const NOTHING: Omit<Expansion, 'text'> = { variables: [], missing: [], reserved: [], foreign: false };
+
 const REFERENCE = /^(env:)?([A-Za-z_]\w*)(?::-(.*))?$/s;
 
 function expandReference(inner: string, sources: VariableSources): Expansion {
@@ -54,14 +70,18 @@ function expandReference(inner: string, sources: VariableSources): Expansion {
   if (name === undefined) {
     const text = `\${${inner}}`;
     return inner.startsWith('input:')
-      ? { text, missing: [ASKED], foreign: false }
-      : { text, missing: [], foreign: true };
+      ? { ...NOTHING, text, missing: [ASKED] }
+      : { ...NOTHING, text, foreign: true };
   }
-  const value =
-    explicit === undefined ? (ownVariable(name, sources) ?? envOf(name, sources)) : envOf(name, sources);
-  if (value !== undefined) return { text: value, missing: [], foreign: false };
-  if (fallback !== undefined) return expand(fallback, sources);
-  return { text: '', missing: [name], foreign: false };
+  const known = explicit === undefined ? ownVariable(name, sources) : undefined;
+  const given = known ?? valueIn(sources.ofEntry, name);
+  if (given !== undefined) return { ...NOTHING, text: given };
+  if (isReserved(name)) return { ...NOTHING, text: '', reserved: [name] };
+  const value = valueIn(sources.env, name);
+  if (value !== undefined) return { ...NOTHING, text: value, variables: [name] };
+  if (fallback === undefined) return { ...NOTHING, text: '', variables: [name], missing: [name] };
+  const expanded = expand(fallback, sources);
+  return { ...expanded, variables: [name, ...expanded.variables] };
 }
 
 function ownVariable(name: string, { home, configDir }: VariableSources): string | undefined {
@@ -69,7 +89,7 @@ function ownVariable(name: string, { home, configDir }: VariableSources): string
   return name === 'configDir' ? configDir : undefined;
 }
 
-function envOf(name: string, { env }: VariableSources): string | undefined {
+function valueIn(env: VariableSources['env'] = {}, name: string): string | undefined {
   return Object.hasOwn(env, name) ? env[name] : undefined;
 }
 

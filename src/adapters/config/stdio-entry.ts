@@ -113,7 +113,7 @@ function warnOfArguments({ collector }: Entry, position: ConfigPosition, command
  * precedence over the environment of Assay.
  */
 function withOwnVariables(entry: Entry, env: Readonly<Record<string, string>>): Entry {
-  return { ...entry, here: { ...entry.here, env: { ...entry.here.env, ...env } } };
+  return { ...entry, here: { ...entry.here, ofEntry: env } };
 }
 
 function readArgs(entry: Entry): readonly string[] | undefined {

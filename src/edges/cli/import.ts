@@ -49,6 +49,10 @@ export async function importFrom(
     argumentFault('--toolset', toolsetNameFault(name)) ??
     argumentFault('--move', move && client === undefined ? 'it takes the name of a client' : undefined);
   if (wrong !== undefined) return printRefusal(wrong);
+  // A running gateway starts the servers as soon as the file is written.
+  const planned = await runtime.importServers({ from, project, overwrite, dryRun: true }, options);
+  if (!planned.ok) return printRefusal(planned.error);
+  for (const line of passedLines(planned.value)) printError(printable(line));
   const done = await runtime.importServers({ from, project, overwrite, dryRun }, options);
   if (!done.ok) return printRefusal(done.error);
   const report = done.value;
@@ -122,6 +126,16 @@ export function movedLines(
 /** Whether Assay runs a server of this name after the import. */
 function isUsable({ outcome, isDisabled }: FoundServer): boolean {
   return outcome !== 'skipped' && !isDisabled;
+}
+
+/** Which variables each server gets, so that nobody passes on a secret without seeing to whom. */
+function passedLines({ servers }: ImportReport): readonly string[] {
+  return servers
+    .filter(({ outcome }) => outcome === 'copied' || outcome === 'replaced')
+    .flatMap(({ name, kind, what, passes }) => {
+      const verb = kind === 'stdio' ? 'passes' : 'sends';
+      return passes.map((variable) => `note: ${name} ${verb} $${variable} to ${what}`);
+    });
 }
 
 function printImport(report: ImportReport): void {

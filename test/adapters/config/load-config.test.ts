@@ -297,6 +297,38 @@ describe('an entry for a child process', () => {
       'mcpServers.x.command: the environment variable constructor is not set',
     ]);
   });
+  it("never gets a variable of Assay's own, wherever it is written", async () => {
+    const env = { ASSAY_TOKEN: 'secret', HYPERTOOL_X: 'secret', assay_key: 'secret', MINE: 'mine' };
+    const entries: readonly (readonly [string, unknown])[] = [
+      [
+        'headers.Authorization',
+        { url: 'https://a.example/', headers: { Authorization: 'Bearer ${env:ASSAY_TOKEN}' } },
+      ],
+      ['headers.X', { url: 'https://a.example/', headers: { X: '${MINE}${NONE:-${ASSAY_TOKEN}}' } }],
+      ['headers.X', { url: 'https://a.example/', headers: { X: '${ASSAY_TOKEN:-x}' } }],
+      ['url', { url: 'https://a.example/${HYPERTOOL_X}' }],
+      ['command', { command: '${assay_key}' }],
+      ['args[0]', { command: 'a', args: ['${ASSAY_TOKEN}'] }],
+      ['env.A', { command: 'a', env: { A: '${ASSAY_TOKEN}' } }],
+      ['cwd', { command: 'a', cwd: '${ASSAY_TOKEN}' }],
+      [
+        'auth.clientSecret',
+        { url: 'https://a.example/', auth: { clientId: 'c', clientSecret: '${ASSAY_TOKEN}' } },
+      ],
+      ['openapi', { openapi: 'https://a.example/${ASSAY_TOKEN}' }],
+    ];
+    for (const [key, entry] of entries) {
+      const { servers, problems } = await complaints(JSON.stringify({ mcpServers: { x: entry } }), env);
+      expect([servers, problems]).toEqual([[], [expect.stringMatching(/^\S+ mcpServers\.x\./) as string]]);
+      expect(problems[0]).toContain(`mcpServers.x.${key}: the variable `);
+      expect(problems[0]).toContain("is Assay's own and is never passed on");
+      expect(problems[0]).not.toContain('secret');
+    }
+    const own = { command: 'a', args: ['${ASSAY_TOKEN}'], env: { ASSAY_TOKEN: 'of the entry' } };
+    const config = await load(JSON.stringify({ mcpServers: { x: own } }), env);
+    expect(config.ok && config.value.servers[0]?.transport).toMatchObject({ args: ['of the entry'] });
+  });
+
   it('keeps text that only looks like a variable, with a warning', async () => {
     const text = '{"mcpServers": {"a": {"command": "sh", "args": ["${X%%.*}"]}}}';
     expect(await complaints(text)).toEqual({

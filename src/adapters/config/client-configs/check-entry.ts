@@ -14,6 +14,8 @@ export interface CheckedEntry {
   readonly value: JsonObject | undefined;
   readonly leftOut: readonly string[];
   readonly variables: readonly NeededVariable[];
+  /** Names of the environment variables whose values it gives to its server. */
+  readonly passes: readonly string[];
   /** Why it cannot run, and the position in the client's file. */
   readonly fault: { readonly reason: string; readonly line: number; readonly column: number } | undefined;
   readonly line: number;
@@ -23,15 +25,15 @@ export interface CheckedEntry {
 export function checkEntry(entry: SourceEntry, home: EntryHome, here: EntryContext): CheckedEntry {
   const { member, path, text, source, isOff } = entry;
   const at = positionOf(text, member.keyNode.offset);
-  const bare = { value: undefined, leftOut: [], variables: [], fault: undefined, ...at };
+  const bare = { value: undefined, leftOut: [], variables: [], passes: [], fault: undefined, ...at };
   if (member.value.type !== 'object')
     return { ...bare, fault: { reason: 'this is not an object', ...positionOf(text, member.value.offset) } };
   const { node, leftOut, fault } = translateEntry(member.value, home, isOff);
   const value = valueOf(node) as JsonObject;
-  const judged = { ...bare, value, leftOut };
+  const judged = { ...bare, value, leftOut, passes: expandedIn(value, { ...here, env: {} }, 'variables') };
   if (fault !== undefined && value['disabled'] !== true)
     return { ...judged, fault: { reason: fault.reason, ...positionOf(text, fault.node.offset) } };
-  const missing = missingIn(value, here);
+  const missing = expandedIn(value, here, 'missing');
   const variables = missing.map((name) => {
     const asked = [...entry.inputs.values()].find(({ variable }) => variable === name);
     return { name, about: asked?.about };
@@ -56,15 +58,18 @@ function standIns(names: readonly string[]): readonly Readonly<Record<string, st
 }
 
 /** In `args`, the entry's own `env` counts too, as in a config file. */
-function missingIn({ args, ...rest }: JsonObject, here: EntryContext): readonly string[] {
+function expandedIn(
+  { args, ...rest }: JsonObject,
+  here: EntryContext,
+  which: 'variables' | 'missing',
+): readonly string[] {
   const env = isJsonObject(rest['env']) ? rest['env'] : {};
-  const own = Object.fromEntries(Object.keys(env).map((name) => [name, '']));
-  const inside = { ...here, env: { ...here.env, ...own } };
-  const missing = [
-    ...textsIn(rest).flatMap((text) => expand(text, here).missing),
-    ...textsIn(args).flatMap((text) => expand(text, inside).missing),
+  const ofEntry = Object.fromEntries(Object.keys(env).map((name) => [name, '']));
+  const names = [
+    ...textsIn(rest).flatMap((text) => expand(text, here)[which]),
+    ...textsIn(args).flatMap((text) => expand(text, { ...here, ofEntry })[which]),
   ];
-  return [...new Set(missing)];
+  return [...new Set(names)];
 }
 
 function textsIn(value: unknown): readonly string[] {

@@ -242,7 +242,7 @@ function canonical(entries: readonly (readonly [string, unknown])[]): string {
 }
 
 function foundServer(entry: SourceEntry, judged: CheckedEntry, { outcome, reason }: Verdict): FoundServer {
-  const { value, leftOut, variables, fault, line, column } = judged;
+  const { value, leftOut, variables, passes, fault, line, column } = judged;
   const at = outcome === 'skipped' && fault !== undefined ? fault : { line, column };
   const isCopied = outcome === 'copied' || outcome === 'replaced';
   return {
@@ -255,6 +255,7 @@ function foundServer(entry: SourceEntry, judged: CheckedEntry, { outcome, reason
     line: at.line,
     column: at.column,
     variables: outcome === 'skipped' ? [] : variables,
+    passes: outcome === 'skipped' ? [] : passes,
     leftOut: isCopied ? leftOut : [],
   };
 }
