@@ -1,12 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { renameSync, rmSync, statSync } from 'node:fs';
 import {
   chmod,
   link,
   lstat,
   mkdir,
   open,
-  readFile,
   realpath,
   rename,
   rm,
@@ -14,6 +13,8 @@ import {
   type FileHandle,
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { MAX_TEXT_BYTES, readBytesWithin, readBytesWithinNow } from './bounded-file.ts';
+import { codeOf, reasonOf } from './file-error.ts';
 
 /** Why a file could not be read or written, as the end of a sentence: "there is no such file". */
 export interface FileTrouble {
@@ -24,15 +25,13 @@ export interface FileTrouble {
 type Outcome<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: FileTrouble };
 
-/** The text of a UTF-8 file, without a leading byte order mark. */
-export async function readText(path: string): Promise<Outcome<string>> {
-  try {
-    const bytes = await readFile(path);
-    if (!isUtf8(bytes)) return failed('it is no UTF-8 text');
-    return { ok: true, value: bytes.toString('utf8').replace(/^\uFEFF/, '') };
-  } catch (error) {
-    return failed(reasonOf(error));
-  }
+/** The text of a regular UTF-8 file of at most `maxBytes`, without a leading byte order mark. */
+export async function readText(path: string, maxBytes: number = MAX_TEXT_BYTES): Promise<Outcome<string>> {
+  const read = await readBytesWithin(path, maxBytes);
+  if (!read.ok) return failed(read.error.reason);
+  const { bytes } = read.value;
+  if (!isUtf8(bytes)) return failed('it is no UTF-8 text');
+  return { ok: true, value: bytes.toString('utf8').replace(/^\uFEFF/, '') };
 }
 
 /** A UTF-8 file with its full content, including a byte order mark. */
@@ -44,20 +43,16 @@ export interface WholeFile {
 
 /** Reads a file that will be written back unchanged in form. Undefined if it does not exist. */
 export async function readWhole(path: string): Promise<Outcome<WholeFile | undefined>> {
-  try {
-    const bytes = await readFile(path);
-    if (!isUtf8(bytes)) return failed('it is no UTF-8 text');
-    const { mode } = await stat(path);
-    return { ok: true, value: { text: bytes.toString('utf8'), mode: mode & 0o777 } };
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') return failed(reasonOf(error));
+  const read = await readBytesWithin(path, MAX_TEXT_BYTES);
+  if (!read.ok) {
+    if (read.error.code !== 'ENOENT') return failed(read.error.reason);
     // Replacing a dangling link with a file would break the user's link.
-    const isLink = await lstat(path).then(
-      () => true,
-      () => false,
-    );
+    const isLink = await isThere(path);
     return isLink ? failed('it is a link to a file that is not there') : { ok: true, value: undefined };
   }
+  const { bytes, facts } = read.value;
+  if (!isUtf8(bytes)) return failed('it is no UTF-8 text');
+  return { ok: true, value: { text: bytes.toString('utf8'), mode: facts.mode & 0o777 } };
 }
 
 export async function isFolder(path: string): Promise<boolean> {
@@ -142,12 +137,19 @@ async function replace(
 
 /** Synchronous, so that the following step happens in the same turn of the event loop. */
 function holds(path: string, text: string | undefined): boolean {
-  try {
-    return readFileSync(path).equals(Buffer.from(text ?? '')) && text !== undefined;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return text === undefined;
-    throw error;
-  }
+  const former = Buffer.from(text ?? '');
+  const read = readBytesWithinNow(path, former.length);
+  return read.ok ? text !== undefined && read.value.bytes.equals(former) : isAbsent(read.error, text);
+}
+
+/** A file that could not be read at all is an error; one that is longer now has only changed. */
+function isAbsent(
+  { code, reason }: { readonly code: string; readonly reason: string },
+  text?: string,
+): boolean {
+  if (code === 'ENOENT') return text === undefined;
+  if (code === '') return false;
+  throw Object.assign(new Error(reason), { code });
 }
 
 /** Whether a file, folder or link exists at a path. */
@@ -156,6 +158,19 @@ export function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/**
+ * Why a file at `path` is not where its path says: it, or a folder between it and `folder`, is a link. A project that
+ * somebody else wrote can have one, to a file of the user. Undefined if there is none.
+ */
+export async function linkBelow(folder: string, path: string): Promise<string | undefined> {
+  for (let at = path; at.length > folder.length && at !== dirname(at); at = dirname(at)) {
+    const found = await lstat(at).catch(() => undefined);
+    if (found?.isSymbolicLink() === true)
+      return `${JSON.stringify(at)} is a link, which is not followed in a project`;
+  }
+  return undefined;
 }
 
 /** The path with links resolved, or the path itself if nothing exists there. */
@@ -269,26 +284,6 @@ async function using(file: FileHandle, work: (file: FileHandle) => Promise<void>
 
 const CANNOT_SYNC_FOLDERS: ReadonlySet<string> = new Set(['EISDIR', 'EPERM', 'EACCES', 'EINVAL', 'ENOTSUP']);
 
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'there is no such file or folder'],
-  ['ENOTDIR', 'a part of its path is no folder'],
-  ['EISDIR', 'it is a folder'],
-  ['EACCES', 'permission denied'],
-  ['EPERM', 'operation not permitted'],
-  ['ENOSPC', 'the disk is full'],
-  ['EROFS', 'the file system is read-only'],
-  ['ELOOP', 'its links go round in a circle'],
-]);
-
 function failed(reason: string): Outcome<never> {
   return { ok: false, error: { reason } };
-}
-
-function reasonOf(error: unknown): string {
-  const code = codeOf(error);
-  return REASONS.get(code) ?? `the system says ${code}`;
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'an unknown error';
 }

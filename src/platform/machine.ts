@@ -28,7 +28,8 @@ export function readBytes(path: string): Promise<Buffer> {
 
 /** The first bytes of a file as Latin-1 text. Empty if it cannot be read. */
 export async function readStart(path: string, bytes: number): Promise<string> {
-  const file = await open(path).catch(() => undefined);
+  // Opening a FIFO would wait for its writer.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
   if (file === undefined) return '';
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);

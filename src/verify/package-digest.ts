@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+import { readBytesWithin } from '../platform/bounded-file.ts';
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
@@ -17,8 +18,9 @@ export async function packageDigest(command: readonly string[], cwd: string, pat
   for (const file of files) {
     const root = await packageRoot(file);
     for (const read of root === undefined ? [file] : [file, join(root, 'package.json')]) {
-      const content = await readFile(read).catch(() => Buffer.alloc(0));
-      hash.update(basename(read)).update('\0').update(content);
+      const content = await readBytesWithin(read, MAX_FILE_BYTES);
+      hash.update(basename(read)).update('\0');
+      if (content.ok) hash.update(content.value.bytes);
     }
   }
   return hash.digest('hex');

@@ -355,7 +355,7 @@ describe('an env file', () => {
       { NAME: 'none' },
     );
     await checkProblems({ command: 'npx', envFile: '.' }, [
-      'mcpServers.x.envFile: the file cannot be read: it is no plain file',
+      'mcpServers.x.envFile: the file cannot be read: it is a folder',
     ]);
   });
 });

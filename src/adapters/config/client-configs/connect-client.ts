@@ -129,7 +129,7 @@ async function open(
   if (fault !== undefined) return err({ code: 'ARGUMENTS_INVALID', reason: fault });
   if (request.url !== undefined && file.shape.http === undefined)
     return err({ code: 'CLIENT_NEEDS_COMMAND', client: client.label });
-  const present = await readSettings(file.path);
+  const present = await readSettings(file.path, target.isOfProject ? file.installedFolder : undefined);
   if (!present.ok) return present;
   if (present.value !== undefined) return ok({ target, settings: present.value });
   const isThere = await isFolder(file.installedFolder);

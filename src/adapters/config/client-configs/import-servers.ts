@@ -76,14 +76,8 @@ async function copyOnce(
   if (!plan.ok) return plan;
   const { servers, text } = plan.value;
   const isDryRun = request.dryRun;
-  const report = {
-    sources: files,
-    target: environment.configPath,
-    backup: undefined,
-    isDryRun,
-    servers,
-    elsewhere,
-  };
+  const target = environment.configPath;
+  const report = { sources: files, target, backup: undefined, isDryRun, servers, elsewhere };
   if (isDryRun || text === own.value?.text) return ok(report);
   const backup = await saveConfig(own.value, text, environment);
   return backup.ok ? ok({ ...report, backup: backup.value }) : backup;

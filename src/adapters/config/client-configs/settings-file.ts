@@ -1,6 +1,6 @@
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { readWhole, removeUnlessChanged, writeUnlessChanged } from '../../../platform/files.ts';
+import { linkBelow, readWhole, removeUnlessChanged, writeUnlessChanged } from '../../../platform/files.ts';
 import { positionOf, type SyntaxFault } from '../json-tree.ts';
 
 /** A settings file for edits that leave its other bytes untouched. */
@@ -40,8 +40,15 @@ export async function retryOnChange<T>(
   }
 }
 
-/** Undefined if the file does not exist. CONFIG_UNREADABLE on failure. */
-export async function readSettings(path: string): Promise<Result<SettingsFile | undefined, Refusal>> {
+/**
+ * Undefined if the file does not exist. Links below a given project folder are refused. CONFIG_UNREADABLE on failure.
+ */
+export async function readSettings(
+  path: string,
+  project?: string,
+): Promise<Result<SettingsFile | undefined, Refusal>> {
+  const link = project === undefined ? undefined : await linkBelow(project, path);
+  if (link !== undefined) return err({ code: 'CONFIG_UNREADABLE', path, reason: link });
   const whole = await readWhole(path);
   if (!whole.ok) return err({ code: 'CONFIG_UNREADABLE', path, reason: whole.error.reason });
   if (whole.value === undefined) return ok(undefined);

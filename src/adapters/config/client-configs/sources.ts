@@ -93,7 +93,9 @@ export async function readSources(
   const elsewhere = new Set<string>();
   const off = new Set<string>();
   for (const source of sources) {
-    const whole = await readSettings(source.file);
+    const isInProject =
+      source.below === undefined && source.base !== undefined && source.base === source.project;
+    const whole = await readSettings(source.file, isInProject ? source.base : undefined);
     if (!whole.ok) return whole;
     if (whole.value === undefined) continue;
     files.add(source.file);

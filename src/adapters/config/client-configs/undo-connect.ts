@@ -36,7 +36,8 @@ async function undoOnce(
     const key = { assayHome: environment.assayHome, client: id, path };
     const record = await readRecord(key);
     if (record === undefined) continue;
-    const present = await readSettings(path);
+    const { isOfProject, file } = target;
+    const present = await readSettings(path, isOfProject ? file.installedFolder : undefined);
     if (!present.ok) return present;
     const step =
       present.value &&

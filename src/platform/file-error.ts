@@ -1,0 +1,20 @@
+/** Why the system refused an operation on a file, as the end of a sentence. */
+export function reasonOf(error: unknown): string {
+  const code = codeOf(error);
+  return REASONS.get(code) ?? `the system says ${code}`;
+}
+
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'an unknown error';
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'there is no such file or folder'],
+  ['ENOTDIR', 'a part of its path is no folder'],
+  ['EISDIR', 'it is a folder'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'operation not permitted'],
+  ['ENOSPC', 'the disk is full'],
+  ['EROFS', 'the file system is read-only'],
+  ['ELOOP', 'its links go round in a circle'],
+]);
