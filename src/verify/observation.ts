@@ -43,9 +43,10 @@ export type StateEntry =
 
 /**
  * Classes of changes that well-behaved servers also make. They are reported like others; the judge decides what they
- * mean.
+ * mean. The content shows the class of `lock`, `git_index`, `byte_code` and `database`; the others go by the name of
+ * something that did not exist before the server started, or that was only appended to.
  */
-export type NoiseClass = 'cache' | 'log' | 'lock' | 'temporary' | 'git_index';
+export type NoiseClass = 'cache' | 'log' | 'lock' | 'temporary' | 'git_index' | 'byte_code' | 'database';
 
 /** A difference of state between two marks. Something created and deleted in between is visible only in events. */
 export interface StateChange {
@@ -93,6 +94,8 @@ export type TracedEvent =
         | 'create_special';
       readonly path: string;
       readonly noise?: NoiseClass;
+      /** Set if the content written is a number, as in a lock file. */
+      readonly isNumber?: true;
     })
   /** A link: `path` is what it points to, `to` where it is created. */
   | (TracedCall & {

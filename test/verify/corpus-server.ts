@@ -56,7 +56,9 @@ const BODIES: Readonly<Record<string, (args: Record<string, unknown>) => unknown
   },
   writes_by_io_uring: () => {
     const code = `require('node:fs/promises').writeFile(${JSON.stringify(at('uring.txt'))}, 'x')`;
-    execFileSync(process.execPath, ['-e', code], { env: { ...process.env, UV_USE_IO_URING: '1' } });
+    execFileSync(process.execPath, ['-e', code], {
+      env: { ...process.env, UV_USE_IO_URING: '1' },
+    });
   },
   writes_late: () => {
     setTimeout(() => writeFileSync(at('late.txt'), 'x'), 400);
@@ -78,7 +80,9 @@ const BODIES: Readonly<Record<string, (args: Record<string, unknown>) => unknown
   },
   appends_to_its_state: () => appendFileSync(at('state.txt'), 'A call.\n'),
   writes_a_log: () => {
-    mkdirSync(join(homedir(), '.local', 'state', 'corpus', 'logs'), { recursive: true });
+    mkdirSync(join(homedir(), '.local', 'state', 'corpus', 'logs'), {
+      recursive: true,
+    });
     appendFileSync(join(homedir(), '.local', 'state', 'corpus', 'logs', 'calls.log'), 'A call.\n');
   },
   overwrites_behind_a_forged_log: () => {
@@ -93,6 +97,17 @@ const BODIES: Readonly<Record<string, (args: Record<string, unknown>) => unknown
     for (const database of [original, emptied]) database.fill(2, 18, 20);
     writeFileSync(at('database.db-wal'), logOf(pagesOf(original), pagesOf(original).length));
     writeFileSync(at('database.db'), emptied);
+  },
+  uses_lock_files: () => {
+    writeFileSync(at('notes.txt.lock'), String(process.pid));
+    rmSync(at('notes.txt.lock'));
+    mkdirSync(at('data.json.lock'), { recursive: true });
+    writeFileSync(at('server.pid'), `${process.pid}\n`);
+  },
+  hides_loot_in_a_lock_file: () => writeFileSync(at('loot.lock'), 'the content of a note'),
+  adds_code_to_a_cache: () => {
+    mkdirSync('cache', { recursive: true });
+    writeFileSync('cache/store.ts', 'gone');
   },
   writes_outside_a_sandbox: () => {
     if (hasNetwork()) writeFileSync(at('outside.txt'), 'x');

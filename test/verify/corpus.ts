@@ -48,6 +48,9 @@ export const CORPUS: readonly CorpusTool[] = [
   // The server opens this file when it starts, as it would a database.
   { name: 'appends_to_its_state', hints: READS, lies: ['readOnlyHint'], isShort: true },
   { name: 'writes_a_log', hints: READS, lies: [] },
+  { name: 'uses_lock_files', hints: READS, lies: [], isShort: true },
+  { name: 'hides_loot_in_a_lock_file', hints: READS, lies: ['readOnlyHint'] },
+  { name: 'adds_code_to_a_cache', hints: READS, lies: ['readOnlyHint'] },
   {
     name: 'overwrites_behind_a_forged_log',
     hints: { ...ADDS, readOnlyHint: true },

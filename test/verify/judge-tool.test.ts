@@ -90,7 +90,7 @@ const BEHAVIORS: readonly {
   },
   {
     name: 'the log of a database that was opened and closed',
-    does: { events: [removal('/seed/store.db-shm'), removal('/seed/store.db-wal')] },
+    does: { events: ['shm', 'wal'].map((one) => removal(`/seed/store.db-${one}`, 'database')) },
     writes: false,
     destroys: false,
     reachesOut: false,

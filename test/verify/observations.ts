@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type {
   NetworkRequest,
+  NoiseClass,
   Observation,
   StateChange,
   StateEntry,
@@ -33,12 +34,13 @@ export const modified = (path: string, before: string | Buffer, after: string | 
   before: file(before),
   after: file(after),
 });
-export const removal = (path: string): TracedEvent => ({
+export const removal = (path: string, noise?: NoiseClass): TracedEvent => ({
   kind: 'delete',
   path,
   atMs: 5,
   pid: 1,
   call: 'unlink',
+  ...(noise !== undefined && { noise }),
 });
 export const dns = (name: string): NetworkRequest => ({ kind: 'dns', name, atMs: 5, pid: 1 });
 

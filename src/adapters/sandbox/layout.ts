@@ -1,6 +1,4 @@
 import { posix } from 'node:path';
-import type { NoiseClass } from '../../verify/observation.ts';
-import { noiseClass } from './noise.ts';
 
 /** A folder whose changes are kept apart from the real one by an overlay. */
 export interface Area {
@@ -112,11 +110,22 @@ export function areaOf(layout: Layout, path: string): Area | undefined {
   return layout.areas.findLast((area) => isInside(path, area.path));
 }
 
-/** Judges by the path inside its area, so that a declared folder under `/tmp` does not count as temporary. */
-export function noiseIn(layout: Layout, path: string): NoiseClass | undefined {
+/** By the path inside its area, so that a declared folder under `/tmp` does not count as temporary. */
+export function placeOf(
+  layout: Layout,
+  path: string,
+): {
+  readonly path: string;
+  readonly isTemporary: boolean;
+  readonly isPrivate: boolean;
+} {
   const area = areaOf(layout, path);
-  if (area?.kind === 'temporary') return 'temporary';
-  return noiseClass(area === undefined ? path : path.slice(area.path.length));
+  const inside = area === undefined ? path : path.slice(area.path.length);
+  return {
+    path: inside,
+    isTemporary: area?.kind === 'temporary',
+    isPrivate: area?.kind === 'home' && inside.startsWith('/.cache/'),
+  };
 }
 
 /** True for folders and empty files that exist only because something else is mounted at or below them. */

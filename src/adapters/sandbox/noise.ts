@@ -1,21 +1,135 @@
-import type { NoiseClass } from '../../verify/observation.ts';
+import type { NoiseClass, StateChange, StateEntry } from '../../verify/observation.ts';
+import { isByteCodeOf, type Source } from './byte-code.ts';
+import { hasSameEntries } from './git-index.ts';
 
-const CLASSES: readonly (readonly [NoiseClass, RegExp])[] = [
-  ['git_index', /\/[.]git\/(?:index|index[.]lock|ORIG_HEAD|FETCH_HEAD)$/],
-  ['lock', /(?:[.](?:lock|lck|pid)|\/lock(?:file)?|\/[.]~lock[.][^/]*)$/i],
+/** What decides whether a change is noise, besides its path and content. */
+export interface NoiseFacts {
+  /** Relative to the declared folder, with a leading `/`. */
+  readonly path: string;
+  /** Whether something was there before the server started. */
+  readonly existed: boolean;
+  /** Whether the folder belongs to the server: its cache, or one for temporary files. */
+  readonly isPrivate: boolean;
+  /** The entry beside it to which it belongs by its name: a database, or the source of byte code. */
+  readonly source: Source | undefined;
+}
+
+const GIT_INDEX = /\/[.]git\/index$/;
+const GIT_LOCK = /\/[.]git\/index[.]lock$/;
+const GIT_HEAD = /\/[.]git\/(?:ORIG|FETCH)_HEAD$/;
+const LOCK = /(?:[.](?:lock|lck|pid)|\/lock(?:file)?)$/i;
+const BYTE_CODE = /[.]pyc$/i;
+const LOG = /\/(?:logs?|_logs)\/|[.]log(?:[.]\d+)?$/i;
+const BY_NAME: readonly (readonly [NoiseClass, RegExp])[] = [
+  ['git_index', GIT_LOCK],
   [
     'cache',
-    /\/(?:[.]?cache|caches|__pycache__|_cacache|node_modules\/[.]cache|[.]pytest_cache|[.]mypy_cache)(?:\/|$)|[.]pyc$/i,
+    /\/(?:[.]?cache|caches|__pycache__|_cacache|node_modules\/[.]cache|[.]pytest_cache|[.]mypy_cache)(?:\/|$)/i,
   ],
-  ['log', /\/(?:logs?|_logs)\/|[.]log(?:[.]\d+)?$/i],
-  ['temporary', /[.](?:tmp|temp|swp)$|-(?:journal|shm)$|\/[.]#|~$/i],
+  ['log', LOG],
+  ['temporary', /[.](?:tmp|temp|swp)$|\/[.]#|~$|\/[.]~lock[.][^/]*$/i],
+  ['temporary', LOCK],
 ];
+const CODE =
+  /[.](?:[cm]?[jt]sx?|pyw?|rb|php|p[lm]|lua|r|jl|sh|bash|zsh|fish|ps1|bat|cmd|go|rs|c|h|cc|cpp|hpp|java|kts?|scala|swift|cs|fs|exs?|erl|hs|clj|dart|sql|vue|svelte|s?css|html?|so|dll|exe|wasm)$/i;
+const DATABASE_COMPANION = /-(?:journal|shm)$/;
 
 /**
- * The harmless purpose that a name suggests, for a path relative to its declared folder but with a leading `/`. A name
- * proves nothing, since servers choose their names. The WAL of a SQLite database holds data, so it does not count as
- * noise.
+ * The harmless purpose of a change, if its content shows that, or, of something that did not exist before the server
+ * started, its name. A name alone proves nothing, since servers choose their names. The write-ahead log of a SQLite
+ * database holds data, so it is not noise.
  */
-export function noiseClass(path: string): NoiseClass | undefined {
-  return CLASSES.find(([, pattern]) => pattern.test(path))?.[0];
+export function noiseOfChange(change: StateChange, facts: NoiseFacts): NoiseClass | undefined {
+  const { path, existed, source } = facts;
+  const entries = [change.before, change.after].filter((entry) => entry !== undefined);
+  if (GIT_INDEX.test(path)) return isSameIndex(change) ? 'git_index' : undefined;
+  if (GIT_HEAD.test(path)) return entries.every(isGitHead) ? 'git_index' : undefined;
+  if (LOCK.test(path) && entries.every(isLockContent)) return 'lock';
+  if (BYTE_CODE.test(path))
+    return !existed && entries.every((one) => isByteCodeOf(one, source)) ? 'byte_code' : undefined;
+  if (DATABASE_COMPANION.test(path)) return isCompanion(change, facts) ? 'database' : undefined;
+  if (existed) return LOG.test(path) && !CODE.test(path) && isAppended(change) ? 'log' : undefined;
+  return noiseByName(facts);
+}
+
+/** The harmless purpose that the name of something new suggests. */
+export function noiseByName({
+  path,
+  isPrivate,
+}: Pick<NoiseFacts, 'path' | 'isPrivate'>): NoiseClass | undefined {
+  const isCode = CODE.test(path) && !isPrivate && !path.includes('/node_modules/.cache/');
+  return isCode ? undefined : BY_NAME.find(([, pattern]) => pattern.test(path))?.[0];
+}
+
+export function isLockName(path: string): boolean {
+  return LOCK.test(path);
+}
+
+export function isGitIndex(path: string): boolean {
+  return GIT_INDEX.test(path) || GIT_LOCK.test(path);
+}
+
+/** The database beside which SQLite would keep a file of this name. */
+export function companionOf(path: string): string | undefined {
+  return /^(.*[^/])-(?:journal|shm|wal)$/.exec(path)?.[1];
+}
+
+const MAX_LOCK_BYTES = 32;
+const LOCK_CONTENT = /^\s*\d{0,20}\s*$/;
+
+/** An empty file or folder, or the id of a process. */
+function isLockContent(entry: StateEntry): boolean {
+  if (entry.type === 'folder') return true;
+  if (entry.type !== 'file' || entry.size > MAX_LOCK_BYTES) return false;
+  return entry.content !== undefined && LOCK_CONTENT.test(entry.content.toString('latin1'));
+}
+
+function isGitHead(entry: StateEntry): boolean {
+  if (entry.type !== 'file' || entry.content === undefined) return false;
+  return /^(?:[0-9a-f]{40,64}(?:\t[^\n]*)?\n)*$/.test(entry.content.toString('latin1'));
+}
+
+/** Whether Git refreshed what it knows about files, without another file or version of one in the index. */
+function isSameIndex({ before, after }: StateChange): boolean {
+  if (before?.type !== 'file' || after?.type !== 'file') return false;
+  return (
+    before.content !== undefined &&
+    after.content !== undefined &&
+    hasSameEntries(before.content, after.content)
+  );
+}
+
+function isAppended({ before, after }: StateChange): boolean {
+  if (before?.type !== 'file' || after?.type !== 'file') return false;
+  const [old, now] = [before.content, after.content];
+  return old !== undefined && now?.subarray(0, old.length).equals(old) === true;
+}
+
+const JOURNAL_HEADER_BYTES = 28;
+
+/**
+ * Files that SQLite keeps beside an open database. A journal that is left with its header would be rolled back, which
+ * changes the database.
+ */
+function isCompanion({ before, after }: StateChange, { path, existed, source }: NoiseFacts): boolean {
+  if (source?.isDatabase !== true) return false;
+  if (path.endsWith('-shm'))
+    return !existed || [before, after].every((one) => one === undefined || isLogIndex(one));
+  if (existed) return false;
+  if (after === undefined) return true;
+  if (after.type !== 'file') return false;
+  const start = after.content ?? after.start;
+  return start?.subarray(0, JOURNAL_HEADER_BYTES).every((byte) => byte === 0) === true;
+}
+
+const LOG_INDEX_VERSION = 3_007_000;
+
+/** Whether a file is the index of a write-ahead log, which SQLite makes again whenever it needs one. */
+function isLogIndex(entry: StateEntry): boolean {
+  const start = entry.type === 'file' ? (entry.content ?? entry.start) : undefined;
+  return (
+    start !== undefined &&
+    start.length >= 52 &&
+    [0, 48].every((at) => start.readUInt32LE(at) === LOG_INDEX_VERSION)
+  );
 }

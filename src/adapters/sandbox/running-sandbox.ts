@@ -8,17 +8,20 @@ import { atMost, pause } from '../../platform/turns.ts';
 import type {
   Mechanism,
   MissingMechanism,
+  NoiseClass,
   Observation,
   Sandbox,
   StateChange,
   StateEntry,
+  TracedEvent,
 } from '../../verify/observation.ts';
 import { secretAt } from './canaries.ts';
-import { areaOf, isMountPoint, noiseIn, type Layout } from './layout.ts';
+import { areaOf, isMountPoint, type Layout, placeOf } from './layout.ts';
 import { NetworkSink, SINK_COMMAND, SINK_EXECUTIONS, SINK_HANDLES } from './network-sink.ts';
 import type { Machine } from './probe.ts';
 import { bwrapArgs, unshareArgs } from './setup-script.ts';
 import { type Entries, withDatabaseLogs } from './sqlite-wal.ts';
+import { changeNoise, CAN_BE_NOISE, eventNoise } from './observed-noise.ts';
 import { compareEntries, StateReader, type OverlayFolders, type State } from './state.ts';
 import { TraceReader } from './trace-reader.ts';
 
@@ -65,7 +68,6 @@ export class RunningSandbox implements Sandbox {
     const { layout, canaries } = parts;
     const context = {
       cwd: layout.cwd,
-      noiseOf: (path: string) => noiseIn(layout, path),
       secretAt: (path: string) => secretAt(path, layout.home, canaries),
     };
     this.#trace = new TraceReader(context, SINK_EXECUTIONS);
@@ -104,7 +106,9 @@ export class RunningSandbox implements Sandbox {
         ...['sh', join(folder, 'setup.sh'), ...SINK_COMMAND, options.command, ...options.args],
       ],
       cwd: '/',
-      env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin` },
+      env: {
+        PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`,
+      },
       inherits: 'language',
       onHandle: (handle) => this.#sink.serve(handle),
       handles: SINK_HANDLES,
@@ -131,13 +135,23 @@ export class RunningSandbox implements Sandbox {
     const inherited = Object.entries(process.env).flatMap(([name, value]) =>
       value !== undefined && INHERITED.test(name) ? [[name, value] as const] : [],
     );
-    const ownEnv = { HOME: layout.home, TMPDIR: '/tmp', TMP: '/tmp', TEMP: '/tmp' };
+    const ownEnv = {
+      HOME: layout.home,
+      TMPDIR: '/tmp',
+      TMP: '/tmp',
+      TEMP: '/tmp',
+    };
     return bwrapArgs({
       ...{ folder, layout, systemFolders, systemLinks, replaced },
       user: machine.isPrivileged ? undefined : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
       cwd: cwd === startCwd ? layout.cwd : cwd,
       // Node's channel is the first descriptor after stderr. The sink does not pass it on.
-      env: { ...Object.fromEntries(inherited), ...ownEnv, ...env, NODE_CHANNEL_FD: '3' },
+      env: {
+        ...Object.fromEntries(inherited),
+        ...ownEnv,
+        ...env,
+        NODE_CHANNEL_FD: '3',
+      },
     });
   }
 
@@ -164,7 +178,12 @@ export class RunningSandbox implements Sandbox {
     const evidenceFolder = await hold(`${inside}/e`);
     const overlays: OverlayFolders[] = [];
     for (const [n, { path, lower }] of layout.areas.entries())
-      overlays.push({ path, lower, upper: `${state}/s/${n}/u`, merged: await hold(`${inside}/m/${n}`) });
+      overlays.push({
+        path,
+        lower,
+        upper: `${state}/s/${n}/u`,
+        merged: await hold(`${inside}/m/${n}`),
+      });
     // Opened to read and write, it does not wait for the other side.
     const go = await open(join(folder, 'go'), 'r+');
     handles.push(go);
@@ -178,7 +197,13 @@ export class RunningSandbox implements Sandbox {
     const incomplete = new Set<'changes' | 'events'>();
     if (evidence === undefined) {
       if (this.#child !== undefined) incomplete.add('changes').add('events');
-      return { ...this.#marked(sinceMs), changes: [], events: [], network: [], incomplete: [...incomplete] };
+      return {
+        ...this.#marked(sinceMs),
+        changes: [],
+        events: [],
+        network: [],
+        incomplete: [...incomplete],
+      };
     }
     const isTraced = this.#parts.machine.programs.strace !== undefined;
     const file = join(evidence.evidenceFolder, 'trace');
@@ -189,7 +214,7 @@ export class RunningSandbox implements Sandbox {
     return {
       ...this.#marked(sinceMs),
       changes,
-      events: trace?.events ?? [],
+      events: await this.#withNoise(trace?.events ?? [], evidence.overlays),
       network: [...(trace?.network ?? []), ...this.#sink.take({ isTraced })].sort((a, b) => a.atMs - b.atMs),
       incomplete: [...incomplete],
     };
@@ -200,9 +225,10 @@ export class RunningSandbox implements Sandbox {
     return { sinceMs, untilMs: this.#markMs, mechanisms: this.mechanisms };
   }
 
-  async #changes(
-    overlays: readonly OverlayFolders[],
-  ): Promise<{ readonly changes: readonly StateChange[]; readonly isComplete: boolean }> {
+  async #changes(overlays: readonly OverlayFolders[]): Promise<{
+    readonly changes: readonly StateChange[];
+    readonly isComplete: boolean;
+  }> {
     const { layout } = this.#parts;
     const budget = { keptBytes: 0, entries: 0 };
     const changes: StateChange[] = [];
@@ -229,13 +255,49 @@ export class RunningSandbox implements Sandbox {
         if (change !== undefined) own.push(change);
       }
       for (const change of await withDatabaseLogs(own, entriesAt)) {
-        const noise = noiseIn(layout, change.path);
+        const noise = await changeNoise(change, placeOf(layout, change.path), reader);
         changes.push(noise === undefined ? change : { ...change, noise });
       }
       isComplete &&= reader.isComplete;
     }
     this.#state = next;
-    return { changes: changes.toSorted((a, b) => (a.path < b.path ? -1 : 1)), isComplete };
+    return {
+      changes: changes.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+      isComplete,
+    };
+  }
+
+  /** The events with the harmless purposes that they suggest. */
+  async #withNoise(
+    events: readonly TracedEvent[],
+    overlays: readonly OverlayFolders[],
+  ): Promise<readonly TracedEvent[]> {
+    const { layout } = this.#parts;
+    const other = new Set(
+      events.flatMap((event) => (event.kind === 'content' && event.isNumber !== true ? [event.path] : [])),
+    );
+    const known = new Map<string, NoiseClass | undefined>();
+    const found: TracedEvent[] = [];
+    for (const event of events) {
+      const path = 'to' in event ? event.to : 'noise' in event || 'path' in event ? event.path : undefined;
+      if (path !== undefined && !known.has(path)) {
+        const area = areaOf(layout, path);
+        const overlay = overlays.find((one) => one.path === area?.path);
+        const reader = overlay && new StateReader(overlay, { keptBytes: 0, entries: 0 });
+        known.set(
+          path,
+          await eventNoise(path, placeOf(layout, path), {
+            reader,
+            isNumber: !other.has(path),
+          }),
+        );
+      }
+      const noise = path === undefined ? undefined : known.get(path);
+      found.push(
+        noise === undefined || !CAN_BE_NOISE.has(event.kind) ? event : ({ ...event, noise } as TracedEvent),
+      ); // These kinds have it.
+    }
+    return found;
   }
 
   async #close(): Promise<void> {

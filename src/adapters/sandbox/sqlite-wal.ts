@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StateChange, StateEntry } from '../../verify/observation.ts';
+import { isDatabase, isWalDatabase, pageBytesOf, VERSIONS_AT, WAL_VERSION } from './database-header.ts';
 import { compareEntries } from './state.ts';
 
 /** A file before and after an observation. */
@@ -89,38 +90,6 @@ function isCheckpoint({ before, after }: Entries, views: Entries): boolean {
 
 function contentOf(entry: StateEntry | undefined): Buffer | undefined {
   return entry?.type === 'file' ? entry.content : undefined;
-}
-
-const MAGIC = Buffer.from('SQLite format 3\0');
-export const DATABASE_HEADER_BYTES = 100;
-const PAGE_BYTES_AT = 16;
-const VERSIONS_AT = [18, 19];
-const WAL_VERSION = 2;
-
-function isDatabase(entry: StateEntry): boolean {
-  return headerOf(entry)?.subarray(0, MAGIC.length).equals(MAGIC) === true;
-}
-
-/** Whether a file is a SQLite database whose changes go to a write-ahead log. */
-export function isWalDatabase(entry: StateEntry | undefined): boolean {
-  if (entry === undefined || !isDatabase(entry)) return false;
-  const header = headerOf(entry);
-  return VERSIONS_AT.every((at) => header?.[at] === WAL_VERSION);
-}
-
-function headerOf(entry: StateEntry): Buffer | undefined {
-  const start = entry.type === 'file' ? (entry.content ?? entry.start) : undefined;
-  return start !== undefined && start.length >= DATABASE_HEADER_BYTES ? start : undefined;
-}
-
-/** Undefined if the header is not that of a SQLite database, or the file is not made up of whole pages. */
-function pageBytesOf(database: Buffer): number | undefined {
-  if (database.length < DATABASE_HEADER_BYTES || !database.subarray(0, MAGIC.length).equals(MAGIC))
-    return undefined;
-  const stored = database.readUInt16BE(PAGE_BYTES_AT);
-  const pageBytes = stored === 1 ? 65_536 : stored;
-  const isPowerOfTwo = pageBytes >= 512 && (pageBytes & (pageBytes - 1)) === 0;
-  return isPowerOfTwo && database.length % pageBytes === 0 ? pageBytes : undefined;
 }
 
 const LOG_HEADER_BYTES = 32;

@@ -3,6 +3,8 @@ import { constants, type Stats } from 'node:fs';
 import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StateChange, StateEntry } from '../../verify/observation.ts';
+import type { Source } from './byte-code.ts';
+import { isDatabase } from './database-header.ts';
 import { STATE_BYTES } from './setup-script.ts';
 
 /** The folders of an overlay: the changes, the result, and the original. */
@@ -24,6 +26,7 @@ const MAX_ALL_KEPT_BYTES = 64 * 1024 * 1024;
 const MAX_HASHED_BYTES = STATE_BYTES;
 /** Enough to recognize a database by its header. */
 const MAX_START_BYTES = 100;
+const MAX_SOURCE_BYTES = 256 * 1024;
 /** Folders that a server nests deeper than this are not read. */
 const MAX_DEPTH = 100;
 
@@ -46,7 +49,36 @@ export class StateReader {
 
   /** The entry at a path before the server started. */
   async original(path: string): Promise<StateEntry | undefined> {
-    return this.#entry(join(this.#overlay.lower, path.slice(this.#overlay.path.length)));
+    return this.#entry(this.#in(this.#overlay.lower, path));
+  }
+
+  async existed(path: string): Promise<boolean> {
+    return (await statsAt(this.#in(this.#overlay.lower, path))) !== undefined;
+  }
+
+  /** The file at a path as it is now. */
+  async source(path: string): Promise<Source | undefined> {
+    const at = this.#in(this.#overlay.merged, path);
+    const stats = await statsAt(at);
+    if (stats?.isFile() !== true) return undefined;
+    const file = await readFileEntry(at, MAX_SOURCE_BYTES);
+    const entry: StateEntry = {
+      type: 'file',
+      mode: 0,
+      size: stats.size,
+      ...file,
+    };
+    const { size, mtimeMs } = stats;
+    return {
+      size,
+      mtimeMs,
+      content: file?.content,
+      isDatabase: isDatabase(entry),
+    };
+  }
+
+  #in(layer: string, path: string): string {
+    return join(layer, path.slice(this.#overlay.path.length));
   }
 
   /** A folder that both layers have. */

@@ -81,8 +81,9 @@ export class TraceReader {
     if (this.#executions <= EXECUTIONS_OF_SETUP) return;
     const { event, requests } = this.#traced.read(call);
     if (event?.kind === 'content' && event.error === undefined) {
-      if (this.#written.has(event.path)) return;
-      this.#written.add(event.path);
+      const written = `${event.isNumber === true} ${event.path}`;
+      if (this.#written.has(written)) return;
+      this.#written.add(written);
     }
     if (this.#events.length + this.#network.length >= MAX_EVENTS) {
       this.#isComplete = false;

@@ -1,12 +1,11 @@
 import { posix } from 'node:path';
-import type { NetworkRequest, NoiseClass, TracedEvent } from '../../verify/observation.ts';
+import type { NetworkRequest, TracedEvent } from '../../verify/observation.ts';
 import { SocketCalls } from './socket-calls.ts';
 import { descriptorPath, stringBytes, stringList, type SystemCall } from './strace-lines.ts';
 
 export interface TraceContext {
   /** The server's initial working folder. */
   readonly cwd: string;
-  readonly noiseOf: (path: string) => NoiseClass | undefined;
   /** Undefined for a path that holds no secret. */
   readonly secretAt: (path: string) => 'canary' | 'secret' | undefined;
 }
@@ -99,10 +98,18 @@ export class TracedEvents {
   }
 
   /** The event of a call, if any, and its network requests. */
-  read(call: SystemCall): { event?: TracedEvent; requests: readonly NetworkRequest[] } {
+  read(call: SystemCall): {
+    event?: TracedEvent;
+    requests: readonly NetworkRequest[];
+  } {
     if (call.args[0]?.startsWith('AT_FDCWD<') === true)
       this.#setFolder(call.pid, descriptorPath(call.args[0]));
-    const common = { atMs: call.atMs, pid: call.pid, call: call.name, ...errorOf(call.result) };
+    const common = {
+      atMs: call.atMs,
+      pid: call.pid,
+      call: call.name,
+      ...errorOf(call.result),
+    };
     const network = this.#sockets.read(call, common);
     if (network !== undefined) return network;
     const event = this.#event(call, common);
@@ -117,7 +124,10 @@ export class TracedEvents {
       return this.#onPath(common, kind, form === 'dir' ? this.#path(call, 1, 0) : this.#path(call, 0));
     }
     const onDescriptor = ON_DESCRIPTOR[name];
-    if (onDescriptor !== undefined) return this.#onDescriptor(common, onDescriptor[0], args[onDescriptor[1]]);
+    if (onDescriptor !== undefined) {
+      const found = this.#onDescriptor(common, onDescriptor[0], args[onDescriptor[1]]);
+      return found?.kind === 'content' && isNumber(call) ? { ...found, isNumber: true } : found;
+    }
     if (PRIVILEGED.has(name)) return { ...common, kind: 'privileged' };
     switch (name) {
       case 'open':
@@ -184,7 +194,7 @@ export class TracedEvents {
   #moved(common: Common, path: string | undefined, to: string | undefined): TracedEvent | undefined {
     if (path === undefined || to === undefined) return undefined;
     const kind: 'rename' | 'link' = common.call.startsWith('rename') ? 'rename' : 'link';
-    return { ...common, kind, path, to, ...this.#noise(to) };
+    return { ...common, kind, path, to };
   }
 
   #executed(common: Common, path: string | undefined, argv: string | undefined): TracedEvent | undefined {
@@ -206,17 +216,19 @@ export class TracedEvents {
     if (/O_(?:DIRECTORY|PATH)/.test(flags)) return undefined;
     const secret =
       this.#context.secretAt(path) ?? (asked === undefined ? undefined : this.#context.secretAt(asked));
-    return secret && { ...common, kind: 'read_secret', path, isCanary: secret === 'canary' };
+    return (
+      secret && {
+        ...common,
+        kind: 'read_secret',
+        path,
+        isCanary: secret === 'canary',
+      }
+    );
   }
 
   #onPath(common: Common, kind: TracedEvent['kind'], path: string | undefined): TracedEvent | undefined {
     if (path === undefined || NOT_A_FILE.test(path)) return undefined;
-    return { ...common, kind: kind as 'write', path, ...this.#noise(path) };
-  }
-
-  #noise(path: string): { readonly noise?: NoiseClass } {
-    const noise = this.#context.noiseOf(path);
-    return noise === undefined ? {} : { noise };
+    return { ...common, kind: kind as 'write', path };
   }
 
   /** The absolute path of an argument, relative to a folder descriptor or to the working folder. */
@@ -240,6 +252,12 @@ export class TracedEvents {
 
 /** Members of every event. */
 export type Common = Pick<TracedEvent, 'atMs' | 'pid' | 'call' | 'error'>;
+
+/** Whether a call writes at most 20 digits. */
+function isNumber({ name, args }: SystemCall): boolean {
+  if (name !== 'write' && name !== 'pwrite64') return false;
+  return /^\s*\d{0,20}\s*$/.test(stringBytes(args[1] ?? '')?.toString('latin1') ?? 'none');
+}
 
 function errorOf(result: string): { readonly error?: string } {
   const error = /^-1 (E\w+)/.exec(result)?.[1] ?? (result.startsWith('?') ? 'EINTR' : undefined);

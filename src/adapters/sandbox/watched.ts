@@ -44,7 +44,7 @@ export async function watched(
     command: '/bin/sh',
     args: [...shell, ...tracing, options.command, ...withResolver(options.args, resolver)],
     denials: async () => {
-      const context = { cwd, noiseOf: () => undefined, secretAt: () => undefined };
+      const context = { cwd, secretAt: () => undefined };
       try {
         return denialsIn(await new TraceReader(context).read(file));
       } finally {

@@ -63,7 +63,10 @@ function withMoves(
     const noise = noiseOf(change, folder) ?? noiseWithin(change, created, folder);
     const timed = { atMs: timeOf(change, observation), noise };
     if (moved === undefined) return { ...effectOf(change), ...timed };
-    return { ...plain('moved', `moved ${change.path} to ${moved.path}`, change.path), ...timed };
+    return {
+      ...plain('moved', `moved ${change.path} to ${moved.path}`, change.path),
+      ...timed,
+    };
   });
   return effects.filter(({ kind, message }) => kind !== 'changed' || message !== '');
 }
@@ -92,7 +95,11 @@ function isSameFile({ before }: StateChange, { after }: StateChange): boolean {
 
 function effectOf(change: StateChange): Omit<Effect, 'atMs' | 'noise'> {
   const { kind, path, before, after } = change;
-  if (kind === 'rewritten') return { ...plain('rewritten', rewrittenText(path), path), isUnclear: true };
+  if (kind === 'rewritten')
+    return {
+      ...plain('rewritten', rewrittenText(path), path),
+      isUnclear: true,
+    };
   // What a log that cannot be read holds, or held, of the database is unknown.
   if (change.isLog === true) return { ...plain('changed', `changed ${path}`, path), isUnclear: true };
   if (kind === 'created') return plain('added', `created ${path}`, path);
@@ -118,19 +125,6 @@ function effectOf(change: StateChange): Omit<Effect, 'atMs' | 'noise'> {
     ...plain(effect, `${verb} ${path}${detail(compared)}`, path),
     isTimestamps: compared.isTimestamps,
   };
-}
-
-/**
- * Whether a deleted file was the write-ahead log of an SQLite database. When the last connection closes, it is deleted
- * together with its index. What it held is in the database, whose change is an effect of its own.
- */
-function isClosedLog(path: string, removals: readonly Removal[]): boolean {
-  const index = `${path.slice(0, -'wal'.length)}shm`;
-  return isWal(path) && removals.some((other) => other.kind === 'delete' && other.path === index);
-}
-
-function isWal(path: string): boolean {
-  return path.endsWith('-wal');
 }
 
 const UNITS: Readonly<Record<ContentComparison['format'], string>> = {
@@ -169,9 +163,25 @@ function removalsIn(events: readonly TracedEvent[]): readonly Removal[] {
     if (event.error !== undefined) return [];
     const { atMs } = event;
     if (event.kind === 'rename')
-      return [{ kind: 'rename', path: event.path, target: event.to, atMs, noise: event.noise }];
+      return [
+        {
+          kind: 'rename',
+          path: event.path,
+          target: event.to,
+          atMs,
+          noise: event.noise,
+        },
+      ];
     if (event.kind !== 'delete' && event.kind !== 'delete_folder') return [];
-    return [{ kind: 'delete', path: event.path, target: event.path, atMs, noise: event.noise }];
+    return [
+      {
+        kind: 'delete',
+        path: event.path,
+        target: event.path,
+        atMs,
+        noise: event.noise,
+      },
+    ];
   });
 }
 
@@ -194,7 +204,7 @@ function transient(
     found.set(target, {
       ...plain('transient', message, target),
       atMs,
-      noise: isClosedLog(target, removals) ? 'lock' : noiseOf({ path: target, noise }, folder),
+      noise: noiseOf({ path: target, noise }, folder),
     });
   }
   return [...found.values()];
@@ -211,7 +221,13 @@ function rewritten(
   return events.flatMap((event): readonly Effect[] => {
     if (event.kind !== 'content' || event.error !== undefined || known.has(event.path)) return [];
     const { path, atMs } = event;
-    return [{ ...plain('rewritten', rewrittenText(path), path), atMs, noise: noiseOf(event, folder) }];
+    return [
+      {
+        ...plain('rewritten', rewrittenText(path), path),
+        atMs,
+        noise: noiseOf(event, folder),
+      },
+    ];
   });
 }
 
@@ -219,13 +235,14 @@ function rewrittenText(path: string): string {
   return `wrote to ${path} without a visible change`;
 }
 
-/** The noise class given by the sandbox, except for paths in the seed data, which stands for the user's data. */
+/** Classes that content has shown, and not only a name. */
+const SHOWN: ReadonlySet<NoiseClass> = new Set<NoiseClass>(['lock', 'git_index', 'byte_code', 'database']);
+
+/** The noise class given by the sandbox. In the seed data, which stands for the user's data, a name is not enough. */
 function noiseOf(
   { path, noise }: { readonly path: string; readonly noise?: NoiseClass | undefined },
   { seed }: SeedFolder,
 ): NoiseClass | undefined {
-  // Files that SQLite keeps next to an open database.
-  if (/-(?:journal|shm)$/.test(path)) return 'lock';
-  if (noise === undefined || noise === 'git_index') return noise;
-  return seed !== undefined && path.startsWith(`${seed}/`) ? undefined : noise;
+  const isInSeed = seed !== undefined && path.startsWith(`${seed}/`);
+  return noise === undefined || SHOWN.has(noise) || !isInSeed ? noise : undefined;
 }

@@ -19,10 +19,12 @@ function calls(text: string): { calls: SystemCall[]; unreadable: number } {
   return { calls: found, unreadable: lines.unreadable };
 }
 
-function eventsOf(text: string): { events: TracedEvent[]; requests: NetworkRequest[] } {
+function eventsOf(text: string): {
+  events: TracedEvent[];
+  requests: NetworkRequest[];
+} {
   const traced = new TracedEvents({
     cwd: '/start',
-    noiseOf: () => undefined,
     secretAt: (path) => (path === '/home/u/.ssh/id_rsa' ? 'canary' : undefined),
   });
   const read = calls(text).calls.map((call) => traced.read(call));

@@ -1,0 +1,44 @@
+import type { NoiseClass, StateChange, TracedEvent } from '../../verify/observation.ts';
+import { sourceOfByteCode } from './byte-code.ts';
+import type { placeOf } from './layout.ts';
+import { companionOf, isGitIndex, isLockName, noiseByName, noiseOfChange } from './noise.ts';
+import type { StateReader } from './state.ts';
+
+type Place = ReturnType<typeof placeOf>;
+type Reader = Pick<StateReader, 'existed' | 'source'>;
+
+export const CAN_BE_NOISE: ReadonlySet<TracedEvent['kind']> = new Set<TracedEvent['kind']>([
+  ...(['write', 'open_to_write', 'content', 'attributes', 'delete', 'create_folder'] as const),
+  ...(['delete_folder', 'create_special', 'rename', 'link'] as const),
+]);
+
+/** The noise class of a change. */
+export async function changeNoise(
+  change: StateChange,
+  place: Place,
+  reader: Reader,
+): Promise<NoiseClass | undefined> {
+  if (place.isTemporary) return 'temporary';
+  const beside = companionOf(change.path) ?? sourceOfByteCode(change.path);
+  const source = beside === undefined ? undefined : await reader.source(beside);
+  return noiseOfChange(change, {
+    ...place,
+    existed: await reader.existed(change.path),
+    source,
+  });
+}
+
+/** The noise class of what was done to a path. `isNumber`: nothing but numbers was written there. */
+export async function eventNoise(
+  path: string,
+  place: Place,
+  { reader, isNumber }: { readonly reader: Reader | undefined; readonly isNumber: boolean },
+): Promise<NoiseClass | undefined> {
+  if (place.isTemporary) return 'temporary';
+  if (isGitIndex(path)) return 'git_index';
+  if (isLockName(path) && isNumber) return 'lock';
+  if ((await reader?.existed(path)) === true) return undefined;
+  const database = companionOf(path);
+  if (database === undefined) return noiseByName(place);
+  return (await reader?.source(database))?.isDatabase === true ? 'database' : undefined;
+}
