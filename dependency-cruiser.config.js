@@ -9,7 +9,7 @@ const PACKAGES = {
   core: { imports: [], uses: [] },
   protocol: { imports: ['core/result', 'core/collected-bytes', 'core/json-object'], uses: ['buffer'] },
   platform: {
-    imports: ['core/cancellation', 'core/collected-bytes'],
+    imports: ['core/cancellation', 'core/collected-bytes', 'core/shell-argument'],
     uses: [
       'async_hooks',
       'buffer',
@@ -95,7 +95,6 @@ const PACKAGES = {
       'tty',
       'util',
       'commander',
-      '@bomb[.]sh/tab',
       '@clack/prompts',
       'ansis',
       'string-width',
@@ -192,9 +191,9 @@ export default {
       name: 'contract',
       severity: 'error',
       comment:
-        'What the admin pages import must not bring the server along; the inference of hints imports nothing.',
+        'What the admin pages import must not bring the server along; the inference of hints and the quoting of arguments import nothing.',
       from: { path: '^src/edges/rest/contract/' },
-      to: { pathNot: '^src/(?:edges/rest/contract/|core/hints/infer[.]ts$)' },
+      to: { pathNot: '^src/(?:edges/rest/contract/|core/(?:hints/infer|shell-argument)[.]ts$)' },
     },
     {
       name: 'only-src',

@@ -17,6 +17,9 @@ const needs = [
         { command: 'bwrap', debianPackage: 'bubblewrap', why: 'tests run servers in a sandbox' },
         { command: 'strace', debianPackage: 'strace', why: 'tests watch the system calls of servers' },
         { command: 'pgbouncer', debianPackage: 'pgbouncer', why: 'tests put a pooler before PostgreSQL' },
+        { command: 'zsh', debianPackage: 'zsh', why: 'tests press Tab in it' },
+        { command: 'fish', debianPackage: 'fish', why: 'tests press Tab in it' },
+        { command: 'script', debianPackage: 'bsdutils', why: 'tests give shells a terminal' },
       ]
     : []),
 ];

@@ -109,6 +109,8 @@ const REMEDIES: Readonly<Record<CauseCode, string>> = {
 
   ENTRY_INVALID: ITS_ENTRY,
   ENTRY_UNREADABLE: 'Register it again with the complete entry: PUT /gateways/{id}.',
+  NAME_INVALID:
+    'Register it under another name (POST /gateways), then delete this one (DELETE /gateways/{id}).',
   ENTRY_DISABLED: 'Enable it: PATCH /gateways/{id} with {"enabled": true}.',
   ENTRY_SHADOWED: 'Rename or remove one of the two.',
   ENTRY_CHANGED: NOTHING,

@@ -1,6 +1,7 @@
 import type { Cause, CauseCode } from './cause.ts';
 import { reachRemedy } from './reach.ts';
 import { gapText, unsafePathText } from './sandbox.ts';
+import { shellArgument } from './shell-argument.ts';
 import { splitCommandRemedy } from './split-command.ts';
 import { LOCAL_USER } from './subject.ts';
 
@@ -124,6 +125,7 @@ const TEXTS: Texts = {
   ENTRY_INVALID: ({ line, key, reason, remedy }) =>
     `its entry in the config cannot be used: line ${line}: ${key}: ${reason}. ${remedy}`,
   ENTRY_UNREADABLE: ({ reason }) => reason ?? 'its entry cannot be used',
+  NAME_INVALID: ({ reason }) => `its name cannot be used: ${reason}`,
   ENTRY_DISABLED: () => 'it is disabled',
   ENTRY_SHADOWED: () => 'the config file has another entry with this name',
   ENTRY_CHANGED: () => 'its entry in the config has changed; it is being restarted',
@@ -158,16 +160,12 @@ function after(stderr: string | undefined): string {
 
 /** The command with which a subject signs in to a server. */
 function signInCommand(server: string, subject: string): string {
-  const who = subject === LOCAL_USER.subject ? '' : ` --subject ${argument(subject)}`;
-  return `\`assay auth ${argument(server)}${who}\``;
+  const who = subject === LOCAL_USER.subject ? '' : ` --subject ${shellArgument(subject)}`;
+  return `\`assay auth ${shellArgument(server)}${who}\``;
 }
 
 function untilSignIn({ server, subject }: { readonly server: string; readonly subject: string }): string {
   return `if that lasts, run ${signInCommand(server, subject)}`;
-}
-
-function argument(text: string): string {
-  return /^[\w.@+-]+$/.test(text) ? text : quote(text);
 }
 
 function quote(text: string): string {

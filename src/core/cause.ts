@@ -114,6 +114,7 @@ export type Cause =
       readonly remedy: string;
     }
   | { readonly code: 'ENTRY_UNREADABLE'; readonly reason: string | undefined }
+  | { readonly code: 'NAME_INVALID'; readonly reason: string }
   | { readonly code: 'ENTRY_DISABLED' }
   | { readonly code: 'ENTRY_SHADOWED' }
   | { readonly code: 'ENTRY_CHANGED' }
@@ -250,6 +251,7 @@ export const RECOVERY: Readonly<Record<CauseCode, CauseRecovery>> = {
   TOOL_FAILED: 'time',
   ENTRY_INVALID: 'change',
   ENTRY_UNREADABLE: 'change',
+  NAME_INVALID: 'change',
   ENTRY_DISABLED: 'change',
   ENTRY_SHADOWED: 'change',
   ENTRY_CHANGED: 'time',

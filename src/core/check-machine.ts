@@ -1,5 +1,6 @@
 import type { Finding } from './finding.ts';
 import { ignoredSetting, ignoredSettings } from './resolve-settings.ts';
+import { shellArgument } from './shell-argument.ts';
 
 export interface NodeFacts {
   /** Without a "v". */
@@ -111,7 +112,7 @@ function checkMode({ path, is, mode, unsafe }: HomeFacts): readonly Finding[] {
       level: 'warning',
       about: path,
       message: `Other users of this machine can access the home (mode ${(mode & 0o777).toString(8)}), which holds what Assay knows about your servers.`,
-      remedy: `Run \`chmod 700 ${path}\`.`,
+      remedy: `Run \`chmod 700 ${shellArgument(path)}\`.`,
     },
   ];
 }
@@ -127,7 +128,7 @@ function checkExposed({ unsafe: home, exposed = [] }: HomeFacts): readonly Findi
         level: 'warning',
         about: path,
         message: `It holds secrets, and other users of this machine can access it (mode ${octal}). The next start removes their access.`,
-        remedy: `Run \`chmod 600 ${path}\`, and replace the secrets if somebody may have read them.`,
+        remedy: `Run \`chmod 600 ${shellArgument(path)}\`, and replace the secrets if somebody may have read them.`,
       };
     const { at, reason, command } = unsafe;
     const message = `It holds secrets, and others could change it: ${at} ${reason}. Assay refuses to start until this is fixed.`;

@@ -1,6 +1,7 @@
 import type { Finding } from './finding.ts';
 import { type UnsafePath, unsafePathText } from './sandbox.ts';
 import { remedyOf } from './cause-remedy.ts';
+import { shellArgument } from './shell-argument.ts';
 
 /** What the roots of a server in a sandbox contain and lead to. */
 export interface RootFacts {
@@ -53,7 +54,7 @@ function findingsOf({ name: about, ...facts }: RootFacts): readonly Finding[] {
     found.push({
       ...{ ...base, level: 'warning' },
       message: `${listed(ignored)} led elsewhere, or did not exist, when its entry was first read, so it cannot use that.`,
-      remedy: `Run \`assay review --roots ${about}\` to compare and accept, or edit its entry.`,
+      remedy: `Run \`assay review --roots ${shellArgument(about)}\` to compare and accept, or edit its entry.`,
     });
   return found;
 }

@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { nameFault } from './name-fault.ts';
 import { err, ok, type Result } from './result.ts';
 import { isIssued, LOCAL_USER, OPERATOR, SCOPES, type Scope } from './subject.ts';
 
@@ -78,20 +78,23 @@ export function steadyClock(
   };
 }
 
-const MAX_NAME_LENGTH = 64;
-
 /** Why a token name is invalid, as the end of a sentence. */
 export function tokenNameFault(name: string): string | undefined {
-  if (name === '' || name.length > MAX_NAME_LENGTH)
-    return `a token's name has 1 to ${MAX_NAME_LENGTH} characters`;
-  if (printable(name) !== name) return "a token's name holds no control characters";
-  if (name.trim() !== name) return "a token's name neither begins nor ends with a space";
-  if ([LOCAL_USER.subject, OPERATOR.subject].includes(name.toLowerCase()))
-    return `a token cannot be called ${JSON.stringify(name)}: that is who comes without one, or with ASSAY_TOKEN`;
-  if (isIssued(name)) return "a token's name must not be a URL: URLs are reserved for subjects of an issuer";
+  const fault = nameFault(name);
+  if (fault !== undefined) return fault;
+  if (RESERVED.includes(lookOf(name)))
+    return 'it reads like the subject of callers without a token, or of those with ASSAY_TOKEN; choose another one';
+  if (isIssued(name)) return 'it must not be a URL: URLs are reserved for subjects of an issuer';
   // Tokens are revoked by name or id, and a token entered as a name by mistake would be visible in lists.
-  if (ID.test(name) || looksLikeToken(name)) return "a token's name does not look like a token or its id";
+  if (ID.test(name) || looksLikeToken(name)) return 'it must not look like a token or its id';
   return undefined;
+}
+
+const RESERVED: readonly string[] = [LOCAL_USER.subject, OPERATOR.subject].map(lookOf);
+
+/** Equal for names that differ only in case, or in characters that many fonts draw alike. */
+function lookOf(name: string): string {
+  return name.toLowerCase().replaceAll('0', 'o').replaceAll(/[1i]/g, 'l');
 }
 
 /** Parses scopes in the form `mcp,read`. The error is the end of a sentence. */

@@ -1,6 +1,7 @@
 import { chmod, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import process from 'node:process';
+import { shellArgument } from '../core/shell-argument.ts';
 
 /** Why other users could change the file or folder at a path, and the command that fixes it. */
 export interface PathFault {
@@ -43,7 +44,7 @@ export function faultOf(chain: readonly Rights[], { uid, isPrivateGroup }: Owner
       return {
         at,
         reason: `belongs to another user (uid ${owner})`,
-        command: `sudo chown ${uid} ${quoted(at)}`,
+        command: `sudo chown ${uid} ${shellArgument(at)}`,
       };
     if (height > 0 && (mode & STICKY) !== 0) continue;
     const octal = (mode & 0o7777).toString(8);
@@ -51,10 +52,14 @@ export function faultOf(chain: readonly Rights[], { uid, isPrivateGroup }: Owner
       return {
         at,
         reason: `is writable by every user (mode ${octal})`,
-        command: `chmod go-w ${quoted(at)}`,
+        command: `chmod go-w ${shellArgument(at)}`,
       };
     if ((mode & GROUP_WRITES) !== 0 && !isPrivateGroup(gid))
-      return { at, reason: `is writable by its group (mode ${octal})`, command: `chmod g-w ${quoted(at)}` };
+      return {
+        at,
+        reason: `is writable by its group (mode ${octal})`,
+        command: `chmod g-w ${shellArgument(at)}`,
+      };
   }
   return undefined;
 }
@@ -155,8 +160,4 @@ export function isPrivateGroup({
   const members = (group[3] ?? '').split(',').filter((member) => member !== '');
   const primary = rows(users).filter(([, , , id]) => id === String(gid));
   return members.every((member) => member === name) && primary.every(([, , id]) => id === String(uid));
-}
-
-function quoted(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

@@ -83,6 +83,7 @@ const SAMPLES: { readonly [C in CauseCode]: Omit<Extract<Cause, { readonly code:
   TOOL_FAILED: { reason: 'it broke' },
   ENTRY_INVALID: { line: 3, key: 'command', reason: 'it is empty', remedy: 'Give a command' },
   ENTRY_UNREADABLE: { reason: undefined },
+  NAME_INVALID: { reason: 'it holds "$"' },
   ENTRY_DISABLED: {},
   ENTRY_SHADOWED: {},
   ENTRY_CHANGED: {},

@@ -96,24 +96,21 @@ describe('a scope', () => {
 });
 
 describe('the name of a token', () => {
-  it('may be any ordinary label, with spaces, apostrophes or emoji', () => {
-    for (const name of ['ci', 'Anna’s laptop', 'x'.repeat(64), '🦊'.repeat(32), 'build-7', 'locally', 'a b'])
+  it('is a name like any other', () => {
+    for (const name of ['ci', 'Ada laptop', 'x'.repeat(64), 'build-7', 'locally', 'ada@example.com'])
       expect([name, tokenNameFault(name)]).toEqual([name, undefined]);
+    expect(tokenNameFault('l\u043ecal')).toMatch(/U\+043E/);
   });
 
-  it('is neither empty nor long, has no control characters, and does not look like something else', () => {
+  it('reads like nobody else, and does not look like a token', () => {
     for (const [name, fault] of [
-      ['', /1 to 64/],
-      ['x'.repeat(65), /1 to 64/],
-      ['a\nb', /control/],
-      ['a\u001b[31m', /control/],
-      ['a\u202eb', /control/],
-      [' ci', /space/],
-      ['ci ', /space/],
-      ['local', /without one/],
+      ['local', /ASSAY_TOKEN/],
       ['Operator', /ASSAY_TOKEN/],
+      ['l0cal', /ASSAY_TOKEN/],
+      ['1ocaI', /ASSAY_TOKEN/],
+      ['https:', /URL/],
       [ID, /look like/],
-      [`assay_${ID}_${SECRET}`, /look like/],
+      [`assay_${ID}_x`, /look like/],
     ] as const)
       expect([name, tokenNameFault(name)]).toEqual([name, expect.stringMatching(fault)]);
   });

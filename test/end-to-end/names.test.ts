@@ -17,7 +17,7 @@ const SERVERS = {
   a_b: fixture('named', ['c', '--label=a_b']),
   bare: fixture('named', ['unprefixed', 'b_c', '--label=bare'], { prefix: false }),
   long: fixture('named', [`${LONG}_one`, `${LONG}_two`, '--label=long']),
-  'odd server!': fixture('named', [...ODD.map((name) => JSON.stringify(name)), '--label=odd']),
+  'odd server:1': fixture('named', [...ODD.map((name) => JSON.stringify(name)), '--label=odd']),
   twin: fixture('named', ['x.y', 'x_y', 'x-y', '--label=twin']),
 };
 

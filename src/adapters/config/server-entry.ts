@@ -6,6 +6,7 @@ import {
   type ServerSpec,
   type Transport,
 } from '../../core/server-spec.ts';
+import { nameFault } from '../../core/name-fault.ts';
 import { isTagList, MAX_TAGS } from '../../core/tags.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { nearest } from '../../core/nearest.ts';
@@ -69,30 +70,15 @@ function fieldsOf(member: ServerEntry, collector: ProblemCollector): ReadonlyMap
   return fields;
 }
 
-const MAX_NAME_LENGTH = 64;
-// eslint-disable-next-line no-control-regex -- matches them on purpose
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
-
-const NAME_FAULTS: readonly (readonly [reason: string, isFault: (name: string) => boolean])[] = [
-  ['the name of the server is empty', (name) => name === ''],
-  [
-    `the name of the server is longer than ${MAX_NAME_LENGTH} characters`,
-    (name) => name.length > MAX_NAME_LENGTH,
-  ],
-  ['the name of the server contains a slash', (name) => name.includes('/')],
-  ['the name of the server contains a control character', (name) => CONTROL.test(name)],
-  ['the name of the server contains an incomplete character', (name) => !name.isWellFormed()],
-  ['the name of the server would be read as a folder in its URL', (name) => name === '.' || name === '..'],
-  [
-    `the name "${CUSTOM_SERVER}" is reserved for tools of your own`,
-    (name) => name.toLowerCase() === CUSTOM_SERVER,
-  ],
-];
-
 function checkName({ key, keyNode, path }: ServerEntry, collector: ProblemCollector): void {
-  const fault = NAME_FAULTS.find(([, isFault]) => isFault(key));
-  if (fault !== undefined) collector.problem({ node: keyNode, path }, fault[0], 'Give it another name.');
+  const fault = nameFault(key);
+  const at = { node: keyNode, path };
+  if (fault !== undefined) collector.problem(at, `the name of the server cannot be used: ${fault}`, RENAME);
+  else if (key.toLowerCase() === CUSTOM_SERVER)
+    collector.problem(at, `the name "${CUSTOM_SERVER}" is reserved for tools of your own`, RENAME);
 }
+
+const RENAME = 'Give it another name.';
 
 const BOOLEAN: Option<boolean> = {
   wanted: 'true or false',

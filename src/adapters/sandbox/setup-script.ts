@@ -1,5 +1,6 @@
 import type { Area, Layout } from './layout.ts';
 import { isInside } from './layout.ts';
+import { shellArgument } from '../../core/shell-argument.ts';
 import { CONTENT_CALLS, TRACED_CALLS } from './traced-events.ts';
 
 /** Programs that build a sandbox, by absolute path. */
@@ -46,7 +47,7 @@ export function setupScript({ folder, areas, views, isPrivileged, programs }: Sc
   const mounts = areas.flatMap((area, n) => [
     `mkdir -m ${area.mode.toString(8)} w/s/${n}/u`,
     ...(isPrivileged ? [`chown ${area.uid}:${area.gid} w/s/${n}/u`] : []),
-    `mount --rbind -- ${quoted(area.lower)} w/l/${n}`,
+    `mount --rbind -- ${shellArgument(area.lower)} w/l/${n}`,
     `mount -t overlay -o lowerdir=w/l/${n},upperdir=w/s/${n}/u,workdir=w/s/${n}/w,${overlayOptions} assay w/m/${n}`,
   ]);
   const viewMounts = views.flatMap((path, n) => [
@@ -58,7 +59,7 @@ export function setupScript({ folder, areas, views, isPrivileged, programs }: Sc
     programs.strace === undefined
       ? []
       : [
-          quoted(programs.strace),
+          shellArgument(programs.strace),
           ...STRACE_ARGS,
           '-o',
           'w/e/trace',
@@ -69,7 +70,7 @@ export function setupScript({ folder, areas, views, isPrivileged, programs }: Sc
     'set -eu',
     'mask=$(umask)',
     'umask 077',
-    `cd ${quoted(folder)}`,
+    `cd ${shellArgument(folder)}`,
     `mount -t tmpfs -o size=${STATE_BYTES},nr_inodes=${MAX_FILES},mode=700 assay w`,
     `mkdir ${folders.map((name) => `w/${name}`).join(' ')}`,
     `mount -t tmpfs -o size=${TRACE_BYTES},nr_inodes=100,mode=700 assay w/e`,
@@ -81,7 +82,7 @@ export function setupScript({ folder, areas, views, isPrivileged, programs }: Sc
     'ulimit -c 0',
     'umask "$mask"',
     'exec 7>w/e/info 8<args 9<filter',
-    `exec prlimit --nproc=${MAX_PROCESSES}: ${quoted(programs.bwrap)} ${IN_OWN_NETWORK} ${[...strace, quoted(programs.bwrap)].join(' ')} --args 8 -- "$@"`,
+    `exec prlimit --nproc=${MAX_PROCESSES}: ${shellArgument(programs.bwrap)} ${IN_OWN_NETWORK} ${[...strace, shellArgument(programs.bwrap)].join(' ')} --args 8 -- "$@"`,
     '',
   ].join('\n');
 }
@@ -103,10 +104,6 @@ export const STRACE_ARGS: readonly string[] = [
   '-I',
   '3',
 ];
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}
 
 export interface ConfinementOptions {
   readonly folder: string;

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../core/json-object.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { shellArgument } from '../../core/shell-argument.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { ServerStatus } from '../../gateway/catalog/server-status.ts';
 import { pairsIn, printRefusal, print, printError, printJson, proseOf, quoted } from './output.ts';
@@ -89,14 +90,18 @@ async function tryServer(
 function printStatus(status: ServerStatus): void {
   const { name, state, tools, cause, causeCode } = status;
   if (state === 'up') {
-    print(`Ready: ${counted(tools ?? 0, 'tool')}. \`assay tools ${name}\` lists them.`);
+    print(`Ready: ${counted(tools ?? 0, 'tool')}. \`assay tools ${shellArgument(name)}\` lists them.`);
     return;
   }
   const isTerminal = process.stderr.isTTY;
   const why = cause === undefined ? 'it has not answered yet' : printable(cause);
   printError(proseOf(`It does not work yet: ${why}.`, { isTerminal }));
   const remedy = causeCode === undefined ? '' : ` ${printable(remedyOf(causeCode))}`;
-  printError(proseOf(`next:${remedy} Then run \`assay tools ${name}\`.`, { isTerminal }));
+  printError(
+    proseOf(`next:${remedy} Then run \`${printable(`assay tools ${shellArgument(name)}`)}\`.`, {
+      isTerminal,
+    }),
+  );
 }
 
 /** `assay remove NAME`: removes the server from the config file and names the toolsets that contain its tools. */
@@ -112,7 +117,7 @@ export async function removeServer(runtime: Runtime, name: string, options: Json
       for (const { toolset, tools } of affected)
         printError(
           proseOf(
-            `note: the toolset ${quoted(toolset)} has ${counted(tools.length, 'tool')} of it, not served until a server of this name is back. \`assay toolset remove ${toolset} ${tools[0] ?? ''}${tools.length > 1 ? '…' : ''}\` takes them out.`,
+            `note: the toolset ${quoted(toolset)} has ${counted(tools.length, 'tool')} of it, not served until a server of this name is back. \`${printable(`assay toolset remove ${toolset} ${shellArgument(tools[0] ?? '')}`)}${tools.length > 1 ? ' …' : ''}\` takes them out.`,
             { isTerminal: process.stderr.isTTY },
           ),
         );

@@ -1,16 +1,17 @@
-import { script } from '@bomb.sh/tab';
 import type { Command } from 'commander';
 import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
+import { isPlainWord } from '../../core/shell-argument.ts';
 import { nameIn } from '../../gateway/services/toolsets/tool-index.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import { completionOf, type NameKind } from './complete-words.ts';
+import { COMPLETION_SCRIPTS, type Shell } from './completion-scripts.ts';
 import { printText } from './output.ts';
 import type { Runtime } from './runtime.ts';
 
 /** `assay completion SHELL`: the script on stdout. It calls `assay complete -- WORDS` at each tab. */
-export function printCompletion(shell: string): number {
-  script(shell, 'assay', 'assay');
+export function printCompletion(shell: Shell): number {
+  printText(COMPLETION_SCRIPTS[shell]);
   return EXIT.done;
 }
 
@@ -19,7 +20,7 @@ const NO_FILES = ':4';
 const FILES = ':0';
 const MAX_CANDIDATES = 1_000;
 
-/** `assay complete -- WORDS`: completions of the last word. */
+/** `assay complete -- WORDS`: completions of the last word. Only plain words: a shell inserts them as they are. */
 export async function completeWords(
   runtime: Runtime,
   program: Command,
@@ -36,8 +37,10 @@ export async function completeWords(
             ...expected.also,
             ...(await namesOf(runtime, expected.kind, options)).map((text) => ({ text, about: '' })),
           ];
-    const fitting = known.filter(({ text }) => text.startsWith(last)).slice(0, MAX_CANDIDATES);
-    for (const { text, about } of fitting) printText(`${printable(text)}\t${printable(about)}`);
+    const fitting = known
+      .filter(({ text }) => text.startsWith(last) && isPlainWord(text))
+      .slice(0, MAX_CANDIDATES);
+    for (const { text, about } of fitting) printText(`${text}\t${printable(about)}`);
     printText(NO_FILES);
   }
   return EXIT.done;

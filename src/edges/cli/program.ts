@@ -4,6 +4,7 @@ import { activityCommand } from './activity-command.ts';
 import type { AuthOptions } from './auth.ts';
 import { clientConfigCommands } from './client-config-commands.ts';
 import { codebaseCommand } from './codebase-command.ts';
+import type { Shell } from './completion-scripts.ts';
 import { type Done, withConfig, withHome } from './common-options.ts';
 import type { ExportBundleOptions } from './export-bundle.ts';
 import { gatewayCommands } from './gateway-commands.ts';
@@ -165,7 +166,7 @@ function completionCommand(done: Done): Command {
   return new Command('completion')
     .addArgument(shell)
     .description('print a shell completion script')
-    .action(async (name: string) => {
+    .action(async (name: Shell) => {
       const { printCompletion } = await import('./completion.ts');
       done(printCompletion(name));
     });

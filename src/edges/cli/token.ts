@@ -2,7 +2,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { printable } from '../../core/printable.ts';
 import { err, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { lifetimeMsOf, scopesOf, tokenState, type TokenState } from '../../core/token.ts';
+import { lifetimeMsOf, scopesOf, tokenNameFault, tokenState, type TokenState } from '../../core/token.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
 import { createSignInLink } from '../../gateway/services/sign-in-links.ts';
 import { createToken as create, revokeToken as revoke } from '../../gateway/services/tokens.ts';
@@ -63,10 +63,17 @@ export function listTokens(runtime: Runtime, options: TokenOptions): Promise<num
     const rows = tokens.value.map(shown);
     if (options.json === true) printJson({ tokens: rows });
     else print(tableOf(['NAME', 'ID', 'STATE', 'CREATED', 'EXPIRES', 'SCOPES'], rows.map(row)));
+    for (const { id, name, state } of rows) {
+      const fault = state === 'valid' ? tokenNameFault(name) : undefined;
+      if (fault !== undefined)
+        printError(`note: the name of the token ${id} is from an earlier version: ${fault}. ${REPLACE}`);
+    }
     if (rows.length === 0) printError('There are no tokens. Create one with `assay token create NAME`.');
     return tokens;
   });
 }
+
+const REPLACE = 'Create another token and revoke this one.';
 
 /** `assay token revoke`: takes effect at once, even in a running Assay. */
 export function revokeToken(runtime: Runtime, what: string, options: TokenOptions): Promise<number> {

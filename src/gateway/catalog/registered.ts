@@ -1,5 +1,6 @@
 import { CUSTOM_SERVER, type ServerSpec } from '../../core/server-spec.ts';
 import type { Cause } from '../../core/cause.ts';
+import { nameFault } from '../../core/name-fault.ts';
 import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
 import { customServerSpec } from '../../core/sources/custom-server.ts';
 import type { Catalog } from './catalog.ts';
@@ -89,7 +90,7 @@ export class RegisteredServers {
       const spec = entry.ok ? readEntry(name, entry.value) : undefined;
       const isDisabled = entry.ok && entry.value['disabled'] === true;
       if (spec?.ok === true) (isDisabled ? disabled : servers).push(spec.value);
-      else rejected.push({ name, cause: unreadable(entry) });
+      else rejected.push({ name, cause: nameCause(name) ?? unreadable(entry) });
     }
     const local = await this.#local();
     const spec = customServerSpec(local);
@@ -139,6 +140,12 @@ export class RegisteredServers {
 /** The entry could not be opened, or its content is invalid. */
 function unreadable(entry: Result<unknown, string>): Cause {
   return { code: 'ENTRY_UNREADABLE', reason: entry.ok ? undefined : entry.error };
+}
+
+/** An earlier version accepted other names. */
+function nameCause(name: string): Cause | undefined {
+  const reason = nameFault(name);
+  return reason === undefined ? undefined : { code: 'NAME_INVALID', reason };
 }
 
 /** What operators create themselves: REST tools and function modules. */

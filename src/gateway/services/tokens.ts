@@ -40,7 +40,7 @@ export async function createToken(
   { store, mint, nowMs, by }: CreateTokenDeps,
 ): Promise<Result<NewToken, Refusal>> {
   const reason = tokenNameFault(input.name);
-  if (reason !== undefined) return err({ code: 'ARGUMENTS_INVALID', reason });
+  if (reason !== undefined) return err({ code: 'ARGUMENTS_INVALID', reason: `name: ${reason}` });
   const { text, id, hash } = mint();
   const kept: StoredToken = {
     id,

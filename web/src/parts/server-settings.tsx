@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Trash2 } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
+import { shellArgument } from '../../../src/edges/rest/contract/shell-argument.ts';
 import { changeServer, removeServer, showEdit, type GatewayEdit } from '../state/servers.ts';
 import { useIsAdmin, useMayExecute } from '../state/session.ts';
 import { ServerSandbox, type ChangeServer } from './server-sandbox.tsx';
@@ -149,8 +150,9 @@ function Removal({ gateway, onRemoved, mayUndo }: RemovalProps): ReactNode {
   if (gateway.origin === 'config_file')
     return (
       <p className="quiet small">
-        To remove it, delete it from the config file, or run <code>assay remove {gateway.name}</code>. Assay
-        picks up changes of the file while it runs.
+        To remove it, delete it from the config file, or run{' '}
+        <code>assay remove {shellArgument(gateway.name)}</code>. Assay picks up changes of the file while it
+        runs.
       </p>
     );
   return (

@@ -3,6 +3,7 @@ import type { BundleItem } from '../../../core/bundle/bundle-items.ts';
 import type { PlainValue, Planned, PlanItem } from '../../../core/bundle/bundle-plan.ts';
 import { toolIdOf } from '../../../core/hints/hint.ts';
 import { type SettingFix, startupPlaces } from '../../../core/resolve-settings.ts';
+import { isPlainWord } from '../../../core/shell-argument.ts';
 import { isSettingKey, SETTINGS, type SettingKey } from '../../../core/settings.ts';
 import { takesExecute } from './entry-records.ts';
 import { entryKey, type RefilledBundle } from './fill-entries.ts';
@@ -104,8 +105,7 @@ function overrideWarnings(
   const id = toolIdOf(value.server, value.identity, value.name);
   const hints = suspended.get(id);
   if (hints === undefined) return [];
-  // A server may use characters in a name that a shell would interpret.
-  const ref = /^[\w.-]+$/.test(tool) ? tool : id;
+  const ref = isPlainWord(tool) ? tool : id;
   return [
     `The override of ${hints.join(' and ')} is suspended: the definition of ${tool} here differs from the one that it was made for. \`assay review ${ref}\` shows what changed and, with --accept, accepts it; over REST, use GET /tools/${id} and POST /tools/${id}/review.`,
   ];

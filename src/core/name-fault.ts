@@ -1,0 +1,24 @@
+import { printable } from './printable.ts';
+
+const MAX_NAME_LENGTH = 64;
+
+const WANTED = `it takes 1 to ${MAX_NAME_LENGTH} characters, each of A-Z, a-z, 0-9, "_", ".", "@", ":", "+", "-" or a single space between others, and begins with a letter, a digit or "_"`;
+const FOREIGN = /[^\w.@:+ -]/u;
+
+/**
+ * Why a text cannot name a server, a gateway or a token, as the end of a sentence. Names reach shells, terminals, URLs and
+ * people's eyes, so they have no character that a shell expands, that is invisible, or that looks like another one.
+ */
+export function nameFault(name: string): string | undefined {
+  const [foreign] = FOREIGN.exec(name) ?? [];
+  if (foreign !== undefined) return `it holds ${shown(foreign)}; ${WANTED}`;
+  const isFit = name.length <= MAX_NAME_LENGTH && /^\w[\w.@:+-]*(?: [\w.@:+-]+)*$/.test(name);
+  return isFit ? undefined : WANTED;
+}
+
+function shown(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const isAscii = code > 0x20 && code < 0x7f;
+  const text = isAscii ? '' : ` (U+${code.toString(16).toUpperCase().padStart(4, '0')})`;
+  return `${JSON.stringify(printable(character))}${text}`;
+}

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { gatewayIdOf } from '../../src/core/hints/hint.ts';
+import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
+import { runAssay } from '../support/commands.ts';
+import { filedServer, toolNamed } from '../support/filed.ts';
+import { startGateway } from '../support/gateway.ts';
+import { at, listAt, textAt } from '../support/json.ts';
+import { fixture, tempDir, writeConfig, writeText } from '../support/paths.ts';
+import { openAt } from '../support/stores.ts';
+import { keepToken } from '../support/tokens.ts';
+
+const HOSTILE = ['g$(touch PWN)', 'g`id`', 'a;b', 'a\u202eb', 'a\u200bb', 'l\u043ecal', 'a\u001b[31m', "a'b"];
+const WHY = /it takes (?:1 to 64 characters|2 to 50 lowercase letters)/;
+
+describe('a name that a shell, a terminal or a person could misread', () => {
+  const home = tempDir();
+  let admin: AdminClient;
+  beforeAll(async () => {
+    const store = await openAt({ home, databaseUrl: undefined });
+    const sealed = { keyId: 'k', sealed: 'x', createdMs: 1, author: 'ada' };
+    const body = { name: 'old$(id)', ...sealed };
+    const change = { kind: 'gateway', id: gatewayIdOf(body.name), body } as const;
+    await store.commit({ changes: [change], expectedRevisions: [], audit: [] });
+    await store.close();
+    const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
+    const servers = { 'c`id`': fixture('plain'), plain: fixture('plain') };
+    const assay = await startGateway({ servers, home });
+    await assay.settled();
+    admin = adminClient(assay, token);
+  });
+
+  it('is refused by REST, with the same code and at the name', async () => {
+    const now = '2026-01-01T00:00:00.000Z';
+    for (const name of HOSTILE)
+      for (const [path, body, pointer, code] of [
+        ['/gateways', { name, url: 'http://127.0.0.1:9/mcp' }, '/name', 'BODY_INVALID'],
+        ['/gateways', { gateway: { name, url: 'http://127.0.0.1:9/mcp' } }, '/gateway/name', 'BODY_INVALID'],
+        ['/tokens', { name, scopes: ['mcp'] }, '/name', 'BODY_INVALID'],
+        ['/toolsets', { name, tools: [] }, '/name', 'BODY_INVALID'],
+        [
+          '/import',
+          bundleOf({
+            gateways: [{ name, entry: { url: 'http://127.0.0.1:9' }, createdAt: now, createdBy: 'a' }],
+          }),
+          '/bundle/gateways/0/name',
+          'BODY_INVALID',
+        ],
+      ] as const) {
+        const answer = await admin.post(path, body);
+        expect([path, name, verdictOf(answer)]).toEqual([path, name, `422 ${code}`]);
+        const [first] = listAt(answer.json(), 'errors');
+        expect([path, at(first ?? null, 'pointer')]).toEqual([path, pointer]);
+        expect(textAt(first ?? null, 'detail')).toMatch(WHY);
+      }
+  });
+
+  it('names an existing entry in an error that says what to do, and the others go on', async () => {
+    const gateways = listAt((await admin.get('/gateways')).json(), 'gateways');
+    const states = gateways.map((one) => [
+      textAt(one, 'name'),
+      textAt(one, 'state'),
+      at(one, 'causeCode') ?? '',
+    ]);
+    expect(states).toEqual([
+      ['plain', 'up', ''],
+      ['c`id`', 'refused', 'ENTRY_INVALID'],
+      ['old$(id)', 'refused', 'NAME_INVALID'],
+    ]);
+    const removed = await admin.delete(`/gateways/${gatewayIdOf('old$(id)')}`);
+    expect(removed.status).toBe(204);
+  });
+
+  it('is refused by every command that takes a new one', async () => {
+    const config = writeConfig({});
+    const before = readFileSync(config, 'utf8');
+    const env = { ASSAY_HOME: tempDir(), ASSAY_CONFIG: config };
+    const openapi = writeText(
+      '{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{}}',
+      'pets.json',
+    );
+    for (const args of [
+      ['add', 'g$(id)', 'http://127.0.0.1:9/mcp'],
+      ['openapi', openapi, '--name', 'g$(id)'],
+      ['token', 'create', 'l\u043ecal'],
+      ['toolset', 'create', 'g$(id)', 'a.b'],
+    ]) {
+      const { code, stderr } = await runAssay(args, { env });
+      expect([args, code, stderr]).toEqual([args, 2, expect.stringMatching(WHY)]);
+    }
+    const client = writeText(
+      JSON.stringify({ mcpServers: { 'g$(id)': { command: 'x' }, good: { command: 'x' } } }),
+    );
+    const { stdout } = await runAssay(['import', client, '--json'], { env });
+    const servers = listAt(JSON.parse(stdout) as never, 'servers');
+    expect(servers.map((one) => [textAt(one, 'name'), textAt(one, 'outcome'), at(one, 'reason')])).toEqual([
+      ['g$(id)', 'skipped', expect.stringMatching(WHY)],
+      ['good', 'copied', undefined],
+    ]);
+    expect(readFileSync(config, 'utf8')).not.toBe(before);
+    expect(readFileSync(config, 'utf8')).not.toContain('$(id)');
+  });
+});
+
+it('is never completed, if an upstream server calls its tool so', async () => {
+  const home = tempDir();
+  const tools = [...HOSTILE, 'read.me'].map((name) => toolNamed(name));
+  const config = writeConfig({ files: filedServer(tools).entry });
+  const assay = await startGateway({ config, home });
+  await assay.settled();
+  const env = { ASSAY_HOME: home, ASSAY_CONFIG: config };
+  const { stdout } = await runAssay(['complete', '--', 'toolset', 'add', 'mine', ''], { env });
+  expect(stdout).toBe('files.read.me\t\n:4\n');
+});
+
+function bundleOf(parts: object): object {
+  const lists = { gateways: [], tools: [], functions: [], trust: [], overrides: [], toolsets: [] };
+  const empty = {
+    assay: 1,
+    exportedAt: '2026-01-01T00:00:00.000Z',
+    ...lists,
+    equipped: null,
+    preferences: {},
+  };
+  return { bundle: { ...empty, ...parts } };
+}
