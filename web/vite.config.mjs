@@ -39,10 +39,31 @@ const loadParts = {
   },
 };
 
+const MANTINE_STYLES = /@mantine\/core\/esm\/components\/.*\/(\w+)\.module\.mjs$/;
+
+/** Fails the build if a component of Mantine is used without its style sheet: it would be drawn without bounds. */
+const checkStyles = {
+  name: 'check-styles',
+  generateBundle(_options, bundle) {
+    const sheets = [...this.getModuleIds()].filter((id) => id.endsWith('.css'));
+    const missing = Object.values(bundle)
+      .flatMap(({ modules = {} }) => Object.keys(modules).filter((id) => modules[id].renderedLength > 0))
+      .flatMap((id) => MANTINE_STYLES.exec(id)?.[1] ?? [])
+      .filter((name) => !sheets.some((id) => id.endsWith(`/@mantine/core/styles/${name}.css`)));
+    const elsewhere = sheets.filter(
+      (id) => !this.getModuleInfo(id).importers.every((by) => by.endsWith('/styles.ts')),
+    );
+    if (missing.length > 0)
+      this.error(`web/src/styles.ts lacks these files of @mantine/core/styles: ${missing.join(', ')}`);
+    if (elsewhere.length > 0)
+      this.error(`only web/src/styles.ts may import style sheets: ${elsewhere.join(', ')}`);
+  },
+};
+
 export default defineConfig({
   root: import.meta.dirname,
   base: BASE,
-  plugins: [react(), loadParts],
+  plugins: [react(), loadParts, checkStyles],
   build: {
     outDir: join(ROOT, 'dist', 'admin'),
     emptyOutDir: true,

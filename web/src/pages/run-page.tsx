@@ -1,5 +1,3 @@
-import '../parts/run/run.css';
-import '@mantine/core/styles/Tooltip.css';
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';

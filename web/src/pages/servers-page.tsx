@@ -13,7 +13,6 @@ import { gatewaysQuery } from '../state/lists.ts';
 import type { ServerSearch } from '../state/server-search.ts';
 import { changedInstructionsQuery, driftedQuery } from '../state/servers.ts';
 import { useIsAdmin } from '../state/session.ts';
-import '../servers.css';
 
 // Dialogs and panels are loaded when they are first opened.
 const AddServer = lazy(async () => ({ default: (await import('../parts/add-server.tsx')).AddServer }));

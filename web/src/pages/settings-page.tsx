@@ -1,4 +1,3 @@
-import '../settings.css';
 import { Link, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, type ReactNode } from 'react';
 import { useRowKeys } from '../parts/keys.ts';

@@ -11,8 +11,6 @@ import { Empty, Failed, LoadingRows } from '../parts/states.tsx';
 import { useIsAdmin } from '../state/session.ts';
 import type { ToolsetSearch } from '../state/toolset-search.ts';
 import { toolsetsQuery } from '../state/toolsets.ts';
-import '../servers.css';
-import '../toolsets.css';
 
 // Dialogs and panels are loaded when they are first opened.
 const NewToolset = lazy(async () => ({ default: (await import('../parts/new-toolset.tsx')).NewToolset }));

@@ -1,6 +1,3 @@
-import '../servers.css';
-import '../settings.css';
-import '../toolsets.css';
 import { Button } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';

@@ -1,4 +1,3 @@
-import '../../servers.css';
 import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

@@ -1,4 +1,3 @@
-import '../../../rules.css';
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus, Scale } from 'lucide-react';

@@ -1,4 +1,3 @@
-import '@mantine/core/styles/Combobox.css';
 import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState, type ReactNode } from 'react';
