@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { verdictOf } from '../support/admin.ts';
 import { connectClient, connectFirst } from '../support/clients.ts';
 import { claimsIn, short, toolIn, toolsOf } from '../support/hints.ts';
-import { at, textAt, type Json, type JsonObject } from '../support/json.ts';
+import { runAssay } from '../support/commands.ts';
+import { at, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { listedTool, openRestWorld, serveApi, type RestWorld, type WebApi } from '../support/rest-tools.ts';
 
 let world: RestWorld;
@@ -156,12 +157,54 @@ describe('annotations in the request that creates a tool', () => {
     ]);
   });
 
-  it('yield to later overrides, and apply again when those are removed', async () => {
+  const ALL = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false };
+  const claimsOf = (tool: Json): readonly string[] => claimsIn(at(tool, 'hints'));
+
+  it('yield to later overrides', async () => {
     const id = textAt(await make('said', { method: 'GET', annotations: { idempotentHint: false } }), 'id');
     const overridden = await world.admin.put(`/tools/${id}`, { annotations: { idempotentHint: true } });
-    expect(claimsIn(at(overridden.json(), 'hints'))[2]).toBe('o+ d- i+');
-    const back = await world.admin.put(`/tools/${id}`, { annotations: {} });
-    expect(claimsIn(at(back.json(), 'hints'))[2]).toBe('d- i+');
+    expect(claimsOf(overridden.json())[2]).toBe('o+ d- i+');
+  });
+
+  it('are all inferred again after a PUT without them, overridden or not', async () => {
+    for (const [name, override] of [
+      ['all', undefined],
+      ['all-overridden', { idempotentHint: true }],
+    ] as const) {
+      const id = textAt(await make(name, { method: 'GET', annotations: ALL }), 'id');
+      if (override !== undefined)
+        await world.admin.ask('PATCH', `/tools/${id}`, { body: { annotations: override } });
+      const back = await world.admin.put(`/tools/${id}`, { annotations: {} });
+      expect(claimsOf(back.json())).toEqual(['i+', 'i-', 'i+', 'i+']);
+      expect([at(back.json(), 'drift'), short((hint) => at(back.json(), 'annotations', hint))]).toEqual([
+        undefined,
+        '+-++',
+      ]);
+    }
+  });
+
+  it('are inferred again one by one after a PATCH with null, and so are those that a PUT does not name', async () => {
+    const id = textAt(await make('single', { method: 'GET', annotations: ALL }), 'id');
+    const body = { annotations: { readOnlyHint: null, destructiveHint: null } };
+    const patched = (await world.admin.ask('PATCH', `/tools/${id}`, { body })).json();
+    expect(claimsOf(patched)).toEqual(['i+', 'i-', 'd- i+', 'd- i+']);
+    const put = (await world.admin.put(`/tools/${id}`, { annotations: { openWorldHint: true } })).json();
+    expect(claimsOf(put)).toEqual(['i+', 'i-', 'i+', 'o+ d- i+']);
+  });
+
+  it('leave no title behind that is set to null', async () => {
+    const made = await make('titled', { title: 'Given', annotations: { title: 'Given' } });
+    const id = textAt(made, 'id');
+    const body = { title: null };
+    expect(at((await world.admin.ask('PATCH', `/tools/${id}`, { body })).json(), 'title')).toBe('Titled');
+    expect(at((await world.admin.get(`/tools/${id}`)).json(), 'annotations', 'title')).toBe('Titled');
+  });
+
+  it('are taken back by `assay hints` too', async () => {
+    await make('by-command', { method: 'GET', annotations: ALL });
+    const args = ['hints', 'by-command', '--set', 'openWorldHint=inherit', '--json'];
+    const { stdout } = await runAssay(args, { env: { ASSAY_HOME: world.home } });
+    expect(at(parseJson(stdout), 'hints', 'openWorldHint', 'decidedBy')).toBe('inferred');
   });
 });
 

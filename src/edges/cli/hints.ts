@@ -25,7 +25,7 @@ export function toolHints(runtime: Runtime, name: string, options: HintsOptions)
     const isChange = options.set !== undefined;
     const patch = { annotations: { replaces: false, hints: hints.value }, reason: options.reason };
     const tool = isChange
-      ? await services.tools.change(found.value.id, patch, { subject: LOCAL_USER.subject })
+      ? await services.customTools.change(found.value.id, { patch }, { subject: LOCAL_USER.subject })
       : found;
     if (!tool.ok) return tool;
     if (options.json === true) printJson({ tool: tool.value.name, hints: tool.value.hints });

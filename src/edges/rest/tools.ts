@@ -147,9 +147,9 @@ function readRoute({ tools }: AdminDeps): Route {
 type PatchCall = RestCall<unknown, z.output<typeof TOOL_INPUT>>;
 
 const ABOUT = {
-  put: 'Changes the given fields. `annotations` replace all earlier overrides: a hint that is omitted returns to what its server declares. The body of a GET can be sent back.',
+  put: 'Changes the given fields. `annotations` replace all earlier overrides: a hint that is omitted returns to what its server declares, or, for a REST tool, to what its method implies. The body of a GET can be sent back.',
   patch:
-    'Changes the given fields, and within `annotations` the given hints. null returns a hint to what its server declares.',
+    'Changes the given fields, and within `annotations` the given hints. null returns a hint to what its server declares, or, for a REST tool, to what its method implies.',
 };
 
 function changeRoute({ tools, customTools }: AdminDeps, method: 'put' | 'patch'): Route {
@@ -195,10 +195,7 @@ function changeRoute({ tools, customTools }: AdminDeps, method: 'put' | 'patch')
       const request = requestIn(own ? body.value : { ...body.value, description: undefined });
       const fault = methodFault(call);
       if (fault !== undefined) return err(fault);
-      const changed =
-        request === undefined
-          ? await tools.change(id, patch.value, changerOf(call))
-          : await customTools.change(id, { request, patch: patch.value }, changerOf(call));
+      const changed = await customTools.change(id, { request, patch: patch.value }, changerOf(call));
       if (changed.ok) return oneOf(changed);
       const failure = atHints(call, changed.error);
       return 'code' in failure ? toolFault(call, failure) : err(failure);

@@ -1,5 +1,5 @@
 import type { HintName, Tool } from '../../../src/edges/rest/contract/tools.ts';
-import { overrideOf } from './hint-words.ts';
+import { settingOf } from './hint-words.ts';
 import { HINT_LABELS } from './tools.ts';
 
 export function annotationText({ annotations }: Pick<Tool, 'annotations'>): string {
@@ -11,7 +11,10 @@ type Edited =
   /** Why the text is invalid. */
   | { readonly fault: string };
 
-/** The changes made by editing the annotations that clients get. A removed hint is inherited again. */
+/**
+ * The changes made by editing the annotations that clients get. A hint that is left out is reset, as by `PUT /tools/{id}`,
+ * so that an example of one or two hints can be pasted. Other members that are left out stay as they are.
+ */
 export function editedAnnotations(tool: Tool, text: string): Edited {
   const parsed = objectIn(text);
   if ('fault' in parsed) return parsed;
@@ -19,16 +22,9 @@ export function editedAnnotations(tool: Tool, text: string): Edited {
   const before = tool.annotations;
   const isSame = (key: string): boolean => JSON.stringify(value[key]) === JSON.stringify(before[key]);
   const change = Object.fromEntries(Object.entries(value).filter(([key]) => !isSame(key)));
-  for (const key of Object.keys(before).filter((one) => !Object.hasOwn(value, one))) {
-    if (key !== 'title' && !isOverridden(tool, key))
-      return { fault: `${key}: its server declares it, so it cannot be omitted. Use true or false.` };
-    change[key] = null;
-  }
+  for (const hint of Object.keys(HINT_LABELS) as readonly HintName[])
+    if (!Object.hasOwn(value, hint) && settingOf(tool, hint) !== undefined) change[hint] = null;
   return { change };
-}
-
-function isOverridden(tool: Tool, key: string): boolean {
-  return Object.hasOwn(HINT_LABELS, key) && overrideOf(tool, key as HintName) !== undefined;
 }
 
 function objectIn(text: string): { readonly value: Record<string, unknown> } | { readonly fault: string } {

@@ -18,7 +18,17 @@ export function overrideOf({ hints }: Pick<Tool, 'hints'>, hint: HintName): bool
   return hints[hint].claims.find(({ kind }) => kind === 'override')?.value;
 }
 
-/** The value without an override. */
+/** What an operator set: an override or, for a tool made in Assay, a hint given when it was created. */
+export function settingOf(tool: Pick<Tool, 'hints'>, hint: HintName): boolean | undefined {
+  return overrideOf(tool, hint) ?? tool.hints[hint].claims.find(isOwnDeclaration)?.value;
+}
+
+/** Whether a reset removes the claim. */
+export function isOwnDeclaration({ kind, source }: HintClaim): boolean {
+  return kind === 'declared' && source === 'operator';
+}
+
+/** The value that a reset leaves. */
 export function inheritedValue(
   { hints, verification }: Pick<Tool, 'hints' | 'verification'>,
   hint: HintName,
@@ -26,7 +36,11 @@ export function inheritedValue(
   if (verification?.isCurrent === true && verification.hints[hint]?.verdict === 'contradicted')
     return DEFAULTS[hint];
   const claim = ['declared', 'inferred']
-    .map((kind) => hints[hint].claims.find((one) => one.kind === kind && one.suspended === undefined))
+    .map((kind) =>
+      hints[hint].claims.find(
+        (one) => one.kind === kind && one.suspended === undefined && !isOwnDeclaration(one),
+      ),
+    )
     .find((one) => one !== undefined);
   if (claim !== undefined) return claim.value;
   if (hints.readOnlyHint.effective && hint === 'destructiveHint') return false;
@@ -44,7 +58,8 @@ export function wouldContradict(tool: Pick<Tool, 'hints'>, hint: HintName, value
       claims.find(({ kind }) => kind === 'declared') ?? claims.find(({ kind }) => kind === 'inferred');
     return overrideOf(tool, name) ?? source?.value ?? false;
   };
-  const own = value ?? tool.hints[hint].claims.find(({ kind }) => kind === 'declared')?.value ?? false;
+  const declared = tool.hints[hint].claims.find((one) => one.kind === 'declared' && !isOwnDeclaration(one));
+  const own = value ?? declared?.value ?? false;
   return own && given(other);
 }
 

@@ -1,7 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query';
 import type { AuditEntry, AuditPage } from '../../../src/edges/rest/contract/activity.ts';
-import type { Tool } from '../../../src/edges/rest/contract/tools.ts';
+import type { HintName, Tool } from '../../../src/edges/rest/contract/tools.ts';
 import { read, reasonOf } from './api.ts';
+import { settingOf } from './hint-words.ts';
 import { notify } from './notices.ts';
 import { changeTool, type ToolChange } from './tools.ts';
 
@@ -15,17 +16,14 @@ interface Audited {
  * Changes the title or annotations of a tool and offers Undo. The former overrides are taken from the audit event of
  * the change: a title alone does not show whether it is the server's.
  */
-export async function changeToolWithUndo(
-  client: QueryClient,
-  { id, title, name }: Tool,
-  change: ToolChange,
-): Promise<Tool> {
+export async function changeToolWithUndo(client: QueryClient, tool: Tool, change: ToolChange): Promise<Tool> {
+  const { id, title, name } = tool;
   const last = await latestChange(id);
   const changed = await changeTool(id, change);
   const own = await latestChange(id);
   if (own === undefined || own.id === last?.id) return changed;
   const undo = async (): Promise<void> => {
-    await changeTool(id, formerOf(change, own.before ?? {}));
+    await changeTool(id, formerOf(tool, change, own.before ?? {}));
     await client.invalidateQueries({ queryKey: ['tools'] });
   };
   notify({
@@ -42,9 +40,14 @@ async function latestChange(id: string): Promise<AuditEntry | undefined> {
 }
 
 /** The change that restores the former state. */
-function formerOf({ title, annotations }: ToolChange, before: Audited): ToolChange {
+function formerOf(tool: Tool, { title, annotations }: ToolChange, before: Audited): ToolChange {
   const hints = Object.keys(annotations ?? {}).map(
-    (key) => [key, (key === 'title' ? before.title : before.annotations?.[key]) ?? null] as const,
+    (key) =>
+      [
+        key,
+        (key === 'title' ? before.title : (before.annotations?.[key] ?? settingOf(tool, key as HintName))) ??
+          null,
+      ] as const,
   );
   return {
     ...(title !== undefined && { title: before.title ?? null }),

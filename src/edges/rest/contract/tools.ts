@@ -6,6 +6,8 @@ export type { HintName };
 export interface HintClaim {
   readonly value: boolean;
   readonly kind: string;
+  /** The kind of party that made it. */
+  readonly source: string;
   readonly origin: string;
   readonly reason?: string;
   readonly at?: string;

@@ -1,6 +1,13 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import { isMembers } from '../../../core/canonical-json.ts';
-import { isContradiction, restToolIdOf, declaredHints, toolIdOf } from '../../../core/hints/hint.ts';
+import {
+  type Hint,
+  HINTS,
+  isContradiction,
+  restToolIdOf,
+  declaredHints,
+  toolIdOf,
+} from '../../../core/hints/hint.ts';
 import { publicNames } from '../../../core/names.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -69,15 +76,18 @@ export class CustomToolService {
   }
 
   /**
-   * Changes members of a tool's entry, where null removes one, and the tool's overrides in the same transaction.
-   * Errors: TOOL_UNKNOWN, TOOL_READ_ONLY, TOOL_INVALID, HINTS_CONTRADICT, or the changer's objection.
+   * Changes the overrides of any tool and, of a tool created here, members of its entry, where null removes one. A hint
+   * or title that is reset is removed from the entry, too: whoever created the tool is an operator, not its server.
+   * Errors: TOOL_UNKNOWN, TOOL_READ_ONLY, TOOL_INVALID, HINTS_CONTRADICT, TOOL_EXISTS, or the changer's objection.
    */
   async change(
     id: string,
-    { request: edits, patch }: { readonly request: ConfigEntry; readonly patch: ToolPatch },
+    { request = {}, patch }: { readonly request?: ConfigEntry | undefined; readonly patch: ToolPatch },
     changer: Changer,
   ): Promise<Result<ToolView, Refusal>> {
     const found = await this.#own(id);
+    const isEntry = found.ok && !this.#isShadowed(found.value) && isReset(patch);
+    if (Object.keys(request).length === 0 && !isEntry) return this.#options.tools.change(id, patch, changer);
     if (!found.ok) return found;
     const name = found.value;
     if (this.#isShadowed(name)) return fixed(name, CONFIG_FILE);
@@ -89,6 +99,7 @@ export class CustomToolService {
       if (objection !== undefined) return err(objection);
       const opened = await seal.open(sealNameOf('rest_tool', name), record);
       const former = opened.ok ? opened.value : {};
+      const edits = { ...resetMembers(former, patch), ...request };
       const fault = elsewhereFault(former, edits);
       if (fault !== undefined) return invalid(name, [fault]);
       const members = Object.entries({ ...former, ...edits }).filter(([, value]) => value !== null);
@@ -247,6 +258,33 @@ export class CustomToolService {
     const target = { kind: 'tool', id: toolIdIn(name), name: `${CUSTOM_SERVER}.${name}` } as const;
     return { atMs: nowMs(), subject, action, target, before: shown(before), after: shown(after) };
   }
+}
+
+/** Whether a patch resets a hint or the title. */
+function isReset({ annotations, title = annotations?.title }: ToolPatch): boolean {
+  return title === null || HINTS.some((hint) => isHintReset(annotations, hint));
+}
+
+function isHintReset(annotations: ToolPatch['annotations'], hint: Hint): boolean {
+  const value = annotations?.hints[hint];
+  return value === null || (value === undefined && annotations?.replaces === true);
+}
+
+/** The members of an entry that change if a patch resets hints or the title. */
+function resetMembers(
+  former: ConfigEntry,
+  { annotations, title = annotations?.title }: ToolPatch,
+): ConfigEntry {
+  const declared = isMembers(former['annotations']) ? Object.entries(former['annotations']) : [];
+  const kept = declared.filter(([key]) =>
+    key === 'title' ? title !== null : !HINTS.some((hint) => hint === key && isHintReset(annotations, hint)),
+  );
+  return {
+    ...(kept.length < declared.length && {
+      annotations: kept.length === 0 ? null : Object.fromEntries(kept),
+    }),
+    ...(title === null && { title: null }),
+  };
 }
 
 function entryChange(name: string, body: EntryRecord | undefined): RecordChange<'rest_tool'> {

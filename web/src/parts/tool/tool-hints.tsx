@@ -7,8 +7,9 @@ import {
   claimText,
   HINT_MEANINGS,
   inheritedValue,
+  isOwnDeclaration,
   OPPOSITE,
-  overrideOf,
+  settingOf,
   wouldContradict,
 } from '../../state/hint-words.ts';
 import { notify } from '../../state/notices.ts';
@@ -30,7 +31,7 @@ export function ToolHints({ tool }: { readonly tool: Tool }): ReactNode {
     setClash(isClash ? hint : undefined);
     if (!isClash) change.mutate({ [hint]: value });
   };
-  const overridden = NAMES.filter((hint) => overrideOf(tool, hint) !== undefined);
+  const overridden = NAMES.filter((hint) => settingOf(tool, hint) !== undefined);
   return (
     <>
       {change.isError && <Failed error={change.error} />}
@@ -43,7 +44,7 @@ export function ToolHints({ tool }: { readonly tool: Tool }): ReactNode {
               size="xs"
               aria-label={`Override of ${HINT_LABELS[hint]}`}
               disabled={!isAdmin || change.isPending}
-              value={String(overrideOf(tool, hint) ?? 'inherit')}
+              value={String(settingOf(tool, hint) ?? 'inherit')}
               onChange={(value) => choose(hint, value === 'inherit' ? null : value === 'true')}
               data={[
                 { value: 'inherit', label: `Inherit: ${inheritedValue(tool, hint) ? 'yes' : 'no'}` },
@@ -134,7 +135,7 @@ function useHintChange(tool: Tool) {
     onError: (_error, _values, context) => client.setQueryData(queryKey, context?.before),
     onSuccess: (_tool, values, { before = tool }) => {
       const former = Object.fromEntries(
-        Object.keys(values).map((hint) => [hint, overrideOf(before, hint as HintName) ?? null]),
+        Object.keys(values).map((hint) => [hint, settingOf(before, hint as HintName) ?? null]),
       );
       notify({
         text: `Hints of ${tool.title ?? tool.name} changed`,
@@ -151,12 +152,18 @@ function expected(tool: Tool, values: HintValues): Tool {
     const value = values[hint];
     const now = tool.hints[hint];
     if (value === undefined) return [hint, now] as const;
-    const claims = now.claims.filter(({ kind }) => kind !== 'override');
+    const claims = now.claims.filter(
+      (claim) => claim.kind !== 'override' && !(value === null && isOwnDeclaration(claim)),
+    );
     return value === null
       ? ([hint, { ...now, claims, effective: inheritedValue(tool, hint) }] as const)
       : ([
           hint,
-          { ...now, effective: value, claims: [{ kind: 'override', value, origin: 'you' }, ...claims] },
+          {
+            ...now,
+            effective: value,
+            claims: [{ kind: 'override', source: 'operator', value, origin: 'you' }, ...claims],
+          },
         ] as const);
   });
   return { ...tool, hints: Object.fromEntries(hints) as Tool['hints'] }; // every hint was visited

@@ -1,4 +1,3 @@
-import '../../servers.css';
 import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -133,7 +132,7 @@ function Annotations({ tool }: { readonly tool: Tool }): ReactNode {
   const text = draft.value ?? shown;
   const edited = editedAnnotations(tool, text);
   const fault = 'fault' in edited ? edited.fault : change.isError ? refusedText(change.error) : undefined;
-  const isChanged = 'fault' in edited || Object.keys(edited.change).length > 0;
+  const isChanged = text !== shown;
   return (
     <form
       className="add-form"
@@ -146,7 +145,7 @@ function Annotations({ tool }: { readonly tool: Tool }): ReactNode {
     >
       <Textarea
         label="Annotations as JSON"
-        description="As sent to clients. Changes are stored as overrides; remove an override to inherit again."
+        description="As sent to clients. Changes are stored as overrides. A hint that you leave out is inherited; the title has a field of its own."
         className="json"
         rows={8}
         maxLength={20_000}
