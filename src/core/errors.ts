@@ -106,6 +106,7 @@ const REPORTED_CODES: Readonly<Record<RefusalCode, ReportedCodes>> = {
   ARGUMENTS_INVALID: { rpc: INVALID_PARAMS, http: 400, rest: 422, exit: EXIT.usage },
   SERVERS_ABSENT: { rpc: INTERNAL, http: 500, exit: EXIT.config },
   STORE_UNAVAILABLE: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
+  WRITE_UNCONFIRMED: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   STORE_NOT_FOLLOWED: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   STORE_STALE: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   RECORD_UNREADABLE: { rpc: INTERNAL, http: 503, exit: EXIT.config },
@@ -243,7 +244,7 @@ function dataOf(refusal: Refusal): Readonly<Record<string, unknown>> {
 
 /** Why something could not be stored, as a phrase. Undefined if the refusal is not about the store. */
 export function unsavedReason(refusal: Refusal): string | undefined {
-  if (refusal.code === 'STORE_UNAVAILABLE') return refusal.reason;
+  if (refusal.code === 'STORE_UNAVAILABLE' || refusal.code === 'WRITE_UNCONFIRMED') return refusal.reason;
   if (refusal.code !== 'STORE_MOVED') return undefined;
   return 'the file of the store was deleted, moved or replaced';
 }

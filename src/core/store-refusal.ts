@@ -1,6 +1,8 @@
 /** Refusals about the store. */
 export type StoreRefusal =
   | { readonly code: 'STORE_UNAVAILABLE'; readonly reason: string }
+  /** The connection broke while a request was saved, and whether it was saved could not be found out. */
+  | { readonly code: 'WRITE_UNCONFIRMED'; readonly reason: string }
   /** Notifications of the database do not arrive, so that changes by other processes are polled. */
   | { readonly code: 'STORE_NOT_FOLLOWED'; readonly notifications: 'silent' | 'lost' | 'unreachable' }
   /** What was last read from the store is too old to decide on access. */
@@ -44,6 +46,8 @@ type Sentences = {
 /** The caller bounds and escapes the inserted texts. */
 export const STORE_SENTENCES: Sentences = {
   STORE_UNAVAILABLE: (r) => `The store cannot be used: ${r.reason}. The request was not saved.`,
+  WRITE_UNCONFIRMED: (r) =>
+    `Whether the request was saved is not known: ${r.reason} while saving it. Read the current state before you repeat the request.`,
   STORE_NOT_FOLLOWED: (r) =>
     `${NOT_FOLLOWED[r.notifications]} Until then, the store is read every second instead.`,
   STORE_STALE: () =>

@@ -80,6 +80,7 @@ const REFUSALS: Examples = {
   ADDRESS_UNUSABLE: ['-32603 500 4', { address: '127.0.0.1:1', reason: 'it is in use' }],
   ARGUMENTS_INVALID: ['-32602 400 2', { reason: 'not JSON' }],
   SERVERS_ABSENT: ['-32603 500 3', { path: HOSTILE }],
+  WRITE_UNCONFIRMED: ['-32603 503 4', { reason: 'the connection to it was lost' }],
   STORE_NOT_FOLLOWED: ['-32603 503 4', { notifications: 'silent' }],
   STORE_STALE: ['-32603 503 4', { waitSeconds: 5 }],
   STORE_UNAVAILABLE: ['-32603 503 4', { reason: 'the disk is full' }],

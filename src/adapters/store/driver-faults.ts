@@ -1,9 +1,18 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { StoreMoved } from './open-files.ts';
 
+/** The connection broke during COMMIT, and whether it was carried out could not be read. */
+export class WriteUnconfirmed extends Error {
+  constructor(cause: unknown) {
+    super('whether a transaction was committed is not known', { cause });
+  }
+}
+
 /** The refusal for an expected database error. Undefined for a bug. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof StoreMoved) return error.refusal;
+  if (error instanceof WriteUnconfirmed)
+    return { code: 'WRITE_UNCONFIRMED', reason: phraseOf(error.cause) ?? LOST };
   const reason = phraseOf(error);
   return reason === undefined ? undefined : { code: 'STORE_UNAVAILABLE', reason };
 }

@@ -7,6 +7,7 @@ import type { Store } from '../../gateway/ports/store.ts';
 import { atMost } from '../../platform/turns.ts';
 import type { Dialect, Trx, Writable } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
+import { confirmedWrite } from './confirmed-write.ts';
 import { Listeners } from './listeners.ts';
 import { migrate, newerThanKnown } from './migrations.ts';
 import { PostgresChanges } from './postgres-changes.ts';
@@ -196,7 +197,7 @@ function postgresDialect(place: string, db: Kysely<Tables>): Dialect {
     read: (work) =>
       db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
     write: (what, work) =>
-      db.transaction().execute(async (trx) => {
+      confirmedWrite(db, async (trx) => {
         // A fixed order avoids deadlocks between writers that take several locks.
         for (const lock of what.map((part) => LOCKS[part]).sort((one, other) => one - other))
           await sql`select pg_advisory_xact_lock(${LOCK_SPACE}, ${lock})`.execute(trx);

@@ -128,6 +128,7 @@ const COMMON: readonly RefusalCode[] = [
   'STORE_UNAVAILABLE',
   'STORE_MOVED',
   'STORE_STALE',
+  'WRITE_UNCONFIRMED',
 ];
 const OF_BODIES: readonly RefusalCode[] = [
   'BODY_NOT_JSON',
