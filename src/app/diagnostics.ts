@@ -18,6 +18,7 @@ import { checkRoots } from '../core/check-roots.ts';
 import { checkSandbox, checkSharedNetwork, checkState } from '../core/check-sandbox.ts';
 import { checkCommands } from '../core/check-commands.ts';
 import { checkConfig } from '../core/check-config.ts';
+import { checkPolicy } from '../core/check-policy.ts';
 import { checkHome, checkNode, checkOpenFiles, checkStore } from '../core/check-machine.ts';
 import { checkServers, type ServerWarning } from '../core/check-servers.ts';
 import type { ToolRecord } from '../core/hints/tool-record.ts';
@@ -70,6 +71,10 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
   const atFault = commands.filter(({ level }) => level === 'problem').map(({ about }) => about);
   const findings = [
     ...checkConfig({ ...inspected.facts, settingFaults: settingFaults(configEnvironment) }),
+    ...checkPolicy({
+      rules: inspected.config?.rules ?? [],
+      isOpen: isOpenWith(settings, configEnvironment),
+    }),
     ...checkNode({
       version: process.versions.node,
       execPath: process.execPath,
@@ -117,6 +122,12 @@ export function looksSecret(name: string, value: string): boolean {
 function settingsIn({ env }: ConfigEnvironment, config: Config | undefined): Settings {
   const resolved = resolveSettings({ env, file: config?.settings ?? new Map(), stored: new Map() });
   return resolved.ok ? resolved.value.settings : defaultSettings();
+}
+
+/** Whether clients on this machine need no token, as in `serve`. */
+function isOpenWith(settings: Settings, { env }: ConfigEnvironment): boolean {
+  const hasToken = setting(env, 'ASSAY_TOKEN') !== undefined;
+  return settings['mcp.access'] === 'open' && !hasToken && settings['auth.issuer'] === '';
 }
 
 function settingFaults({ env }: ConfigEnvironment): readonly string[] {

@@ -102,6 +102,17 @@ describe('assay doctor', () => {
     expect(execFileSync('ps', ['-A', '-ww', '-o', 'args='], { encoding: 'utf8' })).not.toContain(label);
   });
 
+  it('finds rules by token that a client evades by sending none', async () => {
+    const policy = { rules: [{ effect: 'refuse', token: 'ci', name: 'no ci' }] };
+    const config = writeConfig({ plain: fixture('plain') }, { policy });
+    chmodSync(config, 0o600);
+    const evaded = /^warning policy: Clients may call without a token, .*: "no ci"\.$/;
+    const { found } = await doctor(config, { args: ['--offline'] });
+    expect(found('config')).toContainEqual(expect.stringMatching(evaded));
+    const closed = writeConfig({}, { policy, settings: { 'mcp.access': 'token' } });
+    expect((await doctor(closed, { args: ['--offline'] })).found('config').join()).not.toContain('no ci');
+  });
+
   it('reports for every broken server its cause and what to do, and never a secret', async () => {
     const env = { API_TOKEN: MARKER };
     const headers = { Authorization: `Bearer ${MARKER}` };
