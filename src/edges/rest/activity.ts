@@ -2,9 +2,11 @@ import { z } from '@hono/zod-openapi';
 import { AUDIT_TARGET_KINDS } from '../../core/audit-event.ts';
 import { err, ok } from '../../core/result.ts';
 import type { StoredAuditEvent } from '../../gateway/ports/records.ts';
+import type { Identity } from '../../core/subject.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { cursorOf, readCursor } from './paging.ts';
 import { listReply, listSchema, route, type Route } from './route.ts';
+import { eventFor } from './without-evidence.ts';
 
 const AUDIT_EVENT = z
   .object({
@@ -52,7 +54,7 @@ export function activityRoutes({ store }: AdminDeps): readonly Route[] {
         example: { activity: [EXAMPLE] },
       },
     },
-    async ({ page, query }) => {
+    async ({ page, query, identity }) => {
       const { limit, cursor } = page;
       const text = cursor === undefined ? undefined : readCursor(cursor);
       if (cursor !== undefined && (text === undefined || !ID.test(text)))
@@ -63,21 +65,16 @@ export function activityRoutes({ store }: AdminDeps): readonly Route[] {
       const items = events.value.slice(0, limit);
       const last = items.at(-1);
       const nextCursor = events.value.length > limit && last ? cursorOf(String(last.id)) : undefined;
-      return ok(listReply('activity', { items: items.map(shownAuditEvent), nextCursor }));
+      return ok(
+        listReply('activity', { items: items.map((event) => shownAuditEvent(event, identity)), nextCursor }),
+      );
     },
   );
   return [list];
 }
 
-/** An audit event in JSON. */
-export function shownAuditEvent({
-  id,
-  atMs,
-  subject,
-  action,
-  target,
-  before,
-  after,
-}: StoredAuditEvent): unknown {
+/** An audit event in JSON, as this caller may see it. */
+export function shownAuditEvent(stored: StoredAuditEvent, identity: Identity): unknown {
+  const { id, atMs, subject, action, target, before, after } = eventFor(identity, stored);
   return { id, at: new Date(atMs).toISOString(), subject, action, target, before, after };
 }

@@ -7,6 +7,7 @@ import { gatewayStatus } from '../../gateway/services/gateway-status.ts';
 import { catalogReport } from '../../gateway/services/tools/catalog-report.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
+import { hintsFor } from './without-evidence.ts';
 
 const QUERY = z.object({
   server: z.string().optional().openapi({ description: 'The name of a gateway.' }),
@@ -53,7 +54,7 @@ function catalogRoute({ catalog, servers, lintLevels }: AdminDeps): Route {
       query: QUERY,
       answer: { about: 'The report.', schema: REPORT },
     },
-    async ({ query: { server, rules } }) => {
+    async ({ identity, query: { server, rules } }) => {
       const given = rules?.split(',').flatMap((rule) => lintLevelIn(rule) ?? []) ?? [];
       const levels = {
         ...lintLevels,
@@ -62,7 +63,9 @@ function catalogRoute({ catalog, servers, lintLevels }: AdminDeps): Route {
       // Another command may have added a server just before.
       await servers.readAgain();
       await within(Promise.all(catalog.servers.map((one) => one.settled('tools'))));
-      return ok({ kind: 'list', body: catalogReport(catalog, { levels, server }) });
+      const report = catalogReport(catalog, { levels, server });
+      const tools = report.tools.map((tool) => ({ ...tool, hints: hintsFor(identity, tool.hints) }));
+      return ok({ kind: 'list', body: { ...report, tools } });
     },
   );
 }

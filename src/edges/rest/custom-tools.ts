@@ -124,7 +124,7 @@ function createRoute({ customTools }: AdminDeps): Route {
       const created = await customTools.create(name, Object.fromEntries(given), {
         subject: call.identity.subject,
       });
-      return created.ok ? ok(toolReply(created.value)) : toolFault(call, created.error);
+      return created.ok ? ok(toolReply(created.value, call.identity)) : toolFault(call, created.error);
     },
   );
 }

@@ -6,6 +6,7 @@ import { LOCAL_USER } from '../../core/subject.ts';
 import { ok } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
+import { reasonsFor } from './without-evidence.ts';
 
 const EFFECT = z.enum(['allow', 'ask', 'refuse']);
 
@@ -68,9 +69,13 @@ export function decisionRoutes({ tools }: AdminDeps): readonly Route[] {
         answer: { about: 'The decision and everything it is based on.', schema: DECISION },
         refusals: ['TOOL_UNKNOWN'],
       },
-      async ({ param, query: { token = LOCAL_USER.subject, toolset } }) => {
+      async ({ param, identity, query: { token = LOCAL_USER.subject, toolset } }) => {
         const explained = await tools.explain(param('id'), { token, toolset });
-        return explained.ok ? ok({ kind: 'one', body: explained.value }) : explained;
+        if (!explained.ok) return explained;
+        const tool = await tools.find(param('id'));
+        if (!tool.ok) return tool;
+        const hints = reasonsFor(identity, explained.value.hints, tool.value.hints);
+        return ok({ kind: 'one', body: { ...explained.value, hints } });
       },
     ),
   ];

@@ -1,3 +1,4 @@
+import type { Identity } from '../../core/subject.ts';
 import type { StoredAuditEvent, RecordStore } from '../../gateway/ports/records.ts';
 import { shownAuditEvent } from './activity.ts';
 
@@ -11,7 +12,9 @@ export interface EventSources {
   readonly onTools: (listener: () => void) => () => void;
   /** Calls back when calls were recorded. Returns a function to unsubscribe. */
   readonly onCalls: (listener: () => void) => () => void;
-  /** Whether the listener's token is still valid. */
+  /** The listener. */
+  readonly identity: Identity;
+  /** Whether its token is still valid. */
   readonly isHolder: () => boolean;
   /** Aborted when the listener disconnects or the server stops. */
   readonly ending: AbortSignal;
@@ -59,7 +62,7 @@ async function* eventsAfter(afterId: number, sources: EventSources): AsyncGenera
       }
       const events = news.audit ? await eventsBehind(lastId, sources, news) : [];
       for (const event of events) {
-        yield `event: activity\nid: ${event.id}\ndata: ${JSON.stringify(shownAuditEvent(event))}\n\n`;
+        yield `event: activity\nid: ${event.id}\ndata: ${JSON.stringify(shownAuditEvent(event, sources.identity))}\n\n`;
         lastId = event.id;
       }
       if (events.length > 0) continue;

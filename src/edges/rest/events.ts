@@ -56,6 +56,7 @@ export function eventRoutes(deps: AdminDeps): readonly Route[] {
         onTools: (listener) =>
           catalog.all.onChange((kinds) => (kinds.includes('tools') ? listener() : undefined)),
         onCalls: (listener) => store.onChange((parts) => (parts.includes('calls') ? listener() : undefined)),
+        identity: call.identity,
         isHolder: () => gate.isHolder(call.identity, 'read', nowMs()),
         ending: AbortSignal.any([ending, call.signal]),
       });

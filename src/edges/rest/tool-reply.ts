@@ -1,9 +1,11 @@
+import type { Identity } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { Reply } from './route.ts';
+import { toolFor } from './without-evidence.ts';
 
-/** A tool, with an ETag over the part that If-Match protects. */
-export function toolReply(view: ToolView): Reply {
-  return { kind: 'one', body: view, of: lasting(view) };
+/** A tool as the caller may see it, with an ETag over the part that If-Match protects. */
+export function toolReply(view: ToolView, identity: Identity): Reply {
+  return { kind: 'one', body: toolFor(identity, view), of: lasting(view) };
 }
 
 /** A tool without `guarantee`, which depends on the machine and cannot be changed. */

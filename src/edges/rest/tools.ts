@@ -5,6 +5,7 @@ import { LINT_RULES } from '../../core/hints/lint.ts';
 import type { JsonObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import type { Identity } from '../../core/subject.ts';
 import type { ToolFilter, ToolLocation } from '../../gateway/services/tools/tool-service.ts';
 import type { AnnotationPatch, ToolPatch } from '../../gateway/services/tools/tool-edit.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
@@ -16,6 +17,7 @@ import { toolFault, methodFault, REQUEST_FIELDS, requestIn, withHeaders } from '
 import { route, type RestCall, type Reply, type Route } from './route.ts';
 import { lasting, toolReply } from './tool-reply.ts';
 import { summaryOf, TOOL_PAGE } from './tool-summary.ts';
+import { hintsFor, toolFor } from './without-evidence.ts';
 import { CACHE_INPUT, CONFIRM_INPUT, HINTS_SCHEMA, ofHints, TAGS_INPUT, TOOL } from './tool-schemas.ts';
 
 const MAX_TITLE_LENGTH = 255;
@@ -96,12 +98,15 @@ function listRoute({ tools, servers }: AdminDeps): Route {
       query: TOOL_QUERY,
       answer: { about: 'A page of tools.', schema: TOOL_PAGE },
     },
-    async ({ query, page }) => {
+    async ({ query, page, identity }) => {
       const after = page.cursor === undefined ? undefined : locationIn(page.cursor);
       if (page.cursor !== undefined && after === undefined) return err({ code: 'CURSOR_INVALID' });
       const { next, ...body } = await tools.page(filterOf(query, servers), { after, limit: page.limit });
       const nextCursor = next && cursorOf(`${next.index} ${next.id}`);
-      const shown = query.summary === 'true' ? body.tools.map(summaryOf) : body.tools;
+      const shown =
+        query.summary === 'true'
+          ? body.tools.map(summaryOf)
+          : body.tools.map((tool) => toolFor(identity, tool));
       return ok({ kind: 'list', body: { ...body, tools: shown, ...(nextCursor && { nextCursor }) } });
     },
   );
@@ -140,7 +145,7 @@ function readRoute({ tools }: AdminDeps): Route {
       answer: { about: 'The tool.', schema: TOOL },
       refusals: ['TOOL_UNKNOWN'],
     },
-    async ({ param }) => oneOf(await tools.find(param('id'))),
+    async ({ param, identity }) => oneOf(await tools.find(param('id')), identity),
   );
 }
 
@@ -196,7 +201,7 @@ function changeRoute({ tools, customTools }: AdminDeps, method: 'put' | 'patch')
       const fault = methodFault(call);
       if (fault !== undefined) return err(fault);
       const changed = await customTools.change(id, { request, patch: patch.value }, changerOf(call));
-      if (changed.ok) return oneOf(changed);
+      if (changed.ok) return oneOf(changed, call.identity);
       const failure = atHints(call, changed.error);
       return 'code' in failure ? toolFault(call, failure) : err(failure);
     },
@@ -260,10 +265,11 @@ function claimsRoute({ tools }: AdminDeps): Route {
       },
       refusals: ['TOOL_UNKNOWN'],
     },
-    async ({ param }) => {
+    async ({ param, identity }) => {
       const found = await tools.find(param('id'));
       if (!found.ok) return found;
-      return ok({ kind: 'one', body: { toolId: found.value.id, hints: found.value.hints } });
+      const { id, hints } = found.value;
+      return ok({ kind: 'one', body: { toolId: id, hints: hintsFor(identity, hints) } });
     },
   );
 }
@@ -280,7 +286,7 @@ function reviewRoute({ tools }: AdminDeps): Route {
       answer: { about: 'The updated tool.', schema: TOOL },
       refusals: ['TOOL_UNKNOWN'],
     },
-    async (call) => oneOf(await tools.review(call.param('id'), changerOf(call))),
+    async (call) => oneOf(await tools.review(call.param('id'), changerOf(call)), call.identity),
   );
 }
 
@@ -290,6 +296,6 @@ function changerOf({ identity, unmet }: Pick<RestCall<unknown, unknown>, 'identi
   return { subject: identity.subject, objection: (view) => unmet(lasting(view)) };
 }
 
-function oneOf(found: Result<ToolView, Refusal>): Result<Reply, Failure> {
-  return found.ok ? ok(toolReply(found.value)) : found;
+function oneOf(found: Result<ToolView, Refusal>, identity: Identity): Result<Reply, Failure> {
+  return found.ok ? ok(toolReply(found.value, identity)) : found;
 }

@@ -1,0 +1,75 @@
+import { HINTS } from '../../core/hints/hint.ts';
+import { allows, type Identity } from '../../core/subject.ts';
+import type { ClaimView, HintView, ToolView } from '../../gateway/services/tools/tool-view.ts';
+import type { StoredAuditEvent } from '../../gateway/ports/records.ts';
+
+/*
+ * Evidence names what calls did, so it contains arguments of other callers: directly, and in the paths and hosts of
+ * their effects. Like the arguments in the record of calls, it is shown only to the scope `admin`. Everyone else sees
+ * the verdicts.
+ */
+
+/** A tool as this caller may see it. */
+export function toolFor(identity: Identity, tool: ToolView): ToolView {
+  if (allows(identity, 'admin')) return tool;
+  const { verification, ...view } = tool;
+  const hints = hintsFor(identity, tool.hints);
+  return verification === undefined
+    ? { ...view, hints }
+    : { ...view, hints, verification: { ...verification, hints: withoutEvidence(verification.hints) } };
+}
+
+/** The same for its hints alone. */
+export function hintsFor(identity: Identity, hints: ToolView['hints']): ToolView['hints'] {
+  if (allows(identity, 'admin')) return hints;
+  const hide = hider(hints);
+  const hidden = HINTS.map((hint): [string, HintView] => {
+    const { claims, reason, ...view } = hints[hint];
+    return [hint, { ...view, reason: hide(reason), claims: claims.map(claimWithoutEvidence) }];
+  });
+  return Object.fromEntries(hidden) as ToolView['hints']; // every hint was visited
+}
+
+/** Sentences about hints, in which a reason may quote what was observed. */
+export function reasonsFor<H extends { readonly reason: string }>(
+  identity: Identity,
+  reasons: readonly H[],
+  hints: ToolView['hints'],
+): readonly H[] {
+  if (allows(identity, 'admin')) return reasons;
+  const hide = hider(hints);
+  return reasons.map((one) => ({ ...one, reason: hide(one.reason) }));
+}
+
+/** An audit event without the effect that it reports. */
+export function eventFor(identity: Identity, event: StoredAuditEvent): StoredAuditEvent {
+  if (allows(identity, 'admin') || !REPORTS_EFFECT.has(event.action)) return event;
+  const { before: _, after: __, ...rest } = event;
+  return rest;
+}
+
+const REPORTS_EFFECT: ReadonlySet<string> = new Set(['tool.contradict', 'tool.deny']);
+
+function withoutEvidence(
+  hints: NonNullable<ToolView['verification']>['hints'],
+): NonNullable<ToolView['verification']>['hints'] {
+  const kept = HINTS.flatMap((hint) => {
+    const observed = hints[hint];
+    if (observed === undefined) return [];
+    const { evidence: _, ...rest } = observed;
+    return [[hint, rest] as const];
+  });
+  return Object.fromEntries(kept);
+}
+
+function claimWithoutEvidence({ reason, ...claim }: ClaimView): ClaimView {
+  return claim.kind === 'observed' ? claim : { ...claim, reason };
+}
+
+/** Removes from a sentence what observed claims say. */
+function hider(hints: ToolView['hints']): (text: string) => string {
+  const observed = HINTS.flatMap((hint) => hints[hint].claims)
+    .filter(({ kind, reason }) => kind === 'observed' && reason !== undefined)
+    .map(({ reason = '' }) => `: ${reason}`);
+  return (text) => observed.reduce((shown, reason) => shown.replaceAll(reason, ''), text);
+}
