@@ -226,7 +226,11 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
   });
   const connect = maskedConnect(sources.connect, telemetry.mask);
   await declarePaths(home, commandsOf(plan.servers));
+  const { labels } = given;
+  const addLabels = labels && labels.add.bind(labels);
+  if (given.sole !== undefined) given.sole.addLabels = addLabels;
   const catalog: Catalog = new Catalog(plan, {
+    addLabels,
     connect,
     denials: new TwinDenials({
       ...{ connect, records: records?.records, log, mask: telemetry.mask, nowMs: Date.now },

@@ -1,6 +1,8 @@
+import type { ServerSpec } from '../../core/server-spec.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
 import { taskIdsInNote } from '../../protocol/tasks.ts';
 import type { ClientProfile, ServerRequest } from '../ports/link.ts';
+import { type AddLabels, labelsOfServer } from './server-labels.ts';
 
 /** A legacy client during its session. */
 export interface ClientSession {
@@ -22,12 +24,38 @@ export function notifySession(session: ClientSession | undefined, note: Notifica
   return true;
 }
 
+/** A session as one server sees it: requests and notifications outside calls label the client first. */
+export function labelledSession(
+  session: ClientSession,
+  spec: ServerSpec,
+  add: AddLabels | undefined,
+): ClientSession {
+  if (add === undefined) return session;
+  // In effect here at once; other replicas read it from the store, where it arrives a little later.
+  const label = (method: string): void =>
+    void add(session.profile.subject, labelsOfServer(spec), `${spec.name} ${method}`);
+  return {
+    id: session.id,
+    profile: session.profile,
+    ask: (serverRequest) => {
+      label(serverRequest.message.method);
+      session.ask(serverRequest);
+    },
+    notify: (note) => {
+      label(note.method);
+      session.notify(note);
+    },
+  };
+}
+
 /** The only client of a single-client process. Servers are opened on its behalf. */
 export class SoleClient {
   /** Resolves at the client's first message. Undefined: it has no client capabilities. */
   readonly profile: Promise<ClientProfile | undefined>;
   /** Set for a legacy client. */
   session: ClientSession | undefined;
+  /** Records what the client has seen. Undefined: nothing is recorded. */
+  addLabels: AddLabels | undefined;
   /** Whether the client sees anything of this server. A hidden server cannot notify it or send it requests. */
   shows: (server: string) => boolean = () => true;
   readonly #introduced: (profile: ClientProfile | undefined) => void;
@@ -39,8 +67,9 @@ export class SoleClient {
   }
 
   /** The session that this server may use. */
-  sessionFor(server: string): ClientSession | undefined {
-    return this.shows(server) ? this.session : undefined;
+  sessionFor(spec: ServerSpec): ClientSession | undefined {
+    const { session } = this;
+    return session && this.shows(spec.name) ? labelledSession(session, spec, this.addLabels) : undefined;
   }
 
   /** The first profile wins, as a link is opened once. The session is that of the last handshake. */

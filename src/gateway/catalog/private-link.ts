@@ -3,7 +3,8 @@ import { err, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { ServerRequestRouter, refuseServerRequest } from './server-request-router.ts';
-import { notifySession, type ClientSession } from './client-session.ts';
+import { labelledSession, notifySession, type ClientSession } from './client-session.ts';
+import type { AddLabels } from './server-labels.ts';
 import type { LinkChoice } from './link-choice.ts';
 import { UpstreamLogLevel } from './upstream-log-level.ts';
 import type {
@@ -35,6 +36,7 @@ export interface PrivateLinkOptions extends PrivateLinkRequest {
   readonly log: Log;
   readonly spec: ServerSpec;
   readonly denials?: TwinDenials | undefined;
+  readonly addLabels?: AddLabels | undefined;
   readonly subscriptions: ResourceSubscriptions;
   readonly onEnd: () => void;
 }
@@ -54,10 +56,11 @@ export class PrivateLink {
   readonly #logs: UpstreamLogLevel;
   #ending: Cause | undefined;
 
-  constructor(options: PrivateLinkOptions) {
-    this.#options = options;
+  constructor({ addLabels, ...options }: PrivateLinkOptions) {
+    const session = options.session && labelledSession(options.session, options.spec, addLabels);
+    this.#options = { ...options, session };
     this.#logs = new UpstreamLogLevel(options.session === undefined);
-    this.#router = new ServerRequestRouter(() => options.session);
+    this.#router = new ServerRequestRouter(() => session);
     this.opened = this.#open();
   }
 

@@ -10,6 +10,7 @@ import type { UpstreamRequest, Connect, Link } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 import { PrivateLink, START_LIMIT_MS, type PrivateLinkRequest } from './private-link.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
+import type { AddLabels } from './server-labels.ts';
 import type { TwinDenials } from './twin-denials.ts';
 import { startsProcess } from '../../core/sources/source-kinds.ts';
 
@@ -18,6 +19,7 @@ export interface PrivateLinksDeps {
   readonly connect: Connect;
   readonly log: Log;
   readonly denials?: TwinDenials | undefined;
+  readonly addLabels?: AddLabels | undefined;
   readonly limits: Pick<
     Settings,
     'limits.processesPerServer' | 'limits.linksPerServer' | 'limits.idleLinkMs'
@@ -133,7 +135,7 @@ export class PrivateLinks {
   #make(request: PrivateLinkRequest, vain: number): PrivateLink | undefined {
     if (this.#stopped !== undefined || (this.#all.size >= this.#max() && !this.#evictFor(request)))
       return undefined;
-    const { spec, connect, log, denials } = this.#deps;
+    const { spec, connect, log, denials, addLabels } = this.#deps;
     const lasting = isLasting(request) ? request : undefined;
     const subscriptions = this.#subscriptionsFor(lasting);
     const onEnd = (): void => {
@@ -147,6 +149,7 @@ export class PrivateLinks {
       connect,
       log,
       denials,
+      addLabels,
       ...request,
       subscriptions,
       onEnd,

@@ -1,6 +1,7 @@
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { SoleClient } from './client-session.ts';
+import type { AddLabels } from './server-labels.ts';
 import type { ToolClaims } from './tool-claims.ts';
 import type { TwinDenials } from './twin-denials.ts';
 import type { InstructionsText } from '../../core/record.ts';
@@ -35,6 +36,8 @@ export interface ServerDeps {
   readonly sole?: SoleClient | undefined;
   /** Finds out what sandboxes refused. Undefined: the server's own error is passed on. */
   readonly denials?: TwinDenials | undefined;
+  /** Records what callers have seen. Undefined: nothing is recorded. */
+  readonly addLabels?: AddLabels | undefined;
   /** Undefined: no server needs a sign-in. */
   readonly credentials?: Pick<Credentials, 'isPersonal'> | undefined;
 }

@@ -93,7 +93,7 @@ export class Server {
     const unreadBytes = (): number => this.link?.unreadBytes ?? 0;
     this.queue = new RequestQueue({ server: spec.name, limits: deps.limits, unreadBytes });
     this.privateLinks = new PrivateLinks({ ...deps, spec: () => this.#spec });
-    this.sole = deps.sole && new ServerRequestRouter(() => deps.sole?.sessionFor(this.spec.name));
+    this.sole = deps.sole && new ServerRequestRouter(() => deps.sole?.sessionFor(this.spec));
   }
 
   get spec(): ServerSpec {

@@ -22,15 +22,15 @@ const LISTS: SharedLinkClient = {
  * for lists.
  */
 export function sharedLinkClient(
-  { name, isolation }: ServerSpec,
+  spec: ServerSpec,
   sole: SoleClient | undefined,
   router: ServerRequestRouter | undefined,
 ): SharedLinkClient {
-  if (sole === undefined) return isolation === 'session' ? LISTS : NOBODY;
+  if (sole === undefined) return spec.isolation === 'session' ? LISTS : NOBODY;
   // Modern clients receive no notifications outside their requests.
   return {
     profile: sole.profile,
     isShared: false,
-    events: { requested: router?.handle, notified: (note) => notifySession(sole.sessionFor(name), note) },
+    events: { requested: router?.handle, notified: (note) => notifySession(sole.sessionFor(spec), note) },
   };
 }

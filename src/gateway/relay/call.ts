@@ -124,8 +124,8 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
   onServerRequest: ServerRequestHandler | undefined = undefined;
   /** Whether its server has asked its client something. */
   wasAsked = false;
-  /** Whether its client received messages from its server. */
-  wasNotified = false;
+  /** Resolves when the messages sent to its client so far were passed on. Undefined if none is held. */
+  delivered: (() => Promise<void> | undefined) | undefined = undefined;
   /** Number of times that it was sent again. */
   repeats = 0;
   /** The value of `repeats` when progress was first reported. */
@@ -218,7 +218,6 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
 
   /** Notifies the client of the request. */
   notify(note: NotificationMessage, bytes: Buffer): void {
-    this.wasNotified = true;
     (this.taskNotifications ?? this.client).notify(note, bytes);
   }
 }

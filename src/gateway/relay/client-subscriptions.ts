@@ -7,6 +7,7 @@ import { linkChoice, type LinkUser } from '../catalog/link-choice.ts';
 import type { Link, SubscriptionAnswer } from '../ports/link.ts';
 import type { UpdateListener, ResourceSubscriptions } from '../catalog/resource-subscriptions.ts';
 import type { Server } from '../catalog/server.ts';
+import { labelsOfServer } from '../catalog/server-labels.ts';
 import type { View } from '../catalog/view.ts';
 
 /** Limits the resources that one client may subscribe to, across all its streams. */
@@ -125,7 +126,10 @@ export class ClientSubscriptions {
     subscription.target = target.value;
     // Updates are dropped while the view hides the server, and resume when it is shown again.
     subscription.listener = (...update) => {
-      if (view.servers.some(({ spec }) => spec.name === server.spec.name)) onUpdate(...update);
+      if (!view.servers.some(({ spec }) => spec.name === server.spec.name)) return;
+      const labels = labelsOfServer(server.spec);
+      void view.calls.labels.add(client.subject, labels, `${server.spec.name} resources/subscribe`);
+      onUpdate(...update);
     };
     const answer = await target.value.subscriptions.subscribe(uri, subscription.listener);
     if (isOver(subscription)) target.value.release();

@@ -1,9 +1,10 @@
-import { joinedLabels, labelsAfterResult } from '../../core/policy/session-labels.ts';
-import { sourceKind } from '../../core/sources/source-kinds.ts';
+import { joinedLabels } from '../../core/policy/session-labels.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import { NO_LABELS, type Policy, type SessionLabel } from '../../core/policy/policy.ts';
+import { NO_LABELS, type Policy } from '../../core/policy/policy.ts';
 import type { Server } from '../catalog/server.ts';
-import type { Answer, Call } from './call.ts';
+import { labelsOfServer } from '../catalog/server-labels.ts';
+import type { NotificationMessage } from '../../protocol/message.ts';
+import type { Answer, Call, ClientChannel } from './call.ts';
 
 /**
  * Sets what the caller has seen, for the decision. If the decision depends on it, the store is read first: another
@@ -34,25 +35,70 @@ export function policyOf({ view, identity }: Call): Policy {
   return policy.of?.(identity) ?? policy.current;
 }
 
-/** Adds the labels that follow from an answer to the caller, before it is delivered. */
+/**
+ * Labels the caller before anything from the server reaches it during the call: progress, log messages, other
+ * notifications and server requests. All of them go through the call's client, so this is the only place to do it.
+ * From here on, what the client is sent comes from the server.
+ */
+export function labelBeforeDelivery(call: Call, { spec }: Server): void {
+  const { client } = call;
+  const channel = new LabelledChannel(client, () => labelsBefore(call, spec));
+  call.client = channel;
+  call.delivered = channel.delivered;
+}
+
+/** The same for the answer, after everything that was sent before it. */
 export function labelled(call: Call, { spec }: Server, answer: Answer): Answer | Promise<Answer> {
-  // A refusal contains nothing from the server, but earlier messages do.
-  if (answer.kind === 'refused' && !call.wasNotified && !call.wasAsked) return answer;
+  const isOurs = answer.kind === 'refused' && !('cause' in answer.refusal);
+  const saved = isOurs ? undefined : labelsBefore(call, spec);
+  const sent = call.delivered?.();
+  if (saved === undefined && sent === undefined) return answer;
+  return Promise.all([saved, sent]).then(() => answer);
+}
+
+/** Resolves when the labels are stored, if that has to be awaited: the next call may reach another replica. */
+function labelsBefore(call: Call, spec: ServerSpec): Promise<void> | undefined {
   const { method, subject, tool } = call;
-  const seen = tool === undefined ? seenWithoutTool(method, spec) : (tool.labels ?? NO_LABELS);
-  if (seen.size === 0) return answer;
-  const { labels } = call.view.calls;
+  const seen = tool === undefined ? labelsOfServer(spec) : (tool.labels ?? NO_LABELS);
+  if (seen.size === 0) return undefined;
   const source = tool === undefined ? `${spec.name} ${method}` : `${spec.name}.${tool.name}`;
-  const saved = labels.add(subject, seen, source);
-  // If decisions depend on labels, they must be stored first: the next call may reach another replica.
-  return saved === undefined || policyOf(call).outbound === 'allow' ? answer : saved.then(() => answer);
+  const saved = call.view.calls.labels.add(subject, seen, source);
+  return policyOf(call).outbound === 'allow' ? undefined : saved;
 }
 
-/** Resources, prompts and results of tasks have no hints, so they are treated like a tool without hints. */
-function seenWithoutTool(method: string, { transport, tags = [] }: ServerSpec): ReadonlySet<SessionLabel> {
-  if (!CONTENT.has(method)) return NO_LABELS;
-  const holdsPrivateData = sourceKind(transport).holdsPrivateData(transport);
-  return labelsAfterResult({ hints: undefined, tags, holdsPrivateData });
-}
+/** Holds messages until the label is stored, in their order. */
+class LabelledChannel implements ClientChannel {
+  readonly #client: ClientChannel;
+  readonly #label: () => Promise<void> | undefined;
+  readonly ask: ClientChannel['ask'];
+  readonly onWaiting: NonNullable<ClientChannel['onWaiting']>;
+  #held: Promise<void> | undefined;
 
-const CONTENT: ReadonlySet<string> = new Set(['resources/read', 'prompts/get', 'tasks/get', 'tasks/result']);
+  constructor(client: ClientChannel, label: () => Promise<void> | undefined) {
+    this.#client = client;
+    this.#label = label;
+    const { ask } = client;
+    this.ask = ask && ((serverRequest) => this.#deliver(() => ask(serverRequest)));
+    this.onWaiting = (approval) => client.onWaiting?.(approval);
+  }
+
+  notify(note: NotificationMessage, bytes: Buffer): void {
+    this.#deliver(() => this.#client.notify(note, bytes));
+  }
+
+  /** Resolves when all messages so far were passed on. Undefined if none is held. */
+  readonly delivered = (): Promise<void> | undefined => this.#held;
+
+  #deliver(pass: () => void): void {
+    const saved = this.#label();
+    if (saved === undefined && this.#held === undefined) {
+      pass();
+      return;
+    }
+    const held: Promise<void> = Promise.all([this.#held, saved]).then(() => {
+      if (this.#held === held) this.#held = undefined;
+      pass();
+    });
+    this.#held = held;
+  }
+}

@@ -13,7 +13,7 @@ import type { Server } from '../catalog/server.ts';
 import type { ListKind } from '../ports/link.ts';
 import { obtainApproval } from './approval.ts';
 import { type Answer, type Call, refused, type Target } from './call.ts';
-import { labelled, learnLabels, policyOf } from './labels.ts';
+import { labelBeforeDelivery, labelled, learnLabels, policyOf } from './labels.ts';
 import { recordedCall } from './call-record.ts';
 import { beginRecord, recordRefusal } from './record.ts';
 import { subscribe, unsubscribe } from './resource-requests.ts';
@@ -138,6 +138,7 @@ function decideAndSend(call: Call, target: Target): Promise<Answer> {
 function sendAndRecord(call: Call, target: Target): Promise<Answer> {
   const record = beginRecord(call, target.server);
   call.trace = record?.trace;
+  labelBeforeDelivery(call, target.server);
   const end = (answer: Answer): Answer | Promise<Answer> =>
     labelled(call, target.server, record === undefined ? answer : record.end(answer));
   return send(call, target).then(end, record?.fail);
