@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts';
 import {
   addFault,
   type Fault,
@@ -29,6 +30,8 @@ const MEMBERS: readonly string[] = [
 
 /** Deeper nesting could overflow the stack of a recursive reader. */
 const MAX_DEPTH = 80;
+/** Maximum number of items in all lists together: reading them takes 0.1 s at most. */
+const MAX_ITEMS = 20_000;
 /** Maximum number of problems reported at once. */
 const MAX_FAULTS = 100;
 
@@ -37,6 +40,11 @@ const MAX_FAULTS = 100;
  * checked here.
  */
 export function readBundle(value: unknown): Result<BundleFile, readonly FieldError[]> {
+  const items = itemsIn(value);
+  if (items > MAX_ITEMS)
+    return err([
+      invalid({ field: '', reason: `it has ${items} items; at most ${MAX_ITEMS} are read, so split it` }),
+    ]);
   if (isDeep(value)) return err([invalid({ field: '', reason: `it is nested more than ${MAX_DEPTH} deep` })]);
   const faults: Fault[] = [];
   const file: JsonPosition = { value, field: '', pointer: '', faults };
@@ -151,6 +159,13 @@ function preferenceFault(key: string, value: unknown): string | undefined {
 }
 
 /** Iterative, since recursion could overflow the stack. */
+/** Number of items in the lists of a bundle, and in the lists within those. */
+function itemsIn(value: unknown): number {
+  const lists = isJsonObject(value) ? Object.values(value).filter(Array.isArray) : [];
+  const inner = lists.flat().flatMap((item: unknown) => (isJsonObject(item) ? Object.values(item) : []));
+  return [...lists, ...inner.filter(Array.isArray)].reduce((sum, list) => sum + list.length, 0);
+}
+
 function isDeep(value: unknown): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {

@@ -1,3 +1,4 @@
+import type { Log } from '../ports/log.ts';
 import type { AuditEvent } from '../../core/audit-event.ts';
 import { isProseAlone, severityOf, type Drift, type ProsePolicy } from '../../core/hints/drift.ts';
 import { riskText } from '../../core/hints/drift-text.ts';
@@ -89,4 +90,17 @@ export function driftEvent(before: ToolRecord, after: ToolRecord, atMs: number):
 
 function shownDrift({ changes, risks }: Drift): unknown {
   return { changes, dangers: risks.map(riskText) };
+}
+
+/** Maximum number of changed tools of one comparison that are logged one by one. */
+const MAX_LOGGED = 20;
+
+/** Logs what has changed in one comparison of a server's tools: one line each, or one with their number. */
+export function logChanges(log: Log, server: string, messages: readonly string[]): void {
+  if (messages.length <= MAX_LOGGED) for (const message of messages) log.warn(message, { server });
+  else
+    log.warn('the definitions of many tools have changed; `assay review` lists them', {
+      server,
+      tools: messages.length,
+    });
 }

@@ -18,6 +18,7 @@ import {
   isDriftNews,
   recordAfter,
   recordAfterSame,
+  logChanges,
 } from './drift-change.ts';
 import type { AuditEvent } from '../../core/audit-event.ts';
 import { definitionSourceOf, restToolOf } from './definition-source.ts';
@@ -164,12 +165,14 @@ export class DriftDetector {
       });
     });
     if (!kept.ok) return kept;
+    const told: string[] = [];
     for (const { record, event, message, kind } of kept.value) {
       this.#comparedIn.set(record.id, observation.connection);
       if (event === undefined) continue;
       this.#reportedMs.set(kind, event.atMs);
-      log.warn(message, { server: observation.spec.name });
+      told.push(message);
     }
+    logChanges(log, observation.spec.name, told);
     return ok(kept.value.length > 0);
   }
 

@@ -3,7 +3,7 @@ import { causeCodeIn } from '../../../core/refusal-cause.ts';
 import { sentenceOf } from '../../../core/sentences.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { isParsable, TOO_LARGE_TO_PARSE } from '../../../protocol/message.ts';
+import { LARGE_MESSAGE, isParsable, TOO_LARGE_TO_PARSE } from '../../../protocol/message.ts';
 import { resultText } from '../../../protocol/reply.ts';
 import { memberOf, rawOf } from '../../../protocol/spans.ts';
 import type { ConfigurationToolCall, ConfigurationTool } from '../../catalog/configuration-tool.ts';
@@ -63,6 +63,12 @@ export function ownTool(
     const member = memberOf(message.params, 'arguments');
     if (!isParsable(message))
       return err({ code: 'PARAMS_INVALID', field: 'arguments', reason: `they are ${TOO_LARGE_TO_PARSE}` });
+    if (member !== undefined && member.end - member.start > LARGE_MESSAGE)
+      return err({
+        code: 'PARAMS_INVALID',
+        field: 'arguments',
+        reason: `they are larger than ${LARGE_MESSAGE} bytes`,
+      });
     const args = member === undefined ? ok({}) : parse(rawOf(message.bytes, member));
     if (!args.ok) return args;
     check ??= compile(spec.accepts ?? spec.inputSchema);

@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { readBundle } from '../../src/core/bundle/read-bundle.ts';
+import { ok } from '../../src/core/result.ts';
+import { logChanges } from '../../src/gateway/catalog/drift-change.ts';
+import { ownTool } from '../../src/gateway/services/configuration-tools/own-tool.ts';
+import type { Log } from '../../src/gateway/ports/log.ts';
+import { ownRequest } from '../../src/protocol/message.ts';
+
+const quiet = (): undefined => undefined;
+const QUIET: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+
+it('a bundle of more items than are read is refused before they are read', () => {
+  const items = (count: number): unknown[] => Array.from({ length: count }, () => ({}));
+  for (const bundle of [
+    { assay: 1, tools: items(15_000), overrides: items(15_000) },
+    { assay: 1, toolsets: [{ name: 'a', tools: items(30_000) }] },
+  ]) {
+    const read = readBundle(bundle);
+    expect(read.ok === false && read.error).toEqual([
+      expect.objectContaining({ reason: expect.stringMatching(/at most 20000 are read/) as string }),
+    ]);
+  }
+});
+
+it('arguments of a configuration tool above 1 MiB are refused before they are parsed', async () => {
+  const tool = ownTool(
+    {
+      name: 'search_tools',
+      title: 'Search tools',
+      description: 'Finds tools.',
+      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+      inputSchema: { type: 'object' },
+      run: () => Promise.resolve(ok({ text: 'ran' })),
+    },
+    { compile: () => () => expect.unreachable('checked') },
+  );
+  const call = (query: string): Promise<Buffer> =>
+    Promise.resolve(
+      tool.call({
+        message: ownRequest('tools/call', { name: 'search_tools', arguments: { query } }),
+        era: 'modern',
+        subject: 'a',
+      }),
+    );
+  expect(String(await call('x'.repeat(15_000_000)))).toContain('larger than 1048576 bytes');
+});
+
+it('changes of many tools are one line in the log, with their number', () => {
+  const lines: unknown[] = [];
+  const log: Log = { ...QUIET, warn: (message, fields) => void lines.push([message, fields]) };
+  const messages = (count: number): string[] =>
+    Array.from({ length: count }, (_, at) => `tool ${at} changed`);
+  logChanges(log, 's', messages(20));
+  expect(lines).toHaveLength(20);
+  lines.length = 0;
+  logChanges(log, 's', messages(6_500));
+  expect(lines).toEqual([[expect.stringContaining('many tools'), { server: 's', tools: 6_500 }]]);
+});
