@@ -51,7 +51,7 @@ export function setupScript({ folder, areas, views, isPrivileged, programs }: Sc
     `mount -t overlay -o lowerdir=w/l/${n},upperdir=w/s/${n}/u,workdir=w/s/${n}/w,${overlayOptions} assay w/m/${n}`,
   ]);
   const viewMounts = views.flatMap((path, n) => [
-    `mount --rbind -- ${quoted(path)} w/f/${n}`,
+    `mount --rbind -- ${shellArgument(path)} w/f/${n}`,
     // An overlay without changes needs two folders.
     `mount -t overlay -o ro,lowerdir=w/f/${n}:w/f/none assay w/v/${n}`,
   ]);
