@@ -75,13 +75,13 @@ export default defineConfig(
     files: ['src/**/*.{ts,tsx}'],
     rules: {
       'no-restricted-syntax': ['error', noDefaultExport, ...noMatchedSentence],
-      'max-lines': ['error', { max: 300 }],
+      'max-lines': ['error', { max: 500 }],
       'max-lines-per-function': ['error', { max: 60 }],
-      '@typescript-eslint/max-params': ['error', { max: 3 }],
+      '@typescript-eslint/max-params': ['error', { max: 4 }],
       '@typescript-eslint/explicit-module-boundary-types': 'error',
     },
   },
-  { files: ['web/src/**/*.{ts,tsx}'], rules: { 'max-lines': ['error', { max: 300 }] } },
+  { files: ['web/src/**/*.{ts,tsx}'], rules: { 'max-lines': ['error', { max: 500 }] } },
   {
     files: ['src/codebase/**/*.ts', 'src/gateway/services/configuration-tools/**/*.ts'],
     plugins: { assay: { rules: { 'tool-hints': toolHints } } },

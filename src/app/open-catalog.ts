@@ -203,22 +203,10 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
   if (isRecorded) callLog?.start();
   const isPersonal = given.isPersonal?.(settings);
   const credentials = openCredentials(environment, { isPersonal, rules });
-  const servers = upstream({
-    log: ofServers(log, settings),
-    // Assay's own code search speaks both eras, and an early `initialize` would make it legacy.
-    recallEra: (spec: ServerSpec): Era | undefined =>
-      spec.transport.kind === 'codebase' ? 'modern' : memory.recall(spec)?.era,
+  const servers = openUpstream(environment, given, {
+    memory,
     credentials,
-    ownInfo: JSON.stringify(OWN_INFO),
-    backlogBytes: settings['limits.backlogBytes'],
-    rules,
-    launcher: PLAIN_LAUNCHER,
-    confine: confineIn(home, {
-      ...{ config: environment.options.config, configEnvironment: environment.configEnvironment },
-      servers: () => catalog.servers.map(({ spec }) => spec),
-    }),
-    declare: (command) => declarePaths(home, [command]),
-    takeStarted: given.early?.take,
+    specs: () => catalog.servers.map(({ spec }) => spec),
   });
   const sources = connectAll({
     ...{ ...environment, upstream: servers, mask: telemetry.mask, rules },
@@ -227,7 +215,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
   const connect = maskedConnect(sources.connect, telemetry.mask);
   await declarePaths(home, commandsOf(plan.servers));
   const { labels } = given;
-  const addLabels = labels && labels.add.bind(labels);
+  const addLabels = labels?.add.bind(labels);
   if (given.sole !== undefined) given.sole.addLabels = addLabels;
   const catalog: Catalog = new Catalog(plan, {
     addLabels,
@@ -260,6 +248,35 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     following.start();
   };
   return { environment, catalog, settings, rules, start, close: () => cleanup.close() };
+}
+
+interface UpstreamMeans {
+  readonly memory: Awaited<ReturnType<typeof openCatalogFile>>;
+  readonly credentials: ReturnType<typeof openCredentials>;
+  /** The entries of all servers, as they are when a process starts. */
+  readonly specs: () => readonly ServerSpec[];
+}
+
+/** Connectors for upstream servers. */
+function openUpstream(
+  { home, log, options, configEnvironment }: Environment,
+  { settings, rules, early }: PlanOptions,
+  { memory, credentials, specs }: UpstreamMeans,
+): ReturnType<typeof upstream> {
+  return upstream({
+    log: ofServers(log, settings),
+    // Assay's own code search speaks both eras, and an early `initialize` would make it legacy.
+    recallEra: (spec: ServerSpec): Era | undefined =>
+      spec.transport.kind === 'codebase' ? 'modern' : memory.recall(spec)?.era,
+    credentials,
+    ownInfo: JSON.stringify(OWN_INFO),
+    backlogBytes: settings['limits.backlogBytes'],
+    rules,
+    launcher: PLAIN_LAUNCHER,
+    confine: confineIn(home, { config: options.config, configEnvironment, servers: specs }),
+    declare: (command) => declarePaths(home, [command]),
+    takeStarted: early?.take,
+  });
 }
 
 /** A long-running process follows its plan and the operators' records, and rereads server lists. */

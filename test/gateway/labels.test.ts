@@ -98,6 +98,14 @@ interface Observed {
   readonly call: (method: string, params: object) => ReturnType<typeof answer>;
 }
 
+/** Sends something before the result. */
+function before(send: (request: Parameters<Link['send']>[0]) => void): Parameters<typeof observe>[0] {
+  return (request) => {
+    send(request);
+    return undefined;
+  };
+}
+
 async function observe(
   send: (request: Parameters<Link['send']>[0]) => Awaited<ReturnType<Link['send']>> | undefined,
   outbound: Policy['outbound'],
@@ -164,13 +172,13 @@ async function observe(
 
 describe.for(Object.entries(DURING))('%s before the result', ([, send]) => {
   it('is delivered after its label was set', async () => {
-    const { order, call } = await observe((request) => void send(request), 'allow');
+    const { order, call } = await observe(before(send), 'allow');
     await call('tools/call', { name: 's_act', arguments: {} });
     expect(order).toEqual(['labelled', expect.any(String), 'answered']);
   });
 
   it('waits for the label to be stored if decisions depend on it, and the result waits for it', async () => {
-    const { order, stored, call } = await observe((request) => void send(request), 'refuse');
+    const { order, stored, call } = await observe(before(send), 'refuse');
     const answered = call('tools/call', { name: 's_act', arguments: {} });
     await expect.poll(() => order).toEqual(['labelled']);
     stored.resolve(undefined);
