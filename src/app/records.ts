@@ -84,11 +84,14 @@ export async function openToolsets(
   const toolsets = await readToolsets(environment);
   const review = settings['notes.review'];
   const reviewsNotes = review === 'always' || (review === 'auto' && isPersonal);
+  const scope = settings['mode.scope'];
+  const hasOwnModes = scope === 'session' || (scope === 'auto' && isPersonal);
   const views = new ToolsetViews({
     catalog,
     toolsets,
     settings,
     reviewsNotes,
+    hasOwnModes,
     countTokens,
     buildSearch: buildWordSearch,
     compile: compileSchema,

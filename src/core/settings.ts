@@ -21,7 +21,7 @@ export interface Settings extends ActivitySettings, LimitSettings, PolicySetting
   readonly 'auth.publicUrl': string;
   readonly enableConfigToolsMenu: boolean;
   readonly 'modes.names': 'configuration-mode' | 'toolset-menu';
-  readonly 'mode.scope': 'process' | 'session';
+  readonly 'mode.scope': 'auto' | 'process' | 'session';
   readonly 'toolsets.changed': 'withhold' | 'show';
   readonly 'toolsets.modelsMayChange': ModelRights;
   readonly 'notes.review': 'auto' | 'always' | 'never';
@@ -101,9 +101,9 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
   'mode.scope': {
     env: 'ASSAY_MODE_SCOPE',
     changedBy: 'admin',
-    kind: { type: 'choice', of: ['process', 'session'], defaultValue: 'process' },
+    kind: { type: 'choice', of: ['auto', 'process', 'session'], defaultValue: 'auto' },
     about:
-      'Which clients of /mcp share a mode. process: all of them. session: each HTTP client has its own mode, identified by its session, or by its token and client name.',
+      'Which clients of /mcp share a mode. auto: all of them if no tokens are needed, otherwise as with session. process: all of them. session: each HTTP client has its own mode, identified by its session, or by its token and client name.',
   },
   'toolsets.changed': {
     env: 'ASSAY_TOOLSETS_CHANGED',

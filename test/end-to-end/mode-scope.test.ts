@@ -3,7 +3,8 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { expect, it } from 'vitest';
 import { endLater, sleep, until } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
-import { fixture } from '../support/paths.ts';
+import { fixture, tempDir } from '../support/paths.ts';
+import { bearer, keepToken } from '../support/tokens.ts';
 import { MENU, type Era } from '../support/toolsets.ts';
 
 interface Seen {
@@ -13,7 +14,7 @@ interface Seen {
   changes(): number;
 }
 
-async function meetAs(name: string, url: string, era: Era): Promise<Seen> {
+async function meetAs(name: string, url: string, era: Era, token?: string): Promise<Seen> {
   let changes = 0;
   const pin = era === 'modern' ? { mode: { pin: '2026-07-28' } } : { mode: 'legacy' as const };
   const client = new Client({ name, version: '1' }, { versionNegotiation: pin });
@@ -21,7 +22,11 @@ async function meetAs(name: string, url: string, era: Era): Promise<Seen> {
   client.setNotificationHandler('notifications/tools/list_changed', () => {
     changes += 1;
   });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(url), {
+      requestInit: { headers: token === undefined ? {} : bearer(token) },
+    }),
+  );
   if (era === 'modern') await client.listen({ toolsListChanged: true });
   return {
     tools: async () => (await client.listTools()).tools.map((tool) => tool.name),
@@ -87,3 +92,30 @@ it('a modern client is identified by its name, so its other connections have the
   const other = await meetAs('two', url, 'modern');
   expect([await again.tools(), await other.tools()]).toEqual([MENU, NORMAL]);
 });
+
+it.each(['legacy', 'modern'] as const)(
+  'with tokens, a client that configures takes no tools away from others, without any setting, %s',
+  async (era) => {
+    const home = tempDir();
+    const tokens = [await keepToken(home, 'ada'), await keepToken(home, 'ben')] as const;
+    const assay = await startGateway({
+      servers: { plain: fixture('plain') },
+      settings: { settings: { 'mcp.access': 'token' } },
+      home,
+    });
+    const url = `http://127.0.0.1:${assay.port}/mcp`;
+    // Both use the same client, so only their tokens tell them apart.
+    const [ada, ben] = [
+      await meetAs('client', url, era, tokens[0]),
+      await meetAs('client', url, era, tokens[1]),
+    ];
+    await ada.call('build-toolset', {
+      name: 'dev',
+      tools: [{ namespacedName: 'plain.echo' }],
+      autoEquip: true,
+    });
+    await until('both see it', async () => ((await ben.tools()).includes('plain_echo') ? true : undefined));
+    await ada.call('enter-configuration-mode');
+    expect([await ada.tools(), await ben.tools()]).toEqual([MENU, NORMAL]);
+  },
+);

@@ -18,6 +18,8 @@ export interface ConfigurationContext {
   readonly settings: Settings;
   /** Whether notes by models wait for an operator's review. */
   readonly reviewsNotes: boolean;
+  /** Whether each client of the equipped toolset has a mode of its own. */
+  readonly hasOwnModes: boolean;
   readonly mode: CurrentMode;
   /** Number of tokens of a text for a large language model. */
   readonly countTokens: (text: string) => number;

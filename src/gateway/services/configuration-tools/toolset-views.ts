@@ -123,9 +123,9 @@ export class ToolsetViews {
 
   /** One view per mode if clients have modes of their own. */
   #openModes(): ReadonlyMap<Mode, View> {
-    const { settings, catalog } = this.#context;
+    const { hasOwnModes, catalog } = this.#context;
     const { names } = this.#mode;
-    if (names === undefined || settings['mode.scope'] === 'process') return new Map();
+    if (names === undefined || !hasOwnModes) return new Map();
     const open = (current: Mode): readonly [Mode, View] => {
       const mode: CurrentMode = { names, current, set: () => undefined };
       const filter = this.#filterIn(mode, () => ({ tools: this.#ownTools, view }));
