@@ -123,7 +123,7 @@ describe('assay doctor', () => {
       crashing: script('console.error("no disk for", process.env.API_TOKEN); process.exit(3)', { env }),
       unwelcome: { url: await refusing(401), headers },
       closed: { url: `http://127.0.0.1:1/mcp?key=${MARKER}`, headers },
-      unset: fixture('plain', [], { env: { X: '${ASSAY_TEST_NOT_SET}' } }),
+      unset: fixture('plain', [], { env: { X: '${TEST_NOT_SET}' } }),
       bad: 7,
       plain: fixture('plain', [label], { env }),
     });
@@ -134,7 +134,7 @@ describe('assay doctor', () => {
     expect(code).toBe(1);
     expect(found('config').map((line) => line.replaceAll(config, 'FILE'))).toEqual([
       expect.stringMatching(
-        /^problem FILE:\d+:\d+: mcpServers\.unset\.env\.X: the environment variable ASSAY_TEST_NOT_SET is not set; it is left out\.$/,
+        /^problem FILE:\d+:\d+: mcpServers\.unset\.env\.X: the environment variable TEST_NOT_SET is not set; it is left out\.$/,
       ),
       expect.stringMatching(
         /^problem FILE:\d+:\d+: mcpServers\.bad: this is not an object; it is left out\.$/,
