@@ -104,7 +104,7 @@ describe('assay review and assay hints', () => {
       stdout: 'The instructions of told: nothing waits for a review.\n',
     });
     const both = await run('told_act', '--instructions', 'told');
-    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('a tool or a server, not both')]);
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('not several of them')]);
     expect((await run('--instructions', 'tolt')).stderr).toContain('There are: "told"');
   });
 

@@ -12,11 +12,11 @@ import type { StoredAuditEvent } from '../../gateway/ports/records.ts';
 /** A tool as this caller may see it. */
 export function toolFor(identity: Identity, tool: ToolView): ToolView {
   if (allows(identity, 'admin')) return tool;
-  const { verification, ...view } = tool;
-  const hints = hintsFor(identity, tool.hints);
+  const { verification } = tool;
+  const shown = { ...tool, hints: hintsFor(identity, tool.hints) };
   return verification === undefined
-    ? { ...view, hints }
-    : { ...view, hints, verification: { ...verification, hints: withoutEvidence(verification.hints) } };
+    ? shown
+    : { ...shown, verification: { ...verification, hints: withoutEvidence(verification.hints) } };
 }
 
 /** The same for its hints alone. */
@@ -24,8 +24,8 @@ export function hintsFor(identity: Identity, hints: ToolView['hints']): ToolView
   if (allows(identity, 'admin')) return hints;
   const hide = hider(hints);
   const hidden = HINTS.map((hint): [string, HintView] => {
-    const { claims, reason, ...view } = hints[hint];
-    return [hint, { ...view, reason: hide(reason), claims: claims.map(claimWithoutEvidence) }];
+    const view = hints[hint];
+    return [hint, { ...view, reason: hide(view.reason), claims: view.claims.map(claimWithoutEvidence) }];
   });
   return Object.fromEntries(hidden) as ToolView['hints']; // every hint was visited
 }
@@ -62,8 +62,10 @@ function withoutEvidence(
   return Object.fromEntries(kept);
 }
 
-function claimWithoutEvidence({ reason, ...claim }: ClaimView): ClaimView {
-  return claim.kind === 'observed' ? claim : { ...claim, reason };
+function claimWithoutEvidence(claim: ClaimView): ClaimView {
+  if (claim.kind !== 'observed') return claim;
+  const { reason: _, ...rest } = claim;
+  return rest;
 }
 
 /** Removes from a sentence what observed claims say. */
