@@ -10,7 +10,7 @@ import { modernAsk, modernCall, modernStream } from '../support/modern.ts';
 import { fixture } from '../support/paths.ts';
 import { samplesIn, valueOf, type Sample } from '../support/prometheus.ts';
 
-const ODD = 'odd "name"';
+const ODD = 'odd name';
 
 async function metricsOf(assay: Gateway): Promise<readonly Sample[]> {
   const answer = await send(`http://127.0.0.1:${assay.port}/metrics`, { method: 'GET' });
@@ -75,7 +75,7 @@ describe('/metrics after calls of both eras', () => {
     expect(shown('client connected', ['client', 'revision', 'endpoint'])).toEqual([
       'test 1 2025-11-25 /mcp/all',
       'test 1 2026-07-28 /mcp/all',
-      'test 1 2025-11-25 /mcp/servers/odd%20%22name%22',
+      'test 1 2025-11-25 /mcp/servers/odd%20name',
     ]);
   });
 
