@@ -1,5 +1,6 @@
 // What clients receive and keep when the equipped toolset or the mode changes.
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -162,13 +163,15 @@ it('a modern client with a subscription is notified once of a toolset equipped r
   await before.client.close();
   await first.stop();
   // The server becomes ready only later, so that only the equipped toolset changes.
-  writeFileSync(file, '{"tools":["a","b"],"lateMs":5000}');
+  const readyFile = join(tempDir(), 'ready');
+  writeFileSync(file, JSON.stringify({ tools: ['a', 'b'], readyFile }));
   const second = await startGateway({ config, home });
   const after = await meet({ url: `http://127.0.0.1:${second.port}/mcp` }, 'modern');
   expect(after.changes()).toBe(0);
   expect((await runAssay(['toolset', 'equip', 'later', '--home', home])).code).toBe(0);
   await expect.poll(after.changes, { timeout: scaledMs(2_000) }).toBe(1);
   expect(await after.tools()).toEqual(['enter-configuration-mode', 'told_b']);
+  writeFileSync(readyFile, '');
   await second.settled();
   expect(after.changes()).toBe(1);
 });
