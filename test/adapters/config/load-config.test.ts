@@ -313,7 +313,10 @@ describe('an entry for a child process', () => {
       ['cwd', { command: 'a', cwd: '${ASSAY_TOKEN}' }],
       [
         'auth.clientSecret',
-        { url: 'https://a.example/', auth: { issuer: 'https://i.example', clientId: 'c', clientSecret: '${ASSAY_TOKEN}' } },
+        {
+          url: 'https://a.example/',
+          auth: { issuer: 'https://i.example', clientId: 'c', clientSecret: '${ASSAY_TOKEN}' },
+        },
       ],
       ['openapi', { openapi: 'https://a.example/${ASSAY_TOKEN}' }],
     ];
