@@ -14,8 +14,11 @@ interface Own {
   readonly tools: Readonly<Record<string, object>>;
 }
 
+const place = tempDir();
+
 const CODE_SEARCH: Own = {
-  args: ['codebase', '--home', '{seed}/home', '--root', '{seed}/repo'],
+  // The index was made outside of the sandbox, where the repository has another path.
+  args: ['codebase', '--home', '{seed}/home', '--root', '{seed}/repo', '--root', join(place, 'seed', 'repo')],
   env: {},
   tools: {
     index_repository: { repo_path: '{seed}/repo', project_id: 'p' },
@@ -52,7 +55,6 @@ const ACCEPTED = ['equip-toolset', 'unequip-toolset'].map((tool) => ({
   ...{ tool, hint: 'destructiveHint', reason: SELECTION },
 }));
 
-const place = tempDir();
 const [baseline, home] = [join(place, 'baseline.json'), join(place, 'seed', 'home')];
 
 beforeAll(async () => {
