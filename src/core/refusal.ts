@@ -2,8 +2,16 @@ import type { ApprovalRefusal } from './approval.ts';
 import type { Cause } from './cause.ts';
 import type { SandboxGap, TwinRights } from './sandbox.ts';
 import type { Denial } from './sandbox-denial.ts';
-import type { SentCall } from './sent-call.ts';
 import type { StoreRefusal } from './store-refusal.ts';
+
+/** A call without a result, which its server may have executed all the same. */
+export interface SentCall {
+  readonly effect: 'unknown';
+  /** Number of times it was sent. */
+  readonly times: number;
+  /** Whether the tool is read-only or idempotent, so that the call can be repeated. */
+  readonly mayRepeat: boolean;
+}
 
 /**
  * Every error that Assay itself returns, by code. Codes are permanent: clients and scripts may rely on them. Errors of

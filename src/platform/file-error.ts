@@ -10,7 +10,7 @@ export function codeOf(error: unknown): string {
 
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'there is no such file or folder'],
-  ['ENOTDIR', 'a part of its path is no folder'],
+  ['ENOTDIR', 'a part of its path is not a folder'],
   ['EISDIR', 'it is a folder'],
   ['EACCES', 'permission denied'],
   ['EPERM', 'operation not permitted'],

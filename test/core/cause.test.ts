@@ -20,7 +20,7 @@ const SAMPLES: { readonly [C in CauseCode]: Omit<Extract<Cause, { readonly code:
   STDOUT_CLOSED: {},
   STDIN_CLOSED: {},
   SANDBOX_UNAVAILABLE: { gap: 'bubblewrap' },
-  SANDBOX_UNSAFE: { reason: 'in_root', path: '/home/ada/work/mcp.json' },
+  SANDBOX_UNSAFE: { reason: 'in_root', path: '/home/ada/notes/mcp.json' },
   CONNECTION_REFUSED: {},
   CONNECTION_TIMEOUT: {},
   CONNECTION_CLOSED: {},

@@ -15,10 +15,10 @@ it('roots without anything of others are no finding', () => {
 });
 
 it('a server that does not start is a problem, and what it could change is a warning', () => {
-  const paths = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `/work/${name}`);
+  const paths = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `/srv/${name}`);
   const findings = checkRoots([
-    { ...FINE, unsafe: { reason: 'in_root', path: '/work/mcp.json' } },
-    { ...FINE, readOnly: paths, exposed: ['/work/openapi.json'], ignored: ['/victim'], ownsHome: true },
+    { ...FINE, unsafe: { reason: 'in_root', path: '/srv/mcp.json' } },
+    { ...FINE, readOnly: paths, exposed: ['/srv/openapi.json'], ignored: ['/victim'], ownsHome: true },
   ]);
   expect(findings.map(({ level, code }) => [level, code])).toEqual([
     ['problem', 'SANDBOX_UNSAFE'],
@@ -28,8 +28,8 @@ it('a server that does not start is a problem, and what it could change is a war
     ['warning', undefined],
   ]);
   expect(findings[0]?.message).toBe(
-    'It does not start, because the config file "/work/mcp.json" is directly in one of its roots, so the server could replace it.',
+    'It does not start, because the config file "/srv/mcp.json" is directly in one of its roots, so the server could replace it.',
   );
-  expect(findings[1]?.message).toMatch(/"\/work\/e" and 2 more\.$/);
+  expect(findings[1]?.message).toMatch(/"\/srv\/e" and 2 more\.$/);
   expect(findings[4]).toMatchObject({ remedy: expect.stringContaining('review --roots files') as string });
 });

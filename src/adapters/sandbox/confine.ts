@@ -77,7 +77,7 @@ const nothing = (): Promise<readonly string[]> => Promise.resolve([]);
 const resolvedNow: RecallDeclared = async (command) => ok(await resolveDeclared(command));
 
 export interface ConfineContext {
-  /** What entries declare, as it was when they were first read. By default it is resolved at each start. */
+  /** Returns the paths that an entry declared when it was first read. By default they are resolved at each start. */
   readonly recall?: RecallDeclared;
   /** Files and folders that others than this entry run or read, to be protected in the folders that it may change. */
   readonly others?: (command: Command, writable: readonly string[]) => Promise<readonly string[]>;

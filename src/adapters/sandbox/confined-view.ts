@@ -123,7 +123,7 @@ function mountsOf(facts: ConfinedFacts): readonly Mount[] {
     const innermost = innermostAt(path, open);
     return innermost === undefined || innermost.kind === 'empty' ? [] : [coverOf(path, isFolder)];
   });
-  return [...outerFirst([...open, ...pinsOf([...open, ...covers])]), ...covers];
+  return [...outerFirst([...open, ...protectAncestors([...open, ...covers])]), ...covers];
 }
 
 function writable({ path, from }: Shown): Mount {
@@ -134,7 +134,7 @@ function writable({ path, from }: Shown): Mount {
  * Whoever may rename a folder decides what a path through it means, whatever is mounted below. A mount point cannot be
  * renamed or removed, so each folder between a writable one and a mount inside it becomes one.
  */
-function pinsOf(mounts: readonly Mount[]): readonly Mount[] {
+function protectAncestors(mounts: readonly Mount[]): readonly Mount[] {
   const byDepth = outerFirst(mounts);
   const taken = new Set(mounts.map(({ path }) => path));
   const pins = new Map<string, Mount>();

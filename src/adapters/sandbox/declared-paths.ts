@@ -20,7 +20,7 @@ export interface DeclaredPaths {
   readonly readable: readonly Shown[];
 }
 
-/** Returns what an entry declares, as it was when the entry was first read. */
+/** Returns the paths that an entry declared when it was first read. */
 export type RecallDeclared = (command: Command) => Promise<Result<DeclaredPaths, UnsafePath>>;
 
 /** Resolves what an entry declares, as it is now. */

@@ -75,7 +75,7 @@ function declarationDigest({ command, args, cwd, isCwdGiven = false, roots = [],
 }
 
 interface EntriesFile {
-  /** The file as it was read. Undefined if it does not exist. */
+  /** The file that was read. Undefined if it does not exist. */
   readonly former: WholeFile | undefined;
   /** By digest, in the order in which they were stored. */
   readonly entries: Map<string, DeclaredPaths>;

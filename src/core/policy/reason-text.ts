@@ -1,7 +1,7 @@
 import type { Hint } from '../hints/hint.ts';
 import { type ReasonCode, reasonOf } from '../hints/reason.ts';
 import type { ResolvedHint, ResolvedHints } from '../hints/resolve.ts';
-import type { SentCall } from '../sent-call.ts';
+import type { SentCall } from '../refusal.ts';
 import type { HintWarning, PolicyReason } from './policy.ts';
 
 /** Why a decision was made, as a phrase. Operators' texts are quoted. */
