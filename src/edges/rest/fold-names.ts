@@ -52,7 +52,6 @@ export function membersOf(schema: Schema): ReadonlyMap<string, Schema> | undefin
   return new Map(objects.flatMap(({ shape }) => Object.entries(shape)));
 }
 
-// eslint-disable-next-line @typescript-eslint/max-params -- what is folded, by what, where, and what came of it
 function folded(schema: Schema, value: unknown, { here, there }: PointerPair, folding: FoldState): unknown {
   folding.sent.set(here, there);
   const inner = (key: PropertyKey): PointerPair => ({ here: here + step(key), there: there + step(key) });
@@ -72,7 +71,6 @@ function folded(schema: Schema, value: unknown, { here, there }: PointerPair, fo
   return Object.fromEntries(entries);
 }
 
-// eslint-disable-next-line @typescript-eslint/max-params -- as above
 function foldedMembers(
   members: ReadonlyMap<string, Schema>,
   value: object,
