@@ -67,6 +67,7 @@ const REPORTED_CODES: Readonly<Record<RefusalCode, ReportedCodes>> = {
   RESOURCE_UNKNOWN: { rpc: INVALID_PARAMS, legacyRpc: -32002, http: 200, rest: 404, exit: EXIT.usage },
   SUBSCRIPTION_UNSUPPORTED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
   SUBSCRIPTION_LIMIT: { rpc: INTERNAL, http: 429, exit: EXIT.unavailable },
+  EVENT_STREAM_LIMIT: { rpc: INTERNAL, http: 429, exit: EXIT.unavailable },
   CURSOR_INVALID: { rpc: INVALID_PARAMS, http: 200, rest: 400, exit: EXIT.usage },
   TASK_UNKNOWN: { rpc: INVALID_PARAMS, http: 200, rest: 404, exit: EXIT.usage },
   TASK_UNSUPPORTED: { rpc: METHOD_NOT_FOUND, http: 200, rest: 409, exit: EXIT.usage },

@@ -58,6 +58,7 @@ export type Refusal =
   | { readonly code: 'RESOURCE_UNKNOWN'; readonly uri: string }
   | { readonly code: 'SUBSCRIPTION_UNSUPPORTED'; readonly server: string; readonly uri: string }
   | { readonly code: 'SUBSCRIPTION_LIMIT'; readonly limit: number }
+  | { readonly code: 'EVENT_STREAM_LIMIT'; readonly limit: number }
   | { readonly code: 'CURSOR_INVALID' }
   | { readonly code: 'TASK_UNKNOWN'; readonly taskId: string }
   | { readonly code: 'TASK_UNSUPPORTED'; readonly name: string }

@@ -84,6 +84,8 @@ const SENTENCES: Sentences = {
     `Server ${quote(r.server)} does not support subscriptions to the resource ${quote(r.uri)}. Read it again when you need it.`,
   SUBSCRIPTION_LIMIT: (r) =>
     `This client would exceed the maximum of ${r.limit} resource subscriptions. End some, or raise limits.subscriptionsPerClient.`,
+  EVENT_STREAM_LIMIT: (r) =>
+    `This caller has ${r.limit} streams of /events open, the maximum. Close one, or use one stream for several readers.`,
   CURSOR_INVALID: () => 'The cursor is no longer valid. Start the list again, without a cursor.',
   SERVER_UNAVAILABLE: (r) =>
     `Server ${quote(r.server)} is not available: ${causeText(r.cause)}.${sentCallText(r.sent)}`,

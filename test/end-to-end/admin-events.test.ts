@@ -6,7 +6,7 @@ import type { Store } from '../../src/gateway/ports/store.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { startAssay, type Assay } from '../support/assay.ts';
 import { sleep, until } from '../support/endings.ts';
-import { openStream, send, type Headers, type Stream } from '../support/http.ts';
+import { openStream, send, type Answer, type Headers, type Stream } from '../support/http.ts';
 import { at, listAt, numberAt, textAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { scaledMs } from '../support/slow-machine.ts';
@@ -215,6 +215,33 @@ describe('/events', () => {
     await gone.ended;
     expect(await Promise.race([stays.ended.then(() => 'ended'), sleep(300).then(() => 'open')])).toBe('open');
     stays.cut();
+  });
+
+  it('are at most 16 per subject, and a closed one makes room', async () => {
+    const many = await keepToken(home, 'many', { scopes: ['read'] });
+    const client = adminClient(assay, many);
+    await until('it holds', async () => ((await client.get('/tokens')).status === 200 ? true : undefined));
+    const head = (): Promise<Answer> =>
+      send(`http://127.0.0.1:${assay.port}/events`, { method: 'HEAD', headers: bearer(many) });
+    for (let count = 0; count < 20; count += 1) expect((await head()).status).toBe(200);
+    const streams = await Promise.all(Array.from({ length: 17 }, () => listen({}, many)));
+    const opened = streams.filter(({ status }) => status === 200);
+    expect(opened).toHaveLength(16);
+    const refused = await client.get('/events');
+    expect([verdictOf(refused), textAt(refused.json(), 'detail')]).toEqual([
+      '429 EVENT_STREAM_LIMIT',
+      'This caller has 16 streams of /events open, the maximum. Close one, or use one stream for several readers.',
+    ]);
+    const other = await listen();
+    expect(other.status).toBe(200);
+    await act('to.all');
+    await Promise.all([other, ...opened].map((stream) => heard(stream, 'to.all')));
+    opened[3]?.cut();
+    await until('there is room', async () => {
+      const stream = await listen({}, many);
+      return stream.status === 200 ? true : undefined;
+    });
+    for (const stream of [other, ...opened]) stream.cut();
   });
 
   it('requires the read scope, and a valid last event id', async () => {

@@ -101,6 +101,7 @@ function callOf(
     unmet: (representation) => unmet(headers.get('if-match'), etagOf(representation)),
     header: (name) => headers.get(name) ?? undefined,
     signal,
+    isHead: request.method === 'HEAD',
   };
 }
 

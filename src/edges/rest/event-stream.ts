@@ -1,9 +1,10 @@
 import type { Identity } from '../../core/subject.ts';
-import type { StoredAuditEvent, RecordStore } from '../../gateway/ports/records.ts';
 import { shownAuditEvent } from './activity.ts';
+import type { AuditReader } from './audit-reader.ts';
 
 export interface EventSources {
-  readonly store: Pick<RecordStore, 'auditEvents'>;
+  /** Shared by all streams. */
+  readonly audit: Pick<AuditReader, 'after'>;
   /** Calls back when there may be new audit events. Returns a function to unsubscribe. */
   readonly onAudit: (listener: () => void) => () => void;
   /** Calls back when an approval was requested or answered. Returns a function to unsubscribe. */
@@ -12,6 +13,8 @@ export interface EventSources {
   readonly onTools: (listener: () => void) => () => void;
   /** Calls back when calls were recorded. Returns a function to unsubscribe. */
   readonly onCalls: (listener: () => void) => () => void;
+  /** Called when the stream has ended. */
+  readonly onEnd: () => void;
   /** The listener. */
   readonly identity: Identity;
   /** Whether its token is still valid. */
@@ -20,8 +23,6 @@ export interface EventSources {
   readonly ending: AbortSignal;
 }
 
-/** Audit events read per query. */
-const BATCH = 20;
 const LOOK_INTERVAL_MS = 2_000;
 /** Minimum time in ms between two notices of calls. */
 const CALLS_INTERVAL_MS = 500;
@@ -60,7 +61,12 @@ async function* eventsAfter(afterId: number, sources: EventSources): AsyncGenera
         callsFromMs = nowMs + CALLS_INTERVAL_MS;
         yield 'event: calls\ndata: {}\n\n';
       }
-      const events = news.audit ? await eventsBehind(lastId, sources, news) : [];
+      const isAuditNews = news.audit;
+      news.audit = false;
+      const read = isAuditNews ? await sources.audit.after(lastId) : [];
+      // If the store cannot be read, the next poll tries again.
+      news.audit ||= read === undefined || read.length > 0;
+      const events = read ?? [];
       for (const event of events) {
         yield `event: activity\nid: ${event.id}\ndata: ${JSON.stringify(shownAuditEvent(event, sources.identity))}\n\n`;
         lastId = event.id;
@@ -73,19 +79,8 @@ async function* eventsAfter(afterId: number, sources: EventSources): AsyncGenera
     }
   } finally {
     news.close();
+    sources.onEnd();
   }
-}
-
-/** Empty if the store cannot be read; the next poll tries again. */
-async function eventsBehind(
-  after: number,
-  { store }: EventSources,
-  news: News,
-): Promise<readonly StoredAuditEvent[]> {
-  news.audit = false;
-  const events = await store.auditEvents({ after, limit: BATCH });
-  news.audit ||= !events.ok || events.value.length > 0;
-  return events.ok ? events.value : [];
 }
 
 /** Parts of which only the fact of a change is announced. */

@@ -76,6 +76,8 @@ export interface RestCall<Q, B> {
   header(name: string): string | undefined;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
+  /** Whether the response is sent without its body. */
+  readonly isHead: boolean;
 }
 
 export type Reply =
