@@ -117,6 +117,8 @@ async function openThrough(serve: RunningServe, { cleanup, log }: Environment): 
       }
       if (answered.kind !== 'error')
         return answered.kind === 'result' ? resultOf(answered.result) : refused(answered.refusal);
+      const hidden = mayBeNew(answered.error) ? await ruleAgainst(client, report, name) : undefined;
+      if (hidden !== undefined) return refused(hidden);
       const code = refusalCodeIn(answered.error);
       return code === undefined
         ? answered
@@ -145,6 +147,18 @@ async function openThrough(serve: RunningServe, { cleanup, log }: Environment): 
 /** Whether its server may have just been added. Nothing was called; a report waits for the new tools. */
 function mayBeNew({ data }: JsonObject): boolean {
   return isJsonObject(data) && (data['code'] === 'TOOL_UNKNOWN' || data['causeCode'] === 'SERVER_NOT_READY');
+}
+
+/** Clients are not told of tools that rules refuse to them; an operator at the command line is told of the rule. */
+async function ruleAgainst(
+  client: ServeClient,
+  report: OpenTools['report'],
+  name: string,
+): Promise<Refusal | undefined> {
+  const explained = await explainThrough(client, report, [name, { token: LOCAL_USER.subject }]);
+  if (!explained.ok || explained.value.decision !== 'refuse') return undefined;
+  const { tool, reasons } = explained.value;
+  return { code: 'CALL_REFUSED', tool, reasons };
 }
 
 async function explainThrough(

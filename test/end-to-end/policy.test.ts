@@ -42,39 +42,33 @@ const REFUSED =
 const decisions = (decision: string): Promise<number> =>
   readGauge(assay, 'assay_decisions_total', { decision });
 
+/** A rule that refuses every call of a tool hides it: the answer does not tell it from an unknown one. */
+const UNKNOWN = { code: 'TOOL_UNKNOWN', name: 'plain_counter' };
+
 describe('a call refused by a rule', () => {
-  it('gets an error result that models can read, with a code, in both eras', async () => {
+  it('is answered as that of an unknown tool, in both eras, and counted as refused', async () => {
     const before = await decisions('refuse');
     const session = await openSession(assay.url);
     const legacy = await session.ask('tools/call', { name: 'plain_counter', arguments: {} });
     const modern = await modernAsk(assay.url, 'tools/call', {
       params: { name: 'plain_counter', arguments: {} },
     });
-    for (const answer of [legacy, modern]) {
-      expect(textOf(answer)).toMatch(REFUSED);
-      expect(at(answer, 'result', 'isError')).toBe(true);
-      expect(at(answer, 'result', '_meta', 'assay/refusal')).toEqual({
-        code: 'CALL_REFUSED',
-        tool: 'plain_counter',
-        reasons: [{ code: 'rule', effect: 'refuse', rule: 'no counting', because: 'count by hand' }],
-      });
-    }
-    expect(at(modern, 'result', 'resultType')).toBe('complete');
+    for (const answer of [legacy, modern]) expect(at(answer, 'error', 'data')).toMatchObject(UNKNOWN);
     expect(await decisions('refuse')).toBe(before + 2);
   });
 
   it("is also refused through call_tool and at its server's endpoint", async () => {
-    for (const [path, name, args] of [
-      ['/mcp/search', 'call_tool', { name: 'plain.counter', arguments: {} }],
-      ['/mcp/servers/plain', 'counter', {}],
-    ] as const) {
-      const model = await meet({ url: assay.url.replace('/mcp/all', path) }, 'modern');
-      expect(await model.call(name, args)).toMatchObject({
-        isError: true,
-        text: expect.stringMatching(REFUSED) as string,
-      });
-      await model.client.close();
-    }
+    const before = await decisions('refuse');
+    const search = await meet({ url: assay.url.replace('/mcp/all', '/mcp/search') }, 'modern');
+    const found = await search.call('call_tool', { name: 'plain.counter', arguments: {} });
+    expect(found).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('"plain.counter"') as string,
+    });
+    expect(found.text).not.toContain('count by hand');
+    const single = await meet({ url: assay.url.replace('/mcp/all', '/mcp/servers/plain') }, 'modern');
+    await expect(single.call('counter')).rejects.toThrow(/"counter"/);
+    expect(await decisions('refuse')).toBe(before + 2);
   });
 
   it('is refused for `assay call`, with and without a running gateway', async () => {
@@ -127,8 +121,9 @@ describe('a stored preference', () => {
 
   it('applies at once: if Assay handles approvals, a call that needs approval has no effect', async () => {
     const session = await openSession(assay.url);
+    const before = await decisions('ask');
     expect(await session.call('plain_add', { a: 1, b: 2 })).toBe('3');
-    expect(await decisions('ask')).toBe(1);
+    expect(await decisions('ask')).toBe(before + 1);
     await set({ approvals: 'gateway' });
     const answer = await session.ask('tools/call', { name: 'plain_add', arguments: { a: 1, b: 2 } });
     expect(textOf(answer)).toMatch(
@@ -182,18 +177,18 @@ describe('an edit of the rules in the config file', () => {
         : undefined,
     );
     const counter = { name: 'plain_counter', arguments: {} };
-    expect(textOf(await client.ask('tools/call', counter))).toMatch(REFUSED);
+    expect(at(await client.ask('tools/call', counter), 'error', 'data')).toMatchObject(UNKNOWN);
     save({});
     // The counter of the server starts at 1, so no earlier call reached it.
     expect(
       await until('the rule is gone', async () => {
         const answer = await client.ask('tools/call', counter);
-        return at(answer, 'result', 'isError') === true ? undefined : textOf(answer);
+        return at(answer, 'error') === undefined ? textOf(answer) : undefined;
       }),
     ).toBe('1');
     save(policy({ ...NO_COUNTING, token: 'local' }));
     await until('the rule is back', async () =>
-      at(await client.ask('tools/call', counter), 'result', 'isError') === true ? true : undefined,
+      at(await client.ask('tools/call', counter), 'error') === undefined ? undefined : true,
     );
     expect(await client.call('plain_label')).toBe('plain');
   });
@@ -203,7 +198,7 @@ describe('stored rules', () => {
   it('apply at once alongside those of the config file, and a stale edit is refused', async () => {
     const label = { name: 'plain_label', arguments: {} };
     const isRefused = async (): Promise<boolean> =>
-      at(await (await openSession(assay.url)).ask('tools/call', label), 'result', 'isError') === true;
+      at(await (await openSession(assay.url)).ask('tools/call', label), 'error') !== undefined;
     const before = await admin.get('/policy/rules');
     const configFileRules = at(before.json(), 'configFileRules');
     const rule = { effect: 'refuse', name: 'no labels', tool: ['plain.lab*'], token: ['local'] };

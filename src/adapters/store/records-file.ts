@@ -25,7 +25,7 @@ const IS_IN_FILE: Readonly<Record<RecordKind, boolean>> = {
   equipped: true,
   setting: false,
   token_preferences: false,
-  policy_rules: false,
+  policy_rules: true,
 };
 
 /**

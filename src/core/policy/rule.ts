@@ -22,19 +22,27 @@ export interface PolicyRule {
   readonly hints?: Readonly<Partial<Record<Hint, boolean>>> | undefined;
 }
 
+/** What rules can depend on: everything about the tool ... */
+export type RuleTool = Pick<PolicyTool, 'server' | 'name' | 'hints' | 'tags' | 'allowingTags'>;
+
+/** ... and about the caller. Neither arguments nor session labels: `compileHidingRules` relies on that. */
+export interface RuleCaller extends Pick<PolicyCaller, 'toolset'> {
+  readonly identity: Pick<PolicyCaller['identity'], 'subject'>;
+}
+
 /** A rule with its conditions as functions. */
 export interface CompiledRule {
   readonly rule: PolicyRule;
   readonly reason: PolicyReason;
   /** Decided once per tool and kept. */
-  readonly matchesTool: (tool: PolicyTool) => boolean;
+  readonly matchesTool: (tool: RuleTool) => boolean;
   /** Everything that can differ between two calls of a tool. Undefined if every call meets it. */
-  readonly matchesCaller: ((caller: PolicyCaller) => boolean) | undefined;
+  readonly matchesCaller: ((caller: RuleCaller) => boolean) | undefined;
 }
 
 export function compileRule(rule: PolicyRule, index: number): CompiledRule {
   const { effect, because, server, tool, tag, hints } = rule;
-  const toolConditions: ((tool: PolicyTool) => boolean)[] = [];
+  const toolConditions: ((tool: RuleTool) => boolean)[] = [];
   if (server !== undefined)
     toolConditions.push((about) => about.server !== undefined && isOneOf(server, about.server));
   if (tool !== undefined) toolConditions.push((about) => isOneOf(tool, nameOf(about)));
@@ -63,8 +71,8 @@ export function ruleName({ name }: PolicyRule, index: number): string {
 
 export function meetsRule(
   { matchesTool, matchesCaller }: CompiledRule,
-  tool: PolicyTool,
-  caller: PolicyCaller,
+  tool: RuleTool,
+  caller: RuleCaller,
 ): boolean {
   return matchesTool(tool) && matchesCaller?.(caller) !== false;
 }
@@ -77,7 +85,7 @@ function callerCondition({ toolset, token }: PolicyRule): CompiledRule['matchesC
 }
 
 /** Assay's own tools have no server, so their names begin with a dot. */
-function nameOf({ server = '', name }: PolicyTool): string {
+function nameOf({ server = '', name }: RuleTool): string {
   return `${server}.${name}`;
 }
 

@@ -81,8 +81,12 @@ function logClient(traffic: TrafficLog, post: Post, message: RequestMessage): vo
   });
 }
 
-function viewFor({ view, identity }: Post, message: RequestMessage): View {
-  return view.forClient(() => clientKeyOf(message, identity.subject));
+function viewFor(
+  { view, identity: { subject } }: Post,
+  message: RequestMessage,
+  lasting?: { readonly isLasting: true },
+): View {
+  return view.forClient(() => clientKeyOf(message, subject)).forCaller(subject, lasting);
 }
 
 /**
@@ -109,7 +113,7 @@ function openSubscription(post: Post, message: RequestMessage, quota: Subscripti
   const early: Buffer[] = [];
   const send = (bytes: Buffer): void => sink.send(bytes);
   const opened = Subscription.open({
-    view: viewFor(post, message),
+    view: viewFor(post, message, { isLasting: true }),
     subject: post.identity.subject,
     message,
     quota,

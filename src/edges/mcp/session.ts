@@ -56,7 +56,7 @@ export class Session implements Caller, ClientSession {
     this.#load = new ClientLoad(limits);
     this.limit = this.#load.limit;
     this.endpoint = endpoint;
-    this.view = endpoint.forClient(() => this.id);
+    this.view = endpoint.forClient(() => this.id).forCaller(profile.subject, { isLasting: true });
     const { view } = this;
     this.subject = profile.subject;
     this.holder = holder;

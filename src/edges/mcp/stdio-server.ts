@@ -73,7 +73,8 @@ class StdioServer {
   #isIntroduced = false;
 
   constructor(options: StdioServerOptions) {
-    this.#options = options;
+    const view = options.view.forCaller(LOCAL_USER.subject, { isLasting: true });
+    this.#options = { ...options, view };
     const { output, settings, log } = options;
     this.#output = new StdioOutput({ output, maxUnreadBytes: settings['limits.unreadBytes'], log });
     this.#quota = new SubscriptionQuota(options.settings['limits.subscriptionsPerClient']);

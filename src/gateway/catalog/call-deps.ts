@@ -1,3 +1,4 @@
+import type { HidingRules } from '../../core/policy/hidden-tools.ts';
 import { NO_LABELS, NO_POLICY, type Policy, type SessionLabel } from '../../core/policy/policy.ts';
 import type { Identity } from '../../core/subject.ts';
 import { steadyClock } from '../../core/token.ts';
@@ -16,6 +17,10 @@ export interface LivePolicy {
   readonly current: Policy;
   /** The policy with the preferences of the caller's token. Absent: the same policy for all callers. */
   readonly of?: ((identity: Identity) => Policy) | undefined;
+  /** What the rules hide from a caller. Absent: nothing. While the store cannot be read, the last known rules count. */
+  readonly hidden?: HidingRules | undefined;
+  /** Calls back when what is hidden may have changed. */
+  readonly onRules?: ((listener: () => void) => void) | undefined;
   /** Calls must wait for this: decisions are never made on remembered data. */
   readonly pending?: Promise<unknown> | undefined;
 }

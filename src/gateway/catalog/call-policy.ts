@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { compilePolicy, type PolicySource } from '../../core/policy/compile-policy.ts';
+import { compileHidingRules, type HidingRules } from '../../core/policy/hidden-tools.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import { preferencesOf } from '../../core/policy/policy-settings.ts';
 import type { PolicyRule } from '../../core/policy/rule.ts';
@@ -32,6 +33,10 @@ export class CallPolicy implements LivePolicy {
   #current: Policy;
   /** What the current policy was compiled from. */
   #source: PolicySource | undefined;
+  #hidden: HidingRules = () => undefined;
+  /** What `#hidden` was compiled from. */
+  #hidingRules: readonly PolicyRule[] = [];
+  readonly #listeners = new Set<() => void>();
   #labelIdleMs = Infinity;
   #reading: Promise<unknown> | undefined;
   /** Policies of callers with preferences of their own, by token id; compiled on their first call. */
@@ -59,6 +64,11 @@ export class CallPolicy implements LivePolicy {
     const { current } = this;
     return current === UNKNOWN ? current : (this.#ownOf(identity)?.policy ?? current);
   }
+
+  /** Until the store is read, the rules of the config file and the cached ones count. */
+  readonly hidden: HidingRules = (caller) => this.#hidden(caller);
+
+  readonly onRules = (listener: () => void): void => void this.#listeners.add(listener);
 
   /** What the caller's policy was compiled from. Undefined if the store could not be read. */
   sourceOf(identity: Identity): PolicySource | undefined {
@@ -139,6 +149,7 @@ export class CallPolicy implements LivePolicy {
   }
 
   #compile(): boolean {
+    this.#compileHidden();
     // The operator's preferences may be stricter than the defaults.
     if (!this.#isKnown) return false;
     const settings = this.#settings({});
@@ -150,6 +161,14 @@ export class CallPolicy implements LivePolicy {
     this.#own.clear();
     this.#current = compilePolicy(source);
     return true;
+  }
+
+  #compileHidden(): void {
+    const rules = this.#allRules;
+    if (JSON.stringify(rules) === JSON.stringify(this.#hidingRules)) return;
+    this.#hidingRules = rules;
+    this.#hidden = compileHidingRules(rules);
+    for (const listener of this.#listeners) listener();
   }
 }
 

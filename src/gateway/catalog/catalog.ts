@@ -62,6 +62,7 @@ export class Catalog {
     });
     this.follow(plan);
     deps.claims?.onChange(() => this.#changed());
+    deps.calls.policy.onRules?.(() => this.#changed());
   }
 
   get servers(): readonly Server[] {

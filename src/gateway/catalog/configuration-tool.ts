@@ -17,6 +17,8 @@ export interface ConfigurationToolCall {
 export interface ForwardedCall {
   readonly entry: Entry;
   readonly message: RequestMessage;
+  /** Whether rules hide the tool from the caller: the call is recorded, and answered as that of an unknown tool. */
+  readonly isHidden?: boolean;
 }
 
 /** One of Assay's own tools. */
@@ -26,11 +28,11 @@ export interface ConfigurationTool extends ListedEntry {
   /**
    * The call to carry out instead, with that tool's hints. Undefined if there is none; then `call` answers why.
    */
-  forward?(message: RequestMessage): Promise<ForwardedCall | undefined>;
+  forward?(message: RequestMessage, subject: string): Promise<ForwardedCall | undefined>;
 }
 
 /** Assay's own declarations are accurate, so they are used directly. */
-export function hintsOf({ definition }: ConfigurationTool): ResolvedHints {
+export function hintsOf({ definition }: Pick<ListedEntry, 'definition'>): ResolvedHints {
   const digest = digestOf(definition);
   const { hints } = declaredOf(definition);
   const claims = HINTS.flatMap((hint): readonly Claim[] => {

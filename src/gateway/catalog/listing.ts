@@ -68,6 +68,7 @@ export class Listing {
   readonly #byKey: ReadonlyMap<string, Entry>;
   readonly #contested: ReadonlyMap<string, readonly string[]>;
   readonly #shown: Partial<Record<Era, readonly ListedEntry[]>> = {};
+  readonly #compared = new WeakMap<Listing, boolean>();
   readonly #pages = new Map<string, Buffer>();
   readonly #shortened = new Map<number, Listing>();
   /** Starts of the pages reachable from the first page. */
@@ -123,9 +124,35 @@ export class Listing {
     );
   }
 
+  /** The same list without some tools, as if their servers did not have them. Returns itself if it has none of them. */
+  without(isLeftOut: (entry: Entry | ListedEntry) => boolean): Listing {
+    const keep = (entry: Entry | ListedEntry): boolean => !isLeftOut(entry);
+    const [entries, disabled, own] = [
+      this.entries.filter(keep),
+      this.disabled.filter(keep),
+      this.own.filter(keep),
+    ];
+    const kept = entries.length + disabled.length + own.length;
+    if (kept === this.entries.length + this.disabled.length + this.own.length) return this;
+    const keys = new Set([...entries, ...disabled].map(({ key }) => key));
+    const contested = new Map(
+      [...this.#contested]
+        .map(([key, names]) => [key, names.filter((name) => keys.has(name))] as const)
+        .filter(([, names]) => names.length > 1),
+    );
+    return new Listing({ kind: this.#kind, entries, disabled, own, contested });
+  }
+
   /** Whether clients would see no difference from another listing. */
   isSame(other: Listing): boolean {
     if (other === this) return true;
+    // Each caller's view asks.
+    const known = this.#compared.get(other) ?? this.#isEqual(other);
+    this.#compared.set(other, known);
+    return known;
+  }
+
+  #isEqual(other: Listing): boolean {
     const [these, those] = [this.#all, other.#all];
     return (
       these.length === those.length &&

@@ -1,4 +1,5 @@
 import type { Cancellation } from '../../core/cancellation.ts';
+import type { HiddenTools } from '../../core/policy/hidden-tools.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Era } from '../../protocol/eras.ts';
@@ -14,6 +15,7 @@ import type { Server } from './server.ts';
 import { isListable, mayHave, unseenRefusal, unseenServers, untilStarted } from './server-abilities.ts';
 import { joinedInstructionsOf } from './server-instructions.ts';
 import { schemeOf, templateFits } from './uri-template.ts';
+import { isHidden, visibleIn } from './visible-listing.ts';
 import { causeOf } from './wait-refusal.ts';
 
 export interface ViewOptions {
@@ -30,6 +32,8 @@ export interface ViewOptions {
   readonly tasks?: TaskAccess | undefined;
   /** Undefined: everything is shown. */
   readonly filter?: ViewFilter | undefined;
+  /** The view of which this is a caller's. */
+  readonly base?: View | undefined;
 }
 
 /** Selects what a view shows. */
@@ -38,19 +42,25 @@ export interface ViewFilter {
   readonly candidates: () => readonly Server[];
   readonly listing: (kind: ListKind) => Listing;
   /** One of Assay's own tools, whether currently listed or not. */
-  readonly configurationTool?: (name: string) => ConfigurationTool | undefined;
-  /** Why an unlisted tool cannot be called. Undefined if there is no particular reason. */
-  readonly absence: (name: string) => Refusal | undefined;
+  readonly configurationTool?: ((name: string) => ConfigurationTool | undefined) | undefined;
+  /**
+   * Why an unlisted tool cannot be called. Undefined if there is no particular reason. `hidden`: tools that are unknown
+   * to the caller.
+   */
+  readonly absence: (name: string, hidden?: HiddenTools) => Refusal | undefined;
   /** Requests must wait for this, even if lists need not: access is never decided on remembered data. */
   readonly pending?: () => Promise<Result<unknown, Refusal>> | undefined;
   readonly instructions?: () => string | undefined;
   readonly toolset?: () => string | undefined;
   readonly sharesMode?: boolean;
   /** The view of one client, if clients see different things at this endpoint. */
-  readonly forClient?: (client: string) => View;
+  readonly forClient?: ((client: string) => View) | undefined;
   /** Called when the client of this view is gone. */
   readonly left?: () => void;
 }
+
+/** Maximum number of callers whose views are kept, apart from those that listen for changes. */
+const MAX_CALLERS = 1_000;
 
 /** What one endpoint shows: some servers, under public names or their own. */
 export class View {
@@ -64,7 +74,10 @@ export class View {
   readonly toolset: ViewFilter['toolset'];
   readonly #servers: () => readonly Server[];
   readonly #settled: (kind: ListKind) => Promise<void>;
+  readonly #options: ViewOptions;
   readonly #filter: ViewFilter | undefined;
+  /** The views of single callers, by subject; least recently used first. */
+  readonly #callers = new Map<string, View>();
   #listings: Partial<Record<ListKind, Listing>> = {};
   #announced: Partial<Record<ListKind, Listing>> = {};
   readonly #listeners = new Set<(kinds: readonly ListKind[]) => void>();
@@ -73,6 +86,7 @@ export class View {
     this.endpoint = options.endpoint;
     this.calls = options.calls;
     this.isAggregated = options.isAggregated;
+    this.#options = options;
     this.#servers = options.servers;
     this.#settled = options.settled;
     this.telemetry = options.telemetry;
@@ -89,6 +103,67 @@ export class View {
   /** The view of one client at this endpoint. `client` returns its identity, and is called only if clients differ. */
   forClient(client: () => string): View {
     return this.#filter?.forClient?.(client()) ?? this;
+  }
+
+  /**
+   * What a caller sees: this view without the tools that rules hide from it. `isLasting`: the view is used for more than
+   * one request, so it has to follow the rules.
+   */
+  forCaller(subject: string, { isLasting = false }: { readonly isLasting?: boolean } = {}): View {
+    const { policy } = this.calls;
+    if (policy.hidden === undefined || (!isLasting && this.#hiddenFrom(subject) === undefined)) return this;
+    const view = this.#callers.get(subject) ?? this.#openFor(subject);
+    this.#callers.delete(subject);
+    this.#callers.set(subject, view);
+    if (this.#callers.size > MAX_CALLERS) this.#evict(subject);
+    return view;
+  }
+
+  /** The tool that rules hide from the caller under this name: one of a server, or one of Assay's own. */
+  hiddenTool(name: string, subject: string): Entry | ConfigurationTool | undefined {
+    const hidden = this.#hiddenFrom(subject);
+    const entry = hidden && (this.#base.configurationTool(name) ?? this.#base.listing('tools').find(name));
+    return entry !== undefined && isHidden(entry, hidden) ? entry : undefined;
+  }
+
+  #hiddenFrom(subject: string): HiddenTools | undefined {
+    return this.calls.policy.hidden?.({ identity: { subject }, toolset: this.toolset?.() });
+  }
+
+  get #base(): View {
+    return this.#options.base ?? this;
+  }
+
+  #openFor(subject: string): View {
+    const filter = this.#filter;
+    const hidden = (): HiddenTools | undefined => this.#hiddenFrom(subject);
+    const view = new View({
+      ...this.#options,
+      base: this,
+      filter: {
+        ...filter,
+        forClient: undefined,
+        candidates: () => this.capable,
+        listing: (kind) => (kind === 'tools' ? visibleIn(this.listing(kind), hidden()) : this.listing(kind)),
+        absence: (name) => filter?.absence(name, hidden()),
+        configurationTool:
+          filter?.configurationTool &&
+          ((name) => {
+            const tool = filter.configurationTool?.(name);
+            return tool === undefined || isHidden(tool, hidden()) ? undefined : tool;
+          }),
+      },
+    });
+    const { tools, ...others } = this.#announced;
+    view.#announced = { ...others, ...(tools && { tools: visibleIn(tools, hidden()) }) };
+    return view;
+  }
+
+  #evict(except: string): void {
+    for (const [subject, view] of this.#callers) {
+      if (this.#callers.size <= MAX_CALLERS) return;
+      if (!view.hasListeners && subject !== except) this.#callers.delete(subject);
+    }
   }
 
   /** The servers whose capabilities the view declares, even if it currently shows nothing of them. */
@@ -241,26 +316,33 @@ export class View {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whether there are listeners. */
+  /** Whether there are listeners, also of a caller's view. */
   get hasListeners(): boolean {
-    return this.#listeners.size > 0;
+    return this.#listeners.size > 0 || [...this.#callers.values()].some((view) => view.hasListeners);
   }
 
   /** Drops the cached lists after a server's lists have changed. */
   invalidate(): void {
     this.#announced = { ...this.#listings, ...this.#announced };
     this.#listings = {};
+    for (const view of this.#callers.values()) view.invalidate();
   }
 
   /** Notifies listeners of differences from the last announcement. */
   announce(): void {
     this.#announce((listing) => listing.entries.length > 0);
+    for (const view of this.#callers.values()) view.announce();
   }
 
   /** Applies a changed filter and notifies listeners. */
   refresh(): void {
     this.invalidate();
+    this.#announceRefreshed();
+  }
+
+  #announceRefreshed(): void {
     this.#announce((listing) => !listing.isEmpty);
+    for (const view of this.#callers.values()) view.#announceRefreshed();
   }
 
   /** `isNews`: whether to announce a list not requested so far; clients from before a restart may still use it. */

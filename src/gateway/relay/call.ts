@@ -37,6 +37,8 @@ export interface Caller {
   readonly connectionId?: string;
   /** The headers of this request, which repeat its body; for modern clients over HTTP. */
   readonly headerLines?: () => HeaderLines;
+  /** Whether it is an operator at the command line or the pages, who may know of the tools that rules hide. */
+  readonly isOperator?: boolean;
   /** The log level that a legacy client requested. */
   logLevel: string | undefined;
   /** The resource subscriptions of a legacy client. */

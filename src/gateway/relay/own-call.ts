@@ -31,7 +31,7 @@ export type OwnAnswer =
 export async function answerOwn(view: View, request: OwnRequest): Promise<OwnAnswer> {
   const { identity, method, params, clientInfo, onNotification, onWaiting } = request;
   const call = new Call({
-    caller: { era: 'legacy', view, clientInfo, logLevel: undefined },
+    caller: { era: 'legacy', view, clientInfo, logLevel: undefined, isOperator: true },
     identity,
     message: ownRequest(method, { ...params, _meta: { progressToken: 0 } }),
     cancellation: request.cancellation ?? new Cancellation(),

@@ -13,6 +13,7 @@ import type { Server } from '../catalog/server.ts';
 import type { ListKind } from '../ports/link.ts';
 import { obtainApproval } from './approval.ts';
 import { type Answer, type Call, refused, type Target } from './call.ts';
+import { asSeen, recordHidden, refuseUnseen } from './hidden-call.ts';
 import { labelBeforeDelivery, labelled, learnLabels, policyOf } from './labels.ts';
 import { recordedCall } from './call-record.ts';
 import { beginRecord, recordRefusal } from './record.ts';
@@ -68,11 +69,18 @@ function relayNamed(call: Call, kind: 'tool' | 'prompt'): Promise<Answer> {
   const name = textOf(message.bytes, nameOf(message));
   if (name === undefined) return rejected(call, notAString('params.name'));
   const found = kind === 'tool' ? view.tool(name, cancellation) : view.prompt(name, cancellation);
-  return found instanceof Promise ? found.then((entry) => relayEntry(call, entry)) : relayEntry(call, found);
+  return found instanceof Promise
+    ? found.then((entry) => relayEntry(call, name, entry))
+    : relayEntry(call, name, found);
 }
 
-function relayEntry(call: Call, found: Result<Entry, Refusal>): Promise<Answer> {
-  if (!found.ok) return rejected(call, call.cancellation.isCancelled ? { code: 'CANCELLED' } : found.error);
+function relayEntry(call: Call, asked: string, found: Result<Entry, Refusal>): Promise<Answer> {
+  if (!found.ok) {
+    const refusal: Refusal = call.cancellation.isCancelled ? { code: 'CANCELLED' } : found.error;
+    return call.method === 'tools/call'
+      ? Promise.resolve(refuseUnseen(call, asked, refusal))
+      : rejected(call, refusal);
+  }
   const { server, key, name, definition } = found.value;
   call.entry = found.value;
   call.parameters = definition.parameters;
@@ -130,7 +138,9 @@ function decideAndSend(call: Call, target: Target): Promise<Answer> {
   const decision = decide(call);
   if (decision === undefined) return sendAndRecord(call, target);
   return approve(call, decision).then((answer) =>
-    answer === undefined ? sendAndRecord(call, target) : recordUnsent(call, answer, target.server),
+    answer === undefined
+      ? sendAndRecord(call, target)
+      : asSeen(call, recordUnsent(call, answer, target.server)),
   );
 }
 
@@ -181,11 +191,13 @@ function isConfigurationTool(call: Call): boolean {
 }
 
 function answerConfigurationTool(call: Call): Promise<Answer> {
-  const forwarding = call.configurationTool?.forward?.(call.message);
+  const forwarding = call.configurationTool?.forward?.(call.message, call.subject);
   return forwarding === undefined
     ? runConfigurationTool(call)
     : forwarding.then((target) =>
-        target === undefined ? runConfigurationTool(call) : relayForwarded(call, target),
+        target === undefined || target.isHidden === true
+          ? runConfigurationTool(call, target)
+          : relayForwarded(call, target),
       );
 }
 
@@ -199,15 +211,25 @@ function relayForwarded(call: Call, { entry, message }: ForwardedCall): Promise<
   return relay(call, { server, name: key === name ? undefined : name });
 }
 
-async function runConfigurationTool(call: Call): Promise<Answer> {
+/** `hidden`: the tool that it does not find, as rules hide it from the caller. */
+async function runConfigurationTool(call: Call, hidden?: ForwardedCall): Promise<Answer> {
   await call.view.calls.policy.pending;
   const decision = decide(call);
   const answer = decision && (await approve(call, decision));
-  if (answer !== undefined) return recordUnsent(call, answer, undefined);
-  const record = beginRecord(call, undefined);
+  if (answer !== undefined) return asSeen(call, recordUnsent(call, answer, undefined));
+  const record = hidden === undefined ? beginRecord(call, undefined) : undefined;
   const run = call.configurationTool?.call(call) ?? Promise.reject(new Error('resolved to no tool'));
-  const answered = run.then((result): Answer => ({ kind: 'own', result }));
+  const answered = run.then((result): Answer => {
+    if (hidden !== undefined) recordForwarded(call, hidden);
+    return { kind: 'own', result };
+  });
   return record === undefined ? answered : answered.then(record.end, record.fail);
+}
+
+function recordForwarded(call: Call, { entry, message }: ForwardedCall): void {
+  call.configurationTool = undefined;
+  call.message = message;
+  recordHidden(call, entry.key, entry);
 }
 
 /** Calls that reach no server are recorded too. */

@@ -5,7 +5,7 @@ import { ok } from '../../../core/result.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 import { select, type Selection } from '../toolsets/selection.ts';
-import { settledIndex, type ConfigurationContext } from './context.ts';
+import { settledIndex, visibleToolset, type ConfigurationContext } from './context.ts';
 import { NO_INPUT, type OwnToolSpec, type OwnToolResult } from './own-tool.ts';
 import { costOf } from './token-cost.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
@@ -64,7 +64,7 @@ export function getActiveTool(context: ConfigurationContext): OwnToolSpec {
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: NO_INPUT,
     output: { properties: ACTIVE },
-    run: async () => ok(await activeToolset(context)),
+    run: async (_, subject) => ok(await activeToolset(context, subject)),
   };
 }
 
@@ -76,14 +76,15 @@ const ABSENT: ReadonlySet<UnservedReason> = new Set([
 ]);
 
 /** Describes the equipped toolset and its current state. */
-export async function activeToolset(context: ConfigurationContext): Promise<OwnToolResult> {
-  const toolset = context.toolsets.equipped;
+export async function activeToolset(context: ConfigurationContext, subject: string): Promise<OwnToolResult> {
+  const equipped = context.toolsets.equipped;
+  const toolset = equipped && visibleToolset(equipped, context, subject);
   if (toolset === undefined)
     return {
       text: `No toolset is equipped. ${howToEquip(context)}`,
       structured: { equipped: null },
     };
-  const index = await settledIndex(context);
+  const index = await settledIndex(context, subject);
   const showsChanged = context.settings['toolsets.changed'] === 'show';
   const options = { index, servers: context.catalog.servers, showsChanged };
   const unserved = unservedIn(toolset, options);

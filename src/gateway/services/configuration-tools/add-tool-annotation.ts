@@ -89,7 +89,7 @@ async function annotate(
       argumentFault(`notes.${index}.note`, noteFault(note));
     if (fault !== undefined) return err(fault);
   }
-  const entry = (await indexFor(context, [ref])).resolve(ref);
+  const entry = (await indexFor(context, [ref], subject)).resolve(ref);
   if (!entry.ok) return entry;
   const tool = nameIn(entry.value);
   // Text that the model has read may have told it what to write.

@@ -117,7 +117,7 @@ async function buildToolset(
   if (wrong !== undefined) return err(wrong);
   const refs = readToolRefs(wanted.tools, 'arguments.tools');
   if (!refs.ok) return refs;
-  const index = await indexFor(context, refs.value);
+  const index = await indexFor(context, refs.value, subject);
   const tools = resolveAll(refs.value, (ref) => toolOf(ref, { index, servers: context.catalog.servers }));
   if (!tools.ok) return tools;
   const maker = { by: 'model', subject } as const;

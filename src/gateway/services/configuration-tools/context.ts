@@ -5,10 +5,11 @@ import { mayModelChange, type Toolset } from '../../../core/toolset.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { CompileSchema } from '../../ports/compile-schema.ts';
 import type { BuildSearch } from '../../ports/search.ts';
-import type { ToolRef } from '../../../core/tool-ref.ts';
+import { namespacedNameOf, type ToolRef } from '../../../core/tool-ref.ts';
+import { isWhole, serverOfWhole } from '../../../core/whole-server.ts';
 import { digestOf } from '../../catalog/definition-facts.ts';
 import type { CurrentMode } from '../toolsets/mode.ts';
-import { indexOf, type ToolIndex } from '../toolsets/tool-index.ts';
+import { indexOf, nameIn, type ToolIndex } from '../toolsets/tool-index.ts';
 import type { Toolsets } from '../toolsets/toolsets.ts';
 
 /** Dependencies of the configuration tools. */
@@ -28,10 +29,41 @@ export interface ConfigurationContext {
   readonly nowMs: () => number;
 }
 
-/** All tools, once every server has had a chance to list its own. */
-export async function settledIndex({ catalog }: Pick<ConfigurationContext, 'catalog'>): Promise<ToolIndex> {
+/**
+ * All tools that the caller may know of, once every server has had a chance to list its own. Without a subject, for an
+ * operator: all tools.
+ */
+export async function settledIndex(
+  { catalog }: Pick<ConfigurationContext, 'catalog'>,
+  subject: string | undefined,
+): Promise<ToolIndex> {
   await catalog.listed(catalog.servers, 'tools');
-  return indexOf(catalog.all.listing('tools'));
+  const view = subject === undefined ? catalog.all : catalog.all.forCaller(subject);
+  return indexOf(view.listing('tools'));
+}
+
+/** The toolset without the tools that rules hide from the caller. */
+export function visibleToolset(
+  toolset: Toolset,
+  { catalog }: Pick<ConfigurationContext, 'catalog'>,
+  subject: string,
+): Toolset {
+  const all = catalog.all.listing('tools');
+  const visible = catalog.all.forCaller(subject).listing('tools');
+  if (visible === all) return toolset;
+  const shown = new Set([...visible.entries, ...visible.disabled].map(nameIn));
+  const hidden = new Set([...all.entries, ...all.disabled].map(nameIn).filter((name) => !shown.has(name)));
+  const isShown = ({ namespacedName }: { readonly namespacedName: string }): boolean =>
+    !hidden.has(namespacedName);
+  return {
+    ...toolset,
+    tools: toolset.tools.filter(isShown).map((tool) => {
+      if (!isWhole(tool)) return tool;
+      const server = serverOfWhole(tool);
+      return { ...tool, except: tool.except.filter((name) => !hidden.has(namespacedNameOf(server, name))) };
+    }),
+    toolNotes: toolset.toolNotes.filter(isShown),
+  };
 }
 
 /** Checks whether a model acting for this subject may change a toolset. */
@@ -55,8 +87,9 @@ const DIGESTED_AT_ONCE = 50;
 export async function indexFor(
   context: Pick<ConfigurationContext, 'catalog'>,
   refs: readonly ToolRef[],
+  subject?: string,
 ): Promise<ToolIndex> {
-  const index = await settledIndex(context);
+  const index = await settledIndex(context, subject);
   if (refs.every(({ refId }) => refId === undefined)) return index;
   for (const [position, { definition }] of index.entries.entries()) {
     digestOf(definition);

@@ -111,9 +111,9 @@ export function listAvailableTool(context: ConfigurationContext): OwnToolSpec {
       additionalProperties: false,
     },
     output: { properties: OUTPUT, optional: ['toolsByServer', 'tools', 'nextCursor'] },
-    run: async (args) => {
+    run: async (args, subject) => {
       const query = args as Query; // the input schema requires this shape
-      const index = await settledIndex(context);
+      const index = await settledIndex(context, subject);
       if (query.tools !== undefined) return details(index, query.tools, context);
       const isFiltered = [query.query, query.server, query.hints, query.cursor, query.limit].some(
         (one) => one !== undefined,

@@ -63,9 +63,9 @@ export function exitTool(context: ConfigurationContext, names: SwitchNames): Own
       context.mode.current === 'configuration'
         ? undefined
         : { code: 'MODE_DIFFERS', tool: names.exit, mode: 'normal', switch: names.enter },
-    run: async () => {
+    run: async (_, subject) => {
       context.mode.set('normal');
-      const { text, structured } = await activeToolset(context);
+      const { text, structured } = await activeToolset(context, subject);
       return ok({
         text: `Assay is in normal mode. List the tools again. ${text}`,
         structured: { mode: 'normal', ...structured },

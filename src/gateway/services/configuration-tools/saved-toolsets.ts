@@ -2,13 +2,13 @@ import { err, ok } from '../../../core/result.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 import { isWhole } from '../../../core/whole-server.ts';
 import { activeToolset, ACTIVE } from './active-toolset.ts';
-import { objectionTo, type ConfigurationContext } from './context.ts';
+import { objectionTo, visibleToolset, type ConfigurationContext } from './context.ts';
 import { NO_INPUT, type OwnToolSpec } from './own-tool.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
 
 const NAME: JsonObject = { type: 'string', description: 'Name of a saved toolset' };
 
-export function listSavedTool({ toolsets }: ConfigurationContext): OwnToolSpec {
+export function listSavedTool(context: ConfigurationContext): OwnToolSpec {
   return {
     name: 'list-saved-toolsets',
     title: 'List all saved toolsets',
@@ -35,8 +35,11 @@ export function listSavedTool({ toolsets }: ConfigurationContext): OwnToolSpec {
         },
       },
     },
-    run: () => {
-      const shown = toolsets.all.map((toolset) => shownToolset(toolset, toolsets.equipped?.name));
+    run: (_, subject) => {
+      const { toolsets } = context;
+      const shown = toolsets.all.map((toolset) =>
+        shownToolset(visibleToolset(toolset, context, subject), toolsets.equipped?.name),
+      );
       const lines = shown.map(
         ({ name, tools, isEquipped }) =>
           `- ${name}${isEquipped ? ' (equipped)' : ''}: ${tools.map((tool) => tool.namespacedName).join(', ')}`,
@@ -94,7 +97,7 @@ export function equipTool(context: ConfigurationContext): OwnToolSpec {
       const equipped = isSame ? ok(undefined) : await toolsets.equip(String(name), subject);
       if (!equipped.ok) return equipped;
       context.mode.set('normal');
-      const { text, structured } = await activeToolset(context);
+      const { text, structured } = await activeToolset(context, subject);
       return ok({ text: `${text}\nList the tools again to see them.`, structured });
     },
   };

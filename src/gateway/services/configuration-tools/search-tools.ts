@@ -8,6 +8,8 @@ import type { OpenFilter } from '../../catalog/catalog.ts';
 import type { ConfigurationTool, ForwardedCall } from '../../catalog/configuration-tool.ts';
 import { isWithheld } from '../../catalog/definition-facts.ts';
 import { type Entry, Listing, shownJson } from '../../catalog/listing.ts';
+import { visibleIn } from '../../catalog/visible-listing.ts';
+import { indexOf } from '../toolsets/tool-index.ts';
 import { indexFor, settledIndex, type ConfigurationContext } from './context.ts';
 import { ownTool, type OwnToolSpec } from './own-tool.ts';
 import { searchOf } from '../tools/tool-search.ts';
@@ -34,7 +36,10 @@ export function searchFilter(context: SearchContext): OpenFilter {
   const tools = [
     made(searchTool(context)),
     made(describeTool(context)),
-    { ...made(callTool(context)), forward: (message: RequestMessage) => forwarded(context, message) },
+    {
+      ...made(callTool(context)),
+      forward: (message: RequestMessage, subject: string) => forwarded(context, message, subject),
+    },
   ];
   const byName = new Map(tools.map((tool) => [tool.key, tool]));
   return {
@@ -46,8 +51,8 @@ export function searchFilter(context: SearchContext): OpenFilter {
     configurationTool: (name) => byName.get(name),
     instructions: () =>
       'Tools are not listed here. Find them with search_tools and call them with call_tool.',
-    absence: (name) =>
-      catalog.all.listing('tools').find(name) === undefined
+    absence: (name, hidden) =>
+      visibleIn(catalog.all.listing('tools'), hidden).find(name) === undefined
         ? undefined
         : { code: 'CALL_TOOL_REQUIRED', tool: name },
   };
@@ -75,9 +80,9 @@ function searchTool(context: SearchContext): OwnToolSpec {
       required: ['query'],
       additionalProperties: false,
     },
-    run: async (args) => {
+    run: async (args, subject) => {
       const { query, limit = DEFAULT_LIMIT } = args as { readonly query: string; readonly limit?: number }; // as the schema requires
-      const index = await settledIndex(context);
+      const index = await settledIndex(context, subject);
       const found = (await searchOf(index, context.buildSearch))(query).filter(isCallable).slice(0, limit);
       const text = found.map((entry) => JSON.stringify(summaryOf(entry))).join('\n');
       return ok({ text: found.length === 0 ? 'No tool matches. Try other words.' : text });
@@ -97,8 +102,8 @@ function describeTool(context: SearchContext): OwnToolSpec {
       required: ['name'],
       additionalProperties: false,
     },
-    run: async ({ name }) => {
-      const entry = await resolved(context, String(name));
+    run: async ({ name }, subject) => {
+      const entry = await resolved(context, String(name), subject);
       return entry.ok ? ok({ text: JSON.stringify(shownJson(entry.value)) }) : entry;
     },
   };
@@ -121,8 +126,8 @@ function callTool(context: SearchContext): OwnToolSpec {
       additionalProperties: false,
     },
     // Reached only if `forward` found no tool.
-    run: async ({ name }) => {
-      const entry = await resolved(context, String(name));
+    run: async ({ name }, subject) => {
+      const entry = await resolved(context, String(name), subject);
       return entry.ok
         ? err({ code: 'PARAMS_INVALID', field: 'arguments', reason: 'the call is larger than 1 MiB' })
         : entry;
@@ -133,19 +138,36 @@ function callTool(context: SearchContext): OwnToolSpec {
 async function forwarded(
   context: SearchContext,
   message: RequestMessage,
+  subject: string,
 ): Promise<ForwardedCall | undefined> {
   const inner = innerCallOf(message);
   if (inner === undefined) return undefined;
-  const entry = await resolved(context, inner.name);
-  return entry.ok ? { entry: entry.value, message: inner.messageFor(entry.value.key) } : undefined;
+  const visible = await resolved(context, inner.name, subject);
+  const entry = visible.ok ? visible : hiddenIn(context, inner.name, subject);
+  if (entry?.ok !== true) return undefined;
+  const { value } = entry;
+  return { entry: value, message: inner.messageFor(value.key), isHidden: !visible.ok };
+}
+
+/** A tool that rules hide from the caller. */
+function hiddenIn(
+  { catalog }: Pick<SearchContext, 'catalog'>,
+  name: string,
+  subject: string,
+): Result<Entry, Refusal> | undefined {
+  const all = catalog.all.listing('tools');
+  return catalog.all.forCaller(subject).listing('tools') === all
+    ? undefined
+    : indexOf(all).resolve(refOf(name));
 }
 
 async function resolved(
   context: Pick<SearchContext, 'catalog'>,
   name: string,
+  subject: string,
 ): Promise<Result<Entry, Refusal>> {
   const ref = refOf(name);
-  const entry = (await indexFor(context, [ref])).resolve(ref);
+  const entry = (await indexFor(context, [ref], subject)).resolve(ref);
   if (!entry.ok || isCallable(entry.value)) return entry;
   return err({ code: 'TOOL_WITHHELD', name, reason: 'no client can read its definition' });
 }

@@ -1,3 +1,4 @@
+import type { HiddenTools } from '../../../core/policy/hidden-tools.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 import { ClientViews } from './client-views.ts';
@@ -12,10 +13,11 @@ import {
 } from './configuration-tools.ts';
 import type { OpenFilter } from '../../catalog/catalog.ts';
 import type { ConfigurationTool } from '../../catalog/configuration-tool.ts';
-import { Listing, type Entry } from '../../catalog/listing.ts';
+import { Listing } from '../../catalog/listing.ts';
 import type { ListKind } from '../../ports/link.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { View } from '../../catalog/view.ts';
+import { visibleIn as visibleListing } from '../../catalog/visible-listing.ts';
 import { searchFilter } from './search-tools.ts';
 import { type CurrentMode, type Mode, ProcessMode } from '../toolsets/mode.ts';
 import { select, type Selection } from '../toolsets/selection.ts';
@@ -116,7 +118,7 @@ export class ToolsetViews {
       candidates: () => catalog.servers,
       pending: () => (toolsets.isKnown ? undefined : toolsets.ready()),
       listing: (kind) => this.#listing(kind, this.#selected(toolset())),
-      absence: (name) => this.#absence(name, toolset()),
+      absence: (name, hidden) => this.#absence(name, toolset(), hidden),
       toolset: () => toolset()?.name,
     };
   }
@@ -182,8 +184,8 @@ export class ToolsetViews {
       },
       configurationTool: (name) => (this.#ownTools.has(name) ? ownIn(own(), name) : undefined),
       instructions: () => (isConfiguring() ? CONFIGURATION_INSTRUCTIONS : undefined),
-      absence: (name) =>
-        isConfiguring() ? this.#hidden(name) : isAll() ? undefined : ofToolset.absence(name),
+      absence: (name, hidden) =>
+        isConfiguring() ? this.#offMode(name, hidden) : isAll() ? undefined : ofToolset.absence(name, hidden),
     };
   }
 
@@ -232,11 +234,10 @@ export class ToolsetViews {
   }
 
   /** A toolset is a boundary: tools outside it do not exist for its clients. */
-  #absence(name: string, toolset: Toolset | undefined): Refusal | undefined {
-    if (this.#context.catalog.all.listing('tools').isDisabled(name))
-      return { code: 'TOOL_DISABLED', tool: name };
+  #absence(name: string, toolset: Toolset | undefined, hidden: HiddenTools | undefined): Refusal | undefined {
+    if (this.#known(hidden).isDisabled(name)) return { code: 'TOOL_DISABLED', tool: name };
     if (toolset === undefined) return { code: 'TOOLSET_NOT_EQUIPPED' };
-    const entry = this.#known(name);
+    const entry = this.#known(hidden).find(name);
     if (entry === undefined) return undefined;
     const selection = this.#selected(toolset);
     if (selection?.changed.includes(entry) === true)
@@ -245,18 +246,19 @@ export class ToolsetViews {
     const ref = nameIn(entry);
     if (selection?.contested.includes(ref) !== true)
       return { code: 'TOOL_NOT_IN_TOOLSET', tool: name, toolset: toolset.name };
-    const named = indexOf(this.#context.catalog.all.listing('tools')).named(ref);
+    const named = indexOf(this.#known(hidden)).named(ref);
     return { code: 'REF_AMBIGUOUS', ref, servers: named.map(({ server }) => server.spec.name) };
   }
 
-  #hidden(name: string): Refusal | undefined {
+  #offMode(name: string, hidden: HiddenTools | undefined): Refusal | undefined {
     const { names } = this.#mode;
-    return names === undefined || this.#known(name) === undefined
+    return names === undefined || this.#known(hidden).find(name) === undefined
       ? undefined
       : { code: 'MODE_DIFFERS', tool: name, mode: 'configuration', switch: names.exit };
   }
 
-  #known(name: string): Entry | undefined {
-    return this.#context.catalog.all.listing('tools').find(name);
+  /** All tools that a caller may know of. */
+  #known(hidden: HiddenTools | undefined): Listing {
+    return visibleListing(this.#context.catalog.all.listing('tools'), hidden);
   }
 }
