@@ -212,3 +212,59 @@ it.each(['legacy', 'modern'] as const)('over stdio a rule for "local" hides as w
   expect(names).toContain('plain_echo');
   await expect(model.call('plain_counter')).rejects.toThrow(/plain_counter/);
 });
+
+describe('a rule that refuses everything to a caller', () => {
+  let gateway: Gateway;
+  let token: string;
+  const place = tempDir();
+
+  beforeAll(async () => {
+    token = await keepToken(place, 'mallory');
+    const rules = [{ effect: 'refuse', token: 'mallory' }];
+    gateway = await startGateway({ home: place, config: writeConfig(SERVERS, { policy: { rules } }) });
+  });
+
+  it('hides the tools of Assay as well, in either mode and at every endpoint', async () => {
+    const headers = bearer(token);
+    for (const path of ['', '/all', '/configuration', '/search', '/servers/plain'])
+      for (const era of ['legacy', 'modern'] as const) {
+        const model = await meet({ url: `http://127.0.0.1:${gateway.port}/mcp${path}`, headers }, era);
+        expect([path, era, await model.tools()]).toEqual([path, era, []]);
+        const messages = await Promise.all(
+          [
+            'enter-configuration-mode',
+            'equip-toolset',
+            'search_tools',
+            'call_tool',
+            'plain_echo',
+            'echo',
+            'zzz',
+          ].map(async (name) =>
+            model.call(name).then(
+              ({ text }) => text,
+              (error: unknown) => String(error).replaceAll(name, 'NAME'),
+            ),
+          ),
+        );
+        expect([path, era, new Set(messages).size, messages[0]]).toEqual([path, era, 1, messages[6]]);
+        await model.client.close();
+      }
+  });
+});
+
+it('a stored rule is cached for the first list of the next process over stdio', async () => {
+  const place = tempDir();
+  const boss = await keepToken(place, 'boss', { scopes: ['admin'] });
+  const own = writeConfig(SERVERS);
+  const gateway = await startGateway({ home: place, config: own });
+  const client = adminClient(gateway, boss);
+  await client.put('/policy/rules', { rules: [{ effect: 'refuse', tool: 'plain.counter', token: 'local' }] });
+  await gateway.settled();
+  await gateway.stop();
+  const model = await overStdio({ servers: SERVERS, home: place, view: { all: true } }, 'modern');
+  for (let count = 0; count < 20; count += 1) expect(await model.tools()).not.toContain('plain_counter');
+  await until('the tools are listed', async () =>
+    (await model.tools()).includes('plain_echo') ? true : undefined,
+  );
+  expect(await model.tools()).not.toContain('plain_counter');
+});
