@@ -15,7 +15,7 @@ import { sentenceOf } from '../core/sentences.ts';
 import { ordered, type Diagnosis, type Finding } from '../core/finding.ts';
 import { MIN_NODE_VERSION, OWN_INFO, VERSION } from '../core/version.ts';
 import { checkRoots } from '../core/check-roots.ts';
-import { checkSandbox, checkSharedNetwork, checkState } from '../core/check-sandbox.ts';
+import { checkConfined, checkSandbox, checkSharedNetwork, checkState } from '../core/check-sandbox.ts';
 import { checkCommands } from '../core/check-commands.ts';
 import { checkConfig } from '../core/check-config.ts';
 import { checkPolicy } from '../core/check-policy.ts';
@@ -155,7 +155,13 @@ async function sandboxFindings(
     const ofTwin = await sandboxSupport({ confine, command, rights: 'read' });
     return { name, isOnNode: command.sandbox === 'twin' && !ofTwin.canEnforce && ofTwin.isOnNode === true };
   });
-  return checked.length === 0 ? [] : checkSandbox(await Promise.all(checked), await sandboxSupport());
+  const own = servers.filter(({ transport }) => sourceKind(transport).isConfined).map(({ name }) => name);
+  if (checked.length + own.length === 0) return [];
+  const support = await sandboxSupport();
+  return [
+    ...(checked.length === 0 ? [] : checkSandbox(await Promise.all(checked), support)),
+    ...checkConfined(own, support),
+  ];
 }
 
 interface DiagnosticsContext {

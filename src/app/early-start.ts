@@ -40,8 +40,9 @@ export async function startEarly(options: StdioOptions): Promise<EarlyStart | un
   const children = new Map<ServerSpec, Child>();
   if (config.ok) await declarePaths(home, commandsOf(config.value.servers));
   for (const spec of config.ok ? config.value.servers : []) {
-    const command = sourceKind(spec.transport).command(spec.transport);
-    if (command !== undefined && command.sandbox !== 'strict')
+    const kind = sourceKind(spec.transport);
+    const command = kind.command(spec.transport);
+    if (command !== undefined && command.sandbox !== 'strict' && !kind.isConfined)
       children.set(spec, PLAIN_LAUNCHER.launch(command));
   }
   // Let the reaper start first; loading the rest would delay it.

@@ -66,8 +66,9 @@ const RUNTIME: Runtime = {
   openCodebase: async (options) => {
     const { openCodebase } = await loadCodebase();
     const configEnvironment = environmentOf(options);
-    const { config: flag, roots } = options;
+    const { config: flag, roots, confined } = options;
     return openCodebase({
+      confined,
       home: locateHome(configEnvironment),
       env: configEnvironment.env,
       cwd: configEnvironment.cwd,

@@ -10,6 +10,7 @@ import type { Settings } from '../core/settings.ts';
 import type { EntryFault } from '../core/json-position.ts';
 import type { ReachFaults } from '../gateway/ports/config-entries.ts';
 import type { Connect, Connectors } from '../gateway/ports/link.ts';
+import { codebaseConnector } from './codebase-connector.ts';
 import type { Log } from '../gateway/ports/log.ts';
 import { reachesOf } from '../platform/addresses.ts';
 import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
@@ -58,23 +59,15 @@ export function connectAll({
       return fault && `could be changed by others: ${pathFaultPhrase(fault)}`;
     },
   });
+  const codebase = codebaseConnector(upstream, {
+    ...{ home, userHome: configEnvironment.home, configPath: deps.configPath },
+  });
   return {
-    connect: connectBy({ ...upstream, ...builtIn, codebase: connectCodebase(upstream, deps.configPath) }),
+    connect: connectBy({ ...upstream, ...builtIn, codebase: codebase.connect }),
     close: async () => {
+      await codebase.close();
       await Promise.all([opening, filtering].map(async (opened) => (await opened)?.close()));
     },
-  };
-}
-
-/** A process shared by several clients keeps no working directory: one client would change that of another. */
-function connectCodebase(
-  { stdio }: Connectors<'stdio'>,
-  configPath: string,
-): Connectors<'codebase'>['codebase'] {
-  return (spec, { command, args, env, cwd }, opening) => {
-    // The config file contains secrets, so it is never indexed.
-    const more = ['--config', configPath, ...(opening.isShared === true ? ['--stateless'] : [])];
-    return stdio(spec, { kind: 'stdio', command, args: [...args, ...more], env, cwd }, opening);
   };
 }
 

@@ -12,7 +12,7 @@ import { ProjectConfigs } from './projects/project-config.ts';
 import { ProjectFolders } from './projects/project-folders.ts';
 import { codebaseServer, codebaseTools } from './server.ts';
 import { Session } from './session.ts';
-import { readSettings } from './settings.ts';
+import { type CodebaseSettings, readSettings } from './settings.ts';
 import { type Answer, callTool, type ToolCall } from './tools/tool.ts';
 import type { ToolDeps } from './tools/tool-deps.ts';
 
@@ -26,6 +26,18 @@ export interface CodebaseOptions {
   readonly configPath: string;
   /** The folders that may be indexed and searched. Undefined: `cwd`, and those that a terminal was told. */
   readonly roots: readonly string[] | undefined;
+  /** Set in a sandbox: a `ConfinedFacts` as JSON. */
+  readonly confined?: string | undefined;
+}
+
+/** What the gateway tells a process in a sandbox, which cannot see it. */
+export interface ConfinedFacts {
+  /** Real paths of the declared roots. Absent: as without a sandbox. */
+  readonly roots?: readonly string[];
+  /** The folders that a terminal had been told when the process was started. */
+  readonly told: readonly string[];
+  /** Assay's data folder and config file, wherever links lead. */
+  readonly own: readonly string[];
 }
 
 export interface CodebaseProgram {
@@ -44,14 +56,19 @@ interface ServeOptions {
 
 /** The code-search server. Error: SETTING_INVALID. */
 export function openCodebase(options: CodebaseOptions): Result<CodebaseProgram, Fault> {
-  const { home, env, cwd, userHome, configPath, roots } = options;
+  const { home, env, cwd, userHome, configPath, confined } = options;
   const settings = readSettings(env);
   if (!settings.ok) return err(settingFault(settings.error));
+  const facts = confined === undefined ? undefined : (JSON.parse(confined) as ConfinedFacts); // Written by the gateway.
   const folders = new ProjectFolders(home);
-  const codebase = new Codebase({ folders, settings: settings.value });
+  const codebase = new Codebase({
+    folders,
+    settings: throughProxy(settings.value, facts && env['HTTP_PROXY']),
+  });
   const told = new ToldRoots(home);
+  const { roots, own } = facts ?? { roots: options.roots, own: [home, configPath] };
   const accessOf = (isOperator: boolean): FolderAccess =>
-    new FolderAccess({ roots, cwd, userHome, own: [home, configPath], told, isOperator });
+    new FolderAccess({ roots, cwd, userHome, own, told: facts?.told ?? told, isOperator });
   const depsOf = (session: Session, access: FolderAccess): ToolDeps => ({
     ...{ codebase, folders, session, access },
     configs: new ProjectConfigs(),
@@ -70,6 +87,12 @@ export function openCodebase(options: CodebaseOptions): Result<CodebaseProgram, 
     },
     close: () => codebase.close(),
   });
+}
+
+/** In a sandbox, Assay's proxy is the only way to the embedding service. */
+function throughProxy(settings: CodebaseSettings, proxy: string | undefined): CodebaseSettings {
+  const { embeddings } = settings;
+  return embeddings === undefined ? settings : { ...settings, embeddings: { ...embeddings, proxy } };
 }
 
 const INDEX = 'index_repository';

@@ -42,6 +42,19 @@ function withoutSandbox({ name: about, isOnNode }: CheckedServer, gap: SandboxGa
   };
 }
 
+/** Says whether Assay can confine its own servers here. Without a sandbox, they run all the same. */
+export function checkConfined(names: readonly string[], support: SandboxSupport): readonly Finding[] {
+  return names.map((about): Finding =>
+    support.canEnforce
+      ? { check: 'sandbox', level: 'ok', about, message: 'It runs in a sandbox.' }
+      : {
+          ...{ check: 'sandbox', level: 'note', about },
+          message: `It runs without a sandbox: ${gapText(support.gap)}.`,
+          remedy: gapRemedy(support.gap),
+        },
+  );
+}
+
 /** Reports confined servers that can call every tool, because they share the network in which Assay needs no token. */
 export function checkSharedNetwork(
   servers: readonly ServerSpec[],

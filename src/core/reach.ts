@@ -4,6 +4,11 @@ import { sourceKind } from './sources/source-kinds.ts';
 /** The kind of network that an address belongs to, as classified by `platform/addresses.ts`. */
 export type Reach = 'public' | 'private' | 'loopback' | 'link-local' | 'metadata' | 'reserved';
 
+/** Where a service that the operator named for Assay itself may be: anywhere but the metadata endpoint of a cloud. */
+export const CHOSEN_BY_OPERATOR: ReadonlySet<Reach> = new Set([
+  ...(['public', 'private', 'loopback', 'link-local', 'reserved'] as const),
+]);
+
 /**
  * Who chose a URL: the config file, an operator at runtime (API, commands, bundles), or a document or server that names
  * it and is itself at a public address or not.

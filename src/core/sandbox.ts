@@ -20,6 +20,21 @@ export type TwinRights = Exclude<SandboxRights, 'write_roots'>;
 export const TWIN_RIGHTS: readonly TwinRights[] = ['read', 'read_network'];
 
 /**
+ * What a process of Assay's own code may use in its sandbox: it reads its roots, and changes one folder of Assay's home.
+ */
+export interface Confinement {
+  readonly rights: TwinRights;
+  /** Real paths of its roots. */
+  readonly reads: readonly string[];
+  /** Links on the way to its roots, as their operator wrote them, by path. */
+  readonly links: Readonly<Record<string, string>>;
+  /** The folder that it may change, where Assay names it and where it really is. */
+  readonly writes: { readonly path: string; readonly from: string };
+  /** Further files and folders that it may not read. */
+  readonly hidden: readonly string[];
+}
+
+/**
  * Limitations that an operator accepts: that a twin does not share the state that the server's tools keep in memory, or
  * Node's permission model in place of a sandbox.
  */
@@ -85,6 +100,7 @@ export const GUARANTEES = [
   'read_network',
   'node_permission',
   'write_roots',
+  'write_index',
   'refused',
 ] as const;
 
@@ -121,6 +137,16 @@ const NODE_TEXTS: Readonly<Record<TwinRights, string>> = {
   read_network:
     "Node's permission model keeps it from changing files and starting programs; its network is not restricted. This is weaker than a sandbox: Node does not promise to stop code that is made to break out.",
 };
+
+/** The guarantee for the tools of Assay's own code search. */
+export function codebaseGuarantee(support: SandboxSupport): GuaranteeView {
+  if (support.canEnforce) return { kind: 'write_index', text: CODEBASE_TEXT };
+  return { kind: 'none', text: `No sandbox: ${gapText(support.gap)}. ${NOT_CONFINED}` };
+}
+
+const CODEBASE_TEXT =
+  'Runs in a sandbox that reads its folders and changes only its index. It can connect to nothing but its embedding service.';
+const NOT_CONFINED = 'Code search then runs with all rights of the user who runs Assay.';
 
 /** The guarantee for a read-only function. */
 export const READING_FUNCTION: GuaranteeView = {

@@ -1,4 +1,4 @@
-import type { SandboxConcession, SandboxMode } from './sandbox.ts';
+import type { Confinement, SandboxConcession, SandboxMode } from './sandbox.ts';
 import type { FunctionModuleSpec, RestToolSpec } from './sources/custom-tools.ts';
 import type { OperationFilter } from './sources/operation-filter.ts';
 import type { ToolFilter } from './tool-filter.ts';
@@ -23,6 +23,8 @@ export type Transport =
       readonly network?: readonly string[];
       /** Limitations of its sandbox that the operator accepts. Absent: none. */
       readonly sandboxAccepts?: readonly SandboxConcession[];
+      /** The sandbox of a process of Assay's own code. Never set by an entry. */
+      readonly confinement?: Confinement;
     }
   | {
       readonly kind: 'http';

@@ -4,6 +4,7 @@ import { Pool, type Dispatcher } from 'undici';
 import { reachOf, type Reach } from './addresses.ts';
 import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
 import { faultName, guarded, type Peer } from './guarded.ts';
+import { tunnelConnector } from './tunnel.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -58,6 +59,8 @@ export interface HttpReach {
   /** Who chose the URL; part of the fault if its origin leads to other addresses. */
   readonly chosenBy: 'config' | 'operator' | 'public_source' | 'private_source';
   readonly resolve?: ResolveName | undefined;
+  /** URL of an HTTP proxy for all connections, which then looks up the host and checks its addresses. */
+  readonly proxy?: string | undefined;
 }
 
 /**
@@ -70,11 +73,12 @@ export class HttpClient {
 
   /** Without `reach`, connections may lead anywhere; used only for another Assay of the same user. */
   constructor(origin: string, reach?: HttpReach) {
+    const direct = { timeout: CONNECT_LIMIT_MS, ...(reach && { lookup: checkedLookup(reach) }) };
     const options = {
       headersTimeout: 0,
       bodyTimeout: 0,
       pipelining: 1,
-      connect: { timeout: CONNECT_LIMIT_MS, ...(reach && { lookup: checkedLookup(reach) }) },
+      connect: reach?.proxy === undefined ? direct : tunnelConnector(reach.proxy, CONNECT_LIMIT_MS),
     };
     const common = { origin, reach, forbidden: reach && literalFault(origin, reach) };
     const pool = new Pool(origin, { ...options, connections: MAX_CONNECTIONS, keepAliveTimeout: 30_000 });

@@ -1,8 +1,9 @@
 import { homedir } from 'node:os';
 import { execPath } from 'node:process';
 import { ANY_HOST } from '../../core/network-rules.ts';
+import { CHOSEN_BY_OPERATOR } from '../../core/reach.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { SandboxGap, SandboxRights, UnsafePath } from '../../core/sandbox.ts';
+import type { Confinement, SandboxGap, SandboxRights, UnsafePath } from '../../core/sandbox.ts';
 import type { Command } from '../../core/sources/source-kinds.ts';
 import type { ChildOptions } from '../../platform/child.ts';
 import { pathFacts } from '../../platform/machine.ts';
@@ -49,7 +50,10 @@ export function confineWith(hidden: readonly string[], given: ConfineContext = {
   const { probe = probeEnforcement, preload, recall = resolvedNow, others = nothing } = given;
   const { otherRoots = nothing } = given;
   return async (command, { rights, isWatched = false, ...network }) => {
-    const paths = await currentPaths(command, recall);
+    const { confinement } = command;
+    const paths = confinement
+      ? ok(await ownPaths(command, confinement))
+      : await currentPaths(command, recall);
     if (!paths.ok) return paths;
     const enforcement = await probe();
     if (!enforcement.ok) {
@@ -62,19 +66,26 @@ export function confineWith(hidden: readonly string[], given: ConfineContext = {
     const writable = rights === 'write_roots' ? paths.value.roots.map(({ from }) => from) : [];
     const foreign = writable.length === 0 ? [] : await others(command, writable);
     const kept = await protectedPaths({
-      ...{ own: hidden, others: foreign, writable },
+      ...{ own: [...hidden, ...(confinement?.hidden ?? [])], others: foreign, writable },
       otherRoots: writable.length === 0 ? [] : await otherRoots(),
     });
     if (!kept.ok) return kept;
     const means = { rights, isGated, enforcement: enforcement.value, paths: paths.value, kept: kept.value };
     const options = await confined(command, means);
     if (isWatched) return watched(options, command.cwd);
-    return ok(isGated ? gated(options, { ...network, allowed: command.network }) : options);
+    const rules = confinement ? { ...network, namedReaches: CHOSEN_BY_OPERATOR } : network;
+    return ok(isGated ? gated(options, { ...rules, allowed: command.network }) : options);
   };
 }
 
 const nothing = (): Promise<readonly string[]> => Promise.resolve([]);
 const resolvedNow: RecallDeclared = async (command) => ok(await resolveDeclared(command));
+
+/** Assay's own code names its roots itself; of its command line, only the program counts. */
+async function ownPaths(command: Command, { reads }: Confinement): Promise<DeclaredPaths> {
+  const { readable } = await resolveDeclared({ ...command, args: command.args.slice(0, 1), cwd: '/' });
+  return { roots: reads.map((path) => ({ path, from: path })), readable };
+}
 
 export interface ConfineContext {
   /** Returns the paths that an entry declared when it was first read. By default they are resolved at each start. */
@@ -143,7 +154,13 @@ async function confined(
     readOnly: kept.readOnly,
     hidden: kept.hidden,
     pinned: kept.pinned,
-    pipes: rights === 'write_roots' ? [] : await namedPipesIn(paths.roots.map(({ from }) => from)),
+    ownFolder: given.confinement?.writes,
+    links: given.confinement?.links,
+    // Looking for pipes takes as long as the roots are large, and Assay's own code writes into none.
+    pipes:
+      rights === 'write_roots' || given.confinement
+        ? []
+        : await namedPipesIn(paths.roots.map(({ from }) => from)),
     rights,
     hasNetwork: rights === 'write_roots' && !isGated,
     realHome: home,

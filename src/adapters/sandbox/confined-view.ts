@@ -25,6 +25,10 @@ export interface ConfinedFacts {
   readonly readOnly: readonly string[];
   /** Files and folders of Assay that no server may read, wherever they are. */
   readonly hidden: readonly { readonly path: string; readonly isFolder: boolean }[];
+  /** A folder of Assay that it may change although it is in one that is hidden. */
+  readonly ownFolder?: Shown | undefined;
+  /** Links by which programs name what is shown, with their targets. */
+  readonly links?: Readonly<Record<string, string>> | undefined;
   /** Folders in writable roots that it may change, but not rename or replace. */
   readonly pinned: readonly string[];
   /** Named pipes in read-only roots. A read-only mount does not stop writing into them. */
@@ -107,6 +111,7 @@ export function confinementArgs(facts: ConfinedFacts): readonly string[] {
 function mountsOf(facts: ConfinedFacts): readonly Mount[] {
   const { rights, realHome, roots, readable, readOnly, pinned, hidden, pipes, systemFolders, configFiles } =
     facts;
+  const { ownFolder, links = {} } = facts;
   const empty = (path: string): Mount => ({ path, kind: 'empty', args: emptyFolder(path, facts) });
   const shown = ({ path, from }: Shown): Mount => ({ path, kind: 'shown', args: ['--ro-bind', from, path] });
   const same = (path: string): Mount => shown({ path, from: path });
@@ -117,13 +122,21 @@ function mountsOf(facts: ConfinedFacts): readonly Mount[] {
     ...roots.map((one) => (rights === 'write_roots' ? writable(one) : shown(one))),
     ...pinned.map((path) => writable({ path, from: path })),
     ...readOnly.map(same),
+    ...Object.entries(links).map(linkTo),
   ]).filter((mount, _, all) => !isLinkShownIn(mount, all));
   const unwanted = [...pipes.map((path) => ({ path, isFolder: false })), ...hidden];
   const covers = unwanted.flatMap(({ path, isFolder }) => {
     const innermost = innermostAt(path, open);
-    return innermost === undefined || innermost.kind === 'empty' ? [] : [coverOf(path, isFolder)];
+    return innermost === undefined || innermost.kind === 'empty' ? [] : [coverOf(path, isFolder, ownFolder)];
   });
-  return [...outerFirst([...open, ...protectAncestors([...open, ...covers])]), ...covers];
+  const isCovered = ownFolder !== undefined && covers.some(({ path }) => isInside(ownFolder.path, path));
+  const own = ownFolder === undefined || isCovered ? [] : [writable(ownFolder)];
+  return [...outerFirst([...open, ...protectAncestors([...open, ...covers])]), ...covers, ...own];
+}
+
+/** Where programs see a link anyway, `isLinkShownIn` leaves it out. */
+function linkTo([path, target]: readonly [path: string, target: string]): Mount {
+  return { path, kind: 'shown', args: ['--symlink', target, path] };
 }
 
 function writable({ path, from }: Shown): Mount {
@@ -165,10 +178,11 @@ function emptyFolder(path: string, { canLimitSize }: ConfinedFacts): readonly st
   return [...(canLimitSize ? ['--size', String(TMPFS_BYTES)] : []), '--tmpfs', path];
 }
 
-/** Makes a folder empty and a file unreadable. */
-function coverOf(path: string, isFolder: boolean): Mount {
-  const args = isFolder ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path];
-  return { path, kind: 'hidden', args };
+/** Makes a folder empty, but for the one that the process may change, and a file unreadable. */
+function coverOf(path: string, isFolder: boolean, ownFolder: Shown | undefined): Mount {
+  if (!isFolder) return { path, kind: 'hidden', args: ['--ro-bind', '/dev/null', path] };
+  const own = ownFolder !== undefined && isInside(ownFolder.path, path) ? writable(ownFolder).args : [];
+  return { path, kind: 'hidden', args: ['--tmpfs', path, ...own, '--remount-ro', path] };
 }
 
 function depth(path: string): number {

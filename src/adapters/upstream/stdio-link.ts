@@ -130,13 +130,15 @@ interface Started {
   readonly refused?: (() => readonly ObservedDenial[]) | undefined;
 }
 
-/** Starts the process, in a sandbox if it is a twin or its server has `sandbox: "strict"`. */
+/** Starts the process, in a sandbox if it is a twin, its server has `sandbox: "strict"`, or Assay confines its own code. */
 async function start(
   opening: LinkAttempt,
   transport: Extract<Transport, { kind: 'stdio' }>,
 ): Promise<Result<Started, Cause>> {
   const { spec, deps, rights: ofTwin, onDenials, signal } = opening;
-  const rights = ofTwin ?? (transport.sandbox === 'strict' ? 'write_roots' : undefined);
+  const ownRights =
+    transport.confinement?.rights ?? (transport.sandbox === 'strict' ? 'write_roots' : undefined);
+  const rights = ofTwin ?? ownRights;
   // Before any of its processes runs: otherwise it could decide by links what its sandboxed processes may use.
   if (transport.sandbox !== undefined) await deps.declare?.(transport);
   if (rights === undefined) return ok({ child: deps.takeStarted?.(spec) ?? deps.launcher.launch(transport) });

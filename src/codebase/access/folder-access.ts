@@ -13,7 +13,8 @@ export interface FolderAccessOptions {
   readonly userHome: string;
   /** Assay's data folder and config file. */
   readonly own: readonly string[];
-  readonly told: ToldRoots;
+  /** In a sandbox, those of its start. */
+  readonly told: ToldRoots | readonly string[];
   /** The operator's own commands may use every folder but the protected ones. */
   readonly isOperator?: boolean;
 }
@@ -48,7 +49,8 @@ export class FolderAccess {
     const protectedPaths = [...new Set([...paths, ...(await Promise.all(paths.map(realOf)))])];
     if (isOperator) return { roots: undefined, protectedPaths };
     const declared = await this.#declared;
-    return { roots: roots === undefined ? [...declared, ...(await told.read())] : declared, protectedPaths };
+    if (roots !== undefined) return { roots: declared, protectedPaths };
+    return { roots: [...declared, ...('read' in told ? await told.read() : told)], protectedPaths };
   }
 
   /**
@@ -79,12 +81,17 @@ export class FolderAccess {
     const more = roots.length > MAX_NAMED ? ` and ${roots.length - MAX_NAMED} more` : '';
     const which = roots.length === 0 ? 'none so far' : `${named.join(', ')}${more}`;
     const what = path === undefined ? 'What is indexed here' : JSON.stringify(path);
-    const told = this.#options.roots === undefined ? ', or indexes it once with `assay codebase index`' : '';
+    const { roots: given, told } = this.#options;
+    const index = given === undefined ? ', or indexes it once with `assay codebase index`' : '';
+    const restart =
+      given === undefined && !('read' in told)
+        ? ' If that was done while this client was connected, connect it again.'
+        : '';
     return {
       code: 'ACCESS_DENIED',
       ...(field !== undefined && { field }),
       message: `${what} is outside of the folders that this server may use (${which}).`,
-      remedy: `To allow it, the operator adds it to "roots" of this server's entry${told}.`,
+      remedy: `To allow it, the operator adds it to "roots" of this server's entry${index}.${restart}`,
     };
   }
 }

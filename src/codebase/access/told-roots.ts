@@ -3,6 +3,8 @@ import { isJsonObject, parsedJson } from '../../core/json-object.ts';
 import { readTextWithin } from '../../platform/bounded-file.ts';
 import { ensureFolder, writeUnlessChanged } from '../../platform/files.ts';
 
+/** The file in Assay's home. */
+export const TOLD_FILE = 'codebase-roots.json';
 const MAX_BYTES = 1_048_576;
 const MAX_ROOTS = 1_000;
 const ATTEMPTS = 20;
@@ -18,7 +20,7 @@ export class ToldRoots {
   /** `home`: the absolute folder of Assay's data. */
   constructor(home: string) {
     this.#home = home;
-    this.#path = join(home, 'codebase-roots.json');
+    this.#path = join(home, TOLD_FILE);
   }
 
   /** Real paths. None if the file is missing or invalid. */

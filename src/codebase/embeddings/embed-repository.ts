@@ -32,7 +32,7 @@ export async function embedRepository(
   run: EmbeddingRun,
   {
     clock = SYSTEM_CLOCK,
-    connect = (url): PostgresConnection => openPostgres(url, STATEMENT_MS),
+    connect = (url): PostgresConnection => openPostgres(url, STATEMENT_MS, settings.proxy),
     extension,
   }: Outside = {},
 ): Promise<EmbeddingReport> {

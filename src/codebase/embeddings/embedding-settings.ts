@@ -15,6 +15,8 @@ export interface EmbeddingSettings {
   readonly prefixes: { readonly document: string; readonly query: string };
   /** A PostgreSQL database with pgvector. Undefined: vectors are stored in the index itself. */
   readonly vectorsUrl: string | undefined;
+  /** URL of the HTTP proxy that all connections go through. */
+  readonly proxy?: string | undefined;
 }
 
 export interface SettingFault {

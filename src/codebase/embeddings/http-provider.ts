@@ -1,15 +1,12 @@
 import { printable } from '../../core/printable.ts';
 import { isJsonObject, parsedJson } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Reach } from '../../platform/addresses.ts';
+import { CHOSEN_BY_OPERATOR } from '../../core/reach.ts';
 import { HttpClient } from '../../platform/http-client.ts';
 import type { EmbeddingFault, EmbeddingOptions, EmbeddingProvider } from './embedding-provider.ts';
 import type { EmbeddingSettings } from './embedding-settings.ts';
 import { postJson, type Posted } from './post-json.ts';
 import { readVectors } from './read-vectors.ts';
-
-/** The operator chose the URL, so it may lead to this machine or network; never to a cloud's metadata service. */
-const REACHES: ReadonlySet<Reach> = new Set(['public', 'private', 'loopback', 'link-local', 'reserved']);
 
 /** A vector of 8,192 numbers as JSON. */
 const MAX_BYTES_PER_VECTOR = 256 * 1024;
@@ -20,7 +17,11 @@ const MAX_TEXT = 200;
 export function openHttpProvider(settings: EmbeddingSettings): EmbeddingProvider {
   const { kind, model, prefixes } = settings;
   const { origin, pathname, search } = new URL(settings.url);
-  const client = new HttpClient(origin, { reaches: REACHES, chosenBy: 'operator' });
+  const client = new HttpClient(origin, {
+    reaches: CHOSEN_BY_OPERATOR,
+    chosenBy: 'operator',
+    proxy: settings.proxy,
+  });
   const headers = settings.key === undefined ? [] : ['authorization', `Bearer ${settings.key}`];
   return {
     kind,

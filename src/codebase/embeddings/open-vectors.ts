@@ -30,7 +30,7 @@ const STATEMENT_MS = 5_000;
 
 export function openVectors(
   settings: EmbeddingSettings,
-  connect = (url: string): PostgresConnection => openPostgres(url, STATEMENT_MS),
+  connect = (url: string): PostgresConnection => openPostgres(url, STATEMENT_MS, settings.proxy),
 ): Vectors {
   const provider = openHttpProvider(settings);
   const { vectorsUrl: url } = settings;

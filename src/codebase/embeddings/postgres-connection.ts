@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { TunnelStream } from './tunnel-stream.ts';
 
 /** What `pg` and PGlite have in common. */
 export interface PostgresQueries {
@@ -34,8 +35,8 @@ const CONNECT_MS = 5_000;
 const ANSWER_MARGIN_MS = 1_000;
 const MAX_CONNECTIONS = 4;
 
-/** Connects when the first query is sent. `statementMs` limits each statement. */
-export function openPostgres(url: string, statementMs: number): PostgresConnection {
+/** Connects when the first query is sent, through the HTTP proxy if there is one. `statementMs` limits each statement. */
+export function openPostgres(url: string, statementMs: number, proxy?: string): PostgresConnection {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'assay codebase',
@@ -44,6 +45,7 @@ export function openPostgres(url: string, statementMs: number): PostgresConnecti
     idle_in_transaction_session_timeout: statementMs,
     query_timeout: statementMs + ANSWER_MARGIN_MS,
     max: MAX_CONNECTIONS,
+    ...(proxy !== undefined && { stream: () => new TunnelStream(proxy, CONNECT_MS) }),
     allowExitOnIdle: true,
   });
   // The pool drops lost connections; a query running on one fails with the error.

@@ -14,6 +14,8 @@ type Kind = Transport['kind'];
 export interface SourceKind<T extends Transport = Transport> {
   /** Whether Assay builds the tools itself, so their requests are known and not only claimed. */
   readonly isBuiltIn: boolean;
+  /** Whether Assay confines its process without being asked to, where the machine can. */
+  readonly isConfined: boolean;
   /** Whether operators create its tools one by one: a changed entry takes effect at once, on the open link. */
   readonly isCustom: boolean;
   /** Whether saving its entry rereads its document. */
@@ -106,6 +108,7 @@ const NOTHING_CUSTOM: CustomTools = { tools: [], modules: [] };
 /** Values that are false or empty for most kinds. */
 const COMMON = {
   isBuiltIn: false,
+  isConfined: false,
   isCustom: false,
   rereadsOnSave: false,
   declaredBy: 'server',
@@ -167,6 +170,7 @@ const HTTP: SourceKind<TransportOf<'http'>> = {
 /** Identified by its name: an update of Node or Assay moves its files, but operators' settings must survive. */
 const CODEBASE: SourceKind<TransportOf<'codebase'>> = {
   ...COMMON,
+  isConfined: true,
   isolation: 'session',
   identity: ({ kind, env }) => [kind, ...variablesOf(env)],
   origin: ({ kind, env }) => [kind, ...variablesOf(env)],

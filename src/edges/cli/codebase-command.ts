@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CodebaseIndexOptions, CodebaseSearchOptions, CodebaseServeOptions } from './codebase.ts';
 import { type Done, withConfig, withHome } from './common-options.ts';
 import type { Runtime } from './runtime.ts';
@@ -14,6 +14,7 @@ export function codebaseCommand(runtime: Runtime, done: Done): Command {
       (folder: string, others: readonly string[]) => [...others, folder],
       [],
     )
+    .addOption(new Option('--confined <json>', 'set by the gateway that starts it in a sandbox').hideHelp())
     .action(async (options: CodebaseServeOptions) => {
       const { serveCodebase } = await import('./codebase.ts');
       done(await serveCodebase(runtime, options));

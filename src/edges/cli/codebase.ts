@@ -12,6 +12,7 @@ import type { Runtime } from './runtime.ts';
 export interface CodebaseServeOptions extends AppOptions {
   readonly stateless?: boolean;
   readonly root?: readonly string[];
+  readonly confined?: string;
 }
 
 interface SubcommandOptions extends AppOptions {

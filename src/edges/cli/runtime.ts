@@ -274,10 +274,12 @@ export interface Runtime extends ClientConfigPorts, SandboxPort {
   hasBrowser(): boolean;
   /** Checks everything a start needs. Changes nothing. */
   examine(options: DiagnosticsOptions): Promise<Diagnosis>;
-  /** Loads the code-search server, which is a separate program. */
-  /** `roots`: the folders that its clients may use. */
+  /**
+   * Loads the code-search server, which is a separate program. `roots`: the folders that its clients may use. `confined`:
+   * what the gateway tells a process in a sandbox, as JSON.
+   */
   openCodebase(
-    options: AppOptions & { readonly roots?: readonly string[] | undefined },
+    options: AppOptions & { readonly roots?: readonly string[] | undefined; readonly confined?: string },
   ): Promise<Result<CodebaseProgram, CodebaseFault>>;
   readonly openVerifier: OpenVerifier;
   /** Resolves at the first SIGINT, SIGTERM or SIGHUP. */

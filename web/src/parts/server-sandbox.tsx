@@ -237,6 +237,7 @@ const GUARANTEE_LABELS: Readonly<Record<GuaranteeKind, string>> = {
   read_network: 'Reads, with network',
   node_permission: 'Reads, by Node',
   write_roots: 'Writes in its roots',
+  write_index: 'Writes its index',
   refused: 'Refused',
 };
 

@@ -48,7 +48,8 @@ export interface Tool {
   readonly guarantee?: { readonly kind: GuaranteeKind; readonly text: string };
 }
 
-export type GuaranteeKind = 'none' | 'read' | 'read_network' | 'node_permission' | 'write_roots' | 'refused';
+export type GuaranteeKind =
+  'none' | 'read' | 'read_network' | 'node_permission' | 'write_roots' | 'write_index' | 'refused';
 
 /** The part of a tool that lists show. */
 export interface ToolSummary extends Pick<

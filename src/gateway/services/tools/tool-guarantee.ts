@@ -1,4 +1,5 @@
 import {
+  codebaseGuarantee,
   guaranteeOf,
   type GuaranteeView,
   isHeldToReading,
@@ -30,7 +31,9 @@ export async function toolGuarantee(
   const { spec } = server;
   const hints = claims.resolvedOf(spec, definition);
   if (definition.facts?.kind === 'function' && isHeldToReading(hints)) return READING_FUNCTION;
-  const command = sourceKind(spec.transport).command(spec.transport);
+  const kind = sourceKind(spec.transport);
+  if (kind.isConfined) return codebaseGuarantee(await sandboxSupport());
+  const command = kind.command(spec.transport);
   const mode = command?.sandbox;
   if (command === undefined || mode === undefined)
     return guaranteeOf(undefined, hints, { canEnforce: true, lacks: [] });

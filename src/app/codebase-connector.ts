@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import { type FileWatcher, watchFile } from '../adapters/config/watch-file.ts';
+import { TOLD_FILE } from '../codebase/access/told-roots.ts';
+import type { Connectors } from '../gateway/ports/link.ts';
+import { type CodebaseHome, confinedCodebase, toldRoots } from './confine-codebase.ts';
+
+interface CodebaseConnector {
+  readonly connect: Connectors<'codebase'>['codebase'];
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Starts code search, in a sandbox where this machine can. A process shared by several clients keeps no working
+ * directory: one client would change that of another.
+ */
+export function codebaseConnector({ stdio }: Connectors<'stdio'>, where: CodebaseHome): CodebaseConnector {
+  const told = new ToldFolders(where.home);
+  return {
+    connect: async (spec, transport, opening) => {
+      const folders = transport.roots === undefined ? await toldRoots(where.home) : [];
+      const confined = await confinedCodebase(transport, folders, where);
+      const { command, args, env, cwd } = transport;
+      // The config file contains secrets, so it is never indexed.
+      const plain = { command, args: [...args, '--config', where.configPath], env, cwd };
+      const given = { kind: 'stdio', ...(confined ?? plain) } as const;
+      const isShared = opening.isShared === true;
+      const more = isShared ? ['--stateless'] : [];
+      const opened = await stdio(spec, { ...given, args: [...given.args, ...more] }, opening);
+      // A process with a working directory goes on: without it, its client would search elsewhere unawares.
+      if (opened.ok && confined !== undefined && transport.roots === undefined && isShared)
+        await told.follow(spec.name, {
+          folders,
+          restart: () => opening.events.ended({ code: 'SERVER_RESTARTED' }),
+        });
+      return opened;
+    },
+    close: () => told.close(),
+  };
+}
+
+interface Follower {
+  readonly folders: readonly string[];
+  readonly restart: () => void;
+}
+
+/** Restarts code search when a terminal was told of another folder: its sandbox shows those of its start. */
+class ToldFolders {
+  readonly #home: string;
+  readonly #followers = new Map<string, Follower>();
+  #watching: Promise<FileWatcher> | undefined;
+
+  constructor(home: string) {
+    this.#home = home;
+  }
+
+  async follow(server: string, follower: Follower): Promise<void> {
+    this.#followers.set(server, follower);
+    this.#watching ??= watchFile(join(this.#home, TOLD_FILE), () => void this.#look());
+    await this.#watching;
+    // The list may have changed before it was watched.
+    await this.#look();
+  }
+
+  async close(): Promise<void> {
+    await (await this.#watching)?.close();
+  }
+
+  async #look(): Promise<void> {
+    const folders = JSON.stringify(await toldRoots(this.#home));
+    for (const [server, follower] of this.#followers) {
+      if (JSON.stringify(follower.folders) === folders) continue;
+      this.#followers.delete(server);
+      follower.restart();
+    }
+  }
+}
