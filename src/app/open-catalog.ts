@@ -85,7 +85,7 @@ export async function openCatalog(
   const configured = await readConfig(environment, given.early);
   if (!configured.ok) return configured;
   const { config, absence, settings, learn } = configured.value;
-  const records = await openRecords(environment, settings['drift.prose']);
+  const records = await openRecords(environment, settings);
   // A server process reads the records before it answers; a command does if a store exists.
   const isStored = store.isOpen || (await hasHomeStore(environment));
   const isAwaited = store.isOpen || (options.isQuiet && isStored);

@@ -4,11 +4,11 @@ import { compileSchema } from '../adapters/sources/schema-check.ts';
 import { secretsOfServer } from '../adapters/telemetry/secret-values.ts';
 import { buildWordSearch } from '../adapters/search/word-search.ts';
 import { countTokens } from '../adapters/telemetry/token-counter.ts';
-import type { ProsePolicy } from '../core/hints/drift.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import type { Plan } from '../gateway/catalog/server-plan.ts';
 import { DriftDetector } from '../gateway/catalog/drift-detector.ts';
+import { HeldDefinitions } from '../gateway/catalog/held-definitions.ts';
 import { InstructionsReview } from '../gateway/catalog/instructions-review.ts';
 import { RegisteredServers } from '../gateway/catalog/registered.ts';
 import type { ServerDeps } from '../gateway/catalog/server-deps.ts';
@@ -34,11 +34,13 @@ export interface Records {
 }
 
 /** Opens the records as last cached in this home. The store is read on demand. */
-export async function openRecords(environment: Environment, prose: ProsePolicy): Promise<Records> {
+export async function openRecords(environment: Environment, settings: Settings): Promise<Records> {
   const { home, configEnvironment, log, secrets, cleanup } = environment;
   const nowMs = (): number => Date.now();
   const records = await environment.records();
-  const drift = new DriftDetector({ records, log, prose, nowMs });
+  const prose = settings['drift.prose'];
+  const held = new HeldDefinitions();
+  const drift = new DriftDetector({ records, log, prose, nowMs, limits: settings, held });
   cleanup.defer(() => drift.close());
   const readEntry = entryReader({ cwd: home, home: configEnvironment.home, assayHome: home });
   const readCustom = customReader({ cwd: home, home: configEnvironment.home });
@@ -46,7 +48,7 @@ export async function openRecords(environment: Environment, prose: ProsePolicy):
   const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(secretsOfServer));
   return {
     records,
-    claims: new ToolClaims(records, prose),
+    claims: new ToolClaims(records, prose, held),
     drift,
     instructions: new InstructionsReview({ records, log, nowMs }),
     registered: new RegisteredServers({ records, readEntry, readCustom, seal, learn, log }),

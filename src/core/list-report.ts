@@ -5,6 +5,7 @@ import type { Finding } from './finding.ts';
  * - `name_repeated`, `name_hidden`: left out, because its server or another one already has that name.
  * - `filter_unmatched`: a pattern of `tools` in the config matches no tool.
  * - `list_limit`, `instructions_limit`: cut at a `limits` setting.
+ * - `definitions_limit`: its definition is not stored, as its server sends too many new ones.
  * - `instructions_changed`: models get the accepted text until a review.
  * - `member_left_out`, `withheld`: part of a definition, or all of it, left out because clients would reject it.
  */
@@ -16,6 +17,7 @@ export type ListReportCode =
   | 'filter_unmatched'
   | 'list_limit'
   | 'instructions_limit'
+  | 'definitions_limit'
   | 'instructions_changed'
   | 'member_left_out'
   | 'withheld';
@@ -53,6 +55,11 @@ const ADVICE: Readonly<Record<ListReportCode, Advice>> = {
   list_limit: {
     level: 'warning',
     remedy: 'Take the server out, or set that limit higher: see docs/SETTINGS.md.',
+  },
+  definitions_limit: {
+    level: 'warning',
+    remedy:
+      'If you trust that server, review these tools with `assay review`, or set limits.listEntries and limits.listBytes higher: see docs/LIMITS.md.',
   },
   instructions_changed: {
     level: 'warning',

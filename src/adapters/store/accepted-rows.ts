@@ -1,4 +1,5 @@
-import type { AcceptedDefinition } from '../../gateway/ports/records.ts';
+import type { AcceptedDefinition, Growth } from '../../gateway/ports/records.ts';
+import { type Charge, fitting, removeCharges, writeCharges } from './charge-rows.ts';
 import { portions, type Trx } from './dialect.ts';
 import type { AcceptedRow } from './tables.ts';
 
@@ -30,19 +31,46 @@ export async function readAcceptedDigests(
   return digests;
 }
 
+/** Those of the definitions that fit into the bounds of their server. */
+export async function fittingAccepted(
+  trx: Trx,
+  definitions: readonly AcceptedDefinition[],
+  growth: Growth | undefined,
+): Promise<readonly AcceptedDefinition[]> {
+  if (growth === undefined) return definitions;
+  const rows = await fitting(trx, 'accepted', { growth, rows: definitions.map(chargeOf) });
+  return rows.map(({ definition }) => definition);
+}
+
 /** Keeps definitions that are already accepted. */
 export async function writeFirstAccepted(
   trx: Trx,
   definitions: readonly AcceptedDefinition[],
+  growth: Growth | undefined,
 ): Promise<void> {
-  for (const rows of portions(definitions.map(rowOf)))
+  // Of two definitions of a tool, the first is accepted.
+  const first = [...new Map(definitions.toReversed().map((one) => [one.id, one])).values()].toReversed();
+  const known = await readAcceptedDigests(
+    trx,
+    first.map(({ id }) => id),
+  );
+  const absent = first.filter(({ id }) => !known.has(id));
+  const added = await fittingAccepted(trx, absent, growth);
+  for (const rows of portions(added.map(rowOf)))
     await trx
       .insertInto('assay_accepted')
       .values(rows)
       .onConflict((conflict) => conflict.column('id_json').doNothing())
       .execute();
+  if (growth !== undefined) await writeCharges(trx, 'accepted', { ...growth, rows: added.map(chargeOf) });
 }
 
+function chargeOf(definition: AcceptedDefinition): Charge & { readonly definition: AcceptedDefinition } {
+  const { id_json: row, text_json } = rowOf(definition);
+  return { row, bytes: Buffer.byteLength(text_json), definition };
+}
+
+/** Replaces definitions by those that an operator has reviewed. They no longer count against a server's bounds. */
 export async function replaceAccepted(trx: Trx, definitions: readonly AcceptedDefinition[]): Promise<void> {
   // PostgreSQL cannot replace a row twice in one statement, so only the last definition of each tool is written.
   const last = [...new Map(definitions.map((one) => [one.id, one])).values()];
@@ -57,6 +85,11 @@ export async function replaceAccepted(trx: Trx, definitions: readonly AcceptedDe
         })),
       )
       .execute();
+  await removeCharges(
+    trx,
+    'accepted',
+    last.map(({ id }) => JSON.stringify(id)),
+  );
 }
 
 function rowOf({ id, digest, text }: AcceptedDefinition): AcceptedRow {

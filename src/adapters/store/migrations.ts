@@ -105,7 +105,26 @@ const MIGRATIONS: readonly Migration[] = [
   createCalls,
   createLabels,
   createApprovals,
+  createCharges,
 ];
+
+async function createCharges({ schema }: Trx, { whole }: Dialect): Promise<void> {
+  await schema
+    .createTable('assay_charges')
+    .addColumn('charged', 'text', (column) => column.notNull())
+    .addColumn('row', 'text', (column) => column.notNull())
+    .addColumn('peer_json', 'text', (column) => column.notNull())
+    .addColumn('at_ms', whole, (column) => column.notNull())
+    .addColumn('bytes', whole, (column) => column.notNull())
+    .addPrimaryKeyConstraint('assay_charges_key', ['charged', 'row'])
+    .execute();
+  // Sums need nothing but this index.
+  await schema
+    .createIndex('assay_charges_peer')
+    .on('assay_charges')
+    .columns(['charged', 'peer_json', 'at_ms', 'bytes'])
+    .execute();
+}
 
 async function createApprovals({ schema }: Trx, { whole }: Dialect): Promise<void> {
   await schema

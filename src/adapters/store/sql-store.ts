@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../core/audit-event.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { AcceptedDefinition, Commit, Committed } from '../../gateway/ports/records.ts';
+import type { AcceptedDefinition, Commit, Committed, Growth } from '../../gateway/ports/records.ts';
 import type { ApprovalStore, StoredApproval } from '../../gateway/ports/approvals.ts';
 import type { Store, StoredKey, StorePart } from '../../gateway/ports/store.ts';
 import {
@@ -11,7 +11,7 @@ import {
   readApprovals,
   requestApproval,
 } from './approval-rows.ts';
-import { readAccepted, readAcceptedDigests, writeFirstAccepted } from './accepted-rows.ts';
+import { fittingAccepted, readAccepted, readAcceptedDigests, writeFirstAccepted } from './accepted-rows.ts';
 import { readAuditEvents, writeAuditEvents } from './audit-rows.ts';
 import { countCalls, readCalls, writeCalls } from './call-rows.ts';
 import { deleteCredential, readCredentials, takeLease, writeCredential } from './credential-rows.ts';
@@ -84,7 +84,7 @@ function callsOf(transactions: Transactions): StoreCalls {
     settings: () => read(readSettings),
     records: (since) => read((trx) => readRecords(trx, since)),
     commit: (commit) => makeCommit(transactions, commit),
-    acceptFirst: (definitions) => acceptFirst(transactions, definitions),
+    acceptFirst: (definitions, growth) => acceptFirst(transactions, definitions, growth),
     accepted: (id) => read((trx) => readAccepted(trx, id)),
     ...approvalCallsOf(transactions),
     auditEvents: (query) => read((trx) => readAuditEvents(trx, query)),
@@ -147,18 +147,23 @@ async function makeCommit(
   }
 }
 
-/** Usually all are known; then this neither waits for a lock nor notifies anyone. */
+/** Usually all are known, or no more may be; then this neither waits for a lock nor notifies anyone. */
 async function acceptFirst(
   { read, write }: Transactions,
   definitions: readonly AcceptedDefinition[],
+  growth: Growth | undefined,
 ): Promise<Result<ReadonlyMap<string, string>, Refusal>> {
   const ids = definitions.map(({ id }) => id);
-  const known = await read((trx) => readAcceptedDigests(trx, ids));
-  if (!known.ok) return known;
-  const absent = definitions.filter(({ id }) => !known.value.has(id));
-  if (absent.length === 0) return known;
+  const found = await read(async (trx) => {
+    const known = await readAcceptedDigests(trx, ids);
+    const absent = definitions.filter(({ id }) => !known.has(id));
+    return { known, added: absent.length === 0 ? [] : await fittingAccepted(trx, absent, growth) };
+  });
+  if (!found.ok) return found;
+  const { known, added } = found.value;
+  if (added.length === 0) return ok(known);
   return write('records', async (trx) => {
-    await writeFirstAccepted(trx, absent);
+    await writeFirstAccepted(trx, added, growth);
     return ok(await readAcceptedDigests(trx, ids));
   });
 }

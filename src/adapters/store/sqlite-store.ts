@@ -56,7 +56,7 @@ export class SqliteStore implements Store {
   readonly settings: Store['settings'] = () => this.#call('settings');
   readonly records: Store['records'] = (since) => this.#call('records', since);
   readonly commit: Store['commit'] = (commit) => this.#call('commit', commit);
-  readonly acceptFirst: Store['acceptFirst'] = (definitions) => this.#call('acceptFirst', definitions);
+  readonly acceptFirst: Store['acceptFirst'] = (...args) => this.#call('acceptFirst', ...args);
   readonly accepted: Store['accepted'] = (id) => this.#call('accepted', id);
   readonly requestApproval: Store['requestApproval'] = (...args) => this.#call('requestApproval', ...args);
   readonly addApproval: Store['addApproval'] = (...args) => this.#call('addApproval', ...args);

@@ -3,6 +3,7 @@ import type { Decision } from '../../core/policy/policy.ts';
 import type { StoredSession, StorePart } from '../../gateway/ports/store.ts';
 import type { ApprovalScope } from '../../core/approval.ts';
 import type { StoredApprovalState } from '../../gateway/ports/approvals.ts';
+import type { Charged } from './charge-rows.ts';
 
 /**
  * The rows as both databases return them. Times are in ms. Text chosen by a peer is stored as JSON (`…_json`), because
@@ -22,6 +23,7 @@ export interface Tables {
   /** A single row for all records. */
   readonly assay_record_state: RecordStateRow;
   readonly assay_accepted: AcceptedRow;
+  readonly assay_charges: ChargeRow;
   readonly assay_approvals: ApprovalRow;
   readonly assay_audit: AuditRow;
   /** A single row for all audit events. */
@@ -108,6 +110,17 @@ export interface AcceptedRow {
   readonly digest: string;
   /** The definition, itself JSON text, as a JSON string. */
   readonly text_json: string;
+}
+
+/** One row that a peer caused in another table, and that counts against its bounds. */
+export interface ChargeRow {
+  /** The kind of the row. */
+  readonly charged: Charged;
+  /** Its id in its table, as text. */
+  readonly row: string;
+  readonly peer_json: string;
+  readonly at_ms: number;
+  readonly bytes: number;
 }
 
 export interface ApprovalRow {

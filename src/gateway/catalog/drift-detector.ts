@@ -22,13 +22,19 @@ import {
 } from './drift-change.ts';
 import type { AuditEvent } from '../../core/audit-event.ts';
 import { definitionSourceOf, restToolOf } from './definition-source.ts';
+import { definitionBounds, type HeldDefinitions } from './held-definitions.ts';
+import type { ListLimits } from './list-budget.ts';
 import { idsOf, toolIdIn } from './tool-claims.ts';
+import { sourceKind } from '../../core/sources/source-kinds.ts';
 
 export interface DriftDetectorOptions {
   readonly records: RecordReplica;
   readonly log: Log;
   readonly prose: ProsePolicy;
   readonly nowMs: () => number;
+  readonly limits: ListLimits;
+  /** Learns which definitions are withheld. */
+  readonly held: HeldDefinitions;
 }
 
 interface Observation {
@@ -46,8 +52,8 @@ const COMPARE_INTERVAL_MS = 1_000;
 /** A tool that keeps changing is reported once per this many ms for each kind of change. */
 const REPORT_INTERVAL_MS = 60_000;
 const RETRY_MS = 10_000;
-/** Maximum number of definitions per server that a process accepts, so invented names cannot fill the store. */
-const MAX_ACCEPTED = 20_000;
+/** Maximum number of remembered tools of which only withheld definitions were seen. */
+const MAX_UNACCEPTED = 50_000;
 /** Maximum time in ms to wait for a server that keeps changing, or for a store that fails. */
 const SETTLED_LIMIT_MS = 20_000;
 
@@ -60,8 +66,6 @@ export class DriftDetector {
   readonly #unaccepted = new Set<string>();
   /** When each kind of change of a tool was last reported. */
   readonly #reportedMs = new Map<string, number>();
-  /** Number of accepted definitions per server. */
-  readonly #acceptedCounts = new Map<string, number>();
   /** The connection to each server, and how many there have been. */
   readonly #connections = new Map<string, { readonly link: WeakRef<object>; readonly count: number }>();
   /** In which connection a tool's prose was last compared, by ids of drifted tools. */
@@ -131,8 +135,11 @@ export class DriftDetector {
         if (!this.#waiting.has(key)) this.#waiting.set(key, observation);
       }
       if (!this.#waiting.has(key)) this.#settle(key);
-      const waitMs = done.ok ? COMPARE_INTERVAL_MS : RETRY_MS;
-      if (!done.ok || done.value)
+      const isAtBound = done.ok && this.#options.held.isAtBound(key);
+      // What did not fit is tried again, with the newest list.
+      if (isAtBound && !this.#waiting.has(key)) this.#waiting.set(key, observation);
+      const waitMs = done.ok && !isAtBound ? COMPARE_INTERVAL_MS : RETRY_MS;
+      if (!done.ok || done.value || isAtBound)
         await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
     this.#settle(key);
@@ -182,6 +189,7 @@ export class DriftDetector {
   ): Promise<Result<readonly Change[], Refusal>> {
     const known = await this.#learn(spec, tools, store);
     if (!known.ok) return known;
+    const key = idsOf(spec).serverId;
     const changes: Change[] = [];
     const seen = new Set<string>();
     const turns = new Turns();
@@ -191,7 +199,8 @@ export class DriftDetector {
       // Of two tools with the same name, the first is listed.
       if (id === undefined || seen.has(id)) continue;
       seen.add(id);
-      if (!this.#accepted.has(id) && this.#unaccepted.has(id)) continue;
+      if (!this.#accepted.has(id) && (this.#unaccepted.has(id) || this.#options.held.isHeld(key, tool)))
+        continue;
       const now = { digest: digestOf(tool), text: declaredTextOf(tool) };
       const isAccepted = this.#accepted.get(id) === now.digest;
       const before = this.#options.records.get('tool', id);
@@ -204,6 +213,7 @@ export class DriftDetector {
       const accepted = isAccepted ? ok(now) : await store.accepted(id);
       if (!accepted.ok) return accepted;
       if (accepted.value === undefined) {
+        if (this.#unaccepted.size >= MAX_UNACCEPTED) this.#unaccepted.clear();
         this.#unaccepted.add(id);
         continue;
       }
@@ -220,7 +230,6 @@ export class DriftDetector {
     store: RecordStore,
   ): Promise<Result<undefined, Refusal>> {
     const key = idsOf(spec).serverId;
-    const learnt = this.#acceptedCounts.get(key) ?? 0;
     const unknown = new Map<string, { readonly id: string } & Text>();
     const turns = new Turns();
     for (const tool of tools) {
@@ -228,20 +237,43 @@ export class DriftDetector {
       const id = toolIdIn(spec, tool);
       // A tool that no client sees was never accepted.
       if (id === undefined || isWithheld(tool) || this.#accepted.has(id) || unknown.has(id)) continue;
-      if (learnt + unknown.size >= MAX_ACCEPTED) break;
       unknown.set(id, { id, digest: digestOf(tool), text: declaredTextOf(tool) });
     }
-    if (unknown.size === 0) return ok(undefined);
-    const accepted = await store.acceptFirst([...unknown.values()]);
+    const isOwn = sourceKind(spec.transport).isOwn(spec.transport);
+    const bounds = definitionBounds(this.#options.limits);
+    const growth = isOwn ? undefined : { peer: key, bounds, nowMs: this.#options.nowMs() };
+    const accepted =
+      unknown.size === 0 ? ok(NOTHING_ACCEPTED) : await store.acceptFirst([...unknown.values()], growth);
     if (!accepted.ok) return accepted;
     for (const [id, digest] of accepted.value) this.#accepted.set(id, digest);
-    this.#acceptedCounts.set(key, learnt + unknown.size);
-    if (learnt + unknown.size >= MAX_ACCEPTED)
-      this.#options.log.warn('a server has had so many tools that new ones are not compared any more', {
-        server: spec.name,
-        tools: MAX_ACCEPTED,
-      });
+    this.#hold(spec, unknown.size - accepted.value.size);
     return ok(undefined);
+  }
+
+  /** Withholds the definitions that could not be stored, if there are any. */
+  #hold(spec: ServerSpec, count: number): void {
+    const { held, log } = this.#options;
+    const key = idsOf(spec).serverId;
+    const wasAtBound = held.isAtBound(key);
+    held.set(key, count === 0 ? undefined : (definition) => this.#isStored(spec, definition));
+    if (count > 0 && !wasAtBound)
+      log.warn('tools of a server are withheld: it sends more new definitions than Assay stores', {
+        server: spec.name,
+        code: 'DEFINITIONS_LIMIT',
+        tools: count,
+      });
+    if (count === 0 && wasAtBound)
+      log.info('all tools of a server are stored again; none is withheld', { server: spec.name });
+  }
+
+  /** Whether the definition is the accepted one, or its difference from that is stored. */
+  #isStored(spec: ServerSpec, definition: Definition): boolean {
+    const id = toolIdIn(spec, definition);
+    if (id === undefined || isWithheld(definition)) return true;
+    const digest = digestOf(definition);
+    return (
+      this.#accepted.get(id) === digest || this.#options.records.get('tool', id)?.drift?.digest === digest
+    );
   }
 
   /** Undefined if there is nothing to store. */
@@ -264,6 +296,8 @@ export class DriftDetector {
     return { ...quiet, event: driftEvent(before, body, atMs), message: driftMessage(body, prose), kind };
   }
 }
+
+const NOTHING_ACCEPTED: ReadonlyMap<string, string> = new Map();
 
 /** A change without an audit event or log message. */
 function quietChange(body: ToolRecord): Change {

@@ -1,6 +1,7 @@
 import type { ListReport } from '../../core/list-report.ts';
 import { unmatchedPatterns } from '../../core/tool-filter.ts';
 import { printable } from '../../core/printable.ts';
+import { HELD_REASON, isHeldBack } from './held-definitions.ts';
 import { LISTS } from './inventory.ts';
 import { cutPhrases } from './list-budget.ts';
 import type { Definition, ListKind } from '../ports/link.ts';
@@ -20,7 +21,8 @@ export function listReports(
   { servers, kind }: { readonly servers: readonly Server[]; readonly kind: ListKind },
 ): readonly ListReport[] {
   return [
-    ...fitnessReports(entries),
+    ...fitnessReports(entries.filter(({ definition }) => !isHeldBack(definition))),
+    ...heldReports(entries),
     ...servers.flatMap((server) => [
       ...namelessReport(server, kind),
       ...cutReports(server, kind),
@@ -83,6 +85,16 @@ function fitnessReports(entries: readonly Listed[]): readonly ListReport[] {
       text: `${spec.name}: ${count - MAX_REPORTED} more are withheld or listed without a part`,
     })),
   ];
+}
+
+/** The number of withheld ones is in the log of each comparison; here it would be a new report each time. */
+function heldReports(entries: readonly Listed[]): readonly ListReport[] {
+  const held = entries.filter(({ definition }) => isHeldBack(definition));
+  const names = new Set(held.map(({ server }) => server.spec.name));
+  return [...names].map((name) => ({
+    code: 'definitions_limit',
+    text: `some tools of ${name} are withheld: ${HELD_REASON}`,
+  }));
 }
 
 function fitnessReport(entry: Listed): readonly ListReport[] {

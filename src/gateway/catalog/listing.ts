@@ -244,7 +244,14 @@ export function listingOf({ kind, servers, isAggregated }: ListingSource): Listi
     server.inventory[kind].flatMap((definition) =>
       definition.key === undefined || isFilteredOut(kind, server, definition.key)
         ? []
-        : [{ server, definition, name: definition.key, settings: settingsOf(kind, server, definition) }],
+        : [
+            {
+              server,
+              definition: kind === 'tools' ? server.claims.passedOf(server.spec, definition) : definition,
+              name: definition.key,
+              settings: settingsOf(kind, server, definition),
+            },
+          ],
     ),
   );
   const given =

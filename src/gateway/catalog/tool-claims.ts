@@ -18,6 +18,7 @@ import type { MemberChange } from '../../protocol/definition.ts';
 import { declaredClaims, inferredClaims, overrideClaims } from './source-claims.ts';
 import { declaredOf, digestOf } from './definition-facts.ts';
 import type { Definition } from '../ports/link.ts';
+import { heldBack, type HeldDefinitions } from './held-definitions.ts';
 import type { RecordReplica } from './record-replica.ts';
 import { aspectsIn, definitionSourceOf, restToolOf } from './definition-source.ts';
 import { suspendedIn, toolDriftOf, type ToolDrift } from './tool-drift.ts';
@@ -42,6 +43,7 @@ export interface Trust {
 export class ToolClaims {
   readonly #records: RecordReplica | undefined;
   readonly #prose: ProsePolicy;
+  readonly #held: HeldDefinitions | undefined;
   /** Tool records, by server and then by the server's own tool name. */
   readonly #byServer = new Map<string, Map<string, ToolRecord>>();
   readonly #places = new Map<string, ToolRecord>();
@@ -54,9 +56,13 @@ export class ToolClaims {
   #revision = 0;
 
   /** `records`: undefined if there are no claims by operators. */
-  constructor(records: RecordReplica | undefined, prose: ProsePolicy = 'flag') {
+  constructor(records: RecordReplica | undefined, prose: ProsePolicy = 'flag', held?: HeldDefinitions) {
     this.#records = records;
     this.#prose = prose;
+    this.#held = held;
+    held?.onChange(() => {
+      for (const listener of this.#listeners) listener();
+    });
     for (const record of records?.all('tool') ?? []) this.#take(record.id, record);
     records?.onChange(({ records: changed }) => {
       for (const record of changed) if (record.kind === 'tool') this.#take(record.id, record.body);
@@ -86,6 +92,11 @@ export class ToolClaims {
     const settings = JSON.stringify(fresh) === JSON.stringify(known?.settings) ? known?.settings : fresh;
     this.#settings.set(definition, { record, settings });
     return settings;
+  }
+
+  /** The definition as clients may get it: withheld if the bounds of its server keep it from being stored. */
+  passedOf(spec: ServerSpec, definition: Definition): Definition {
+    return this.#held?.isHeld(idsOf(spec).serverId, definition) === true ? heldBack(definition) : definition;
   }
 
   toolRecordOf(spec: ServerSpec, { key }: Definition): ToolRecord | undefined {

@@ -53,6 +53,22 @@ export interface AcceptedDefinition {
   readonly text: string;
 }
 
+/** How much of what one peer sends is stored. */
+export interface GrowthBounds {
+  readonly entries: number;
+  readonly bytes: number;
+  readonly entriesPerMinute: number;
+  readonly bytesPerMinute: number;
+}
+
+/** Rows that a peer causes to be stored, and the bounds of all its rows of that kind in the store. */
+export interface Growth {
+  /** Id of the server. */
+  readonly peer: string;
+  readonly bounds: GrowthBounds;
+  readonly nowMs: number;
+}
+
 /** A record as its reader last saw it. */
 export interface ExpectedRevision extends RecordKey {
   /** A removed record has one too. Undefined: the record never existed. */
@@ -101,10 +117,12 @@ export interface RecordStore {
   commit(commit: Commit): Promise<Result<Committed | undefined, Refusal>>;
   /**
    * Accepts the given definition of each tool that has no accepted one yet. Returns the accepted digest of each tool,
-   * by tool id.
+   * by tool id. With `growth`, a definition that exceeds the bounds of its server is not accepted, and is absent from
+   * the result. Definitions that an operator has reviewed do not count.
    */
   acceptFirst(
     definitions: readonly AcceptedDefinition[],
+    growth?: Growth,
   ): Promise<Result<ReadonlyMap<string, string>, Refusal>>;
   /** Undefined if this tool has none. */
   accepted(id: string): Promise<Result<AcceptedDefinition | undefined, Refusal>>;

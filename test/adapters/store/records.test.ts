@@ -369,6 +369,38 @@ describe.each(DATABASES)('the accepted definitions of a store in %s', (_database
     expect(later).toEqual(given[0]);
   });
 
+  it('of one server are bounded in number and size, in every process, and its first ones stay', async () => {
+    const place = await newPlace();
+    const stores = [await openAt(place), await openAt(place)];
+    const bounds = { entries: 5, bytes: 1_000, entriesPerMinute: 3, bytesPerMinute: 620 };
+    const take = async (
+      store: number,
+      peer: string,
+      nowMs: number,
+      ids: readonly string[],
+    ): Promise<string> => {
+      const definitions = ids.map((id) =>
+        accepted(id, { text: 'x'.repeat(id.startsWith('big') ? 550 : 48) }),
+      );
+      return [...valueOf(await stores[store]!.acceptFirst(definitions, { peer, bounds, nowMs })).keys()]
+        .toSorted()
+        .join();
+    };
+    expect(await take(0, 's', 0, ['a', 'b', 'big1'])).toBe('a,b');
+    // The rest of the minute has room for one more, wherever the server is seen.
+    expect(await take(1, 's', 59_000, ['a', 'c', 'd'])).toBe('a,c');
+    expect(await take(0, 'other', 59_000, ['o'])).toBe('o');
+    // Another minute later, but only two more fit in all.
+    expect(await take(0, 's', 120_000, ['big1', 'big2', 'd', 'e'])).toBe('big1,d');
+    expect(await take(1, 's', 240_000, ['e', 'f'])).toBe('');
+    expect(await take(1, 's', 240_000, ['a', 'b', 'c', 'big1', 'd', 'e'])).toBe('a,b,big1,c,d');
+    // What an operator has reviewed does not count: these are five reviewed and two new ones.
+    const reviewed = ['a', 'b', 'e'].map((id) => toolChange(id, 1, { accepted: accepted(id) }));
+    await save(stores[0]!, reviewed);
+    expect(await take(1, 's', 360_000, ['e', 'f', 'g', 'h'])).toBe('e,f,g');
+    expect(valueOf(await stores[1]!.accepted('a'))).toEqual(accepted('a'));
+  });
+
   it('are found under any name that a tool may have', async () => {
     const store = await openAt(await newPlace());
     const definitions = ODD_NAMES.map((id) => accepted(id, { text: ODD }));
