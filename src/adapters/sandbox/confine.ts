@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { execPath } from 'node:process';
+import { arch, execPath } from 'node:process';
 import { ANY_HOST } from '../../core/network-rules.ts';
 import { CHOSEN_BY_OPERATOR } from '../../core/reach.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -28,6 +28,7 @@ import { canConfineNode, type NodeFacts, underNodePermission } from './node-perm
 import { namedPipesIn } from './named-pipes.ts';
 import { programFiles } from './program-files.ts';
 import { type Protected, protectedPaths } from './protected-paths.ts';
+import { confinementFilter } from './seccomp-filters.ts';
 import { topLevel } from './top-level.ts';
 import { GATE_COMMAND, gated } from './gated.ts';
 import type { NetworkRules } from './network-gate.ts';
@@ -179,7 +180,8 @@ async function confined(
     cwd: '/',
     env: { PATH: path, HOME: confinedHome(home), ...given.env },
     inherits: 'language',
-    input3: filter,
+    // Assay reads the folder that its own code may change also without a sandbox, and must not follow a link there.
+    input3: (given.confinement && confinementFilter(arch, { canLink: false })) ?? filter,
   };
 }
 

@@ -156,11 +156,20 @@ function onlyOn({ audit }: Architecture): readonly Instruction[] {
   ];
 }
 
+/** link, linkat, symlink and symlinkat, by architecture; arm64 has only the second of each. */
+const LINKS: readonly [readonly number[], readonly number[]] = [
+  [86, 265, 88, 266],
+  [37, 36],
+];
+
 /**
  * A seccomp filter that denies calls that could lead out of the sandbox or reach sockets of other programs: read-only
- * mounts do not restrict Unix sockets. Undefined if the architecture is not supported.
+ * mounts do not restrict Unix sockets. With `canLink` false, also calls that create links. Undefined if the architecture is not supported.
  */
-export function confinementFilter(architecture: string): Buffer | undefined {
+export function confinementFilter(
+  architecture: string,
+  { canLink = true }: { readonly canLink?: boolean } = {},
+): Buffer | undefined {
   const arch = ARCHITECTURES[architecture];
   if (arch === undefined) return undefined;
   const denied = Object.values(DENIED).map((numbers) => numbers[arch.column]);
@@ -169,7 +178,7 @@ export function confinementFilter(architecture: string): Buffer | undefined {
     [LOAD_WORD, 0, 0, NUMBER_AT],
     [JUMP_IF_GREATER_OR_EQUAL, 0, 1, X32_BIT],
     [RETURN, 0, 0, ERRNO | ENOSYS],
-    ...denied.flatMap((number) => refuse(number, EPERM)),
+    ...[...denied, ...(canLink ? [] : LINKS[arch.column])].flatMap((number) => refuse(number, EPERM)),
     ...ABSENT.flatMap((number) => refuse(number, ENOSYS)),
     ...judge(arch.clone, { argument: 0, tests: [[JUMP_IF_ANY_BIT, NEW_NAMESPACES]], errno: EPERM }),
     ...judge(arch.ioctl, { argument: 1, tests: equalTo(TIOCSTI, TIOCLINUX), errno: EPERM }),

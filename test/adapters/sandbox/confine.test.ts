@@ -1,10 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { confineWith } from '../../../src/adapters/sandbox/confine.ts';
 import { SEARCHED, tryEnforcement } from '../../../src/adapters/sandbox/enforcement.ts';
 import type { SandboxRights } from '../../../src/core/sandbox.ts';
-import { Child } from '../../../src/platform/child.ts';
+import { Child, type ChildOptions } from '../../../src/platform/child.ts';
 import { findCommand } from '../../../src/platform/machine.ts';
 import { tempDir } from '../../support/paths.ts';
 
@@ -13,7 +13,11 @@ async function printed(code: string, { rights, cwd, roots = [] }: Confinement): 
   const command = { command: '/usr/bin/python3', args: ['-c', code], env: {}, cwd, roots };
   const confined = await confineWith([])(command, { rights, namedReaches: new Set() });
   if (!confined.ok) throw new Error(JSON.stringify(confined.error));
-  const child = new Child(confined.value);
+  return outputOf(confined.value);
+}
+
+async function outputOf(options: ChildOptions): Promise<string> {
+  const child = new Child(options);
   let output = '';
   child.onOutput((chunk) => (output += chunk.toString()));
   child.onErrorOutput((chunk) => (output += chunk.toString()));
@@ -61,6 +65,55 @@ except OSError as error: print(error)`;
     expect(await printed(attempt(join(root, 'more')), { rights: 'read', cwd: '/', roots: [root] })).toBe(
       `[Errno 30] Read-only file system: '${join(root, 'more')}'`,
     );
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')("a process of Assay's own code", () => {
+  it('changes one folder of the hidden home, puts no links into it, and only reads its roots', async () => {
+    const root = realpathSync(tempDir());
+    const home = join(root, 'home');
+    const own = join(home, 'codebase');
+    mkdirSync(own, { recursive: true });
+    writeFileSync(join(home, 'secret'), 'of Assay');
+    writeFileSync(join(root, 'note'), 'a note');
+    const attempts = [
+      `open('${own}/index', 'w')`,
+      `os.symlink('${home}/secret', '${own}/index-wal')`,
+      `os.link('${own}/index', '${own}/other')`,
+      `os.mkfifo('${own}/pipe')`,
+      `os.rename('${own}', '${home}/moved')`,
+      `open('${home}/secret')`,
+      `open('${home}/new', 'w')`,
+      `open('${root}/note', 'w')`,
+      `os.link('${root}/note', '${own}/note')`,
+      `socket.socket(socket.AF_UNIX)`,
+      `socket.create_connection(('127.0.0.1', 9))`,
+    ];
+    const code = `
+import os, socket
+def attempt(work):
+  try: work(); print('done')
+  except OSError as error: print(os.strerror(error.errno))
+${attempts.map((one) => `attempt(lambda: ${one})`).join('\n')}`;
+    const confinement = {
+      rights: 'read',
+      ...{ reads: [root], links: {}, hidden: [] },
+      writes: { path: own, from: own },
+    } as const;
+    const command = { command: '/usr/bin/python3', args: ['-c', code], env: {}, cwd: '/', confinement };
+    const confined = await confineWith([home])(command, { rights: 'read', namedReaches: new Set() });
+    if (!confined.ok) throw new Error(JSON.stringify(confined.error));
+    expect((await outputOf(confined.value)).split('\n')).toEqual([
+      'done',
+      ...['Operation not permitted', 'Operation not permitted', 'Operation not permitted'],
+      'Read-only file system',
+      'No such file or directory',
+      ...['Read-only file system', 'Read-only file system'],
+      'Operation not permitted',
+      'Permission denied',
+      'Connection refused',
+    ]);
+    expect([readdirSync(home).toSorted(), readdirSync(own)]).toEqual([['codebase', 'secret'], ['index']]);
   });
 });
 
