@@ -127,7 +127,7 @@ function Network({
     <>
       <SettingRow
         label="Network"
-        about="Hosts that open-world tools may connect to, and with strict also the server itself. Closed-world tools have no network."
+        about='Hosts that open-world tools may connect to, and with strict also the server itself. Closed-world tools have no network. "*" stands for all public hosts, but gives a strict server the network of this machine, including Assay itself.'
       >
         <SegmentedControl
           size="xs"
