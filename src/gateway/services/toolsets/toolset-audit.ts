@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
+import { digestOfJson } from '../../../core/digest.ts';
 import { toolsetJson, type ToolsetJson } from '../../../core/toolset-json.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 
@@ -18,7 +19,7 @@ export function eventOfSaving(
   toolset: Toolset,
 ): AuditEvent {
   if (former === undefined)
-    return { ...begin(author, 'toolset.create', toolset.name), after: auditedToolset(toolset) };
+    return { ...begin(author, 'toolset.create', toolset.name), after: auditedWhole(toolset) };
   const action = former.name === toolset.name ? 'toolset.update' : 'toolset.rename';
   const [before, after] = [auditedToolset(former), auditedToolset(toolset)];
   return {
@@ -30,7 +31,7 @@ export function eventOfSaving(
 
 export function eventOfRemoval(author: ChangeAuthor, name: string, former: Toolset | undefined): AuditEvent {
   const event = begin(author, 'toolset.delete', name);
-  return former === undefined ? event : { ...event, before: auditedToolset(former) };
+  return former === undefined ? event : { ...event, before: auditedWhole(former) };
 }
 
 /** Undefined if the equipped toolset does not change. */
@@ -50,6 +51,15 @@ export function eventOfEquipping(
 
 function begin({ by, atMs }: ChangeAuthor, action: string, name: string): AuditEvent {
   return { atMs, subject: by, action, target: { kind: 'toolset', id: name, name } };
+}
+
+/** A toolset made by a model without its content, so that a model cannot fill the store by making and deleting them. */
+function auditedWhole(toolset: Toolset): unknown {
+  const audited = auditedToolset(toolset);
+  if (toolset.maker?.by !== 'model') return audited;
+  const { tools, toolNotes, ...rest } = audited;
+  const digest = digestOfJson(JSON.stringify(toolsetJson(toolset)));
+  return { ...rest, toolCount: tools.length, notedToolCount: toolNotes.length, digest };
 }
 
 /** The export format without the definitions' texts: they are long, and the refId identifies them. */
