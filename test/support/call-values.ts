@@ -56,7 +56,7 @@ export function batchOf(entries: readonly NewEntry[]): EntryBatch {
 }
 
 /** Rows as an empty store would number them. */
-export function stored(entries: readonly NewEntry[]): readonly StoredEntry[] {
+export function stored(entries: readonly NewEntry[]): readonly (NewEntry & StoredEntry)[] {
   return entries.map((entry, at) => ({ ...entry, id: at + 1 }));
 }
 
@@ -83,7 +83,7 @@ export function finishedCall(more: Partial<FinishedCall> = {}): FinishedCall {
 
 /** A call record in memory, which can be unavailable, like a database. */
 export class MemoryCalls implements CallStore {
-  entries: readonly StoredEntry[] = [];
+  entries: readonly (NewEntry & StoredEntry)[] = [];
   isDown = false;
   /** Number of attempted writes. */
   tries = 0;

@@ -5,6 +5,7 @@ import {
   type NewEntry,
   type StoredEntry,
 } from '../../core/activity/call-chain.ts';
+import type { CallFacts } from '../../core/activity/call-entry.ts';
 import type { CallCount, CallPage, CallQuery, CallSpan, Retention } from '../../gateway/ports/call-log.ts';
 import type { Trx } from './dialect.ts';
 import type { CallRow, CallStateRow } from './tables.ts';
@@ -163,22 +164,36 @@ function jsonOf(text: string | undefined): string | null {
 function entryOf(row: CallRow): StoredEntry {
   return {
     id: row.id,
-    chain: row.chain,
+    chain: asText(row.chain),
     seq: row.seq,
-    previous: row.previous,
-    hash: row.hash,
-    text: row.entry_json,
+    previous: asText(row.previous),
+    hash: asText(row.hash),
+    text: asText(row.entry_json),
     atMs: row.at_ms,
-    facts: {
+    facts: factsIn(row),
+  };
+}
+
+function factsIn(row: CallRow): CallFacts | undefined {
+  try {
+    return {
       subject: textOf(row.subject_json),
       server: textOf(row.server_json),
       tool: textOf(row.tool_json),
       decision: row.decision ?? undefined,
       outcome: row.outcome ?? undefined,
-    },
-  };
+    };
+  } catch {
+    return undefined;
+  }
 }
 
+/** Throws if the column does not hold JSON. */
 function textOf(json: string | null): string | undefined {
-  return json === null ? undefined : (JSON.parse(json) as string);
+  return json === null ? undefined : (JSON.parse(asText(json)) as string);
+}
+
+/** SQLite lets a column hold a value of another type. */
+function asText(value: unknown): string {
+  return String(value);
 }

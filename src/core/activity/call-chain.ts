@@ -1,6 +1,5 @@
 import { sha256 } from '../digest.ts';
-import { parsedJson } from '../json-object.ts';
-import { type CallEntry, type CallFacts, factsOf } from './call-entry.ts';
+import { type CallEntry, type CallFacts, factsOf, readCallEntry } from './call-entry.ts';
 
 /** An entry in a hash chain. Each process writes its own chain. */
 export interface ChainedEntry {
@@ -18,11 +17,15 @@ export interface ChainedEntry {
 export interface StoredEntry extends ChainedEntry {
   readonly id: number;
   readonly atMs: number;
-  readonly facts: CallFacts;
+  /** Undefined if a column of them cannot be read. */
+  readonly facts: CallFacts | undefined;
 }
 
 /** An entry to store; the store numbers it. */
-export type NewEntry = Omit<StoredEntry, 'id'>;
+export interface NewEntry extends ChainedEntry {
+  readonly atMs: number;
+  readonly facts: CallFacts;
+}
 
 /** SHA-256 over the previous hash, a line feed and the entry, in hexadecimal. */
 export function chainHash(previous: string, text: string): string {
@@ -39,7 +42,7 @@ export interface EntryBatch {
   readonly entries: readonly BatchEntry[];
 }
 
-export type BatchEntry = Pick<StoredEntry, 'text' | 'atMs' | 'facts'>;
+export type BatchEntry = Pick<NewEntry, 'text' | 'atMs' | 'facts'>;
 
 /** An entry of a batch from its canonical JSON. */
 export function batchEntry(text: string): BatchEntry {
@@ -65,6 +68,8 @@ export function firstHash(chain: string): string {
 export type ChainFault =
   /** The entry is not the one that was hashed. */
   | { readonly code: 'entry_changed'; readonly id: number }
+  /** The entry has its hash, but Assay did not write it. */
+  | { readonly code: 'entry_unreadable'; readonly id: number }
   /** The columns of its row do not match the entry. */
   | { readonly code: 'row_changed'; readonly id: number }
   /** Entries before it are missing, in its chain or in the store's numbering. */
@@ -141,7 +146,8 @@ export class ChainCheck {
     if (gap > 0) this.#missing(id, gap);
     if (gap > 0) this.#unplaced += gap;
     if (chainHash(previous, text) !== hash) return this.#report({ code: 'entry_changed', id });
-    const entry = parsedJson(text) as CallEntry; // unchanged since Assay wrote it
+    const entry = readCallEntry(text);
+    if (entry === undefined) return this.#report({ code: 'entry_unreadable', id });
     if (entry.kind === 'dropped') this.#dropped += entry.count;
     if (isOther(row, entry)) return this.#report({ code: 'row_changed', id });
     if (before === undefined) {
@@ -173,6 +179,7 @@ export class ChainCheck {
 function isOther({ atMs, facts }: StoredEntry, entry: CallEntry): boolean {
   const own = factsOf(entry);
   return (
+    facts === undefined ||
     Date.parse(entry.at) !== atMs ||
     own.subject !== facts.subject ||
     own.server !== facts.server ||

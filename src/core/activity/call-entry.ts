@@ -1,5 +1,6 @@
 import { canonicalJson } from '../canonical-json.ts';
-import type { Hint } from '../hints/hint.ts';
+import { type Hint, HINTS } from '../hints/hint.ts';
+import { isJsonObject, type JsonObject, parsedJson } from '../json-object.ts';
 import type { ReasonCode } from '../hints/reason.ts';
 import type { Decision, PolicyTool, SessionLabel } from '../policy/policy.ts';
 import type { RefusalCode } from '../refusal.ts';
@@ -87,6 +88,60 @@ export interface DroppedCalls {
   readonly count: number;
   /** When the first of them ended. */
   readonly since: string;
+}
+
+/**
+ * An entry from its canonical JSON. Undefined if Assay did not write it: the members that readers rely on are missing
+ * or of another type.
+ */
+export function readCallEntry(text: string): CallEntry | undefined {
+  const value = parsedJson(text);
+  if (!isJsonObject(value) || !isTime(value['at'])) return undefined;
+  const isEntry = value['kind'] === 'dropped' ? isDropped(value) : value['kind'] === 'call' && isCall(value);
+  return isEntry ? (value as unknown as CallEntry) : undefined; // just checked
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+}
+
+function isDropped({ count, since }: JsonObject): boolean {
+  return typeof count === 'number' && isTime(since);
+}
+
+function isCall({
+  subject,
+  endpoint,
+  outcome,
+  durationMs,
+  tool,
+  decision,
+  client,
+  ...rest
+}: JsonObject): boolean {
+  return (
+    [subject, endpoint, outcome].every((one) => typeof one === 'string') &&
+    typeof durationMs === 'number' &&
+    isJsonObject(tool) &&
+    typeof tool['publicName'] === 'string' &&
+    [tool['namespacedName'], tool['server']].every((one) => one === undefined || typeof one === 'string') &&
+    (decision === undefined || isDecision(decision)) &&
+    [client, rest['approval'], rest['arguments']].every((one) => one === undefined || isJsonObject(one)) &&
+    (rest['labels'] === undefined || Array.isArray(rest['labels'])) &&
+    (rest['hints'] === undefined || isHints(rest['hints']))
+  );
+}
+
+function isHints(value: unknown): boolean {
+  return isJsonObject(value) && HINTS.every((hint) => isJsonObject(value[hint]));
+}
+
+function isDecision(value: unknown): boolean {
+  if (!isJsonObject(value) || typeof value['kind'] !== 'string') return false;
+  const { reasons } = value;
+  return (
+    Array.isArray(reasons) && reasons.every((one) => isJsonObject(one) && typeof one['code'] === 'string')
+  );
 }
 
 /** The fields that queries filter by. */

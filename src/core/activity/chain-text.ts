@@ -6,6 +6,8 @@ export function chainFaultText(fault: ChainFault): string {
   switch (fault.code) {
     case 'entry_changed':
       return `Entry ${id} was changed: its hash differs.`;
+    case 'entry_unreadable':
+      return `Entry ${id} cannot be read: Assay did not write it.`;
     case 'row_changed':
       return `The row of entry ${id} was changed: it contradicts the entry.`;
     case 'entries_missing':

@@ -44,7 +44,10 @@ async function listCalls(store: Store, options: ListActivityOptions): Promise<Re
   return found;
 }
 
+const UNREADABLE = 'changed, and cannot be read';
+
 function callRow(call: CallView): readonly string[] {
+  if (call.kind === 'unreadable') return [String(call.id), '', '', UNREADABLE, '', '', ''];
   const [id, at] = [String(call.id), timeOf(call.at)];
   if (call.kind === 'dropped') return [id, at, '', `${counted(call.count, 'call')} not recorded`, '', '', ''];
   const { tool, decision, outcome, durationMs } = call;
@@ -104,6 +107,7 @@ export function showCall(runtime: Runtime, id: number, options: JsonOptions): Pr
 }
 
 function show(call: CallView): void {
+  if (call.kind === 'unreadable') return print(`${call.id}  ${UNREADABLE}`);
   const { id, at, chain } = call;
   if (call.kind === 'dropped') {
     print(`${id}  ${at}  ${counted(call.count, 'call')} since ${call.since} could not be recorded`);

@@ -21,11 +21,14 @@ const HINT = z.object({ value: z.boolean(), reason: z.string() });
 const CALL = z
   .object({
     id: z.int().openapi({ description: 'Increases by one with each entry.' }),
-    kind: z.enum(['call', 'dropped']).openapi({
+    kind: z.enum(['call', 'dropped', 'unreadable']).openapi({
       description:
-        '`dropped`: `count` calls since `since` could not be recorded; the entry has no other members.',
+        '`dropped`: `count` calls since `since` could not be recorded; the entry has no other members. `unreadable`: somebody changed the entry so that it cannot be read; it has only `id` and `chain`.',
     }),
-    at: z.iso.datetime().openapi({ description: 'When the call ended.' }),
+    at: z.iso
+      .datetime()
+      .optional()
+      .openapi({ description: 'When the call ended. Absent if the entry is `unreadable`.' }),
     subject: z.string().optional().openapi({ description: 'The name of the token, or `local` without one.' }),
     session: z.string().optional().openapi({ description: 'The same for all calls of one session.' }),
     client: z.object({ name: z.string().optional(), version: z.string().optional() }).optional(),

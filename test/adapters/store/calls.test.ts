@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ChainCheck } from '../../../src/core/activity/call-chain.ts';
+import {
+  exportedCalls,
+  recentCalls,
+  verifyCalls,
+} from '../../../src/gateway/services/activity/call-history.ts';
+import { type Json, numberAt } from '../../support/json.ts';
 import type { CallQuery, Retention } from '../../../src/gateway/ports/call-log.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import { batchOf, chained, droppedCalls, recordedCall, stored } from '../../support/call-values.ts';
@@ -121,6 +127,32 @@ describe.each(DATABASES)('the call record of a store in %s', (_database, newPlac
     check.add([], bounds);
     expect(check.report).toEqual({ entries: 40, chains: 2, dropped: 0, faults: [], faultCount: 0 });
     await expect.poll(() => [...notified].sort(), { timeout: 10_000 }).toEqual([0, 1]);
+  });
+
+  it.each([
+    "subject_json = 'x'",
+    "tool_json = '{'",
+    "entry_json = 'x'",
+    "entry_json = ''",
+    `entry_json = '{"kind":"call"}'`,
+    "previous = ''",
+    'seq = 0',
+    'at_ms = 9007199254740991',
+  ])('lists and checks the other entries after another program set %s', async (change) => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    const entries = [1, 2, 3].map((nth) => recordedCall(nth));
+    valueOf(await store.addCalls(batchOf(chained('c', entries)), KEEP_ALL));
+    await rawRows(place, `update assay_calls set ${change} where id = 2`);
+    const { calls } = valueOf(await recentCalls(store, { limit: 10 }));
+    const second = change.startsWith('entry') ? 'unreadable' : 'call';
+    expect(calls.map(({ id, kind }) => `${id} ${kind}`)).toEqual(['3 call', `2 ${second}`, '1 call']);
+    let exported = '';
+    for await (const page of exportedCalls(store, {})) exported += valueOf(page);
+    const lines = exported.trimEnd().split('\n');
+    expect(lines.map((line) => numberAt(JSON.parse(line) as Json, 'id'))).toEqual([1, 2, 3]);
+    const { faults } = valueOf(await verifyCalls(store));
+    expect(faults.map(({ id }) => id)).toContain(2);
   });
 
   it('reveals changes that another program made to its table', async () => {

@@ -113,6 +113,43 @@ describe('a chain of entries', () => {
     expect(faultsIn(swapped.toSorted((one, other) => one.id - other.id))).not.toEqual([]);
   });
 
+  // Hashes need no secret: docs/ACTIVITY.md says what is found and what is not.
+  it.each<[change: string, keep: (row: StoredEntry) => boolean, found: readonly ChainFault['code'][]]>([
+    ['the newest entries of all chains', ({ id }) => id <= 5, []],
+    ['the newest entry of one chain', ({ chain, seq }) => chain !== 'one' || seq < 4, []],
+    ['the oldest entry of one chain', ({ chain, seq }) => chain !== 'one' || seq > 1, []],
+    ['a whole chain', ({ chain }) => chain !== 'one', []],
+    [
+      'an entry in the middle of a chain',
+      ({ chain, seq }) => chain !== 'one' || seq !== 2,
+      ['entries_missing'],
+    ],
+  ])('after all rows and counters were adjusted, %s can be missing', (_, keep, found) => {
+    const rows = ROWS.filter(keep).map((row, at) => ({ ...row, id: at + 1 }));
+    expect(faultsIn(rows, { lastId: rows.length }).map(({ code }) => code)).toEqual(found);
+  });
+
+  it('does not reveal that the last entry of a chain was changed and rehashed', () => {
+    const rows = changed(7, ({ text, previous }) => {
+      const forged = text.replace('"durationMs":7', '"durationMs":9');
+      return { text: forged, hash: chainHash(previous, forged) };
+    });
+    expect(faultsIn(rows)).toEqual([]);
+  });
+
+  it('does not reveal that entries of different chains changed places', () => {
+    const swapped = ROWS.map((row) => ({ ...row, id: row.id === 3 ? 4 : row.id === 4 ? 3 : row.id }));
+    expect(faultsIn(swapped.toSorted((one, other) => one.id - other.id))).toEqual([]);
+  });
+
+  it.each(['not JSON', 'null', '[]', '{}', '{"kind":"call","at":"2026-11-23T20:00:00Z"}'])(
+    'reveals a rehashed entry that Assay did not write: %s',
+    (text) => {
+      const rows = changed(7, ({ previous }) => ({ text, hash: chainHash(previous, text) }));
+      expect(faultsIn(rows)).toEqual([{ code: 'entry_unreadable', id: 7 }]);
+    },
+  );
+
   it('stays valid after old entries are pruned, and reveals whether more were removed', () => {
     const rows = ROWS.slice(3);
     expect(faultsIn(rows, { prunedId: 3 })).toEqual([]);

@@ -29,6 +29,15 @@ export function CallRow({ call }: { readonly call: RecordedCall }): ReactNode {
         </span>
       </div>
     );
+  if (call.kind === 'unreadable')
+    return (
+      <div className="row">
+        <span className="badge risk-write">Changed</span>
+        <span className="grow">
+          Entry {call.id} was changed and cannot be read. Run `assay activity verify`.
+        </span>
+      </div>
+    );
   const { tool, subject = '', client, decision, outcome = '', durationMs } = call;
   const who = client?.name === undefined ? subject : `${subject} · ${client.name}`;
   return (
@@ -47,9 +56,7 @@ export function CallRow({ call }: { readonly call: RecordedCall }): ReactNode {
         </span>
         <span className={outcome === 'ok' ? 'quiet' : 'bad'}>{OUTCOMES[outcome] ?? outcome}</span>
         {durationMs !== undefined && <span className="quiet number wide">{duration(durationMs)}</span>}
-        <span className="quiet wide">
-          <When at={call.at} />
-        </span>
+        <span className="quiet wide">{call.at !== undefined && <When at={call.at} />}</span>
         <button
           type="button"
           className="link"

@@ -1,9 +1,9 @@
 /** A call as recorded, or a gap in the record. Texts from servers and clients are as sent. */
 export interface RecordedCall {
   readonly id: number;
-  /** dropped: `count` calls since `since` could not be recorded. */
-  readonly kind: 'call' | 'dropped';
-  readonly at: string;
+  /** dropped: `count` calls since `since` could not be recorded. unreadable: somebody changed the entry; the rest is absent. */
+  readonly kind: 'call' | 'dropped' | 'unreadable';
+  readonly at?: string;
   readonly subject?: string;
   readonly client?: { readonly name?: string; readonly version?: string };
   readonly endpoint?: string;

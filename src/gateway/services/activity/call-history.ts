@@ -1,5 +1,6 @@
 import { ChainCheck, type ChainReport, type StoredEntry } from '../../../core/activity/call-chain.ts';
-import type { CallEntry, RecordedCall } from '../../../core/activity/call-entry.ts';
+import { type CallEntry, readCallEntry, type RecordedCall } from '../../../core/activity/call-entry.ts';
+import { parsedJson } from '../../../core/json-object.ts';
 import type { PolicyReason } from '../../../core/policy/policy.ts';
 import { policyReasonText } from '../../../core/policy/reason-text.ts';
 import type { Refusal } from '../../../core/refusal.ts';
@@ -8,8 +9,15 @@ import type { CallQuery, CallStore } from '../../ports/call-log.ts';
 
 type Reader = Pick<CallStore, 'calls'>;
 
+/** An entry that somebody changed so that it cannot be read. `verifyCalls` reports it. */
+export interface UnreadableCall {
+  readonly kind: 'unreadable';
+}
+
 /** An entry as operators see it, with its position in the chain and its reasons as text. */
-export type CallView = (Omit<RecordedCall, 'decision'> | Exclude<CallEntry, RecordedCall>) & {
+export type CallView = (
+  Omit<RecordedCall, 'decision'> | Exclude<CallEntry, RecordedCall> | UnreadableCall
+) & {
   readonly id: number;
   readonly decision?: {
     readonly kind: string;
@@ -83,8 +91,9 @@ export async function verifyCalls(store: Reader): Promise<Result<ChainReport, Re
 }
 
 function viewOf({ id, chain, seq, previous, hash, text }: StoredEntry): CallView {
-  const entry = JSON.parse(text) as CallEntry; // Assay wrote it
+  const entry = readCallEntry(text);
   const position = { id: chain, seq, previous, hash };
+  if (entry === undefined) return { id, kind: 'unreadable', chain: position };
   if (entry.kind === 'dropped' || entry.decision === undefined)
     return { id, ...without(entry), chain: position };
   const { decision } = entry;
@@ -96,8 +105,9 @@ function without(entry: CallEntry): Omit<RecordedCall, 'decision'> | Exclude<Cal
   return entry;
 }
 
-/** Contains the entry exactly as it was hashed. */
+/** Contains the entry exactly as it was hashed. If it is not JSON any more, `unreadable` has its text. */
 function lineOf({ id, chain, seq, previous, hash, text }: StoredEntry): string {
   const position = JSON.stringify({ id, chain, seq, previous, hash });
-  return `${position.slice(0, -1)},"entry":${text}}\n`;
+  const member = parsedJson(text) === undefined ? `"unreadable":${JSON.stringify(text)}` : `"entry":${text}`;
+  return `${position.slice(0, -1)},${member}}\n`;
 }

@@ -1,4 +1,4 @@
-import type { CallEntry } from '../../../core/activity/call-entry.ts';
+import { readCallEntry } from '../../../core/activity/call-entry.ts';
 import { toolIdOf } from '../../../core/hints/hint.ts';
 import { type JsonObject, parsedObject } from '../../../core/json-object.ts';
 import type { Refusal } from '../../../core/refusal.ts';
@@ -55,8 +55,9 @@ function callIn(
   spec: ServerSpec,
   shown: ArgumentsReader['shown'],
 ): { readonly tool: string; readonly args: JsonObject } | undefined {
-  const entry = JSON.parse(text) as CallEntry; // Assay wrote it
-  if (entry.kind !== 'call' || entry.arguments === undefined || entry.arguments.isShortened) return undefined;
+  const entry = readCallEntry(text);
+  if (entry?.kind !== 'call' || entry.arguments === undefined || entry.arguments.isShortened)
+    return undefined;
   const { id, namespacedName = '' } = entry.tool;
   const tool = namespacedName.slice(spec.name.length + 1);
   if (id !== toolIdOf(spec.name, idsOf(spec).identity, tool)) return undefined;
