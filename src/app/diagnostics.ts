@@ -6,11 +6,11 @@ import { locateConfig, environmentOf } from '../adapters/config/locate-config.ts
 import { locateHome } from '../adapters/config/locate-home.ts';
 import { upstream } from '../adapters/upstream/connect.ts';
 import { inspectStore } from '../adapters/store/inspect-store.ts';
-import { isCredentialName } from '../adapters/telemetry/credential-names.ts';
+import { isCredentialName } from '../core/secrets/credential-names.ts';
 import { LOG_LEVELS } from '../adapters/telemetry/log.ts';
-import { maskShapes } from '../adapters/telemetry/secret-shapes.ts';
-import { secretsOfEnvironment, secretsOfServer } from '../adapters/telemetry/secret-values.ts';
-import { Secrets } from '../adapters/telemetry/secrets.ts';
+import { maskShapes } from '../core/secrets/secret-shapes.ts';
+import { secretsOfEnvironment, secretsOfServer } from '../core/secrets/secret-values.ts';
+import { Secrets } from '../core/secrets/secrets.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import { ordered, type Diagnosis, type Finding } from '../core/finding.ts';
 import { MIN_NODE_VERSION, OWN_INFO, VERSION } from '../core/version.ts';

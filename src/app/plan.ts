@@ -7,7 +7,7 @@ import {
 import { locateConfig } from '../adapters/config/locate-config.ts';
 import { watchFile, type FileWatcher } from '../adapters/config/watch-file.ts';
 import { findServe, isAnswering, type RunningServe } from '../adapters/store/running-serve.ts';
-import { secretsOfServer } from '../adapters/telemetry/secret-values.ts';
+import { secretsOfServer } from '../core/secrets/secret-values.ts';
 import type { Refusal } from '../core/refusal.ts';
 import {
   ignoredSentence,

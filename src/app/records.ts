@@ -1,7 +1,7 @@
 import { entrySeal } from '../adapters/auth/seal.ts';
 import { entryReader, customReader } from '../adapters/config/registered-entry.ts';
 import { compileSchema } from '../adapters/sources/schema-check.ts';
-import { secretsOfServer } from '../adapters/telemetry/secret-values.ts';
+import { secretsOfServer } from '../core/secrets/secret-values.ts';
 import { buildWordSearch } from '../adapters/search/word-search.ts';
 import { countTokens } from '../adapters/telemetry/token-counter.ts';
 import type { Settings } from '../core/settings.ts';

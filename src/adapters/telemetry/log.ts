@@ -3,8 +3,8 @@ import type { DestinationStream, Logger, pino as Pino } from 'pino';
 import { printableJson } from '../../core/printable.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import { Stderr } from '../../platform/stderr.ts';
-import { isCredentialKey } from './credential-names.ts';
-import { MASKED } from './secret-shapes.ts';
+import { isCredentialKey } from '../../core/secrets/credential-names.ts';
+import { MASKED } from '../../core/secrets/secret-shapes.ts';
 import { terminalLine } from './terminal-line.ts';
 import type { JsonObject } from '../../core/json-object.ts';
 

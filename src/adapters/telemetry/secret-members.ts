@@ -1,7 +1,7 @@
 import type { SecretMembers } from '../../gateway/ports/bundles.ts';
-import { isCredentialName } from './credential-names.ts';
-import { secretsOfServer } from './secret-values.ts';
-import { Secrets } from './secrets.ts';
+import { isCredentialName } from '../../core/secrets/credential-names.ts';
+import { secretsOfServer } from '../../core/secrets/secret-values.ts';
+import { Secrets } from '../../core/secrets/secrets.ts';
 
 /** Members whose values are always treated as secret. */
 const SECRET: ReadonlySet<string> = new Set(['headers', 'env', 'auth', 'credentials']);

@@ -1,6 +1,6 @@
 import { hasDuplicateKeys, isMembers, writtenJson } from '../../core/canonical-json.ts';
 import type { ShownArguments } from '../../core/approval.ts';
-import { isCredentialKey } from './credential-names.ts';
+import { isCredentialKey } from '../../core/secrets/credential-names.ts';
 
 /** Larger texts are not parsed, since parsing blocks the event loop. */
 const MAX_PARSED_LENGTH = 256 * 1024;

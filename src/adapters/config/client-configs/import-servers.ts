@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Refusal } from '../../../core/refusal.ts';
-import { maskedArgs, maskedUrl, secretsAmong } from '../../../core/masked.ts';
+import { maskedArgs, maskedUrl, secretsAmong } from '../../../core/secrets/masked-command.ts';
 import type {
   ImportOutcome,
   FoundServer,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { maskedArgs, maskedUrl, secretsAmong } from '../../src/core/masked.ts';
+import { maskedArgs, maskedUrl, secretsAmong } from '../../../src/core/secrets/masked-command.ts';
 
 function check(args: readonly string[], expected: readonly string[]): void {
   expect(maskedArgs(args)).toEqual(expected);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Secrets } from '../../../src/adapters/telemetry/secrets.ts';
+import { Secrets } from '../../../src/core/secrets/secrets.ts';
 
 function check(secrets: readonly string[], text: string, expected: string): void {
   const known = new Secrets();

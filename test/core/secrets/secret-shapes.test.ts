@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maskShapes } from '../../../src/adapters/telemetry/secret-shapes.ts';
+import { maskShapes } from '../../../src/core/secrets/secret-shapes.ts';
 
 function check(text: string, expected: string): void {
   expect(maskShapes(text)).toBe(expected);

@@ -1,5 +1,5 @@
-import type { ServerSpec } from '../../core/server-spec.ts';
-import { sourceKind } from '../../core/sources/source-kinds.ts';
+import type { ServerSpec } from '../server-spec.ts';
+import { sourceKind } from '../sources/source-kinds.ts';
 import { isCredentialName } from './credential-names.ts';
 import { isOfKnownShape } from './secret-shapes.ts';
 import { MIN_SECRET_LENGTH } from './secrets.ts';

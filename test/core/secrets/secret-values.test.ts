@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { secretsOfEnvironment, secretsOfServer } from '../../../src/adapters/telemetry/secret-values.ts';
+import { secretsOfEnvironment, secretsOfServer } from '../../../src/core/secrets/secret-values.ts';
 import type { Transport } from '../../../src/core/server-spec.ts';
 
 const RANDOM = 'q7Zk29xPm41LvB83tRw6';
