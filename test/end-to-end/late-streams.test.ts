@@ -6,8 +6,8 @@ import { at, namesAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
 
-/** A legacy server whose GET stream begins this many ms late. */
-async function legacyServer(options: Pick<NotifierHttpOptions, 'getDelayMs'> = {}): Promise<NotifierHttp> {
+/** A legacy server. */
+async function legacyServer(options: Pick<NotifierHttpOptions, 'mayStream'> = {}): Promise<NotifierHttp> {
   const http = await startNotifier({ era: 'legacy', ...options });
   endLater(() => http.close());
   return http;
@@ -16,7 +16,7 @@ async function legacyServer(options: Pick<NotifierHttpOptions, 'getDelayMs'> = {
 const isUpdate = (message: Json): boolean => at(message, 'method') === 'notifications/resources/updated';
 
 it("a client is notified of resource updates from its subscription on, however late the server's stream begins", async () => {
-  const http = await legacyServer({ getDelayMs: 500 });
+  const http = await legacyServer({ mayStream: () => sleep(500) });
   const assay = await startGateway({ servers: { s: { type: 'http', url: http.url, isolation: 'session' } } });
   await assay.settled();
   const session = await openSession(assay.url);
@@ -27,11 +27,13 @@ it("a client is notified of resource updates from its subscription on, however l
 });
 
 it('what a server changed before its stream began, and could not announce, is found when it begins', async () => {
-  const http = await legacyServer({ getDelayMs: 500 });
+  const { promise: mayStream, resolve: stream } = Promise.withResolvers<undefined>();
+  const http = await legacyServer({ mayStream: () => mayStream });
   const assay = await startGateway({ servers: { s: { type: 'http', url: http.url } } });
   await until('the list is read', () => (http.seen['tools/list'] === 1 ? true : undefined));
   expect(http.opened()).toBe(0);
   http.grow('tools');
+  stream(undefined);
   await until('the new tool is there', async () =>
     namesAt(await modernAsk(assay.url, 'tools/list'), 'result', 'tools').includes('s_extra_0')
       ? true

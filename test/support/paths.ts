@@ -15,7 +15,8 @@ export const IS_OTHER_BUILD: boolean = process.env['ASSAY_TEST_MAIN'] !== undefi
 /** A new directory, removed at the end of the test file. */
 export function tempDir(): string {
   const path = mkdtempSync(join(tmpdir(), 'assay-test-'));
-  removeLater(() => rmSync(path, { recursive: true, force: true }));
+  // A process that is just ending may still create files in it.
+  removeLater(() => rmSync(path, { recursive: true, force: true, maxRetries: 10 }));
   return path;
 }
 

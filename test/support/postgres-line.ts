@@ -12,6 +12,8 @@ export interface PostgresLine {
   cut(which: Which): void;
   /** Cuts the connection of the next transaction after its COMMIT is carried out, before the client learns that. */
   cutAfterCommit(): Promise<void>;
+  /** Cuts the connection of the next transaction instead of forwarding its COMMIT. */
+  cutBeforeCommit(): Promise<void>;
   /** Works normally again; stalled connections are closed. */
   restore(): void;
 }
@@ -32,6 +34,7 @@ export async function openPostgresLine(databaseUrl: string): Promise<PostgresLin
   const pairs = new Set<Pair>();
   let fault: { readonly kind: 'stall' | 'cut'; readonly which: Which } | undefined;
   let committed: (() => void) | undefined;
+  let dropped: (() => void) | undefined;
 
   const isHit = ({ isListener }: Pair): boolean =>
     fault !== undefined && (fault.which === 'all' || isListener);
@@ -56,8 +59,13 @@ export async function openPostgresLine(databaseUrl: string): Promise<PostgresLin
     near.on('data', (bytes: Buffer) => {
       const text = bytes.toString('latin1');
       pair.isListener ||= text.includes('listen assay');
-      pair.isCommitting = committed !== undefined && /Q....commit\0/is.test(text);
-      if (!disturb(pair)) far.write(bytes);
+      const isCommit = /Q....commit\0/is.test(text);
+      pair.isCommitting = committed !== undefined && isCommit;
+      if (dropped !== undefined && isCommit) {
+        end(pair);
+        dropped();
+        dropped = undefined;
+      } else if (!disturb(pair)) far.write(bytes);
     });
     far.on('data', (bytes: Buffer) => {
       if (disturb(pair)) return;
@@ -86,6 +94,7 @@ export async function openPostgresLine(databaseUrl: string): Promise<PostgresLin
       for (const pair of [...pairs]) if (isHit(pair)) end(pair);
     },
     cutAfterCommit: () => new Promise((resolve) => (committed = resolve)),
+    cutBeforeCommit: () => new Promise((resolve) => (dropped = resolve)),
     restore: () => {
       for (const pair of [...pairs]) if (isHit(pair)) end(pair);
       fault = undefined;

@@ -89,6 +89,6 @@ function phraseOf(error: unknown): string | undefined {
   return error instanceof Error ? MESSAGES.find(([pattern]) => pattern.test(error.message))?.[1] : undefined;
 }
 
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

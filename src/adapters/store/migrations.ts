@@ -106,6 +106,7 @@ const MIGRATIONS: readonly Migration[] = [
   createLabels,
   createApprovals,
   createCharges,
+  createMarkers,
 ];
 
 async function createCharges({ schema }: Trx, { whole }: Dialect): Promise<void> {
@@ -123,6 +124,15 @@ async function createCharges({ schema }: Trx, { whole }: Dialect): Promise<void>
     .createIndex('assay_charges_peer')
     .on('assay_charges')
     .columns(['charged', 'peer_json', 'at_ms', 'bytes'])
+    .execute();
+}
+
+/** Used with PostgreSQL only. */
+async function createMarkers({ schema }: Trx, { whole }: Dialect): Promise<void> {
+  await schema
+    .createTable('assay_markers')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('written_ms', whole, (column) => column.notNull())
     .execute();
 }
 

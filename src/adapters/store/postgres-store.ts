@@ -7,7 +7,7 @@ import type { Store } from '../../gateway/ports/store.ts';
 import { atMost } from '../../platform/turns.ts';
 import type { Dialect, Trx, Writable } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
-import { confirmedWrite } from './confirmed-write.ts';
+import { ConfirmedWrites } from './confirmed-write.ts';
 import { Listeners } from './listeners.ts';
 import { migrate, newerThanKnown } from './migrations.ts';
 import { PostgresChanges } from './postgres-changes.ts';
@@ -178,6 +178,7 @@ const LOCKS: Readonly<Record<Writable, number>> = {
 };
 
 function postgresDialect(place: string, db: Kysely<Tables>): Dialect {
+  const writes = new ConfirmedWrites(db);
   return {
     place,
     bytes: 'bytea',
@@ -196,12 +197,15 @@ function postgresDialect(place: string, db: Kysely<Tables>): Dialect {
     },
     read: (work) =>
       db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
-    write: (what, work) =>
-      confirmedWrite(db, async (trx) => {
+    write(what, work) {
+      const locked = async (trx: Trx): ReturnType<typeof work> => {
         // A fixed order avoids deadlocks between writers that take several locks.
         for (const lock of what.map((part) => LOCKS[part]).sort((one, other) => one - other))
           await sql`select pg_advisory_xact_lock(${LOCK_SPACE}, ${lock})`.execute(trx);
         return work(trx);
-      }),
+      };
+      // A migration may run before the table of markers exists; if its outcome is unknown, the next start repeats it.
+      return what.includes('schema') ? db.transaction().execute(locked) : writes.run(locked);
+    },
   };
 }

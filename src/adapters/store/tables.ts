@@ -14,6 +14,8 @@ export interface Tables {
   readonly assay_migrations: { readonly version: number; readonly applied_ms: number };
   /** SQLite only: a counter of writes to each part, from which other processes detect them. */
   readonly assay_parts: { readonly part: StorePart; readonly revision: number };
+  /** PostgreSQL only: one row for each transaction that may have to be confirmed. */
+  readonly assay_markers: { readonly id: string; readonly written_ms: number };
   readonly assay_tokens: TokenRow;
   readonly assay_sessions: SessionRow;
   readonly assay_keys: KeyRow;
