@@ -86,7 +86,7 @@ describe('through the inbox', () => {
     expect(textOf(await called)).toBe('1');
     expect((await admin.get(`/approvals/${id}`)).json()).toMatchObject({
       state: 'used',
-      ...{ arguments: '{"path":"a.txt","password":"***"}', isMasked: true },
+      ...{ arguments: '{"path":"a.txt","password":"[masked]"}', isMasked: true },
     });
     expect(verdictOf(await admin.post(`/approvals/${id}/approve`, {}))).toBe('409 APPROVAL_CLOSED');
     const changes = listAt((await admin.get('/activity?targetKind=approval')).json(), 'activity');

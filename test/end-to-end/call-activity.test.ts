@@ -72,7 +72,7 @@ describe('/activity/calls', () => {
 
   it('masks secrets in arguments, and shows no arguments to a read-only token', async () => {
     const args = at((await calls('?outcome=ok'))[0], 'arguments');
-    expect(args).toMatchObject({ form: 'masked', text: '{"text":"hi","password":"***"}' });
+    expect(args).toMatchObject({ form: 'masked', text: '{"text":"hi","password":"[masked]"}' });
     const [shown] = await calls('?outcome=ok', reader);
     expect(at(shown, 'outcome')).toBe('ok');
     expect(shown).not.toHaveProperty('arguments');

@@ -1,12 +1,12 @@
 import { hasDuplicateKeys, isMembers, writtenJson } from '../../core/canonical-json.ts';
 import type { ShownArguments } from '../../core/approval.ts';
 import { isCredentialKey } from '../../core/secrets/credential-names.ts';
+import { MASKED } from '../../core/secrets/secret-shapes.ts';
 
 /** Larger texts are not parsed, since parsing blocks the event loop. */
 const MAX_PARSED_LENGTH = 256 * 1024;
 const MAX_LENGTH = 4_000;
 const MAX_DEPTH = 20;
-const MASK = '***';
 
 /**
  * The arguments of a call with credentials masked: strings and numbers in members with such names, and known secrets
@@ -65,12 +65,12 @@ class Masking {
     if (!isArray && !isMembers(value)) {
       if (!isCredential || typeof value === 'boolean') return value;
       this.hasMasked = true;
-      return MASK;
+      return MASKED;
     }
     if (depth === MAX_DEPTH) {
       this.isTooDeep = true;
       this.hasMasked = true;
-      return MASK;
+      return MASKED;
     }
     if (isArray) return value.map((item) => this.of(item, { depth: depth + 1, isCredential }));
     const members = Object.entries(value).map(([key, member]) => [

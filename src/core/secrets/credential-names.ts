@@ -1,5 +1,5 @@
 /**
- * Whether a log field holds a credential, judging by its key: `authorization`, `apiKey`, `client-secret`. Its last word
+ * Whether a field holds a credential, judging by its key: `authorization`, `apiKey`, `client-secret`. Its last word
  * may show that it only describes one: `tokenCount`, `passwordFile`.
  */
 export function isCredentialKey(key: string): boolean {
@@ -23,10 +23,10 @@ function wordsOf(name: string): readonly string[] {
 
 const CREDENTIALS: ReadonlySet<string> = new Set([
   ...['auth', 'authorization', 'bearer', 'cookie', 'cookies', 'cred', 'creds', 'credential', 'credentials'],
-  ...['jwt', 'otp', 'pass', 'passcode', 'passphrase', 'pat', 'pwd', 'sig', 'signature'],
+  ...['dsn', 'jwt', 'otp', 'pass', 'passcode', 'passphrase', 'pat', 'pwd', 'sig', 'signature'],
 ]);
 const TOGETHER =
-  /(?:token|secret|password|passwd|(?:api|private|secret|access|auth|signing|encryption|master)keys?)s?$/;
+  /(?:token|secret|password|passwd|connectionstring|(?:api|private|secret|access|auth|signing|encryption|master)keys?)s?$/;
 
 const DESCRIBING: ReadonlySet<string> = new Set([
   ...[

@@ -1,3 +1,5 @@
+import { isCredentialKey, isCredentialName } from './credential-names.ts';
+
 /** Replaces a secret. */
 export const MASKED = '[masked]';
 
@@ -20,22 +22,26 @@ interface Shape {
 }
 
 /**
- * Tokens with a recognizable prefix: Assay, GitHub, GitLab, OpenAI, Anthropic, Stripe, Slack, AWS, Google, npm,
- * Hugging Face, and JSON Web Tokens.
+ * Tokens with a recognizable prefix: Assay, GitHub, GitLab, OpenAI, Anthropic, Stripe and its webhooks, Slack, AWS,
+ * Google, npm, Hugging Face, Supabase, Shopify, ClickUp, and JSON Web Tokens.
  */
 const KNOWN: readonly string[] = [
   'assay_[0-9a-f]{4,}_[A-Za-z0-9]{16,}',
-  'gh[pousr]_[A-Za-z0-9]{20,}',
+  'gh[pousr]_[A-Za-z0-9]{16,}',
   'github_pat_\\w{20,}',
   'glpat-[\\w-]{16,}',
   'sk-(?=[\\w-]*\\d)[\\w-]{16,}',
-  '[sr]k_(?:live|test)_\\w{16,}',
+  '[prs]k_(?:live|test)_\\w{16,}',
   'xox[abeoprs]-[\\w-]{8,}',
   'xapp-[\\w-]{8,}',
   'A(?:KIA|SIA)[A-Z0-9]{16}(?![\\w-])',
   'AIza[\\w-]{30,}',
   'npm_[A-Za-z0-9]{30,}',
   'hf_[A-Za-z0-9]{20,}',
+  'sbp_[A-Za-z0-9]{20,}',
+  'whsec_[A-Za-z0-9+/=]{16,}',
+  'shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{16,}',
+  'pk_\\d{4,}_[A-Z0-9]{16,}',
   'eyJ[\\w-]{5,}\\.[\\w-]{2,}\\.[\\w-]*',
 ];
 const KNOWN_SHAPE = new RegExp(`^(?:${KNOWN.join('|')})$`);
@@ -43,8 +49,17 @@ const KNOWN_SHAPE = new RegExp(`^(?:${KNOWN.join('|')})$`);
 /** Words that may follow "Bearer" in prose. */
 const IN_SENTENCES =
   'an?|and|auth|authentication|authorization|credentials?|error|format|header|is|not|or|realm|required|scheme|scope|tokens?|was|with';
-const NAMES =
-  '(?:token|secret|passw(?:or)?d|api[_-]?key|access[_-]?key|private[_-]?key|signature|credential)';
+/** A name before `=` or `:`, and a value after `=`, quoted or not. */
+const NAME = '[\\w.-]{1,64}';
+const VALUE = `"[^"\\\\]*"?|'[^'\\\\]*'?|[^\\s&;,#"'<>\\\\]+`;
+/** `${NAME}` is replaced by a value later. */
+const REFERENCE = /^["']?\$\{[\w:]+\}["']?$/;
+
+/** Whether the value of a member or option with such a name is a secret. */
+function isSecretValue(name: string, value: string): boolean {
+  const isCount = /tokens$/i.test(name) && /^\d+$/.test(value);
+  return value !== '' && !isCount && !value.includes(MASKED) && !REFERENCE.test(value);
+}
 
 /**
  * Each pattern runs in linear time: no match can start in the middle of its own prefix, and no unbounded repetition can
@@ -66,16 +81,27 @@ const SHAPES: readonly Shape[] = [
   },
   // A user name alone is not a secret; with a password, both are masked.
   { pattern: /:\/\/[^\s/@:"'<>]{0,200}:[^\s/@"'<>]{1,400}@/g, shown: `://${MASKED}@` },
+  // A name alone, such as `key`, shows more in a query than in prose.
   {
-    pattern: new RegExp(
-      `([?&;](?:[\\w.-]{0,30}${NAMES}[\\w-]{0,10}|key|sig|auth|pwd)=)[^\\s&;#"'<>\\\\]+`,
-      'gi',
-    ),
-    shown: `$1${MASKED}`,
+    pattern: new RegExp(`([?&;])(${NAME})=(${VALUE})`, 'g'),
+    shown: (whole, separator = '', name = '', value = '') =>
+      isCredentialName(name) && isSecretValue(name, value) ? `${separator}${name}=${MASKED}` : whole,
   },
   {
-    pattern: new RegExp(`((?<![\\w-])[\\w-]{0,30}${NAMES}=)(?!\\[masked\\])[^\\s&;,#"'<>\\\\]+`, 'gi'),
-    shown: `$1${MASKED}`,
+    pattern: new RegExp(`(?<![\\w?&;-])(${NAME})=(${VALUE})`, 'g'),
+    shown: (whole, name = '', value = '') =>
+      isCredentialKey(name) && isSecretValue(name, value) ? `${name}=${MASKED}` : whole,
+  },
+  // Members of JSON, and of JSON in a JSON string.
+  {
+    pattern: new RegExp(`("(${NAME})"\\s{0,8}:\\s{0,8}")((?:[^"\\\\]|\\\\.)*)`, 'gs'),
+    shown: (whole, before = '', name = '', value = '') =>
+      isCredentialKey(name) && isSecretValue(name, value) ? `${before}${MASKED}` : whole,
+  },
+  {
+    pattern: new RegExp(`(\\\\"(${NAME})\\\\"\\s{0,8}:\\s{0,8}\\\\")((?:[^"\\\\]|\\\\[^"])*)`, 'g'),
+    shown: (whole, before = '', name = '', value = '') =>
+      isCredentialKey(name) && isSecretValue(name, value) ? `${before}${MASKED}` : whole,
   },
   { pattern: new RegExp(`(?<![\\w-])(?:${KNOWN.join('|')})`, 'g'), shown: MASKED },
 ];

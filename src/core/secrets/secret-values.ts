@@ -35,7 +35,7 @@ export function secretsOfEnvironment(env: Readonly<Record<string, string | undef
  * In a URL, the password is secret, and so are parts of the path or query that are named like a key or look like one.
  * Any other value is secret if its name says so or if it looks random.
  */
-function secretsOfVariable(name: string, value: string): readonly string[] {
+export function secretsOfVariable(name: string, value: string): readonly string[] {
   const url = urlOf(value);
   if (url !== undefined) return secretsOfUrl(url);
   const isSecret = isCredentialName(name) ? !isPath(value) : looksRandom(value);
@@ -54,14 +54,20 @@ const HARMLESS_HEADERS =
   /^(?:accept|accept-(?:charset|encoding|language)|cache-control|content-(?:type|language|encoding)|date|from|host|origin|pragma|prefer|referer|traceparent|tracestate|user-agent|via|.*-version)$/i;
 
 function secretsOfHeader([name, value]: readonly [string, string]): readonly string[] {
-  return HARMLESS_HEADERS.test(name) ? [] : [value, ...secretsOfScheme(value)].filter(isTelling);
+  return HARMLESS_HEADERS.test(name) ? [] : secretsOfHeaderValue(value).filter(isTelling);
 }
 
-/** The credentials after the scheme name, and the password in basic ones (RFC 7617). */
+/** The value of a header, and the credentials in it (RFC 9110, section 11.4). */
+export function secretsOfHeaderValue(value: string): readonly string[] {
+  return [value, ...secretsOfScheme(value)];
+}
+
+/** The credentials after the scheme name, and the user with the password, and the password, in basic ones (RFC 7617). */
 function secretsOfScheme(value: string): readonly string[] {
   const [, scheme = '', credentials = ''] = /^([A-Za-z][\w-]{0,20}) +(\S+)$/.exec(value.trim()) ?? [];
   if (credentials === '') return [];
-  const pair = scheme.toLowerCase() === 'basic' ? Buffer.from(credentials, 'base64').toString() : '';
+  if (scheme.toLowerCase() !== 'basic') return [credentials];
+  const pair = Buffer.from(credentials, 'base64').toString();
   return [credentials, pair, pair.slice(pair.indexOf(':') + 1)];
 }
 
@@ -79,7 +85,7 @@ function secretsOfUrl(url: URL): readonly string[] {
   const query = [...url.searchParams].flatMap(([name, value]) =>
     isCredentialName(name) || looksRandom(value) ? [value] : [],
   );
-  const path = url.pathname.split('/').map(decoded).filter(looksRandom);
+  const path = url.pathname.split('/').map(decoded).filter(isKeyInUrl);
   const password = decoded(url.password);
   const user = url.password === '' ? [] : [`${decoded(url.username)}:${password}`];
   return [...user, password, ...query, ...path].filter(isTelling);
@@ -117,12 +123,25 @@ function isTelling(value: string): boolean {
   return value.length >= MIN_SECRET_LENGTH && !COMMON.has(value.toLowerCase());
 }
 
+/** Whether a part of a URL looks like a key. Some keys are UUIDs, which elsewhere are mostly ids. */
+export function isKeyInUrl(part: string): boolean {
+  return looksRandom(part) || /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(part);
+}
+
+/** Parts of a URL template that look like keys, and values of its query that are named like one. */
+export function keysInUrlTemplate(url: string): readonly string[] {
+  const named = [...url.matchAll(/[?&]([^=&#{}]+)=([^&#{}]+)/g)].flatMap(([, name = '', value = '']) =>
+    isCredentialName(name) ? [value] : [],
+  );
+  return [...named, ...url.split(/\{[^{}]*\}|[/?&=#]/).filter(isKeyInUrl)];
+}
+
 /** Minimum length of a run of letters and digits, and minimum entropy in bits per character, to look random. */
-const MIN_RUN_LENGTH = 20;
+const MIN_RUN_LENGTH = 16;
 const MIN_BITS = 3;
 
 /** Mixed letters and digits without a pattern; not a path, version, date, UUID or words. */
-function looksRandom(value: string): boolean {
+export function looksRandom(value: string): boolean {
   if (isOfKnownShape(value)) return true;
   if (/\s/.test(value) || PATH.test(value)) return false;
   const runs = value.match(/[A-Za-z0-9]+/g) ?? [];

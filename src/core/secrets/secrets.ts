@@ -1,7 +1,7 @@
 import { formsOf } from './secret-forms.ts';
 import { MASKED, maskShapes } from './secret-shapes.ts';
 
-/** Minimum length; shorter values would match everywhere. */
+/** Minimum length of a secret that is masked in every text; shorter values would match everywhere. */
 export const MIN_SECRET_LENGTH = 8;
 /**
  * Number of leading characters that identify a secret, since whoever quotes it may truncate it. A shorter secret must
@@ -12,16 +12,21 @@ const NOTHING = /(?!)/g;
 
 /** The secrets known to Assay, masked in every text that may reach users or peers. */
 export class Secrets {
+  readonly #minLength: number;
   readonly #known = new Set<string>();
   /** All forms of all secrets, by their leading characters. */
   readonly #forms = new Map<string, readonly string[]>();
   #stems: RegExp | undefined = NOTHING;
 
+  constructor(minLength: number = MIN_SECRET_LENGTH) {
+    this.#minLength = minLength;
+  }
+
   /** Adds values to mask; those too short are ignored. Each line of a multi-line value also counts on its own. */
   add(values: Iterable<string>): void {
     for (const value of values)
       for (const part of [value, value.trim(), ...linesOf(value)])
-        if (part.length >= MIN_SECRET_LENGTH && !this.#known.has(part)) this.#learn(part);
+        if (part.length >= this.#minLength && !this.#known.has(part)) this.#register(part);
   }
 
   /** The text with known secrets, and anything that looks like one, masked. */
@@ -29,7 +34,7 @@ export class Secrets {
     return maskShapes(this.maskKnown(text));
   }
 
-  #learn(secret: string): void {
+  #register(secret: string): void {
     this.#known.add(secret);
     for (const form of formsOf(secret)) {
       const stem = form.slice(0, STEM);

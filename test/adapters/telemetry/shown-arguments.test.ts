@@ -5,7 +5,7 @@ const mask = (text: string): string => text.replaceAll('hunter2', '[masked]');
 
 function shown(text: string): { readonly text: string; readonly isShortened: boolean } {
   const { isMasked, ...rest } = shownArguments(text, mask);
-  expect(isMasked).toBe(/\*\*\*|\[masked\]/.test(rest.text));
+  expect(isMasked).toBe(/\[masked\]|\[masked\]/.test(rest.text));
   return rest;
 }
 
@@ -27,7 +27,7 @@ describe('arguments as shown to people', () => {
     const text =
       '{"auth":{"run":"rm","n":[1,1e400,{"pass":"x"}],"ok":true,"none":null},"signature":[],"pass":1.0}';
     const masked =
-      '{"auth":{"run":"***","n":["***","***",{"pass":"***"}],"ok":true,"none":"***"},"signature":[],"pass":"***"}';
+      '{"auth":{"run":"[masked]","n":["[masked]","[masked]",{"pass":"[masked]"}],"ok":true,"none":"[masked]"},"signature":[],"pass":"[masked]"}';
     expect(shown(text)).toEqual({ text: masked, isShortened: false });
   });
 
@@ -38,8 +38,8 @@ describe('arguments as shown to people', () => {
   it('are marked as shortened if they nest too deeply', () => {
     const whole = nested(20, '1');
     expect(shown(whole)).toEqual({ text: whole, isShortened: false });
-    expect(shown(nested(20, '{"b":1}'))).toEqual({ text: nested(20, '"***"'), isShortened: true });
-    expect(shown(nested(20, '[1]'))).toEqual({ text: nested(20, '"***"'), isShortened: true });
+    expect(shown(nested(20, '{"b":1}'))).toEqual({ text: nested(20, '"[masked]"'), isShortened: true });
+    expect(shown(nested(20, '[1]'))).toEqual({ text: nested(20, '"[masked]"'), isShortened: true });
   });
 
   it.each(['{"a":1,"a":0.10000000000000000555}', '{"pass":"x"'])(

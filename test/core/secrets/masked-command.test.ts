@@ -20,7 +20,7 @@ it('ordinary arguments are shown unchanged', () => {
 it('the value of a flag or a variable that sounds like a secret is masked', () => {
   check(
     ['--api-key', 'abc', '--token=abc', '-e', 'GITHUB_TOKEN=abc'],
-    ['--api-key', '***', '--token=***', '-e', 'GITHUB_TOKEN=***'],
+    ['--api-key', '[masked]', '--token=[masked]', '-e', 'GITHUB_TOKEN=[masked]'],
   );
   check(['--password', '--verbose'], ['--password', '--verbose']);
 });
@@ -32,13 +32,16 @@ it('the name of a variable is not masked', () => {
 it('a header is shown by its name', () => {
   check(
     ['--header', 'X-Thing:abc', '-H', 'Authorization: Bearer abc'],
-    ['--header', 'X-Thing: ***', '-H', 'Authorization: ***'],
+    ['--header', 'X-Thing: [masked]', '-H', 'Authorization: [masked]'],
   );
 });
 
 it('a token of a known format, and a long random-looking word, are masked anywhere', () => {
-  check(['ghp_0123456789abcdef', 'sk-live-1234', 'Bearer abc'], ['***', '***', 'Bearer ***']);
-  check(['0123456789abcdef0123456789abcdef'], ['***']);
+  check(
+    ['ghp_0123456789abcdef', 'sk-live-0123456789abcdef', 'Bearer abc'],
+    ['[masked]', '[masked]', 'Bearer [masked]'],
+  );
+  check(['0123456789abcdef0123456789abcdef'], ['[masked]']);
 });
 
 it('only scheme and host of a URL are shown', () => {
@@ -60,8 +63,8 @@ it("a secret from the entry's variables is masked everywhere", () => {
   ]);
   expect(
     maskedArgs(['run', 'hunter2hunter2', 'abc', 'abcd', 'a:hunter2hunter2', 'x7$kk!20', 'opaque'], secrets),
-  ).toEqual(['run', '***', '***', 'abcd', 'a:***', '***', '***']);
-  expect(maskedArgs(['lovelace'], secrets)).toEqual(['***']);
+  ).toEqual(['run', '[masked]', '[masked]', 'abcd', 'a:[masked]', '[masked]', '[masked]']);
+  expect(maskedArgs(['lovelace'], secrets)).toEqual(['[masked]']);
 });
 
 it('words, paths and variable names are not masked', () => {
@@ -82,8 +85,11 @@ it('words, paths and variable names are not masked', () => {
 });
 
 it('a value is masked after -p unless clearly no password, and after other short options if it looks like one', () => {
-  check(['-p', 'hunter2hunter2', '-p', 'secret', '-phunter2'], ['-p', '***', '-p', '***', '-p***']);
-  check(['-t', 'hunter2hunter2', '-k', 'p4ssw0rd'], ['-t', '***', '-k', '***']);
+  check(
+    ['-p', 'hunter2hunter2', '-p', 'secret', '-phunter2'],
+    ['-p', '[masked]', '-p', '[masked]', '-p[masked]'],
+  );
+  check(['-t', 'hunter2hunter2', '-k', 'p4ssw0rd'], ['-t', '[masked]', '-k', '[masked]']);
   const plain = [
     ...['-p', '8080:80', '-p', '127.0.0.1:80:80/tcp', '-p', './a', '-p', 'tsconfig.json', '-p', '3.12'],
     ...[
@@ -113,11 +119,11 @@ it('a value named as a secret within an argument is masked', () => {
       'a password=${PASSWORD} b',
     ],
     [
-      'host=h password=*** dbname=d',
-      'host=h password=*** dbname=d',
-      'Server=s;Pwd=***;Database=d',
-      '{"apiKey":***,"region":"eu"}',
-      'psql postgres://***@db/x',
+      'host=h password=[masked] dbname=d',
+      'host=h password=[masked] dbname=d',
+      'Server=s;Pwd=[masked];Database=d',
+      '{"apiKey":"[masked]","region":"eu"}',
+      'psql postgres://[masked]@db/x',
       'a password=${PASSWORD} b',
     ],
   );

@@ -25,6 +25,11 @@ describe('text that looks like a credential', () => {
     ['https://x/y?key=abc#z', 'https://x/y?key=[masked]#z'],
     ['https://x/y?X-Amz-Signature=abc', 'https://x/y?X-Amz-Signature=[masked]'],
     ['login with password=hunter2 failed', 'login with password=[masked] failed'],
+    ['{"apiKey": "a\\"b", "n": 1}', '{"apiKey": "[masked]", "n": 1}'],
+    [
+      String.raw`{"text":"{\"password\":\"hunter2\",\"n\":1}"}`,
+      String.raw`{"text":"{\"password\":\"[masked]\",\"n\":1}"}`,
+    ],
     [
       '-----BEGIN RSA PRIVATE KEY-----\nMIIE\nvQ==\n-----END RSA PRIVATE KEY-----!',
       '-----BEGIN RSA PRIVATE KEY-----[masked]!',
@@ -32,6 +37,8 @@ describe('text that looks like a credential', () => {
   ])('is masked: %s', (text, expected) => check(text, expected));
 
   it.each([
+    'max_tokens=512 of 4096',
+    '{"tokenCount": "12", "password": "${PASSWORD}"}',
     'Bearer token is missing',
     'Bearer realm="x", error="invalid_token"',
     'Basic authentication is needed, basic features',
@@ -54,6 +61,10 @@ describe('text that looks like a credential', () => {
       '://',
       '://a:',
       '?token',
+      'token=',
+      '"token":"',
+      '\\\\"token\\\\":\\\\"',
+      '"token": "\\\\',
       '&a.',
       ' ',
       'a',

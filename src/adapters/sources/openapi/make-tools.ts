@@ -12,7 +12,8 @@ import { isDotSegment } from '../../../core/sources/url-template.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
 import { callResult } from '../http/call-result.ts';
 import type { HttpPort } from '../http/open-http.ts';
-import { keysIn, secretsInHeader, withoutSecrets } from '../http/request-secrets.ts';
+import { keysInUrlTemplate, secretsOfHeaderValue } from '../../../core/secrets/secret-values.ts';
+import { withoutSecrets } from '../http/request-secrets.ts';
 import {
   type BuiltInArguments,
   type BuiltInCall,
@@ -223,8 +224,8 @@ function operationTool(making: ToolPlan, name: string, options: CallOptions): Bu
 /** All credentials that its requests carry. */
 function secretsIn({ plan, secrets }: ToolPlan): readonly string[] {
   const inSchemes = secrets.ok ? secrets.value.map(({ value }) => value) : [];
-  const inHeaders = [...inSchemes, ...Object.values(plan.headers)].flatMap(secretsInHeader);
-  return [...inHeaders, ...keysIn(plan.server.pathname + plan.server.search)];
+  const inHeaders = [...inSchemes, ...Object.values(plan.headers)].flatMap(secretsOfHeaderValue);
+  return [...inHeaders, ...keysInUrlTemplate(plan.server.pathname + plan.server.search)];
 }
 
 /** Trust in a document does not extend to what it refers to: nothing is inferred from an unsafe method there. */

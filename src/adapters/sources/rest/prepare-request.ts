@@ -11,7 +11,8 @@ import {
 import type { RestAuth, RestToolSpec } from '../../../core/sources/custom-tools.ts';
 import type { ReadyRequest } from '../http/call-result.ts';
 import type { HttpCall } from '../http/open-http.ts';
-import { keysIn, secretsInHeader, shownAddress } from '../http/request-secrets.ts';
+import { keysInUrlTemplate, secretsOfHeaderValue } from '../../../core/secrets/secret-values.ts';
+import { shownAddress } from '../http/request-secrets.ts';
 import type { BuiltInArguments } from '../built-in-tool.ts';
 import { writtenArguments, type WrittenArguments } from '../written-arguments.ts';
 
@@ -102,8 +103,8 @@ function planOf(spec: RestToolSpec, template: UrlTemplate): Plan {
 export function secretsOfRest({ auth, headers, url }: RestToolSpec): readonly string[] {
   const fixed = Object.entries(headers).filter(([name]) => !HARMLESS.has(name.toLowerCase()));
   const inQuery = auth?.kind === 'query' ? [auth.value] : [];
-  const all = [...fixed, ...authHeaders(auth)].flatMap(([, value]) => secretsInHeader(value));
-  return [...all, ...inQuery, ...keysIn(url)];
+  const all = [...fixed, ...authHeaders(auth)].flatMap(([, value]) => secretsOfHeaderValue(value));
+  return [...all, ...inQuery, ...keysInUrlTemplate(url)];
 }
 
 /** The path as the operator wrote it. */

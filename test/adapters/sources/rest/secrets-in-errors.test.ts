@@ -16,11 +16,11 @@ function quoting(status: number): Promise<Echo> {
 }
 
 it.each([
-  [{ auth: { type: 'bearer', token: 'tok-en' } }, '/x *** '],
-  [{ auth: { type: 'basic', username: 'ada', password: 'pa ss' } }, '/x *** *** '],
-  [{ auth: { type: 'header', name: 'X-Key', value: 'k"ey' } }, '/x   ***'],
-  [{ auth: { type: 'query', name: 'key', value: 'a b/c' } }, '/x?key=***   '],
-  [{ headers: { 'X-Key': 'fixed' } }, '/x   ***'],
+  [{ auth: { type: 'bearer', token: 'tok-en' } }, '/x [masked] '],
+  [{ auth: { type: 'basic', username: 'ada', password: 'pa ss' } }, '/x [masked] [masked] '],
+  [{ auth: { type: 'header', name: 'X-Key', value: 'k"ey' } }, '/x   [masked]'],
+  [{ auth: { type: 'query', name: 'key', value: 'a b/c' } }, '/x?key=[masked]   '],
+  [{ headers: { 'X-Key': 'fixed' } }, '/x   [masked]'],
   [{ headers: { accept: 'text/plain', 'x-key': 'one' } }, '/x   one'],
 ])('secrets stay masked even if an API echoes its request: %j', async (entry, quoted) => {
   const echo = await quoting(400);
@@ -40,11 +40,11 @@ it('a path is shown as configured, without arguments or anything that looks like
   const url = `/${BOT}/send/{chat}/v1.2?token=abcdefgh12345678`;
   const echo = await quoting(404);
   const text = shown(await call(echo.tool({ url, method: 'GET' }), '{"chat":"someone"}'));
-  expect(text).toContain(`error: GET ${echo.origin}/***/send/{chat}/v1.2: the server answered 404. It said:`);
-  expect(text).toContain('/***/send/someone/v1.2?token=***');
+  expect(text).toContain(`error: GET ${echo.origin}/[masked]/send/{chat}/v1.2: the server answered 404. It said:`);
+  expect(text).toContain('/[masked]/send/someone/v1.2?token=[masked]');
   const unreachable = made({ url: `http://127.0.0.1:1${url}`, method: 'GET' }, loopbackHttp());
   expect(shown(await call(unreachable, '{"chat":"someone"}'))).toMatch(
-    /^error: "http:\/\/127\.0\.0\.1:1\/\*\*\*\/send\/\{chat\}\/v1\.2" refuses connections/,
+    /^error: "http:\/\/127\.0\.0\.1:1\/\[masked\]\/send\/\{chat\}\/v1\.2" refuses connections/,
   );
 });
 
@@ -57,6 +57,6 @@ it('OpenAPI tools mask secrets and show paths in the same way', async () => {
   );
   const { tools } = await toolsIn(document, { credentials: { k: 'secret-1' } });
   expect(textIn(await callTool(tools[0]!, { id: 'rex' })).trimEnd()).toBe(
-    `ERROR GET ${echo.origin}/***/pets/{id}: the server answered 500. It said:\n\n/***/pets/rex   ***`,
+    `ERROR GET ${echo.origin}/[masked]/pets/{id}: the server answered 500. It said:\n\n/[masked]/pets/rex   [masked]`,
   );
 });
