@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Growth } from '../../gateway/ports/records.ts';
 import { portions, type Trx } from './dialect.ts';
+import type { Charged } from './tables.ts';
 
 /** A row that a peer caused to be stored. */
 export interface Charge {
@@ -8,9 +9,6 @@ export interface Charge {
   readonly row: string;
   readonly bytes: number;
 }
-
-/** Kinds of rows that count against the bounds of the peer that caused them. */
-export type Charged = 'accepted';
 
 /** The period in ms of rates. */
 const MINUTE_MS = 60_000;

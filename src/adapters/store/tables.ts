@@ -3,7 +3,6 @@ import type { Decision } from '../../core/policy/policy.ts';
 import type { StoredSession, StorePart } from '../../gateway/ports/store.ts';
 import type { ApprovalScope } from '../../core/approval.ts';
 import type { StoredApprovalState } from '../../gateway/ports/approvals.ts';
-import type { Charged } from './charge-rows.ts';
 
 /**
  * The rows as both databases return them. Times are in ms. Text chosen by a peer is stored as JSON (`…_json`), because
@@ -113,6 +112,9 @@ export interface AcceptedRow {
   /** The definition, itself JSON text, as a JSON string. */
   readonly text_json: string;
 }
+
+/** Kinds of rows that count against the bounds of the peer that caused them. */
+export type Charged = 'accepted';
 
 /** One row that a peer caused in another table, and that counts against its bounds. */
 export interface ChargeRow {
