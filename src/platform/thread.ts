@@ -3,7 +3,9 @@ import { guarded, type Peer } from './guarded.ts';
 
 /** The outcome of a call: its answer, or a phrase that says why there is none. */
 export type CallOutcome =
-  { readonly kind: 'answered'; readonly value: unknown } | { readonly kind: 'lost'; readonly cause: string };
+  | { readonly kind: 'answered'; readonly value: unknown }
+  /** If it was sent, it may have been carried out. */
+  | { readonly kind: 'lost'; readonly cause: string; readonly wasSent: boolean };
 
 export interface ThreadOptions {
   /** URL of the script, which calls `answerCalls`. */
@@ -65,7 +67,8 @@ export class Thread {
       guarded(peer, (code: number) => {
         this.#cause =
           fault instanceof Error ? `its thread failed: ${fault.message}` : `its thread ended (${code})`;
-        for (const { resolve } of this.#waiting.values()) resolve({ kind: 'lost', cause: this.#cause });
+        for (const { resolve } of this.#waiting.values())
+          resolve({ kind: 'lost', cause: this.#cause, wasSent: true });
         this.#waiting.clear();
         if (!this.#isEnding) onLost(this.#cause, fault);
       }),
@@ -74,7 +77,8 @@ export class Thread {
 
   /** Calls are answered one by one, in order. Errors thrown by the script are rethrown. */
   call(method: string, args: readonly unknown[]): Promise<CallOutcome> {
-    if (this.#cause !== undefined) return Promise.resolve({ kind: 'lost', cause: this.#cause });
+    if (this.#cause !== undefined)
+      return Promise.resolve({ kind: 'lost', cause: this.#cause, wasSent: false });
     const id = ++this.#lastId;
     const call: Call = { id, method, args };
     this.#worker.postMessage(call);

@@ -55,8 +55,8 @@ it.each([
 ])('when the thread ends by %s, pending and later calls fail with the cause', async (way, cause) => {
   const { thread, losses } = start();
   const [, waiting] = [thread.call(way, []), thread.call('hang', [])];
-  expect(await waiting).toEqual({ kind: 'lost', cause });
-  expect(await thread.call('a', [])).toEqual({ kind: 'lost', cause });
+  expect(await waiting).toEqual({ kind: 'lost', cause, wasSent: true });
+  expect(await thread.call('a', [])).toEqual({ kind: 'lost', cause, wasSent: false });
   expect(losses).toEqual([cause]);
 });
 

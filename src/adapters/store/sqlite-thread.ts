@@ -29,6 +29,36 @@ const SCRIPT = new URL(`./sqlite-worker${extname(import.meta.url)}`, import.meta
 
 export type Given<M extends keyof SqliteCalls> = Awaited<ReturnType<SqliteCalls[M]>>;
 
+/** The calls that write. */
+const WRITES: ReadonlySet<keyof SqliteCalls> = new Set<keyof SqliteCalls>([
+  ...([
+    'addToken',
+    'revokeToken',
+    'addSession',
+    'useSession',
+    'removeSessions',
+    'addKey',
+    'ensureKey',
+  ] as const),
+  ...([
+    'saveCredential',
+    'leaseCredential',
+    'removeCredential',
+    'saveLabels',
+    'clearLabels',
+    'commit',
+  ] as const),
+  ...(['acceptFirst', 'requestApproval', 'addApproval', 'changeApproval', 'addCalls'] as const),
+]);
+
+/** A write that the thread had received may be in the file. */
+function lossOf(
+  method: keyof SqliteCalls,
+  { cause, wasSent }: Extract<CallOutcome, { kind: 'lost' }>,
+): Refusal {
+  return { code: wasSent && WRITES.has(method) ? 'WRITE_UNCONFIRMED' : 'STORE_UNAVAILABLE', reason: cause };
+}
+
 export interface SqliteThreadOptions {
   readonly home: string;
   readonly log: Log;
@@ -80,8 +110,7 @@ export class SqliteThread {
 
   async call<M extends keyof SqliteCalls>(method: M, ...args: Parameters<SqliteCalls[M]>): Promise<Given<M>> {
     const done = await this.#post(method, args);
-    const given =
-      done.kind === 'answered' ? done.value : err({ code: 'STORE_UNAVAILABLE', reason: done.cause });
+    const given = done.kind === 'answered' ? done.value : err(lossOf(method, done));
     return given as Given<M>; // the thread returns the method's result, and every method may be refused
   }
 
