@@ -27,6 +27,17 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
     const { runPlainStdio } = await import('./app/stdio.ts');
     process.exitCode = await runPlainStdio(plain, early);
   }
+  abandonLookups();
+}
+
+/**
+ * Node waits at its end until the operating system has resolved the names that are still asked for, which can take half
+ * a minute, even in `process.exit()`. A process that replaces itself does not wait.
+ */
+function abandonLookups(): void {
+  if (process.platform === 'win32' || process.execve === undefined) return;
+  if (!process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap')) return;
+  process.execve('/bin/sh', ['sh', '-c', `exit ${process.exitCode ?? 0}`], {});
 }
 
 /**

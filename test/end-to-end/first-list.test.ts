@@ -109,7 +109,8 @@ describe.concurrent('the first list, while servers start', () => {
     await sleep(1_500);
     const startMs = Date.now();
     expect(await session.call('plain_label')).toBe('plain');
-    expect(Date.now() - startMs).toBeLessThan(scaledMs(500));
+    // A list whose pages never end is given up after 5 s.
+    expect(Date.now() - startMs).toBeLessThan(4_000);
   });
 
   it.each(OFFICIAL)(
