@@ -40,7 +40,9 @@ it('a path is shown as configured, without arguments or anything that looks like
   const url = `/${BOT}/send/{chat}/v1.2?token=abcdefgh12345678`;
   const echo = await quoting(404);
   const text = shown(await call(echo.tool({ url, method: 'GET' }), '{"chat":"someone"}'));
-  expect(text).toContain(`error: GET ${echo.origin}/[masked]/send/{chat}/v1.2: the server answered 404. It said:`);
+  expect(text).toContain(
+    `error: GET ${echo.origin}/[masked]/send/{chat}/v1.2: the server answered 404. It said:`,
+  );
   expect(text).toContain('/[masked]/send/someone/v1.2?token=[masked]');
   const unreachable = made({ url: `http://127.0.0.1:1${url}`, method: 'GET' }, loopbackHttp());
   expect(shown(await call(unreachable, '{"chat":"someone"}'))).toMatch(
