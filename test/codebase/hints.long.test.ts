@@ -12,7 +12,7 @@ import { connectClient } from '../support/clients.ts';
 import { until } from '../support/endings.ts';
 import { at, listAt, type JsonObject } from '../support/json.ts';
 import { MAIN, tempDir } from '../support/paths.ts';
-import { childrenOf } from '../support/processes.ts';
+import { childrenOf, type ProcessLine } from '../support/processes.ts';
 import { readGauge } from '../support/prometheus.ts';
 import {
   type Answer,
@@ -69,7 +69,8 @@ describe('over HTTP, mounted in a gateway', () => {
     assay = await startAssay({ servers: { codebase: { type: 'codebase', roots: [tmpdir()] } } });
     await assay.settled();
     const { port, home } = assay;
-    mkdirSync(join(home, 'codebase'));
+    // Without a sandbox, the first index creates it.
+    mkdirSync(join(home, 'codebase'), { recursive: true });
     url = `http://127.0.0.1:${port}/mcp/servers/codebase`;
     session = { client: await connectClient({ url }, 'legacy'), home };
     stateless = { client: await connectClient({ url }, 'modern'), home };
@@ -120,7 +121,9 @@ describe('over HTTP, mounted in a gateway', () => {
   /** Kills the server after the call was sent to it, and before it can respond. */
   async function callAndKill(name: ToolName, args: JsonObject): Promise<Answer> {
     const { pid } = assay;
-    const started = childrenOf(pid).filter(({ command }) => command.includes(' codebase'));
+    const started = childrenOf(pid)
+      .filter(({ command }) => command.includes(' codebase'))
+      .flatMap(treeOf);
     for (const server of started) process.kill(server.pid, 'SIGSTOP');
     const answer = call(stateless, name, args);
     await until(
@@ -133,6 +136,11 @@ describe('over HTTP, mounted in a gateway', () => {
     return answer;
   }
 });
+
+/** A process and all its descendants: in a sandbox, the server is a grandchild. */
+function treeOf(top: ProcessLine): readonly ProcessLine[] {
+  return [top, ...childrenOf(top.pid).flatMap(treeOf)];
+}
 
 // Only Linux has namespaces. Other systems rely on the checks above.
 describe.skipIf(process.platform !== 'linux')('in separate namespaces', () => {

@@ -59,9 +59,12 @@ it('rules from the config file are read-only and show their position in the file
 
 it('a new rule applies at once to calls from connected clients and to the preview', async () => {
   const client = await connectClient({ url: assay.url }, 'modern');
-  const call = async (): Promise<boolean> =>
-    (await client.callTool({ name: 'show_delete_note', arguments: { path: 'a' } })).isError === true;
-  expect(await call()).toBe(false);
+  const call = (): Promise<string> =>
+    client.callTool({ name: 'show_delete_note', arguments: { path: 'a' } }).then(
+      ({ isError }) => (isError === true ? 'error' : 'done'),
+      (error: unknown) => String(error),
+    );
+  expect(await call()).toBe('done');
   await tryTool('show.delete_note');
   await decision().getByText('A person approves every call.').waitFor();
   await page.getByRole('button', { name: 'Add a rule' }).click();
@@ -89,7 +92,7 @@ it('a new rule applies at once to calls from connected clients and to the previe
       hints: { destructiveHint: true },
     },
   ]);
-  expect(await call()).toBe(true);
+  expect(await call()).toContain('Unknown tool');
 });
 
 it('the preview depends on the caller', async () => {
