@@ -169,7 +169,7 @@ it('arguments of recorded calls are used on request, with secrets masked', async
   });
   expect(at(parseJson(stdout), 'tools', 0, 'verdicts', 'readOnlyHint', 'evidence', 0, 'args')).toEqual({
     code: 'sesame',
-    password: '***',
+    password: '[masked]',
   });
 
   const missing = ['--fixtures', '/nonexistent'];
