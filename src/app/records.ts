@@ -8,7 +8,7 @@ import type { Settings } from '../core/settings.ts';
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import type { Plan } from '../gateway/catalog/server-plan.ts';
 import { DriftDetector } from '../gateway/catalog/drift-detector.ts';
-import { HeldDefinitions } from '../gateway/catalog/held-definitions.ts';
+import { UnstoredDefinitions } from '../gateway/catalog/unstored-definitions.ts';
 import { InstructionsReview } from '../gateway/catalog/instructions-review.ts';
 import { RegisteredServers } from '../gateway/catalog/registered.ts';
 import type { ServerDeps } from '../gateway/catalog/server-deps.ts';
@@ -39,8 +39,8 @@ export async function openRecords(environment: Environment, settings: Settings):
   const nowMs = (): number => Date.now();
   const records = await environment.records();
   const prose = settings['drift.prose'];
-  const held = new HeldDefinitions();
-  const drift = new DriftDetector({ records, log, prose, nowMs, limits: settings, held });
+  const unstored = new UnstoredDefinitions();
+  const drift = new DriftDetector({ records, log, prose, nowMs, limits: settings, unstored });
   cleanup.defer(() => drift.close());
   const readEntry = entryReader({ cwd: home, home: configEnvironment.home, assayHome: home });
   const readCustom = customReader({ cwd: home, home: configEnvironment.home });
@@ -48,7 +48,7 @@ export async function openRecords(environment: Environment, settings: Settings):
   const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(secretsOfServer));
   return {
     records,
-    claims: new ToolClaims(records, prose, held),
+    claims: new ToolClaims(records, prose, unstored),
     drift,
     instructions: new InstructionsReview({ records, log, nowMs }),
     registered: new RegisteredServers({ records, readEntry, readCustom, seal, learn, log }),

@@ -1,7 +1,6 @@
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
-import type { buildConnector } from 'undici';
+import { buildConnector } from 'undici';
 
 /** Where a connection through a proxy leads. */
 export interface TunnelTarget {
@@ -47,20 +46,13 @@ export function openTunnel(proxy: string, { host, port }: TunnelTarget, limitMs:
 
 /** For undici: connections through an HTTP proxy, with TLS inside where the URL asks for it. */
 export function tunnelConnector(proxy: string, limitMs: number): buildConnector.connector {
-  return ({ hostname, port, protocol, servername }, callback) => {
+  const secure = buildConnector({ timeout: limitMs, allowH2: false });
+  return (options, callback) => {
+    const { hostname, port, protocol } = options;
     const isTls = protocol === 'https:';
     const target = { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || (isTls ? 443 : 80)) };
     openTunnel(proxy, target, limitMs).then(
-      (socket) => {
-        if (!isTls) return callback(null, socket);
-        const secure = connectTls({
-          socket,
-          servername: servername ?? target.host,
-          ALPNProtocols: ['http/1.1'],
-        });
-        secure.once('error', (error: Error) => callback(error, null));
-        secure.once('secureConnect', () => callback(null, secure));
-      },
+      (httpSocket) => (isTls ? secure({ ...options, httpSocket }, callback) : callback(null, httpSocket)),
       (error: unknown) => callback(error instanceof Error ? error : new TunnelError(String(error)), null),
     );
   };

@@ -164,7 +164,8 @@ const LINKS: readonly [readonly number[], readonly number[]] = [
 
 /**
  * A seccomp filter that denies calls that could lead out of the sandbox or reach sockets of other programs: read-only
- * mounts do not restrict Unix sockets. With `canLink` false, also calls that create links. Undefined if the architecture is not supported.
+ * mounts do not restrict Unix sockets. With `canLink` false, also calls that create links. Undefined if the architecture
+ * is not supported.
  */
 export function confinementFilter(
   architecture: string,

@@ -38,7 +38,7 @@ export async function fittingAccepted(
   growth: Growth | undefined,
 ): Promise<readonly AcceptedDefinition[]> {
   if (growth === undefined) return definitions;
-  const rows = await fitting(trx, 'accepted', { growth, rows: definitions.map(chargeOf) });
+  const rows = await fitting(trx, 'accepted', { growth, rows: definitions.map(toCharge) });
   return rows.map(({ definition }) => definition);
 }
 
@@ -62,10 +62,10 @@ export async function writeFirstAccepted(
       .values(rows)
       .onConflict((conflict) => conflict.column('id_json').doNothing())
       .execute();
-  if (growth !== undefined) await writeCharges(trx, 'accepted', { ...growth, rows: added.map(chargeOf) });
+  if (growth !== undefined) await writeCharges(trx, 'accepted', { ...growth, rows: added.map(toCharge) });
 }
 
-function chargeOf(definition: AcceptedDefinition): Charge & { readonly definition: AcceptedDefinition } {
+function toCharge(definition: AcceptedDefinition): Charge & { readonly definition: AcceptedDefinition } {
   const { id_json: row, text_json } = rowOf(definition);
   return { row, bytes: Buffer.byteLength(text_json), definition };
 }

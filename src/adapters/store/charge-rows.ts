@@ -20,9 +20,9 @@ export async function fitting<T extends Charge>(
   { growth, rows }: { readonly growth: Growth; readonly rows: readonly T[] },
 ): Promise<readonly T[]> {
   const { bounds, peer, nowMs } = growth;
-  const inAll = await usageOf(trx, charged, { peer });
+  const inAll = await readUsage(trx, charged, { peer });
   // A clock that was set back must not count rows as recent for long.
-  const recent = await usageOf(trx, charged, { peer, fromMs: nowMs - MINUTE_MS, toMs: nowMs + MINUTE_MS });
+  const recent = await readUsage(trx, charged, { peer, fromMs: nowMs - MINUTE_MS, toMs: nowMs + MINUTE_MS });
   let entries = Math.min(bounds.entries - inAll.entries, bounds.entriesPerMinute - recent.entries);
   let bytes = Math.min(bounds.bytes - inAll.bytes, bounds.bytesPerMinute - recent.bytes);
   return rows.filter((row) => {
@@ -59,7 +59,7 @@ interface Usage {
 }
 
 /** Both databases may return sums as text. */
-async function usageOf(
+async function readUsage(
   trx: Trx,
   charged: Charged,
   { peer, fromMs, toMs }: { readonly peer: string; readonly fromMs?: number; readonly toMs?: number },

@@ -23,7 +23,7 @@ interface Marked<T> {
  */
 export class ConfirmedWrites {
   readonly #db: Db;
-  /** Markers that are no longer needed; the next transaction removes them. */
+  /** Markers of finished transactions; the next transaction removes them. */
   #old: string[] = [];
 
   constructor(db: Db) {

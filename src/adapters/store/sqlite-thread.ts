@@ -29,34 +29,20 @@ const SCRIPT = new URL(`./sqlite-worker${extname(import.meta.url)}`, import.meta
 
 export type Given<M extends keyof SqliteCalls> = Awaited<ReturnType<SqliteCalls[M]>>;
 
-/** The calls that write. */
-const WRITES: ReadonlySet<keyof SqliteCalls> = new Set<keyof SqliteCalls>([
-  ...([
-    'addToken',
-    'revokeToken',
-    'addSession',
-    'useSession',
-    'removeSessions',
-    'addKey',
-    'ensureKey',
-  ] as const),
-  ...([
-    'saveCredential',
-    'leaseCredential',
-    'removeCredential',
-    'saveLabels',
-    'clearLabels',
-    'commit',
-  ] as const),
-  ...(['acceptFirst', 'requestApproval', 'addApproval', 'changeApproval', 'addCalls'] as const),
+/** The calls that change nothing in the file. */
+const READS: ReadonlySet<keyof SqliteCalls> = new Set<keyof SqliteCalls>([
+  ...(['open', 'listen', 'stopListening', 'rest', 'close'] as const),
+  ...(['tokens', 'sessions', 'keys', 'credentials', 'labels', 'settings', 'records', 'accepted'] as const),
+  ...(['findGrant', 'approvals', 'auditEvents', 'calls', 'callCounts'] as const),
 ]);
 
 /** A write that the thread had received may be in the file. */
-function lossOf(
+function refuseLost(
   method: keyof SqliteCalls,
   { cause, wasSent }: Extract<CallOutcome, { kind: 'lost' }>,
 ): Refusal {
-  return { code: wasSent && WRITES.has(method) ? 'WRITE_UNCONFIRMED' : 'STORE_UNAVAILABLE', reason: cause };
+  const code = wasSent && !READS.has(method) ? 'WRITE_UNCONFIRMED' : 'STORE_UNAVAILABLE';
+  return { code, reason: cause };
 }
 
 export interface SqliteThreadOptions {
@@ -110,7 +96,7 @@ export class SqliteThread {
 
   async call<M extends keyof SqliteCalls>(method: M, ...args: Parameters<SqliteCalls[M]>): Promise<Given<M>> {
     const done = await this.#post(method, args);
-    const given = done.kind === 'answered' ? done.value : err(lossOf(method, done));
+    const given = done.kind === 'answered' ? done.value : err(refuseLost(method, done));
     return given as Given<M>; // the thread returns the method's result, and every method may be refused
   }
 

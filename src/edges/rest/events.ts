@@ -55,7 +55,7 @@ export function eventRoutes(deps: AdminDeps): readonly Route[] {
       const newest =
         given === undefined ? await store.auditEvents({ limit: 1 }) : ok([{ id: Number(given) }]);
       if (!newest.ok) return newest;
-      // Nobody reads the stream of a HEAD request, so nothing would count it as closed.
+      // The stream of a HEAD request is never read, so its end is not seen.
       const release = call.isHead ? () => undefined : streams.take(call.identity.subject);
       if (release === undefined) return err({ code: 'EVENT_STREAM_LIMIT', limit: MAX_STREAMS });
       const over = AbortSignal.any([ending, call.signal]);

@@ -22,7 +22,7 @@ import {
 } from './drift-change.ts';
 import type { AuditEvent } from '../../core/audit-event.ts';
 import { definitionSourceOf, restToolOf } from './definition-source.ts';
-import { definitionBounds, type HeldDefinitions } from './held-definitions.ts';
+import { definitionBounds, type UnstoredDefinitions } from './unstored-definitions.ts';
 import type { ListLimits } from './list-budget.ts';
 import { idsOf, toolIdIn } from './tool-claims.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
@@ -34,7 +34,7 @@ export interface DriftDetectorOptions {
   readonly nowMs: () => number;
   readonly limits: ListLimits;
   /** Learns which definitions are withheld. */
-  readonly held: HeldDefinitions;
+  readonly unstored: UnstoredDefinitions;
 }
 
 interface Observation {
@@ -135,7 +135,7 @@ export class DriftDetector {
         if (!this.#waiting.has(key)) this.#waiting.set(key, observation);
       }
       if (!this.#waiting.has(key)) this.#settle(key);
-      const isAtBound = done.ok && this.#options.held.isAtBound(key);
+      const isAtBound = done.ok && this.#options.unstored.isAtBound(key);
       // What did not fit is tried again, with the newest list.
       if (isAtBound && !this.#waiting.has(key)) this.#waiting.set(key, observation);
       const waitMs = done.ok && !isAtBound ? COMPARE_INTERVAL_MS : RETRY_MS;
@@ -199,7 +199,10 @@ export class DriftDetector {
       // Of two tools with the same name, the first is listed.
       if (id === undefined || seen.has(id)) continue;
       seen.add(id);
-      if (!this.#accepted.has(id) && (this.#unaccepted.has(id) || this.#options.held.isHeld(key, tool)))
+      if (
+        !this.#accepted.has(id) &&
+        (this.#unaccepted.has(id) || this.#options.unstored.isUnstored(key, tool))
+      )
         continue;
       const now = { digest: digestOf(tool), text: declaredTextOf(tool) };
       const isAccepted = this.#accepted.get(id) === now.digest;
@@ -252,10 +255,10 @@ export class DriftDetector {
 
   /** Withholds the definitions that could not be stored, if there are any. */
   #hold(spec: ServerSpec, count: number): void {
-    const { held, log } = this.#options;
+    const { unstored, log } = this.#options;
     const key = idsOf(spec).serverId;
-    const wasAtBound = held.isAtBound(key);
-    held.set(key, count === 0 ? undefined : (definition) => this.#isStored(spec, definition));
+    const wasAtBound = unstored.isAtBound(key);
+    unstored.set(key, count === 0 ? undefined : (definition) => this.#isStored(spec, definition));
     if (count > 0 && !wasAtBound)
       log.warn('tools of a server are withheld: it sends more new definitions than Assay stores', {
         server: spec.name,

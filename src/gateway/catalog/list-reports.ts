@@ -1,7 +1,7 @@
 import type { ListReport } from '../../core/list-report.ts';
 import { unmatchedPatterns } from '../../core/tool-filter.ts';
 import { printable } from '../../core/printable.ts';
-import { HELD_REASON, isHeldBack } from './held-definitions.ts';
+import { UNSTORED_REASON, isUnstored } from './unstored-definitions.ts';
 import { LISTS } from './inventory.ts';
 import { cutPhrases } from './list-budget.ts';
 import type { Definition, ListKind } from '../ports/link.ts';
@@ -21,8 +21,8 @@ export function listReports(
   { servers, kind }: { readonly servers: readonly Server[]; readonly kind: ListKind },
 ): readonly ListReport[] {
   return [
-    ...fitnessReports(entries.filter(({ definition }) => !isHeldBack(definition))),
-    ...heldReports(entries),
+    ...fitnessReports(entries.filter(({ definition }) => !isUnstored(definition))),
+    ...unstoredReports(entries),
     ...servers.flatMap((server) => [
       ...namelessReport(server, kind),
       ...cutReports(server, kind),
@@ -88,12 +88,12 @@ function fitnessReports(entries: readonly Listed[]): readonly ListReport[] {
 }
 
 /** The number of withheld ones is in the log of each comparison; here it would be a new report each time. */
-function heldReports(entries: readonly Listed[]): readonly ListReport[] {
-  const held = entries.filter(({ definition }) => isHeldBack(definition));
-  const names = new Set(held.map(({ server }) => server.spec.name));
+function unstoredReports(entries: readonly Listed[]): readonly ListReport[] {
+  const unstored = entries.filter(({ definition }) => isUnstored(definition));
+  const names = new Set(unstored.map(({ server }) => server.spec.name));
   return [...names].map((name) => ({
     code: 'definitions_limit',
-    text: `some tools of ${name} are withheld: ${HELD_REASON}`,
+    text: `some tools of ${name} are withheld: ${UNSTORED_REASON}`,
   }));
 }
 

@@ -247,7 +247,8 @@ export function listingOf({ kind, servers, isAggregated }: ListingSource): Listi
         : [
             {
               server,
-              definition: kind === 'tools' ? server.claims.passedOf(server.spec, definition) : definition,
+              definition:
+                kind === 'tools' ? server.claims.withheldIfUnstored(server.spec, definition) : definition,
               name: definition.key,
               settings: settingsOf(kind, server, definition),
             },

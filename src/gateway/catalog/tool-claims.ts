@@ -18,7 +18,7 @@ import type { MemberChange } from '../../protocol/definition.ts';
 import { declaredClaims, inferredClaims, overrideClaims } from './source-claims.ts';
 import { declaredOf, digestOf } from './definition-facts.ts';
 import type { Definition } from '../ports/link.ts';
-import { heldBack, type HeldDefinitions } from './held-definitions.ts';
+import { withholdUnstored, type UnstoredDefinitions } from './unstored-definitions.ts';
 import type { RecordReplica } from './record-replica.ts';
 import { aspectsIn, definitionSourceOf, restToolOf } from './definition-source.ts';
 import { suspendedIn, toolDriftOf, type ToolDrift } from './tool-drift.ts';
@@ -43,7 +43,7 @@ export interface Trust {
 export class ToolClaims {
   readonly #records: RecordReplica | undefined;
   readonly #prose: ProsePolicy;
-  readonly #held: HeldDefinitions | undefined;
+  readonly #unstored: UnstoredDefinitions | undefined;
   /** Tool records, by server and then by the server's own tool name. */
   readonly #byServer = new Map<string, Map<string, ToolRecord>>();
   readonly #places = new Map<string, ToolRecord>();
@@ -56,11 +56,15 @@ export class ToolClaims {
   #revision = 0;
 
   /** `records`: undefined if there are no claims by operators. */
-  constructor(records: RecordReplica | undefined, prose: ProsePolicy = 'flag', held?: HeldDefinitions) {
+  constructor(
+    records: RecordReplica | undefined,
+    prose: ProsePolicy = 'flag',
+    unstored?: UnstoredDefinitions,
+  ) {
     this.#records = records;
     this.#prose = prose;
-    this.#held = held;
-    held?.onChange(() => {
+    this.#unstored = unstored;
+    unstored?.onChange(() => {
       for (const listener of this.#listeners) listener();
     });
     for (const record of records?.all('tool') ?? []) this.#take(record.id, record);
@@ -95,8 +99,10 @@ export class ToolClaims {
   }
 
   /** The definition as clients may get it: withheld if the bounds of its server keep it from being stored. */
-  passedOf(spec: ServerSpec, definition: Definition): Definition {
-    return this.#held?.isHeld(idsOf(spec).serverId, definition) === true ? heldBack(definition) : definition;
+  withheldIfUnstored(spec: ServerSpec, definition: Definition): Definition {
+    return this.#unstored?.isUnstored(idsOf(spec).serverId, definition) === true
+      ? withholdUnstored(definition)
+      : definition;
   }
 
   toolRecordOf(spec: ServerSpec, { key }: Definition): ToolRecord | undefined {

@@ -1,7 +1,7 @@
 /** A call as recorded, or a gap in the record. Texts from servers and clients are as sent. */
 export interface RecordedCall {
   readonly id: number;
-  /** dropped: `count` calls since `since` could not be recorded. unreadable: somebody changed the entry; the rest is absent. */
+  /** dropped: `count` calls since `since` could not be recorded. unreadable: the entry was changed, and has only `id` and `chain`. */
   readonly kind: 'call' | 'dropped' | 'unreadable';
   readonly at?: string;
   readonly subject?: string;

@@ -105,9 +105,10 @@ function without(entry: CallEntry): Omit<RecordedCall, 'decision'> | Exclude<Cal
   return entry;
 }
 
-/** Contains the entry exactly as it was hashed. If it is not JSON any more, `unreadable` has its text. */
+/** Contains the entry exactly as it was hashed, or its text as `unreadable` if that is not JSON on one line. */
 function lineOf({ id, chain, seq, previous, hash, text }: StoredEntry): string {
   const position = JSON.stringify({ id, chain, seq, previous, hash });
-  const member = parsedJson(text) === undefined ? `"unreadable":${JSON.stringify(text)}` : `"entry":${text}`;
+  const isReadable = parsedJson(text) !== undefined && !text.includes('\n');
+  const member = !isReadable ? `"unreadable":${JSON.stringify(text)}` : `"entry":${text}`;
   return `${position.slice(0, -1)},${member}}\n`;
 }

@@ -8,6 +8,7 @@ import type { BuildSearch } from '../../ports/search.ts';
 import { namespacedNameOf, type ToolRef } from '../../../core/tool-ref.ts';
 import { isWhole, serverOfWhole } from '../../../core/whole-server.ts';
 import { digestOf } from '../../catalog/definition-facts.ts';
+import type { Listing } from '../../catalog/listing.ts';
 import type { CurrentMode } from '../toolsets/mode.ts';
 import { indexOf, nameIn, type ToolIndex } from '../toolsets/tool-index.ts';
 import type { Toolsets } from '../toolsets/toolsets.ts';
@@ -51,8 +52,7 @@ export function visibleToolset(
   const all = catalog.all.listing('tools');
   const visible = catalog.all.forCaller(subject).listing('tools');
   if (visible === all) return toolset;
-  const shown = new Set([...visible.entries, ...visible.disabled].map(nameIn));
-  const hidden = new Set([...all.entries, ...all.disabled].map(nameIn).filter((name) => !shown.has(name)));
+  const hidden = hiddenNames(all, visible);
   const isShown = ({ namespacedName }: { readonly namespacedName: string }): boolean =>
     !hidden.has(namespacedName);
   return {
@@ -64,6 +64,20 @@ export function visibleToolset(
     }),
     toolNotes: toolset.toolNotes.filter(isShown),
   };
+}
+
+/** Kept for each list: there can be many toolsets and callers. */
+const HIDDEN_NAMES = new WeakMap<Listing, ReadonlySet<string>>();
+
+/** The namespaced names that a list has and `visible`, which is part of it, has not. */
+function hiddenNames(all: Listing, visible: Listing): ReadonlySet<string> {
+  const known = HIDDEN_NAMES.get(visible);
+  if (known !== undefined) return known;
+  const shown = new Set([...visible.entries, ...visible.disabled].map(nameIn));
+  const names = [...all.entries, ...all.disabled].map(nameIn).filter((name) => !shown.has(name));
+  const hidden = new Set(names);
+  HIDDEN_NAMES.set(visible, hidden);
+  return hidden;
 }
 
 /** Checks whether a model acting for this subject may change a toolset. */

@@ -6,7 +6,7 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { declaredOf, declaredTextOf } from '../../catalog/definition-facts.ts';
-import { isHeldBack } from '../../catalog/held-definitions.ts';
+import { isUnstored } from '../../catalog/unstored-definitions.ts';
 import type { Entry, Listing } from '../../catalog/listing.ts';
 import type { Edit } from '../../catalog/record-edit.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
@@ -164,7 +164,7 @@ export class ToolService {
   review(id: string, changer: Changer): Promise<Result<ToolView, Refusal>> {
     return this.#edit(id, changer, (record, { server, definition }) => {
       const now = this.#options.claims.currentDefinitionOf(server.spec, definition);
-      if (isReviewed(record, now.digest) && !isHeldBack(definition))
+      if (isReviewed(record, now.digest) && !isUnstored(definition))
         return ok({ record, action: 'tool.review' });
       const accepted = [{ id, digest: now.digest, text: declaredTextOf(definition) }];
       return ok({ record: reviewed(record, now), action: 'tool.review', accepted });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { DriftDetector } from '../../src/gateway/catalog/drift-detector.ts';
-import { HeldDefinitions, isHeldBack } from '../../src/gateway/catalog/held-definitions.ts';
+import { UnstoredDefinitions, isUnstored } from '../../src/gateway/catalog/unstored-definitions.ts';
 import { ToolClaims } from '../../src/gateway/catalog/tool-claims.ts';
 import { replicaOf } from '../support/memory-records.ts';
 import { endAfterEach } from '../support/end-after-each.ts';
@@ -27,32 +27,33 @@ function tool(key: string, description = ''): Definition {
 it('definitions of a server beyond its bounds are withheld, and those accepted before stay in effect', async () => {
   const place = { home: tempDir(), databaseUrl: undefined };
   const records = replicaOf(await openAt(place));
-  const held = new HeldDefinitions();
+  const unstored = new UnstoredDefinitions();
   const limits = { 'limits.listEntries': 2, 'limits.listBytes': 10_000 };
   const drift = new DriftDetector({
     records,
-    held,
+    unstored,
     limits,
     log: SILENT,
     prose: 'flag',
     nowMs: () => Date.now(),
   });
   endLater(() => drift.close());
-  const claims = new ToolClaims(records, 'flag', held);
-  const isHeld = (definition: Definition): boolean => isHeldBack(claims.passedOf(SPEC, definition));
+  const claims = new ToolClaims(records, 'flag', unstored);
+  const isMissing = (definition: Definition): boolean =>
+    isUnstored(claims.withheldIfUnstored(SPEC, definition));
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((key) => tool(key));
   drift.saw(SPEC, [a!, b!, c!, d!], SPEC);
   await drift.settled(SPEC);
-  expect([a!, b!, c!, d!].map(isHeld)).toEqual([false, false, true, true]);
+  expect([a!, b!, c!, d!].map(isMissing)).toEqual([false, false, true, true]);
   // A new name is withheld at once, and a flood changes nothing about what was accepted.
-  expect(isHeld(tool('e'))).toBe(true);
+  expect(isMissing(tool('e'))).toBe(true);
   const changed = tool('a', 'changed');
-  expect(isHeld(changed)).toBe(true);
+  expect(isMissing(changed)).toBe(true);
   drift.saw(SPEC, [changed, b!, tool('f')], SPEC);
-  await until('the change is stored and shown', () => (isHeld(changed) ? undefined : true), 20_000);
+  await until('the change is stored and shown', () => (isMissing(changed) ? undefined : true), 20_000);
   expect(claims.driftOf(SPEC, changed)?.flags).toEqual([{ code: 'description' }]);
-  expect(isHeld(tool('f'))).toBe(true);
+  expect(isMissing(tool('f'))).toBe(true);
   // Without new names, nothing is withheld.
   drift.saw(SPEC, [changed, b!], SPEC);
-  await until('all is stored', () => (isHeld(tool('g')) ? undefined : true), 20_000);
+  await until('all is stored', () => (isMissing(tool('g')) ? undefined : true), 20_000);
 }, 60_000);

@@ -9,30 +9,30 @@ export function definitionBounds(limits: ListLimits): GrowthBounds {
 }
 
 /** Why a tool is withheld whose definition could not be stored, as the end of a sentence. */
-export const HELD_REASON =
+export const UNSTORED_REASON =
   'its server has sent more new or changed definitions than Assay stores; retried every 10 s';
 
-const HELD = new WeakMap<Definition, Definition>();
-const IS_HELD = new WeakSet<Definition>();
+const WITHHELD = new WeakMap<Definition, Definition>();
+const UNSTORED = new WeakSet<Definition>();
 
 /** The definition as one that no client gets. */
-export function heldBack(definition: Definition): Definition {
-  const known = HELD.get(definition);
+export function withholdUnstored(definition: Definition): Definition {
+  const known = WITHHELD.get(definition);
   if (known !== undefined) return known;
-  const withheld = { kind: 'withheld', reason: HELD_REASON } as const;
-  const held = { ...definition, fitness: { legacy: withheld, modern: withheld } };
-  HELD.set(definition, held);
-  IS_HELD.add(held);
-  return held;
+  const withheld = { kind: 'withheld', reason: UNSTORED_REASON } as const;
+  const unstored = { ...definition, fitness: { legacy: withheld, modern: withheld } };
+  WITHHELD.set(definition, unstored);
+  UNSTORED.add(unstored);
+  return unstored;
 }
 
 /** Whether a definition is withheld because it could not be stored. */
-export function isHeldBack(definition: Definition): boolean {
-  return IS_HELD.has(definition);
+export function isUnstored(definition: Definition): boolean {
+  return UNSTORED.has(definition);
 }
 
 /** The servers at a bound of what is stored. Their definitions that are not stored are withheld. */
-export class HeldDefinitions {
+export class UnstoredDefinitions {
   /** Whether a definition is stored, by server id. */
   readonly #stored = new Map<string, (definition: Definition) => boolean>();
   readonly #listeners = new Set<() => void>();
@@ -46,7 +46,7 @@ export class HeldDefinitions {
     return this.#stored.has(serverId);
   }
 
-  isHeld(serverId: string, definition: Definition): boolean {
+  isUnstored(serverId: string, definition: Definition): boolean {
     return this.#stored.get(serverId)?.(definition) === false;
   }
 
