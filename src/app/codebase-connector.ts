@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type FileWatcher, watchFile } from '../adapters/config/watch-file.ts';
 import { TOLD_FILE } from '../codebase/access/told-roots.ts';
-import type { Connectors } from '../gateway/ports/link.ts';
+import type { Connectors, Link } from '../gateway/ports/link.ts';
 import { type CodebaseHome, confinedCodebase, toldRoots } from './confine-codebase.ts';
 
 interface CodebaseConnector {
@@ -27,19 +27,44 @@ export function codebaseConnector({ stdio }: Connectors<'stdio'>, where: Codebas
       const more = isShared ? ['--stateless'] : [];
       const opened = await stdio(spec, { ...given, args: [...given.args, ...more] }, opening);
       // A process with a working directory goes on: without it, its client would search elsewhere unawares.
-      if (opened.ok && confined !== undefined && transport.roots === undefined && isShared)
+      if (opened.ok && confined !== undefined && transport.roots === undefined && isShared) {
+        const whenIdle = followCalls(opened.value);
         await told.follow(spec.name, {
           folders,
-          restart: () => opening.events.ended({ code: 'SERVER_RESTARTED' }),
+          restart: () => whenIdle(() => opening.events.ended({ code: 'SERVER_RESTARTED' })),
         });
+      }
       return opened;
     },
     close: () => told.close(),
   };
 }
 
+/** Counts the tool calls that a link is answering. Returns a function that acts as soon as there are none. */
+function followCalls(link: Link): (action: () => void) => void {
+  const send = link.send.bind(link);
+  let calls = 0;
+  let waiting: (() => void) | undefined;
+  const end = (): void => {
+    calls -= 1;
+    if (calls === 0) waiting?.();
+  };
+  link.send = (ask) => {
+    const answer = send(ask);
+    if (ask.tool === undefined) return answer;
+    calls += 1;
+    void answer.then(end, end);
+    return answer;
+  };
+  return (action) => {
+    if (calls === 0) action();
+    else waiting = action;
+  };
+}
+
 interface Follower {
   readonly folders: readonly string[];
+  /** Restarts it once it answers no call. */
   readonly restart: () => void;
 }
 

@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { gatewayIdOf } from '../../src/core/hints/hint.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { runAssay } from '../support/commands.ts';
+import { until } from '../support/endings.ts';
 import { filedServer, toolNamed } from '../support/filed.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, listAt, textAt } from '../support/json.ts';
@@ -108,6 +110,11 @@ it('is never completed, if an upstream server calls its tool so', async () => {
   const config = writeConfig({ files: filedServer(tools).entry });
   const assay = await startGateway({ config, home });
   await assay.settled();
+  // Commands complete from the stored lists, which are written soon after.
+  const stored = join(home, 'catalog.json');
+  await until('the list is stored', () =>
+    existsSync(stored) && readFileSync(stored, 'utf8').includes('read.me') ? true : undefined,
+  );
   const env = { ASSAY_HOME: home, ASSAY_CONFIG: config };
   const { stdout } = await runAssay(['complete', '--', 'toolset', 'add', 'mine', ''], { env });
   expect(stdout).toBe('files.read.me\t\n:4\n');
