@@ -16,6 +16,7 @@ import { ToolClaims } from '../gateway/catalog/tool-claims.ts';
 import type { RecordReplica } from '../gateway/catalog/record-replica.ts';
 import type { EntrySeal, ReadEntry, ReadCustom } from '../gateway/ports/config-entries.ts';
 import { ToolsetViews } from '../gateway/services/configuration-tools/toolset-views.ts';
+import { SessionToolsets } from '../gateway/services/toolsets/session-toolsets.ts';
 import { recordFirstTools } from '../gateway/services/toolsets/first-tools.ts';
 import { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
 import type { Environment } from './environment.ts';
@@ -87,13 +88,14 @@ export async function openToolsets(
   const review = settings['notes.review'];
   const reviewsNotes = review === 'always' || (review === 'auto' && isPersonal);
   const scope = settings['mode.scope'];
-  const hasOwnModes = scope === 'session' || (scope === 'auto' && isPersonal);
+  // With tokens, no client changes what others see, whatever the scope.
+  const sessions = isPersonal || scope === 'session' ? openSessionToolsets(environment, settings) : undefined;
   const views = new ToolsetViews({
     catalog,
     toolsets,
     settings,
     reviewsNotes,
-    hasOwnModes,
+    sessions,
     countTokens,
     buildSearch: buildWordSearch,
     compile: compileSchema,
@@ -102,6 +104,17 @@ export async function openToolsets(
   cleanup.defer(() => views.close());
   cleanup.defer(recordFirstTools(catalog, toolsets, environment));
   return { toolsets, views };
+}
+
+function openSessionToolsets({ store, log, cleanup }: Environment, settings: Settings): SessionToolsets {
+  const sessions = new SessionToolsets({
+    open: () => store.open(),
+    idleMs: settings['limits.sessionIdleMs'],
+    nowMs: () => Date.now(),
+    log,
+  });
+  cleanup.defer(() => sessions.close());
+  return sessions;
 }
 
 /** The toolsets of the home, as last cached until they are read. */

@@ -141,6 +141,7 @@ const REPORTED_CODES: Readonly<Record<RefusalCode, ReportedCodes>> = {
   TOOLSET_PROTECTED: { rpc: INVALID_PARAMS, http: 200, rest: 403, exit: EXIT.usage },
   TOOLSETS_FULL: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
   TOOLSET_FULL: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
+  TOOLSET_EQUIPPED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
   TOOLSET_NOT_EQUIPPED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
   TOOL_NOT_IN_TOOLSET: { rpc: INVALID_PARAMS, http: 200, rest: 404, exit: EXIT.usage },
   TOOL_CHANGED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },

@@ -170,6 +170,8 @@ export type Refusal =
   | { readonly code: 'TOOLSET_PROTECTED'; readonly toolset: string | undefined }
   | { readonly code: 'TOOLSETS_FULL'; readonly limit: number }
   | { readonly code: 'TOOLSET_FULL'; readonly toolset: string; readonly limit: number }
+  /** Of this many other sessions. Undefined: of all that have not equipped one themselves. */
+  | { readonly code: 'TOOLSET_EQUIPPED'; readonly toolset: string; readonly sessions: number | undefined }
   | { readonly code: 'TOOLSET_NOT_EQUIPPED' }
   | { readonly code: 'TOOL_NOT_IN_TOOLSET'; readonly tool: string; readonly toolset: string }
   /** `toolset`: pinned the definition. Undefined if it changed while a call waited. */

@@ -181,6 +181,8 @@ const SENTENCES: Sentences = {
   TOOLSETS_FULL: (r) =>
     `The maximum of ${r.limit} toolsets is reached. Delete one first, with delete-toolset or \`assay toolset delete NAME\`.`,
   TOOLSET_FULL: (r) => `The toolset ${quote(r.toolset)} would have more than ${r.limit} tools.`,
+  TOOLSET_EQUIPPED: (r) =>
+    `The toolset ${quote(r.toolset)} is equipped ${r.sessions === undefined ? 'by an operator, for all clients' : `in ${counted(r.sessions, 'other session')}`}, so a model may not delete it. An operator can, with \`assay toolset delete ${quote(r.toolset)}\`.`,
   TOOLSET_NOT_EQUIPPED: () =>
     'No toolset is equipped. Equip one first: with "equip-toolset" in configuration mode, or with `assay toolset equip NAME`.',
   TOOL_NOT_IN_TOOLSET: (r) => `The tool ${quote(r.tool)} is not in the toolset ${quote(r.toolset)}.`,

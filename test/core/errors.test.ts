@@ -116,6 +116,7 @@ const REFUSALS: Examples = {
   TOOLSET_PROTECTED: ['-32602 200 2', { toolset: HOSTILE }],
   TOOLSETS_FULL: ['-32602 200 2', { limit: 3 }],
   TOOLSET_FULL: ['-32602 200 2', { toolset: 'triage', limit: 3 }],
+  TOOLSET_EQUIPPED: ['-32602 200 2', { toolset: HOSTILE, sessions: 2 }],
   TOOLSET_NOT_EQUIPPED: ['-32602 200 2', {}],
   TOOL_NOT_IN_TOOLSET: ['-32602 200 2', { tool: HOSTILE, toolset: 'triage' }],
   NOTE_EXISTS: ['-32602 409 2', { tool: HOSTILE, note: HOSTILE }],

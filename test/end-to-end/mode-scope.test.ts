@@ -1,4 +1,4 @@
-// `mode.scope: session`: a client that configures does not take tools away from the others.
+// `mode.scope: session`, and tokens: what a client configures or equips changes nothing that others see.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, it } from 'vitest';
 import { endLater, sleep, until } from '../support/endings.ts';
@@ -46,14 +46,19 @@ it.each(['legacy', 'modern'] as const)('each HTTP client has its own mode, %s', 
   const [one, other] = [await meetAs('one', url, era), await meetAs('other', url, era)];
   expect([await one.tools(), await other.tools()]).toEqual([MENU, MENU]);
 
-  // Equipping is shared: both leave their mode, which they had because nothing was equipped, and each is notified.
+  // What one equips is its own.
   await one.call('build-toolset', {
     name: 'dev',
     tools: [{ namespacedName: 'plain.echo' }],
     autoEquip: true,
   });
+  expect([await one.tools(), await other.tools()]).toEqual([NORMAL, MENU]);
+  expect(await other.call('get-active-toolset')).toContain('No toolset is equipped');
+  await other.call('equip-toolset', { name: 'dev' });
   expect([await one.tools(), await other.tools()]).toEqual([NORMAL, NORMAL]);
-  await until('both are told', () => (one.changes() === 1 && other.changes() === 1 ? true : undefined));
+  await until('each is told of its own', () =>
+    one.changes() === 1 && other.changes() === 1 ? true : undefined,
+  );
 
   await one.call('enter-configuration-mode');
   expect([await one.tools(), await other.tools()]).toEqual([MENU, NORMAL]);
@@ -90,32 +95,51 @@ it('a modern client is identified by its name, so its other connections have the
   await first.call('enter-configuration-mode');
   const again = await meetAs('one', url, 'modern');
   const other = await meetAs('two', url, 'modern');
+  await other.call('equip-toolset', { name: 'dev' });
   expect([await again.tools(), await other.tools()]).toEqual([MENU, NORMAL]);
 });
 
-it.each(['legacy', 'modern'] as const)(
-  'with tokens, a client that configures takes no tools away from others, without any setting, %s',
-  async (era) => {
-    const home = tempDir();
-    const tokens = [await keepToken(home, 'ada'), await keepToken(home, 'ben')] as const;
-    const assay = await startGateway({
-      servers: { plain: fixture('plain') },
-      settings: { settings: { 'mcp.access': 'token' } },
-      home,
-    });
-    const url = `http://127.0.0.1:${assay.port}/mcp`;
-    // Both use the same client, so only their tokens tell them apart.
-    const [ada, ben] = [
-      await meetAs('client', url, era, tokens[0]),
-      await meetAs('client', url, era, tokens[1]),
-    ];
-    await ada.call('build-toolset', {
-      name: 'dev',
-      tools: [{ namespacedName: 'plain.echo' }],
-      autoEquip: true,
-    });
-    await until('both see it', async () => ((await ben.tools()).includes('plain_echo') ? true : undefined));
-    await ada.call('enter-configuration-mode');
-    expect([await ada.tools(), await ben.tools()]).toEqual([MENU, NORMAL]);
-  },
-);
+const ECHO = { name: 'dev', tools: [{ namespacedName: 'plain.echo' }], autoEquip: true };
+
+interface Pair {
+  readonly home: string;
+  readonly url: string;
+  readonly ada: Seen;
+  readonly ben: Seen;
+}
+
+/** Two clients of the same name, which only their tokens tell apart. */
+async function withTokens(era: Era, settings: Readonly<Record<string, unknown>> = {}): Promise<Pair> {
+  const home = tempDir();
+  const tokens = [await keepToken(home, 'ada'), await keepToken(home, 'ben')] as const;
+  const assay = await startGateway({
+    servers: { plain: fixture('plain') },
+    settings: { settings: { 'mcp.access': 'token', ...settings } },
+    home,
+  });
+  const url = `http://127.0.0.1:${assay.port}/mcp`;
+  const ada = await meetAs('client', url, era, tokens[0]);
+  return { home, url, ada, ben: await meetAs('client', url, era, tokens[1]) };
+}
+
+it.each([
+  ['legacy', {}],
+  ['modern', {}],
+  ['modern', { 'mode.scope': 'process' }],
+] as const)('with tokens, a client changes nothing that others see, %s, %o', async (era, settings) => {
+  const { ada, ben } = await withTokens(era, settings);
+  await ada.call('build-toolset', ECHO);
+  expect([await ada.tools(), await ben.tools()]).toEqual([NORMAL, MENU]);
+  expect(await ben.call('list-saved-toolsets')).not.toContain('(equipped)');
+  await ben.call('exit-configuration-mode');
+  expect([await ada.tools(), await ben.tools()]).toEqual([NORMAL, ['enter-configuration-mode']]);
+  await expect(ben.call('plain_echo', { a: 1 })).rejects.toThrow(/No toolset is equipped/);
+  expect(await ada.call('plain_echo', { a: 1 })).toContain('{\\"a\\":1}');
+
+  // What others have equipped cannot be deleted, and the refusal says by how many.
+  await ben.call('enter-configuration-mode');
+  expect(await ben.call('delete-toolset', { name: 'dev', confirm: true })).toContain('in 1 other session');
+  await ada.call('enter-configuration-mode');
+  expect(await ada.call('unequip-toolset')).toContain('not equipped any more');
+  expect(await ben.call('delete-toolset', { name: 'dev', confirm: true })).toContain('are deleted');
+});

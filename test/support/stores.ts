@@ -49,7 +49,7 @@ export function lockStore(home: string): () => void {
 }
 
 /** The tables added by each migration that an old store may lack. */
-const TABLES: Readonly<Record<2 | 3 | 4 | 5 | 6 | 7 | 8 | 9, readonly string[]>> = {
+const TABLES: Readonly<Record<2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10, readonly string[]>> = {
   2: ['assay_credentials'],
   3: ['assay_records', 'assay_record_state', 'assay_accepted', 'assay_audit', 'assay_audit_state'],
   4: ['assay_sessions'],
@@ -58,6 +58,7 @@ const TABLES: Readonly<Record<2 | 3 | 4 | 5 | 6 | 7 | 8 | 9, readonly string[]>>
   7: ['assay_approvals'],
   8: ['assay_charges'],
   9: ['assay_markers'],
+  10: ['assay_session_toolsets'],
 };
 
 /** Ages a closed store, as if this migration and all later ones had not been applied. */

@@ -107,6 +107,7 @@ const MIGRATIONS: readonly Migration[] = [
   createApprovals,
   createCharges,
   createMarkers,
+  createSessionToolsets,
 ];
 
 async function createCharges({ schema }: Trx, { whole }: Dialect): Promise<void> {
@@ -133,6 +134,17 @@ async function createMarkers({ schema }: Trx, { whole }: Dialect): Promise<void>
     .createTable('assay_markers')
     .addColumn('id', 'text', (column) => column.primaryKey())
     .addColumn('written_ms', whole, (column) => column.notNull())
+    .execute();
+}
+
+async function createSessionToolsets({ schema }: Trx, { whole }: Dialect): Promise<void> {
+  await schema
+    .createTable('assay_session_toolsets')
+    .addColumn('client', 'text', (column) => column.primaryKey())
+    .addColumn('subject_json', 'text', (column) => column.notNull())
+    .addColumn('toolset', 'text')
+    .addColumn('equippings', whole, (column) => column.notNull())
+    .addColumn('expires_ms', whole, (column) => column.notNull())
     .execute();
 }
 

@@ -175,6 +175,7 @@ const LOCKS: Readonly<Record<Writable, number>> = {
   calls: 7,
   labels: 8,
   approvals: 9,
+  session_toolsets: 10,
 };
 
 function postgresDialect(place: string, db: Kysely<Tables>): Dialect {

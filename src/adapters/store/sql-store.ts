@@ -20,6 +20,7 @@ import { refusalOf } from './driver-faults.ts';
 import { readKeys, writeKey } from './key-rows.ts';
 import { deleteLabels, readLabels, writeLabels } from './label-rows.ts';
 import { readRecords, readSettings, writeCommit, WriteConflict } from './record-rows.ts';
+import { changeSessionToolsets, readSessionToolsets, useSessionToolsets } from './session-toolset-rows.ts';
 import { deleteSessions, markUsed, readSessions, writeSession } from './session-rows.ts';
 import { markRevoked, readTokens, writeToken } from './token-rows.ts';
 
@@ -81,6 +82,8 @@ function callsOf(transactions: Transactions): StoreCalls {
         async (trx) => ok(await deleteLabels(trx, subject)),
         (hadAny) => (hadAny ? [event] : []),
       ),
+    sessionToolsets: (clients, nowMs) => read((trx) => readSessionToolsets(trx, clients, nowMs)),
+    useSessionToolsets: (use) => write('session_toolsets', (trx) => useSessionToolsets(trx, use)),
     settings: () => read(readSettings),
     records: (since) => read((trx) => readRecords(trx, since)),
     commit: (commit) => makeCommit(transactions, commit),
@@ -136,9 +139,15 @@ async function makeCommit(
   commit: Commit,
 ): Promise<Result<Committed | undefined, Refusal>> {
   try {
+    const { sessionToolsets } = commit;
     return await write(
-      'records',
-      async (trx) => ok(await writeCommit(trx, commit)),
+      sessionToolsets === undefined ? 'records' : ['records', 'session_toolsets'],
+      async (trx) => {
+        // A refusal does not roll back, so it comes first.
+        const changed = sessionToolsets && (await changeSessionToolsets(trx, sessionToolsets));
+        if (changed?.ok === false) return changed;
+        return ok({ ...(await writeCommit(trx, commit)), ...(changed && { sessions: changed.value }) });
+      },
       () => commit.audit,
     );
   } catch (error) {
@@ -190,19 +199,20 @@ class Transactions {
 
   /** Writes a change and its audit events atomically. */
   readonly write = <T>(
-    part: StorePart,
+    written: StorePart | readonly StorePart[],
     work: (trx: Trx) => Promise<Result<T, Refusal>>,
     eventsOf: EventsOf<T> = always(undefined),
   ): Promise<Result<T, Refusal>> => {
     const done = this.#lastWrite.then(() =>
       expecting(async () => {
         const parts: StorePart[] = [];
-        const result = await this.#dialect.write([part], async (trx) => {
+        const changed = typeof written === 'string' ? [written] : written;
+        const result = await this.#dialect.write(changed, async (trx) => {
           const worked = await work(trx);
           if (!worked.ok) return worked;
           const events = eventsOf(worked.value);
           if (events.length > 0) await writeAuditEvents(trx, events);
-          parts.push(part, ...(events.length > 0 ? (['audit'] as const) : []));
+          parts.push(...changed, ...(events.length > 0 ? (['audit'] as const) : []));
           for (const one of parts) await this.#dialect.announce(trx, one);
           return worked;
         });

@@ -53,6 +53,8 @@ export class SqliteStore implements Store {
   readonly labels: Store['labels'] = (subject) => this.#call('labels', subject);
   readonly saveLabels: Store['saveLabels'] = (changes) => this.#call('saveLabels', changes);
   readonly clearLabels: Store['clearLabels'] = (...args) => this.#call('clearLabels', ...args);
+  readonly sessionToolsets: Store['sessionToolsets'] = (...args) => this.#call('sessionToolsets', ...args);
+  readonly useSessionToolsets: Store['useSessionToolsets'] = (use) => this.#call('useSessionToolsets', use);
   readonly settings: Store['settings'] = () => this.#call('settings');
   readonly records: Store['records'] = (since) => this.#call('records', since);
   readonly commit: Store['commit'] = (commit) => this.#call('commit', commit);

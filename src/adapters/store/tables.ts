@@ -20,6 +20,7 @@ export interface Tables {
   readonly assay_keys: KeyRow;
   readonly assay_credentials: CredentialRow;
   readonly assay_labels: LabelRow;
+  readonly assay_session_toolsets: SessionToolsetRow;
   readonly assay_records: RecordRow;
   /** A single row for all records. */
   readonly assay_record_state: RecordStateRow;
@@ -86,6 +87,15 @@ export interface LabelRow {
   readonly source_json: string;
   readonly since_ms: number;
   readonly seen_ms: number;
+}
+
+export interface SessionToolsetRow {
+  readonly client: string;
+  readonly subject_json: string;
+  /** Null if the session has unequipped. */
+  readonly toolset: string | null;
+  readonly equippings: number;
+  readonly expires_ms: number;
 }
 
 export interface RecordRow {

@@ -138,7 +138,7 @@ function deleteRoute({ toolsets }: AdminDeps): Route {
     async (call) => {
       const objection = (toolset: Toolset): Refusal | undefined =>
         call.unmet(shownToolset(toolset, toolsets.equipped));
-      const gone = await toolsets.remove(call.param('name'), call.identity.subject, objection);
+      const gone = await toolsets.remove(call.param('name'), call.identity.subject, { objection });
       return gone.ok ? ok({ kind: 'none' }) : gone;
     },
   );

@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../../core/audit-event.ts';
-import type { AcceptedDefinition, RecordChange, RecordKey } from '../ports/records.ts';
+import type { AcceptedDefinition, Committed, RecordChange, RecordKey } from '../ports/records.ts';
+import type { SessionToolsetChange } from '../ports/session-toolsets.ts';
 
 /** A change of the replica, by this or another process. */
 export interface RecordsChange {
@@ -12,13 +13,16 @@ export interface RecordsChange {
 /** A change of records, decided on the current replica. */
 export interface Edit<T> {
   readonly value: T;
-  /** Empty: nothing is written. */
+  /** Computes the value if it depends on the commit. */
+  readonly afterCommit?: ((committed: Committed) => T) | undefined;
+  /** If empty and there are no `sessionToolsets`, nothing is written. */
   readonly changes: readonly RecordChange[];
   /** Further records that the decision depends on. They must not change meanwhile. */
   readonly expected?: readonly RecordKey[] | undefined;
   readonly audit?: readonly AuditEvent[] | undefined;
   /** Definitions that count as reviewed from now on. */
   readonly accepted?: readonly AcceptedDefinition[] | undefined;
+  readonly sessionToolsets?: SessionToolsetChange | undefined;
   readonly lowers?: Lowering | undefined;
 }
 

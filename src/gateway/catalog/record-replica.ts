@@ -126,7 +126,7 @@ export class RecordReplica {
     for (let tries = 0; tries < MAX_ATTEMPTS; tries += 1) {
       const asOf = this.#newest;
       const edited = await edit();
-      if (!edited.ok || edited.value.changes.length === 0) {
+      if (!edited.ok || isEmpty(edited.value)) {
         const depends = !edited.ok || (edited.value.expected ?? []).length > 0;
         const read = isFresh || !depends ? ok(undefined) : await this.#read(store.value);
         if (!isFresh && this.#newest > asOf) {
@@ -136,7 +136,7 @@ export class RecordReplica {
         if (!edited.ok) return edited;
         return read.ok ? ok(edited.value.value) : read;
       }
-      const { value, changes, expected = [], audit = [], accepted, lowers } = edited.value;
+      const { changes, expected = [], audit = [], accepted, sessionToolsets, lowers } = edited.value;
       const keys = [...changes, ...expected];
       const unreadable = this.unreadable(keys);
       if (unreadable !== undefined) return err(unreadable);
@@ -147,11 +147,17 @@ export class RecordReplica {
         id,
         revision: this.#tables.find(kind, id)?.revision,
       }));
-      const done = await store.value.commit({ changes, expectedRevisions, audit, accepted });
+      const done = await store.value.commit({
+        changes,
+        expectedRevisions,
+        audit,
+        accepted,
+        sessionToolsets,
+      });
       if (!done.ok) return err(this.#lowered(lowers, done.error));
       if (done.value !== undefined) {
         await this.#takeCommitted(changes, done.value.revision, store.value);
-        return ok(value);
+        return ok(edited.value.afterCommit?.(done.value) ?? edited.value.value);
       }
       const read = await this.#read(store.value);
       if (!read.ok) return read;
@@ -281,6 +287,10 @@ export class RecordReplica {
   #notify(change: RecordsChange): void {
     for (const listener of [...this.#listeners]) listener(change);
   }
+}
+
+function isEmpty({ changes, sessionToolsets }: Edit<unknown>): boolean {
+  return changes.length === 0 && sessionToolsets === undefined;
 }
 
 function keyOf({ kind, id }: { readonly kind: string; readonly id: string }): string {

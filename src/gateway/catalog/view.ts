@@ -111,7 +111,11 @@ export class View {
    */
   forCaller(subject: string, { isLasting = false }: { readonly isLasting?: boolean } = {}): View {
     const { policy } = this.calls;
-    if (policy.hidden === undefined || (!isLasting && this.#hiddenFrom(subject) === undefined)) return this;
+    if (
+      policy.hidden === undefined ||
+      (!isLasting && !this.#isPending && this.#hiddenFrom(subject) === undefined)
+    )
+      return this;
     const view = this.#callers.get(subject) ?? this.#openFor(subject);
     this.#callers.delete(subject);
     this.#callers.set(subject, view);
@@ -124,6 +128,11 @@ export class View {
     const hidden = this.#hiddenFrom(subject);
     const entry = hidden && (this.#base.configurationTool(name) ?? this.#base.listing('tools').find(name));
     return entry !== undefined && isHidden(entry, hidden) ? entry : undefined;
+  }
+
+  /** Whether it is not known yet what the view shows. */
+  get #isPending(): boolean {
+    return this.#filter?.pending?.() !== undefined;
   }
 
   #hiddenFrom(subject: string): HiddenTools | undefined {

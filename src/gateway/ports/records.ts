@@ -2,6 +2,7 @@ import type { AuditEvent } from '../../core/audit-event.ts';
 import type { RecordBodies, RecordKind } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
+import type { SessionToolsetChange } from './session-toolsets.ts';
 
 /** Identifies a record. */
 export interface RecordKey<K extends RecordKind = RecordKind> {
@@ -83,11 +84,14 @@ export interface Commit {
   readonly audit: readonly AuditEvent[];
   /** Definitions that count as reviewed from now on. */
   readonly accepted?: readonly AcceptedDefinition[] | undefined;
+  readonly sessionToolsets?: SessionToolsetChange | undefined;
 }
 
 export interface Committed {
   /** Revision of the last change. The other changes have the revisions directly before it, in order. */
   readonly revision: number;
+  /** Number of sessions that had equipped a removed toolset, apart from the one that removed it. */
+  readonly sessions?: number | undefined;
 }
 
 /** A stored audit event. */
@@ -112,7 +116,8 @@ export interface RecordStore {
   records(since: number): Promise<Result<RecordNews, Refusal>>;
   /**
    * Makes all changes and writes their audit entries in one transaction, or does nothing. Returns undefined on a write
-   * conflict: a record no longer has its expected revision, or one is changed twice.
+   * conflict: a record no longer has its expected revision, or one is changed twice. TOOLSET_EQUIPPED if other sessions
+   * have equipped a toolset that a session removes.
    */
   commit(commit: Commit): Promise<Result<Committed | undefined, Refusal>>;
   /**

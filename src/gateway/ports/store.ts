@@ -6,6 +6,7 @@ import type { CallCountStore, CallStore } from './call-log.ts';
 import type { LabelStore } from './labels.ts';
 import type { ApprovalStore } from './approvals.ts';
 import type { RecordStore } from './records.ts';
+import type { SessionToolsetStore } from './session-toolsets.ts';
 
 /** A stored token. Never contains the token itself. */
 export interface StoredToken {
@@ -107,6 +108,7 @@ export type StorePart =
   | 'keys'
   | 'credentials'
   | 'labels'
+  | 'session_toolsets'
   /** Includes accepted definitions. */
   | 'records'
   | 'approvals'
@@ -120,7 +122,8 @@ export type StorePart =
  * and a read sees all writes called before it. An audit event is written with its change, and only if that is not
  * refused.
  */
-export interface Store extends RecordStore, CallStore, CallCountStore, LabelStore, ApprovalStore {
+export interface Store
+  extends RecordStore, CallStore, CallCountStore, LabelStore, SessionToolsetStore, ApprovalStore {
   /** TOKEN_EXISTS if a token of this name is not revoked. */
   addToken(token: StoredToken, event?: AuditEvent): Promise<Result<undefined, Refusal>>;
   /** Oldest first, including revoked ones. */

@@ -183,7 +183,7 @@ describe('toolsets', () => {
     };
     const refusal = { code: 'PRECONDITION_FAILED', etag: '"x"' } as const;
     const objection = ({ description }: Toolset) => (description === undefined ? undefined : refusal);
-    expect(await toolsets.remove('one', 'op', objection)).toEqual({ ok: false, error: refusal });
+    expect(await toolsets.remove('one', 'op', { objection })).toEqual({ ok: false, error: refusal });
     expect([namesIn(store), store.audit]).toEqual([['one'], []]);
   });
 
@@ -203,7 +203,7 @@ describe('toolsets', () => {
     expect(await blinded(renaming)).toEqual({ ok: true, value: 'done' });
     expect([toolsets.all.map(({ name }) => name), toolsets.equipped?.name]).toEqual([['two'], 'two']);
     store.mayRead = () => true;
-    expect(await blinded(() => toolsets.remove('two', 'op'))).toEqual({ ok: true, value: undefined });
+    expect(await blinded(() => toolsets.remove('two', 'op'))).toEqual({ ok: true, value: 0 });
     expect([toolsets.all, toolsets.equipped]).toEqual([[], undefined]);
     const announced = changes.length;
     store.mayRead = () => true;

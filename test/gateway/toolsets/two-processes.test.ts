@@ -28,7 +28,9 @@ describe.each(DATABASES)('two processes on one store in %s', (_, newPlace) => {
       const name = `set-${round}`;
       await one.create({ name, tools: [], toolNotes: [] }, { by: 'a' });
       const [removed, changed] = await Promise.all([
-        one.remove(name, 'a', ({ description }) => (description === undefined ? undefined : CHANGED)),
+        one.remove(name, 'a', {
+          objection: ({ description }) => (description === undefined ? undefined : CHANGED),
+        }),
         two.change(
           name,
           (toolset) => ok({ toolset: { ...toolset, description: 'new' }, value: undefined }),

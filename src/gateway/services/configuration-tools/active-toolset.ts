@@ -77,7 +77,7 @@ const ABSENT: ReadonlySet<UnservedReason> = new Set([
 
 /** Describes the equipped toolset and its current state. */
 export async function activeToolset(context: ConfigurationContext, subject: string): Promise<OwnToolResult> {
-  const equipped = context.toolsets.equipped;
+  const equipped = context.equipping.current;
   const toolset = equipped && visibleToolset(equipped, context, subject);
   if (toolset === undefined)
     return {

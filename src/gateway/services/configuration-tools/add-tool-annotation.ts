@@ -80,8 +80,8 @@ async function annotate(
   context: ConfigurationContext,
   { ref, notes, subject }: AnnotateOptions,
 ): Promise<Result<OwnToolResult, Refusal>> {
-  const { toolsets, catalog, reviewsNotes } = context;
-  const equipped = toolsets.equipped;
+  const { toolsets, equipping, catalog, reviewsNotes } = context;
+  const equipped = equipping.current;
   if (equipped === undefined) return err({ code: 'TOOLSET_NOT_EQUIPPED' });
   for (const [index, { name, note }] of notes.entries()) {
     const fault =

@@ -107,7 +107,7 @@ async function buildToolset(
   wanted: ToolsetArguments,
   subject: string,
 ): Promise<Result<Toolset, Refusal>> {
-  const { name, description, autoEquip: equip } = wanted;
+  const { name, description, autoEquip: equip = false } = wanted;
   // The model could neither annotate nor delete the new toolset.
   if (context.settings['toolsets.modelsMayChange'] === 'none')
     return err({ code: 'TOOLSET_PROTECTED', toolset: undefined });
@@ -123,5 +123,5 @@ async function buildToolset(
   const maker = { by: 'model', subject } as const;
   const empty = { name, description, maker, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
   const full = withTools(empty, tools.value);
-  return full.ok ? context.toolsets.create(full.value, { by: subject, equip }) : full;
+  return full.ok ? context.equipping.create(full.value, { by: subject, equip }) : full;
 }

@@ -1,24 +1,36 @@
 import type { Catalog, OpenFilter } from '../../catalog/catalog.ts';
 import type { View } from '../../catalog/view.ts';
-import { ClientMode, type Mode, type SwitchNames } from '../toolsets/mode.ts';
+import { SessionEquipping } from '../toolsets/equipping.ts';
+import { ClientMode, type SwitchNames } from '../toolsets/mode.ts';
+import type { SessionFollower, SessionToolsets } from '../toolsets/session-toolsets.ts';
+import type { Toolsets } from '../toolsets/toolsets.ts';
+
+/** What a client has chosen for itself. */
+export interface ClientChoice {
+  readonly mode: ClientMode;
+  readonly equipping: SessionEquipping;
+}
 
 interface ClientViewsOptions {
   readonly catalog: Catalog;
+  readonly endpoint: string;
   readonly names: SwitchNames | undefined;
-  /** The mode of clients that have not switched. */
-  readonly otherwise: () => Mode;
-  readonly filterIn: (mode: ClientMode, view: () => View) => OpenFilter;
+  readonly toolsets: Toolsets;
+  readonly sessions: SessionToolsets;
+  readonly filterIn: (choice: ClientChoice, view: () => View) => OpenFilter;
 }
 
-interface Client {
-  readonly mode: ClientMode;
+interface Client extends ClientChoice {
   readonly view: View;
+  /** Id in the store. */
+  readonly id: string;
+  readonly follower: SessionFollower;
 }
 
 /** Maximum number of clients whose mode is remembered, apart from those that listen for changes. */
 const MOST_CLIENTS = 1_000;
 
-/** The views of clients that each have a mode of their own. */
+/** The views of clients that each have a mode and an equipped toolset of their own. */
 export class ClientViews {
   readonly #options: ClientViewsOptions;
   /** Least recently used first. */
@@ -33,24 +45,41 @@ export class ClientViews {
     this.#clients.delete(client);
     this.#clients.set(client, known);
     if (this.#clients.size > MOST_CLIENTS) this.#evict(client);
+    this.#options.sessions.use(known.id);
     return known.view;
   }
 
-  /** Notifies clients whose lists have changed. `isEquipping`: a toolset was equipped or unequipped. */
+  /** Notifies clients whose lists have changed. `isEquipping`: a toolset was equipped or unequipped for all. */
   refresh(isEquipping: boolean): void {
-    for (const { mode, view } of [...this.#clients.values()]) {
-      if (isEquipping) mode.follow();
+    for (const { mode, equipping, view } of [...this.#clients.values()]) {
+      if (isEquipping && equipping.own === undefined) mode.follow();
       view.refresh();
     }
   }
 
   #open(client: string): Client {
-    const { catalog, names, otherwise, filterIn } = this.#options;
-    const mode = new ClientMode(names, otherwise, () => view.refresh());
-    const left = (): void => this.#drop(client);
-    const filter = { ...filterIn(mode, () => view), left };
-    const view: View = catalog.open('equipped', filter, keyOf(client));
-    return { mode, view };
+    const { catalog, endpoint, names, toolsets, sessions, filterIn } = this.#options;
+    const follower: SessionFollower = {
+      isListening: () => view.hasListeners,
+      changed: () => {
+        mode.restart();
+        view.refresh();
+      },
+    };
+    const id = sessions.follow(client, follower);
+    const equipping = new SessionEquipping(toolsets, sessions, id);
+    const mode = new ClientMode(
+      names,
+      () => (equipping.current === undefined ? 'configuration' : 'normal'),
+      () => view.refresh(),
+    );
+    const left = (): void => {
+      sessions.end(id);
+      this.#drop(client);
+    };
+    const filter = { ...filterIn({ mode, equipping }, () => view), left };
+    const view: View = catalog.open(endpoint, filter, this.#keyOf(client));
+    return { mode, equipping, view, id, follower };
   }
 
   #evict(except: string): void {
@@ -61,10 +90,14 @@ export class ClientViews {
   }
 
   #drop(client: string): void {
-    if (this.#clients.delete(client)) this.#options.catalog.forget(keyOf(client));
+    const known = this.#clients.get(client);
+    if (known === undefined) return;
+    this.#clients.delete(client);
+    this.#options.sessions.unfollow(known.id, known.follower);
+    this.#options.catalog.forget(this.#keyOf(client));
   }
-}
 
-function keyOf(client: string): string {
-  return `client ${client}`;
+  #keyOf(client: string): string {
+    return `${this.#options.endpoint}, client ${client}`;
+  }
 }

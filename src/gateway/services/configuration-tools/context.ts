@@ -9,6 +9,7 @@ import { namespacedNameOf, type ToolRef } from '../../../core/tool-ref.ts';
 import { isWhole, serverOfWhole } from '../../../core/whole-server.ts';
 import { digestOf } from '../../catalog/definition-facts.ts';
 import type { Listing } from '../../catalog/listing.ts';
+import type { Equipping } from '../toolsets/equipping.ts';
 import type { CurrentMode } from '../toolsets/mode.ts';
 import { indexOf, nameIn, type ToolIndex } from '../toolsets/tool-index.ts';
 import type { Toolsets } from '../toolsets/toolsets.ts';
@@ -20,9 +21,10 @@ export interface ConfigurationContext {
   readonly settings: Settings;
   /** Whether notes by models wait for an operator's review. */
   readonly reviewsNotes: boolean;
-  /** Whether each client of the equipped toolset has a mode of its own. */
-  readonly hasOwnModes: boolean;
   readonly mode: CurrentMode;
+  readonly equipping: Equipping;
+  /** Whether all clients see the toolset that one of them equips. */
+  readonly isEquippingShared: boolean;
   /** Number of tokens of a text for a large language model. */
   readonly countTokens: (text: string) => number;
   readonly buildSearch: BuildSearch;

@@ -47,16 +47,16 @@ export const NO_INPUT: JsonObject = { type: 'object', properties: {}, additional
 export function ownTool(
   spec: OwnToolSpec,
   {
-    toolsets,
+    equipping,
     compile,
-  }: Pick<ConfigurationContext, 'compile'> & Partial<Pick<ConfigurationContext, 'toolsets'>>,
+  }: Pick<ConfigurationContext, 'compile'> & Partial<Pick<ConfigurationContext, 'equipping'>>,
 ): ConfigurationTool {
   let check: ReturnType<CompileSchema> | undefined;
   const run = async ({
     message,
     subject,
   }: ConfigurationToolCall): Promise<Result<OwnToolResult, Refusal>> => {
-    const ready = await toolsets?.ready();
+    const ready = await equipping?.ready();
     if (ready?.ok === false) return ready;
     const refusal = spec.refusal?.();
     if (refusal !== undefined) return err(refusal);

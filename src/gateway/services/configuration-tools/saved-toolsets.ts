@@ -36,9 +36,9 @@ export function listSavedTool(context: ConfigurationContext): OwnToolSpec {
       },
     },
     run: (_, subject) => {
-      const { toolsets } = context;
+      const { toolsets, equipping } = context;
       const shown = toolsets.all.map((toolset) =>
-        shownToolset(visibleToolset(toolset, context, subject), toolsets.equipped?.name),
+        shownToolset(visibleToolset(toolset, context, subject), equipping.current?.name),
       );
       const lines = shown.map(
         ({ name, tools, isEquipped }) =>
@@ -80,7 +80,7 @@ export function equipTool(context: ConfigurationContext): OwnToolSpec {
     name: 'equip-toolset',
     title: 'Equip a saved toolset',
     description:
-      'Equips a saved toolset: its tools are what all clients see from then on, also after a restart.' +
+      `Equips a saved toolset: its tools are what ${context.isEquippingShared ? 'all clients see from then on, also after a restart' : 'you see from then on; other clients keep theirs'}.` +
       (context.mode.names === undefined ? '' : ' Assay returns to normal mode.'),
     // It changes what clients see. The previous toolset stays saved, and a second call changes nothing more.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -92,9 +92,9 @@ export function equipTool(context: ConfigurationContext): OwnToolSpec {
     },
     output: { properties: ACTIVE },
     run: async ({ name }, subject) => {
-      const { toolsets } = context;
-      const isSame = toolsets.isKnown && toolsets.equipped?.name === name;
-      const equipped = isSame ? ok(undefined) : await toolsets.equip(String(name), subject);
+      const { equipping } = context;
+      const isSame = equipping.isKnown && equipping.current?.name === name;
+      const equipped = isSame ? ok(undefined) : await equipping.equip(String(name), subject);
       if (!equipped.ok) return equipped;
       context.mode.set('normal');
       const { text, structured } = await activeToolset(context, subject);
@@ -103,22 +103,23 @@ export function equipTool(context: ConfigurationContext): OwnToolSpec {
   };
 }
 
-export function unequipTool({ toolsets, mode }: ConfigurationContext): OwnToolSpec {
+export function unequipTool({ equipping, isEquippingShared, mode }: ConfigurationContext): OwnToolSpec {
   return {
     name: 'unequip-toolset',
     title: 'Unequip the equipped toolset',
     description:
-      'Unequips the equipped toolset, which stays saved. Until another one is equipped, clients see ' +
+      'Unequips the equipped toolset, which stays saved. Until another one is equipped, ' +
+      (isEquippingShared ? 'clients see ' : 'you see ') +
       (mode.names === undefined ? 'all tools of all servers.' : 'no tools of servers.'),
     // The toolset stays saved, and a second call has no effect.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: NO_INPUT,
     output: { properties: { unequipped: { type: ['string', 'null'] } } },
     run: async (_, subject) => {
-      const name = toolsets.equipped?.name;
+      const name = equipping.current?.name;
       if (name === undefined)
         return ok({ text: 'No toolset was equipped.', structured: { unequipped: null } });
-      const done = await toolsets.equip(undefined, subject);
+      const done = await equipping.equip(undefined, subject);
       if (!done.ok) return done;
       return ok({
         text: `The toolset "${name}" is not equipped any more; it stays saved.`,
@@ -133,7 +134,7 @@ export function deleteTool(context: ConfigurationContext): OwnToolSpec {
     name: 'delete-toolset',
     title: 'Delete a saved toolset',
     description:
-      'Deletes a saved toolset with all notes on its tools, for good; one that an operator made may be protected. Needs "confirm": true. If it is equipped, it is unequipped.',
+      'Deletes a saved toolset with all notes on its tools, for good; one that an operator made may be protected. Needs "confirm": true. If it is equipped, it is unequipped; if others have equipped it for themselves, it is not deleted.',
     // It deletes saved work. A second call finds nothing to delete and is refused.
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     inputSchema: {
@@ -156,7 +157,7 @@ export function deleteTool(context: ConfigurationContext): OwnToolSpec {
           field: 'arguments.confirm',
           reason: 'it must be true, as the toolset and its notes cannot be had back',
         });
-      const removed = await context.toolsets.remove(String(name), subject, objectionTo(context, subject));
+      const removed = await context.equipping.remove(String(name), subject, objectionTo(context, subject));
       if (!removed.ok) return removed;
       return ok({
         text: `The toolset "${String(name)}" and its notes are deleted.`,

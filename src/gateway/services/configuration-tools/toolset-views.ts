@@ -1,7 +1,7 @@
 import type { HiddenTools } from '../../../core/policy/hidden-tools.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import type { Toolset } from '../../../core/toolset.ts';
-import { ClientViews } from './client-views.ts';
+import { ClientViews, type ClientChoice } from './client-views.ts';
 import type { ConfigurationContext } from './context.ts';
 import {
   CONFIGURATION_INSTRUCTIONS,
@@ -19,10 +19,26 @@ import type { Server } from '../../catalog/server.ts';
 import type { View } from '../../catalog/view.ts';
 import { visibleIn as visibleListing } from '../../catalog/visible-listing.ts';
 import { searchFilter } from './search-tools.ts';
-import { type CurrentMode, type Mode, ProcessMode } from '../toolsets/mode.ts';
+import { type CurrentMode, ProcessMode } from '../toolsets/mode.ts';
+import { type Equipping, SharedEquipping } from '../toolsets/equipping.ts';
+import type { SessionToolsets } from '../toolsets/session-toolsets.ts';
 import { select, type Selection } from '../toolsets/selection.ts';
 import { indexOf, nameIn } from '../toolsets/tool-index.ts';
 import type { ToolsetChange } from '../toolsets/toolsets.ts';
+
+export interface ToolsetViewsOptions extends Omit<
+  ConfigurationContext,
+  'mode' | 'equipping' | 'isEquippingShared'
+> {
+  /** What single clients have equipped. Undefined: all clients share mode and equipped toolset. */
+  readonly sessions: SessionToolsets | undefined;
+}
+
+/** Whose mode and equipped toolset a view follows. */
+interface Followed {
+  readonly mode: CurrentMode;
+  readonly equipping: Pick<Equipping, 'current' | 'isRecalled' | 'isKnown' | 'ready'>;
+}
 
 /** One view of the equipped toolset or the configuration tools, depending on the mode, and one of each toolset. */
 export class ToolsetViews {
@@ -39,27 +55,37 @@ export class ToolsetViews {
   readonly #configurationTools: ReadonlyMap<string, ConfigurationTool>;
   /** The same tools, refused in normal mode, plus those that switch modes. */
   readonly #ownTools: ReadonlyMap<string, ConfigurationTool>;
-  /** Undefined if all clients of the process share its mode. */
+  /** Undefined if all clients share mode and equipped toolset. */
   readonly #clients: ClientViews | undefined;
-  /** What clients with modes of their own see, by mode. Their lists are shared. */
-  readonly #byMode: ReadonlyMap<Mode, View>;
+  /** The same for the endpoint /mcp/configuration. */
+  readonly #configuringClients: ClientViews | undefined;
+  /** What clients of their own mode and toolset see, by both. Clients that see the same share the lists. */
+  readonly #lists = new Map<string, View>();
   readonly #endListening: () => void;
 
-  constructor(given: Omit<ConfigurationContext, 'mode'>) {
+  constructor({ sessions, ...given }: ToolsetViewsOptions) {
     const mode = given.toolsets.equipped === undefined ? 'configuration' : 'normal';
     this.#mode = new ProcessMode(given.settings, mode, () => this.current.refresh());
-    this.#context = { ...given, mode: this.#mode };
-    const { catalog, toolsets } = this.#context;
+    const { catalog, toolsets } = given;
+    this.#context = {
+      ...given,
+      mode: this.#mode,
+      equipping: new SharedEquipping(toolsets),
+      isEquippingShared: sessions === undefined,
+    };
     this.#configurationTools = configurationTools(this.#context);
     this.#ownTools = toolsWithModes(this.#context);
-    this.#byMode = this.#openModes();
-    this.#clients = this.#byMode.size === 0 ? undefined : this.#openClients();
+    this.#clients = sessions && this.#openClients(sessions);
+    this.#configuringClients = sessions && this.#openConfiguringClients(sessions);
     this.current = catalog.open('equipped', {
-      ...this.#filterIn(this.#mode, () => ({ tools: this.#ownTools, view: this.current })),
+      ...this.#filterIn(this.#context, () => ({ tools: this.#ownTools, view: this.current })),
       sharesMode: this.#mode.names !== undefined && this.#clients === undefined,
       ...(this.#clients && { forClient: (client) => this.#clients?.of(client) ?? this.current }),
     });
-    this.configuration = catalog.open('configuration', this.#configurationFilter());
+    this.configuration = catalog.open('configuration', {
+      ...this.#configurationFilter(() => this.#configurationTools),
+      ...(sessions && { forClient: (client) => this.#configuringClients?.of(client) ?? this.configuration }),
+    });
     this.search = catalog.open('search', searchFilter(this.#context));
     this.#endListening = toolsets.onChange((change) => this.#follow(change));
   }
@@ -104,7 +130,12 @@ export class ToolsetViews {
       this.current.invalidate();
     } else if (mode !== this.#mode.current) this.#mode.set(mode);
     else if (isEquipping || (equipped !== undefined && names.has(equipped.name))) this.current.refresh();
-    for (const view of this.#byMode.values()) view.invalidate();
+    for (const [key, view] of [...this.#lists]) {
+      view.invalidate();
+      if (![...names].some((name) => key.endsWith(` ${name}`) && toolsets.find(name) === undefined)) continue;
+      this.#lists.delete(key);
+      catalog.forget(`equipped, ${key}`);
+    }
     this.#clients?.refresh(isEquipping);
   }
 
@@ -123,54 +154,89 @@ export class ToolsetViews {
     };
   }
 
-  /** One view per mode if clients have modes of their own. */
-  #openModes(): ReadonlyMap<Mode, View> {
-    const { hasOwnModes, catalog } = this.#context;
-    const { names } = this.#mode;
-    if (names === undefined || !hasOwnModes) return new Map();
-    const open = (current: Mode): readonly [Mode, View] => {
-      const mode: CurrentMode = { names, current, set: () => undefined };
-      const filter = this.#filterIn(mode, () => ({ tools: this.#ownTools, view }));
-      const view: View = catalog.open('equipped', filter, `mode ${current}`);
-      return [current, view];
-    };
-    return new Map([open('configuration'), open('normal')]);
-  }
-
-  #openClients(): ClientViews {
+  #openClients(sessions: SessionToolsets): ClientViews {
     const { catalog, toolsets } = this.#context;
     return new ClientViews({
-      catalog,
+      ...{ catalog, toolsets, sessions },
+      endpoint: 'equipped',
       names: this.#mode.names,
-      otherwise: () => (toolsets.equipped === undefined ? 'configuration' : 'normal'),
-      filterIn: (mode, view) => {
+      filterIn: (choice, view) => {
         let tools: ReadonlyMap<string, ConfigurationTool> | undefined;
         // Most clients never call one.
         const own = (): Own => ({
-          tools: (tools ??= toolsWithModes({ ...this.#context, mode })),
+          tools: (tools ??= toolsWithModes({ ...this.#context, ...choice })),
           view: view(),
         });
-        const filter = this.#filterIn(mode, own);
-        return {
-          ...filter,
-          listing: (kind) => this.#byMode.get(mode.current)?.listing(kind) ?? filter.listing(kind),
-        };
+        return { ...this.#filterIn(choice, own), listing: (kind) => this.#listOf(choice).listing(kind) };
       },
     });
   }
 
-  #filterIn(mode: CurrentMode, own: () => Own): OpenFilter {
+  /** At this endpoint there is no mode, and the list is the same for all. */
+  #openConfiguringClients(sessions: SessionToolsets): ClientViews {
+    const { catalog, toolsets } = this.#context;
+    const { names } = this.#mode;
+    const mode: CurrentMode = { names, current: 'configuration', set: () => undefined };
+    return new ClientViews({
+      ...{ catalog, toolsets, sessions, names },
+      endpoint: 'configuration',
+      filterIn: ({ equipping }) => {
+        let tools: ReadonlyMap<string, ConfigurationTool> | undefined;
+        return this.#configurationFilter(
+          () => (tools ??= configurationTools({ ...this.#context, mode, equipping })),
+        );
+      },
+    });
+  }
+
+  /** A view with the lists of all clients of this mode and toolset. */
+  #listOf({ mode, equipping }: ClientChoice): View {
+    const { catalog, toolsets } = this.#context;
+    const { names, current } = mode;
+    const { own } = equipping;
+    // Configuration mode shows no toolset.
+    const isOwn = own !== undefined && (names === undefined || current === 'normal');
+    const name = isOwn ? (equipping.current?.name ?? '') : undefined;
+    const key = name === undefined ? current : `${current} ${name}`;
+    const known = this.#lists.get(key);
+    if (known !== undefined) return known;
+    const followed: Followed = {
+      mode: { names, current, set: () => undefined },
+      equipping: {
+        get current() {
+          return name === undefined ? toolsets.equipped : toolsets.find(name);
+        },
+        get isRecalled() {
+          return toolsets.isRecalled;
+        },
+        get isKnown() {
+          return toolsets.isKnown;
+        },
+        ready: () => toolsets.ready(),
+      },
+    };
+    const filter = this.#filterIn(followed, () => ({ tools: this.#ownTools, view }));
+    const view: View = catalog.open('equipped', filter, `equipped, ${key}`);
+    this.#lists.set(key, view);
+    return view;
+  }
+
+  #filterIn({ mode, equipping }: Followed, own: () => Own): OpenFilter {
     const { toolsets, catalog } = this.#context;
     const hasModes = mode.names !== undefined;
     const isConfiguring = (): boolean => hasModes && mode.current === 'configuration';
-    const ofToolset = this.#filterOf(() => toolsets.equipped);
-    const isAll = (): boolean => !hasModes && toolsets.isRecalled && toolsets.equipped === undefined;
+    const ofToolset = this.#filterOf(() => equipping.current);
+    const isAll = (): boolean => !hasModes && toolsets.isRecalled && equipping.current === undefined;
     const servers = (): readonly Server[] =>
       isConfiguring() ? [] : isAll() ? catalog.servers : ofToolset.servers();
     return {
       ...ofToolset,
       servers,
-      settled: this.#settled(servers),
+      settled: async (kind) => {
+        if (!equipping.isRecalled) await equipping.ready();
+        await this.#settled(servers)(kind);
+      },
+      pending: () => (equipping.isKnown ? undefined : equipping.ready()),
       listing: (kind) => {
         const chosen = isConfiguring()
           ? undefined
@@ -189,7 +255,7 @@ export class ToolsetViews {
     };
   }
 
-  #configurationFilter(): OpenFilter {
+  #configurationFilter(tools: () => ReadonlyMap<string, ConfigurationTool>): OpenFilter {
     return {
       servers: () => [],
       settled: () => Promise.resolve(),
@@ -200,7 +266,7 @@ export class ToolsetViews {
           entries: [],
           own: kind === 'tools' ? [...this.#configurationTools.values()] : [],
         }),
-      configurationTool: (name) => this.#configurationTools.get(name),
+      configurationTool: (name) => tools().get(name),
       instructions: () => CONFIGURATION_INSTRUCTIONS,
       absence: () => undefined,
     };

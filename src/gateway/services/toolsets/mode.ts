@@ -45,6 +45,11 @@ export class ClientMode implements CurrentMode {
     if (before !== mode) this.#changed();
   }
 
+  /** Forgets the client's switch: it has equipped or unequipped a toolset. Does not call `changed`. */
+  restart(): void {
+    this.#own = undefined;
+  }
+
   /** Follows the others again after a toolset was equipped or unequipped, unless the client is configuring. */
   follow(): void {
     if (this.#own === 'normal') this.#own = undefined;

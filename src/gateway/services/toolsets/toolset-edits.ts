@@ -6,10 +6,12 @@ import { TOOLSET_LIMITS, type Toolset } from '../../../core/toolset.ts';
 import type { Edit } from '../../catalog/record-edit.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { RecordChange, RecordKey } from '../../ports/records.ts';
+import type { SessionToolset } from '../../ports/session-toolsets.ts';
 import { eventOfEquipping, eventOfRemoval, eventOfSaving, type ChangeAuthor } from './toolset-audit.ts';
 
 /** What to write, computed from the current toolsets. */
-export type ToolsetEdit = Required<Pick<Edit<undefined>, 'changes' | 'expected' | 'audit'>>;
+export type ToolsetEdit = Required<Pick<Edit<undefined>, 'changes' | 'expected' | 'audit'>> &
+  Pick<Edit<undefined>, 'sessionToolsets'>;
 
 export const EQUIPPED: RecordKey<'equipped'> = { kind: 'equipped', id: EQUIPPED_ID };
 
@@ -22,6 +24,7 @@ export function joined(...edits: readonly ToolsetEdit[]): ToolsetEdit {
     changes: edits.flatMap(({ changes }) => changes),
     expected: edits.flatMap(({ expected }) => expected ?? []),
     audit: edits.flatMap(({ audit }) => audit ?? []),
+    sessionToolsets: edits.find(({ sessionToolsets }) => sessionToolsets !== undefined)?.sessionToolsets,
   };
 }
 
@@ -67,10 +70,16 @@ export function changeOf(
     changes: [removed(there.name), saved(made), ...followed],
     expected: followed.length > 0 ? [] : [EQUIPPED],
     audit,
+    sessionToolsets: { kind: 'rename', from: there.name, to: made.name },
   });
 }
 
-export function removalOf(records: RecordReplica, { name }: Toolset, author: ChangeAuthor): ToolsetEdit {
+/** `by`: see `SessionToolsetChange`. */
+export function removalOf(
+  records: RecordReplica,
+  { name }: Toolset,
+  { author, by }: { readonly author: ChangeAuthor; readonly by: string | undefined },
+): ToolsetEdit {
   const equipped = records.get(EQUIPPED.kind, EQUIPPED.id);
   const isEquipped = equipped?.toolset === name;
   return {
@@ -78,6 +87,7 @@ export function removalOf(records: RecordReplica, { name }: Toolset, author: Cha
     // An objection may depend on whether the toolset is equipped, so that must not change meanwhile.
     expected: isEquipped ? [] : [EQUIPPED],
     audit: [eventOfRemoval(author, name, records.get('toolset', name))],
+    sessionToolsets: { kind: 'remove', toolset: name, ...(by !== undefined && { by }), nowMs: author.atMs },
   };
 }
 
@@ -91,6 +101,17 @@ export function equippingOf(
     changes: [equip(records, name)],
     expected: name === undefined ? [] : [keyOf(name)],
     audit: event === undefined ? [] : [event],
+  };
+}
+
+/** Equips a toolset for one session. */
+export function sessionEquippingOf(session: SessionToolset, nowMs: number): ToolsetEdit {
+  const { toolset } = session;
+  return {
+    changes: [],
+    expected: toolset === undefined ? [] : [keyOf(toolset)],
+    audit: [],
+    sessionToolsets: { kind: 'equip', session, nowMs },
   };
 }
 

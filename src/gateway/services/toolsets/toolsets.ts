@@ -9,8 +9,11 @@ import {
   joined,
   removalOf,
   savingOf,
+  sessionEquippingOf,
   type ToolsetEdit,
 } from './toolset-edits.ts';
+import type { Committed } from '../../ports/records.ts';
+import type { SessionToolset } from '../../ports/session-toolsets.ts';
 import type { ChangeAuthor } from './toolset-audit.ts';
 
 /** What changed in the toolsets. */
@@ -90,10 +93,13 @@ export class Toolsets {
     return () => this.#listeners.delete(listener);
   }
 
-  /** With `equip`, equips it in the same transaction. Errors: TOOLSET_EXISTS, TOOLSETS_FULL. */
+  /**
+   * With `equip`, equips it in the same transaction for all, with `session` for that session. Errors: TOOLSET_EXISTS,
+   * TOOLSETS_FULL.
+   */
   create(
     toolset: Omit<Toolset, 'createdMs' | 'changedMs'>,
-    { by, equip = false }: { readonly by: string; readonly equip?: boolean | undefined },
+    { by, equip = false, session }: CreateOptions,
   ): Promise<Result<Toolset, Refusal>> {
     return this.#change(() => {
       const author = this.#author(by);
@@ -102,6 +108,9 @@ export class Toolsets {
       const saving = savingOf(this.#records, [made], { author, replaces: false });
       if (!saving.ok) return saving;
       const wanted = equip ? equippingOf(this.#records, made.name, author) : NOTHING;
+      // The toolset is among the changes, so its revision is checked.
+      const own = session && { ...sessionEquippingOf(session, author.atMs), expected: [] };
+      if (own !== undefined) return ok({ value: made, edit: joined(saving.value, own) });
       return ok({ value: made, edit: joined(saving.value, wanted) });
     });
   }
@@ -140,18 +149,22 @@ export class Toolsets {
     });
   }
 
-  /** Errors: TOOLSET_UNKNOWN, or the objection, which gets exactly the toolset that is removed. */
+  /**
+   * Returns the number of sessions that had equipped it; they have none afterwards. Errors: TOOLSET_UNKNOWN, the
+   * objection, or TOOLSET_EQUIPPED.
+   */
   remove(
     name: string,
     by: string,
-    objection: (toolset: Toolset) => Refusal | undefined = () => undefined,
-  ): Promise<Result<undefined, Refusal>> {
+    { objection = () => undefined, unlessEquippedBesides }: RemoveOptions = {},
+  ): Promise<Result<number, Refusal>> {
     return this.#change(() => {
       const there = this.find(name);
       if (there === undefined) return err(this.unknown(name));
       const refusal = objection(there);
       if (refusal !== undefined) return err(refusal);
-      return ok({ value: undefined, edit: removalOf(this.#records, there, this.#author(by)) });
+      const edit = removalOf(this.#records, there, { author: this.#author(by), by: unlessEquippedBesides });
+      return ok({ value: 0, edit, afterCommit: ({ sessions }) => sessions ?? 0 });
     });
   }
 
@@ -162,6 +175,15 @@ export class Toolsets {
       if (name === undefined && this.equipped === undefined)
         return ok({ value: undefined, edit: { ...NOTHING, expected: [EQUIPPED] } });
       return ok({ value: undefined, edit: equippingOf(this.#records, name, this.#author(by)) });
+    });
+  }
+
+  /** Equips a toolset for one session, or unequips. TOOLSET_UNKNOWN */
+  equipSession(session: SessionToolset): Promise<Result<undefined, Refusal>> {
+    return this.#change(() => {
+      const { toolset } = session;
+      if (toolset !== undefined && this.find(toolset) === undefined) return err(this.unknown(toolset));
+      return ok({ value: undefined, edit: sessionEquippingOf(session, this.#nowMs()) });
     });
   }
 
@@ -185,7 +207,9 @@ export class Toolsets {
   #change<T>(attempt: () => Result<Attempt<T>, Refusal>): Promise<Result<T, Refusal>> {
     return this.#records.change(() => {
       const attempted = attempt();
-      return attempted.ok ? ok({ value: attempted.value.value, ...attempted.value.edit }) : attempted;
+      if (!attempted.ok) return attempted;
+      const { edit, ...rest } = attempted.value;
+      return ok({ ...rest, ...edit });
     });
   }
 }
@@ -193,6 +217,20 @@ export class Toolsets {
 interface Attempt<T> {
   readonly value: T;
   readonly edit: ToolsetEdit;
+  readonly afterCommit?: (committed: Committed) => T;
+}
+
+interface CreateOptions {
+  readonly by: string;
+  readonly equip?: boolean | undefined;
+  readonly session?: SessionToolset | undefined;
+}
+
+interface RemoveOptions {
+  /** Gets exactly the toolset that is removed. */
+  readonly objection?: (toolset: Toolset) => Refusal | undefined;
+  /** Refuses if sessions of clients other than this one have equipped it. Undefined: never refuses. */
+  readonly unlessEquippedBesides?: string;
 }
 
 export interface RestoreOptions {
