@@ -227,8 +227,13 @@ export function deleteToolset(runtime: Runtime, name: string, options: DeleteOpt
     if (options.yes !== true) return err({ code: 'ARGUMENTS_INVALID', reason: lossOf(toolset) });
     const removed = await toolsets.remove(name, LOCAL_USER.subject);
     if (!removed.ok) return removed;
-    if (options.json === true) printJson({ deleted: name });
-    else print(`Deleted the toolset ${quoted(name)}.`);
+    const sessions = removed.value;
+    if (options.json === true) printJson({ deleted: name, sessions });
+    else if (sessions === 0) print(`Deleted the toolset ${quoted(name)}.`);
+    else
+      print(
+        `Deleted the toolset ${quoted(name)}. ${counted(sessions, 'session')} had equipped it, and ${sessions === 1 ? 'has' : 'have'} none now.`,
+      );
     return ok(undefined);
   });
 }

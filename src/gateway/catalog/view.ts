@@ -111,12 +111,13 @@ export class View {
    */
   forCaller(subject: string, { isLasting = false }: { readonly isLasting?: boolean } = {}): View {
     const { policy } = this.calls;
-    if (
-      policy.hidden === undefined ||
-      (!isLasting && !this.#isPending && this.#hiddenFrom(subject) === undefined)
-    )
-      return this;
-    const view = this.#callers.get(subject) ?? this.#openFor(subject);
+    if (policy.hidden === undefined) return this;
+    const open = this.#callers.get(subject);
+    // An open view learns which lists its caller has read, so that it need not announce them.
+    const isNeeded =
+      isLasting || open !== undefined || this.#isPending || this.#hiddenFrom(subject) !== undefined;
+    if (!isNeeded) return this;
+    const view = open ?? this.#openFor(subject);
     this.#callers.delete(subject);
     this.#callers.set(subject, view);
     if (this.#callers.size > MAX_CALLERS) this.#evict(subject);
