@@ -103,7 +103,7 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     changedBy: 'admin',
     kind: { type: 'choice', of: ['auto', 'process', 'session'], defaultValue: 'auto' },
     about:
-      'Which clients of /mcp share a mode. auto: all of them if no tokens are needed, otherwise as with session. process: all of them. session: each HTTP client has its own mode, identified by its session, or by its token and client name.',
+      'Which clients share a mode and the equipped toolset. auto: all clients of /mcp if no tokens are needed; clients with tokens have their own, and so cannot change what others see. process: the same as auto. session: each client has its own in any case. A client is identified by its session, or by its token and client name.',
   },
   'toolsets.changed': {
     env: 'ASSAY_TOOLSETS_CHANGED',
