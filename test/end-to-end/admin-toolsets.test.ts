@@ -15,6 +15,7 @@ beforeAll(async () => {
   const token = await keepToken(home, 'boss', { scopes: ['admin'] });
   assay = await startGateway({ servers: { plain: fixture('plain') }, home });
   admin = adminClient(assay, token);
+  await assay.settled();
 });
 
 const etagOf = ({ headers }: Answer): string => headers.etag ?? '';

@@ -33,7 +33,7 @@ export type Given<M extends keyof SqliteCalls> = Awaited<ReturnType<SqliteCalls[
 const READS: ReadonlySet<keyof SqliteCalls> = new Set<keyof SqliteCalls>([
   ...(['open', 'listen', 'stopListening', 'rest', 'close'] as const),
   ...(['tokens', 'sessions', 'keys', 'credentials', 'labels', 'settings', 'records', 'accepted'] as const),
-  ...(['findGrant', 'approvals', 'auditEvents', 'calls', 'callCounts'] as const),
+  ...(['findGrant', 'sessionToolsets', 'approvals', 'auditEvents', 'calls', 'callCounts'] as const),
 ]);
 
 /** A write that the thread had received may be in the file. */
