@@ -106,6 +106,10 @@ export class Child {
     stdin.uncork();
   }
 
+  endInput(): void {
+    this.#process?.stdin?.end();
+  }
+
   /** Number of bytes written but not read by the child; 0 while it keeps up. */
   get unreadBytes(): number {
     const stdin = this.#process?.stdin;

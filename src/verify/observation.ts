@@ -22,13 +22,15 @@ export interface MissingMechanism {
   readonly install: string;
 }
 
-/** The entry at a path. Times and owners are not compared. */
+/** The entry at a path. Owners and extended attributes are not compared. */
 export type StateEntry =
   | {
       readonly type: 'file';
       /** Permission bits. */
       readonly mode: number;
       readonly size: number;
+      /** Time of the last modification, as epoch time in ms. */
+      readonly modifiedMs?: number;
       /** SHA-256 in hex; absent for a file that is too large to be read. */
       readonly digest?: string;
       /** The whole content; absent for a file that is too large to be kept. */
@@ -54,9 +56,10 @@ export interface StateChange {
   readonly path: string;
   /**
    * `replaced`: an entry of another type is there now, such as a link instead of a file. `rewritten`: the bytes of a
-   * database and its write-ahead log changed, but not what SQLite reads in them.
+   * database and its write-ahead log changed, but not what SQLite reads in them. `touched`: nothing but the time of
+   * modification of a file differs.
    */
-  readonly kind: 'created' | 'modified' | 'deleted' | 'replaced' | 'rewritten';
+  readonly kind: 'created' | 'modified' | 'deleted' | 'replaced' | 'rewritten' | 'touched';
   readonly before?: StateEntry;
   readonly after?: StateEntry;
   readonly noise?: NoiseClass;
@@ -113,7 +116,11 @@ export type TracedEvent =
   /** A canary or a well-known location of secrets was opened. */
   | (TracedCall & { readonly kind: 'read_secret'; readonly path: string; readonly isCanary: boolean })
   /** Something that well-behaved servers do not try: `mount`, `ptrace`, `bpf` … */
-  | (TracedCall & { readonly kind: 'privileged' });
+  | (TracedCall & { readonly kind: 'privileged' })
+  /** Memory, semaphores or queues outside the file system that other programs can open. `name`: such as `shmget 0x4d2`. */
+  | (TracedCall & { readonly kind: 'shared_memory'; readonly name: string })
+  /** A process that the server did not start was to be signalled or changed. `process`: as given, such as `-1`. */
+  | (TracedCall & { readonly kind: 'signal'; readonly process: number });
 
 export type NetworkAddress =
   | {
@@ -151,6 +158,11 @@ export interface Observation {
   /** In order of time. */
   readonly events: readonly TracedEvent[];
   readonly network: readonly NetworkRequest[];
+  /**
+   * Files that were mapped into memory before this observation so that they can be written. What is written there and
+   * restored within one observation is not seen.
+   */
+  readonly mapped: readonly string[];
   /** The parts that exceeded a limit and are incomplete. No hint may then be called consistent. */
   readonly incomplete: readonly ('changes' | 'events')[];
 }
@@ -164,6 +176,11 @@ export interface Sandbox extends Launcher {
   readonly missing: readonly MissingMechanism[];
   /** Returns everything observed since the last call, or since the start, and sets the next mark. */
   observe(): Promise<Observation>;
+  /**
+   * Asks the server to end, as a client does: closes its stdin, then sends SIGTERM. Returns when it has ended, at the
+   * latest after two seconds.
+   */
+  finish(): Promise<void>;
   /** Ends all its processes and removes all its files. */
   close(): Promise<void>;
 }

@@ -7,15 +7,16 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { AcceptedFinding, VerifyReport } from '../core/verification/report.ts';
 import type { ReportFormats, VerifierProgram, VerifyRequest } from '../core/verification/verifier.ts';
 import type { VerifyFault } from '../core/verification/verify-fault.ts';
-import { chooseArguments } from './arguments/choose-arguments.ts';
+import { type ArgumentSet, chooseArguments } from './arguments/choose-arguments.ts';
 import { applyBaseline, readBaseline } from './baseline.ts';
 import { type Examined, examineServer, openServer, type Setting } from './experiment/examine-server.ts';
-import { runTool, type ToolTrials } from './experiment/run-tool.ts';
+import { endWithoutCall, runTool, type ServerRun, type ToolTrials } from './experiment/run-tool.ts';
 import type { ListedTool } from './experiment/sandboxed-server.ts';
 import { runTools } from './experiment/run-tools.ts';
+import { type WatchedTool, watchTools } from './experiment/watch-tools.ts';
 import { type FileFault, type Fixtures, fixturesText, NO_FIXTURES, readFixtures } from './fixtures.ts';
 import { judgeTool } from './judge/judge-tool.ts';
-import type { OpenSandbox } from './observation.ts';
+import type { Observation, OpenSandbox } from './observation.ts';
 import { packageDigest } from './package-digest.ts';
 import { junitText } from './report/junit.ts';
 import { markdownText } from './report/markdown.ts';
@@ -145,6 +146,8 @@ function settingOf(request: VerifyRequest, parts: SettingParts): Setting {
 const SEED_PATH = join(tmpdir(), 'assay-verify');
 const PACE = { controlMs: 100, settleMs: 60, lateMs: 700 } as const;
 const MAX_PARALLEL = 8;
+/** Time after which a late effect of a read-only tool is no longer seen. */
+const WATCH_MS = 10_000;
 
 /** Tools mostly wait for late effects, so two of them share a core. */
 function parallelTools(): number {
@@ -161,19 +164,39 @@ async function verify(
   const chosen = examined.tools.filter(
     ({ name }) => request.tools.length === 0 || request.tools.includes(name),
   );
-  const tasks = chosen.map((tool) => ({
-    tool: tool.name,
-    run: () => trialsOf(tool, { ...request, signal }, prepared),
+  const { background, mechanisms, startMs } = examined;
+  const { callMs: callLimitMs, repeats } = request.limits;
+  const run: ServerRun = {
+    pace: { ...PACE, startMs, callLimitMs, repeats },
+    ...{ seed: setting.seedPath, startTargets: background.startTargets, signal },
+    openServer: () => openServer({ ...setting, signal }),
+  };
+  const planned = chosen.map((tool) => ({ ...tool, sets: setsOf(tool, request, prepared) }));
+  // The same for every tool.
+  let atEnd: Promise<Observation | undefined> | undefined;
+  const ending = (): Promise<Observation | undefined> => (atEnd ??= endWithoutCall(run));
+  const tasks = planned.map(({ name: tool, sets }) => ({
+    tool,
+    run: (): Promise<ToolTrials> =>
+      prepared.setting.skipped.has(tool)
+        ? Promise.resolve({ trials: [], stopped: 'skipped' })
+        : runTool({ ...run, tool, sets, endWithoutCall: ending }),
   }));
-  let done = 0;
-  const report = (tool: string): void => request.onProgress({ done: (done += 1), total: tasks.length, tool });
-  const trials = await runTools(tasks, parallelTools(), report);
-  const { background, mechanisms } = examined;
-  const tools = chosen.map((tool, at) => {
-    const { name, digest, annotations } = tool;
-    const run = trials[at] ?? { trials: [], stopped: 'time_limit' as const };
-    const given = { ...run, background, mechanisms, seed: setting.seedPath };
-    return judgeTool({ name, digest, declared: declaredHints(annotations) }, given);
+  const watching = watchTools(readOnlyOf(planned), {
+    ...run,
+    watchMs: WATCH_MS,
+    background: background.targets,
+    parallel: 2,
+  });
+  const trials = await runTools(tasks, parallelTools(), progressOf(request, tasks.length));
+  const watched = await watching;
+  const tools = planned.map(({ name, digest, annotations }, at) => {
+    const { trials: own, stopped } = trials[at] ?? { trials: [], stopped: 'time_limit' as const };
+    const late = watched.trials.get(name);
+    const isUnattributed = watched.isUnattributed && late !== undefined;
+    const given = { trials: late === undefined ? own : [...own, late], stopped };
+    const facts = { name, digest, declared: declaredHints(annotations) };
+    return judgeTool(facts, { ...given, background, mechanisms, isUnattributed, seed: setting.seedPath });
   });
   return ok({
     server: {
@@ -191,26 +214,33 @@ async function verify(
   });
 }
 
-function trialsOf(
+function progressOf({ onProgress }: VerifyRequest, total: number): (tool: string) => void {
+  let done = 0;
+  return (tool) => onProgress({ done: (done += 1), total, tool });
+}
+
+type PlannedTool = ListedTool & { readonly sets: readonly ArgumentSet[] };
+
+/** The tools that promise to change nothing, with the arguments with which they are watched. */
+function readOnlyOf(tools: readonly PlannedTool[]): readonly WatchedTool[] {
+  return tools.flatMap(({ name, annotations, sets }) =>
+    declaredHints(annotations).readOnlyHint === true ? [{ name, sets: sets.slice(0, 1) }] : [],
+  );
+}
+
+/** None for a tool that must not be called. */
+function setsOf(
   { name, inputSchema }: ListedTool,
-  { limits, signal, recorded }: VerifyRequest,
-  { examined, fixtures, setting }: Prepared,
-): Promise<ToolTrials> {
+  { limits, recorded }: VerifyRequest,
+  { examined, fixtures }: Prepared,
+): readonly ArgumentSet[] {
   const fixture = fixtures.tools.get(name);
-  if (fixture?.skip !== undefined) return Promise.resolve({ trials: [], stopped: 'skipped' });
+  if (fixture?.skip !== undefined) return [];
   const own = fixture?.calls ?? [];
   const real = recorded.get(name) ?? [];
   const limit = real.length + Math.max(limits.sets, own.length);
   const wanted = { name, inputSchema, recorded: real, fixtures: own, limit };
-  const sets = chooseArguments(wanted, examined.context);
-  const { startMs, background } = examined;
-  const pace = { ...PACE, startMs, callLimitMs: limits.callMs, repeats: limits.repeats };
-  const seed = setting.seedPath;
-  const { startTargets } = background;
-  return runTool({
-    ...{ tool: name, sets, pace, seed, startTargets, signal },
-    openServer: () => openServer({ ...setting, signal }),
-  });
+  return chooseArguments(wanted, examined.context);
 }
 
 function withPlaceholder(calls: readonly JsonObject[], folder: string): readonly JsonObject[] {

@@ -25,6 +25,7 @@ function given(trials: readonly Trial[], part: Partial<Trials> = {}): Trials {
       background: { targets: new Set<string>(), startTargets: new Set<string>() },
       mechanisms: ALL,
       seed: SEED,
+      isUnattributed: false,
       stopped: undefined,
     },
     ...part,

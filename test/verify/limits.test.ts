@@ -19,6 +19,7 @@ const unsandboxed: OpenSandbox = () =>
       missing: [],
       launch: (options) => PLAIN_LAUNCHER.launch(options),
       observe: () => Promise.resolve(observation()),
+      finish: () => Promise.resolve(),
       close: () => Promise.resolve(),
     }),
   );

@@ -52,6 +52,7 @@ export function observation(part: Partial<Observation> = {}): Observation {
     changes: [],
     events: [],
     network: [],
+    mapped: [],
     incomplete: [],
     ...part,
   };
@@ -79,6 +80,8 @@ export function trial(calls: readonly Partial<Observation>[], part: Partial<Tria
       observation: observation(one),
     })),
     late: observation(),
+    end: undefined,
+    endWithoutCall: undefined,
     replay: undefined,
     ...part,
   };

@@ -16,7 +16,14 @@ function liar(name: string): VerifyReport['tools'][number] {
   const declared = { readOnlyHint: true, openWorldHint: false };
   const trials = [trial([{ changes: [deleted('/seed/a <b>')] }, {}])];
   const background = { targets: new Set<string>(), startTargets: new Set<string>() };
-  const given = { trials, background, mechanisms: MECHANISMS, seed: SEED, stopped: undefined };
+  const given = {
+    trials,
+    background,
+    mechanisms: MECHANISMS,
+    seed: SEED,
+    isUnattributed: false,
+    stopped: undefined,
+  };
   return judgeTool({ name, digest: 'd', declared }, given);
 }
 

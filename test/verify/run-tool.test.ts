@@ -35,6 +35,7 @@ function scripted({ idle = [], called }: Script): CalledServer {
       seen = {};
       return Promise.resolve(observation(found));
     },
+    finish: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
 }
@@ -53,11 +54,12 @@ async function verdictIn(...scripts: readonly Script[]): Promise<VerdictKind> {
       if (script === undefined) throw new Error('a sandbox too many');
       return Promise.resolve(ok(scripted(script)));
     },
+    endWithoutCall: () => Promise.resolve(undefined),
     signal: new AbortController().signal,
   });
   expect(left).toEqual([]);
   const background = { targets: new Set<string>(), startTargets };
-  const given = { ...run, background, mechanisms: ['overlay'] as const, seed: SEED };
+  const given = { ...run, background, mechanisms: ['overlay'] as const, seed: SEED, isUnattributed: false };
   return judgeTool({ name: 't', digest: 'd', declared: { readOnlyHint: true } }, given).verdicts.readOnlyHint
     .kind;
 }

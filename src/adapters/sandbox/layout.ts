@@ -6,7 +6,7 @@ export interface Area {
   readonly path: string;
   /** The real folder with its content, which is never changed. */
   readonly lower: string;
-  readonly kind: 'declared' | 'home' | 'temporary' | 'system';
+  readonly kind: 'declared' | 'home' | 'temporary' | 'shared_memory' | 'system';
 }
 
 export interface Layout {
@@ -48,6 +48,7 @@ export const SYSTEM_FOLDERS: readonly string[] = [
 
 const RECORDED_SYSTEM_FOLDERS = new Set(['/usr', '/etc', '/opt', '/var', '/srv']);
 export const TEMPORARY_FOLDERS: readonly string[] = ['/tmp', '/var/tmp'];
+export const SHARED_MEMORY = '/dev/shm';
 
 /** Which folders a server sees, and which of them are overlays. */
 export function planLayout(facts: LayoutFacts): Layout {
@@ -65,6 +66,7 @@ export function planLayout(facts: LayoutFacts): Layout {
       lower: facts.temporarySeed,
       kind: 'temporary' as const,
     })),
+    { path: SHARED_MEMORY, lower: facts.temporarySeed, kind: 'shared_memory' },
     ...declared.map((root) => ({
       path: root.path,
       lower: root.from ?? root.path,

@@ -77,7 +77,7 @@ export class NetworkSink {
   }
 
   /** The trace with each address that was assigned here replaced by its host name. */
-  named({ events, network, isComplete }: Trace): Trace {
+  named({ events, network, ...rest }: Trace): Trace {
     const meant = events.map((event) => this.#meant(event));
     const connections = meant.flatMap((event, at): readonly NetworkRequest[] => {
       if (event === events[at] || !('address' in event) || event.address.family === 'unix') return [];
@@ -86,9 +86,9 @@ export class NetworkSink {
       return [{ atMs: event.atMs, pid: event.pid, kind, host, port }];
     });
     return {
+      ...rest,
       events: meant,
       network: [...network, ...connections].sort((a, b) => a.atMs - b.atMs),
-      isComplete,
     };
   }
 

@@ -43,7 +43,10 @@ async function open(
       isPrivileged: machine.isPrivileged,
       systemFolders: system.folders,
     });
-    await writeFile(join(folder, 'filter'), observationFilter(process.arch));
+    await writeFile(
+      join(folder, 'filter'),
+      observationFilter(process.arch, { isTraced: machine.programs.strace !== undefined }),
+    );
     const areas = await Promise.all(
       layout.areas.map(async (area) => {
         const { mode, uid, gid } = await stat(area.lower);

@@ -49,6 +49,8 @@ interface Evidence {
 
 const POLL_MS = 3;
 const MAX_END_MS = 5_000;
+/** Time for the server to end after its stdin closed, and again after SIGTERM. */
+const FINISH_MS = 1_000;
 const INHERITED = /^(?:PATH|USER|LOGNAME|SHELL|TERM|LANG|LC_\w+|TZ)$/;
 
 /** One server in its sandbox. */
@@ -124,6 +126,18 @@ export class RunningSandbox implements Sandbox {
     const observation = this.#observing.then(() => this.#observe());
     this.#observing = observation.catch(() => undefined);
     return observation;
+  }
+
+  async finish(): Promise<void> {
+    const child = this.#child;
+    const evidence = await this.#prepared;
+    if (child === undefined || evidence === undefined) return;
+    child.endInput();
+    if ((await atMost(child.ended, FINISH_MS)) !== undefined) return;
+    const init = await initPid(join(evidence.evidenceFolder, 'info'));
+    if (init === undefined) return;
+    for (const pid of await childrenOf(init)) kill(pid, 'SIGTERM');
+    await atMost(child.ended, FINISH_MS);
   }
 
   close(): Promise<void> {
@@ -202,6 +216,7 @@ export class RunningSandbox implements Sandbox {
         changes: [],
         events: [],
         network: [],
+        mapped: [],
         incomplete: [...incomplete],
       };
     }
@@ -215,6 +230,7 @@ export class RunningSandbox implements Sandbox {
       ...this.#marked(sinceMs),
       changes,
       events: await this.#withNoise(trace?.events ?? [], evidence.overlays),
+      mapped: await this.#withoutNoise(trace?.mapped ?? [], evidence.overlays),
       network: [...(trace?.network ?? []), ...this.#sink.take({ isTraced })].sort((a, b) => a.atMs - b.atMs),
       incomplete: [...incomplete],
     };
@@ -272,7 +288,6 @@ export class RunningSandbox implements Sandbox {
     events: readonly TracedEvent[],
     overlays: readonly OverlayFolders[],
   ): Promise<readonly TracedEvent[]> {
-    const { layout } = this.#parts;
     const other = new Set(
       events.flatMap((event) => (event.kind === 'content' && event.isNumber !== true ? [event.path] : [])),
     );
@@ -280,24 +295,36 @@ export class RunningSandbox implements Sandbox {
     const found: TracedEvent[] = [];
     for (const event of events) {
       const path = 'to' in event ? event.to : 'noise' in event || 'path' in event ? event.path : undefined;
-      if (path !== undefined && !known.has(path)) {
-        const area = areaOf(layout, path);
-        const overlay = overlays.find((one) => one.path === area?.path);
-        const reader = overlay && new StateReader(overlay, { keptBytes: 0, entries: 0 });
-        known.set(
-          path,
-          await eventNoise(path, placeOf(layout, path), {
-            reader,
-            isNumber: !other.has(path),
-          }),
-        );
-      }
+      if (path !== undefined && !known.has(path))
+        known.set(path, await this.#noiseAt(path, overlays, !other.has(path)));
       const noise = path === undefined ? undefined : known.get(path);
       found.push(
         noise === undefined || !CAN_BE_NOISE.has(event.kind) ? event : ({ ...event, noise } as TracedEvent),
       ); // These kinds have it.
     }
     return found;
+  }
+
+  async #withoutNoise(
+    paths: readonly string[],
+    overlays: readonly OverlayFolders[],
+  ): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (const path of paths)
+      if ((await this.#noiseAt(path, overlays, false)) === undefined) found.push(path);
+    return found;
+  }
+
+  #noiseAt(
+    path: string,
+    overlays: readonly OverlayFolders[],
+    isNumber: boolean,
+  ): Promise<NoiseClass | undefined> {
+    const { layout } = this.#parts;
+    const area = areaOf(layout, path);
+    const overlay = overlays.find((one) => one.path === area?.path);
+    const reader = overlay && new StateReader(overlay, { keptBytes: 0, entries: 0 });
+    return eventNoise(path, placeOf(layout, path), { reader, isNumber });
   }
 
   async #close(): Promise<void> {
@@ -311,7 +338,7 @@ export class RunningSandbox implements Sandbox {
     const init = evidence && (await initPid(join(evidence.evidenceFolder, 'info')));
     // When the first process of the namespace dies, the kernel kills all others, and those that wait for it exit
     // normally.
-    if (init !== undefined && !status.hasEnded) kill(init);
+    if (init !== undefined && !status.hasEnded) kill(init, 'SIGKILL');
     if (child !== undefined && (await atMost(child.ended, MAX_END_MS)) === undefined) child.signal('SIGKILL');
     await child?.ended;
     await this.#observing;
@@ -330,9 +357,17 @@ async function initPid(infoPath: string): Promise<number | undefined> {
   return pid === undefined ? undefined : Number(pid);
 }
 
-function kill(pid: number): void {
+async function childrenOf(pid: number): Promise<readonly number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'latin1').catch(() => '');
+  return text
+    .split(' ')
+    .map(Number)
+    .filter((child) => child > 0);
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch {
     // It has already ended.
   }

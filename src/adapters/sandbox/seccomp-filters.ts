@@ -122,25 +122,34 @@ const IO_SETUP = [206, 0] as const;
 /** Kernel keys belong to the user, not to a namespace. */
 const KEYS = ['add_key', 'request_key', 'keyctl'] as const;
 
+/** The first system call that strace 6.1 does not know, so that it cannot be traced: the same on every architecture. */
+const FIRST_UNTRACEABLE = 451;
+
 /**
- * A seccomp filter for a server that is observed. It makes io_uring and asynchronous I/O look absent, so that programs
- * fall back to system calls that can be traced. It denies what no namespace isolates: kernel keys and sockets of the
- * virtual machine's host. strace does not see a denied call, so everything else is left to namespaces and mounts.
+ * A seccomp filter for a server that is observed. It makes calls that cannot be traced look absent, so that programs
+ * fall back to others: io_uring, asynchronous I/O, calls that are newer than strace, and those of the x32 ABI. It
+ * denies what no namespace isolates: sockets of the virtual machine's host, and kernel keys. strace does not see a call
+ * that a filter denies, so it denies kernel keys itself if `isTraced`; everything else is left to namespaces and mounts.
  */
-export function observationFilter(architecture: string): Buffer {
+export function observationFilter(
+  architecture: string,
+  { isTraced }: { readonly isTraced: boolean },
+): Buffer {
   const arch = ARCHITECTURES[architecture];
+  const keys = isTraced ? [] : KEYS;
   const own =
     arch === undefined
       ? []
       : [
           ...refuse(IO_SETUP[arch.column], ENOSYS),
-          ...KEYS.flatMap((name) => refuse(DENIED[name]?.[arch.column] ?? 0, EPERM)),
+          ...keys.flatMap((name) => refuse(DENIED[name]?.[arch.column] ?? 0, EPERM)),
           ...judge(arch.socket, { argument: 0, tests: equalTo(AF_VSOCK), errno: EACCES }),
         ];
   return encoded([
     ...(arch === undefined ? [] : onlyOn(arch)),
     [LOAD_WORD, 0, 0, NUMBER_AT],
-    [AND, 0, 0, ~X32_BIT >>> 0],
+    [JUMP_IF_GREATER_OR_EQUAL, 0, 1, FIRST_UNTRACEABLE],
+    [RETURN, 0, 0, ERRNO | ENOSYS],
     ...IO_URING.flatMap((number) => refuse(number, ENOSYS)),
     ...own,
     [RETURN, 0, 0, ALLOW],

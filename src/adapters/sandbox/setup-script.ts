@@ -1,7 +1,7 @@
 import type { Area, Layout } from './layout.ts';
 import { isInside } from './layout.ts';
 import { shellArgument } from '../../core/shell-argument.ts';
-import { CONTENT_CALLS, TRACED_CALLS } from './traced-events.ts';
+import { CONTENT_CALLS, KEY_CALLS, TRACED_CALLS } from './traced-events.ts';
 
 /** Programs that build a sandbox, by absolute path. */
 export interface Programs {
@@ -65,6 +65,8 @@ export function setupScript({ folder, areas, views, isPrivileged, programs }: Sc
           'w/e/trace',
           '-e',
           `trace=${[...TRACED_CALLS, ...CONTENT_CALLS].join(',')}`,
+          '-e',
+          `inject=${KEY_CALLS.join(',')}:error=EPERM`,
         ];
   return [
     'set -eu',

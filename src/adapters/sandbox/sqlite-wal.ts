@@ -40,18 +40,24 @@ function changesTogether(path: string, database: Entries, log: Entries): readonl
   if (!isPair(database.before, log.before) || !isPair(database.after, log.after)) return undefined;
   if (database.after === undefined || !(isWalDatabase(database.before) || isWalDatabase(database.after)))
     return undefined;
-  const own = compareEntries(path, database.before, database.after);
-  const ofLog = compareEntries(path + SUFFIX, log.before, log.after);
+  const own = changeOf(path, database.before, database.after);
+  const ofLog = changeOf(path + SUFFIX, log.before, log.after);
   const before = database.before && readerView(database.before, log.before);
   const after = readerView(database.after, log.after);
   if (after === undefined || (before === undefined && database.before !== undefined))
     return [...(own ? [own] : []), ...(ofLog ? [{ ...ofLog, isLog: true as const }] : [])];
-  const seen = compareEntries(path, before, after);
+  const seen = changeOf(path, before, after);
   const isOwnChange =
     database.before !== undefined && own !== undefined && !isCheckpoint(database, { before, after });
   const found = [...(seen ? [seen] : []), ...(isOwnChange ? [own] : [])];
   if (found.length > 0 || (own === undefined && isEmpty(log.before) && isEmpty(log.after))) return found;
   return own === undefined && ofLog === undefined ? [] : [{ path, kind: 'rewritten' }];
+}
+
+/** A change of content. A database is written whenever its log is copied into it, so its time says nothing. */
+function changeOf(...entries: Parameters<typeof compareEntries>): StateChange | undefined {
+  const change = compareEntries(...entries);
+  return change?.kind === 'touched' ? undefined : change;
 }
 
 /** Whether a log could belong to the database beside it. */

@@ -147,13 +147,14 @@ export class StateReader {
     const stats = await statsAt(path);
     if (stats === undefined) return undefined;
     const mode = stats.mode & 0o7777;
+    const modifiedMs = stats.mtimeMs;
     if (stats.isDirectory()) return { type: 'folder', mode };
     if (stats.isSymbolicLink()) return { type: 'link', target: await readlink(path).catch(() => '') };
     if (!stats.isFile()) return { type: 'other', mode };
     const file = await readFileEntry(path, MAX_ALL_KEPT_BYTES - this.#budget.keptBytes);
     this.#budget.keptBytes += file?.content?.length ?? 0;
     if (file?.digest === undefined) this.isComplete = false;
-    return { type: 'file', mode, size: file?.size ?? stats.size, ...file };
+    return { type: 'file', mode, modifiedMs, size: file?.size ?? stats.size, ...file };
   }
 }
 
@@ -211,7 +212,12 @@ export function compareEntries(
   if (before === undefined) return after && { path, kind: 'created', after };
   if (after === undefined) return { path, kind: 'deleted', before };
   if (before.type !== after.type) return { path, kind: 'replaced', before, after };
-  return isSame(before, after) ? undefined : { path, kind: 'modified', before, after };
+  if (!isSame(before, after)) return { path, kind: 'modified', before, after };
+  return isTouched(before, after) ? { path, kind: 'touched', before, after } : undefined;
+}
+
+function isTouched(before: StateEntry, after: StateEntry): boolean {
+  return before.type === 'file' && after.type === 'file' && before.modifiedMs !== after.modifiedMs;
 }
 
 function isSame(a: StateEntry, b: StateEntry): boolean {

@@ -8,6 +8,8 @@ import { TracedEvents, type TraceContext } from './traced-events.ts';
 export interface Trace {
   readonly events: readonly TracedEvent[];
   readonly network: readonly NetworkRequest[];
+  /** Files that had been mapped into memory before, so that they can be written. */
+  readonly mapped: readonly string[];
   readonly isComplete: boolean;
 }
 
@@ -45,12 +47,17 @@ export class TraceReader {
   }
 
   async read(path: string): Promise<Trace> {
+    const { mapped } = this.#traced;
     await this.#readFile(path);
     const isComplete =
-      this.#isComplete && this.#lines.unreadable === 0 && this.#offset < TRACE_BYTES - MAX_LINE_BYTES;
+      this.#isComplete &&
+      this.#lines.unreadable === 0 &&
+      this.#traced.unnamed === 0 &&
+      this.#offset < TRACE_BYTES - MAX_LINE_BYTES;
     const trace = {
       events: this.#events.toSorted((a, b) => a.atMs - b.atMs),
       network: this.#network.toSorted((a, b) => a.atMs - b.atMs),
+      mapped,
       isComplete,
     };
     this.#events = [];

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { NetworkRequest, TracedEvent } from '../../verify/observation.ts';
 import { SocketCalls } from './socket-calls.ts';
+import { ForeignTargets, ON_PROCESS, ON_SHARED_MEMORY } from './foreign-targets.ts';
 import { descriptorPath, stringBytes, stringList, type SystemCall } from './strace-lines.ts';
 
 export interface TraceContext {
@@ -18,19 +19,26 @@ export const TRACED_CALLS: readonly string[] = [
   ...['?chmod', 'fchmod', 'fchmodat', '?chown', '?lchown', 'fchown', 'fchownat'],
   ...['utimensat', '?utimes', '?utime', '?futimesat', 'setxattr', 'lsetxattr', 'fsetxattr'],
   ...['removexattr', 'lremovexattr', 'fremovexattr'],
-  ...['execve', 'execveat', 'chdir', 'fchdir'],
+  ...['execve', 'execveat', 'chdir', 'fchdir', 'clone', '?clone3', '?fork', '?vfork'],
+  ...Object.keys(ON_PROCESS),
+  ...ON_SHARED_MEMORY,
   ...['socket', 'connect', 'bind', 'sendto', 'sendmsg', 'sendmmsg'],
   ...['ptrace', 'mount', 'umount2', 'pivot_root', 'chroot', 'setns', 'unshare', 'bpf', 'perf_event_open'],
-  ...['init_module', 'finit_module', 'kexec_load', 'reboot', 'swapon', 'process_vm_writev'],
+  ...['init_module', 'finit_module', 'delete_module', 'kexec_load', 'reboot', 'swapon', 'swapoff', 'acct'],
+  ...['process_vm_writev', 'clock_settime', 'settimeofday', 'sethostname', 'setdomainname'],
 ];
+
+/** System calls on kernel keys. strace denies them, because it would not see them if a seccomp filter did. */
+export const KEY_CALLS: readonly string[] = ['add_key', 'request_key', 'keyctl'];
 
 /** System calls that may change the content of a file that is already open. Traced where state is observed. */
 export const CONTENT_CALLS: readonly string[] = [
   ...['write', 'writev', 'pwrite64', 'pwritev', '?pwritev2', '?sendfile', '?sendfile64', 'splice'],
   ...['?mmap', '?mmap2'],
+  ...KEY_CALLS,
 ];
 
-const PRIVILEGED = new Set(TRACED_CALLS.slice(TRACED_CALLS.indexOf('ptrace')));
+const PRIVILEGED = new Set([...TRACED_CALLS.slice(TRACED_CALLS.indexOf('ptrace')), ...KEY_CALLS]);
 
 /** Calls on a path that is one of their arguments. `dir`: the argument before it is a folder descriptor. */
 const ON_PATH: Readonly<Record<string, readonly [TracedEvent['kind'], 'dir' | 'plain']>> = {
@@ -86,11 +94,20 @@ export class TracedEvents {
   readonly #context: TraceContext;
   readonly #folders = new Map<number, string>();
   readonly #sockets = new SocketCalls();
+  readonly #foreign = new ForeignTargets();
   /** Files that were opened to write. Memory that maps one can become writable later. */
   readonly #writable = new Set<string>();
+  readonly #mappedFiles = new Set<string>();
+  /** Number of changes through descriptors whose files are unknown, because strace could not read their names. */
+  unnamed = 0;
 
   constructor(context: TraceContext) {
     this.#context = context;
+  }
+
+  /** Files that have been mapped into memory so that they can be written. */
+  get mapped(): readonly string[] {
+    return [...this.#mappedFiles];
   }
 
   exited(pid: number): void {
@@ -112,7 +129,7 @@ export class TracedEvents {
     };
     const network = this.#sockets.read(call, common);
     if (network !== undefined) return network;
-    const event = this.#event(call, common);
+    const event = this.#foreign.read(call, common) ?? this.#event(call, common);
     return { ...(event !== undefined && { event }), requests: [] };
   }
 
@@ -164,6 +181,7 @@ export class TracedEvents {
   ): TracedEvent | undefined {
     // Nobody can open a deleted file again.
     if (kind === 'content' && printed?.endsWith('>(deleted)') === true) return undefined;
+    if (common.error === undefined && /^\d+$/.test(printed ?? '')) this.unnamed += 1;
     return this.#onPath(common, kind, descriptorPath(printed ?? ''));
   }
 
@@ -172,9 +190,11 @@ export class TracedEvents {
     if (!flags.includes('MAP_SHARED')) return undefined;
     const path = descriptorPath(printed);
     const isWritable = path !== undefined && this.#mayBeWritable(path);
-    return protection.includes('PROT_WRITE') || isWritable
-      ? this.#onDescriptor(common, 'content', printed)
-      : undefined;
+    if (!protection.includes('PROT_WRITE') && !isWritable) return undefined;
+    const event = this.#onDescriptor(common, 'content', printed);
+    if (event?.kind === 'content' && event.error === undefined && this.#mappedFiles.size < MAX_WRITABLE)
+      this.#mappedFiles.add(event.path);
+    return event;
   }
 
   #mayBeWritable(path: string): boolean {

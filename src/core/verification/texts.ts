@@ -11,7 +11,9 @@ export const UNOBSERVED_TEXTS: Readonly<Record<UnobservedReason, string>> = {
   unclear_change: 'a change could not be classified',
   unseen_change: 'files were written, but no change is visible',
   local_service: 'it tried to reach a service of this machine, which a sandbox hides',
+  hidden_target: 'it tried to act on processes, shared memory or the system, which a sandbox hides',
   no_effect: 'no call changed anything',
+  unattributed_change: 'something changed late after several tools had been called',
   background_change: 'the server does the same without a call, too',
 };
 

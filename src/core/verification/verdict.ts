@@ -35,8 +35,12 @@ export type UnobservedReason =
   | 'unseen_change'
   /** It tried to reach a service of this machine, whose effects cannot be seen. */
   | 'local_service'
+  /** It tried to act on processes, shared memory or the system outside the sandbox, whose state cannot be seen. */
+  | 'hidden_target'
   /** Nothing changed, so that a hint on changes was not put to the test. */
   | 'no_effect'
+  /** Something changed late after several tools had been called, and it is unknown which of them did it. */
+  | 'unattributed_change'
   /** The same effects also happen without a call, so it is unknown whether a call caused them. */
   | 'background_change';
 
@@ -67,7 +71,12 @@ export type EffectKind =
   | 'rewritten'
   /** An attempt to reach a service of this machine through a Unix socket. What that would have done is unknown. */
   | 'service'
-  /** Permissions changed, or a change that cannot be classified. */
+  /**
+   * An attempt to act on another process, on memory that other programs share, or on the system. What that would have
+   * done is unknown.
+   */
+  | 'hidden'
+  /** Permissions, times or extended attributes changed, or a change that cannot be classified. */
   | 'changed'
   | 'network';
 

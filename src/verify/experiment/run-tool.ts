@@ -26,9 +26,8 @@ export interface Pace {
   readonly repeats: number;
 }
 
-export interface ToolRun {
-  readonly tool: string;
-  readonly sets: readonly ArgumentSet[];
+/** How servers are started and watched, whatever tool is called. */
+export interface ServerRun {
   readonly pace: Pace;
   readonly seed: string;
   /** Files that the server changes when it starts. */
@@ -37,8 +36,18 @@ export interface ToolRun {
   readonly signal: AbortSignal;
 }
 
+export interface ToolRun extends ServerRun {
+  readonly tool: string;
+  readonly sets: readonly ArgumentSet[];
+  /** What the server does when it is asked to end and no tool was called. Undefined if it does not start. */
+  readonly endWithoutCall: () => Promise<Observation | undefined>;
+}
+
 /** The part of a sandboxed server that a run needs. */
-export type CalledServer = Pick<SandboxedServer, 'call' | 'observe' | 'hasEnded' | 'openMs' | 'close'>;
+export type CalledServer = Pick<
+  SandboxedServer,
+  'call' | 'observe' | 'hasEnded' | 'openMs' | 'finish' | 'close'
+>;
 
 export interface ToolTrials {
   readonly trials: readonly Trial[];
@@ -141,7 +150,36 @@ async function runTrial(sandboxed: CalledServer, set: ArgumentSet, run: TrialRun
   }
   if (isLast && !signal.aborted) await pause(pace.lateMs);
   const late = await observe();
-  return { args, origin, shape, control, pending, calls, late, replay: undefined };
+  const end = isLast && !signal.aborted ? await ending(sandboxed) : undefined;
+  const isEventful = end !== undefined && effectsOf(end, run).some(({ noise }) => noise === undefined);
+  const endWithoutCall = isEventful ? await run.endWithoutCall() : undefined;
+  return {
+    ...{ args, origin, shape, control, pending, calls, late },
+    ...{ end, endWithoutCall, replay: undefined },
+  };
+}
+
+async function ending(sandboxed: CalledServer): Promise<Observation | undefined> {
+  if (sandboxed.hasEnded) return undefined;
+  await sandboxed.finish();
+  return sandboxed.observe();
+}
+
+/** Starts a server and asks it to end without a call in between. Undefined if it does not start. */
+export async function endWithoutCall(run: ServerRun): Promise<Observation | undefined> {
+  const opened = await run.openServer();
+  if (!opened.ok) return undefined;
+  const sandboxed = opened.value;
+  try {
+    const pending = new Set(run.startTargets);
+    await controlWindow(() => observed(sandboxed, { ...run, pending }), sandboxed.openMs, {
+      ...run,
+      pending,
+    });
+    return await ending(sandboxed);
+  } finally {
+    await sandboxed.close();
+  }
 }
 
 const MAX_WINDOWS = 10;
@@ -151,11 +189,13 @@ const MIN_DELAY_MS = 5_000;
 /** What follows the first list may take as long as the start until then, this many times. */
 const MAX_DELAY_FACTOR = 3;
 
+type Waiting = Pick<TrialRun, 'pace' | 'seed' | 'pending' | 'signal'>;
+
 /** Observes effects without a call. Waits until the server has finished starting. */
-async function controlWindow(
+export async function controlWindow(
   observe: () => Promise<Observation>,
   openMs: number,
-  { pace: { controlMs, startMs }, seed, pending, signal }: TrialRun,
+  { pace: { controlMs, startMs }, seed, pending, signal }: Waiting,
 ): Promise<Observation> {
   await observe();
   const delayMs = Math.max(MIN_DELAY_MS, MAX_DELAY_FACTOR * openMs);
@@ -170,7 +210,10 @@ async function controlWindow(
   }
 }
 
-async function observed(sandboxed: CalledServer, { seed, pending }: TrialRun): Promise<Observation> {
+async function observed(
+  sandboxed: CalledServer,
+  { seed, pending }: Pick<TrialRun, 'seed' | 'pending'>,
+): Promise<Observation> {
   const observation = await sandboxed.observe();
   for (const { target } of effectsOf(observation, { seed })) pending.delete(target);
   return observation;

@@ -153,6 +153,11 @@ export class SandboxedServer {
     return this.#sandbox.observe();
   }
 
+  /** Asks the server to end, and waits for that. What it does then can still be observed. */
+  finish(): Promise<void> {
+    return this.#sandbox.finish();
+  }
+
   async close(): Promise<void> {
     await this.#client.close();
     await this.#sandbox.close();

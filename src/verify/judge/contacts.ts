@@ -1,5 +1,5 @@
-// Effects on others: hosts and services of the machine.
-import type { NetworkAddress, NetworkRequest, Observation } from '../observation.ts';
+// Effects on others: hosts, services, processes, shared memory, and the system itself.
+import type { NetworkAddress, NetworkRequest, Observation, TracedEvent } from '../observation.ts';
 import { type Effect, plain } from './effect.ts';
 
 /** Not reached because the service is outside the sandbox, or does not exist. */
@@ -18,6 +18,43 @@ export function services({ events }: Observation): readonly Effect[] {
     const message = `tried to reach ${address.path}`;
     return [{ ...plain('service', message, address.path), atMs, noise: undefined }];
   });
+}
+
+/** Calls that would change the system. */
+const ON_SYSTEM: ReadonlySet<string> = new Set([
+  ...['mount', 'umount2', 'setns', 'bpf', 'init_module', 'finit_module', 'delete_module', 'kexec_load'],
+  ...['reboot', 'swapon', 'swapoff', 'acct', 'clock_settime', 'settimeofday', 'sethostname', 'setdomainname'],
+  ...['add_key', 'request_key', 'keyctl'],
+]);
+
+/** Attempts to act on what a sandbox hides. */
+export function hiddenTargets({ events }: Observation): readonly Effect[] {
+  const found = new Map<string, Effect>();
+  for (const event of events) {
+    const attempt = attemptOf(event);
+    if (attempt === undefined || found.has(attempt.target)) continue;
+    const { message, target } = attempt;
+    found.set(target, { ...plain('hidden', message, target), atMs: event.atMs, noise: undefined });
+  }
+  return [...found.values()];
+}
+
+function attemptOf(event: TracedEvent): { readonly message: string; readonly target: string } | undefined {
+  switch (event.kind) {
+    case 'signal':
+      return {
+        message: `tried to signal or change process ${event.process} (${event.call})`,
+        target: `process ${event.process}`,
+      };
+    case 'shared_memory':
+      return { message: `used what other programs share (${event.name})`, target: event.name };
+    case 'privileged':
+      return event.error !== undefined && ON_SYSTEM.has(event.call)
+        ? { message: `tried ${event.call}`, target: event.call }
+        : undefined;
+    default:
+      return undefined;
+  }
 }
 
 export function network({ network: requests, events }: Observation): readonly Effect[] {

@@ -1,6 +1,6 @@
 import type { NoiseClass, Observation, StateChange, TracedEvent } from '../observation.ts';
 import { compareContent, type ContentComparison } from '../state/compare-content.ts';
-import { network, services } from './contacts.ts';
+import { hiddenTargets, network, services } from './contacts.ts';
 import { type Effect, plain } from './effect.ts';
 
 /** Effects without any call, which say nothing about a tool. */
@@ -42,7 +42,9 @@ export function effectsOf(observation: Observation, folder: SeedFolder): readonl
     ...changes,
     ...transient(observation, changed, folder),
     ...rewritten(observation, changed, folder),
+    ...attributes(observation, changed, folder),
     ...services(observation),
+    ...hiddenTargets(observation),
     ...network(observation),
   ].sort((one, other) => one.atMs - other.atMs);
 }
@@ -58,10 +60,17 @@ function withMoves(
   folder: SeedFolder,
 ): readonly Effect[] {
   const created = changes.filter(({ kind }) => kind === 'created');
-  const effects = changes.map((change) => {
+  const effects = changes.flatMap((change) => {
+    if (change.kind === 'touched') return [];
     const moved = change.kind === 'deleted' ? created.find((other) => isSameFile(change, other)) : undefined;
     const noise = noiseOf(change, folder) ?? noiseWithin(change, created, folder);
     const timed = { atMs: timeOf(change, observation), noise };
+    if (isSharedMemory(change.path))
+      return {
+        ...plain('hidden', `changed ${change.path}, which other programs share`, change.path),
+        ...timed,
+        noise: undefined,
+      };
     if (moved === undefined) return { ...effectOf(change), ...timed };
     return {
       ...plain('moved', `moved ${change.path} to ${moved.path}`, change.path),
@@ -69,6 +78,11 @@ function withMoves(
     };
   });
   return effects.filter(({ kind, message }) => kind !== 'changed' || message !== '');
+}
+
+/** In a sandbox, as elsewhere, programs share memory through these files. */
+function isSharedMemory(path: string): boolean {
+  return path.startsWith('/dev/shm/');
 }
 
 /** The noise class of a new folder with nothing but noise in it. */
@@ -204,7 +218,8 @@ function transient(
     found.set(target, {
       ...plain('transient', message, target),
       atMs,
-      noise: noiseOf({ path: target, noise }, folder),
+      // Removed at once, it serves the processes of the server itself.
+      noise: isSharedMemory(target) ? 'temporary' : noiseOf({ path: target, noise }, folder),
     });
   }
   return [...found.values()];
@@ -229,6 +244,51 @@ function rewritten(
       },
     ];
   });
+}
+
+/**
+ * Changes of times, permissions, owners and extended attributes that are not part of another change. Of a file whose
+ * time differs although it was only written, the content may have been changed and restored.
+ */
+function attributes(
+  { events, changes, untilMs }: Observation,
+  changed: ReadonlySet<string>,
+  folder: SeedFolder,
+): readonly Effect[] {
+  const touched = new Map(changes.flatMap((one) => (one.kind === 'touched' ? [[one.path, one]] : [])));
+  const others = changes.flatMap(({ kind, path }) => (kind === 'touched' ? [] : [path]));
+  const known = new Set([
+    ...changed,
+    ...others,
+    ...removalsIn(events).flatMap(({ path, target }) => [path, target]),
+  ]);
+  const found = new Map<string, Effect>();
+  for (const event of events) {
+    if (event.kind !== 'attributes' || event.error !== undefined || known.has(event.path)) continue;
+    const { path, atMs, call } = event;
+    const isTimes = touched.has(path) && TIMES.has(call);
+    if (found.has(path) && !isTimes && !EXTENDED.has(call)) continue;
+    found.set(path, { ...attributeEffect(path, call, isTimes), atMs, noise: noiseOf(event, folder) });
+  }
+  for (const { path, noise } of touched.values()) {
+    if (known.has(path) || found.has(path)) continue;
+    const effect = plain('rewritten', rewrittenText(path), path);
+    found.set(path, { ...effect, atMs: untilMs, noise: noiseOf({ path, noise }, folder) });
+  }
+  return [...found.values()];
+}
+
+const TIMES: ReadonlySet<string> = new Set(['utimensat', 'utimes', 'utime', 'futimesat']);
+const EXTENDED: ReadonlySet<string> = new Set([
+  ...['setxattr', 'lsetxattr', 'fsetxattr', 'removexattr', 'lremovexattr', 'fremovexattr'],
+]);
+
+function attributeEffect(path: string, call: string, isTimes: boolean): Omit<Effect, 'atMs' | 'noise'> {
+  if (isTimes) return { ...plain('changed', `changed the times of ${path}`, path), isTimestamps: true };
+  // The values of extended attributes are not compared.
+  if (EXTENDED.has(call))
+    return { ...plain('changed', `set extended attributes of ${path}`, path), isUnclear: true };
+  return plain('rewritten', `set attributes of ${path} without a visible change`, path);
 }
 
 function rewrittenText(path: string): string {

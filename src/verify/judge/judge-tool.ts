@@ -46,6 +46,9 @@ function attributed({ trials, background, seed }: Trials): Attribution {
   for (const trial of trials) {
     const control = new Set(effectsOf(trial.control, { seed }).map(({ target }) => target));
     const pending = new Set(trial.pending);
+    const ending = endingOf(trial, seed);
+    effects.push(...ending.effects);
+    excused.push(...ending.excused);
     for (const effect of effectsIn(trial, seed)) {
       const { target } = effect;
       const isExcused = background.targets.has(target) || control.has(target) || pending.delete(target);
@@ -57,11 +60,49 @@ function attributed({ trials, background, seed }: Trials): Attribution {
 
 function effectsIn(trial: Trial, seed: string): readonly CallEffect[] {
   const during = trial.calls.flatMap(({ number, observation }) =>
-    effectsOf(observation, { seed }).map((effect) => ({ ...effect, trial, call: number, isLate: false })),
+    effectsOf(observation, { seed }).map((effect) => ({
+      ...{ ...effect, trial, call: number },
+      ...{ isLate: false, isAtEnd: false },
+    })),
   );
   const call = trial.calls.at(-1)?.number ?? 1;
-  const late = effectsOf(trial.late, { seed }).map((effect) => ({ ...effect, trial, call, isLate: true }));
+  const late = effectsOf(trial.late, { seed }).map((effect) => ({
+    ...{ ...effect, trial, call },
+    ...{ isLate: true, isAtEnd: false },
+  }));
   return [...during, ...late];
+}
+
+/**
+ * Effects at the end of a server. What it does in the same way without a call is left out; what differs is excused,
+ * since the call may have contributed to it.
+ */
+function endingOf(trial: Trial, seed: string): Attribution {
+  const { end, endWithoutCall: control } = trial;
+  if (end === undefined) return { effects: [], excused: [] };
+  const call = trial.calls.at(-1)?.number ?? 1;
+  const found = effectsOf(end, { seed }).map((effect) => ({
+    ...{ ...effect, trial, call },
+    ...{ isLate: true, isAtEnd: true },
+  }));
+  if (control === undefined) return { effects: [], excused: found };
+  const usual = effectsOf(control, { seed });
+  const others = found.filter(
+    ({ kind, target }) =>
+      !usual.some((one) => one.kind === kind && one.target === target) ||
+      resultAt(end, target) !== resultAt(control, target),
+  );
+  const targets = new Set(usual.map(({ target }) => target));
+  return {
+    effects: others.filter(({ target }) => !targets.has(target)),
+    excused: others.filter(({ target }) => targets.has(target)),
+  };
+}
+
+/** Digest of a changed file. */
+function resultAt({ changes }: Observation, target: string): string | undefined {
+  const after = changes.find(({ path }) => path === target)?.after;
+  return after?.type === 'file' ? after.digest : after?.type;
 }
 
 function coverageOf(trials: readonly Trial[]): ToolCoverage {
@@ -106,7 +147,12 @@ function isAboutWrites(hint: Hint): boolean {
 }
 
 /** Kinds of effects that say nothing about hints on writes. */
-const NOT_EVIDENCE: ReadonlySet<EffectKind> = new Set<EffectKind>(['network', 'rewritten', 'service']);
+const NOT_EVIDENCE: ReadonlySet<EffectKind> = new Set<EffectKind>([
+  'network',
+  'rewritten',
+  'service',
+  'hidden',
+]);
 
 /** Whether an effect contradicts the safe value of the hint and supports the cautious one. */
 function isAgainst(hint: Hint, effect: CallEffect): boolean {
@@ -164,20 +210,23 @@ function obstacle(hint: Hint, { given, coverage, excused }: Judged): UnobservedR
   const needed: Mechanism = hint === 'openWorldHint' ? 'syscall_trace' : 'overlay';
   if (!given.mechanisms.includes(needed)) return 'mechanism_missing';
   if (given.trials.some((trial) => isIncomplete(trial))) return 'incomplete';
-  return excused.some((effect) => isAgainst(hint, effect)) ? 'background_change' : undefined;
+  if (excused.some((effect) => isAgainst(hint, effect))) return 'background_change';
+  return given.isUnattributed && hint === 'readOnlyHint' ? 'unattributed_change' : undefined;
 }
 
-function isIncomplete({ calls, late }: Trial): boolean {
-  const observations: readonly Observation[] = [...calls.map(({ observation }) => observation), late];
+function isIncomplete({ calls, late, end }: Trial): boolean {
+  const observations = [...calls.map(({ observation }) => observation), late, ...(end ? [end] : [])];
   return observations.some(({ incomplete }) => incomplete.length > 0);
 }
 
 /** Set if it is unknown whether an effect contradicts the hint. */
-function unclear(hint: Hint, { effects, excused }: Judged): UnobservedReason | undefined {
+function unclear(hint: Hint, { given, effects, excused }: Judged): UnobservedReason | undefined {
   const all = [...effects, ...excused].filter(({ noise }) => noise === undefined);
   if (all.some(({ kind }) => kind === 'service')) return 'local_service';
+  if (all.some(({ kind }) => kind === 'hidden')) return 'hidden_target';
+  const isMapped = given.trials.some(({ calls }) => calls.some((call) => call.observation.mapped.length > 0));
   if (hint === 'readOnlyHint')
-    return all.some(({ kind }) => kind === 'rewritten') ? 'unseen_change' : undefined;
+    return isMapped || all.some(({ kind }) => kind === 'rewritten') ? 'unseen_change' : undefined;
   if (!isAboutWrites(hint)) return undefined;
   const isUnclear = all.some(
     ({ isUnclear, isLate, kind }) =>
@@ -191,10 +240,14 @@ const MAX_EVIDENCE = 20;
 /** The first effects, one of each kind per target. */
 function evidenceOf(effects: readonly CallEffect[]): readonly Evidence[] {
   const distinct = new Map<string, Evidence>();
-  for (const { kind, message, target, call, atMs, isLate, trial } of effects) {
+  for (const { kind, message, target, call, atMs, isLate, isAtEnd, trial } of effects) {
     const key = `${kind} ${target}`;
     if (distinct.has(key) || distinct.size >= MAX_EVIDENCE) continue;
-    const when = isLate ? `${message} after it had answered` : message;
+    const when = isAtEnd
+      ? `${message} when its server ended`
+      : isLate
+        ? `${message} after it had answered`
+        : message;
     distinct.set(key, { effect: kind, message: when, call, args: trial.args, atMs, target });
   }
   return [...distinct.values()];

@@ -14,9 +14,10 @@ const MAX_LISTED = 10;
 
 /** Findings about a tool that contradict none of its hints. */
 export function signalsOf({ trials }: Trials, { effects, declared, verdicts }: Judgement): readonly Signal[] {
-  const events = trials.flatMap(({ calls, late }) => [
+  const events = trials.flatMap(({ calls, late, end }) => [
     ...calls.flatMap(({ observation }) => observation.events),
     ...late.events,
+    ...(end?.events ?? []),
   ]);
   const late = effects.some(({ isLate, noise }) => isLate && noise === undefined);
   const responses = responseSignals(trials, effects);

@@ -24,6 +24,10 @@ export interface Trial {
   readonly calls: readonly TrialCall[];
   /** Effects after the last call had settled. */
   readonly late: Observation;
+  /** Effects after the server was asked to end; undefined if it had ended before, or if another trial followed. */
+  readonly end: Observation | undefined;
+  /** The same of a server whose tools were not called, if `end` shows effects. Undefined if it did not start. */
+  readonly endWithoutCall: Observation | undefined;
   /** The first answer of a new process in a new sandbox, if the calls above were answered differently. */
   readonly replay: Answer | undefined;
 }
@@ -42,6 +46,8 @@ export interface Trials {
   readonly mechanisms: readonly Mechanism[];
   /** Folder of the seed data, as the server sees it. */
   readonly seed: string;
+  /** Whether something changed late after several tools had been called, and it is unknown which of them did it. */
+  readonly isUnattributed: boolean;
   /** Why there is no trial, or why some planned ones are missing. */
   readonly stopped: UnobservedReason | undefined;
 }
@@ -53,6 +59,8 @@ export interface CallEffect extends Effect {
   readonly call: number;
   /** Whether it came after the tool had answered and its observation had ended. */
   readonly isLate: boolean;
+  /** Whether it came after the server was asked to end. */
+  readonly isAtEnd: boolean;
 }
 
 export function isSuccess(answer: Answer): boolean {
