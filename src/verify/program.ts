@@ -189,14 +189,13 @@ async function verify(
     parallel: 2,
   });
   const trials = await runTools(tasks, parallelTools(), progressOf(request, tasks.length));
-  const watched = await watching;
+  const { trials: alone, unwatched } = await watching;
   const tools = planned.map(({ name, digest, annotations }, at) => {
     const { trials: own, stopped } = trials[at] ?? { trials: [], stopped: 'time_limit' as const };
-    const late = watched.trials.get(name);
-    const isUnattributed = watched.isUnattributed && late !== undefined;
-    const given = { trials: late === undefined ? own : [...own, late], stopped };
+    const late = alone.get(name);
+    const given = { trials: late === undefined ? own : [...own, late], unwatched: unwatched.get(name) };
     const facts = { name, digest, declared: declaredHints(annotations) };
-    return judgeTool(facts, { ...given, background, mechanisms, isUnattributed, seed: setting.seedPath });
+    return judgeTool(facts, { ...given, stopped, background, mechanisms, seed: setting.seedPath });
   });
   return ok({
     server: {

@@ -40,6 +40,8 @@ def later(seconds, action):
 def daemon(seconds):
     if os.fork() == 0:
         os.setsid()
+        # What at_sigterm sets would otherwise happen here when signals_all is called.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         if os.fork() == 0:
             for descriptor in (0, 1, 2):
                 os.close(descriptor)

@@ -9,6 +9,7 @@ import {
   created,
   deleted,
   dns,
+  file,
   modified,
   observation,
   removal,
@@ -25,7 +26,7 @@ function given(trials: readonly Trial[], part: Partial<Trials> = {}): Trials {
       background: { targets: new Set<string>(), startTargets: new Set<string>() },
       mechanisms: ALL,
       seed: SEED,
-      isUnattributed: false,
+      unwatched: undefined,
       stopped: undefined,
     },
     ...part,
@@ -268,6 +269,45 @@ describe('nothing is called consistent', () => {
     );
   });
 
+  it('if it tried to act on what the sandbox hides', () => {
+    const common = { atMs: 5, pid: 1 };
+    const attempts: readonly Partial<Observation>[] = [
+      { events: [{ ...common, kind: 'signal', call: 'kill', process: 99, error: 'ESRCH' }] },
+      { events: [{ ...common, kind: 'shared_memory', call: 'shmget', name: 'shmget 0x4d2' }] },
+      { events: [{ ...common, kind: 'privileged', call: 'clock_settime', error: 'EPERM' }] },
+      { changes: [created('/dev/shm/loot')] },
+    ];
+    for (const one of attempts) {
+      const trials = given([trial([one, {}])]);
+      expect(kinds(promising, trials)).toEqual(unobserved);
+      const { verdicts } = judgeTool({ name: 't', digest: 'd', declared: promising }, trials);
+      expect(verdicts.readOnlyHint).toEqual({ kind: 'unobserved', reason: 'hidden_target' });
+    }
+    const harmless: readonly Partial<Observation>[] = [
+      { events: [{ ...common, kind: 'privileged', call: 'unshare', error: 'EPERM' }] },
+      { events: [{ ...common, kind: 'privileged', call: 'mount' }] },
+      { events: [removal('/dev/shm/sem')] },
+    ];
+    for (const one of harmless)
+      expect(kinds(promising, given([trial([one, {}])])).readOnlyHint).toBe('consistent');
+  });
+
+  it('read-only while a file is mapped so that it can be written', () => {
+    expect(kinds(promising, given([trial([{}, { mapped: ['/seed/a'] }])]))).toMatchObject({
+      readOnlyHint: 'unobserved',
+      openWorldHint: 'consistent',
+    });
+  });
+
+  it('read-only or of a closed world if late effects were not observed', () => {
+    const trials = given([trial([{}, {}])], { unwatched: 'unattributed_change' });
+    const { verdicts } = judgeTool({ name: 't', digest: 'd', declared: promising }, trials);
+    const reason = { kind: 'unobserved', reason: 'unattributed_change' };
+    expect(verdicts).toMatchObject({ readOnlyHint: reason, openWorldHint: reason });
+    const lying = given([trial([{ changes: [created('/seed/a')] }, {}])], { unwatched: 'time_limit' });
+    expect(kinds(promising, lying).readOnlyHint).toBe('contradicted');
+  });
+
   it('about repetition after one call', () => {
     expect(kinds(promising, given([trial([{}])])).idempotentHint).toBe('unobserved');
   });
@@ -334,6 +374,88 @@ describe('attribution', () => {
       observation: observation(at === 1 ? { changes: [created('/seed/a')] } : {}),
     }));
     expect(kinds({ idempotentHint: true }, given([trial([], { calls })])).idempotentHint).toBe('unobserved');
+  });
+});
+
+describe('attributes of a file', () => {
+  const promising = { readOnlyHint: true, destructiveHint: false, idempotentHint: true };
+  const touched: StateChange = { path: '/seed/a', kind: 'touched', before: file('x'), after: file('x') };
+  const set = (call: string, part: Partial<TracedEvent> = {}): TracedEvent =>
+    ({ kind: 'attributes', path: '/seed/a', atMs: 5, pid: 1, call, ...part }) as TracedEvent;
+  const readOnly = (one: Partial<Observation>): unknown => {
+    const trials = given([trial([one, {}])]);
+    const verdict = judgeTool({ name: 't', digest: 'd', declared: promising }, trials).verdicts.readOnlyHint;
+    if (verdict.kind === 'unobserved') return verdict.reason;
+    return verdict.kind === 'contradicted' ? verdict.evidence.map(({ message }) => message) : verdict.kind;
+  };
+
+  it('are evidence against read-only if their times differ afterwards, or if they are extended', () => {
+    expect(readOnly({ changes: [touched], events: [set('utimensat')] })).toEqual([
+      'changed the times of /seed/a',
+    ]);
+    for (const call of ['setxattr', 'fremovexattr'])
+      expect(readOnly({ events: [set('fchmod'), set(call)] })).toEqual([
+        'set extended attributes of /seed/a',
+      ]);
+  });
+
+  it('leave read-only open if they were restored, or if a file was written and only its time differs', () => {
+    expect(readOnly({ events: [set('utimensat')] })).toBe('unseen_change');
+    expect(readOnly({ events: [set('fchmodat')] })).toBe('unseen_change');
+    expect(readOnly({ changes: [touched] })).toBe('unseen_change');
+    expect(readOnly({ changes: [touched], events: [set('fchmodat')] })).toBe('unseen_change');
+  });
+
+  it('are part of another change, and no evidence if they could not be set or belong to a cache', () => {
+    const changes = [modified('/seed/a', 'x', 'xy')];
+    expect(readOnly({ changes, events: [set('utimensat'), set('setxattr')] })).toHaveLength(1);
+    expect(readOnly({ events: [set('setxattr', { error: 'EPERM' })] })).toBe('consistent');
+    const path = '/home/u/.cache/x';
+    expect(readOnly({ events: [set('setxattr', { path, noise: 'cache' })] })).toBe('consistent');
+    expect(readOnly({ changes: [{ ...touched, path, noise: 'cache' }] })).toBe('consistent');
+  });
+
+  it('say nothing about a repetition if only times differ', () => {
+    const one = { changes: [touched], events: [set('utimensat')] };
+    expect(kinds(promising, given([trial([one, one])]))).toMatchObject({
+      readOnlyHint: 'contradicted',
+      ...{ destructiveHint: 'consistent', idempotentHint: 'consistent' },
+    });
+  });
+});
+
+describe('what a server does when it is asked to end', () => {
+  const left = (text: string): Observation => observation({ changes: [created('/seed/exit', text)] });
+  const verdictsOf = (part: Partial<Trial>): unknown => {
+    const declared = { readOnlyHint: true, idempotentHint: true };
+    const { verdicts } = judgeTool({ name: 't', digest: 'd', declared }, given([trial([{}, {}], part)]));
+    return verdicts;
+  };
+  const unobserved = { kind: 'unobserved', reason: 'background_change' };
+
+  it('is evidence if it does nothing like it without a call, but says nothing about a repetition', () => {
+    expect(verdictsOf({ end: left('x'), endWithoutCall: observation() })).toMatchObject({
+      readOnlyHint: {
+        kind: 'contradicted',
+        evidence: [{ message: 'created /seed/exit when its server ended', call: 2 }],
+      },
+      idempotentHint: { kind: 'unobserved', reason: 'unclear_change' },
+    });
+  });
+
+  it('is no evidence if it does the same without a call', () => {
+    expect(verdictsOf({ end: left('x'), endWithoutCall: left('x') })).toMatchObject({
+      readOnlyHint: { kind: 'consistent' },
+    });
+  });
+
+  it('leaves read-only open if it does it differently without a call, or if that is unknown', () => {
+    for (const endWithoutCall of [left('y'), undefined])
+      expect(verdictsOf({ end: left('x'), endWithoutCall })).toMatchObject({ readOnlyHint: unobserved });
+    const incomplete = observation({ incomplete: ['events'] });
+    expect(verdictsOf({ end: incomplete })).toMatchObject({
+      readOnlyHint: { kind: 'unobserved', reason: 'incomplete' },
+    });
   });
 });
 

@@ -21,7 +21,7 @@ function liar(name: string): VerifyReport['tools'][number] {
     background,
     mechanisms: MECHANISMS,
     seed: SEED,
-    isUnattributed: false,
+    unwatched: undefined,
     stopped: undefined,
   };
   return judgeTool({ name, digest: 'd', declared }, given);

@@ -59,7 +59,7 @@ async function verdictIn(...scripts: readonly Script[]): Promise<VerdictKind> {
   });
   expect(left).toEqual([]);
   const background = { targets: new Set<string>(), startTargets };
-  const given = { ...run, background, mechanisms: ['overlay'] as const, seed: SEED, isUnattributed: false };
+  const given = { ...run, background, mechanisms: ['overlay'] as const, seed: SEED, unwatched: undefined };
   return judgeTool({ name: 't', digest: 'd', declared: { readOnlyHint: true } }, given).verdicts.readOnlyHint
     .kind;
 }

@@ -39,7 +39,7 @@ export type UnobservedReason =
   | 'hidden_target'
   /** Nothing changed, so that a hint on changes was not put to the test. */
   | 'no_effect'
-  /** Something changed late after several tools had been called, and it is unknown which of them did it. */
+  /** Something changed after several tools had been called in one server, but not after any of them alone. */
   | 'unattributed_change'
   /** The same effects also happen without a call, so it is unknown whether a call caused them. */
   | 'background_change';

@@ -3,6 +3,7 @@ import type { ArgumentSet } from '../arguments/choose-arguments.ts';
 import { effectsOf } from '../judge/effects.ts';
 import type { Trial, TrialCall } from '../judge/trial.ts';
 import type { Observation } from '../observation.ts';
+import type { UnobservedReason } from '../../core/verification/verdict.ts';
 import { controlWindow, type ServerRun } from './run-tool.ts';
 
 export interface WatchedTool {
@@ -14,8 +15,8 @@ export interface WatchedTool {
 export interface Watched {
   /** One trial for each tool that was watched alone, because something changed while all were watched. */
   readonly trials: ReadonlyMap<string, Trial>;
-  /** Whether something changed that no tool alone did, nor the server without a call. */
-  readonly isUnattributed: boolean;
+  /** Why it is unknown whether a tool has late effects. */
+  readonly unwatched: ReadonlyMap<string, UnobservedReason>;
 }
 
 export interface WatchRun extends ServerRun {
@@ -26,42 +27,54 @@ export interface WatchRun extends ServerRun {
   readonly parallel: number;
 }
 
-const NOTHING: Watched = { trials: new Map(), isUnattributed: false };
-
 /**
  * Calls tools in one server and watches it for late effects. If there are any, each tool is watched alone, and the
  * server without a call, so that a late effect is attributed to the tool that has it.
  */
 export async function watchTools(tools: readonly WatchedTool[], run: WatchRun): Promise<Watched> {
   const callable = tools.filter(({ sets }) => sets.length > 0);
-  if (callable.length === 0) return NOTHING;
+  const watched = new Map<string, Trial>();
+  const unwatched = (reason: UnobservedReason | undefined): Watched['unwatched'] =>
+    new Map(
+      callable.flatMap(({ name }) => {
+        const own = run.signal.aborted ? 'time_limit' : (reason ?? (watched.has(name) ? undefined : FAILED));
+        return own === undefined ? [] : [[name, own]];
+      }),
+    );
+  if (callable.length === 0) return { trials: watched, unwatched: new Map() };
   const shared = await watch(callable, run);
+  if (shared === undefined || run.signal.aborted) return { trials: watched, unwatched: unwatched(FAILED) };
   const together = targetsOf(shared, run);
-  const isQuiet = together.size === 0 && shared?.hasEnded !== true;
-  if (isQuiet || run.signal.aborted) return NOTHING;
-  const queue: (readonly WatchedTool[])[] = [[], ...callable.map((tool) => [tool])];
-  const alone = new Map<string, Trial>();
+  if (together.size === 0 && !shared.hasEnded) return { trials: watched, unwatched: new Map() };
+  const control = await watchAlone(callable, watched, run);
+  const known = [control, ...watched.values()].flatMap((trial) => [...targetsOf(trial, run)]);
+  const isAttributed = control !== undefined && [...together].every((target) => known.includes(target));
+  return { trials: watched, unwatched: unwatched(isAttributed ? undefined : 'unattributed_change') };
+}
+
+const FAILED = 'server_failed';
+
+/** Adds a trial for each tool. Resolves with one without a call, whose effects are those of the others' controls too. */
+async function watchAlone(
+  tools: readonly WatchedTool[],
+  watched: Map<string, Trial>,
+  run: WatchRun,
+): Promise<Trial | undefined> {
+  const queue: (readonly WatchedTool[])[] = [[], ...tools.map((tool) => [tool])];
   let control: Trial | undefined;
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const trial = await watch(next, run);
       if (next[0] === undefined) control = trial;
-      else if (trial !== undefined) alone.set(next[0].name, trial);
+      else if (trial !== undefined) watched.set(next[0].name, trial);
     }
   };
   await Promise.all(Array.from({ length: run.parallel }, work));
-  const usual = targetsOf(control, run);
-  const known = new Set([...usual, ...[...alone.values()].flatMap((trial) => [...targetsOf(trial, run)])]);
   const idle = control?.late;
-  return {
-    trials: new Map(
-      [...alone].map(([name, trial]) => [
-        name,
-        idle === undefined ? trial : { ...trial, control: joined(trial.control, idle) },
-      ]),
-    ),
-    isUnattributed: control === undefined || [...together].some((target) => !known.has(target)),
-  };
+  if (idle !== undefined)
+    for (const [name, trial] of watched)
+      watched.set(name, { ...trial, control: joined(trial.control, idle) });
+  return control;
 }
 
 function targetsOf(trial: Trial | undefined, { seed, background }: WatchRun): ReadonlySet<string> {

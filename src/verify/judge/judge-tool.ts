@@ -211,7 +211,7 @@ function obstacle(hint: Hint, { given, coverage, excused }: Judged): UnobservedR
   if (!given.mechanisms.includes(needed)) return 'mechanism_missing';
   if (given.trials.some((trial) => isIncomplete(trial))) return 'incomplete';
   if (excused.some((effect) => isAgainst(hint, effect))) return 'background_change';
-  return given.isUnattributed && hint === 'readOnlyHint' ? 'unattributed_change' : undefined;
+  return isAboutWrites(hint) ? undefined : given.unwatched;
 }
 
 function isIncomplete({ calls, late, end }: Trial): boolean {

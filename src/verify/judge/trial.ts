@@ -46,8 +46,8 @@ export interface Trials {
   readonly mechanisms: readonly Mechanism[];
   /** Folder of the seed data, as the server sees it. */
   readonly seed: string;
-  /** Whether something changed late after several tools had been called, and it is unknown which of them did it. */
-  readonly isUnattributed: boolean;
+  /** Why it is unknown whether the tool has effects long after a call. */
+  readonly unwatched: UnobservedReason | undefined;
   /** Why there is no trial, or why some planned ones are missing. */
   readonly stopped: UnobservedReason | undefined;
 }

@@ -39,6 +39,8 @@ const shown = (event: TracedEvent): string =>
     event.kind,
     'path' in event ? JSON.stringify(event.path) : '',
     'to' in event ? event.to : '',
+    'process' in event ? String(event.process) : '',
+    'name' in event ? event.name : '',
     'address' in event ? JSON.stringify(event.address) : '',
     event.error ?? '',
   ]
@@ -181,4 +183,104 @@ it('reads names from DNS queries only', () => {
   expect(queriedName(answer)).toBeUndefined();
   for (let length = 0; length < asked.length - 5; length += 1)
     expect(queriedName(asked.subarray(0, length))).toBeUndefined();
+});
+
+/** Lines of one process, a call each. */
+const lines = (...calls: readonly string[]): string =>
+  calls.map((call, at) => `7 ${at + 1}.0 ${call}`).join('\n');
+
+describe('a signal', () => {
+  it('to a process that the server did not start is an event, also to its first one and to all', () => {
+    const absent = '-1 ESRCH (No such process)';
+    const { events } = eventsOf(
+      lines(
+        `kill(99999, SIGTERM) = ${absent}`,
+        `kill(-99999, SIGTERM) = ${absent}`,
+        'kill(1, SIGTERM) = 0',
+        'kill(-1, SIGTERM) = 0',
+        `pidfd_open(4242, 0) = ${absent}`,
+        `setpriority(PRIO_PROCESS, 4242, 5) = ${absent}`,
+        `sched_setaffinity(4242, 8, [0]) = ${absent}`,
+        `tgkill(4242, 4243, SIGTERM) = -1 EPERM (Operation not permitted)`,
+      ),
+    );
+    expect(events.map(shown)).toEqual([
+      'signal 99999 ESRCH',
+      'signal -99999 ESRCH',
+      'signal 1',
+      'signal -1',
+      'signal 4242 ESRCH',
+      'signal 4242 ESRCH',
+      'signal 4242 ESRCH',
+      'signal 4242 EPERM',
+    ]);
+  });
+
+  it('to its own processes is none, also after they ended, nor a question whether one exists', () => {
+    const { events } = eventsOf(
+      lines(
+        'clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLD, child_tidptr=0x7f) = 9',
+        'vfork() = 10',
+        'kill(9, SIGTERM) = 0',
+        'kill(9, SIGKILL) = -1 ESRCH (No such process)',
+        'kill(-10, SIGKILL) = -1 ESRCH (No such process)',
+        'kill(0, SIGUSR1) = 0',
+        'kill(4242, 0) = -1 ESRCH (No such process)',
+        'kill(1, 0) = 0',
+        'tgkill(7, 8, SIGRT_1) = 0',
+        'pidfd_open(1, 0) = 3',
+        'setpriority(PRIO_PROCESS, 0, 5) = 0',
+        'sched_setaffinity(0, 8, [0]) = 0',
+      ),
+    );
+    expect(events.map(shown)).toEqual([]);
+  });
+});
+
+describe('shared memory', () => {
+  it('that other programs can open is an event, and so is an object that the sandbox lacks', () => {
+    const { events } = eventsOf(
+      lines(
+        'shmget(0x4d2, 4096, IPC_CREAT|0600) = 1',
+        'mq_open("loot", O_RDWR|O_CREAT, 0600, NULL) = 3',
+        'shmat(77, NULL, 0) = -1 EINVAL (Invalid argument)',
+        'semop(77, [{0, 1, 0}], 1) = -1 EIDRM (Identifier removed)',
+      ),
+    );
+    expect(events.map(shown)).toEqual([
+      'shared_memory shmget 0x4d2',
+      'shared_memory mq_open "loot"',
+      'shared_memory shmat 77 EINVAL',
+      'shared_memory semop 77 EIDRM',
+    ]);
+  });
+
+  it('of the server alone is none', () => {
+    const { events } = eventsOf(
+      lines(
+        'shmget(IPC_PRIVATE, 4096, IPC_CREAT|0600) = 0',
+        'shmat(0, NULL, 0) = 0x7f0000000000',
+        'shmctl(0, IPC_RMID, NULL) = 0',
+        'semop(3, [{0, -1, IPC_NOWAIT}], 1) = -1 EAGAIN (Resource temporarily unavailable)',
+      ),
+    );
+    expect(events.map(shown)).toEqual([]);
+  });
+});
+
+it('keeps the files that stay mapped into memory so that they can be written, and counts changes without a name', () => {
+  const traced = new TracedEvents({ cwd: '/start', secretAt: () => undefined });
+  const text = lines(
+    'mmap(NULL, 4096, PROT_READ, MAP_SHARED, 3</srv/read>, 0) = 0x7f1',
+    'mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_PRIVATE, 3</srv/private>, 0) = 0x7f2',
+    'mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_SHARED, 3</srv/denied>, 0) = -1 EACCES (Permission denied)',
+    'mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_SHARED, 3</srv/shared>, 0) = 0x7f3',
+    'openat(AT_FDCWD</>, "/srv/later", O_RDWR) = 4</srv/later>',
+    'mmap(NULL, 4096, PROT_READ, MAP_SHARED, 4</srv/later>, 0) = 0x7f4',
+    'write(4</srv/later>, "x"..., 1) = 1',
+    'write(5, "x"..., 1) = 1',
+    'write(6, "x"..., 1) = -1 EBADF (Bad file descriptor)',
+  );
+  for (const call of calls(text).calls) traced.read(call);
+  expect([traced.mapped, traced.unnamed]).toEqual([['/srv/shared', '/srv/later'], 1]);
 });
