@@ -60,6 +60,16 @@ describe('a child that cannot be started', () => {
   });
 });
 
+it('a child whose input is ended reads all that was written before, and can end by itself', async () => {
+  const child = scripted("process.stdin.on('data', (data) => process.stdout.write(data))");
+  const output: string[] = [];
+  child.onOutput((data) => output.push(data.toString()));
+  child.write([Buffer.from('x'), Buffer.from('\n')]);
+  child.endInput();
+  expect(await child.ended).toEqual({ code: 'PROCESS_EXITED', exitCode: 0 });
+  expect(output.join('')).toBe('x\n');
+});
+
 describe('a child that keeps running', () => {
   const LIVE = 'setInterval(() => {}, 1000);';
 

@@ -275,6 +275,23 @@ db.execute('insert into t values (3)'); os._exit(0)`,
     expect(inSandbox()).toEqual([]);
   });
 
+  it('is asked to end as by a client, and what it does then is observed', async () => {
+    const code = `const { writeFileSync } = require('fs');
+      process.stdin.resume().on('end', () => writeFileSync('closed', 'x'));
+      process.on('SIGTERM', () => { writeFileSync('terminated', 'x'); process.exit(7); });
+      setInterval(() => {}, 1000); console.log('ready');`;
+    const opened = await sandboxes()({ cwd, program: { command: execPath, args: [] } });
+    if (!opened.ok) throw new Error(JSON.stringify(opened.error));
+    const sandbox = opened.value;
+    const child = sandbox.launch({ command: execPath, args: ['-e', code], cwd, env: {} });
+    await new Promise((resolve) => child.onOutput(resolve));
+    expect(changesIn(cwd, await sandbox.observe())).toEqual([]);
+    await sandbox.finish();
+    expect(await child.ended).toEqual({ code: 'PROCESS_EXITED', exitCode: 7 });
+    expect(changesIn(cwd, await sandbox.observe())).toEqual(['created closed', 'created terminated']);
+    await sandbox.close();
+  });
+
   it.skipIf(!isRoot)("is observed without root, within the user's folders", async () => {
     const child = spawn(
       'setpriv',
