@@ -100,6 +100,13 @@ async function contradictions(
   const found = contradictionsOf(verified.value).filter(({ accepted }) => accepted === undefined);
   const unexpected = found.filter(({ tool, hint }) => !flips.includes(`${tool.name}.${hint}`));
   if (unexpected.length > 0) console.error(JSON.stringify(unexpected.map(({ evidence }) => evidence)));
+  const missing = flips.filter((flip) => !found.some(({ tool, hint }) => flip === `${tool.name}.${hint}`));
+  // Such as a start that a busy machine makes so slow that its writes look like background changes.
+  if (missing.length > 0)
+    console.error(
+      missing,
+      JSON.stringify(verified.value.tools.map(({ name, verdicts }) => [name, verdicts])),
+    );
   return found.map(({ tool, hint }) => `${tool.name}.${hint}`).toSorted();
 }
 
