@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { HINTS, type Hint } from '../../src/core/hints/hint.ts';
 import { startAssay, type Assay } from '../support/assay.ts';
 import { connectClient } from '../support/clients.ts';
-import { until } from '../support/endings.ts';
+import { kill, until } from '../support/endings.ts';
 import { at, listAt, type JsonObject } from '../support/json.ts';
 import { MAIN, tempDir } from '../support/paths.ts';
 import { childrenOf, type ProcessLine } from '../support/processes.ts';
@@ -132,7 +132,8 @@ describe('over HTTP, mounted in a gateway', () => {
         (await readGauge(assay, 'assay_requests_in_flight', { server: 'codebase' })) > 0 ? true : undefined,
       10_000,
     );
-    for (const server of started) process.kill(server.pid, 'SIGKILL');
+    // In a sandbox, the kernel ends the others with the first one.
+    for (const server of started) kill(server.pid, 'SIGKILL');
     return answer;
   }
 });

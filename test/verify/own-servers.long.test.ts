@@ -1,11 +1,13 @@
 // Assay's own servers, verified like any other.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sandboxes } from '../../src/adapters/sandbox/open-sandbox.ts';
 import { contradictionsOf } from '../../src/core/verification/report.ts';
 import { openVerifier } from '../../src/verify/program.ts';
+import { connectClient } from '../support/clients.ts';
 import { runAssay } from '../support/commands.ts';
+import { until } from '../support/endings.ts';
 import { fixture, MAIN, ROOT, tempDir } from '../support/paths.ts';
 
 interface Own {
@@ -71,7 +73,24 @@ beforeAll(async () => {
     ['toolset', 'equip', 'equipped'],
   ])
     expect(await runAssay([...args, '--home', home])).toMatchObject({ code: 0 });
+  await startOnce();
 });
+
+/**
+ * The first start accepts the definitions of the server, some time after it has listed tools. In a sandbox these writes
+ * would be background changes, and changes of the same files by calls would not be observable.
+ */
+async function startOnce(): Promise<void> {
+  const { args, env } = CONFIGURATION;
+  const placed = args.map((arg) => arg.replace('{seed}', join(place, 'seed')));
+  const client = await connectClient({ command: [process.execPath, MAIN, ...placed], env }, 'legacy');
+  const records = join(home, 'records.json');
+  await until(
+    'definitions are accepted',
+    () => readFileSync(records, 'utf8').includes('"accepted"') || undefined,
+  );
+  await client.close();
+}
 
 /** `tool.hint` for each contradicted hint that the baseline does not accept. */
 async function contradictions(
