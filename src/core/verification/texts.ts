@@ -13,7 +13,8 @@ export const UNOBSERVED_TEXTS: Readonly<Record<UnobservedReason, string>> = {
   local_service: 'it tried to reach a service of this machine, which a sandbox hides',
   hidden_target: 'it tried to act on processes, shared memory or the system, which a sandbox hides',
   no_effect: 'no call changed anything',
-  unattributed_change: 'something changed after several tools had been called, but not after any of them alone',
+  unattributed_change:
+    'something changed after several tools had been called, but not after any of them alone',
   background_change: 'the server does the same without a call, too',
 };
 
