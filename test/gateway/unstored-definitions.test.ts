@@ -1,11 +1,13 @@
 import { expect, it } from 'vitest';
 import { DriftDetector } from '../../src/gateway/catalog/drift-detector.ts';
 import { UnstoredDefinitions, isUnstored } from '../../src/gateway/catalog/unstored-definitions.ts';
-import { ToolClaims } from '../../src/gateway/catalog/tool-claims.ts';
+import { digestOf } from '../../src/gateway/catalog/definition-facts.ts';
+import { ToolClaims, toolIdIn } from '../../src/gateway/catalog/tool-claims.ts';
 import { replicaOf } from '../support/memory-records.ts';
 import { endAfterEach } from '../support/end-after-each.ts';
 import { endLater, until } from '../support/endings.ts';
 import { tempDir } from '../support/paths.ts';
+import { valueOf } from '../support/store-values.ts';
 import { openAt } from '../support/stores.ts';
 import { SILENT } from './listed-server.ts';
 import type { Definition } from '../../src/gateway/ports/link.ts';
@@ -23,6 +25,42 @@ function tool(key: string, description = ''): Definition {
   const bytes = Buffer.from(JSON.stringify({ name: key, description, inputSchema: { type: 'object' } }));
   return { key, bytes, fitness: { legacy: whole, modern: whole } };
 }
+
+it('changed definitions beyond the bounds of their server are withheld, and the accepted ones stay', async () => {
+  const store = await openAt({ home: tempDir(), databaseUrl: undefined });
+  const records = replicaOf(store);
+  const unstored = new UnstoredDefinitions();
+  // 20,000 bytes per minute.
+  const limits = { 'limits.listEntries': 100, 'limits.listBytes': 40_000 };
+  let nowMs = 1_000_000;
+  const options = { records, unstored, limits, log: SILENT, prose: 'flag', nowMs: () => nowMs } as const;
+  const drift = new DriftDetector(options);
+  endLater(() => drift.close());
+  const claims = new ToolClaims(records, 'flag', unstored);
+  const isMissing = (definition: Definition): boolean =>
+    isUnstored(claims.withheldIfUnstored(SPEC, definition));
+  const isDrifted = (definition: Definition): boolean => claims.driftOf(SPEC, definition) !== undefined;
+  const keys = ['a', 'b', 'c', 'd'];
+  const first = keys.map((key) => tool(key));
+  drift.saw(SPEC, first, SPEC);
+  await drift.settled(SPEC);
+  // More than 16,000 bytes in all.
+  const changed = keys.map((key) => tool(key, 'x'.repeat(10_000)));
+  drift.saw(SPEC, changed, SPEC);
+  await until('the first changes are stored', () => (changed.every(isDrifted) ? true : undefined), 20_000);
+  expect(changed.some(isMissing)).toBe(false);
+  const again = keys.map((key) => tool(key, 'y'.repeat(10_000)));
+  drift.saw(SPEC, again, SPEC);
+  await until('further ones are withheld', () => (again.every(isMissing) ? true : undefined), 20_000);
+  expect(again.some(isDrifted)).toBe(false);
+  for (const one of first)
+    expect(valueOf(await store.accepted(toolIdIn(SPEC, one)!))?.digest).toBe(digestOf(one));
+  expect(first.some(isMissing)).toBe(false);
+  // They are retried, and fit a minute later.
+  nowMs += 61_000;
+  await until('all are stored', () => (again.every(isDrifted) ? true : undefined), 30_000);
+  await until('none is withheld', () => (again.some(isMissing) ? undefined : true), 20_000);
+}, 90_000);
 
 it('definitions of a server beyond its bounds are withheld, and those accepted before stay in effect', async () => {
   const place = { home: tempDir(), databaseUrl: undefined };

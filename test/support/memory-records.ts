@@ -54,6 +54,9 @@ export class MemoryRecords implements RecordStore, Pick<Store, 'onChange'> {
     return Promise.resolve(ok({ revision: this.#revision }));
   };
 
+  fittingDrift: RecordStore['fittingDrift'] = ({ rows }) =>
+    Promise.resolve(ok(new Set(rows.map(({ id }) => id))));
+
   acceptFirst: RecordStore['acceptFirst'] = () => Promise.reject(new Error('nothing is accepted here'));
   accepted: RecordStore['accepted'] = () => Promise.reject(new Error('nothing is accepted here'));
   auditEvents: RecordStore['auditEvents'] = () => Promise.reject(new Error('`audit` has them'));

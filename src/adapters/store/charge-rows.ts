@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Growth } from '../../gateway/ports/records.ts';
 import { portions, type Trx } from './dialect.ts';
-import type { Charged } from './tables.ts';
+import type { Charged, ChargeRow } from './tables.ts';
 
 /** A row that a peer caused to be stored. */
 export interface Charge {
@@ -23,14 +23,56 @@ export async function fitting<T extends Charge>(
   const inAll = await readUsage(trx, charged, { peer });
   // A clock that was set back must not count rows as recent for long.
   const recent = await readUsage(trx, charged, { peer, fromMs: nowMs - MINUTE_MS, toMs: nowMs + MINUTE_MS });
-  let entries = Math.min(bounds.entries - inAll.entries, bounds.entriesPerMinute - recent.entries);
-  let bytes = Math.min(bounds.bytes - inAll.bytes, bounds.bytesPerMinute - recent.bytes);
+  const former = await readCharges(trx, charged, rows);
+  const room = { entries: bounds.entries - inAll.entries, bytes: bounds.bytes - inAll.bytes };
+  const roomNow = {
+    entries: bounds.entriesPerMinute - recent.entries,
+    bytes: bounds.bytesPerMinute - recent.bytes,
+  };
   return rows.filter((row) => {
-    if (entries < 1 || row.bytes > bytes) return false;
-    entries -= 1;
-    bytes -= row.bytes;
+    const before = former.get(row.row);
+    const entries = before === undefined ? 1 : 0;
+    const entriesNow = isRecent(before, nowMs) ? 0 : 1;
+    const bytes = chargedAfter(before, row, nowMs).bytes - (before?.bytes ?? 0);
+    // Bounds may have been lowered; what does not grow still fits.
+    const isOver = entries > Math.max(room.entries, 0) || bytes > Math.max(room.bytes, 0);
+    if (isOver || entriesNow > roomNow.entries || row.bytes > roomNow.bytes) return false;
+    room.entries -= entries;
+    room.bytes -= bytes;
+    roomNow.entries -= entriesNow;
+    roomNow.bytes -= row.bytes;
     return true;
   });
+}
+
+type Former = Pick<ChargeRow, 'at_ms' | 'bytes'>;
+
+function isRecent(before: Former | undefined, nowMs: number): boolean {
+  return before !== undefined && Math.abs(before.at_ms - nowMs) < MINUTE_MS;
+}
+
+/** A row that is written again within a minute counts with all that was written. */
+function chargedAfter(before: Former | undefined, { bytes }: Charge, nowMs: number): Former {
+  return before !== undefined && isRecent(before, nowMs)
+    ? { at_ms: before.at_ms, bytes: before.bytes + bytes }
+    : { at_ms: nowMs, bytes };
+}
+
+async function readCharges(
+  trx: Trx,
+  charged: Charged,
+  rows: readonly Charge[],
+): Promise<ReadonlyMap<string, Former>> {
+  const found = new Map<string, Former>();
+  for (const some of portions(rows.map(({ row }) => row)))
+    for (const { row, at_ms, bytes } of await trx
+      .selectFrom('assay_charges')
+      .select(['row', 'at_ms', 'bytes'])
+      .where('charged', '=', charged)
+      .where('row', 'in', some)
+      .execute())
+      found.set(row, { at_ms, bytes });
+  return found;
 }
 
 export async function writeCharges(
@@ -39,11 +81,21 @@ export async function writeCharges(
   { peer, nowMs, rows }: Pick<Growth, 'peer' | 'nowMs'> & { readonly rows: readonly Charge[] },
 ): Promise<void> {
   const peer_json = JSON.stringify(peer);
-  for (const some of portions(rows))
+  const former = await readCharges(trx, charged, rows);
+  const written = rows.map((one) => ({
+    ...{ charged, row: one.row, peer_json },
+    ...chargedAfter(former.get(one.row), one, nowMs),
+  }));
+  for (const some of portions(written))
     await trx
       .insertInto('assay_charges')
-      .values(some.map(({ row, bytes }) => ({ charged, row, peer_json, at_ms: nowMs, bytes })))
-      .onConflict((conflict) => conflict.columns(['charged', 'row']).doNothing())
+      .values(some)
+      .onConflict((conflict) =>
+        conflict.columns(['charged', 'row']).doUpdateSet((build) => ({
+          at_ms: build.ref('excluded.at_ms'),
+          bytes: build.ref('excluded.bytes'),
+        })),
+      )
       .execute();
 }
 

@@ -4,13 +4,16 @@ import { ok, type Result } from '../../core/result.ts';
 import type {
   Commit,
   Committed,
+  CommittedDrift,
   RecordChange,
   RecordKey,
   RecordNews,
+  StoredDrift,
   StoredRecord,
   UnreadableRecord,
 } from '../../gateway/ports/records.ts';
 import { replaceAccepted } from './accepted-rows.ts';
+import { type Charge, fitting, removeCharges, writeCharges } from './charge-rows.ts';
 import { portions, type Trx } from './dialect.ts';
 import type { RecordRow } from './tables.ts';
 
@@ -51,12 +54,13 @@ function readBody({ kind, version, body_json }: RecordRow): Result<RecordBody | 
 /** Makes all changes. Throws a `WriteConflict` if a record does not have its expected revision. */
 export async function writeCommit(
   trx: Trx,
-  { changes, expectedRevisions, accepted = [] }: Omit<Commit, 'audit'>,
+  { changes, expectedRevisions, accepted = [], drift }: Omit<Commit, 'audit'>,
 ): Promise<Committed> {
   const revisions = await readRevisions(trx, expectedRevisions);
   const isCurrent = expectedRevisions.every((one) => revisions.get(keyOf(one)) === one.revision);
   const isOnce = new Set(changes.map(keyOf)).size === changes.length;
   if (!isCurrent || !isOnce) throw new WriteConflict();
+  if (drift !== undefined) await chargeDrift(trx, drift);
   const last = await takeRevisions(trx, changes.length);
   const rows = changes.map((change, at) => rowOf(change, last - changes.length + at + 1));
   for (const portion of portions(rows))
@@ -72,7 +76,30 @@ export async function writeCommit(
       )
       .execute();
   await replaceAccepted(trx, accepted);
+  const settled = changes.filter(({ kind, body }) => kind === 'tool' && body?.drift === undefined);
+  await removeCharges(
+    trx,
+    'drift',
+    settled.map(({ id }) => JSON.stringify(id)),
+  );
   return { revision: last };
+}
+
+/** Ids of those tools whose drift fits into the bounds of their server. */
+export async function fittingDrift(trx: Trx, { growth, rows }: CommittedDrift): Promise<ReadonlySet<string>> {
+  const fit = await fitting(trx, 'drift', { growth, rows: rows.map(toCharge) });
+  return new Set(fit.map(({ id }) => id));
+}
+
+/** Throws a `WriteConflict` if another process has used up the room that there was. */
+async function chargeDrift(trx: Trx, drift: CommittedDrift): Promise<void> {
+  const fit = await fittingDrift(trx, drift);
+  if (fit.size < drift.rows.length) throw new WriteConflict();
+  await writeCharges(trx, 'drift', { ...drift.growth, rows: drift.rows.map(toCharge) });
+}
+
+function toCharge({ id, bytes }: StoredDrift): Charge & Pick<StoredDrift, 'id'> {
+  return { id, row: JSON.stringify(id), bytes };
 }
 
 export async function readSettings(trx: Trx): Promise<ReadonlyMap<string, unknown>> {

@@ -19,7 +19,7 @@ import type { Dialect, Trx } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { readKeys, writeKey } from './key-rows.ts';
 import { deleteLabels, readLabels, writeLabels } from './label-rows.ts';
-import { readRecords, readSettings, writeCommit, WriteConflict } from './record-rows.ts';
+import { fittingDrift, readRecords, readSettings, writeCommit, WriteConflict } from './record-rows.ts';
 import { changeSessionToolsets, readSessionToolsets, useSessionToolsets } from './session-toolset-rows.ts';
 import { deleteSessions, markUsed, readSessions, writeSession } from './session-rows.ts';
 import { markRevoked, readTokens, writeToken } from './token-rows.ts';
@@ -87,6 +87,7 @@ function callsOf(transactions: Transactions): StoreCalls {
     settings: () => read(readSettings),
     records: (since) => read((trx) => readRecords(trx, since)),
     commit: (commit) => makeCommit(transactions, commit),
+    fittingDrift: (drift) => read((trx) => fittingDrift(trx, drift)),
     acceptFirst: (definitions, growth) => acceptFirst(transactions, definitions, growth),
     accepted: (id) => read((trx) => readAccepted(trx, id)),
     ...approvalCallsOf(transactions),

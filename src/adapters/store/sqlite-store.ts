@@ -58,6 +58,7 @@ export class SqliteStore implements Store {
   readonly settings: Store['settings'] = () => this.#call('settings');
   readonly records: Store['records'] = (since) => this.#call('records', since);
   readonly commit: Store['commit'] = (commit) => this.#call('commit', commit);
+  readonly fittingDrift: Store['fittingDrift'] = (drift) => this.#call('fittingDrift', drift);
   readonly acceptFirst: Store['acceptFirst'] = (...args) => this.#call('acceptFirst', ...args);
   readonly accepted: Store['accepted'] = (id) => this.#call('accepted', id);
   readonly requestApproval: Store['requestApproval'] = (...args) => this.#call('requestApproval', ...args);

@@ -135,25 +135,36 @@ export function raisedIn({ risks }: Drift): readonly Hint[] {
 }
 
 /** Drift is stored for each tool. Beyond these limits only the changed members are listed, and texts are truncated. */
-const MAX_CHANGES = 100;
-const MAX_TEXT_LENGTH = 4_000;
+const DRIFT_LIMITS: {
+  readonly changes: 100;
+  readonly pathLength: 500;
+  readonly textLength: 4_000;
+  /** Of all texts of a tool together. Further changes are listed without their texts. */
+  readonly textsLength: 65_536;
+} = { changes: 100, pathLength: 500, textLength: 4_000, textsLength: 65_536 };
 
 function boundedChanges(changes: readonly JsonChange[]): readonly JsonChange[] {
-  if (changes.length > MAX_CHANGES)
-    return [...new Set(changes.map(({ path }) => memberOf(path)))]
-      .slice(0, MAX_CHANGES)
-      .map((path) => ({ path }));
-  return changes.map(({ path, before, after }) => ({
-    path,
-    ...(before !== undefined && { before: beginning(before) }),
-    ...(after !== undefined && { after: beginning(after) }),
-  }));
+  const { changes: limit, pathLength, textLength, textsLength } = DRIFT_LIMITS;
+  if (changes.length > limit) {
+    const members = new Set(changes.map(({ path }) => beginning(memberOf(path), pathLength)));
+    return [...members].slice(0, limit).map((path) => ({ path }));
+  }
+  let room: number = textsLength;
+  return changes.map((change) => {
+    const path = beginning(change.path, pathLength);
+    const before = change.before && beginning(change.before, textLength);
+    const after = change.after && beginning(change.after, textLength);
+    const length = (before?.length ?? 0) + (after?.length ?? 0);
+    if (length > room) return { path };
+    room -= length;
+    return { path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
+  });
 }
 
 function memberOf(path: string): string {
-  return /^[\w$-]+/.exec(path)?.[0] ?? (path === '' ? '' : path);
+  return /^[\w$-]+/.exec(path)?.[0] ?? path;
 }
 
-function beginning(text: string): string {
-  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
+function beginning(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }

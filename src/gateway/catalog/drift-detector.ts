@@ -8,7 +8,7 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import { digestOf, declaredTextOf } from './definition-facts.ts';
 import type { Definition } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
-import type { RecordChange, RecordStore } from '../ports/records.ts';
+import type { CommittedDrift, Growth, RecordChange, RecordStore } from '../ports/records.ts';
 import type { RecordReplica } from './record-replica.ts';
 import { Turns } from './turns.ts';
 import {
@@ -163,12 +163,14 @@ export class DriftDetector {
     const { records, log } = this.#options;
     const kept = await records.change<readonly Change[]>(async () => {
       const store = await records.store();
-      const changes = store.ok ? await this.#changesOf(observation, store.value) : store;
-      if (!changes.ok) return changes;
+      const found = store.ok ? await this.#changesOf(observation, store.value) : store;
+      if (!found.ok) return found;
+      const { changes, drift } = found.value;
       return ok({
-        value: changes.value,
-        changes: changes.value.map(({ record }) => record),
-        audit: changes.value.flatMap(({ event }) => event ?? []),
+        value: changes,
+        changes: changes.map(({ record }) => record),
+        audit: changes.flatMap(({ event }) => event ?? []),
+        drift,
       });
     });
     if (!kept.ok) return kept;
@@ -186,9 +188,10 @@ export class DriftDetector {
   async #changesOf(
     { spec, tools, connection }: Observation,
     store: RecordStore,
-  ): Promise<Result<readonly Change[], Refusal>> {
-    const known = await this.#learn(spec, tools, store);
-    if (!known.ok) return known;
+  ): Promise<Result<FittingChanges, Refusal>> {
+    const unaccepted = await this.#learn(spec, tools, store);
+    if (!unaccepted.ok) return unaccepted;
+    if (unaccepted.value > 0) this.#hold(spec, unaccepted.value);
     const key = idsOf(spec).serverId;
     const changes: Change[] = [];
     const seen = new Set<string>();
@@ -223,16 +226,44 @@ export class DriftDetector {
       const change = this.#changeOf({ spec, tool, id, accepted: accepted.value, now, isNewlyConnected });
       if (change !== undefined) changes.push(change);
     }
-    return ok(changes);
+    const fitting = await this.#fitting(spec, changes, store);
+    if (fitting.ok) this.#hold(spec, unaccepted.value + changes.length - fitting.value.changes.length);
+    return fitting;
   }
 
-  /** Loads accepted definitions. Those of tools never seen before are accepted now. */
+  /** The changes without those that exceed the bounds of the server. */
+  async #fitting(
+    spec: ServerSpec,
+    changes: readonly Change[],
+    store: RecordStore,
+  ): Promise<Result<FittingChanges, Refusal>> {
+    const growth = this.#growthOf(spec);
+    const rows = changes.flatMap(({ record, isCharged }) =>
+      isCharged ? [{ id: record.id, bytes: Buffer.byteLength(JSON.stringify(record.body)) }] : [],
+    );
+    if (growth === undefined || rows.length === 0) return ok({ changes });
+    const fit = await store.fittingDrift({ growth, rows });
+    if (!fit.ok) return fit;
+    return ok({
+      changes: changes.filter(({ record, isCharged }) => !isCharged || fit.value.has(record.id)),
+      drift: { growth, rows: rows.filter(({ id }) => fit.value.has(id)) },
+    });
+  }
+
+  /** Undefined for tools that an operator wrote. */
+  #growthOf(spec: ServerSpec): Growth | undefined {
+    const bounds = definitionBounds(this.#options.limits);
+    return sourceKind(spec.transport).isOwn(spec.transport)
+      ? undefined
+      : { peer: idsOf(spec).serverId, bounds, nowMs: this.#options.nowMs() };
+  }
+
+  /** Loads accepted definitions. Those of tools never seen before are accepted now. Resolves with the number of others. */
   async #learn(
     spec: ServerSpec,
     tools: readonly Definition[],
     store: RecordStore,
-  ): Promise<Result<undefined, Refusal>> {
-    const key = idsOf(spec).serverId;
+  ): Promise<Result<number, Refusal>> {
     const unknown = new Map<string, { readonly id: string } & Text>();
     const turns = new Turns();
     for (const tool of tools) {
@@ -242,15 +273,13 @@ export class DriftDetector {
       if (id === undefined || isWithheld(tool) || this.#accepted.has(id) || unknown.has(id)) continue;
       unknown.set(id, { id, digest: digestOf(tool), text: declaredTextOf(tool) });
     }
-    const isOwn = sourceKind(spec.transport).isOwn(spec.transport);
-    const bounds = definitionBounds(this.#options.limits);
-    const growth = isOwn ? undefined : { peer: key, bounds, nowMs: this.#options.nowMs() };
     const accepted =
-      unknown.size === 0 ? ok(NOTHING_ACCEPTED) : await store.acceptFirst([...unknown.values()], growth);
+      unknown.size === 0
+        ? ok(NOTHING_ACCEPTED)
+        : await store.acceptFirst([...unknown.values()], this.#growthOf(spec));
     if (!accepted.ok) return accepted;
     for (const [id, digest] of accepted.value) this.#accepted.set(id, digest);
-    this.#hold(spec, unknown.size - accepted.value.size);
-    return ok(undefined);
+    return ok(unknown.size - accepted.value.size);
   }
 
   /** Withholds the definitions that could not be stored, if there are any. */
@@ -260,7 +289,7 @@ export class DriftDetector {
     const wasAtBound = unstored.isAtBound(key);
     unstored.set(key, count === 0 ? undefined : (definition) => this.#isStored(spec, definition));
     if (count > 0 && !wasAtBound)
-      log.warn('tools of a server are withheld: it sends more new definitions than Assay stores', {
+      log.warn('tools of a server are withheld: it sends more new or changed definitions than Assay stores', {
         server: spec.name,
         code: 'DEFINITIONS_LIMIT',
         tools: count,
@@ -294,7 +323,7 @@ export class DriftDetector {
     const body = recordAfter(before, { drift, isNewlyConnected });
     const kind = `${id} ${driftKindOf(body, prose)}`;
     const isTold = atMs - (this.#reportedMs.get(kind) ?? -Infinity) >= REPORT_INTERVAL_MS;
-    const quiet = quietChange(body);
+    const quiet = { ...quietChange(body), isCharged: body.drift !== undefined };
     if (isOwn || !isTold || !isDriftNews(before, body)) return quiet;
     return { ...quiet, event: driftEvent(before, body, atMs), message: driftMessage(body, prose), kind };
   }
@@ -305,11 +334,16 @@ const NOTHING_ACCEPTED: ReadonlyMap<string, string> = new Map();
 /** A change without an audit event or log message. */
 function quietChange(body: ToolRecord): Change {
   const record = { kind: 'tool', id: body.id, body: isEmptyRecord(body) ? undefined : body } as const;
-  return { record, message: '', kind: '' };
+  return { record, isCharged: false, message: '', kind: '' };
 }
 
 function isWithheld({ fitness }: Definition): boolean {
   return fitness.legacy.kind === 'withheld' && fitness.modern.kind === 'withheld';
+}
+
+interface FittingChanges {
+  readonly changes: readonly Change[];
+  readonly drift?: CommittedDrift | undefined;
 }
 
 interface Compared {
@@ -323,6 +357,8 @@ interface Compared {
 
 interface Change {
   readonly record: RecordChange<'tool'>;
+  /** Whether it counts against the bounds of the server. */
+  readonly isCharged: boolean;
   readonly event?: AuditEvent | undefined;
   /** For the log. */
   readonly message: string;

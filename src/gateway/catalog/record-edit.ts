@@ -1,5 +1,11 @@
 import type { AuditEvent } from '../../core/audit-event.ts';
-import type { AcceptedDefinition, Committed, RecordChange, RecordKey } from '../ports/records.ts';
+import type {
+  AcceptedDefinition,
+  Committed,
+  CommittedDrift,
+  RecordChange,
+  RecordKey,
+} from '../ports/records.ts';
 import type { SessionToolsetChange } from '../ports/session-toolsets.ts';
 
 /** A change of the replica, by this or another process. */
@@ -23,6 +29,8 @@ export interface Edit<T> {
   /** Definitions that count as reviewed from now on. */
   readonly accepted?: readonly AcceptedDefinition[] | undefined;
   readonly sessionToolsets?: SessionToolsetChange | undefined;
+  /** The changed definitions among the changes. */
+  readonly drift?: CommittedDrift | undefined;
   readonly lowers?: Lowering | undefined;
 }
 

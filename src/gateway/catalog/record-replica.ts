@@ -136,7 +136,7 @@ export class RecordReplica {
         if (!edited.ok) return edited;
         return read.ok ? ok(edited.value.value) : read;
       }
-      const { changes, expected = [], audit = [], accepted, sessionToolsets, lowers } = edited.value;
+      const { changes, expected = [], audit = [], accepted, sessionToolsets, drift, lowers } = edited.value;
       const keys = [...changes, ...expected];
       const unreadable = this.unreadable(keys);
       if (unreadable !== undefined) return err(unreadable);
@@ -153,6 +153,7 @@ export class RecordReplica {
         audit,
         accepted,
         sessionToolsets,
+        drift,
       });
       if (!done.ok) return err(this.#lowered(lowers, done.error));
       if (done.value !== undefined) {

@@ -70,6 +70,14 @@ export interface Growth {
   readonly nowMs: number;
 }
 
+/** A difference between a tool's definition and the accepted one, as its server causes it to be stored. */
+export interface StoredDrift {
+  /** Id of the tool. */
+  readonly id: string;
+  /** Size of the record. */
+  readonly bytes: number;
+}
+
 /** A record as its reader last saw it. */
 export interface ExpectedRevision extends RecordKey {
   /** A removed record has one too. Undefined: the record never existed. */
@@ -85,6 +93,13 @@ export interface Commit {
   /** Definitions that count as reviewed from now on. */
   readonly accepted?: readonly AcceptedDefinition[] | undefined;
   readonly sessionToolsets?: SessionToolsetChange | undefined;
+  readonly drift?: CommittedDrift | undefined;
+}
+
+/** The changed definitions of one server that a commit stores. */
+export interface CommittedDrift {
+  readonly growth: Growth;
+  readonly rows: readonly StoredDrift[];
 }
 
 export interface Committed {
@@ -116,10 +131,15 @@ export interface RecordStore {
   records(since: number): Promise<Result<RecordNews, Refusal>>;
   /**
    * Makes all changes and writes their audit entries in one transaction, or does nothing. Returns undefined on a write
-   * conflict: a record no longer has its expected revision, or one is changed twice. TOOLSET_EQUIPPED if other sessions
-   * have equipped a toolset that a session removes.
+   * conflict: a record no longer has its expected revision, one is changed twice, or `drift` exceeds the bounds of its
+   * server. TOOLSET_EQUIPPED if other sessions have equipped a toolset that a session removes.
    */
   commit(commit: Commit): Promise<Result<Committed | undefined, Refusal>>;
+  /**
+   * Ids of those tools whose drift fits into the bounds of their server. Writing the drift of a tool again within a
+   * minute counts again. Drift that is reviewed or gone does not count.
+   */
+  fittingDrift(drift: CommittedDrift): Promise<Result<ReadonlySet<string>, Refusal>>;
   /**
    * Accepts the given definition of each tool that has no accepted one yet. Returns the accepted digest of each tool,
    * by tool id. With `growth`, a definition that exceeds the bounds of its server is not accepted, and is absent from

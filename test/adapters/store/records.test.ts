@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import type { RecordNews, StoredRecord } from '../../../src/gateway/ports/records.ts';
+import type { ToolRecord } from '../../../src/core/hints/tool-record.ts';
 import { endAfterEach } from '../../support/end-after-each.ts';
 import { until } from '../../support/endings.ts';
 import { ageTo, DATABASES, openAt, rawRows, startProcess } from '../../support/stores.ts';
@@ -23,6 +24,10 @@ endAfterEach();
 const ODD = 'a\u0000b \ud800 \udc00 🎉 "\\u0000" é\u2028';
 const ODD_NAMES = [ODD, '__proto__', 'constructor', '', ' ', 'A', 'a', '\ud800', '\udc00', 'x'.repeat(1_000)];
 const ENTRY = { keyId: 'k', sealed: 'AAAA', createdMs: 1, author: ODD };
+
+function driftedTool(id: string): ToolRecord {
+  return { ...toolRecord(id, 'n'), drift: { digest: 'd', sinceMs: 1, changes: [], risks: [] } };
+}
 
 /** One of each kind. */
 const EACH: readonly RevisedChange[] = [
@@ -399,6 +404,42 @@ describe.each(DATABASES)('the accepted definitions of a store in %s', (_database
     await save(stores[0]!, reviewed);
     expect(await take(1, 's', 360_000, ['e', 'f', 'g', 'h'])).toBe('e,f,g');
     expect(valueOf(await stores[1]!.accepted('a'))).toEqual(accepted('a'));
+  });
+
+  it('and changes of definitions are bounded in number, size and rate, in every process', async () => {
+    const place = await newPlace();
+    const stores = [await openAt(place), await openAt(place)] as const;
+    const bounds = { entries: 4, bytes: 1_000, entriesPerMinute: 3, bytesPerMinute: 600 };
+    const take = async (
+      store: Store,
+      nowMs: number,
+      sizes: Readonly<Record<string, number>>,
+    ): Promise<string> => {
+      const rows = Object.entries(sizes).map(([id, bytes]) => ({ id, bytes }));
+      const growth = { peer: 's', bounds, nowMs };
+      const fit = [...valueOf(await store.fittingDrift({ growth, rows }))];
+      const changes = fit.map((id) => ({ kind: 'tool', id, body: driftedTool(id) }) as const);
+      const drift = { growth, rows: rows.filter(({ id }) => fit.includes(id)) };
+      valueOf(await store.commit({ changes, expectedRevisions: [], audit: [], drift }));
+      return fit.toSorted().join();
+    };
+    expect(await take(stores[0], 0, { a: 100, b: 100, large: 500 })).toBe('a,b');
+    // A tool that changes again counts again: after this, there is room for 100 bytes.
+    expect(await take(stores[1], 10_000, { a: 300 })).toBe('a');
+    expect(await take(stores[0], 20_000, { a: 101, b: 100 })).toBe('b');
+    expect(await take(stores[1], 30_000, { c: 1 })).toBe('');
+    // Later, only what is stored counts.
+    expect(await take(stores[1], 100_000, { a: 400, b: 100, c: 50 })).toBe('a,b,c');
+    expect(await take(stores[0], 200_000, { d: 450, e: 450, f: 1 })).toBe('d');
+    expect(await take(stores[0], 300_000, { e: 1 })).toBe('');
+    // What fits in one process may no longer fit in the transaction; then nothing is written.
+    const late = { growth: { peer: 's', bounds, nowMs: 300_000 }, rows: [{ id: 'e', bytes: 1 }] };
+    const commit = { changes: [], expectedRevisions: [], audit: [], drift: late };
+    expect(valueOf(await stores[1].commit(commit))).toBeUndefined();
+    // A tool without changes no longer counts.
+    const removal = { kind: 'tool', id: 'a', body: undefined } as const;
+    valueOf(await stores[1].commit({ changes: [removal], expectedRevisions: [], audit: [] }));
+    expect(await take(stores[0], 400_000, { e: 400 })).toBe('e');
   });
 
   it('are found under any name that a tool may have', async () => {

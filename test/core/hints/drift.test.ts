@@ -194,6 +194,21 @@ describe('a changed definition', () => {
     expect(risks(drift)).toEqual(['description']);
   });
 
+  it('is described briefly, however long the texts and paths are', () => {
+    const tool = (text: string): unknown => ({
+      ...TOOL,
+      ...Object.fromEntries(Array.from({ length: 90 }, (_, at) => [`k${at}`, text.repeat(5_000)])),
+      ['p'.repeat(100_000)]: text,
+    });
+    const drift = driftOf(definition(tool('a')), definition(tool('b')), SEEN)!;
+    expect(drift.changes.length).toBe(91);
+    expect(JSON.stringify(drift).length).toBeLessThan(75_000);
+    // The first ones with their texts, the others without.
+    expect(drift.changes[0]?.after).toBe(`"${'b'.repeat(3_999)}…`);
+    expect(drift.changes[89]).toEqual({ path: 'k9' });
+    expect(drift.changes[90]).toEqual({ path: `${'p'.repeat(500)}…`, before: '"a"', after: '"b"' });
+  });
+
   it('counts as dangerous if it is too deep to compare', () => {
     const deep = `{"name":"t","inputSchema":${'{"items":'.repeat(50_000)}{}${'}'.repeat(50_000)}}`;
     expect(judged(TOOL, deep)).toEqual(['dangerous', 'unreadable']);
