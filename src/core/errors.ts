@@ -109,6 +109,7 @@ const REPORTED_CODES: Readonly<Record<RefusalCode, ReportedCodes>> = {
   STORE_UNAVAILABLE: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   WRITE_UNCONFIRMED: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   STORE_NOT_FOLLOWED: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
+  CHANGES_LIMIT: { rpc: INTERNAL, http: 200, rest: 429, exit: EXIT.unavailable },
   STORE_STALE: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   RECORD_UNREADABLE: { rpc: INTERNAL, http: 503, exit: EXIT.config },
   SCHEMA_TOO_NEW: { rpc: INTERNAL, http: 503, exit: EXIT.config },
@@ -218,6 +219,7 @@ const FOR_MODELS: ReadonlySet<RefusalCode> = new Set([
   'APPROVAL_REQUIRED',
   'APPROVAL_DENIED',
   'APPROVALS_FULL',
+  'CHANGES_LIMIT',
 ]);
 
 /** Member of a tool result's `_meta` that holds the refusal with its code. */

@@ -7,6 +7,8 @@ export type StoreRefusal =
   | { readonly code: 'STORE_NOT_FOLLOWED'; readonly notifications: 'silent' | 'lost' | 'unreachable' }
   /** What was last read from the store is too old to decide on access. */
   | { readonly code: 'STORE_STALE'; readonly waitSeconds: number }
+  /** The subject has made too many changes that the audit log records. */
+  | { readonly code: 'CHANGES_LIMIT'; readonly limit: number; readonly waitSeconds: number }
   | {
       readonly code: 'RECORD_UNREADABLE';
       readonly kind: string;
@@ -52,6 +54,8 @@ export const STORE_SENTENCES: Sentences = {
     `${NOT_FOLLOWED[r.notifications]} Until then, the store is read every second instead.`,
   STORE_STALE: () =>
     'The database has not answered for 30 s, so revoked tokens and changed rules cannot be seen. Retry when it answers again.',
+  CHANGES_LIMIT: (r) =>
+    `This caller has made ${r.limit} changes within a minute, or changes that are too large for the audit log. Nothing was changed. Retry in ${r.waitSeconds} s.`,
   RECORD_UNREADABLE: (r) =>
     `The store contains a record that this version of Assay cannot read (${r.kind} ${JSON.stringify(r.id)}: ${r.reason}). It was not overwritten. Update Assay.`,
   SCHEMA_TOO_NEW: (r) =>

@@ -83,6 +83,7 @@ const REFUSALS: Examples = {
   SERVERS_ABSENT: ['-32603 500 3', { path: HOSTILE }],
   WRITE_UNCONFIRMED: ['-32603 503 4', { reason: 'the connection to it was lost' }],
   STORE_NOT_FOLLOWED: ['-32603 503 4', { notifications: 'silent' }],
+  CHANGES_LIMIT: ['-32603 200 4', { limit: 600, waitSeconds: 60 }],
   STORE_STALE: ['-32603 503 4', { waitSeconds: 5 }],
   STORE_UNAVAILABLE: ['-32603 503 4', { reason: 'the disk is full' }],
   RECORD_UNREADABLE: ['-32603 503 3', { kind: 'tool', id: HOSTILE, reason: HOSTILE }],

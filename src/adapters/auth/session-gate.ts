@@ -110,6 +110,7 @@ export class SessionGate implements PageSessions {
       atMs: this.#options.nowMs(),
       subject,
       action: which === 'all' ? 'session.close_all' : 'session.close',
+      ...(!allows(session, 'admin') && { peer: 'client' }),
       target: { kind: 'session', id, name: session.subject },
     });
     if (ended.ok) await this.#read();
@@ -174,6 +175,7 @@ export class SessionGate implements PageSessions {
         atMs: nowMs,
         subject: holder.subject,
         action: 'session.open',
+        ...(!allows(holder, 'admin') && { peer: 'client' }),
         target: { kind: 'session', id, name: holder.subject },
         after: { scopes: holder.scopes, by: holder.credential.split(' ')[0] },
       },

@@ -21,8 +21,7 @@ export async function fitting<T extends Charge>(
 ): Promise<readonly T[]> {
   const { bounds, peer, nowMs } = growth;
   const inAll = await readUsage(trx, charged, { peer });
-  // A clock that was set back must not count rows as recent for long.
-  const recent = await readUsage(trx, charged, { peer, fromMs: nowMs - MINUTE_MS, toMs: nowMs + MINUTE_MS });
+  const recent = await readRecentUsage(trx, charged, growth);
   const former = await readCharges(trx, charged, rows);
   const room = { entries: bounds.entries - inAll.entries, bytes: bounds.bytes - inAll.bytes };
   const roomNow = {
@@ -105,16 +104,37 @@ export async function removeCharges(trx: Trx, charged: Charged, rows: readonly s
     await trx.deleteFrom('assay_charges').where('charged', '=', charged).where('row', 'in', some).execute();
 }
 
-interface Usage {
+/** The oldest rows, of a peer or of all. */
+export async function readOldestCharges(
+  trx: Trx,
+  charged: Charged,
+  { peer, limit }: { readonly peer: string | undefined; readonly limit: number },
+): Promise<readonly Charge[]> {
+  let rows = trx.selectFrom('assay_charges').select(['row', 'bytes']).where('charged', '=', charged);
+  if (peer !== undefined) rows = rows.where('peer_json', '=', JSON.stringify(peer));
+  return rows.orderBy('at_ms').limit(limit).execute();
+}
+
+export interface Usage {
   readonly entries: number;
   readonly bytes: number;
 }
 
-/** Both databases may return sums as text. */
-async function readUsage(
+/** What was written within a minute. */
+export function readRecentUsage(
   trx: Trx,
   charged: Charged,
-  { peer, fromMs, toMs }: { readonly peer: string; readonly fromMs?: number; readonly toMs?: number },
+  { peer, nowMs }: Pick<Growth, 'peer' | 'nowMs'>,
+): Promise<Usage> {
+  // A clock that was set back must not count rows as recent for long.
+  return readUsage(trx, charged, { peer, fromMs: nowMs - MINUTE_MS, toMs: nowMs + MINUTE_MS });
+}
+
+/** Both databases may return sums as text. Without a peer: of all peers. */
+export async function readUsage(
+  trx: Trx,
+  charged: Charged,
+  { peer, fromMs, toMs }: { readonly peer?: string; readonly fromMs?: number; readonly toMs?: number },
 ): Promise<Usage> {
   let rows = trx
     .selectFrom('assay_charges')
@@ -122,8 +142,8 @@ async function readUsage(
       (build) => build.fn.countAll<number | string>().as('entries'),
       sql<number | string | null>`sum(bytes)`.as('bytes'),
     ])
-    .where('charged', '=', charged)
-    .where('peer_json', '=', JSON.stringify(peer));
+    .where('charged', '=', charged);
+  if (peer !== undefined) rows = rows.where('peer_json', '=', JSON.stringify(peer));
   if (fromMs !== undefined) rows = rows.where('at_ms', '>', fromMs);
   if (toMs !== undefined) rows = rows.where('at_ms', '<', toMs);
   const { entries, bytes } = await rows.executeTakeFirstOrThrow();

@@ -12,7 +12,7 @@ import {
   requestApproval,
 } from './approval-rows.ts';
 import { fittingAccepted, readAccepted, readAcceptedDigests, writeFirstAccepted } from './accepted-rows.ts';
-import { readAuditEvents, writeAuditEvents } from './audit-rows.ts';
+import { readAuditEvents, refusedEvent, writeAuditEvents } from './audit-rows.ts';
 import { countCalls, readCalls, writeCalls } from './call-rows.ts';
 import { deleteCredential, readCredentials, takeLease, writeCredential } from './credential-rows.ts';
 import type { Dialect, Trx } from './dialect.ts';
@@ -60,7 +60,10 @@ function callsOf(transactions: Transactions): StoreCalls {
     addSession: (added, event) =>
       write(
         'sessions',
-        async (trx) => ok(await writeSession(trx, added)),
+        async (trx) => {
+          const refused = await refusedEvent(trx, [event]);
+          return refused === undefined ? ok(await writeSession(trx, added)) : err(refused);
+        },
         (isAdded) => (isAdded ? [event] : []),
       ),
     useSession: (id, usedMs) => write('sessions', (trx) => markUsed(trx, id, usedMs)),
@@ -145,6 +148,8 @@ async function makeCommit(
       sessionToolsets === undefined ? 'records' : ['records', 'session_toolsets'],
       async (trx) => {
         // A refusal does not roll back, so it comes first.
+        const refused = await refusedEvent(trx, commit.audit);
+        if (refused !== undefined) return err(refused);
         const changed = sessionToolsets && (await changeSessionToolsets(trx, sessionToolsets));
         if (changed?.ok === false) return changed;
         return ok({ ...(await writeCommit(trx, commit)), ...(changed && { sessions: changed.value }) });

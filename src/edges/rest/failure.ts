@@ -99,6 +99,7 @@ function headersOf(refusal: Refusal, challenged: Challenged): Readonly<Record<st
     case 'TOO_MANY_FAILURES':
     case 'ISSUER_UNAVAILABLE':
     case 'BODIES_FULL':
+    case 'CHANGES_LIMIT':
     case 'STORE_STALE':
       return { 'retry-after': String(refusal.waitSeconds) };
     case 'HTTP_METHOD_UNKNOWN':

@@ -146,7 +146,7 @@ export class Approvals {
       },
       this.#limits,
       {
-        ...{ atMs, subject: by, action: 'approval.approve' },
+        ...{ atMs, subject: by, action: 'approval.approve', peer: 'client' },
         target: { kind: 'approval', id, name: request.namespacedName },
         after: { scope },
       },

@@ -83,6 +83,7 @@ export function driftEvent(before: ToolRecord, after: ToolRecord, atMs: number):
     subject: `server:${server}`,
     action: drift === undefined ? 'tool.undrift' : 'tool.drift',
     target: { kind: 'tool', id, name: `${server}.${name}` },
+    peer: 'server',
     before: before.drift && shownDrift(before.drift),
     after: drift && shownDrift(drift),
   };

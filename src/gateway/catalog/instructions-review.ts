@@ -167,6 +167,7 @@ export class InstructionsReview {
       subject,
       action,
       target: { kind: 'gateway', id: gatewayIdOf(spec.name), name: spec.name },
+      ...(action !== 'instructions.review' && { peer: 'server' }),
       before: digests(before),
       after: digests(after),
     };

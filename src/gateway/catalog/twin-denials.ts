@@ -163,6 +163,7 @@ export class TwinDenials {
             atMs,
             subject: 'sandbox',
             action: 'tool.deny',
+            peer: 'server',
             target: { kind: 'tool', id, name: `${spec.name}.${name}` },
             after: {
               kind: denial.kind,

@@ -132,7 +132,8 @@ export interface RecordStore {
   /**
    * Makes all changes and writes their audit entries in one transaction, or does nothing. Returns undefined on a write
    * conflict: a record no longer has its expected revision, one is changed twice, or `drift` exceeds the bounds of its
-   * server. TOOLSET_EQUIPPED if other sessions have equipped a toolset that a session removes.
+   * server. CHANGES_LIMIT: a client or model that caused the audit events has made too many changes within a minute.
+   * TOOLSET_EQUIPPED if other sessions have equipped a toolset that a session removes.
    */
   commit(commit: Commit): Promise<Result<Committed | undefined, Refusal>>;
   /**

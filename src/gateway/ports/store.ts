@@ -139,7 +139,7 @@ export interface Store
   ): Promise<Result<StoredToken, Refusal>>;
   /** May include ended ones. */
   sessions(): Promise<Result<readonly StoredSession[], Refusal>>;
-  /** Returns false if its link is gone, used or expired. */
+  /** Returns false if its link is gone, used or expired. CHANGES_LIMIT */
   addSession(added: AddSession, event: AuditEvent): Promise<Result<boolean, Refusal>>;
   /** Sets the time of last use. Does nothing if the session is gone. */
   useSession(id: string, usedMs: number): Promise<Result<undefined, Refusal>>;

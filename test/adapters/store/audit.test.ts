@@ -3,7 +3,7 @@ import type { AuditEvent } from '../../../src/core/audit-event.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import type { AuditQuery, StoredAuditEvent } from '../../../src/gateway/ports/records.ts';
 import { endAfterEach } from '../../support/end-after-each.ts';
-import { DATABASES, openAt } from '../../support/stores.ts';
+import { DATABASES, openAt, rawRows } from '../../support/stores.ts';
 import {
   auditEvent,
   type RevisedChange,
@@ -119,6 +119,66 @@ describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace)
         expect(newest).toMatchObject({ ...revoking, target: { kind: 'token', id: 't', name: 'name of t' } });
       else if (isDone) expect(newest).toEqual({ ...event, id: newest?.id });
     }
+  });
+
+  it('bounds what models and clients change per minute, and what they do never removes an event of an operator', async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    let changes = 0;
+    const change = async (count: number, more: Partial<AuditEvent>): Promise<string> => {
+      const audit = Array.from({ length: count }, (_, at) => auditEvent(`${(changes += 1)} ${at}`, more));
+      const body = { name: 't', createdMs: changes, changedMs: 1, tools: [], toolNotes: [] };
+      const record = { kind: 'toolset', id: 't', body } as const;
+      const done = await store.commit({ changes: [record], expectedRevisions: [], audit });
+      return done.ok ? 'saved' : done.error.code;
+    };
+    const model = { peer: 'model', subject: 'anna' } as const;
+    const atMs = 1_790_000_000_123;
+    await doAll(store, [auditEvent('first')]);
+    expect(await change(300, { ...model, atMs })).toBe('saved');
+    expect(await change(300, { ...model, atMs: atMs + 59_000 })).toBe('saved');
+    const before = valueOf(await store.records(0)).records;
+    expect(await change(1, { ...model, atMs: atMs + 59_000 })).toBe('CHANGES_LIMIT');
+    expect(await change(1, { ...model, peer: 'client', atMs: atMs + 59_000 })).toBe('CHANGES_LIMIT');
+    expect(valueOf(await store.records(0)).records).toEqual(before);
+    expect(await eventsOf(store, { limit: 1_000 })).toHaveLength(601);
+    // Neither other models are affected, nor the operator, who may have the same name, nor a server.
+    for (const other of [{ peer: 'model', subject: 'ben' }, { subject: 'anna' }, { peer: 'server' }] as const)
+      expect(await change(1, { ...other, atMs: atMs + 59_000 })).toBe('saved');
+    expect(await change(1, { ...model, atMs: atMs + 130_000 })).toBe('saved');
+  });
+
+  it('keeps the newest 10,000 events of a model or server, and 16 MiB of them', async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    const of = async (subject: string): Promise<readonly string[]> => {
+      const events: StoredAuditEvent[] = [];
+      for (let after = 0; ; after = events.at(-1)!.id) {
+        const some = await eventsOf(store, { limit: 5_000, after });
+        if (some.length === 0) break;
+        events.push(...some);
+      }
+      return events.flatMap((event) => (event.subject === subject ? [event.target.id] : []));
+    };
+    const peer = { peer: 'server', subject: 'server:s' } as const;
+    const other = { peer: 'server', subject: 'server:other' } as const;
+    const operator = { subject: 'server:s', action: 'tool.review' };
+    const all = (count: number, from: number, more: Partial<AuditEvent>) =>
+      Array.from({ length: count }, (_, at) => auditEvent(String(from + at), { ...more, atMs: from + at }));
+    await doAll(store, [auditEvent('op', operator), auditEvent('other', other)]);
+    for (let from = 0; from < 12_000; from += 3_000) await doAll(store, all(3_000, from, peer));
+    const left = await of('server:s');
+    expect(left).toEqual(['op', ...all(10_000, 2_000, {}).map(({ target }) => target.id)]);
+    const after = 'x'.repeat(1024 * 1024 - 1_000);
+    for (let at = 0; at < 20; at += 1) await doAll(store, all(1, 20_000 + at, { ...peer, after }));
+    expect(await of('server:s')).toEqual(['op', ...all(16, 20_004, {}).map(({ target }) => target.id)]);
+    expect(await of('server:other')).toEqual(['other']);
+    const counted = await rawRows(
+      place,
+      "select count(*) as count from assay_charges where charged = 'audit'",
+    );
+    expect(counted).toMatchObject([{ count: expect.anything() as unknown }]);
+    expect(Number((counted[0] as { readonly count: unknown }).count)).toBe(17);
   });
 
   it('numbers events without gaps, in the order in which a reader sees them, across two stores', async () => {

@@ -109,7 +109,7 @@ async function annotate(
     const noted = withNotes(toolset, tool, wanted);
     return noted.ok ? ok({ toolset: noted.value.toolset, value: noted.value.addition }) : noted;
   };
-  const added = await toolsets.change(equipped.name, adding, subject);
+  const added = await toolsets.change(equipped.name, adding, { model: subject });
   if (!added.ok) return added;
   return ok(resultOf(added.value, { tool, toolset: equipped.name, isHeld }));
 }

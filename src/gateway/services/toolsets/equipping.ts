@@ -50,15 +50,18 @@ export class SharedEquipping implements Equipping {
   }
 
   equip(name: string | undefined, by: string): Promise<Result<undefined, Refusal>> {
-    return this.#toolsets.equip(name, by);
+    return this.#toolsets.equip(name, { model: by });
   }
 
-  create(toolset: NewToolset, options: { by: string; equip: boolean }): Promise<Result<Toolset, Refusal>> {
-    return this.#toolsets.create(toolset, options);
+  create(
+    toolset: NewToolset,
+    { by, equip }: { by: string; equip: boolean },
+  ): Promise<Result<Toolset, Refusal>> {
+    return this.#toolsets.create(toolset, { by: { model: by }, equip });
   }
 
   remove(name: string, by: string, objection: Objection): Promise<Result<unknown, Refusal>> {
-    return this.#toolsets.remove(name, by, { objection, unlessEquippedBesides: '' });
+    return this.#toolsets.remove(name, { model: by }, { objection, unlessEquippedBesides: '' });
   }
 }
 
@@ -109,9 +112,9 @@ export class SessionEquipping implements Equipping {
     toolset: NewToolset,
     { by, equip }: { by: string; equip: boolean },
   ): Promise<Result<Toolset, Refusal>> {
-    if (!equip) return this.#toolsets.create(toolset, { by });
+    if (!equip) return this.#toolsets.create(toolset, { by: { model: by } });
     const session = this.#sessions.next(this.#client, by, toolset.name);
-    const done = await this.#toolsets.create(toolset, { by, session });
+    const done = await this.#toolsets.create(toolset, { by: { model: by }, session });
     if (done.ok) this.#sessions.put(session);
     return done;
   }
@@ -121,9 +124,13 @@ export class SessionEquipping implements Equipping {
       toolset.name === this.#toolsets.equipped?.name
         ? { code: 'TOOLSET_EQUIPPED', toolset: toolset.name, sessions: undefined }
         : undefined;
-    return this.#toolsets.remove(name, by, {
-      objection: (toolset) => objection(toolset) ?? equippedForAll(toolset),
-      unlessEquippedBesides: this.#client,
-    });
+    return this.#toolsets.remove(
+      name,
+      { model: by },
+      {
+        objection: (toolset) => objection(toolset) ?? equippedForAll(toolset),
+        unlessEquippedBesides: this.#client,
+      },
+    );
   }
 }

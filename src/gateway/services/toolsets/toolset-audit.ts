@@ -7,6 +7,8 @@ import type { Toolset } from '../../../core/toolset.ts';
 export interface ChangeAuthor {
   readonly by: string;
   readonly atMs: number;
+  /** Absent: an operator. */
+  readonly peer?: 'model' | undefined;
 }
 
 /**
@@ -49,8 +51,9 @@ export function eventOfEquipping(
   };
 }
 
-function begin({ by, atMs }: ChangeAuthor, action: string, name: string): AuditEvent {
-  return { atMs, subject: by, action, target: { kind: 'toolset', id: name, name } };
+function begin({ by, atMs, peer }: ChangeAuthor, action: string, name: string): AuditEvent {
+  const target = { kind: 'toolset', id: name, name } as const;
+  return { atMs, subject: by, action, target, ...(peer && { peer }) };
 }
 
 /** A toolset made by a model without its content, so that a model cannot fill the store by making and deleting them. */

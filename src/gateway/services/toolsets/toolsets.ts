@@ -31,6 +31,9 @@ export interface ToolsetsOptions {
   readonly nowMs: () => number;
 }
 
+/** The subject that makes a change: an operator, or the caller that a model works for. */
+export type Changer = string | { readonly model: string };
+
 /** Edits one toolset and returns a value. Returning the same toolset writes nothing. */
 export type Changing<T> = (
   toolset: Toolset,
@@ -103,7 +106,7 @@ export class Toolsets {
   ): Promise<Result<Toolset, Refusal>> {
     return this.#change(() => {
       const author = this.#author(by);
-      const maker = toolset.maker ?? ({ by: 'operator', subject: by } as const);
+      const maker = toolset.maker ?? ({ by: 'operator', subject: author.by } as const);
       const made = { ...toolset, maker, createdMs: author.atMs, changedMs: author.atMs };
       const saving = savingOf(this.#records, [made], { author, replaces: false });
       if (!saving.ok) return saving;
@@ -135,7 +138,7 @@ export class Toolsets {
   }
 
   /** Edits a toolset, retrying on a write conflict. TOOLSET_UNKNOWN, TOOLSET_EXISTS, or the error of `changing`. */
-  change<T>(name: string, changing: Changing<T>, by: string): Promise<Result<T, Refusal>> {
+  change<T>(name: string, changing: Changing<T>, by: Changer): Promise<Result<T, Refusal>> {
     return this.#change(() => {
       const there = this.find(name);
       if (there === undefined) return err(this.unknown(name));
@@ -143,8 +146,9 @@ export class Toolsets {
       if (!changed.ok) return changed;
       const { value } = changed.value;
       // Models only add notes, which does not count as an operator's edit.
-      const toolset = afterOperator(there, changed.value.toolset, by);
-      const edit = changeOf(this.#records, there, { toolset, author: this.#author(by) });
+      const author = this.#author(by);
+      const toolset = afterOperator(there, changed.value.toolset, author.by);
+      const edit = changeOf(this.#records, there, { toolset, author });
       return edit.ok ? ok({ value, edit: edit.value }) : edit;
     });
   }
@@ -155,7 +159,7 @@ export class Toolsets {
    */
   remove(
     name: string,
-    by: string,
+    by: Changer,
     { objection = () => undefined, unlessEquippedBesides }: RemoveOptions = {},
   ): Promise<Result<number, Refusal>> {
     return this.#change(() => {
@@ -169,7 +173,7 @@ export class Toolsets {
   }
 
   /** Undefined unequips. TOOLSET_UNKNOWN */
-  equip(name: string | undefined, by: string): Promise<Result<undefined, Refusal>> {
+  equip(name: string | undefined, by: Changer): Promise<Result<undefined, Refusal>> {
     return this.#change(() => {
       if (name !== undefined && this.find(name) === undefined) return err(this.unknown(name));
       if (name === undefined && this.equipped === undefined)
@@ -200,8 +204,9 @@ export class Toolsets {
     return this.#records.get(EQUIPPED.kind, EQUIPPED.id)?.equippings ?? 0;
   }
 
-  #author(by: string): ChangeAuthor {
-    return { by, atMs: this.#nowMs() };
+  #author(by: Changer): ChangeAuthor {
+    const atMs = this.#nowMs();
+    return typeof by === 'string' ? { by, atMs } : { by: by.model, atMs, peer: 'model' };
   }
 
   #change<T>(attempt: () => Result<Attempt<T>, Refusal>): Promise<Result<T, Refusal>> {
@@ -221,7 +226,7 @@ interface Attempt<T> {
 }
 
 interface CreateOptions {
-  readonly by: string;
+  readonly by: Changer;
   readonly equip?: boolean | undefined;
   readonly session?: SessionToolset | undefined;
 }
