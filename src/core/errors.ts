@@ -140,6 +140,7 @@ const REPORTED_CODES: Readonly<Record<RefusalCode, ReportedCodes>> = {
   TOOLSET_UNKNOWN: { rpc: INVALID_PARAMS, http: 404, exit: EXIT.usage },
   TOOLSET_EXISTS: { rpc: INVALID_PARAMS, http: 409, exit: EXIT.usage },
   TOOLSET_PROTECTED: { rpc: INVALID_PARAMS, http: 200, rest: 403, exit: EXIT.usage },
+  TOOLSETS_TOO_LARGE: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
   TOOLSETS_FULL: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
   TOOLSET_FULL: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
   TOOLSET_EQUIPPED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },

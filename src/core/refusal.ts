@@ -169,6 +169,7 @@ export type Refusal =
   /** `toolset`: made by an operator. Undefined if models may not change any toolset. */
   | { readonly code: 'TOOLSET_PROTECTED'; readonly toolset: string | undefined }
   | { readonly code: 'TOOLSETS_FULL'; readonly limit: number }
+  | { readonly code: 'TOOLSETS_TOO_LARGE'; readonly limitBytes: number }
   | { readonly code: 'TOOLSET_FULL'; readonly toolset: string; readonly limit: number }
   /** Of this many other sessions. Undefined: of all that have not equipped one themselves. */
   | { readonly code: 'TOOLSET_EQUIPPED'; readonly toolset: string; readonly sessions: number | undefined }

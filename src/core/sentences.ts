@@ -180,6 +180,8 @@ const SENTENCES: Sentences = {
       : `An operator made the toolset ${quote(r.toolset)}, and models may not change, delete or annotate it. Build one of your own with build-toolset, or ask the operator to make the change, or to set toolsets.modelsMayChange to all.`,
   TOOLSETS_FULL: (r) =>
     `The maximum of ${r.limit} toolsets is reached. Delete one first, with delete-toolset or \`assay toolset delete NAME\`.`,
+  TOOLSETS_TOO_LARGE: (r) =>
+    `Toolsets and notes by models would take up more than ${r.limitBytes} bytes in all. Delete a toolset first, with delete-toolset or \`assay toolset delete NAME\`, or name tools without their refId.`,
   TOOLSET_FULL: (r) => `The toolset ${quote(r.toolset)} would have more than ${r.limit} tools.`,
   TOOLSET_EQUIPPED: (r) =>
     `The toolset ${quote(r.toolset)} is equipped ${r.sessions === undefined ? 'by an operator, for all clients' : `in ${counted(r.sessions, 'other session')}`}, so a model may not delete it. An operator can, with \`assay toolset delete ${quote(r.toolset)}\`.`,

@@ -49,10 +49,13 @@ export const TOOLSET_LIMITS: {
   readonly toolsets: 1_000;
   readonly tools: 1_000;
   readonly descriptionLength: 200;
+  /** Total size in bytes of toolsets and notes by models. */
+  readonly bytesByModels: 67_108_864;
 } = {
   toolsets: 1_000,
   tools: 1_000,
   descriptionLength: 200,
+  bytesByModels: 67_108_864,
 };
 
 export const TOOLSET_NAME: RegExp = /^[a-z0-9-]{2,50}$/;
@@ -184,6 +187,13 @@ export function moveNote(
     return err({ code: 'NOTE_UNKNOWN', tool: position.namespacedName, note: position.name });
   const others = before.filter((note) => note !== found);
   return ok(withNotesOf(toolset, position.namespacedName, others.toSpliced(to, 0, found)));
+}
+
+/** What models have written of a toolset: all of it, or notes. Undefined: nothing. */
+export function partByModels(toolset: Toolset): unknown {
+  if (toolset.maker?.by === 'model') return toolset;
+  const notes = toolset.toolNotes.flatMap((entry) => entry.notes.filter(({ by }) => by === 'model'));
+  return notes.length === 0 ? undefined : notes;
 }
 
 /** Which toolsets models may change, delete and annotate. */

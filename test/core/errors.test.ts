@@ -115,6 +115,7 @@ const REFUSALS: Examples = {
   TOOLSET_UNKNOWN: ['-32602 404 2', { name: HOSTILE, known: [HOSTILE] }],
   TOOLSET_EXISTS: ['-32602 409 2', { name: HOSTILE }],
   TOOLSET_PROTECTED: ['-32602 200 2', { toolset: HOSTILE }],
+  TOOLSETS_TOO_LARGE: ['-32602 200 2', { limitBytes: 3 }],
   TOOLSETS_FULL: ['-32602 200 2', { limit: 3 }],
   TOOLSET_FULL: ['-32602 200 2', { toolset: 'triage', limit: 3 }],
   TOOLSET_EQUIPPED: ['-32602 200 2', { toolset: HOSTILE, sessions: 2 }],

@@ -133,6 +133,14 @@ it('calls extend labels that their process has not read yet, and do not restore 
   expect(valueOf(await store.labels()).labels.map(({ subject }) => subject)).toEqual(['ci', 'ci']);
 });
 
+it('the name of the tool that set a label is shortened', async () => {
+  const { nowMs } = clock();
+  const store = await openAt({ home: tempDir(), databaseUrl: undefined });
+  await labelsOn(() => store, nowMs).add('ci', UNTRUSTED, `web.${'x'.repeat(100_000)}`);
+  const [label] = valueOf(await store.labels()).labels;
+  expect(label?.source).toBe(`web.${'x'.repeat(196)}…`);
+});
+
 it('a result waits until a label that an earlier result just set is saved', async () => {
   const { nowMs } = clock();
   const store = await openAt({ home: tempDir(), databaseUrl: undefined });

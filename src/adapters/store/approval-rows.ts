@@ -16,6 +16,8 @@ import type { ApprovalRow } from './tables.ts';
 const MAX_REMOVED = 500;
 /** Maximum number of characters that the open requests of a subject take up. */
 const MAX_OPEN_LENGTH = 8 * 1024 * 1024;
+/** The same for all subjects together. */
+const MAX_TOTAL_OPEN_LENGTH = 64 * 1024 * 1024;
 
 export async function requestApproval(
   trx: Trx,
@@ -37,24 +39,35 @@ export async function requestApproval(
     .limit(1)
     .executeTakeFirst();
   if (open !== undefined) return ok(approvalOf(open));
-  // Both databases may return sums as text.
-  const { pending, length } = await trx
+  const own = await readOpen(trx, nowMs, wanted.binding.subject);
+  if (own.pending >= limits.pendingPerSubject || own.length >= MAX_OPEN_LENGTH)
+    return err({ code: 'APPROVALS_FULL', limit: own.pending });
+  const all = await readOpen(trx, nowMs);
+  if (all.length >= MAX_TOTAL_OPEN_LENGTH) return err({ code: 'APPROVALS_FULL', limit: all.pending });
+  const full = await reachedLimit(trx, wanted.binding, limits);
+  if (full !== undefined) return err({ code: 'APPROVALS_FULL', limit: full });
+  await trx.insertInto('assay_approvals').values(rowOf(wanted)).execute();
+  return ok(wanted);
+}
+
+/** The requests of a subject, or of all, that can be approved or were denied. */
+async function readOpen(
+  trx: Trx,
+  nowMs: number,
+  subject?: string,
+): Promise<{ readonly pending: number; readonly length: number }> {
+  let rows = trx
     .selectFrom('assay_approvals')
     .select([
       sql<number | string | null>`sum(case when state = 'pending' then 1 else 0 end)`.as('pending'),
       sql<number | string | null>`sum(length(request_json))`.as('length'),
     ])
-    .where('subject_json', '=', JSON.stringify(wanted.binding.subject))
     .where('state', 'in', ['pending', 'denied'])
-    .where('expires_ms', '>', nowMs)
-    .executeTakeFirstOrThrow();
-  const count = Number(pending);
-  if (count >= limits.pendingPerSubject || Number(length) >= MAX_OPEN_LENGTH)
-    return err({ code: 'APPROVALS_FULL', limit: count });
-  const full = await reachedLimit(trx, wanted.binding, limits);
-  if (full !== undefined) return err({ code: 'APPROVALS_FULL', limit: full });
-  await trx.insertInto('assay_approvals').values(rowOf(wanted)).execute();
-  return ok(wanted);
+    .where('expires_ms', '>', nowMs);
+  if (subject !== undefined) rows = rows.where('subject_json', '=', JSON.stringify(subject));
+  const { pending, length } = await rows.executeTakeFirstOrThrow();
+  // Both databases may return sums as text.
+  return { pending: Number(pending), length: Number(length) };
 }
 
 /** False if the id is taken. */

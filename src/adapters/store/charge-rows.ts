@@ -57,7 +57,8 @@ function chargedAfter(before: Former | undefined, { bytes }: Charge, nowMs: numb
     : { at_ms: nowMs, bytes };
 }
 
-async function readCharges(
+/** What rows count as now, by row. */
+export async function readCharges(
   trx: Trx,
   charged: Charged,
   rows: readonly Charge[],

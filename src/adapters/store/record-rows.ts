@@ -15,6 +15,7 @@ import type {
 import { replaceAccepted } from './accepted-rows.ts';
 import { type Charge, fitting, removeCharges, writeCharges } from './charge-rows.ts';
 import { portions, type Trx } from './dialect.ts';
+import { chargeToolsets } from './toolset-charges.ts';
 import type { RecordRow } from './tables.ts';
 
 /** Thrown inside a transaction to roll it back. */
@@ -76,6 +77,7 @@ export async function writeCommit(
       )
       .execute();
   await replaceAccepted(trx, accepted);
+  await chargeToolsets(trx, changes);
   const settled = changes.filter(({ kind, body }) => kind === 'tool' && body?.drift === undefined);
   await removeCharges(
     trx,

@@ -22,6 +22,7 @@ import { deleteLabels, readLabels, writeLabels } from './label-rows.ts';
 import { fittingDrift, readRecords, readSettings, writeCommit, WriteConflict } from './record-rows.ts';
 import { changeSessionToolsets, readSessionToolsets, useSessionToolsets } from './session-toolset-rows.ts';
 import { deleteSessions, markUsed, readSessions, writeSession } from './session-rows.ts';
+import { refusedToolsets } from './toolset-charges.ts';
 import { markRevoked, readTokens, writeToken } from './token-rows.ts';
 
 /** A store without change notifications: each call is one transaction. */
@@ -148,7 +149,7 @@ async function makeCommit(
       sessionToolsets === undefined ? 'records' : ['records', 'session_toolsets'],
       async (trx) => {
         // A refusal does not roll back, so it comes first.
-        const refused = await refusedEvent(trx, commit.audit);
+        const refused = (await refusedEvent(trx, commit.audit)) ?? (await refusedToolsets(trx, commit));
         if (refused !== undefined) return err(refused);
         const changed = sessionToolsets && (await changeSessionToolsets(trx, sessionToolsets));
         if (changed?.ok === false) return changed;

@@ -124,7 +124,7 @@ export interface AcceptedRow {
 }
 
 /** Kinds of rows that count against the bounds of the peer that caused them. */
-export type Charged = 'accepted' | 'drift' | 'audit';
+export type Charged = 'accepted' | 'drift' | 'audit' | 'toolset';
 
 /** One row that a peer caused in another table, and that counts against its bounds. */
 export interface ChargeRow {

@@ -1,3 +1,4 @@
+import { boundedText } from '../../core/bounded-refusal.ts';
 import type { AuditEvent } from '../../core/audit-event.ts';
 import { NO_LABELS, SESSION_LABELS, type SessionLabel } from '../../core/policy/policy.ts';
 import { BOTH_LABELS, joinedLabels } from '../../core/policy/session-labels.ts';
@@ -89,7 +90,8 @@ export class SessionLabels implements LiveLabels {
       return known === undefined || known.unsaved.length === 0 ? undefined : (this.#queued ?? this.#saving);
     const nowMs = this.#options.nowMs();
     const fresh = SESSION_LABELS.filter((label) => joined.has(label) && known?.labels.has(label) !== true);
-    const added = fresh.map((label) => ({ subject, label, source, sinceMs: nowMs, seenMs: nowMs }));
+    const about = { subject, source: boundedText(source), sinceMs: nowMs, seenMs: nowMs };
+    const added = fresh.map((label) => ({ ...about, label }));
     if (known === undefined) this.#makeRoom();
     this.#subjects.set(subject, {
       labels: joined,

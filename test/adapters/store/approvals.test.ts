@@ -89,6 +89,22 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
     expect(await add('e', 'eve', { ...few, nowMs: NOW_MS + 100 })).toBe('added');
   });
 
+  it('that wait are limited in size, of all subjects together, until they expire', async () => {
+    const store = await open();
+    const of = (subject: string, length: number): StoredApproval => {
+      const one = at(subject);
+      const request = { ...one.request, arguments: 'x'.repeat(length) };
+      return { ...one, request, binding: { ...one.binding, subject } };
+    };
+    for (const subject of ['ann', 'ben', 'eve'])
+      expect(await request(store, of(subject, 22 * 1024 * 1024))).toBe(subject);
+    expect(await request(store, of('joe', 1))).toBe('APPROVALS_FULL');
+    const later = { ...LIMITS, nowMs: NOW_MS + 100 };
+    expect(valueOf(await store.requestApproval({ ...of('joe', 1), expiresMs: undefined }, later)).id).toBe(
+      'joe',
+    );
+  }, 60_000);
+
   it('can be used only once, even by concurrent calls', async () => {
     const store = await open();
     await request(store, at('a'));

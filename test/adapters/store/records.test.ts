@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import type { RecordNews, StoredRecord } from '../../../src/gateway/ports/records.ts';
 import type { ToolRecord } from '../../../src/core/hints/tool-record.ts';
+import type { Toolset } from '../../../src/core/toolset.ts';
 import { endAfterEach } from '../../support/end-after-each.ts';
 import { until } from '../../support/endings.ts';
 import { ageTo, DATABASES, openAt, rawRows, startProcess } from '../../support/stores.ts';
@@ -340,6 +341,45 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect((await newsOf(store, 10_000)).records).toHaveLength(500);
     expect(valueOf(await store.auditEvents({ limit: 1_000 }))).toHaveLength(500);
   });
+});
+
+describe.each(DATABASES)('the toolsets of models in a store in %s', (_database, newPlace) => {
+  it('are bounded in size, with notes by models, and those of operators are not', async () => {
+    const store = await openAt(await newPlace());
+    const change = async (by: 'model' | 'operator', name: string, body?: Toolset): Promise<string> => {
+      const event = auditEvent(name, { subject: 'anna', ...(by === 'model' && { peer: 'model' }) });
+      const record = { kind: 'toolset', id: name, body } as const;
+      const done = await store.commit({ changes: [record], expectedRevisions: [], audit: [event] });
+      return done.ok ? 'saved' : done.error.code;
+    };
+    const sized = (by: 'model' | 'operator', name: string, MiB: number): Toolset => {
+      const held = { refId: 'r', digest: 'd', text: 'x'.repeat(MiB * 1024 * 1024) };
+      return toolset(name, { maker: { by, subject: 'anna' }, tools: [{ namespacedName: 's.t', held }] });
+    };
+    const noted = (by: 'model' | 'operator', MiB: number): Toolset => {
+      const written = {
+        author: 'anna',
+        by,
+        writtenMs: 1,
+        isHeld: false,
+        note: 'x'.repeat(MiB * 1024 * 1024),
+      };
+      return toolset('o', { toolNotes: [{ namespacedName: 's.t', notes: [{ name: 'n', ...written }] }] });
+    };
+    for (const name of ['a', 'b'])
+      expect(await change('model', name, sized('model', name, 30))).toBe('saved');
+    expect(await change('model', 'c', sized('model', 'c', 5))).toBe('TOOLSETS_TOO_LARGE');
+    expect(await change('model', 'b', sized('model', 'b', 35))).toBe('TOOLSETS_TOO_LARGE');
+    expect(await change('model', 'o', noted('model', 5))).toBe('TOOLSETS_TOO_LARGE');
+    expect(await change('operator', 'o', sized('operator', 'o', 5))).toBe('saved');
+    expect(await change('operator', 'o', noted('operator', 5))).toBe('saved');
+    // An operator makes one their own.
+    expect(await change('operator', 'a', sized('operator', 'a', 1))).toBe('saved');
+    expect(await change('model', 'c', sized('model', 'c', 30))).toBe('saved');
+    expect(await change('model', 'o', noted('model', 5))).toBe('TOOLSETS_TOO_LARGE');
+    expect(await change('model', 'b')).toBe('saved');
+    expect(await change('model', 'o', noted('model', 5))).toBe('saved');
+  }, 60_000);
 });
 
 describe.each(DATABASES)('the accepted definitions of a store in %s', (_database, newPlace) => {
