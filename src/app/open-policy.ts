@@ -14,7 +14,7 @@ export function openLabels(
 ): SessionLabels {
   const labels = new SessionLabels({
     open: () => store.open(),
-    isKept: () => hasStore || policy.current.outbound !== 'allow',
+    isKept: () => hasStore || policy.current.enforcesLabels,
     idleMs: () => policy.labelIdleMs,
     nowMs: steadyClock(),
     log,

@@ -12,8 +12,7 @@ import { printable } from './printable.ts';
 
 /** The question to a client's user before a call, as params of `elicitation/create` in form mode. */
 export function approvalQuestion(request: ApprovalRequest): JsonObject {
-  const { scopes } = request;
-  const properties = scopes.length > 1 ? { scope: scopeSchema(scopes) } : {};
+  const properties = request.scopes.length > 1 ? { scope: scopeSchema(request) } : {};
   return { message: approvalText(request), requestedSchema: { type: 'object', properties } };
 }
 
@@ -48,11 +47,15 @@ export function approvalText(request: ApprovalRequest): string {
 const SCOPES: Readonly<Record<ApprovalScope, string>> = {
   once: 'for this call only',
   session: 'for all calls of this tool in this session',
+  server: 'for this session and destination server',
   always: 'for all calls of this tool, until its definition changes',
 };
 
-function scopeSchema(scopes: readonly ApprovalScope[]): JsonObject {
-  const description = scopes.map((scope) => `${scope}: ${SCOPES[scope]}`).join('; ');
+function scopeSchema({ scopes, server }: ApprovalRequest): JsonObject {
+  const destination = ` ${printable(JSON.stringify(server))}`;
+  const description = scopes
+    .map((scope) => `${scope}: ${SCOPES[scope]}${scope === 'server' ? destination : ''}`)
+    .join('; ');
   return { type: 'string', title: 'Approve', description, enum: scopes, default: 'once' };
 }
 

@@ -25,4 +25,6 @@ export const APPROVAL_SENTENCES: Sentences = {
     `The approval ${JSON.stringify(r.id)} is for a call of ${JSON.stringify(r.subject)} itself, which cannot approve it. Use another token of scope admin, or \`assay approvals approve\`.`,
   APPROVAL_ONCE_ONLY: (r) =>
     `Each call of ${JSON.stringify(r.tool)} needs an approval, so the approval ${JSON.stringify(r.id)} can be for one call only. Approve it with the scope "once".`,
+  APPROVAL_SCOPE_INVALID: (r) =>
+    `The approval ${JSON.stringify(r.id)} cannot have that scope. Choose one of: ${r.scopes.join(', ')}.`,
 };

@@ -2,10 +2,13 @@ import type { Hint } from './hints/hint.ts';
 import type { ReasonCode } from './hints/reason.ts';
 import type { HintWarning, PolicyReason } from './policy/policy.ts';
 
-/** `session`: until the session of the client ends. `always`: until the definition of the tool changes. */
-export type ApprovalScope = 'once' | 'session' | 'always';
+/**
+ * `session`: until the session of the client ends. `server`: the same, for all calls to the server that could carry data
+ * out, until its identity or its tools change. `always`: until the definition of the tool changes.
+ */
+export type ApprovalScope = 'once' | 'session' | 'server' | 'always';
 
-export const APPROVAL_SCOPES: readonly ApprovalScope[] = ['once', 'session', 'always'];
+export const APPROVAL_SCOPES: readonly ApprovalScope[] = ['once', 'session', 'server', 'always'];
 
 export type ApprovalState = 'pending' | 'approved' | 'denied' | 'used' | 'revoked' | 'expired';
 
@@ -101,4 +104,10 @@ export type ApprovalRefusal =
   | { readonly code: 'APPROVAL_CLOSED'; readonly id: string; readonly state: ApprovalState }
   /** The caller tried to approve its own call. */
   | { readonly code: 'APPROVAL_OWN'; readonly id: string; readonly subject: string }
-  | { readonly code: 'APPROVAL_ONCE_ONLY'; readonly id: string; readonly tool: string };
+  | { readonly code: 'APPROVAL_ONCE_ONLY'; readonly id: string; readonly tool: string }
+  /** The scope is not among those that the request offers. */
+  | {
+      readonly code: 'APPROVAL_SCOPE_INVALID';
+      readonly id: string;
+      readonly scopes: readonly ApprovalScope[];
+    };

@@ -91,6 +91,7 @@ const REPORTED_CODES: Readonly<Record<RefusalCode, ReportedCodes>> = {
   APPROVAL_UNKNOWN: { rpc: INVALID_PARAMS, http: 200, rest: 404, exit: EXIT.usage },
   APPROVAL_CLOSED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
   APPROVAL_OWN: { rpc: INVALID_PARAMS, http: 200, rest: 403, exit: EXIT.usage },
+  APPROVAL_SCOPE_INVALID: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },
   APPROVAL_ONCE_ONLY: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },
   CALL_EXPIRED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.unavailable },
   CALL_ELSEWHERE: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.unavailable },

@@ -168,6 +168,7 @@ const REFUSALS: Examples = {
   APPROVAL_UNKNOWN: ['-32602 200 2', { id: HOSTILE }],
   APPROVAL_CLOSED: ['-32602 200 2', { id: HOSTILE, state: 'expired' }],
   APPROVAL_OWN: ['-32602 200 2', { id: HOSTILE, subject: HOSTILE }],
+  APPROVAL_SCOPE_INVALID: ['-32602 200 2', { id: HOSTILE, scopes: ['once', 'server'] }],
   APPROVAL_ONCE_ONLY: ['-32602 200 2', { id: HOSTILE, tool: HOSTILE }],
   TOOL_DISABLED: ['-32602 200 2', { tool: HOSTILE }],
   HINTS_CONTRADICT: ['-32602 422 2', { tool: HOSTILE }],

@@ -116,6 +116,7 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'policy.unannotated': 'admin',
   'policy.confirm': 'admin',
   'policy.outbound': 'admin',
+  'policy.trustObservations': 'admin',
   'policy.labelIdleMs': 'admin',
   'limits.bodyBytes': 'admin',
   'limits.bodiesBytes': 'admin',

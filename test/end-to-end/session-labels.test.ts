@@ -78,7 +78,6 @@ describe('a caller that has received untrusted content and private data', () => 
     expect(await labels()).toEqual([
       'agent saw-untrusted web.fetch',
       'agent saw-private files.read_text_file',
-      'other saw-untrusted web.post',
     ]);
   });
 
@@ -111,9 +110,10 @@ describe('a caller that has received untrusted content and private data', () => 
     expect((await run()).stdout).toMatch(/^agent +saw-untrusted +web\.fetch +20/m);
     expect((await run('--clear', 'agent')).code).toBe(0);
     expect(await call('agent', 'web_post')).toBe('post');
+    expect(await call('agent', 'web_fetch')).toBe('fetch');
     expect(verdictOf(await admin.delete('/labels/agent'))).toBe('204');
     expect(verdictOf(await admin.delete('/labels/agent'))).toBe('404 LABELS_UNKNOWN');
-    expect(await labels()).toEqual(['other saw-untrusted web.post']);
+    expect(await labels()).toEqual([]);
   });
 
   it('needs approval with a modern client too, and the model gets the reason', async () => {

@@ -19,7 +19,12 @@ import { listed, NOTHING_ASKS, tool } from './listed-server.ts';
 const SERVER = listed('s', { tools: [tool('act')] });
 
 function callOf(method: string, labels: Partial<LiveLabels>, dependsOnLabels: boolean): Call {
-  const policy = { ...NO_POLICY, outbound: 'ask', dependsOnLabels: () => dependsOnLabels } as const;
+  const policy = {
+    ...NO_POLICY,
+    outbound: 'ask',
+    enforcesLabels: true,
+    dependsOnLabels: () => dependsOnLabels,
+  } as const;
   const view = new View({
     endpoint: 'all',
     calls: { ...NOTHING_ASKS, labels: { ...NOTHING_ASKS.labels, ...labels }, policy: { current: policy } },
@@ -136,7 +141,7 @@ async function observe(
     endpoint: 'all',
     calls: {
       ...NOTHING_ASKS,
-      policy: { current: { ...NO_POLICY, outbound } },
+      policy: { current: { ...NO_POLICY, outbound, enforcesLabels: outbound !== 'allow' } },
       labels: {
         ...NOTHING_ASKS.labels,
         add: (_, seen) => {

@@ -293,7 +293,7 @@ describe('a call that times out', () => {
       },
     };
     const { view } = await open(
-      { outbound: 'ask' },
+      { outbound: 'ask', enforcesLabels: true },
       {
         labels,
         send(request) {

@@ -190,7 +190,14 @@ export function approval(id: string, more: Partial<StoredApproval> = {}): Stored
   const nowMs = Date.now();
   return {
     id,
-    binding: { subject: 'ci', session: '', toolKey: id, digest: 'd', argumentsHash: 'a' },
+    binding: {
+      subject: 'ci',
+      session: '',
+      toolKey: id,
+      digest: 'd',
+      serverKey: 'server',
+      argumentsHash: 'a',
+    },
     request: {
       ...{ tool: id, namespacedName: `s.${id}`, server: 's', arguments: '{}', isShortened: false },
       ...{ reasons: [], warnings: [], hints: [], scopes: ['once', 'session', 'always'] },

@@ -138,10 +138,31 @@ export async function findGrant(
     .where((build) =>
       build.or([
         build('scope', '=', 'always'),
-        build.and([build('scope', '=', 'session'), build('session', '=', binding.session)]),
+        build.and([build('scope', 'in', ['session', 'server']), build('session', '=', binding.session)]),
       ]),
     )
     .where((build) => build.or([build('expires_ms', 'is', null), build('expires_ms', '>', nowMs)]))
+    .limit(1)
+    .executeTakeFirst();
+  return row && approvalOf(row);
+}
+
+/** Another session, or a server that has changed, has no part in it. */
+export async function findServerGrant(
+  trx: Trx,
+  { subject, session, serverKey }: ApprovalBinding,
+  nowMs: number,
+): Promise<StoredApproval | undefined> {
+  if (serverKey === '') return undefined;
+  const row = await trx
+    .selectFrom('assay_approvals')
+    .selectAll()
+    .where('subject_json', '=', JSON.stringify(subject))
+    .where('session', '=', session)
+    .where('server_key', '=', serverKey)
+    .where('state', '=', 'approved')
+    .where('scope', '=', 'server')
+    .where('expires_ms', '>', nowMs)
     .limit(1)
     .executeTakeFirst();
   return row && approvalOf(row);
@@ -235,6 +256,7 @@ function rowOf({ binding, answer, ...approval }: StoredApproval): ApprovalRow {
     session: binding.session,
     tool_key: binding.toolKey,
     digest: binding.digest,
+    server_key: binding.serverKey,
     arguments_hash: binding.argumentsHash,
     state: approval.state,
     created_ms: approval.createdMs,
@@ -265,6 +287,7 @@ function approvalOf(row: ApprovalRow): StoredApproval {
       session: row.session,
       toolKey: row.tool_key,
       digest: row.digest,
+      serverKey: row.server_key,
       argumentsHash: row.arguments_hash,
     },
     request: JSON.parse(row.request_json) as ApprovalRequest,

@@ -108,6 +108,7 @@ const MIGRATIONS: readonly Migration[] = [
   createCharges,
   createMarkers,
   createSessionToolsets,
+  addServerKey,
 ];
 
 async function createCharges({ schema }: Trx, { whole }: Dialect): Promise<void> {
@@ -145,6 +146,13 @@ async function createSessionToolsets({ schema }: Trx, { whole }: Dialect): Promi
     .addColumn('toolset', 'text')
     .addColumn('equippings', whole, (column) => column.notNull())
     .addColumn('expires_ms', whole, (column) => column.notNull())
+    .execute();
+}
+
+async function addServerKey({ schema }: Trx): Promise<void> {
+  await schema
+    .alterTable('assay_approvals')
+    .addColumn('server_key', 'text', (column) => column.notNull().defaultTo(''))
     .execute();
 }
 

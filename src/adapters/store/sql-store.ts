@@ -7,6 +7,7 @@ import type { Store, StoredKey, StorePart } from '../../gateway/ports/store.ts';
 import {
   changeApproval,
   findGrant,
+  findServerGrant,
   insertApproval,
   readApprovals,
   requestApproval,
@@ -118,6 +119,7 @@ function approvalCallsOf({ read, write }: Transactions): ApprovalStore {
         async (trx) => ok(await changeApproval(trx, change)),
         (changed) => (changed === undefined || event === undefined ? [] : [auditOf(changed, event)]),
       ),
+    findServerGrant: (binding, nowMs) => read((trx) => findServerGrant(trx, binding, nowMs)),
     findGrant: (binding, nowMs) => read((trx) => findGrant(trx, binding, nowMs)),
     approvals: (query) => read((trx) => readApprovals(trx, query)),
   };

@@ -64,6 +64,7 @@ export class SqliteStore implements Store {
   readonly requestApproval: Store['requestApproval'] = (...args) => this.#call('requestApproval', ...args);
   readonly addApproval: Store['addApproval'] = (...args) => this.#call('addApproval', ...args);
   readonly changeApproval: Store['changeApproval'] = (...args) => this.#call('changeApproval', ...args);
+  readonly findServerGrant: Store['findServerGrant'] = (...args) => this.#call('findServerGrant', ...args);
   readonly findGrant: Store['findGrant'] = (...args) => this.#call('findGrant', ...args);
   readonly approvals: Store['approvals'] = (query) => this.#call('approvals', query);
   readonly auditEvents: Store['auditEvents'] = (query) => this.#call('auditEvents', query);

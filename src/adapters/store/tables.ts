@@ -144,6 +144,7 @@ export interface ApprovalRow {
   readonly session: string;
   readonly tool_key: string;
   readonly digest: string;
+  readonly server_key: string;
   readonly arguments_hash: string;
   readonly state: StoredApprovalState;
   readonly created_ms: number;

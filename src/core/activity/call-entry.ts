@@ -30,6 +30,8 @@ export interface FinishedCall {
   readonly tool: PolicyTool | undefined;
   readonly toolId: string | undefined;
   readonly decision: Decision | undefined;
+  /** False if Assay would have asked, but the client confirms calls. */
+  readonly isAsked?: false | undefined;
   readonly approval: CallApproval | undefined;
   readonly outcome: CallOutcome;
   readonly durationMs: number;
@@ -65,6 +67,8 @@ export interface RecordedCall {
   /** The values used for the decision, each with its origin. */
   readonly hints?: Readonly<Record<Hint, { readonly value: boolean; readonly reason: ReasonCode }>>;
   readonly decision?: Decision;
+  /** Present if `decision` is `ask` and Assay did not ask, because the client confirms calls. */
+  readonly isAsked?: false;
   readonly approval?: CallApproval;
   readonly outcome: CallOutcome;
   readonly durationMs: number;

@@ -23,6 +23,7 @@ export function callText(call: FinishedCall, endedMs: number, args?: RecordedArg
     `"durationMs":${JSON.stringify(Math.round(call.durationMs * 10) / 10)},` +
     `"endpoint":${nameText(call.endpoint)},` +
     (tool === undefined ? '' : `"hints":${hintsText(tool)},`) +
+    (call.isAsked === false ? '"isAsked":false,' : '') +
     '"kind":"call",' +
     (labels === undefined ? '' : `"labels":${JSON.stringify(labels)},`) +
     `"outcome":${JSON.stringify(call.outcome)},` +

@@ -1,7 +1,9 @@
 import { HINTS } from '../hints/hint.ts';
 import { reasonOf } from '../hints/reason.ts';
+import type { ResolvedHint } from '../hints/resolve.ts';
 import type { Confirm } from '../confirm.ts';
 import type {
+  AskedPer,
   Decision,
   Policy,
   PolicyCaller,
@@ -30,12 +32,14 @@ export function compilePolicy({ preferences, rules }: PolicySource): Policy {
   const compiled = rules.map(compileRule);
   const byTool = new WeakMap<PolicyTool, ToolPolicy>();
   const { approvals, approver, showWarnings, outbound } = preferences;
+  const enforcesLabels = outbound === 'refuse' || (outbound === 'ask' && approvals === 'gateway');
   return {
     approvals,
     approver,
     showWarnings,
     outbound,
-    dependsOnLabels: (tool) => outbound !== 'allow' && carriesOut(tool),
+    enforcesLabels,
+    dependsOnLabels: (tool) => outbound !== 'allow' && carryingOut(tool, preferences) !== 'never',
     decide: (input) => {
       const { tool } = input;
       if (tool === undefined) return undefined;
@@ -57,11 +61,15 @@ function toolPolicy(
 ): ToolPolicy {
   const matched = rules.filter(({ matchesTool }) => matchesTool(tool));
   const isForAll = matched.every(({ matchesCaller }) => matchesCaller === undefined);
-  const mayLeak = preferences.outbound !== 'allow' && carriesOut(tool);
+  const carries = preferences.outbound === 'allow' ? 'never' : carryingOut(tool, preferences);
+  const mayLeak = carries !== 'never';
   const always = isForAll ? decisionOn({ tool, preferences, matched, isLeaking: false }) : undefined;
   if (always !== undefined && !mayLeak) return () => always;
   return (caller) => {
-    const isLeaking = mayLeak && caller.labels.has('saw-untrusted') && caller.labels.has('saw-private');
+    const isLeaking =
+      (carries === 'always' || (carries === 'with_arguments' && caller.hasArguments)) &&
+      caller.labels.has('saw-untrusted') &&
+      caller.labels.has('saw-private');
     if (always !== undefined && !isLeaking) return always;
     const applying = matched.filter(({ matchesCaller }) => matchesCaller?.(caller) !== false);
     return decisionOn({ tool, preferences, matched: applying, isLeaking });
@@ -82,7 +90,7 @@ function decisionOn(given: DecisionInput): Decision {
   const refusals = [...ruled(matched, 'refuse'), ...caution(given, 'refuse')];
   if (refusals.length > 0) return { kind: 'refuse', reasons: refusals };
   const asks = [...destructive(tool, preferences), ...caution(given, 'ask'), ...ruled(matched, 'ask')];
-  if (asks.length > 0) return { kind: 'ask', per: 'call', reasons: asks };
+  if (asks.length > 0) return { kind: 'ask', per: askedPer(given, asks), reasons: asks };
   const { readOnlyHint } = tool.hints;
   if (preferences.autoApproveReadOnly && readOnlyHint.decision.value)
     return {
@@ -126,8 +134,36 @@ export function isUnannotated({ hints }: PolicyTool): boolean {
   return HINTS.every((hint) => trustedValue(hints[hint]) === undefined);
 }
 
-function carriesOut({ hints: { openWorldHint, readOnlyHint }, tags = [] }: PolicyTool): boolean {
-  return (openWorldHint.decision.value && !readOnlyHint.decision.value) || tags.includes(OUTBOUND_TAG);
+/** If where data goes is the only reason to ask about each call, one answer can be for all calls to that server. */
+function askedPer(given: DecisionInput, asks: readonly PolicyReason[]): AskedPer {
+  const { server } = given.tool;
+  if (server === undefined || asks.some(({ code }) => code !== 'session_labels')) return 'call';
+  const rest = decisionOn({ ...given, isLeaking: false });
+  return rest.kind === 'ask' && rest.per === 'call' ? 'call' : 'server';
+}
+
+/**
+ * Which calls of a tool could carry data out (the table in docs/POLICY.md). A call without arguments that only reads
+ * sends nothing; one that does not only read may publish what an earlier call has stored.
+ */
+function carryingOut(
+  tool: PolicyTool,
+  { trustObservations }: Pick<PolicyPreferences, 'trustObservations'>,
+): 'never' | 'with_arguments' | 'always' {
+  const { hints, tags = [], isConfined = false } = tool;
+  if (tags.includes(OUTBOUND_TAG)) return 'always';
+  const { openWorldHint, readOnlyHint } = hints;
+  if (!openWorldHint.decision.value || isConfined) return 'never';
+  if (trustObservations && isObservedInside(openWorldHint, tool.digest)) return 'never';
+  return readOnlyHint.decision.value ? 'with_arguments' : 'always';
+}
+
+/** Whether a verification of this definition saw no request, and nobody says that the tool makes any. */
+function isObservedInside({ decision, claims }: ResolvedHint, digest: string): boolean {
+  return (
+    decision.by.kind === 'default' &&
+    claims.some((claim) => claim.kind === 'observed' && !claim.value && claim.digest === digest)
+  );
 }
 
 function confirmed(confirm: Confirm, reason: PolicyReason): Decision {

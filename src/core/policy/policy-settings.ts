@@ -12,6 +12,7 @@ export interface PolicySettings {
   readonly 'policy.unannotated': PolicyPreferences['unannotated'];
   readonly 'policy.confirm': PolicyPreferences['confirm'];
   readonly 'policy.outbound': 'by_approvals' | PolicyPreferences['outbound'];
+  readonly 'policy.trustObservations': boolean;
   readonly 'policy.labelIdleMs': number;
 }
 
@@ -76,7 +77,15 @@ export const POLICY_SETTINGS: Readonly<Record<keyof PolicySettings, SettingFacts
     isLive: true,
     kind: { type: 'choice', of: ['by_approvals', 'allow', 'ask', 'refuse'], defaultValue: 'by_approvals' },
     about:
-      'What to do with a call that could carry data out, if its caller has seen untrusted content and private data. by_approvals: ask if approvals is gateway, otherwise allow.',
+      'What to do with a call that could carry data out, if its caller has seen untrusted content and private data. by_approvals, ask: ask once per session and destination server if approvals is gateway, otherwise only record what would have been asked.',
+  },
+  'policy.trustObservations': {
+    env: 'ASSAY_POLICY_TRUST_OBSERVATIONS',
+    changedBy: 'admin',
+    isLive: true,
+    kind: { type: 'flag', defaultValue: false },
+    about:
+      'Whether a tool that a verification observed to make no request counts as unable to carry data out. It may behave differently later; a sandbox without a network is certain.',
   },
   'policy.labelIdleMs': {
     env: 'ASSAY_POLICY_LABEL_IDLE_MS',
@@ -99,6 +108,7 @@ export function preferencesOf(settings: PolicySettings): PolicyPreferences {
     showWarnings: settings['policy.showWarnings'],
     unannotated: settings['policy.unannotated'],
     confirm: settings['policy.confirm'],
-    outbound: outbound === 'by_approvals' ? (approvals === 'gateway' ? 'ask' : 'allow') : outbound,
+    outbound: outbound === 'by_approvals' ? 'ask' : outbound,
+    trustObservations: settings['policy.trustObservations'],
   };
 }

@@ -23,6 +23,8 @@ export interface PolicyCaller {
   /** The toolset that the call goes through. */
   readonly toolset: string | undefined;
   readonly labels: ReadonlySet<SessionLabel>;
+  /** Whether the call has arguments, which the caller chose. */
+  readonly hasArguments: boolean;
 }
 
 export interface PolicyTool {
@@ -41,6 +43,10 @@ export interface PolicyTool {
   readonly allowingTags?: readonly string[] | undefined;
   /** Labels that its result adds to a session. Absent: none. */
   readonly labels?: ReadonlySet<SessionLabel> | undefined;
+  /** The same for a result that only acknowledges the call (acknowledgement.ts). Absent: no different. */
+  readonly acknowledgementLabels?: ReadonlySet<SessionLabel> | undefined;
+  /** Whether its calls run in a sandbox without a network, or are refused. */
+  readonly isConfined?: boolean | undefined;
   /**
    * How long in ms its results are cached, as chosen by an operator. `suspended`: as for `confirm`. Undefined: as in
    * the settings.
@@ -50,10 +56,17 @@ export interface PolicyTool {
 
 export type Effect = 'allow' | 'ask' | 'refuse';
 
+/**
+ * Whether to ask for every call, only for the first call of the tool in a session, or only for the first call to its
+ * server in a session.
+ */
+export type AskedPer = 'call' | 'session' | 'server';
+
+export const ASKED_PER: readonly AskedPer[] = ['call', 'session', 'server'];
+
 export type Decision =
   | { readonly kind: 'allow'; readonly reasons: readonly PolicyReason[] }
-  /** `per`: whether to ask for every call, or only for the first one of a session. */
-  | { readonly kind: 'ask'; readonly per: 'call' | 'session'; readonly reasons: readonly PolicyReason[] }
+  | { readonly kind: 'ask'; readonly per: AskedPer; readonly reasons: readonly PolicyReason[] }
   | { readonly kind: 'refuse'; readonly reasons: readonly PolicyReason[] };
 
 /** Why, as codes and data. The first one decides; others lead to the same decision. Sentences: reason-text.ts. */
@@ -99,12 +112,16 @@ export interface PolicyPreferences {
   readonly confirm: Confirm;
   /** For calls that could carry data out of a session that has both labels. */
   readonly outbound: Effect;
+  /** Whether a tool that was observed to make no request counts as closed-world for such calls. */
+  readonly trustObservations: boolean;
 }
 
 export interface Policy extends Pick<
   PolicyPreferences,
   'approvals' | 'approver' | 'showWarnings' | 'outbound'
 > {
+  /** Whether session labels decide if calls are sent. If not, they only decide what the record says. */
+  readonly enforcesLabels: boolean;
   /** Whether decisions about the tool depend on session labels. */
   dependsOnLabels(tool: PolicyTool): boolean;
   /**
@@ -120,6 +137,7 @@ export const NO_POLICY: Policy = {
   approver: 'inbox',
   showWarnings: false,
   outbound: 'allow',
+  enforcesLabels: false,
   dependsOnLabels: () => false,
   decide: () => undefined,
 };

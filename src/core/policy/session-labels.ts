@@ -19,6 +19,8 @@ export interface ResultSource {
   readonly tags: readonly string[];
   /** Whether its server was given files, folders or a database. */
   readonly holdsPrivateData: boolean;
+  /** Whether it runs in a sandbox without a network. */
+  readonly isConfined?: boolean;
 }
 
 /** The labels that a result adds. If a hint is unknown, the label is set. */
@@ -26,10 +28,21 @@ export function labelsAfterResult({
   hints,
   tags,
   holdsPrivateData,
+  isConfined = false,
 }: ResultSource): ReadonlySet<SessionLabel> {
-  const isUntrusted = hints?.openWorldHint.decision.value ?? true;
+  const isUntrusted = (hints?.openWorldHint.decision.value ?? true) && !isConfined;
   const isPrivate = tags.includes(PRIVATE_TAG) || (holdsPrivateData && mayReadInside(hints));
   return labelsWith(isUntrusted, isPrivate);
+}
+
+/**
+ * The labels that a result adds if it only acknowledges the call. A tool that only reads has no such results: whatever
+ * it returns was read.
+ */
+export function labelsAfterAcknowledgement(source: ResultSource): ReadonlySet<SessionLabel> {
+  const labels = labelsAfterResult(source);
+  const onlyReads = source.hints?.readOnlyHint.decision.value ?? true;
+  return onlyReads ? labels : labelsWith(false, labels.has('saw-private'));
 }
 
 /** Whether the tool may read private data: no trusted source says that it reaches outside or changes something. */

@@ -14,6 +14,7 @@ export const TOKEN_PREFERENCES: readonly TokenPreference[] = [
   'policy.unannotated',
   'policy.confirm',
   'policy.outbound',
+  'policy.trustObservations',
 ];
 
 /** The id under which a caller's preferences are stored. Undefined for tokens that Assay did not issue. */

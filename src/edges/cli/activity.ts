@@ -4,6 +4,7 @@ import { chainFaultText } from '../../core/activity/chain-text.ts';
 import { counted } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import { HINTS } from '../../core/hints/hint.ts';
+import type { AskedPer } from '../../core/policy/policy.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
@@ -136,11 +137,32 @@ function show(call: CallView): void {
   print(tableOf(['', ''], facts).replace(/^.*\n/, ''));
   if (decision !== undefined) {
     print(`\ndecision: ${decision.kind}`);
+    if (decision.kind === 'ask' && call.isAsked === false)
+      print(
+        proseOf(
+          `Assay did not ask ("approvals" is "client"). It would have asked ${printable(questionOf(decision.per ?? 'call', tool.server))}:`,
+          {
+            indent: '  ',
+          },
+        ),
+      );
     for (const { text } of decision.reasons) print(proseOf(printable(text), { indent: '  ' }));
   }
   if (hints === undefined) return;
   const rows = HINTS.map((hint) => [hint, String(hints[hint].value), hints[hint].reason]);
   print(`\n${tableOf(['HINT', 'VALUE', 'DECIDED BY'], rows)}`);
+}
+
+/** Which question it would have been. */
+function questionOf(per: AskedPer, server = ''): string {
+  switch (per) {
+    case 'call':
+      return 'about this call';
+    case 'session':
+      return 'once for this session and tool';
+    case 'server':
+      return `once for this session and destination server ${JSON.stringify(server)}`;
+  }
 }
 
 /** `assay activity export`: JSON lines on stdout. */

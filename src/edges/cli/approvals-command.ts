@@ -11,7 +11,10 @@ export function approvalsCommand(runtime: Runtime, done: Done): Command {
     .argument('<id>')
     .description('approve a call that waits')
     .addOption(
-      new Option('--for <scope>', 'this call, all of its session, or all until the tool changes')
+      new Option(
+        '--for <scope>',
+        'this call, all of its session, all to its server in the session, or all until the tool changes',
+      )
         .choices(APPROVAL_SCOPES)
         .default('once'),
     )

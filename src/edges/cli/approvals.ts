@@ -89,6 +89,7 @@ export function revoke(runtime: Runtime, id: string, options: ApprovalOptions): 
 const EXTENTS: Readonly<Record<ApprovalScope, string>> = {
   once: ' for this call',
   session: ' for this session',
+  server: ' for this session and destination server',
   always: ' until its definition changes',
 };
 
@@ -146,5 +147,11 @@ function show(approval: ApprovalView): void {
     indented(
       `answered by ${approval.answeredBy}${approval.scope === undefined ? '' : `: ${approval.scope}`}${approval.reason === undefined ? '' : `: ${approval.reason}`}`,
     );
-  else if (state === 'pending') indented(`next: assay approvals approve ${id}   or deny ${id}`);
+  else if (state === 'pending') {
+    indented(`next: assay approvals approve ${id}   or deny ${id}`);
+    if (approval.scopes.includes('server'))
+      indented(
+        `or for this session and destination server ${quoted(approval.server)}: assay approvals approve ${id} --for server`,
+      );
+  }
 }

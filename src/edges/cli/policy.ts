@@ -45,6 +45,7 @@ const DECISIONS = {
   allow: 'Calls are allowed',
   call: 'Each call needs approval',
   session: 'The first call of a session needs approval',
+  server: 'The first such call to its server in a session needs approval',
   refuse: 'Calls are refused',
 } as const;
 

@@ -43,7 +43,10 @@ const APPROVAL = z
     hints: z.array(z.object({ hint: z.enum(HINTS), value: z.boolean(), reason: z.string() })),
     scopes: z
       .array(z.enum(APPROVAL_SCOPES))
-      .openapi({ description: 'The scopes that an approver can choose from.' }),
+      .openapi({
+        description:
+          'The scopes that an approver can choose from. `server`: for this session and destination server.',
+      }),
     createdAt: z.iso.datetime(),
     expiresAt: z.iso
       .datetime()
@@ -127,7 +130,7 @@ function approveRoute({ store }: AdminDeps): Route {
         'A waiting call continues at once; otherwise the same call is allowed when the client repeats it. Callers cannot approve their own calls, except for calls that a person runs on the admin pages.',
       body: { schema: APPROVE_INPUT, wrapper: 'approval', examples: { 'this call': { scope: 'once' } } },
       answer: { about: 'The approval.', schema: APPROVAL },
-      refusals: [...FAULTS, 'APPROVAL_OWN', 'APPROVAL_ONCE_ONLY'],
+      refusals: [...FAULTS, 'APPROVAL_OWN', 'APPROVAL_ONCE_ONLY', 'APPROVAL_SCOPE_INVALID'],
     },
     ({ param, body: { scope }, identity: { subject, sessionId } }) =>
       one(approveCall({ id: param('id'), scope }, { store, subject, sessionId, nowMs: Date.now() })),

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { HINTS } from '../../core/hints/hint.ts';
 import { err, ok } from '../../core/result.ts';
+import { ASKED_PER } from '../../core/policy/policy.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import { allows, type Identity } from '../../core/subject.ts';
 import {
@@ -55,10 +56,14 @@ const CALL = z
     decision: z
       .object({
         kind: EFFECT,
-        per: z.enum(['call', 'session']).optional(),
+        per: z.enum(ASKED_PER).optional(),
         reasons: z.array(z.looseObject({ code: z.string(), text: z.string() })),
       })
       .optional(),
+    isAsked: z.literal(false).optional().openapi({
+      description:
+        'Present if `decision` is `ask` and Assay did not ask, because `approvals` is `client`: `decision` says what it would have asked about.',
+    }),
     approval: z.looseObject({ id: z.string(), by: z.string(), scope: z.string() }).optional(),
     outcome: z.string().optional().openapi({
       description: '`ok`, `tool_error`, `error`, `input_required`, or the code of a refusal.',

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { CONFIRMS } from '../../core/confirm.ts';
 import { HINTS } from '../../core/hints/hint.ts';
-import { SESSION_LABELS } from '../../core/policy/policy.ts';
+import { ASKED_PER, SESSION_LABELS } from '../../core/policy/policy.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import { ok } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
@@ -16,9 +16,12 @@ const DECISION = z
     namespacedName: z.string(),
     decision: EFFECT,
     per: z
-      .enum(['call', 'session'])
+      .enum(ASKED_PER)
       .optional()
-      .openapi({ description: 'Whether every call needs an approval, or only the first of a session.' }),
+      .openapi({
+        description:
+          'Whether every call needs an approval, or only the first of a session, of the tool or to its server.',
+      }),
     isCarriedOut: z.boolean().openapi({ description: 'Whether such a call would be sent now.' }),
     reasons: z
       .array(z.looseObject({ code: z.string(), text: z.string() }))

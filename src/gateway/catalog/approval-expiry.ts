@@ -15,6 +15,7 @@ export function expiryOf(
     case 'once':
       return nowMs + approvalMs;
     case 'session':
+    case 'server':
       return nowMs + (isSessionless(binding) ? HOUR_MS : DAY_MS);
     case 'always':
       return undefined;

@@ -60,12 +60,23 @@ export class Approvals {
    * The approval of such calls for the session, or for good. Undefined if there is none. Read from the store each time,
    * so that a revoked one never counts, even if notices of changes are late or lost.
    */
-  async grantFor(binding: ApprovalBinding): Promise<Result<StoredApproval | undefined, Refusal>> {
+  grantFor(binding: ApprovalBinding): Promise<Result<StoredApproval | undefined, Refusal>> {
+    return this.#find((store) => store.findGrant(binding, this.options.nowMs()));
+  }
+
+  /** The same for the approval of all calls to the server in the session that could carry data out. */
+  serverGrantFor(binding: ApprovalBinding): Promise<Result<StoredApproval | undefined, Refusal>> {
+    return this.#find((store) => store.findServerGrant(binding, this.options.nowMs()));
+  }
+
+  async #find(
+    find: (store: ApprovalsInStore) => Promise<Result<StoredApproval | undefined, Refusal>>,
+  ): Promise<Result<StoredApproval | undefined, Refusal>> {
     const store = await this.#open();
     if (!store.ok) return store;
     // The file of a store that was moved can still be read, but nobody can revoke anything in it.
     const { fault } = store.value;
-    return fault === undefined ? store.value.findGrant(binding, this.options.nowMs()) : err(fault);
+    return fault === undefined ? find(store.value) : err(fault);
   }
 
   /** Returns the open approval for the call, or adds a new one to the inbox. Errors: APPROVALS_FULL. */

@@ -178,6 +178,7 @@ const UNKNOWN: Policy = {
   approver: 'inbox',
   showWarnings: false,
   outbound: 'refuse',
+  enforcesLabels: true,
   dependsOnLabels: () => false,
   decide: ({ tool }) =>
     tool?.server === undefined ? undefined : { kind: 'refuse', reasons: [{ code: 'preferences_unknown' }] },

@@ -11,7 +11,8 @@ import {
   type ToolRecord,
 } from '../../core/hints/tool-record.ts';
 import type { PolicyTool } from '../../core/policy/policy.ts';
-import { labelsAfterResult } from '../../core/policy/session-labels.ts';
+import { labelsAfterAcknowledgement, labelsAfterResult } from '../../core/policy/session-labels.ts';
+import { twinRightsOf } from '../../core/sandbox.ts';
 import { originIdentityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { MemberChange } from '../../protocol/definition.ts';
@@ -171,9 +172,15 @@ export class ToolClaims {
     const tags = [...ofServer, ...(own?.value ?? [])];
     const allowingTags = own === undefined || areTagsInForce(own, now) ? tags : ofServer;
     const holdsPrivateData = sourceKind(transport).holdsPrivateData(transport);
-    const labels = labelsAfterResult({ hints, tags, holdsPrivateData });
+    const isConfined = isWithoutNetwork(spec, hints);
+    const result = { hints, tags, holdsPrivateData, isConfined };
+    const labels = labelsAfterResult(result);
+    const acknowledgementLabels = labelsAfterAcknowledgement(result);
     const about = { server: spec.name, name, digest: digestOf(definition), hints };
-    const tool: PolicyTool = { ...about, confirm, cacheMs, tags, allowingTags, labels };
+    const tool: PolicyTool = {
+      ...{ ...about, confirm, cacheMs, tags, allowingTags },
+      ...{ labels, acknowledgementLabels, isConfined },
+    };
     this.#policyTools.set(definition, { spec, revision: this.#revision, tool });
     return tool;
   }
@@ -250,6 +257,17 @@ export class ToolClaims {
     ofServer.set(record.name, record);
     this.#byServer.set(key, ofServer);
   }
+}
+
+/**
+ * Whether calls of the tool run in a sandbox without a network, or are refused if there can be none. Node's permission
+ * model, which an operator can accept instead, is not proof against code that is made to break out.
+ */
+function isWithoutNetwork({ transport }: ServerSpec, hints: ResolvedHints): boolean {
+  const command = sourceKind(transport).command(transport);
+  if (command?.sandbox === undefined || command.sandboxAccepts?.includes('node_permission') === true)
+    return false;
+  return twinRightsOf(hints) === 'read';
 }
 
 /** Only the servers' declarations, without operators. */

@@ -12,6 +12,8 @@ export interface ApprovalBinding {
   /** Hash of the server's identity and the tool's name. */
   readonly toolKey: string;
   readonly digest: string;
+  /** Hash of the server, its identity and the definitions of all of its tools. Empty for Assay's own tools. */
+  readonly serverKey: string;
   /** Hash of the arguments, and of why the call needs approval. */
   readonly argumentsHash: string;
 }
@@ -83,6 +85,11 @@ export interface ApprovalStore {
   ): Promise<Result<StoredApproval | undefined, Refusal>>;
   /** The approval of the tool's calls for the session or for good. Undefined if there is none. */
   findGrant(binding: ApprovalBinding, nowMs: number): Promise<Result<StoredApproval | undefined, Refusal>>;
+  /** The approval of all calls to the server in the session that could carry data out. Undefined if there is none. */
+  findServerGrant(
+    binding: ApprovalBinding,
+    nowMs: number,
+  ): Promise<Result<StoredApproval | undefined, Refusal>>;
   /** Newest first. */
   approvals(query: ApprovalQuery): Promise<Result<readonly StoredApproval[], Refusal>>;
 }

@@ -3,15 +3,18 @@ import { digestOfArguments, sha256 } from '../../core/digest.ts';
 import { HINTS } from '../../core/hints/hint.ts';
 import { reasonOf } from '../../core/hints/reason.ts';
 import { isJsonObject, parsedObject } from '../../core/json-object.ts';
-import type { Decision, PolicyTool } from '../../core/policy/policy.ts';
+import type { AskedPer, Decision, PolicyTool } from '../../core/policy/policy.ts';
 import { hintWarnings } from '../../core/policy/reason-text.ts';
-import { originIdentityOf } from '../../core/server-identity.ts';
+import { identityOf, originIdentityOf } from '../../core/server-identity.ts';
 import { namespacedNameOf } from '../../core/tool-ref.ts';
 import { textOf } from '../../protocol/spans.ts';
 import { nameOf } from '../../protocol/translate.ts';
 import { sessionlessId } from '../catalog/approval-expiry.ts';
 import type { Approvals } from '../catalog/approvals.ts';
 import { clientInfoOf } from '../catalog/link-choice.ts';
+import { digestOf } from '../catalog/definition-facts.ts';
+import type { Server } from '../catalog/server.ts';
+import type { Definition } from '../ports/link.ts';
 import type { ApprovalBinding } from '../ports/approvals.ts';
 import type { Call } from './call.ts';
 import { policyOf } from './labels.ts';
@@ -32,12 +35,28 @@ export function bindingOf(call: Call, tool: PolicyTool): ApprovalBinding {
     session: call.identity.sessionId ?? call.sessionId ?? sessionlessId(clientInfoOf(call, call.message)),
     toolKey: sha256(JSON.stringify([tool.server, identity, tool.name, ...(isFromPages ? [PAGES] : [])])),
     digest: tool.digest,
+    serverKey: entry === undefined || isFromPages ? '' : serverKeyOf(entry.server),
     // Parsers disagree about duplicate keys, so arguments that have them match only the same text.
     argumentsHash: sha256([digestOfArguments(args), reasonsHash(call), ...run].join('\n')),
   };
 }
 
 const PAGES = 'pages';
+
+/** Changes with what the server is and what it offers, so that an approval does not outlast the server that was shown. */
+function serverKeyOf({ spec, inventory: { tools } }: Server): string {
+  return sha256(JSON.stringify([spec.name, identityOf(spec), toolsDigest(tools)]));
+}
+
+const TOOLS = new WeakMap<readonly Definition[], string>();
+
+function toolsDigest(tools: readonly Definition[]): string {
+  const known = TOOLS.get(tools);
+  if (known !== undefined) return known;
+  const digest = sha256(tools.map(digestOf).toSorted().join());
+  TOOLS.set(tools, digest);
+  return digest;
+}
 
 /**
  * Hash of why a call needs approval, and of the hints that a person is shown. An approval is valid only for the same
@@ -49,8 +68,11 @@ export function reasonsHash({ decision, tool }: Call): string {
   return sha256(JSON.stringify([asked, hints]));
 }
 
-const EVERY_CALL: readonly ApprovalScope[] = ['once'];
-const FIRST_CALL: readonly ApprovalScope[] = ['once', 'session', 'always'];
+const SCOPES: Readonly<Record<AskedPer, readonly ApprovalScope[]>> = {
+  call: ['once'],
+  session: ['once', 'session', 'always'],
+  server: ['once', 'server'],
+};
 
 interface Requested {
   readonly tool: PolicyTool;
@@ -82,7 +104,8 @@ export function requestOf(call: Call, { tool, decision, approvals }: Requested):
       const { code: origin, text: reason } = reasonOf(by);
       return { hint, value, origin, reason };
     }),
-    scopes: decision.per === 'call' ? EVERY_CALL : FIRST_CALL,
+    // A run on the pages is approved by itself.
+    scopes: SCOPES[decision.per === 'server' && call.isFromPages ? 'call' : decision.per],
   };
 }
 

@@ -1,3 +1,4 @@
+import { type Decision, NO_LABELS } from '../../core/policy/policy.ts';
 import type { ApprovalRequest } from '../../core/approval.ts';
 import {
   approvalLinkText,
@@ -37,6 +38,8 @@ interface Asked {
   readonly request: ApprovalRequest;
   /** Empty for Assay's own tools. */
   readonly server: string;
+  /** Whether the server was approved as a destination, so that other reasons are asked about. */
+  readonly isGranted: boolean;
 }
 
 /**
@@ -47,10 +50,26 @@ export async function obtainApproval(call: Call, decision: Ask): Promise<Answer 
   const { approvals } = call.view.calls;
   const { tool } = call;
   if (tool === undefined) return refused({ code: 'INTERNAL' });
-  const request = requestOf(call, { tool, decision, approvals });
-  if (approvals === undefined) return refused(requiredBy(request));
-  const asked: Asked = { call, approvals, binding: bindingOf(call, tool), request, server: request.server };
-  const outcome = await outcomeOf(asked, decision);
+  if (approvals === undefined) return refused(requiredBy(requestOf(call, { tool, decision, approvals })));
+  const server = tool.server ?? '';
+  const retry = await retryIn(call, server);
+  if (!retry.ok) return refused(retry.error);
+  const state = retry.value?.state;
+  // The server of the call must not see the answer to a question that it did not ask.
+  if (state?.kind === 'approval' || state?.kind === 'inbox') call.message = withoutRetry(call.message);
+  const granted =
+    decision.per === 'server' ? await approvals.serverGrantFor(bindingOf(call, tool)) : ok(undefined);
+  if (!granted.ok) return refused(granted.error);
+  const rest = granted.value === undefined ? decision : decisionWithin(call);
+  if (rest?.kind !== 'ask') {
+    if (granted.value !== undefined) call.approval = approvalOf(granted.value);
+    return undefined;
+  }
+  call.decision = rest;
+  const request = requestOf(call, { tool, decision: rest, approvals });
+  const isGranted = granted.value !== undefined;
+  const asked: Asked = { call, approvals, binding: bindingOf(call, tool), request, server, isGranted };
+  const outcome = await outcomeOf(asked, rest, retry.value);
   if (!outcome.ok) return outcome.error;
   const changed = await changeSince(asked);
   if (changed !== undefined) return refused(changed);
@@ -58,8 +77,14 @@ export async function obtainApproval(call: Call, decision: Ask): Promise<Answer 
   return undefined;
 }
 
+/** The decision if the server as a destination was approved: the other reasons to ask still count. */
+function decisionWithin(call: Call): Decision | undefined {
+  const { identity, toolset, tool, hasArguments } = call;
+  return policyOf(call).decide({ identity, toolset, tool, hasArguments, labels: NO_LABELS });
+}
+
 /** While the call waited, its token may have ended, its tool may have changed, and the policy may now refuse it. */
-async function changeSince({ call, request }: Asked): Promise<Refusal | undefined> {
+async function changeSince({ call, request, isGranted }: Asked): Promise<Refusal | undefined> {
   const ended = await tokenRefusalNow(call);
   if (ended !== undefined) return ended;
   const { entry, view } = call;
@@ -68,7 +93,7 @@ async function changeSince({ call, request }: Asked): Promise<Refusal | undefine
   if (found?.ok === false && found.error.code !== 'CALL_TOOL_REQUIRED') return found.error;
   if (entry !== undefined && !isUnchanged(call, entry.server)) return requiredBy(request);
   relearnLabels(call);
-  const decision = policyOf(call).decide(call);
+  const decision = isGranted ? decisionWithin(call) : policyOf(call).decide(call);
   if (decision?.kind === 'refuse')
     return { code: 'CALL_REFUSED', tool: request.tool, reasons: decision.reasons };
   const hasOtherReasons =
@@ -79,18 +104,13 @@ async function changeSince({ call, request }: Asked): Promise<Refusal | undefine
 /** The approval, or the answer that the client gets instead of a result: a refusal, or a question. */
 type Outcome = Result<GivenApproval, Answer>;
 
-async function outcomeOf(asked: Asked, { per }: Ask): Promise<Outcome> {
+async function outcomeOf(asked: Asked, { per }: Ask, retry: RetryOfCall | undefined): Promise<Outcome> {
   const { call, approvals, binding } = asked;
   const { repeats } = call.view.calls;
-  const retry = await retryIn(asked);
-  if (!retry.ok) return refusal(retry.error);
-  const state = retry.value?.state;
-  const isOfQuestion = state?.kind === 'approval' || state?.kind === 'inbox';
-  // The server of the call must not see the answer to a question that it did not ask.
-  if (isOfQuestion) call.message = withoutRetry(call.message);
+  const state = retry?.state;
   const reasons = reasonsHash(call);
-  if (retry.value !== undefined && state?.kind === 'approval' && state.asked === reasons)
-    return takeAnswer(asked, state.id, retry.value.retry);
+  if (retry !== undefined && state?.kind === 'approval' && state.asked === reasons)
+    return takeAnswer(asked, state.id, retry.retry);
   if ((state?.kind === 'server' || state?.kind === 'suspended') && state.approval?.asked === reasons)
     return resumeApproved(asked, { kind: state.kind, id: state.approval.id });
   if (repeats.take(call)) return ok({ id: '', by: call.subject, scope: 'once' });
@@ -102,7 +122,7 @@ async function outcomeOf(asked: Asked, { per }: Ask): Promise<Outcome> {
   const { approver } = policyOf(call);
   const isClient = approver === 'client' || (approver === 'by_transport' && approvals.options.isUsersClient);
   // Asking the client would replace a modern server's state, which would be lost.
-  const mayAsk = retry.value === undefined || state?.kind === 'approval';
+  const mayAsk = retry === undefined || state?.kind === 'approval';
   const isAskable = isClient && acceptsForms(call);
   const isTooLong = isAskable && !fitsQuestion(asked.request);
   if (isAskable && mayAsk && !isTooLong) return askInBand(asked);
@@ -153,11 +173,13 @@ function approvalOf({ id, answer }: StoredApproval): GivenApproval {
   return { id, by: answer?.by ?? '', scope: answer?.scope ?? 'once' };
 }
 
+interface RetryOfCall {
+  readonly state: RequestState;
+  readonly retry: Retry;
+}
+
 /** What a modern client sends back in a retry. Undefined if the request is no retry. */
-async function retryIn({
-  call,
-  server,
-}: Asked): Promise<Result<{ readonly state: RequestState; readonly retry: Retry } | undefined, Refusal>> {
+async function retryIn(call: Call, server: string): Promise<Result<RetryOfCall | undefined, Refusal>> {
   const isRetry = call.era === 'modern' && memberOf(call.message.params, 'requestState') !== undefined;
   if (!isRetry) return ok(undefined);
   const retry = retryOf(call.message);

@@ -37,6 +37,7 @@ export function recordedCall(
     log.add({
       ...begun,
       decision: call.decision,
+      isAsked: call.isAsked,
       approval: call.approval,
       outcome: ended === 'question' ? 'input_required' : outcomeOf(call, ended),
       durationMs,

@@ -109,6 +109,8 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
   labels: PolicyInput['labels'] = NO_LABELS;
   /** Undefined if there was nothing to decide. */
   decision: Decision | undefined = undefined;
+  /** False if Assay would have asked, but the client confirms calls. */
+  isAsked: false | undefined = undefined;
   /** The shared link of its server at the time of the decision. Undefined if the server was down. */
   decidedLink: Link | undefined = undefined;
   /** How the call was approved, if it needed approval. */
@@ -190,6 +192,10 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
     const { bytes, params } = this.message;
     const member = memberOf(params, 'arguments');
     return member && rawOf(bytes, member);
+  }
+
+  get hasArguments(): boolean {
+    return !/^(?:\{\s*\})?$/.test(this.argumentsText ?? '');
   }
 
   get toolset(): string | undefined {

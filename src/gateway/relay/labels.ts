@@ -1,8 +1,10 @@
+import { isAcknowledgement } from '../../core/policy/acknowledgement.ts';
 import { joinedLabels } from '../../core/policy/session-labels.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import { NO_LABELS, type Policy } from '../../core/policy/policy.ts';
+import { NO_LABELS, type Policy, type PolicyTool, type SessionLabel } from '../../core/policy/policy.ts';
 import type { Server } from '../catalog/server.ts';
 import { labelsOfServer } from '../catalog/server-labels.ts';
+import { memberOf, rawOf } from '../../protocol/spans.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
 import type { Answer, Call, ClientChannel } from './call.ts';
 
@@ -14,14 +16,22 @@ export function learnLabels(call: Call): Promise<void> | undefined {
   const { subject } = call;
   const { labels } = call.view.calls;
   const policy = policyOf(call);
-  labels.calls(subject, policy.outbound !== 'allow');
+  const isEnforced = enforcesLabels(call);
+  labels.calls(subject, isEnforced);
   call.labels = labels.of(subject);
-  if (policy.outbound === 'allow') return undefined;
+  // For the record alone, what this process knows is enough: no call waits for it.
+  if (!isEnforced) return undefined;
   const { tool } = call;
   if (tool === undefined || !policy.dependsOnLabels(tool)) return undefined;
   return labels.read(subject).then((read) => {
     call.labels = read;
   });
+}
+
+/** The pages always ask, whoever confirms other calls. */
+function enforcesLabels(call: Call): boolean {
+  const { enforcesLabels: always, outbound } = policyOf(call);
+  return always || (call.isFromPages && outbound !== 'allow');
 }
 
 /** Adds what the caller has seen while the call waited. */
@@ -50,20 +60,33 @@ export function labelBeforeDelivery(call: Call, { spec }: Server): void {
 /** The same for the answer, after everything that was sent before it. */
 export function labelled(call: Call, { spec }: Server, answer: Answer): Answer | Promise<Answer> {
   const isOurs = answer.kind === 'refused' && !('cause' in answer.refusal);
-  const saved = isOurs ? undefined : labelsBefore(call, spec);
+  const saved = isOurs ? undefined : labelsBefore(call, spec, answer);
   const sent = call.delivered?.();
   if (saved === undefined && sent === undefined) return answer;
   return Promise.all([saved, sent]).then(() => answer);
 }
 
 /** Resolves when the labels are stored, if that has to be awaited: the next call may reach another replica. */
-function labelsBefore(call: Call, spec: ServerSpec): Promise<void> | undefined {
+function labelsBefore(call: Call, spec: ServerSpec, answer?: Answer): Promise<void> | undefined {
   const { method, subject, tool } = call;
-  const seen = tool === undefined ? labelsOfServer(spec) : (tool.labels ?? NO_LABELS);
+  const seen = tool === undefined ? labelsOfServer(spec) : labelsOfAnswer(call, tool, answer);
   if (seen.size === 0) return undefined;
   const source = tool === undefined ? `${spec.name} ${method}` : `${spec.name}.${tool.name}`;
   const saved = call.view.calls.labels.add(subject, seen, source);
-  return policyOf(call).outbound === 'allow' ? undefined : saved;
+  return enforcesLabels(call) ? saved : undefined;
+}
+
+/** What an answer of the tool adds; undefined stands for everything that is sent before it. */
+function labelsOfAnswer(call: Call, tool: PolicyTool, answer: Answer | undefined): ReadonlySet<SessionLabel> {
+  const { labels = NO_LABELS, acknowledgementLabels = labels } = tool;
+  if (acknowledgementLabels === labels || answer?.kind !== 'relayed') return labels;
+  // Parsed only if it makes a difference.
+  const known = call.view.calls.labels.of(call.subject);
+  if (joinedLabels(known, labels) === joinedLabels(known, acknowledgementLabels)) return labels;
+  const { bytes, root } = answer.reply.message;
+  const result = memberOf(root, 'result');
+  const text = result === undefined ? undefined : rawOf(bytes, result);
+  return isAcknowledgement(text, call.argumentsText) ? acknowledgementLabels : labels;
 }
 
 /** Holds messages until the label is stored, in their order. */

@@ -165,7 +165,9 @@ function decide(call: Call): Exclude<Decision, { kind: 'allow' }> | undefined {
   if (decision.kind === 'allow') return undefined;
   // If the client confirms calls, an `ask` is only recorded (DESIGN.md, D8). The pages always confirm.
   const isConfirmedByClient = policy.approvals === 'client' && !call.isFromPages;
-  return decision.kind === 'ask' && isConfirmedByClient ? undefined : decision;
+  if (decision.kind !== 'ask' || !isConfirmedByClient) return decision;
+  call.isAsked = false;
+  return undefined;
 }
 
 /** Undefined if the call was approved. */

@@ -77,7 +77,7 @@ export async function getApproval(
 
 /**
  * Approves a call, even one that was denied, while the approval can still be used. Errors: APPROVAL_UNKNOWN,
- * APPROVAL_CLOSED, APPROVAL_OWN, APPROVAL_ONCE_ONLY.
+ * APPROVAL_CLOSED, APPROVAL_OWN, APPROVAL_ONCE_ONLY, APPROVAL_SCOPE_INVALID.
  */
 export async function approveCall(
   { id, scope }: { readonly id: string; readonly scope: ApprovalScope },
@@ -87,7 +87,11 @@ export async function approveCall(
   if (!found.ok) return found;
   const { request, binding, createdMs, expiresMs = createdMs } = found.value;
   if (!request.scopes.includes(scope))
-    return err({ code: 'APPROVAL_ONCE_ONLY', id, tool: request.namespacedName });
+    return err(
+      request.scopes.length === 1
+        ? { code: 'APPROVAL_ONCE_ONLY', id, tool: request.namespacedName }
+        : { code: 'APPROVAL_SCOPE_INVALID', id, scopes: request.scopes },
+    );
   const { nowMs, subject } = by;
   return change(by, {
     ...{ id, from: ['pending', 'denied'], to: 'approved', nowMs },

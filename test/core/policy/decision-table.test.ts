@@ -56,13 +56,13 @@ function expected({ hints, isTrusted, confirm, preferences, isLabelled, rule }: 
   const says = (hint: Hint, value: boolean): boolean => isTrusted && hints[hint] === value;
   const reads = says('readOnlyHint', true) && hints.destructiveHint !== true;
   const destroys = !reads && !says('destructiveHint', false);
-  const sends = !reads && !says('openWorldHint', false);
+  const sends = !says('openWorldHint', false);
   const isSilent = !isTrusted || Object.keys(hints).length === 0;
   const costs = { never: 0, first: 1, always: 2, allow: 0, ask: 2, refuse: 3, worst_case: 0 };
   const free = (reads && preferences.autoApproveReadOnly) || rule === 'allow';
   return Math.max(
     rule === undefined ? 0 : costs[rule],
-    isLabelled && sends ? costs[preferences.outbound] : 0,
+    isLabelled && sends ? { ...costs, ask: 1 }[preferences.outbound] : 0,
     isSilent ? costs[preferences.unannotated] : 0,
     destroys && preferences.alwaysConfirmDestructive ? costs.ask : 0,
     free ? 0 : costs[confirm ?? preferences.confirm],

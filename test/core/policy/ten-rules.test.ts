@@ -89,12 +89,14 @@ const RULES: Readonly<Record<string, () => void>> = {
     for (const outbound of ['ask', 'refuse'] as const) {
       const given = { preferences: { outbound }, caller: LABELLED };
       expect(decided(sends, given)).toBe(
-        outbound === 'ask' ? 'ask call: session_labels' : 'refuse: session_labels',
+        outbound === 'ask' ? 'ask server: session_labels' : 'refuse: session_labels',
       );
       expect(decided(stays, given)).toBe('allow: tool_confirm');
-      expect(decided(toolDeclaring(READS, 'trusted', { confirm: 'never' }), given)).toBe(
-        'allow: tool_confirm',
-      );
+      const reads = toolDeclaring(READS, 'trusted', { confirm: 'never' });
+      expect(decided(reads, given)).toBe(decided(sends, given));
+      const bare = { ...given, caller: { ...LABELLED, hasArguments: false } };
+      expect(decided(reads, bare)).toBe('allow: tool_confirm');
+      expect(decided(sends, bare)).toBe(decided(sends, given));
       for (const label of LABELLED.labels)
         expect(decided(sends, { ...given, caller: { labels: new Set([label]) } })).toBe(
           'allow: tool_confirm',

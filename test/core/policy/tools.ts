@@ -52,10 +52,11 @@ export const DEFAULT_PREFERENCES: PolicyPreferences = {
   unannotated: 'worst_case',
   confirm: 'first',
   outbound: 'allow',
+  trustObservations: false,
 };
 
 export function callerWith(more: Partial<PolicyCaller> = {}): PolicyCaller {
-  return { identity: LOCAL_USER, toolset: undefined, labels: NO_LABELS, ...more };
+  return { identity: LOCAL_USER, toolset: undefined, labels: NO_LABELS, hasArguments: true, ...more };
 }
 
 /** `ask call: rule` */

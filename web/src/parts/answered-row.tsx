@@ -13,6 +13,12 @@ const STATES: Readonly<Record<Approval['state'], string>> = {
   expired: 'Expired',
 };
 
+const LASTING = {
+  session: 'for the session',
+  server: 'for the session and destination server',
+  always: 'always',
+} as const;
+
 interface AnsweredRowProps {
   readonly approval: Approval;
   readonly onRevoke: () => void;
@@ -35,7 +41,7 @@ export function AnsweredRow({ approval, onRevoke }: AnsweredRowProps): ReactNode
           </span>
         )}
       </span>
-      {isLasting && <span className="quiet">{scope === 'always' ? 'always' : 'for the session'}</span>}
+      {isLasting && <span className="quiet">{LASTING[scope]}</span>}
       {answeredBy !== undefined && (
         <span className="quiet wide">
           by <HostileText text={answeredBy} />

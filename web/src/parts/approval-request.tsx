@@ -23,6 +23,7 @@ interface ApprovalRequestProps {
 const SCOPE_LABELS: Readonly<Record<ApprovalScope, string>> = {
   once: 'Approve once',
   session: 'Approve for session',
+  server: 'For this session and destination server',
   always: 'Always',
 };
 
@@ -86,6 +87,14 @@ function Details({ request }: { readonly request: Approval }): ReactNode {
           </span>
         )}
       </dd>
+      {request.scopes.includes('server') && (
+        <>
+          <dt>Destination server</dt>
+          <dd>
+            <HostileText text={request.server} />
+          </dd>
+        </>
+      )}
       <dt>Why</dt>
       <dd>
         {request.reasons.map(({ text }, at) => (

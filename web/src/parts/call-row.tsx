@@ -73,11 +73,12 @@ export function CallRow({ call }: { readonly call: RecordedCall }): ReactNode {
 }
 
 function Details({ call }: { readonly call: RecordedCall }): ReactNode {
-  const { decision, hints, approval, labels, arguments: given, endpoint } = call;
+  const { decision, isAsked, hints, approval, labels, arguments: given, endpoint } = call;
   return (
     <dl className="facts">
       <dt>Decision</dt>
       <dd>
+        {isAsked === false && decision !== undefined && <div>{NOT_ASKED[decision.per ?? 'call']}</div>}
         {decision?.reasons.map(({ text }, at) => (
           <div key={at}>
             <HostileText text={text} />
@@ -126,6 +127,13 @@ function Details({ call }: { readonly call: RecordedCall }): ReactNode {
     </dl>
   );
 }
+
+/** By what would have been asked. */
+const NOT_ASKED = {
+  call: 'Not asked. Assay would have asked about this call.',
+  session: 'Not asked. Assay would have asked once for this session and tool.',
+  server: 'Not asked. Assay would have asked once for this session and destination server.',
+} as const;
 
 function duration(ms: number): string {
   if (ms >= 10_000) return `${(ms / 1_000).toFixed(0)} s`;

@@ -1,4 +1,4 @@
-export type ApprovalScope = 'once' | 'session' | 'always';
+export type ApprovalScope = 'once' | 'session' | 'server' | 'always';
 
 /** A call that waits for approval, or the answer to it. Texts from servers and clients are as sent. */
 export interface Approval {

@@ -12,8 +12,11 @@ export interface RecordedCall {
   readonly hints?: Readonly<Record<string, { readonly value: boolean; readonly reason: string }>>;
   readonly decision?: {
     readonly kind: 'allow' | 'ask' | 'refuse';
+    readonly per?: 'call' | 'session' | 'server';
     readonly reasons: readonly { readonly text: string }[];
   };
+  /** Assay would have asked, but the client confirms calls. */
+  readonly isAsked?: false;
   readonly approval?: { readonly by: string; readonly scope: string };
   /** ok, tool_error, error, input_required, or the code of a refusal. */
   readonly outcome?: string;

@@ -25,8 +25,8 @@ export interface PolicyDecision {
   readonly tool: string;
   readonly namespacedName: string;
   readonly decision: 'allow' | 'ask' | 'refuse';
-  /** For `ask`: whether every call needs approval, or only the first of a session. */
-  readonly per?: 'call' | 'session';
+  /** For `ask`: whether every call needs approval, or only the first of the tool or to its server in a session. */
+  readonly per?: 'call' | 'session' | 'server';
   /** Whether the call would be sent now. */
   readonly isCarriedOut: boolean;
   /** The first one decides. */

@@ -1,7 +1,7 @@
 import { ChainCheck, type ChainReport, type StoredEntry } from '../../../core/activity/call-chain.ts';
 import { type CallEntry, readCallEntry, type RecordedCall } from '../../../core/activity/call-entry.ts';
 import { parsedJson } from '../../../core/json-object.ts';
-import type { PolicyReason } from '../../../core/policy/policy.ts';
+import type { AskedPer, PolicyReason } from '../../../core/policy/policy.ts';
 import { policyReasonText } from '../../../core/policy/reason-text.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -21,7 +21,7 @@ export type CallView = (
   readonly id: number;
   readonly decision?: {
     readonly kind: string;
-    readonly per?: string;
+    readonly per?: AskedPer;
     readonly reasons: readonly (PolicyReason & { readonly text: string })[];
   };
   readonly chain: {

@@ -2,6 +2,7 @@ import type { Confirm } from '../../../core/confirm.ts';
 import { type Hint, HINTS } from '../../../core/hints/hint.ts';
 import { reasonOf, type ReasonCode } from '../../../core/hints/reason.ts';
 import type {
+  AskedPer,
   Effect,
   PolicyCaller,
   PolicyPreferences,
@@ -22,8 +23,8 @@ export interface DecisionView {
   readonly tool: string;
   readonly namespacedName: string;
   readonly decision: Effect;
-  /** For `ask`: whether every call needs approval, or only the first of a session. */
-  readonly per?: 'call' | 'session' | undefined;
+  /** For `ask`. */
+  readonly per?: AskedPer | undefined;
   /** Whether the call would be sent now. */
   readonly isCarriedOut: boolean;
   /** The first one decides. */
@@ -73,7 +74,7 @@ export async function explainDecision(
   const tool = server.claims.policyToolOf(server.spec, name, definition);
   const labels = await live.read(token);
   const identity = await identify(token);
-  const caller: PolicyCaller = { identity, toolset, labels };
+  const caller: PolicyCaller = { identity, toolset, labels, hasArguments: true };
   const [current, source] = [policy.of(identity), policy.sourceOf(identity)];
   const decided = current.decide({ ...caller, tool });
   const kind = decided?.kind ?? 'allow';

@@ -72,6 +72,7 @@ function Fact({ name, text }: { readonly name: string; readonly text: string }):
 function meaningOf({ decision, per }: PolicyDecision): string {
   if (decision === 'allow') return 'It is called without an approval.';
   if (decision === 'refuse') return 'It is not called.';
+  if (per === 'server') return 'A person approves the first such call to its server in a session.';
   return per === 'session'
     ? 'A person approves the first call of a session.'
     : 'A person approves every call.';
