@@ -138,7 +138,11 @@ export async function findGrant(
     .where((build) =>
       build.or([
         build('scope', '=', 'always'),
-        build.and([build('scope', 'in', ['session', 'server']), build('session', '=', binding.session)]),
+        build.and([build('scope', '=', 'session'), build('session', '=', binding.session)]),
+        build.and([
+          ...[build('scope', '=', 'server'), build('session', '=', binding.session)],
+          build('server_key', '=', binding.serverKey),
+        ]),
       ]),
     )
     .where((build) => build.or([build('expires_ms', 'is', null), build('expires_ms', '>', nowMs)]))

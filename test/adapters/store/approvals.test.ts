@@ -135,6 +135,7 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
 
   it.each([
     ['session', 's1', NOW_MS + 50, ['s1']],
+    ['server', 's1', NOW_MS + 50, ['s1']],
     ['always', 's1', undefined, ['s1', 's2']],
     ['once', 's1', NOW_MS + 50, []],
   ] as const)(
@@ -151,9 +152,36 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
       expect(await isGranted({ session, argumentsHash: 'others' })).toBe(scope !== 'once');
       for (const more of [{ digest: 'x' }, { toolKey: 'x' }, { subject: 'x' }])
         expect(await isGranted({ session, ...more })).toBe(false);
+      expect(await isGranted({ session, serverKey: 'x' })).toBe(scope === 'session' || scope === 'always');
       expect(await isGranted({ session }, NOW_MS + 60)).toBe(scope === 'always');
       await store.changeApproval({ id: 'g', from: ['approved'], to: 'revoked', nowMs: NOW_MS });
       expect(await isGranted({ session })).toBe(false);
+    },
+  );
+
+  it('with scope server cover all calls to that server in the session, until it changes', async () => {
+    const store = await open();
+    const { binding } = at('g');
+    const granted = at('g', { binding: { ...binding, session: 's1' }, state: 'approved' });
+    valueOf(await store.addApproval({ ...granted, answer: { ...ANSWER, scope: 'server' } }, LIMITS));
+    const other = { ...binding, session: 's1', toolKey: 'x', digest: 'x', argumentsHash: 'x' };
+    const isGranted = async (more: Partial<typeof binding> = {}, nowMs = NOW_MS): Promise<boolean> =>
+      valueOf(await store.findServerGrant({ ...other, ...more }, nowMs)) !== undefined;
+    expect(await isGranted()).toBe(true);
+    for (const more of [{ session: 's2' }, { subject: 'x' }, { serverKey: 'x' }, { serverKey: '' }])
+      expect(await isGranted(more)).toBe(false);
+    expect(await isGranted({}, NOW_MS + 100)).toBe(false);
+    await store.changeApproval({ id: 'g', from: ['approved'], to: 'revoked', nowMs: NOW_MS });
+    expect(await isGranted()).toBe(false);
+  });
+
+  it.each(['once', 'session', 'always'] as const)(
+    'with scope %s cover no other tool of the server',
+    async (scope) => {
+      const store = await open();
+      const granted = at('g', { state: 'approved', answer: { ...ANSWER, scope } });
+      valueOf(await store.addApproval(granted, LIMITS));
+      expect(valueOf(await store.findServerGrant(granted.binding, NOW_MS))).toBeUndefined();
     },
   );
 });
