@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { adminClient, type AdminClient } from '../support/admin.ts';
 import { connectClient, type Negotiation } from '../support/clients.ts';
+import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
-import { at, type Json, type JsonObject, listAt } from '../support/json.ts';
+import { at, type Json, type JsonObject, listAt, numberAt } from '../support/json.ts';
 import { fixture, tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 import { ANALYST } from '../fixtures/days/analyst.ts';
@@ -19,6 +20,7 @@ const DAYS = { developer: DEVELOPER, analyst: ANALYST } as const;
 
 interface Place {
   readonly url: string;
+  readonly home: string;
   readonly admin: AdminClient;
 }
 
@@ -36,7 +38,7 @@ async function open(name: keyof typeof DAYS, settings: JsonObject = SETTINGS): P
   const token = await keepToken(home, 'boss', { scopes: ['admin'] });
   const assay = await startGateway({ servers, settings: { settings }, home });
   await assay.settled();
-  return { url: assay.url, admin: adminClient(assay, token) };
+  return { url: assay.url, home, admin: adminClient(assay, token) };
 }
 
 interface Asking {
@@ -127,6 +129,12 @@ it('with `approvals: client` nothing is asked, and the record says what would ha
       ['allow', undefined, undefined],
       ['allow', undefined, undefined],
     ]);
+  const [asked] = listAt((await place.admin.get('/activity/calls')).json(), 'calls');
+  const id = String(numberAt(asked ?? null, 'id'));
+  const { stdout } = await runAssay(['activity', 'show', id, '--home', place.home]);
+  expect(stdout.replace(/\s+/g, ' ')).toContain(
+    'decision: ask Assay did not ask ("approvals" is "client"). It would have asked once for this session and destination server "web":',
+  );
 });
 
 describe.each([
