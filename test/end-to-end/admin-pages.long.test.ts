@@ -5,6 +5,7 @@ import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
 import { connectClient } from '../support/clients.ts';
+import { filedServer, toolNamed } from '../support/filed.ts';
 import { at, listAt, numberAt, textAt } from '../support/json.ts';
 import {
   accessibilityFindings,
@@ -167,6 +168,42 @@ describe('a call that waits for approval', () => {
     expect([isError, textOf(await answer)]).toEqual([true, expect.stringContaining('not on Friday')]);
     await request.waitFor({ state: 'detached' });
   });
+});
+
+it('a call that could carry data out can be approved for the session and destination server', async () => {
+  const out = filedServer([toolNamed('read'), toolNamed('send')]);
+  const labelled = await startGateway({
+    servers: { out: { ...out.entry, tags: ['private'] } },
+    settings: {
+      settings: { approvals: 'gateway', 'policy.confirm': 'never', 'policy.alwaysConfirmDestructive': false },
+    },
+    home: tempDir(),
+  });
+  await labelled.settled();
+  const { page, complaints } = await openSignedIn(browser, labelled);
+  const client = await connectClient({ url: labelled.url }, 'legacy');
+  const call = (name: string, to: string): ReturnType<Client['callTool']> =>
+    client.callTool({ name, arguments: { to } });
+  // It sets both labels.
+  await call('out_read', 'nobody');
+  await page
+    .getByRole('navigation')
+    .getByRole('link', { name: /^Approvals/ })
+    .click();
+  const answer = call('out_send', 'ann');
+  const request = page.getByRole('article', { name: 'Call of out.send' });
+  await request.locator('dt', { hasText: 'Destination server' }).locator('+ dd').getByText('out').waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(await request.getByRole('button', { name: 'Approve for session' }).count()).toBe(0);
+  await request.getByRole('button', { name: 'For this session and destination server' }).click();
+  expect(textOf(await answer)).toBe('send');
+  await page
+    .getByRole('region', { name: 'Answered' })
+    .getByText('for the session and destination server')
+    .waitFor();
+  expect(textOf(await call('out_send', 'bob'))).toBe('send');
+  expect(complaints).toEqual([]);
+  await page.context().close();
 });
 
 function textOf({ content }: Awaited<ReturnType<Client['callTool']>>): string {
