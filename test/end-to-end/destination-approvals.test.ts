@@ -15,32 +15,37 @@ const SETTINGS = {
   ...{ approvals: 'gateway', 'limits.approvalWaitMs': 0, 'policy.confirm': 'never' },
   'policy.alwaysConfirmDestructive': false,
 };
-const TOOLS = [toolNamed('read'), toolNamed('send')];
+const READ = toolNamed('read');
+const SEND = toolNamed('send');
+const POST = toolNamed('post');
+const TOOLS = [READ, SEND, POST];
 
 interface Place {
   readonly home: string;
   readonly admin: AdminClient;
   readonly server: Filed;
   readonly session: LegacySession;
-  /** Calls `send` with these arguments, which needs an approval; returns its id. */
-  request(args: JsonObject): Promise<string>;
+  /** Makes a call that needs an approval, of `send` unless named; returns the id of the approval. */
+  request(args: JsonObject, name?: string): Promise<string>;
 }
 
 /** A caller that has read private and untrusted content from the server `out`. */
-async function open(): Promise<Place> {
+async function open(more: JsonObject = {}): Promise<Place> {
   const home = tempDir();
   const server = filedServer(TOOLS);
   const token = await keepToken(home, 'boss', { scopes: ['admin'] });
   const servers = { out: { ...server.entry, tags: ['private'] } };
-  const assay = await startGateway({ servers, settings: { settings: SETTINGS }, home });
+  const assay = await startGateway({ servers, settings: { settings: { ...SETTINGS, ...more } }, home });
   await assay.settled();
   const admin = adminClient(assay, token);
   const session = await openSession(assay.url);
-  expect(await session.call('out_read')).toBe('read');
-  const request = async (args: JsonObject): Promise<string> => {
-    const answer = await session.ask('tools/call', { name: 'out_send', arguments: args });
+  const request = async (args: JsonObject, name = 'out_send'): Promise<string> => {
+    const answer = await session.ask('tools/call', { name, arguments: args });
     return textAt(at(answer, 'result', '_meta', 'assay/refusal') ?? null, 'approval');
   };
+  if (more['policy.confirm'] === 'first')
+    await admin.post(`/approvals/${await request({}, 'out_read')}/approve`, { scope: 'session' });
+  expect(await session.call('out_read')).toBe('read');
   return { home, admin, server, session, request };
 }
 
@@ -88,8 +93,8 @@ it('on the command line, the scope is offered, chosen and revoked', async () => 
 });
 
 it.each([
-  ['of the tool itself', [toolNamed('read'), toolNamed('send', { description: 'Sends it to everybody.' })]],
-  ['of another tool', [toolNamed('read', { description: 'Reads more.' }), toolNamed('send')]],
+  ['of the tool itself', [READ, toolNamed('send', { description: 'Sends it to everybody.' }), POST]],
+  ['of another tool', [toolNamed('read', { description: 'Reads more.' }), SEND, POST]],
   ['by a new tool', [...TOOLS, toolNamed('forward')]],
 ])('it ends when the definitions of the server change: %s', async (_, changed) => {
   const { admin, server, session, request } = await open();
@@ -104,4 +109,18 @@ it.each([
   expect(await session.call('out_send', { to: 'bob' })).toMatch(/needs approval/);
   const pending = listAt((await admin.get('/approvals?state=pending')).json(), 'approvals');
   expect(pending).toMatchObject([{ namespacedName: 'out.send', arguments: '{"to":"bob"}' }]);
+});
+
+it('other reasons to ask still count, but not again for the tool that was asked about', async () => {
+  const { admin, session, request } = await open({ 'policy.confirm': 'first' });
+  const id = await request({ to: 'ann' });
+  expect((await admin.get(`/approvals/${id}`)).json()).toMatchObject({ scopes: ['once', 'server'] });
+  await admin.post(`/approvals/${id}/approve`, { scope: 'server' });
+  expect(await session.call('out_send', { to: 'bob' })).toBe('send');
+  expect(await session.call('out_read', { what: 'all' })).toBe('read');
+  const other = await request({}, 'out_post');
+  expect((await admin.get(`/approvals/${other}`)).json()).toMatchObject({
+    scopes: ['once', 'session', 'always'],
+    reasons: [{ code: 'default_confirm' }],
+  });
 });
