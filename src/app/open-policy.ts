@@ -14,7 +14,7 @@ export function openLabels(
 ): SessionLabels {
   const labels = new SessionLabels({
     open: () => store.open(),
-    isKept: () => hasStore || policy.current.enforcesLabels,
+    isKept: () => hasStore || policy.current.enforcesLabels === 'all',
     idleMs: () => policy.labelIdleMs,
     nowMs: steadyClock(),
     log,

@@ -5,7 +5,7 @@ import type { Gateway } from '../support/assay.ts';
 import { until } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
 import { openStream, type Headers, type Stream } from '../support/http.ts';
-import { at, listAt, textAt, type Json } from '../support/json.ts';
+import { at, listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { fixture, tempDir } from '../support/paths.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
@@ -141,6 +141,28 @@ describe('the approval of a run on the pages', () => {
     const third = await run('plain.echo', { text: 'asked' }, page);
     expect(verdictOf(await other.post(`/approvals/${await waitingIn(third)}/approve`, {}))).toBe('200');
     await resultIn(third);
+  });
+
+  it('is required because of what was read only if an operator chose so', async () => {
+    const page = await signedIn();
+    const prefer = async (body: JsonObject): Promise<void> =>
+      expect(verdictOf(await boss.ask('PATCH', '/preferences', { body }))).toBe('200');
+    await prefer({ 'policy.alwaysConfirmDestructive': false, 'policy.confirm': 'never' });
+    await boss.ask('PATCH', '/tools/plain_echo', { body: { tags: ['private'] } });
+    for (const text of ['sets both labels', 'is not asked about'])
+      expect(await resultIn(await run('plain.echo', { text }, page))).toHaveProperty('content');
+    await prefer({ 'policy.outbound': 'ask' });
+    const asked = await run('plain.echo', { text: 'asked' }, page);
+    const path = `/approvals/${await waitingIn(asked)}`;
+    expect((await boss.get(path)).json()).toMatchObject({
+      scopes: ['once'],
+      reasons: [{ code: 'session_labels' }],
+    });
+    await adminClient(assay).post(`${path}/approve`, {}, page);
+    expect(await resultIn(asked)).toHaveProperty('content');
+    const keys = ['policy.alwaysConfirmDestructive', 'policy.confirm', 'policy.outbound'];
+    await prefer(Object.fromEntries(keys.map((key) => [key, null])));
+    await boss.delete('/labels/boss');
   });
 
   it('does not apply to an MCP client with the same token, whose calls the page cannot approve or deny', async () => {

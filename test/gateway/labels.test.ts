@@ -22,7 +22,7 @@ function callOf(method: string, labels: Partial<LiveLabels>, dependsOnLabels: bo
   const policy = {
     ...NO_POLICY,
     outbound: 'ask',
-    enforcesLabels: true,
+    enforcesLabels: 'all',
     dependsOnLabels: () => dependsOnLabels,
   } as const;
   const view = new View({
@@ -141,7 +141,7 @@ async function observe(
     endpoint: 'all',
     calls: {
       ...NOTHING_ASKS,
-      policy: { current: { ...NO_POLICY, outbound, enforcesLabels: outbound !== 'allow' } },
+      policy: { current: { ...NO_POLICY, outbound, enforcesLabels: outbound === 'allow' ? 'none' : 'all' } },
       labels: {
         ...NOTHING_ASKS.labels,
         add: (_, seen) => {

@@ -293,7 +293,7 @@ describe('a call that times out', () => {
       },
     };
     const { view } = await open(
-      { outbound: 'ask', enforcesLabels: true },
+      { outbound: 'ask', enforcesLabels: 'all' },
       {
         labels,
         send(request) {

@@ -32,13 +32,12 @@ export function compilePolicy({ preferences, rules }: PolicySource): Policy {
   const compiled = rules.map(compileRule);
   const byTool = new WeakMap<PolicyTool, ToolPolicy>();
   const { approvals, approver, showWarnings, outbound } = preferences;
-  const enforcesLabels = outbound === 'refuse' || (outbound === 'ask' && approvals === 'gateway');
   return {
     approvals,
     approver,
     showWarnings,
     outbound,
-    enforcesLabels,
+    enforcesLabels: enforcedLabels(preferences),
     dependsOnLabels: (tool) => outbound !== 'allow' && carryingOut(tool, preferences) !== 'never',
     decide: (input) => {
       const { tool } = input;
@@ -51,6 +50,16 @@ export function compilePolicy({ preferences, rules }: PolicySource): Policy {
       return decide(input);
     },
   };
+}
+
+/** On the pages a person chooses the arguments: labels count there if they count everywhere, or if an operator chose so. */
+function enforcedLabels({
+  approvals,
+  outbound,
+  isOutboundChosen,
+}: PolicyPreferences): Policy['enforcesLabels'] {
+  if (outbound === 'refuse' || (outbound === 'ask' && approvals === 'gateway')) return 'all';
+  return outbound === 'ask' && isOutboundChosen ? 'from_pages' : 'none';
 }
 
 /** Precomputes whatever depends on the tool alone, so that most calls cost one lookup. */

@@ -109,6 +109,7 @@ export function preferencesOf(settings: PolicySettings): PolicyPreferences {
     unannotated: settings['policy.unannotated'],
     confirm: settings['policy.confirm'],
     outbound: outbound === 'by_approvals' ? 'ask' : outbound,
+    isOutboundChosen: outbound !== 'by_approvals',
     trustObservations: settings['policy.trustObservations'],
   };
 }

@@ -112,6 +112,8 @@ export interface PolicyPreferences {
   readonly confirm: Confirm;
   /** For calls that could carry data out of a session that has both labels. */
   readonly outbound: Effect;
+  /** Whether an operator chose `outbound`. */
+  readonly isOutboundChosen: boolean;
   /** Whether a tool that was observed to make no request counts as closed-world for such calls. */
   readonly trustObservations: boolean;
 }
@@ -120,8 +122,8 @@ export interface Policy extends Pick<
   PolicyPreferences,
   'approvals' | 'approver' | 'showWarnings' | 'outbound'
 > {
-  /** Whether session labels decide if calls are sent. If not, they only decide what the record says. */
-  readonly enforcesLabels: boolean;
+  /** Of which calls session labels decide whether they are sent. Of others, they only decide what the record says. */
+  readonly enforcesLabels: 'all' | 'from_pages' | 'none';
   /** Whether decisions about the tool depend on session labels. */
   dependsOnLabels(tool: PolicyTool): boolean;
   /**
@@ -137,7 +139,7 @@ export const NO_POLICY: Policy = {
   approver: 'inbox',
   showWarnings: false,
   outbound: 'allow',
-  enforcesLabels: false,
+  enforcesLabels: 'none',
   dependsOnLabels: () => false,
   decide: () => undefined,
 };

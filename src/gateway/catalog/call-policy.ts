@@ -178,7 +178,7 @@ const UNKNOWN: Policy = {
   approver: 'inbox',
   showWarnings: false,
   outbound: 'refuse',
-  enforcesLabels: true,
+  enforcesLabels: 'all',
   dependsOnLabels: () => false,
   decide: ({ tool }) =>
     tool?.server === undefined ? undefined : { kind: 'refuse', reasons: [{ code: 'preferences_unknown' }] },

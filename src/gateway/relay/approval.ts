@@ -1,4 +1,3 @@
-import { type Decision, NO_LABELS } from '../../core/policy/policy.ts';
 import type { ApprovalRequest } from '../../core/approval.ts';
 import {
   approvalLinkText,
@@ -26,7 +25,7 @@ import { type Ask, bindingOf, reasonsHash, requestOf } from './approval-request.
 import { type Answer, type Call, type GivenApproval, refused } from './call.ts';
 import { tokenRefusalNow } from './caller-token.ts';
 import { askClient, showClient } from './input-requests.ts';
-import { policyOf, relearnLabels } from './labels.ts';
+import { decisionFor, decisionWithoutLabels, policyOf, relearnLabels } from './labels.ts';
 import { openState, type RequestState, sealState } from './request-state.ts';
 import { isUnchanged } from './send-again.ts';
 
@@ -60,7 +59,7 @@ export async function obtainApproval(call: Call, decision: Ask): Promise<Answer 
   const granted =
     decision.per === 'server' ? await approvals.serverGrantFor(bindingOf(call, tool)) : ok(undefined);
   if (!granted.ok) return refused(granted.error);
-  const rest = granted.value === undefined ? decision : decisionWithin(call);
+  const rest = granted.value === undefined ? decision : decisionWithoutLabels(call);
   if (rest?.kind !== 'ask') {
     if (granted.value !== undefined) call.approval = approvalOf(granted.value);
     return undefined;
@@ -77,12 +76,6 @@ export async function obtainApproval(call: Call, decision: Ask): Promise<Answer 
   return undefined;
 }
 
-/** The decision if the server as a destination was approved: the other reasons to ask still count. */
-function decisionWithin(call: Call): Decision | undefined {
-  const { identity, toolset, tool, hasArguments } = call;
-  return policyOf(call).decide({ identity, toolset, tool, hasArguments, labels: NO_LABELS });
-}
-
 /** While the call waited, its token may have ended, its tool may have changed, and the policy may now refuse it. */
 async function changeSince({ call, request, isGranted }: Asked): Promise<Refusal | undefined> {
   const ended = await tokenRefusalNow(call);
@@ -93,7 +86,7 @@ async function changeSince({ call, request, isGranted }: Asked): Promise<Refusal
   if (found?.ok === false && found.error.code !== 'CALL_TOOL_REQUIRED') return found.error;
   if (entry !== undefined && !isUnchanged(call, entry.server)) return requiredBy(request);
   relearnLabels(call);
-  const decision = isGranted ? decisionWithin(call) : policyOf(call).decide(call);
+  const decision = isGranted ? decisionWithoutLabels(call) : decisionFor(call);
   if (decision?.kind === 'refuse')
     return { code: 'CALL_REFUSED', tool: request.tool, reasons: decision.reasons };
   const hasOtherReasons =

@@ -1,7 +1,13 @@
 import { isAcknowledgement } from '../../core/policy/acknowledgement.ts';
 import { joinedLabels } from '../../core/policy/session-labels.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import { NO_LABELS, type Policy, type PolicyTool, type SessionLabel } from '../../core/policy/policy.ts';
+import {
+  type Decision,
+  NO_LABELS,
+  type Policy,
+  type PolicyTool,
+  type SessionLabel,
+} from '../../core/policy/policy.ts';
 import type { Server } from '../catalog/server.ts';
 import { labelsOfServer } from '../catalog/server-labels.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
@@ -28,10 +34,22 @@ export function learnLabels(call: Call): Promise<void> | undefined {
   });
 }
 
-/** The pages always ask, whoever confirms other calls. */
 function enforcesLabels(call: Call): boolean {
-  const { enforcesLabels: always, outbound } = policyOf(call);
-  return always || (call.isFromPages && outbound !== 'allow');
+  const { enforcesLabels: enforced } = policyOf(call);
+  return enforced === 'all' || (enforced === 'from_pages' && call.isFromPages);
+}
+
+/** The decision about a call. The pages always ask, so labels must not be a reason there if they are only recorded. */
+export function decisionFor(call: Call): Decision | undefined {
+  return call.isFromPages && !enforcesLabels(call)
+    ? decisionWithoutLabels(call)
+    : policyOf(call).decide(call);
+}
+
+/** The other reasons to ask or refuse. */
+export function decisionWithoutLabels(call: Call): Decision | undefined {
+  const { identity, toolset, tool, hasArguments } = call;
+  return policyOf(call).decide({ identity, toolset, tool, hasArguments, labels: NO_LABELS });
 }
 
 /** Adds what the caller has seen while the call waited. */

@@ -14,7 +14,7 @@ import type { ListKind } from '../ports/link.ts';
 import { obtainApproval } from './approval.ts';
 import { type Answer, type Call, refused, type Target } from './call.ts';
 import { asSeen, recordHidden, refuseUnseen } from './hidden-call.ts';
-import { labelBeforeDelivery, labelled, learnLabels, policyOf } from './labels.ts';
+import { decisionFor, labelBeforeDelivery, labelled, learnLabels, policyOf } from './labels.ts';
 import { recordedCall } from './call-record.ts';
 import { beginRecord, recordRefusal } from './record.ts';
 import { subscribe, unsubscribe } from './resource-requests.ts';
@@ -158,7 +158,7 @@ function sendAndRecord(call: Call, target: Target): Promise<Answer> {
 function decide(call: Call): Exclude<Decision, { kind: 'allow' }> | undefined {
   const { telemetry } = call.view;
   const policy = policyOf(call);
-  const decision = policy.decide(call);
+  const decision = decisionFor(call);
   call.decision = decision;
   if (decision === undefined) return undefined;
   telemetry?.meter?.decided(decision.kind);

@@ -52,6 +52,7 @@ export const DEFAULT_PREFERENCES: PolicyPreferences = {
   unannotated: 'worst_case',
   confirm: 'first',
   outbound: 'allow',
+  isOutboundChosen: true,
   trustObservations: false,
 };
 
