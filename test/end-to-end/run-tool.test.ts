@@ -149,7 +149,9 @@ describe('the approval of a run on the pages', () => {
       expect(verdictOf(await boss.ask('PATCH', '/preferences', { body }))).toBe('200');
     await prefer({ 'policy.alwaysConfirmDestructive': false, 'policy.confirm': 'never' });
     await boss.ask('PATCH', '/tools/plain_echo', { body: { tags: ['private'] } });
-    for (const text of ['sets both labels', 'is not asked about'])
+    // What an echo returns was sent by its caller, so it is not untrusted.
+    expect(await resultIn(await run('plain.label', {}, page))).toHaveProperty('content');
+    for (const text of ['sets the other label', 'is not asked about'])
       expect(await resultIn(await run('plain.echo', { text }, page))).toHaveProperty('content');
     await prefer({ 'policy.outbound': 'ask' });
     const asked = await run('plain.echo', { text: 'asked' }, page);
