@@ -26,7 +26,7 @@ interface Place {
   readonly server: Filed;
   readonly session: LegacySession;
   /** Makes a call that needs an approval, of `send` unless named; returns the id of the approval. */
-  request(args: JsonObject, name?: string): Promise<string>;
+  readonly request: (args: JsonObject, name?: string) => Promise<string>;
 }
 
 /** A caller that has read private and untrusted content from the server `out`. */

@@ -41,12 +41,10 @@ const APPROVAL = z
     reasons: z.array(z.looseObject({ code: z.string(), text: z.string() })),
     warnings: z.array(z.string()),
     hints: z.array(z.object({ hint: z.enum(HINTS), value: z.boolean(), reason: z.string() })),
-    scopes: z
-      .array(z.enum(APPROVAL_SCOPES))
-      .openapi({
-        description:
-          'The scopes that an approver can choose from. `server`: for this session and destination server.',
-      }),
+    scopes: z.array(z.enum(APPROVAL_SCOPES)).openapi({
+      description:
+        'The scopes that an approver can choose from. `server`: for this session and destination server.',
+    }),
     createdAt: z.iso.datetime(),
     expiresAt: z.iso
       .datetime()

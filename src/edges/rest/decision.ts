@@ -15,13 +15,10 @@ const DECISION = z
     tool: z.string(),
     namespacedName: z.string(),
     decision: EFFECT,
-    per: z
-      .enum(ASKED_PER)
-      .optional()
-      .openapi({
-        description:
-          'Whether every call needs an approval, or only the first of a session, of the tool or to its server.',
-      }),
+    per: z.enum(ASKED_PER).optional().openapi({
+      description:
+        'Whether every call needs an approval, or only the first of a session, of the tool or to its server.',
+    }),
     isCarriedOut: z.boolean().openapi({ description: 'Whether such a call would be sent now.' }),
     reasons: z
       .array(z.looseObject({ code: z.string(), text: z.string() }))
