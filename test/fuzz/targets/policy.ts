@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import type { Fault } from '../../../src/core/json-position.ts';
+import { compilePolicy } from '../../../src/core/policy/compile-policy.ts';
+import { readRules } from '../../../src/core/policy/read-rules.ts';
+import type { PolicyRule } from '../../../src/core/policy/rule.ts';
+import {
+  ALL_HINTS,
+  callerWith,
+  cautionOf,
+  claimsOf,
+  DEFAULT_PREFERENCES,
+  toolWith,
+} from '../../core/policy/tools.ts';
+import { jsonOf } from '../readers.ts';
+
+const TOOLS = ALL_HINTS.map((hints, at) =>
+  toolWith(claimsOf(hints, 'trusted'), { server: `s${at % 3}`, name: `t${at}`, tags: ['outbound'] }),
+);
+const CALLERS = [
+  callerWith(),
+  callerWith({ toolset: 'a', labels: new Set(['saw-untrusted', 'saw-private']) }),
+];
+
+/**
+ * Rules are refused with their faults, or decide the same in any order; an added rule that refuses makes no decision less
+ * cautious.
+ */
+export function fuzz(bytes: Buffer): void {
+  const faults: Fault[] = [];
+  const rules = readRules({ value: jsonOf(bytes), field: 'rules', faults });
+  if (faults.length > 0) return;
+  const cautions = cautionsOf(rules);
+  assert.deepEqual(cautionsOf(rules.toReversed()), cautions);
+  const stricter = cautionsOf([...rules, { effect: 'refuse', tool: ['s1.*'] }]);
+  for (const [at, caution] of cautions.entries()) assert.ok((stricter[at] ?? 0) >= caution);
+}
+
+function cautionsOf(rules: readonly PolicyRule[]): readonly number[] {
+  const policy = compilePolicy({ preferences: { ...DEFAULT_PREFERENCES, approvals: 'gateway' }, rules });
+  return CALLERS.flatMap((caller) => TOOLS.map((tool) => cautionOf(policy.decide({ ...caller, tool }))));
+}
