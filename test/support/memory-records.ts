@@ -39,6 +39,8 @@ export class MemoryRecords implements RecordStore, Pick<Store, 'onChange'> {
         records: records.toSorted((one, other) => one.revision - other.revision),
         unreadable: this.unreadable.filter(({ revision }) => revision > since),
         revision: this.#revision,
+        prunedRevision: 0,
+        isWhole: false,
       }),
     );
   };

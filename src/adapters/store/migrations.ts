@@ -109,7 +109,15 @@ const MIGRATIONS: readonly Migration[] = [
   createMarkers,
   createSessionToolsets,
   addServerKey,
+  addPrunedRevision,
 ];
+
+async function addPrunedRevision({ schema }: Trx, { whole }: Dialect): Promise<void> {
+  await schema
+    .alterTable('assay_record_state')
+    .addColumn('pruned_revision', whole, (column) => column.notNull().defaultTo(0))
+    .execute();
+}
 
 async function createCharges({ schema }: Trx, { whole }: Dialect): Promise<void> {
   await schema
@@ -222,7 +230,7 @@ async function createRecords(trx: Trx, { whole }: Dialect): Promise<void> {
     .addColumn('id', 'integer', (column) => column.primaryKey())
     .addColumn('last_revision', whole, (column) => column.notNull())
     .execute();
-  await trx.insertInto('assay_record_state').values({ id: 1, last_revision: 0 }).execute();
+  await sql`insert into assay_record_state (id, last_revision) values (1, 0)`.execute(trx);
   await trx.schema
     .createTable('assay_accepted')
     .addColumn('id_json', 'text', (column) => column.primaryKey())

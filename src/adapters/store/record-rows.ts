@@ -18,27 +18,34 @@ import { portions, type Trx } from './dialect.ts';
 import { chargeToolsets } from './toolset-charges.ts';
 import type { RecordRow } from './tables.ts';
 
+/** Number of removed records whose rows are kept. */
+const KEPT_REMOVED = 1_000;
+/** Every so many revisions, more are deleted. */
+const PRUNE_INTERVAL = 100;
+
 /** Thrown inside a transaction to roll it back. */
 export class WriteConflict extends Error {}
 
 export async function readRecords(trx: Trx, since: number): Promise<RecordNews> {
+  const state = await trx.selectFrom('assay_record_state').selectAll().executeTakeFirstOrThrow();
+  const { last_revision: revision, pruned_revision: prunedRevision } = state;
+  const isWhole = since < prunedRevision;
   const rows = await trx
     .selectFrom('assay_records')
     .selectAll()
-    .where('revision', '>', since)
+    .where('revision', '>', isWhole ? 0 : since)
     .orderBy('revision')
     .execute();
-  const state = await trx.selectFrom('assay_record_state').select('last_revision').executeTakeFirstOrThrow();
   const records: StoredRecord[] = [];
   const unreadable: UnreadableRecord[] = [];
   for (const row of rows) {
-    const { kind, revision } = row;
+    const { kind } = row;
     const id = JSON.parse(row.id_json) as string; // `rowOf` wrote it
     const read = readBody(row);
-    if (read.ok) records.push({ ...read.value, id, revision });
-    else unreadable.push({ kind, id, revision, reason: read.error });
+    if (read.ok) records.push({ ...read.value, id, revision: row.revision });
+    else unreadable.push({ kind, id, revision: row.revision, reason: read.error });
   }
-  return { records, unreadable, revision: state.last_revision };
+  return { records, unreadable, revision, prunedRevision, isWhole };
 }
 
 interface RemovedBody {
@@ -76,6 +83,8 @@ export async function writeCommit(
         })),
       )
       .execute();
+  const isDue = Math.floor(last / PRUNE_INTERVAL) > Math.floor((last - changes.length) / PRUNE_INTERVAL);
+  if (isDue) await pruneRemoved(trx);
   await replaceAccepted(trx, accepted);
   await chargeToolsets(trx, changes);
   const settled = changes.filter(({ kind, body }) => kind === 'tool' && body?.drift === undefined);
@@ -85,6 +94,25 @@ export async function writeCommit(
     settled.map(({ id }) => JSON.stringify(id)),
   );
   return { revision: last };
+}
+
+/** A process that has not seen these removals yet reads all records instead. */
+async function pruneRemoved(trx: Trx): Promise<void> {
+  const newest = await trx
+    .selectFrom('assay_records')
+    .select('revision')
+    .where('body_json', 'is', null)
+    .orderBy('revision', 'desc')
+    .limit(1)
+    .offset(KEPT_REMOVED)
+    .executeTakeFirst();
+  if (newest === undefined) return;
+  await trx
+    .deleteFrom('assay_records')
+    .where('body_json', 'is', null)
+    .where('revision', '<=', newest.revision)
+    .execute();
+  await trx.updateTable('assay_record_state').set({ pruned_revision: newest.revision }).execute();
 }
 
 /** Ids of those tools whose drift fits into the bounds of their server. */

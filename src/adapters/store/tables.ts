@@ -105,7 +105,7 @@ export interface RecordRow {
   /** The format version of the body (`RECORD_VERSIONS`). */
   readonly version: number;
   readonly revision: number;
-  /** Null if the record was removed. The row stays, so that other processes notice. */
+  /** Null if the record was removed. The row stays for a while, so that other processes notice. */
   readonly body_json: string | null;
 }
 
@@ -113,6 +113,8 @@ export interface RecordStateRow {
   readonly id: number;
   /** The last revision assigned to any record. */
   readonly last_revision: number;
+  /** Rows of removed records with revisions up to this one have been deleted. */
+  readonly pruned_revision: number;
 }
 
 export interface AcceptedRow {

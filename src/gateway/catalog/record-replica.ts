@@ -8,6 +8,7 @@ import type {
   RecordCache,
   RecordChange,
   RecordKey,
+  RecordNews,
   RecordStore,
   StoredRecord,
   UnreadableRecord,
@@ -38,6 +39,8 @@ export class RecordReplica {
   #revision = 0;
   /** The newest known revision of a record. Ahead of `#revision` if the store could not be read after a commit. */
   #newest = 0;
+  /** Records that were removed up to this revision are forgotten. */
+  #prunedRevision = 0;
   #isKnown = false;
   /** Whether a read that an announced change asked for has not begun yet. */
   #isReadQueued = false;
@@ -209,13 +212,29 @@ export class RecordReplica {
       const read = (): ReturnType<RecordStore['records']> => store.records(this.#revision);
       const news = await (this.#freshness?.during(read) ?? read());
       if (!news.ok) return news;
-      for (const record of news.value.unreadable) this.#passOver(record);
-      this.#take(news.value.records, news.value.revision);
+      const { records, unreadable, revision, prunedRevision, isWhole } = news.value;
+      if (isWhole) this.#unreadable.clear();
+      for (const record of unreadable) this.#passOver(record);
+      const removed = this.#removedIn(news.value);
+      this.#take([...removed, ...records], revision);
+      if (prunedRevision > this.#prunedRevision) this.#tables.forget(removed, prunedRevision);
+      this.#prunedRevision = prunedRevision;
       return ok(undefined);
     };
     // A failed read does not prevent later ones.
     this.#reading = before.then(next, next);
     return this.#reading;
+  }
+
+  /** Known records that news with all records lack. */
+  #removedIn({ records, unreadable, revision, isWhole }: RecordNews): readonly StoredRecord[] {
+    if (!isWhole || !this.#isKnown) return [];
+    const present = new Set([...records, ...unreadable].map(keyOf));
+    return this.#tables
+      .everything()
+      .filter((record) => record.body !== undefined && record.revision < revision)
+      .filter((record) => !present.has(keyOf(record)))
+      .map(({ kind, id }): StoredRecord => ({ kind, id, body: undefined, revision }));
   }
 
   /** The commit is durable: a store that cannot be read afterwards must not fail the request. */

@@ -1,7 +1,7 @@
 import type { RecordBodies, RecordKind } from '../../core/record.ts';
 import type { StoredRecord } from '../ports/records.ts';
 
-/** The newest known version of each record, by kind and id. Removed records are kept without a body. */
+/** The newest known version of each record, by kind and id. Removed records are kept without a body for a while. */
 export class RecordTables {
   readonly #tables: { readonly [K in RecordKind]: Map<string, StoredRecord<K>> } = {
     tool: new Map(),
@@ -30,6 +30,13 @@ export class RecordTables {
     const bodies = new Map<string, RecordBodies[K]>();
     for (const { id, body } of this.#tables[kind].values()) if (body !== undefined) bodies.set(id, body);
     return bodies;
+  }
+
+  /** Forgets these records, and those that were removed up to this revision. */
+  forget(records: readonly StoredRecord[], revision: number): void {
+    for (const { kind, id } of records) this.#tables[kind].delete(id);
+    for (const { kind, id, body, revision: own } of this.everything())
+      if (body === undefined && own <= revision) this.#tables[kind].delete(id);
   }
 
   everything(): readonly StoredRecord[] {

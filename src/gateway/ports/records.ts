@@ -42,6 +42,10 @@ export interface RecordNews {
   readonly unreadable: readonly UnreadableRecord[];
   /** The newest revision; 0 if there is none. */
   readonly revision: number;
+  /** The store no longer has records that were removed up to this revision. */
+  readonly prunedRevision: number;
+  /** Whether these are all records, since removals after `since` are no longer known. */
+  readonly isWhole: boolean;
 }
 
 /** The accepted definition of a tool: the first one seen, or the one that an operator last reviewed. */
@@ -80,7 +84,7 @@ export interface StoredDrift {
 
 /** A record as its reader last saw it. */
 export interface ExpectedRevision extends RecordKey {
-  /** A removed record has one too. Undefined: the record never existed. */
+  /** A removed record has one too, as long as the store knows it. Undefined: the record does not exist. */
   readonly revision: number | undefined;
 }
 
@@ -127,7 +131,7 @@ export interface AuditQuery {
 
 /** The part of a store that keeps records and the audit log. Each method is one transaction. */
 export interface RecordStore {
-  /** Returns records newer than the revision `since`; 0 returns all. */
+  /** Returns records newer than the revision `since`, or all; 0 returns all. */
   records(since: number): Promise<Result<RecordNews, Refusal>>;
   /**
    * Makes all changes and writes their audit entries in one transaction, or does nothing. Returns undefined on a write

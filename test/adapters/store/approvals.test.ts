@@ -192,6 +192,7 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
     valueOf(await old.addApproval(granted, LIMITS));
     await old.close();
     await rawRows(place, 'alter table assay_approvals drop column server_key');
+    await rawRows(place, 'alter table assay_record_state drop column pruned_revision');
     await rawRows(place, 'delete from assay_migrations where version >= 11');
     const store = await openAt(place);
     const binding = { ...granted.binding, serverKey: '' };

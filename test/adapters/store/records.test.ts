@@ -505,8 +505,11 @@ describe.each(DATABASES)('the accepted definitions of a store in %s', (_database
   });
 });
 
-function newsOf(store: Store, since = 0): Promise<RecordNews> {
-  return store.records(since).then(valueOf);
+type News = Pick<RecordNews, 'records' | 'unreadable' | 'revision'>;
+
+async function newsOf(store: Store, since = 0): Promise<News> {
+  const { records, unreadable, revision } = valueOf(await store.records(since));
+  return { records, unreadable, revision };
 }
 
 /** Saves a record that must be accepted. */
@@ -516,7 +519,7 @@ async function save(store: Store, changes: readonly RevisedChange[]): Promise<re
   return saved;
 }
 
-function stepsIn({ records }: RecordNews, id: string): readonly string[] {
+function stepsIn({ records }: News, id: string): readonly string[] {
   const found = records.find((record) => record.id === id);
   return found?.kind === 'tool' && found.body?.title ? found.body.title.split(' ') : [];
 }

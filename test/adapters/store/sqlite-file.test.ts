@@ -101,7 +101,7 @@ describe('a damaged file', () => {
       expect(digestOf(readFileSync(keptAs))).toBe(digestOf(bytes));
       expect(existsSync(path)).toBe(false);
       const store = await openAt(place);
-      expect(valueOf(await store.records(0))).toEqual({ records: [], unreadable: [], revision: 0 });
+      expect(valueOf(await store.records(0))).toMatchObject({ records: [], unreadable: [], revision: 0 });
       expect(digestOf(readFileSync(keptAs))).toBe(digestOf(bytes));
     },
   );
