@@ -36,7 +36,7 @@ import type { Log } from '../gateway/ports/log.ts';
 import type { Memory } from '../gateway/ports/link.ts';
 import type { Sealer } from '../gateway/ports/sealing.ts';
 import type { Credentials } from '../gateway/ports/credentials.ts';
-import { homeStore, secretFiles, setting } from './environment.ts';
+import { homeStore, isOpenWith, secretFiles, setting } from './environment.ts';
 import type { DiagnosticsOptions } from '../core/command-options.ts';
 import type { Confine } from '../adapters/sandbox/confine.ts';
 import { confineIn, declarePaths, sandboxSupport } from './confine.ts';
@@ -122,12 +122,6 @@ export function looksSecret(name: string, value: string): boolean {
 function settingsIn({ env }: ConfigEnvironment, config: Config | undefined): Settings {
   const resolved = resolveSettings({ env, file: config?.settings ?? new Map(), stored: new Map() });
   return resolved.ok ? resolved.value.settings : defaultSettings();
-}
-
-/** Whether clients on this machine need no token, as in `serve`. */
-function isOpenWith(settings: Settings, { env }: ConfigEnvironment): boolean {
-  const hasToken = setting(env, 'ASSAY_TOKEN') !== undefined;
-  return settings['mcp.access'] === 'open' && !hasToken && settings['auth.issuer'] === '';
 }
 
 function settingFaults({ env }: ConfigEnvironment): readonly string[] {

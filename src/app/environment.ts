@@ -16,6 +16,7 @@ import { RecentTraffic } from '../adapters/telemetry/traffic-log.ts';
 import { VERSION } from '../core/version.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
+import type { Settings } from '../core/settings.ts';
 import { RecordReplica } from '../gateway/catalog/record-replica.ts';
 import type { Log } from '../gateway/ports/log.ts';
 import type { RecentLines } from '../gateway/ports/recent-lines.ts';
@@ -239,4 +240,10 @@ export function hasHomeStore({
 export function setting(env: ConfigEnvironment['env'], name: string): string | undefined {
   const value = env[name];
   return value === '' ? undefined : value;
+}
+
+/** Whether clients on this machine need no token. Setting ASSAY_TOKEN or an issuer makes one required. */
+export function isOpenWith(settings: Settings, { env }: ConfigEnvironment): boolean {
+  const hasToken = setting(env, 'ASSAY_TOKEN') !== undefined;
+  return settings['mcp.access'] === 'open' && !hasToken && settings['auth.issuer'] === '';
 }

@@ -78,18 +78,27 @@ export interface OpenToolsets {
   readonly views: ToolsetViews;
 }
 
-/** The toolsets of the home and their views of a catalog. `isPersonal`: clients use tokens. */
+interface ToolsetsOptions {
+  readonly catalog: Catalog;
+  readonly settings: Settings;
+  /** Whether clients use tokens. */
+  readonly isPersonal: boolean;
+  /** Whether each client equips for itself alone, whatever `mode.scope`. By default if clients use tokens. */
+  readonly equipsAlone?: boolean;
+}
+
+/** The toolsets of the home and their views of a catalog. */
 export async function openToolsets(
   environment: Environment,
-  { catalog, settings, isPersonal }: { catalog: Catalog; settings: Settings; isPersonal: boolean },
+  { catalog, settings, isPersonal, equipsAlone = isPersonal }: ToolsetsOptions,
 ): Promise<OpenToolsets> {
   const { cleanup } = environment;
   const toolsets = await readToolsets(environment);
   const review = settings['notes.review'];
   const reviewsNotes = review === 'always' || (review === 'auto' && isPersonal);
   const scope = settings['mode.scope'];
-  // With tokens, no client changes what others see, whatever the scope.
-  const sessions = isPersonal || scope === 'session' ? openSessionToolsets(environment, settings) : undefined;
+  const sessions =
+    equipsAlone || scope === 'session' ? openSessionToolsets(environment, { settings, toolsets }) : undefined;
   const views = new ToolsetViews({
     catalog,
     toolsets,
@@ -106,9 +115,13 @@ export async function openToolsets(
   return { toolsets, views };
 }
 
-function openSessionToolsets({ store, log, cleanup }: Environment, settings: Settings): SessionToolsets {
+function openSessionToolsets(
+  { store, log, cleanup }: Environment,
+  { settings, toolsets }: { readonly settings: Settings; readonly toolsets: Toolsets },
+): SessionToolsets {
   const sessions = new SessionToolsets({
     open: () => store.open(),
+    toolsets,
     idleMs: settings['limits.sessionIdleMs'],
     nowMs: () => Date.now(),
     log,

@@ -26,7 +26,7 @@ import type { Meter } from '../gateway/ports/telemetry.ts';
 import { readText } from '../platform/files.ts';
 import { memoryBytes } from '../platform/memory-bytes.ts';
 import { announce } from './announce.ts';
-import { type Environment, openInEnvironment, setting } from './environment.ts';
+import { type Environment, isOpenWith, openInEnvironment, setting } from './environment.ts';
 import { connectEnvironment, OWN_COMMAND, viewOptions } from './client-entry.ts';
 import { ensureAdminToken, openGate, resourceServerOf } from './gate.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
@@ -53,10 +53,8 @@ async function serveFrom(
 ): Promise<Result<OpenServe, Refusal>> {
   const { host } = options;
   const operatorToken = setting(environment.configEnvironment.env, 'ASSAY_TOKEN');
-  // Setting ASSAY_TOKEN or an issuer makes tokens required on loopback too.
-  const isOpenWith = (given: Settings): boolean =>
-    given['mcp.access'] === 'open' && operatorToken === undefined && given['auth.issuer'] === '';
-  const needsTokenWith = (given: Settings): boolean => !isOpenWith(given) || !isLoopback(host);
+  const isOpenIn = (given: Settings): boolean => isOpenWith(given, environment.configEnvironment);
+  const needsTokenWith = (given: Settings): boolean => !isOpenIn(given) || !isLoopback(host);
   const isOnNetwork = !isLoopback(host);
   const opened = await openCatalog(environment, { isPersonal: needsTokenWith, isOnNetwork });
   if (!opened.ok) return opened;
@@ -65,7 +63,7 @@ async function serveFrom(
   const shown = await openToolsets(environment, { catalog, settings, isPersonal });
   const known = await shown.toolsets.ready();
   if (!known.ok) return known;
-  const isOpen = isOpenWith(settings);
+  const isOpen = isOpenIn(settings);
   const server = await openServer(
     { ...options, operatorToken, isOpen },
     { store, opened: opened.value, shown },

@@ -2,7 +2,7 @@ import { EXIT } from '../core/errors.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { EarlyStart } from './early-start.ts';
-import { withEnvironment } from './environment.ts';
+import { isOpenWith, withEnvironment } from './environment.ts';
 import { openAttached, openCatalog, type OpenCatalog } from './open-catalog.ts';
 import { openToolsets } from './records.ts';
 import { stdio } from '../edges/cli/stdio.ts';
@@ -97,7 +97,11 @@ async function shownOf(
 ): Promise<Result<ShownView, Refusal>> {
   if (attached !== undefined) return ok({ view: attached });
   if (given.all === true) return ok({ view: catalog.all });
-  const { toolsets, views } = await openToolsets(environment, { catalog, settings, isPersonal: false });
+  const { toolsets, views } = await openToolsets(environment, {
+    ...{ catalog, settings, isPersonal: false },
+    // If clients of the home are told apart by tokens, this one must not change what they see either.
+    equipsAlone: !isOpenWith(settings, environment.configEnvironment),
+  });
   if (given.search === true) return ok({ view: views.search });
   const read = (): void => void toolsets.ready();
   if (given.toolset === undefined) {

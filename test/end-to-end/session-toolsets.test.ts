@@ -1,4 +1,5 @@
 // What a client equips for itself, on two replicas of one store.
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, type AdminClient } from '../support/admin.ts';
 import { runAssay } from '../support/commands.ts';
@@ -10,7 +11,7 @@ import { newDatabase } from '../support/postgres.ts';
 import { rawRows } from '../support/stores.ts';
 import type { StorePlace } from '../support/store-values.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
-import { MENU } from '../support/toolsets.ts';
+import { MENU, overStdio } from '../support/toolsets.ts';
 
 const NORMAL = ['enter-configuration-mode', 'plain_echo'];
 
@@ -41,6 +42,7 @@ async function twoReplicas(kind: 'SQLite' | 'PostgreSQL'): Promise<Replicas> {
 interface Seen {
   tools(): Promise<readonly string[]>;
   call(name: string, args?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Ends the session of a legacy client. */
   end(): Promise<void>;
 }
 
@@ -50,7 +52,10 @@ async function meet(url: string, token: string, era: 'legacy' | 'modern' = 'mode
   return {
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
     call: async (name, args = {}) => JSON.stringify(await client.callTool({ name, arguments: args })),
-    end: () => client.close(),
+    end: async () => {
+      const { transport } = client;
+      if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession();
+    },
   };
 }
 
@@ -122,5 +127,55 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what a client equips, on two r
       (await legacy.tools()).includes('plain_echo') ? undefined : true,
     );
     expect(await rows(place)).toContainEqual({ subject_json: '"ben"', toolset: null });
+  });
+
+  it('is removed when the session of that client ends', async () => {
+    const { urls, tokens, place } = replicas;
+    const legacy = await meet(urls[1], tokens.ada, 'legacy');
+    await legacy.call('enter-configuration-mode');
+    await legacy.call('build-toolset', {
+      name: 'brief',
+      tools: [{ namespacedName: 'plain.echo' }],
+      autoEquip: true,
+    });
+    expect(await rows(place)).toContainEqual({ subject_json: '"ada"', toolset: 'brief' });
+    await legacy.end();
+    await until('the row is gone', async () =>
+      (await rows(place)).some((row) => JSON.stringify(row).includes('brief')) ? undefined : true,
+    );
+  });
+});
+
+describe('each assay stdio', () => {
+  const servers = { plain: fixture('plain') };
+  const dev = { name: 'dev', tools: [{ namespacedName: 'plain.echo' }], autoEquip: true };
+
+  it.each([
+    ['legacy', { 'mode.scope': 'session' }],
+    ['modern', { 'mode.scope': 'session' }],
+    ['legacy', { 'mcp.access': 'token' }],
+  ] as const)('equips for itself until it ends, %s, %o', async (era, settings) => {
+    const home = tempDir();
+    const start = { servers, home, config: { settings } };
+    const [one, other] = [await overStdio(start, era), await overStdio(start, era)];
+    await one.call('build-toolset', dev);
+    expect([await one.tools(), await other.tools()]).toEqual([NORMAL, MENU]);
+    expect((await other.call('get-active-toolset')).text).toContain('No toolset is equipped');
+    const place = { home, databaseUrl: undefined };
+    expect(await rows(place)).toEqual([{ subject_json: '"local"', toolset: 'dev' }]);
+    expect((await other.call('delete-toolset', { name: 'dev', confirm: true })).text).toContain(
+      'in 1 other session',
+    );
+    await one.client.close();
+    expect(await rows(place)).toEqual([]);
+  });
+
+  it('equips for all clients of the home if these need no tokens', async () => {
+    const start = { servers, home: tempDir() };
+    const [one, other] = [await overStdio(start, 'modern'), await overStdio(start, 'modern')];
+    await one.call('build-toolset', dev);
+    await until('the other sees it', async () =>
+      (await other.tools()).includes('plain_echo') ? true : undefined,
+    );
   });
 });

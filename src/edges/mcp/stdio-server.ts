@@ -73,7 +73,8 @@ class StdioServer {
   #isIntroduced = false;
 
   constructor(options: StdioServerOptions) {
-    const view = options.view.forCaller(LOCAL_USER.subject, { isLasting: true });
+    const own = options.view.forClient(() => this.#id);
+    const view = own.forCaller(LOCAL_USER.subject, { isLasting: true });
     this.#options = { ...options, view };
     const { output, settings, log } = options;
     this.#output = new StdioOutput({ output, maxUnreadBytes: settings['limits.unreadBytes'], log });
@@ -113,6 +114,7 @@ class StdioServer {
     this.#legacy?.subscriptions.end();
     this.#inFlight.cancelAll();
     this.#legacy?.forwarded.end();
+    view.forget(this.#id);
     await atMost(this.#output.flushed(), FLUSH_MS);
   }
 

@@ -5,10 +5,12 @@ import { sentenceOf } from '../../../core/sentences.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SessionToolset, SessionToolsetStore } from '../../ports/session-toolsets.ts';
 import type { Store } from '../../ports/store.ts';
+import type { Toolsets } from './toolsets.ts';
 
 export interface SessionToolsetsOptions {
   /** Opens the store, or returns the open one. */
   readonly open: () => Promise<Result<SessionToolsetStore & Pick<Store, 'onChange'>, Refusal>>;
+  readonly toolsets: Pick<Toolsets, 'catchUpWith'>;
   /** A session's toolset is kept for this many ms after it was last used. */
   readonly idleMs: number;
   readonly nowMs: () => number;
@@ -167,6 +169,8 @@ export class SessionToolsets {
     const found = await store.value.sessionToolsets(clients, this.#options.nowMs());
     if (!found.ok) return found;
     const rows = new Map(found.value.map((row) => [row.client, row]));
+    const caughtUp = await this.#options.toolsets.catchUpWith(found.value.map(({ toolset }) => toolset));
+    if (!caughtUp.ok) return caughtUp;
     if (rows.size > 0) this.#saveAtIntervals();
     for (const client of clients) {
       const followed = this.#clients.get(client);

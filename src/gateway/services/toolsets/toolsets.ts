@@ -76,6 +76,12 @@ export class Toolsets {
     return this.#records.ready();
   }
 
+  /** Reads the store again if one of these toolsets is unknown: another process may have just saved it. STORE_UNAVAILABLE */
+  async catchUpWith(names: readonly (string | undefined)[]): Promise<Result<undefined, Refusal>> {
+    const isKnown = names.every((name) => name === undefined || this.find(name) !== undefined);
+    return isKnown ? ok(undefined) : this.#records.readAgain();
+  }
+
   /** Sorted by name. */
   get all(): readonly Toolset[] {
     return this.#records.all('toolset').toSorted((one, other) => (one.name < other.name ? -1 : 1));
