@@ -1,5 +1,5 @@
 import type { Catalog } from '../../catalog/catalog.ts';
-import type { Entry } from '../../catalog/listing.ts';
+import type { Entry, Listing } from '../../catalog/listing.ts';
 
 /** Number of tools that wait for a review. */
 export interface ReviewCounts {
@@ -10,10 +10,15 @@ export interface ReviewCounts {
   readonly suspended: number;
 }
 
-/** Undefined if no tool waits. */
+/** A change of a tool or of a claim about one replaces the listing. */
+const COUNTS = new WeakMap<Listing, { readonly counts: ReviewCounts | undefined }>();
+
+/** Undefined if no tool waits. Counted once for each change of the tools, because health is asked often. */
 export function reviewCounts(catalog: Catalog): ReviewCounts | undefined {
-  const { entries, disabled } = catalog.all.listing('tools');
-  return countedIn([...entries, ...disabled]);
+  const listing = catalog.all.listing('tools');
+  const known = COUNTS.get(listing) ?? { counts: countedIn([...listing.entries, ...listing.disabled]) };
+  COUNTS.set(listing, known);
+  return known.counts;
 }
 
 export function countedIn(entries: readonly Entry[]): ReviewCounts | undefined {
