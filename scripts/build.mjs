@@ -102,6 +102,7 @@ await build({
     'define-tool': 'src/functions/define-tool.ts',
     'confined-server': 'src/functions/confined-server.ts',
     'filter-worker': 'src/adapters/sources/http/filter-worker.ts',
+    'document-worker': 'src/adapters/sources/openapi/document-worker.ts',
   },
   platform: 'node',
   external: /^[^./]/,

@@ -10,7 +10,9 @@ import type {
   BuiltInTools,
 } from '../../src/adapters/sources/built-in-tool.ts';
 import { reachRules } from '../../src/core/reach.ts';
+import { documentParser } from '../../src/adapters/sources/openapi/document-parser.ts';
 import { type OpenapiOptions, openOpenapi } from '../../src/adapters/sources/openapi/open-openapi.ts';
+import { PLAIN_LAUNCHER } from '../../src/platform/launcher.ts';
 import { endLater } from './endings.ts';
 import { writeText } from './paths.ts';
 
@@ -29,6 +31,7 @@ export function openSource(document: string, more: Partial<OpenapiOptions> = {})
     maxBytes: 1024 * 1024,
     http,
     readFile: readBounded,
+    parse: documentParser(PLAIN_LAUNCHER),
     ...more,
   });
   endLater(async () => {
@@ -39,8 +42,8 @@ export function openSource(document: string, more: Partial<OpenapiOptions> = {})
 }
 
 /** The source's current tools; fails if they cannot be read. */
-export async function toolsOf(source: BuiltInSource): Promise<BuiltInTools> {
-  const read = await source.read(AbortSignal.timeout(20_000));
+export async function toolsOf(source: BuiltInSource, limitMs = 20_000): Promise<BuiltInTools> {
+  const read = await source.read(AbortSignal.timeout(limitMs));
   if (!read.ok) throw new Error(causeText(read.error));
   return read.value;
 }

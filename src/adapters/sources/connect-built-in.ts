@@ -22,7 +22,7 @@ export interface BuiltInDeps {
   readonly openHttp: () => Promise<HttpPort>;
   /** Evaluates the filters of all tools. */
   readonly openFilters: () => Promise<FilterRunner>;
-  /** Starts the processes of function modules. */
+  /** Starts the processes of function modules, and those that parse documents. */
   readonly launcher: Launcher;
   /** Path of the program that runs function modules. */
   readonly runner: string;
@@ -39,7 +39,10 @@ export function connectBuiltIn(deps: BuiltInDeps): Connectors<'openapi' | 'local
   const { log, mask } = deps;
   return {
     openapi: async (spec, transport, opening) => {
-      const { openOpenapi } = await import('./openapi/open-openapi.ts');
+      const [{ openOpenapi }, { documentParser }] = await Promise.all([
+        import('./openapi/open-openapi.ts'),
+        import('./openapi/document-parser.ts'),
+      ]);
       const { timeoutMs } = spec;
       const chosenBy = chooserOf(spec);
       const http = await deps.openHttp();
@@ -47,7 +50,8 @@ export function connectBuiltIn(deps: BuiltInDeps): Connectors<'openapi' | 'local
         const fault = await deps.fileFault(path);
         return fault === undefined ? readTextWithin(path, maxBytes) : err(fault);
       };
-      const source = openOpenapi({ ...transport, chosenBy, timeoutMs, http, readFile });
+      const parse = documentParser(deps.launcher);
+      const source = openOpenapi({ ...transport, chosenBy, timeoutMs, http, readFile, parse });
       return open(spec, opening, { source, log, mask });
     },
     local: async (spec, transport, opening) => {

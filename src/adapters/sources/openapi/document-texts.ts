@@ -1,7 +1,6 @@
 import { dirname, isAbsolute, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Cancellation } from '../../../core/cancellation.ts';
-import { isMembers } from '../../../core/canonical-json.ts';
 import { chooserOfNamed, type Namer, type UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { realPath } from '../../../platform/files.ts';
@@ -165,95 +164,4 @@ function ownHeaders(target: URL, root: URL, options: TextOptions): readonly (rea
   if (baseUrl === undefined || !URL.canParse(baseUrl)) return [];
   const isHome = [target, root].every((url) => url.origin === new URL(baseUrl).origin);
   return isHome ? Object.entries(headers) : [];
-}
-
-/** Deeper than any handwritten document, and shallow enough to walk recursively. */
-const MAX_DEPTH = 200;
-
-/** A document of 32 MiB has fewer values, unless its aliases multiply them. */
-const MAX_VALUES = 5_000_000;
-
-/** The value of a JSON or YAML text. The error is a phrase that follows the document's name. */
-export async function parseDocument(text: string, url: string): Promise<Result<unknown, string>> {
-  const read = /^\s*\{/.test(text) ? fromJson(text) : undefined;
-  const parsed = read ?? (await fromYaml(text, url));
-  if (!parsed.ok) return parsed;
-  const fault = faultOf(parsed.value);
-  return fault === undefined ? parsed : err(fault);
-}
-
-/** Undefined if it is not JSON: a YAML text may begin with a brace too. */
-function fromJson(text: string): Result<unknown, string> | undefined {
-  try {
-    return ok(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Why a text that begins like JSON is invalid: the parser's message, with line and column. */
-function jsonFault(text: string): string | undefined {
-  try {
-    JSON.parse(text);
-  } catch (error) {
-    if (/^\s*\{\s*"/.test(text) && error instanceof SyntaxError) return error.message;
-  }
-  return undefined;
-}
-
-async function fromYaml(text: string, url: string): Promise<Result<unknown, string>> {
-  // Loaded on first use: most documents are JSON.
-  const { getJsonSchemaRefParserDefaultOptions } = await import('@apidevtools/json-schema-ref-parser');
-  const { yaml } = getJsonSchemaRefParserDefaultOptions().parse;
-  if (typeof yaml !== 'object' || typeof yaml.parse !== 'function') throw new Error('No parser of YAML');
-  try {
-    const file = { url, hash: '', extension: '.yaml', data: text };
-    const value: unknown = await yaml.parse(file);
-    mergeKeys(value, new Set());
-    return ok(value);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : '';
-    return err(`is neither JSON nor YAML: ${firstLine(jsonFault(text) ?? reason)}`);
-  }
-}
-
-function firstLine(reason: string): string {
-  return (reason.split('\n')[0] ?? '').replace(/^Error parsing \S+: /, '').slice(0, 200);
-}
-
-/** Applies `<<: *common` (yaml.org/type/merge.html), which YAML 1.2's core schema ignores. Own members win. */
-function mergeKeys(value: unknown, seen: Set<object>): void {
-  if (typeof value !== 'object' || value === null || seen.has(value)) return;
-  seen.add(value);
-  for (const member of Object.values(value)) mergeKeys(member, seen);
-  if (!isMembers(value) || !Object.hasOwn(value, '<<')) return;
-  const merged = value['<<'];
-  const sources = (Array.isArray(merged) ? merged : [merged]).filter(isMembers);
-  if (sources.length === 0) return;
-  Reflect.deleteProperty(value, '<<');
-  for (const source of sources)
-    for (const [key, member] of Object.entries(source))
-      if (!Object.hasOwn(value, key))
-        Object.defineProperty(value, key, {
-          value: member,
-          enumerable: true,
-          writable: true,
-          configurable: true,
-        });
-}
-
-/** YAML aliases can expand a small text into a huge or endless value, so every use of an alias counts. */
-function faultOf(document: unknown): string | undefined {
-  let left = MAX_VALUES;
-  const isWithin = (value: unknown, levels: number): boolean => {
-    left -= 1;
-    if (left < 0 || levels > MAX_DEPTH) return false;
-    if (typeof value !== 'object' || value === null) return true;
-    for (const member of Object.values(value)) if (!isWithin(member, levels + 1)) return false;
-    return true;
-  };
-  if (isWithin(document, 0)) return undefined;
-  return left < 0
-    ? 'contains too many values, perhaps through its aliases'
-    : `is nested over ${MAX_DEPTH} levels`;
 }

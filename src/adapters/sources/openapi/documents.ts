@@ -1,6 +1,8 @@
 import { isMembers } from '../../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { type DocumentTexts, parseDocument, type TextLimits } from './document-texts.ts';
+import type { ParseDocument } from './document-parser.ts';
+import type { DocumentTexts, TextLimits } from './document-texts.ts';
+import { withoutHash } from './parse-document.ts';
 
 export const MAX_DOCUMENT_BYTES: number = 32 * 1024 * 1024;
 const MAX_OTHER_BYTES = 4 * 1024 * 1024;
@@ -20,12 +22,13 @@ interface LoadedDocuments {
 export async function loadDocuments(
   texts: DocumentTexts,
   rootText: string,
-  signal: AbortSignal,
+  { parse, signal }: { readonly parse: ParseDocument; readonly signal: AbortSignal },
 ): Promise<Result<LoadedDocuments, string>> {
   const { root } = texts;
-  const parsed = await parseDocument(rootText, root);
+  const parsed = await parse(rootText, root, signal);
   if (!parsed.ok) return parsed;
-  const loaded = new Map<string, Result<unknown, string>>([[root, parsed]]);
+  const { value: rootValue, others } = parsed.value;
+  const loaded = new Map<string, Result<unknown, string>>([[root, ok(rootValue)]]);
   const seen = new Map<string, string | undefined>([[root, rootText]]);
   let bytesLeft = MAX_DOCUMENT_BYTES - rootText.length;
   const load = async ([url, namedAt]: Reference): Promise<readonly Reference[]> => {
@@ -33,11 +36,12 @@ export async function loadDocuments(
     const text = await texts.read(url, { maxBytes, signal }, namedAt);
     seen.set(url, text.ok ? text.value : undefined);
     bytesLeft -= text.ok ? text.value.length : 0;
-    const value = text.ok ? await parseDocument(text.value, url) : text;
+    const read = text.ok ? await parse(text.value, url, signal) : text;
+    const value = read.ok ? ok(read.value.value) : read;
     loaded.set(url, bytesLeft < 0 ? err('it is too large, with all that the document refers to') : value);
-    return value.ok ? othersIn(value.value, url) : [];
+    return read.ok ? referencesTo(read.value.others, url) : [];
   };
-  let wanted = new Map(othersIn(parsed.value, root));
+  let wanted = new Map(referencesTo(others, root));
   while (wanted.size > 0) {
     const batch = [...wanted].slice(0, AT_A_TIME);
     if (loaded.size + batch.length > MAX_OTHER_DOCUMENTS + 1) {
@@ -49,7 +53,7 @@ export async function loadDocuments(
     // The first document that refers to another one counts as the one that named it.
     wanted = new Map([...found.flat(), ...wanted].filter(([url]) => !loaded.has(url)));
   }
-  return ok({ documents: openDocuments({ value: parsed.value, at: root }, loaded), texts: seen });
+  return ok({ documents: openDocuments({ value: rootValue, at: root }, loaded), texts: seen });
 }
 
 /** Whether all documents but the root are unchanged. */
@@ -69,22 +73,8 @@ export async function areUnchanged(
 /** The URL of a document, and of the one that refers to it. */
 type Reference = readonly [url: string, namedAt: string];
 
-/** The other documents that a document refers to, each once. */
-function othersIn(document: unknown, at: string): readonly Reference[] {
-  const others = new Set<string>();
-  const seen = new Set<object>();
-  const visit = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null || seen.has(value)) return;
-    seen.add(value);
-    for (const [key, member] of Object.entries(value)) {
-      if (key === '$ref' && typeof member === 'string' && !member.startsWith('#')) {
-        const url = URL.canParse(member, at) ? withoutHash(new URL(member, at)) : at;
-        if (url !== at) others.add(url);
-      } else visit(member);
-    }
-  };
-  visit(document);
-  return [...others].map((url) => [url, at]);
+function referencesTo(others: readonly string[], namedAt: string): readonly Reference[] {
+  return others.map((url) => [url, namedAt]);
 }
 
 /** A value of a document. Its `$ref`s are relative to `at`, the URL of that document. */
@@ -189,10 +179,4 @@ function absolute(reference: string, at: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function withoutHash(url: URL): string {
-  const bare = new URL(url);
-  bare.hash = '';
-  return bare.href;
 }

@@ -59,8 +59,8 @@ export interface MakingOptions extends CallOptions {
 
 /** More than any client can handle; further operations are skipped. */
 const MAX_OPERATIONS = 10_000;
-/** Number of operations to convert before yielding to the event loop. */
-const BATCH_SIZE = 50;
+/** Maximum time in ms to convert operations before yielding to the event loop. */
+const MAX_TURN_MS = 10;
 
 /** Makes a tool of each operation of a document. The error is a phrase about the document. */
 export async function makeTools(
@@ -81,8 +81,12 @@ export async function makeTools(
   const makings: ToolPlan[] = [];
   let lacking: NoServer | undefined;
   const making = openMaking(options);
+  let yieldAtMs = 0;
   for (const [index, operation] of operations.entries()) {
-    if (index % BATCH_SIZE === 0) await new Promise(setImmediate);
+    if (performance.now() >= yieldAtMs) {
+      await new Promise(setImmediate);
+      yieldAtMs = performance.now() + MAX_TURN_MS;
+    }
     if (signal.aborted) return err('was not read to its end');
     const made = index < MAX_OPERATIONS ? making(operation) : err(`it is one of more than ${MAX_OPERATIONS}`);
     if (made.ok) makings.push(made.value);

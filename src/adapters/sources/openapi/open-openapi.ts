@@ -4,12 +4,14 @@ import type { UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { fileFacts, fileMarkOf } from '../../../platform/files.ts';
 import type { BuiltInSource, BuiltInTools } from '../built-in-tool.ts';
+import type { ParseDocument } from './document-parser.ts';
 import { type DocumentTexts, openDocumentTexts, type TextOptions } from './document-texts.ts';
 import { areUnchanged, loadDocuments, MAX_DOCUMENT_BYTES } from './documents.ts';
 import { makeTools, type MakingOptions } from './make-tools.ts';
 import type { RequestTarget } from './servers-and-security.ts';
 
-export type OpenapiOptions = TextOptions & Omit<MakingOptions, 'documents' | 'chooserOf'>;
+export type OpenapiOptions = TextOptions &
+  Omit<MakingOptions, 'documents' | 'chooserOf'> & { readonly parse: ParseDocument };
 
 /**
  * The operations of an OpenAPI document (3.0 or 3.1, JSON or YAML) as tools. An operation that cannot be called is
@@ -67,7 +69,7 @@ async function readTools(
   if (!text.ok) return err({ code: 'DOCUMENT_UNREADABLE', reason: text.error });
   if (kept?.texts.get(texts.root) === text.value && (await areUnchanged(texts, kept.texts, limits)))
     return ok(kept);
-  const loaded = await loadDocuments(texts, text.value, signal);
+  const loaded = await loadDocuments(texts, text.value, { parse: options.parse, signal });
   if (!loaded.ok) return invalid(loaded.error);
   const { documents, texts: seen } = loaded.value;
   const chooserOf = (server: RequestTarget): UrlChooser =>
