@@ -8,7 +8,10 @@ const LISTENER =
   /\.(?:on|once|prependListener)\(\s*'(data|message|connection|connect|request|drain)',\s*([\w#.]+)/g;
 
 /** Files that run in a process or thread of their own, or talk to the terminal. */
-const OWN_PROCESS = ['src/functions/', 'src/edges/cli/', 'src/adapters/sources/http/filter-worker.ts'];
+const OWN_PROCESS = [
+  ...['src/functions/', 'src/edges/cli/'],
+  ...['src/adapters/sources/http/filter-worker.ts', 'src/adapters/sources/openapi/document-worker.ts'],
+];
 const OWN_SIDE: readonly string[] = [
   // Scripts that run in a sandbox or a thread.
   'src/adapters/sandbox/gated.ts',

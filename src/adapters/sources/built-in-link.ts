@@ -7,8 +7,15 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { UpstreamRequest, Link, LinkEvents, Reply, Skipped } from '../../gateway/ports/link.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import { NEWEST_LEGACY_VERSION } from '../../protocol/eras.ts';
-import { readServerMessage } from '../../protocol/message.ts';
+import {
+  LARGE_MESSAGE,
+  largeMessage,
+  type Message,
+  type NoMessage,
+  readServerMessage,
+} from '../../protocol/message.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
+import { inTurns, laterTurn } from '../../platform/turns.ts';
 import { type BuiltInSource, type BuiltInTool, type BuiltInTools, definitionText } from './built-in-tool.ts';
 import { BuiltInRun } from './built-in-run.ts';
 
@@ -28,6 +35,10 @@ export interface BuiltInLinkOptions {
 
 const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
+/** Number of definitions to write in one turn of the event loop. */
+const TOOLS_IN_TURN = 500;
+/** Maximum number of skipped tools of one list that are logged one by one. */
+const MAX_LOGGED = 20;
 
 /** A link to built-in tools; answers as an MCP server would. */
 export class BuiltInLink implements Link {
@@ -115,10 +126,16 @@ export class BuiltInLink implements Link {
     if (!read.ok) return err({ code: 'SERVER_UNAVAILABLE', server, cause: read.error });
     this.#tools = byName(read.value);
     this.#skip(read.value.skipped);
-    return replyOf(
-      { result: `{"tools":[${[...this.#tools.values()].map(definitionText).join(',')}]}` },
-      server,
-    );
+    const tools = [...this.#tools.values()];
+    const texts: string[] = [];
+    for (let at = 0; at < tools.length; at += TOOLS_IN_TURN) {
+      if (at > 0) await laterTurn();
+      texts.push(...tools.slice(at, at + TOOLS_IN_TURN).map(definitionText));
+    }
+    const bytes = messageBytes({ result: `{"tools":[${texts.join(',')}]}` });
+    return bytes.length > LARGE_MESSAGE
+      ? replyIn(await inTurns(largeMessage(bytes, 'server')), server)
+      : replyIn(readServerMessage(bytes), server);
   }
 
   /** Logs each skipped tool once, for operators who do not open the web pages. */
@@ -126,12 +143,15 @@ export class BuiltInLink implements Link {
     const { server, log, mask } = this.#options;
     const known = new Set(this.#skipped.map((one) => JSON.stringify(one)));
     this.#skipped = skipped;
-    for (const one of skipped)
-      if (!known.has(JSON.stringify(one)))
-        log.warn(`${JSON.stringify(one.what)} cannot be used: ${mask(one.why)}`, {
-          server,
-          code: 'TOOL_UNUSABLE',
-        });
+    const fresh = skipped.filter((one) => !known.has(JSON.stringify(one)));
+    for (const { what, why } of fresh.slice(0, MAX_LOGGED))
+      log.warn(`${JSON.stringify(what)} cannot be used: ${mask(why)}`, { server, code: 'TOOL_UNUSABLE' });
+    if (fresh.length > MAX_LOGGED)
+      log.warn('more tools of a source cannot be used', {
+        server,
+        code: 'TOOL_UNUSABLE',
+        tools: fresh.length - MAX_LOGGED,
+      });
   }
 
   async #call(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {
@@ -170,12 +190,18 @@ function errorOf(error: ReplyError, server: string): Result<Reply, Refusal> {
 }
 
 /** JSON text of the result or of the error. */
-function replyOf(
-  outcome: { readonly result: string } | { readonly error: string },
-  server: string,
-): Result<Reply, Refusal> {
+type Outcome = { readonly result: string } | { readonly error: string };
+
+function replyOf(outcome: Outcome, server: string): Result<Reply, Refusal> {
+  return replyIn(readServerMessage(messageBytes(outcome)), server);
+}
+
+function messageBytes(outcome: Outcome): Buffer {
   const [member, text] = 'result' in outcome ? ['result', outcome.result] : ['error', outcome.error];
-  const message = readServerMessage(Buffer.from(`{"jsonrpc":"2.0","id":0,"${member}":${text}}`));
+  return Buffer.from(`{"jsonrpc":"2.0","id":0,"${member}":${text}}`);
+}
+
+function replyIn(message: Message | NoMessage, server: string): Result<Reply, Refusal> {
   if (message.kind !== 'response')
     return err({
       code: 'SERVER_UNAVAILABLE',

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { MAX_VALUES, parseText } from '../../../../src/adapters/sources/openapi/parse-document.ts';
+import { MAX_VALUES, parseFaultText, parseText } from '../../../../src/adapters/sources/openapi/parse-document.ts';
 import { at, type Json, type JsonObject } from '../../../support/json.ts';
 import { documentOf } from '../../../support/openapi-document.ts';
 import { openSource, toolsOf } from '../../../support/openapi-source.ts';
@@ -84,8 +84,8 @@ describe('a large document', () => {
 
 async function operationsIn(path: string): Promise<number> {
   const parsed = await parseText(readFileSync(path, 'utf8'), 'file:///x', MAX_VALUES);
-  if (!parsed.ok) throw new Error(parsed.error);
-  const paths = at(parsed.value as Json, 'paths') ?? {};
+  if (!parsed.ok) throw new Error(parseFaultText(parsed.error));
+  const paths = at(parsed.value.value as Json, 'paths') ?? {};
   return Object.values(paths).reduce<number>((sum, item: Json) => {
     const reference = at(item, '$ref');
     const name =
