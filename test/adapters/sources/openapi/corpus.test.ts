@@ -3,7 +3,11 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { MAX_VALUES, parseFaultText, parseText } from '../../../../src/adapters/sources/openapi/parse-document.ts';
+import {
+  MAX_VALUES,
+  parseFaultText,
+  parseText,
+} from '../../../../src/adapters/sources/openapi/parse-document.ts';
 import { at, type Json, type JsonObject } from '../../../support/json.ts';
 import { documentOf } from '../../../support/openapi-document.ts';
 import { openSource, toolsOf } from '../../../support/openapi-source.ts';
