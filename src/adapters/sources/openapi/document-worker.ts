@@ -22,10 +22,15 @@ const tell = (message: FromDocumentWorker): void => void process.stdout.write(`$
 
 async function parse(url: string, text: string): Promise<void> {
   const parsed = await parseText(text, url, MAX_VALUES);
-  if (!parsed.ok) return tell({ kind: 'fault', reason: parseFaultText(parsed.error) });
+  if (!parsed.ok) {
+    tell({ kind: 'fault', reason: parseFaultText(parsed.error) });
+    return;
+  }
   const pieces = piecesOf(parsed.value.value, MAX_CHARACTERS);
-  if (pieces === undefined)
-    return tell({ kind: 'fault', reason: 'contains too much text, perhaps through its aliases' });
+  if (pieces === undefined) {
+    tell({ kind: 'fault', reason: 'contains too much text, perhaps through its aliases' });
+    return;
+  }
   for (const piece of pieces) tell({ kind: 'piece', piece });
   tell({ kind: 'parsed', others: parsed.value.others });
 }
