@@ -10,8 +10,11 @@ export interface PostgresLine {
   stall(which: Which): void;
   /** Closes these connections, and new ones as soon as they are recognized. */
   cut(which: Which): void;
-  /** Cuts the connection of the next transaction after its COMMIT is carried out, before the client learns that. */
-  cutAfterCommit(): Promise<void>;
+  /**
+   * Cuts the connection of the next transaction after its COMMIT is carried out, before the client learns that.
+   * `statement`: of the next one that sends this text.
+   */
+  cutAfterCommit(statement?: string): Promise<void>;
   /** Cuts the connection of the next transaction instead of forwarding its COMMIT. */
   cutBeforeCommit(): Promise<void>;
   /** Works normally again; stalled connections are closed. */
@@ -25,6 +28,8 @@ interface Pair {
   readonly near: Socket;
   readonly far: Socket;
   isListener: boolean;
+  /** Whether it has sent the statement since the last COMMIT. */
+  isMeant: boolean;
   isCommitting: boolean;
 }
 
@@ -34,6 +39,7 @@ export async function openPostgresLine(databaseUrl: string): Promise<PostgresLin
   const pairs = new Set<Pair>();
   let fault: { readonly kind: 'stall' | 'cut'; readonly which: Which } | undefined;
   let committed: (() => void) | undefined;
+  let statement = '';
   let dropped: (() => void) | undefined;
 
   const isHit = ({ isListener }: Pair): boolean =>
@@ -54,13 +60,15 @@ export async function openPostgresLine(databaseUrl: string): Promise<PostgresLin
     const far = host.startsWith('/')
       ? connect(join(host, `.s.PGSQL.${port}`))
       : connect(port, host === '' ? '127.0.0.1' : host);
-    const pair: Pair = { near, far, isListener: false, isCommitting: false };
+    const pair: Pair = { near, far, isListener: false, isMeant: false, isCommitting: false };
     pairs.add(pair);
     near.on('data', (bytes: Buffer) => {
       const text = bytes.toString('latin1');
       pair.isListener ||= text.includes('listen assay');
       const isCommit = /Q....commit\0/is.test(text);
-      pair.isCommitting = committed !== undefined && isCommit;
+      pair.isMeant ||= committed !== undefined && text.includes(statement);
+      pair.isCommitting = pair.isMeant && isCommit;
+      if (isCommit) pair.isMeant = false;
       if (dropped !== undefined && isCommit) {
         end(pair);
         dropped();
@@ -93,7 +101,10 @@ export async function openPostgresLine(databaseUrl: string): Promise<PostgresLin
       fault = { kind: 'cut', which };
       for (const pair of [...pairs]) if (isHit(pair)) end(pair);
     },
-    cutAfterCommit: () => new Promise((resolve) => (committed = resolve)),
+    cutAfterCommit: (of = '') => {
+      statement = of;
+      return new Promise((resolve) => (committed = resolve));
+    },
     cutBeforeCommit: () => new Promise((resolve) => (dropped = resolve)),
     restore: () => {
       for (const pair of [...pairs]) if (isHit(pair)) end(pair);
