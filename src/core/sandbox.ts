@@ -45,8 +45,8 @@ export const SANDBOX_CONCESSIONS: readonly SandboxConcession[] = ['separate_stat
 /** Why there is no sandbox: what the machine lacks, or that the tools of a server keep `state` in memory. */
 export type SandboxGap = 'linux' | 'architecture' | 'bubblewrap' | 'namespaces' | 'state' | SandboxLack;
 
-/** Features that a sandbox lacks: recording denials, or limiting the number of processes. */
-export type SandboxLack = 'strace' | 'process_limit';
+/** Features that a sandbox lacks: recording denials, limiting the number of processes, or ending them with Assay. */
+export type SandboxLack = 'strace' | 'process_limit' | 'process_end';
 
 /** A path that a sandbox cannot protect, or not show safely. */
 export interface UnsafePath {
@@ -198,6 +198,11 @@ const GAPS: Readonly<Record<SandboxGap, { readonly text: string; readonly remedy
     text: 'the number of processes in a sandbox of root is not limited: that needs Linux 6.14 and CAP_SYS_ADMIN',
     remedy:
       'Run Assay as an ordinary user, or limit its processes with "TasksMax" of systemd or "docker run --pids-limit".',
+  },
+  process_end: {
+    text: 'a hostile server may go on in its sandbox after Assay was killed: this system does not let "bwrap" create one process namespace in another',
+    remedy:
+      'Run Assay where namespaces may contain others, such as outside of a container, or end what is left over after a crash.',
   },
   state: {
     text: 'its tools keep state in memory, as a verification saw, which a second process does not share',

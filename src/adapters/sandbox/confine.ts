@@ -141,7 +141,7 @@ interface Means {
 
 async function confined(
   given: Command,
-  { rights, isGated, paths, kept, enforcement: { bwrap, filter, limitArgs, ...means } }: Means,
+  { rights, isGated, paths, kept, enforcement: { bwrap, filter, outerArgs, ...means } }: Means,
 ): Promise<ChildOptions> {
   const home = homedir();
   const path = searchedBy(given);
@@ -174,7 +174,7 @@ async function confined(
   return {
     command: bwrap,
     args: [
-      ...[...limitArgs, ...confinementArgs(facts), '--'],
+      ...[...outerArgs, ...confinementArgs(facts), '--'],
       ...[...withLimits(rights), ...gate, given.command, ...given.args],
     ],
     cwd: '/',
@@ -189,7 +189,7 @@ const GATE_PROGRAM = { command: execPath, args: [], cwd: '/' };
 
 /**
  * Maximum number of processes and threads in one sandbox; its user namespace has its own count. For root, see
- * `limitArgs`.
+ * `outerArgs`.
  */
 const MAX_PROCESSES = 512;
 /** Limit for one process of a twin. V8 reserves half a GiB for each thread that runs JavaScript. */

@@ -15,22 +15,26 @@ export interface Enforcement {
   readonly filter: Buffer;
   readonly needsUserNamespace: boolean;
   readonly canLimitSize: boolean;
-  /**
-   * Options of an outer bubblewrap that limits the number of processes. Empty if that is not needed or not possible.
-   */
-  readonly limitArgs: readonly string[];
+  /** Options of an outer bubblewrap, which starts the one that confines the process. Empty if that is not possible. */
+  readonly outerArgs: readonly string[];
   readonly lacks: readonly SandboxLack[];
 }
 
 /**
- * Root is exempt from `ulimit`, so its sandboxes run in a process namespace with a limited number of ids. The kernel
- * assigns ids below 300 only once, so 512 to 812 processes can run.
+ * An outer process namespace ends with Assay. By itself the inner one would not: a server can rewrite the memory of the
+ * first process in it, which bubblewrap leaves there, so that it no longer ends with its parent.
+ */
+const OUTER_ARGS: readonly string[] = [
+  ...['--dev-bind', '/', '/', '--proc', '/proc', '--unshare-pid', '--new-session', '--die-with-parent'],
+];
+
+/**
+ * Root is exempt from `ulimit`, so its outer namespace has a limited number of process ids. The kernel assigns ids below
+ * 300 only once, so 512 to 812 processes can run.
  */
 const MAX_PID = 812;
 const LIMIT_ARGS: readonly string[] = [
-  ...['--dev-bind', '/', '/', '--proc', '/proc', '--unshare-pid', '--cap-add', 'ALL'],
-  ...['--new-session', '--die-with-parent'],
-  ...['--', '/bin/sh', '-c', `echo ${MAX_PID} >/proc/sys/kernel/pid_max && exec "$@"`, 'sh'],
+  ...['/bin/sh', '-c', `echo ${MAX_PID} >/proc/sys/kernel/pid_max && exec "$@"`, 'sh'],
 ];
 
 /** Before Linux 6.14 there is only one limit for the whole machine, which must not be changed. */
@@ -74,23 +78,34 @@ export async function tryEnforcement({
   const isRoot = process.getuid?.() === 0;
   for (const needsUserNamespace of isRoot ? [false, true] : [true])
     for (const canLimitSize of [true, false]) {
-      const means = { bwrap: found.path, filter, needsUserNamespace, canLimitSize, limitArgs: [], lacks: [] };
+      const means = { bwrap: found.path, filter, needsUserNamespace, canLimitSize, outerArgs: [], lacks: [] };
       if (!(await works(means))) continue;
-      const limited = isRoot ? await withProcessLimit(means, kernel) : means;
+      const outer = await withOuter(means, { isRoot, kernel });
       const strace = await findCommand('strace', { cwd: '/', path });
-      return ok(strace.kind === 'found' ? limited : { ...limited, lacks: ['strace', ...limited.lacks] });
+      return ok(strace.kind === 'found' ? outer : { ...outer, lacks: ['strace', ...outer.lacks] });
     }
   return err('namespaces');
 }
 
-async function withProcessLimit(means: Enforcement, kernel: string): Promise<Enforcement> {
-  const limited = { ...means, limitArgs: [...LIMIT_ARGS, means.bwrap] };
-  const canLimit = hasLimitPerNamespace(kernel) && (await works(limited));
-  return canLimit ? limited : { ...means, lacks: ['process_limit'] };
+/** Adds an outer process namespace; for root, with a limited number of processes where that is possible. */
+async function withOuter(
+  means: Enforcement,
+  { isRoot, kernel }: { readonly isRoot: boolean; readonly kernel: string },
+): Promise<Enforcement> {
+  const rights = means.needsUserNamespace ? ['--unshare-user'] : ['--cap-add', 'ALL'];
+  const outer = { ...means, outerArgs: [...OUTER_ARGS, ...rights, '--', means.bwrap] };
+  const limited = {
+    ...means,
+    outerArgs: [...OUTER_ARGS, '--cap-add', 'ALL', '--', ...LIMIT_ARGS, means.bwrap],
+  };
+  if (isRoot && hasLimitPerNamespace(kernel) && (await works(limited))) return limited;
+  const lacks: readonly SandboxLack[] = isRoot ? ['process_limit'] : [];
+  if (await works(outer)) return { ...outer, lacks };
+  return { ...means, lacks: [...lacks, 'process_end'] };
 }
 
 /** Runs a command that does nothing, with the fewest rights. */
-async function works({ bwrap, filter, limitArgs, ...means }: Enforcement): Promise<boolean> {
+async function works({ bwrap, filter, outerArgs, ...means }: Enforcement): Promise<boolean> {
   const { folders, links } = await topLevel(PROGRAM_FOLDERS);
   const facts: ConfinedFacts = {
     ...means,
@@ -111,7 +126,7 @@ async function works({ bwrap, filter, limitArgs, ...means }: Enforcement): Promi
   };
   const child = new Child({
     command: bwrap,
-    args: [...limitArgs, ...confinementArgs(facts), '--', '/bin/sh', '-c', ':'],
+    args: [...outerArgs, ...confinementArgs(facts), '--', '/bin/sh', '-c', ':'],
     cwd: '/',
     env: { PATH: SEARCHED },
     inherits: 'language',

@@ -1,5 +1,5 @@
 // Tries all escapes from a sandbox, as the current user. argv[2]: a rule of the sandbox to omit, or none.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -8,7 +8,14 @@ import { join } from 'node:path';
 import { confineWith } from '../../../src/adapters/sandbox/confine.ts';
 import { Child, type ChildOptions } from '../../../src/platform/child.ts';
 import type { SandboxRights } from '../../../src/core/sandbox.ts';
-import { escapeProgram, FORK_BOMB, STRICT_CONNECTIONS, STRICT_ESCAPES, STRICT_WORK } from './escapes.ts';
+import {
+  escapeProgram,
+  FORK_BOMB,
+  STRICT_CONNECTIONS,
+  STRICT_ESCAPES,
+  STRICT_WORK,
+  SURVIVAL,
+} from './escapes.ts';
 
 const WEAKER: Readonly<Record<string, (options: ChildOptions) => ChildOptions>> = {
   filter: (options) => ({
@@ -21,7 +28,7 @@ const WEAKER: Readonly<Record<string, (options: ChildOptions) => ChildOptions>> 
     ...options,
     args: args.map((arg, n) => (arg === '--ro-bind' && args[n + 1] === root ? '--bind' : arg)),
   }),
-  'process limit': (options) => WITHOUT_LIMIT(options),
+  'outer namespace': (options) => withoutOuter(options),
   pins: ({ args, ...options }) => ({
     ...options,
     args: args.filter((_, n) => ![0, 1, 2].some((back) => isPin(args, n - back))),
@@ -38,11 +45,10 @@ function isPin(args: readonly string[], at: number): boolean {
   return option === '--bind' && from === to && from !== strict;
 }
 
-/** Without the outer bubblewrap that limits the processes of root. */
-const WITHOUT_LIMIT = (options: ChildOptions): ChildOptions => ({
-  ...options,
-  args: options.args.slice(options.args.lastIndexOf(options.command) + 1),
-});
+/** Without the outer bubblewrap, whose namespace ends with Assay, and limits the processes of root. */
+function withoutOuter({ args, command, ...options }: ChildOptions): ChildOptions {
+  return { ...options, command, args: args.slice(args.lastIndexOf(command) + 1) };
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-test-'));
 const [root, outside] = [join(folder, 'root'), join(folder, 'outside')];
@@ -78,7 +84,7 @@ for (const [path, name] of [
   writeFileSync(join(strict, path, name), 'x');
 }
 
-async function run(code: string, rights: SandboxRights = 'read'): Promise<string> {
+async function start(code: string, rights: SandboxRights): Promise<Child> {
   const isStrict = rights === 'write_roots';
   const cwd = isStrict ? strict : root;
   const command = { command: '/usr/bin/python3', args: ['-c', code], env: {}, cwd, isCwdGiven: true };
@@ -93,7 +99,11 @@ async function run(code: string, rights: SandboxRights = 'read'): Promise<string
     namedReaches: new Set(),
   });
   if (!confined.ok) throw new Error(JSON.stringify(confined.error));
-  const child = new Child((WEAKER[process.argv[2] ?? ''] ?? ((options) => options))(confined.value));
+  return new Child((WEAKER[process.argv[2] ?? ''] ?? ((options) => options))(confined.value));
+}
+
+async function run(code: string, rights: SandboxRights = 'read'): Promise<string> {
+  const child = await start(code, rights);
   let [output, errors] = ['', ''];
   child.onOutput((chunk) => (output += chunk.toString()));
   child.onErrorOutput((chunk) => (errors += chunk.toString()));
@@ -103,17 +113,29 @@ async function run(code: string, rights: SandboxRights = 'read'): Promise<string
   return output.trim();
 }
 
+/** Whether a server goes on after its sandbox was ended from outside, as at the end of Assay. */
+async function survives(): Promise<string> {
+  const child = await start(SURVIVAL, 'write_roots');
+  const tried = await new Promise<string>((resolve) => child.onOutput((chunk) => resolve(chunk.toString())));
+  child.signal('SIGKILL');
+  await child.ended;
+  const { status } = spawnSync('flock', ['--wait', '5', join(strict, 'lock'), 'true']);
+  return status === 0 ? `${tried.trim()}, ended` : 'got out';
+}
+
 try {
   const targets = { root, secret: join(outside, 'secret'), pid: process.pid, port };
   const [, , without] = process.argv;
   const results: unknown = without === 'pins' ? {} : JSON.parse(await run(escapeProgram(targets)));
-  const bomb = [undefined, 'process limit'].includes(without) ? await run(FORK_BOMB) : undefined;
+  const isOuter = [undefined, 'outer namespace'].includes(without);
+  const bomb = isOuter ? await run(FORK_BOMB) : undefined;
+  const survival = isOuter && process.arch === 'x64' ? await survives() : undefined;
   const withCode = Object.entries(STRICT_WORK).map(([name, code]) => [name, { code }] as const);
   const attempts = { ...STRICT_ESCAPES, ...STRICT_CONNECTIONS, ...Object.fromEntries(withCode) };
   const strictly: unknown = [undefined, 'pins'].includes(without)
     ? JSON.parse(await run(escapeProgram({ root: strict, port }, attempts), 'write_roots'))
     : {};
-  console.log(JSON.stringify({ uid: process.getuid?.(), results, strict: strictly, bomb }));
+  console.log(JSON.stringify({ uid: process.getuid?.(), results, strict: strictly, bomb, survival }));
 } finally {
   for (const server of [endpoint, ...sockets]) server.close();
   rmSync(folder, { recursive: true, force: true });
