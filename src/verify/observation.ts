@@ -78,7 +78,10 @@ interface TracedCall {
   readonly error?: string;
 }
 
-/** A path is absolute, as the server sees it. */
+/**
+ * A path is absolute, as the server sees it. `isIndirect`: it may lead elsewhere than it says, because it goes through
+ * `/proc`, because the server made a link, or because other threads change the working folder.
+ */
 export type TracedEvent =
   | (TracedCall & {
       /**
@@ -99,6 +102,7 @@ export type TracedEvent =
       readonly noise?: NoiseClass;
       /** Set if the content written is a number, as in a lock file. */
       readonly isNumber?: true;
+      readonly isIndirect?: true;
     })
   /** A link: `path` is what it points to, `to` where it is created. */
   | (TracedCall & {
@@ -106,6 +110,7 @@ export type TracedEvent =
       readonly path: string;
       readonly to: string;
       readonly noise?: NoiseClass;
+      readonly isIndirect?: true;
     })
   | (TracedCall & { readonly kind: 'execute'; readonly path: string; readonly argv: readonly string[] })
   | (TracedCall & {

@@ -19,6 +19,11 @@ const EXPECTED: Readonly<Record<string, string>> = {
   times: 'contradicted',
   times_and_back: 'unseen_change',
   mode_and_back: 'unseen_change',
+  folder_through_proc: 'unseen_change',
+  mode_through_proc: 'unseen_change',
+  folder_through_a_link: 'unseen_change',
+  folder_below_a_link: 'unseen_change',
+  folder_where_a_thread_went: 'unseen_change',
   // The call looks absent, and the C library would use one that is traced.
   mode_by_a_new_call: 'consistent',
   extended_attribute: 'contradicted',

@@ -68,6 +68,47 @@ def mode_and_back():
     os.chmod(NOTES, mode)
 
 
+def folder_through_proc():
+    folder = f"/proc/self/fd/{os.open(SEED, os.O_RDONLY)}/loot"
+    os.mkdir(folder)
+    os.rmdir(folder)
+
+
+def mode_through_proc():
+    path = f"/proc/self/fd/{os.open(NOTES, os.O_RDONLY)}"
+    mode = os.stat(path).st_mode
+    os.chmod(path, 0o777)
+    os.chmod(path, mode)
+
+
+def folder_through_a_link():
+    os.symlink(SEED, "/tmp/link")
+    os.mkdir("/tmp/link/loot")
+    os.rmdir("/tmp/link/loot")
+    os.unlink("/tmp/link")
+
+
+def folder_below_a_link():
+    former = os.getcwd()
+    os.symlink(SEED, "/tmp/link")
+    os.chdir("/tmp/link")
+    os.mkdir("loot")
+    os.rmdir("loot")
+    os.chdir(former)
+    os.unlink("/tmp/link")
+
+
+def folder_where_a_thread_went():
+    former = os.getcwd()
+    os.chdir("/tmp")
+    thread = threading.Thread(target=os.chdir, args=[SEED])
+    thread.start()
+    thread.join()
+    os.mkdir("loot")
+    os.rmdir("loot")
+    os.chdir(former)
+
+
 def mode_by_a_new_call():
     # fchmodat2
     LIBC.syscall(452, AT_FDCWD, NOTES.encode(), 0o777, 0)

@@ -28,6 +28,11 @@ export async function changeNoise(
   });
 }
 
+/** Whether a path itself makes changes noise. */
+export function isNoisyPlace(place: Place): boolean {
+  return place.isTemporary || noiseByName(place) !== undefined;
+}
+
 /** The noise class of what was done to a path. `isNumber`: nothing but numbers was written there. */
 export async function eventNoise(
   path: string,

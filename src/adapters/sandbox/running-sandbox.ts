@@ -21,7 +21,7 @@ import { NetworkSink, SINK_COMMAND, SINK_EXECUTIONS, SINK_HANDLES } from './netw
 import type { Machine } from './probe.ts';
 import { bwrapArgs, unshareArgs } from './setup-script.ts';
 import { type Entries, withDatabaseLogs } from './sqlite-wal.ts';
-import { changeNoise, CAN_BE_NOISE, eventNoise } from './observed-noise.ts';
+import { changeNoise, CAN_BE_NOISE, eventNoise, isNoisyPlace } from './observed-noise.ts';
 import { compareEntries, StateReader, type OverlayFolders, type State } from './state.ts';
 import { TraceReader } from './trace-reader.ts';
 
@@ -71,6 +71,7 @@ export class RunningSandbox implements Sandbox {
     const context = {
       cwd: layout.cwd,
       secretAt: (path: string) => secretAt(path, layout.home, canaries),
+      isNoisy: (path: string) => isNoisyPlace(placeOf(layout, path)),
     };
     this.#trace = new TraceReader(context, SINK_EXECUTIONS);
   }
@@ -294,10 +295,11 @@ export class RunningSandbox implements Sandbox {
     const known = new Map<string, NoiseClass | undefined>();
     const found: TracedEvent[] = [];
     for (const event of events) {
+      const isIndirect = 'isIndirect' in event;
       const path = 'to' in event ? event.to : 'noise' in event || 'path' in event ? event.path : undefined;
       if (path !== undefined && !known.has(path))
         known.set(path, await this.#noiseAt(path, overlays, !other.has(path)));
-      const noise = path === undefined ? undefined : known.get(path);
+      const noise = path === undefined || isIndirect ? undefined : known.get(path);
       found.push(
         noise === undefined || !CAN_BE_NOISE.has(event.kind) ? event : ({ ...event, noise } as TracedEvent),
       ); // These kinds have it.

@@ -55,7 +55,7 @@ export class TraceReader {
       this.#traced.unnamed === 0 &&
       this.#offset < TRACE_BYTES - MAX_LINE_BYTES;
     const trace = {
-      events: this.#events.toSorted((a, b) => a.atMs - b.atMs),
+      events: this.#events.map((event) => this.#traced.marked(event)).toSorted((a, b) => a.atMs - b.atMs),
       network: this.#network.toSorted((a, b) => a.atMs - b.atMs),
       mapped,
       isComplete,

@@ -9,6 +9,8 @@ export interface TraceContext {
   readonly cwd: string;
   /** Undefined for a path that holds no secret. */
   readonly secretAt: (path: string) => 'canary' | 'secret' | undefined;
+  /** Whether changes at this path count as noise, so that a link there could hide changes elsewhere. */
+  readonly isNoisy?: (path: string) => boolean;
 }
 
 /** System calls that are traced. `?` marks those that some architectures lack. */
@@ -86,6 +88,14 @@ const ON_DESCRIPTOR: Readonly<Record<string, readonly [TracedEvent['kind'], numb
 /** Writing to these changes nothing that lasts. */
 const NOT_A_FILE =
   /^(?:\/dev\/(?:null|zero|full|u?random|tty|ptmx|pts\/\d+|std\w+|fd\/\d+)|\/proc\/(?:self|thread-self|\d+)\/.*|[^/].*)$/;
+/** Whatever a process has opened, and its folders, by another name. */
+const THROUGH_PROCESS =
+  /^\/(?:proc\/(?:self|thread-self|\d+)(?:\/task\/\d+)?\/(?:cwd|root|fd|map_files)|dev\/(?:fd|std\w+))(?:\/|$)/;
+/** Calls on a path that resolve it themselves. Of an opened file, strace prints where the path has led. */
+const BY_NAME: ReadonlySet<string> = new Set([
+  ...Object.keys(ON_PATH),
+  ...['unlinkat', 'rename', 'renameat', 'renameat2', 'link', 'linkat', 'symlink', 'symlinkat'],
+]);
 const MAX_FOLDERS = 20_000;
 const MAX_WRITABLE = 20_000;
 
@@ -98,6 +108,13 @@ export class TracedEvents {
   /** Files that were opened to write. Memory that maps one can become writable later. */
   readonly #writable = new Set<string>();
   readonly #mappedFiles = new Set<string>();
+  /** Threads that share their working folder with others. */
+  readonly #sharing = new Set<number>();
+  /** Those that changed their working folder. */
+  readonly #movers = new Set<number>();
+  readonly #relative = new WeakSet<TracedEvent>();
+  /** Whether a link may lead from a path whose changes are noise to one whose changes are not. */
+  #hasLinks = false;
   /** Number of changes through descriptors whose files are unknown, because strace could not read their names. */
   unnamed = 0;
 
@@ -112,6 +129,20 @@ export class TracedEvents {
 
   exited(pid: number): void {
     this.#folders.delete(pid);
+    this.#sharing.delete(pid);
+  }
+
+  /**
+   * The event, marked if its path may lead elsewhere. Call it when all events of an observation are read: threads are
+   * printed in any order.
+   */
+  marked(event: TracedEvent): TracedEvent {
+    const { isNoisy = () => false } = this.#context;
+    const isIndirect =
+      BY_NAME.has(event.call) &&
+      (pathsOf(event).some((path) => THROUGH_PROCESS.test(path) || (this.#hasLinks && isNoisy(path))) ||
+        (this.#relative.has(event) && this.#sharing.has(event.pid) && this.#movers.size > 0));
+    return isIndirect ? ({ ...event, isIndirect } as TracedEvent) : event; // Calls by name have these kinds.
   }
 
   /** The event of a call, if any, and its network requests. */
@@ -129,8 +160,25 @@ export class TracedEvents {
     };
     const network = this.#sockets.read(call, common);
     if (network !== undefined) return network;
+    if (common.error === undefined && /^clone3?$/.test(call.name)) this.#started(call);
     const event = this.#foreign.read(call, common) ?? this.#event(call, common);
+    if (event !== undefined) this.#notice(event, call);
     return { ...(event !== undefined && { event }), requests: [] };
+  }
+
+  #started({ args, pid, result }: SystemCall): void {
+    if (!args.some((arg) => arg.includes('CLONE_FS')) || this.#sharing.size >= MAX_FOLDERS) return;
+    for (const id of [pid, Number.parseInt(result, 10)]) this.#sharing.add(id);
+  }
+
+  /** What makes paths uncertain: that a path is relative, and links that lead out of a noisy place. */
+  #notice(event: TracedEvent, { name, args }: SystemCall): void {
+    const isAbsolute = args.every((arg) => !arg.startsWith('"') || arg.startsWith('"/'));
+    if (!isAbsolute) this.#relative.add(event);
+    if (event.error !== undefined || !('to' in event) || this.#hasLinks) return;
+    const { isNoisy = () => false } = this.#context;
+    if (!isNoisy(event.to) && !THROUGH_PROCESS.test(event.to)) return;
+    this.#hasLinks = name.startsWith('symlink') ? leadsOut(args[0], isNoisy) : !isNoisy(event.path);
   }
 
   #event(call: SystemCall, common: Common): TracedEvent | undefined {
@@ -162,6 +210,7 @@ export class TracedEvents {
         return this.#mapped(call, common);
       case 'chdir':
       case 'fchdir':
+        if (common.error === undefined && this.#movers.size < MAX_FOLDERS) this.#movers.add(call.pid);
         if (common.error === undefined)
           this.#setFolder(call.pid, name === 'chdir' ? this.#path(call, 0) : descriptorPath(args[0] ?? ''));
         return undefined;
@@ -247,8 +296,9 @@ export class TracedEvents {
   }
 
   #onPath(common: Common, kind: TracedEvent['kind'], path: string | undefined): TracedEvent | undefined {
-    if (path === undefined || NOT_A_FILE.test(path)) return undefined;
-    return { ...common, kind: kind as 'write', path };
+    if (path === undefined) return undefined;
+    const isIndirect = BY_NAME.has(common.call) && THROUGH_PROCESS.test(path);
+    return NOT_A_FILE.test(path) && !isIndirect ? undefined : { ...common, kind: kind as 'write', path };
   }
 
   /** The absolute path of an argument, relative to a folder descriptor or to the working folder. */
@@ -272,6 +322,17 @@ export class TracedEvents {
 
 /** Members of every event. */
 export type Common = Pick<TracedEvent, 'atMs' | 'pid' | 'call' | 'error'>;
+
+function pathsOf(event: TracedEvent): readonly string[] {
+  return [...('path' in event ? [event.path] : []), ...('to' in event ? [event.to] : [])];
+}
+
+/** Whether the printed target of a symbolic link may lie outside of noisy places. */
+function leadsOut(printed: string | undefined, isNoisy: (path: string) => boolean): boolean {
+  const target = stringBytes(printed ?? '')?.toString();
+  if (target === undefined || target.split('/').includes('..')) return true;
+  return target.startsWith('/') && !isNoisy(target);
+}
 
 /** Whether a call writes at most 20 digits. */
 function isNumber({ name, args }: SystemCall): boolean {

@@ -43,6 +43,7 @@ export function effectsOf(observation: Observation, folder: SeedFolder): readonl
     ...transient(observation, changed, folder),
     ...rewritten(observation, changed, folder),
     ...attributes(observation, changed, folder),
+    ...indirect(observation),
     ...services(observation),
     ...hiddenTargets(observation),
     ...network(observation),
@@ -174,7 +175,7 @@ interface Removal {
 
 function removalsIn(events: readonly TracedEvent[]): readonly Removal[] {
   return events.flatMap((event): readonly Removal[] => {
-    if (event.error !== undefined) return [];
+    if (event.error !== undefined || 'isIndirect' in event) return [];
     const { atMs } = event;
     if (event.kind === 'rename')
       return [
@@ -235,6 +236,7 @@ function rewritten(
   const known = new Set([...changed, ...changes.map(({ path }) => path), ...removed]);
   return events.flatMap((event): readonly Effect[] => {
     if (event.kind !== 'content' || event.error !== undefined || known.has(event.path)) return [];
+    if (event.isIndirect) return [];
     const { path, atMs } = event;
     return [
       {
@@ -265,6 +267,7 @@ function attributes(
   const found = new Map<string, Effect>();
   for (const event of events) {
     if (event.kind !== 'attributes' || event.error !== undefined || known.has(event.path)) continue;
+    if (event.isIndirect) continue;
     const { path, atMs, call } = event;
     const isTimes = touched.has(path) && TIMES.has(call);
     if (found.has(path) && !isTimes && !EXTENDED.has(call)) continue;
@@ -290,6 +293,24 @@ function attributeEffect(path: string, call: string, isTimes: boolean): Omit<Eff
     return { ...plain('changed', `set extended attributes of ${path}`, path), isUnclear: true };
   return plain('rewritten', `set attributes of ${path} without a visible change`, path);
 }
+
+/** Calls on paths that may lead elsewhere: to which file, and whether that was changed and restored, is unknown. */
+function indirect({ events }: Observation): readonly Effect[] {
+  const found = new Map<string, Effect>();
+  for (const event of events) {
+    if (!('isIndirect' in event) || event.error !== undefined) continue;
+    const { path, atMs, call } = event;
+    const target = path.replace(PROCESS, '/proc/self').replace(DESCRIPTOR, '$1');
+    if (found.has(target)) continue;
+    const effect = plain('rewritten', `called ${call} on ${path}, which may lead elsewhere`, target);
+    found.set(target, { ...effect, atMs, noise: undefined, isUnclear: true });
+  }
+  return [...found.values()];
+}
+
+/** Ids and numbers that differ from run to run. */
+const PROCESS = /^\/proc\/(?:\d+|thread-self)(?:\/task\/\d+)?/;
+const DESCRIPTOR = /^(\/proc\/self\/fd|\/dev\/fd)\/\d+/;
 
 function rewrittenText(path: string): string {
   return `wrote to ${path} without a visible change`;
