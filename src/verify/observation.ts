@@ -67,7 +67,8 @@ export interface StateChange {
   readonly isLog?: true;
 }
 
-interface TracedCall {
+/** Members of every event. */
+export interface TracedCall {
   /** Epoch time in ms, with fractions. */
   readonly atMs: number;
   /** Id of the process or thread. */

@@ -182,14 +182,15 @@ async function verify(
         ? Promise.resolve({ trials: [], stopped: 'skipped' })
         : runTool({ ...run, tool, sets, endWithoutCall: ending }),
   }));
-  const watching = watchTools(readOnlyOf(planned), {
-    ...run,
-    watchMs: WATCH_MS,
-    background: background.targets,
-    parallel: 2,
-  });
-  const trials = await runTools(tasks, parallelTools(), progressOf(request, tasks.length));
-  const { trials: alone, unwatched } = await watching;
+  const [trials, { trials: alone, unwatched }] = await Promise.all([
+    runTools(tasks, parallelTools(), progressOf(request, tasks.length)),
+    watchTools(readOnlyOf(planned), {
+      ...run,
+      watchMs: WATCH_MS,
+      background: background.targets,
+      parallel: 2,
+    }),
+  ]);
   const tools = planned.map(({ name, digest, annotations }, at) => {
     const { trials: own, stopped } = trials[at] ?? { trials: [], stopped: 'time_limit' as const };
     const late = alone.get(name);

@@ -1,4 +1,4 @@
-import type { TracedEvent } from '../../verify/observation.ts';
+import type { TracedCall, TracedEvent } from '../../verify/observation.ts';
 import type { SystemCall } from './strace-lines.ts';
 
 /** Calls that signal or change a process, and the index of its id. */
@@ -23,8 +23,6 @@ export const ON_SHARED_MEMORY: readonly string[] = [
   ...['shmat', 'shmctl', 'semop', 'semtimedop', 'semctl', 'msgsnd', 'msgrcv', 'msgctl'],
 ];
 
-type Common = Pick<TracedEvent, 'atMs' | 'pid' | 'call' | 'error'>;
-
 /** Errors for an object that does not exist in the sandbox, or belongs to others. */
 const ABSENT: ReadonlySet<string> = new Set(['EINVAL', 'EIDRM', 'ESRCH', 'EPERM', 'EACCES']);
 const INIT = 1;
@@ -35,7 +33,7 @@ export class ForeignTargets {
   /** Processes that were started in the sandbox, also those that have ended. */
   readonly #own = new Set<number>();
 
-  read(call: SystemCall, common: Common): TracedEvent | undefined {
+  read(call: SystemCall, common: TracedCall): TracedEvent | undefined {
     const { name, args, result } = call;
     if (/^(?:clone3?|v?fork)$/.test(name)) this.#started(Number.parseInt(result, 10));
     const index = ON_PROCESS[name];
@@ -53,7 +51,7 @@ export class ForeignTargets {
   }
 
   /** Every process in the sandbox is the server's own, except the first one, which stands for the system's. */
-  #onProcess({ name, args }: SystemCall, common: Common, id: number): TracedEvent | undefined {
+  #onProcess({ name, args }: SystemCall, common: TracedCall, id: number): TracedEvent | undefined {
     // Signal 0 only asks whether there is such a process.
     if (Number.isNaN(id) || id === 0 || (name === 'kill' && args[1] === '0')) return undefined;
     const isAbsent = common.error === 'ESRCH' || common.error === 'EPERM';

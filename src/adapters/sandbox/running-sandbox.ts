@@ -295,11 +295,10 @@ export class RunningSandbox implements Sandbox {
     const known = new Map<string, NoiseClass | undefined>();
     const found: TracedEvent[] = [];
     for (const event of events) {
-      const isIndirect = 'isIndirect' in event;
-      const path = 'to' in event ? event.to : 'noise' in event || 'path' in event ? event.path : undefined;
+      const path = 'isIndirect' in event ? undefined : noisePathOf(event);
       if (path !== undefined && !known.has(path))
         known.set(path, await this.#noiseAt(path, overlays, !other.has(path)));
-      const noise = path === undefined || isIndirect ? undefined : known.get(path);
+      const noise = path === undefined ? undefined : known.get(path);
       found.push(
         noise === undefined || !CAN_BE_NOISE.has(event.kind) ? event : ({ ...event, noise } as TracedEvent),
       ); // These kinds have it.
@@ -354,6 +353,12 @@ export class RunningSandbox implements Sandbox {
 }
 
 /** Process id of the first process in the sandbox, as reported by bubblewrap. */
+/** The path that decides whether an event is noise. */
+function noisePathOf(event: TracedEvent): string | undefined {
+  if ('to' in event) return event.to;
+  return 'path' in event ? event.path : undefined;
+}
+
 async function initPid(infoPath: string): Promise<number | undefined> {
   const pid = /"child-pid": (\d+)/.exec(await readFile(infoPath, 'utf8').catch(() => ''))?.[1];
   return pid === undefined ? undefined : Number(pid);

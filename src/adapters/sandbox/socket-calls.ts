@@ -1,4 +1,4 @@
-import type { NetworkAddress, NetworkRequest, TracedEvent } from '../../verify/observation.ts';
+import type { NetworkAddress, NetworkRequest, TracedCall, TracedEvent } from '../../verify/observation.ts';
 import { queriedName } from './dns-query.ts';
 import { descriptorPath, stringBytes, type SystemCall } from './strace-lines.ts';
 
@@ -13,8 +13,6 @@ interface Socket {
   isDns: boolean;
 }
 
-type Common = Pick<TracedEvent, 'atMs' | 'pid' | 'call' | 'error'>;
-
 const DNS_PORT = 53;
 const MAX_SOCKETS = 5_000;
 const NOTHING: NetworkCall = { requests: [] };
@@ -23,7 +21,7 @@ const NOTHING: NetworkCall = { requests: [] };
 export class SocketCalls {
   readonly #sockets = new Map<string, Socket>();
 
-  read(call: SystemCall, common: Common): NetworkCall | undefined {
+  read(call: SystemCall, common: TracedCall): NetworkCall | undefined {
     switch (call.name) {
       case 'socket':
         this.#opened(call);
@@ -58,7 +56,7 @@ export class SocketCalls {
     this.#sockets.set(name, { isDatagram: args[1]?.includes('SOCK_DGRAM') === true, isDns: false });
   }
 
-  #connected({ args }: SystemCall, common: Common): NetworkCall {
+  #connected({ args }: SystemCall, common: TracedCall): NetworkCall {
     const address = readAddress(args[1]);
     // Resolvers connect datagram sockets to port 0 to see which address the system would use.
     if (address === undefined || (address.family !== 'unix' && address.port === 0)) return NOTHING;
@@ -72,7 +70,7 @@ export class SocketCalls {
 
   #sent(
     { args }: SystemCall,
-    common: Common,
+    common: TracedCall,
     { printed, to }: { readonly printed: readonly string[]; readonly to: NetworkAddress | undefined },
   ): NetworkCall {
     const socket = this.#sockets.get(descriptorPath(args[0] ?? '') ?? '');
@@ -86,7 +84,7 @@ export class SocketCalls {
   }
 }
 
-function dnsRequests(printed: readonly string[], { atMs, pid }: Common): readonly NetworkRequest[] {
+function dnsRequests(printed: readonly string[], { atMs, pid }: TracedCall): readonly NetworkRequest[] {
   const names = printed.map((text) => queriedName(withoutLength(stringBytes(text) ?? Buffer.alloc(0))));
   const found = [...new Set(names.filter((name) => name !== undefined))];
   return found.length === 0
@@ -101,7 +99,7 @@ function withoutLength(message: Buffer): Buffer {
 
 function requestTo(
   address: NetworkAddress,
-  { atMs, pid }: Common,
+  { atMs, pid }: TracedCall,
   kind: 'tcp' | 'udp',
 ): readonly NetworkRequest[] {
   if (address.family === 'unix' || address.isLocal) return [];

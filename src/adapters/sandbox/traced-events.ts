@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { NetworkRequest, TracedEvent } from '../../verify/observation.ts';
+import type { NetworkRequest, TracedCall, TracedEvent } from '../../verify/observation.ts';
 import { SocketCalls } from './socket-calls.ts';
 import { ForeignTargets, ON_PROCESS, ON_SHARED_MEMORY } from './foreign-targets.ts';
 import { descriptorPath, stringBytes, stringList, type SystemCall } from './strace-lines.ts';
@@ -108,10 +108,10 @@ export class TracedEvents {
   /** Files that were opened to write. Memory that maps one can become writable later. */
   readonly #writable = new Set<string>();
   readonly #mappedFiles = new Set<string>();
-  /** Threads that share their working folder with others. */
+  /** Threads that share their working folder with others, also those that have ended. */
   readonly #sharing = new Set<number>();
-  /** Those that changed their working folder. */
-  readonly #movers = new Set<number>();
+  /** Whether a working folder was changed. */
+  #hasMoved = false;
   readonly #relative = new WeakSet<TracedEvent>();
   /** Whether a link may lead from a path whose changes are noise to one whose changes are not. */
   #hasLinks = false;
@@ -129,7 +129,6 @@ export class TracedEvents {
 
   exited(pid: number): void {
     this.#folders.delete(pid);
-    this.#sharing.delete(pid);
   }
 
   /**
@@ -141,8 +140,11 @@ export class TracedEvents {
     const isIndirect =
       BY_NAME.has(event.call) &&
       (pathsOf(event).some((path) => THROUGH_PROCESS.test(path) || (this.#hasLinks && isNoisy(path))) ||
-        (this.#relative.has(event) && this.#sharing.has(event.pid) && this.#movers.size > 0));
-    return isIndirect ? ({ ...event, isIndirect } as TracedEvent) : event; // Calls by name have these kinds.
+        (this.#hasMoved && this.#relative.has(event) && this.#mayShare(event.pid)));
+    if (!isIndirect) return event;
+    // A link may have been made in a noisy place although its path does not say so.
+    if ('to' in event && event.error === undefined) this.#hasLinks = true;
+    return { ...event, isIndirect } as TracedEvent; // Calls by name have these kinds.
   }
 
   /** The event of a call, if any, and its network requests. */
@@ -171,6 +173,10 @@ export class TracedEvents {
     for (const id of [pid, Number.parseInt(result, 10)]) this.#sharing.add(id);
   }
 
+  #mayShare(pid: number): boolean {
+    return this.#sharing.has(pid) || this.#sharing.size >= MAX_FOLDERS;
+  }
+
   /** What makes paths uncertain: that a path is relative, and links that lead out of a noisy place. */
   #notice(event: TracedEvent, { name, args }: SystemCall): void {
     const isAbsolute = args.every((arg) => !arg.startsWith('"') || arg.startsWith('"/'));
@@ -181,7 +187,7 @@ export class TracedEvents {
     this.#hasLinks = name.startsWith('symlink') ? leadsOut(args[0], isNoisy) : !isNoisy(event.path);
   }
 
-  #event(call: SystemCall, common: Common): TracedEvent | undefined {
+  #event(call: SystemCall, common: TracedCall): TracedEvent | undefined {
     const { name, args } = call;
     const onPath = ON_PATH[name];
     if (onPath !== undefined) {
@@ -210,9 +216,9 @@ export class TracedEvents {
         return this.#mapped(call, common);
       case 'chdir':
       case 'fchdir':
-        if (common.error === undefined && this.#movers.size < MAX_FOLDERS) this.#movers.add(call.pid);
-        if (common.error === undefined)
-          this.#setFolder(call.pid, name === 'chdir' ? this.#path(call, 0) : descriptorPath(args[0] ?? ''));
+        if (common.error !== undefined) return undefined;
+        this.#hasMoved = true;
+        this.#setFolder(call.pid, name === 'chdir' ? this.#path(call, 0) : descriptorPath(args[0] ?? ''));
         return undefined;
       case 'execve':
         return this.#executed(common, this.#path(call, 0), args[1]);
@@ -224,7 +230,7 @@ export class TracedEvents {
   }
 
   #onDescriptor(
-    common: Common,
+    common: TracedCall,
     kind: TracedEvent['kind'],
     printed: string | undefined,
   ): TracedEvent | undefined {
@@ -234,7 +240,7 @@ export class TracedEvents {
     return this.#onPath(common, kind, descriptorPath(printed ?? ''));
   }
 
-  #mapped({ args }: SystemCall, common: Common): TracedEvent | undefined {
+  #mapped({ args }: SystemCall, common: TracedCall): TracedEvent | undefined {
     const [, , protection = '', flags = '', printed = ''] = args;
     if (!flags.includes('MAP_SHARED')) return undefined;
     const path = descriptorPath(printed);
@@ -250,7 +256,7 @@ export class TracedEvents {
     return this.#writable.has(path) || this.#writable.size >= MAX_WRITABLE;
   }
 
-  #onTwoPaths(call: SystemCall, common: Common): TracedEvent | undefined {
+  #onTwoPaths(call: SystemCall, common: TracedCall): TracedEvent | undefined {
     const { name } = call;
     if (/^(?:rename|link|symlink)$/.test(name))
       return this.#moved(common, this.#path(call, 0), this.#path(call, 1));
@@ -260,19 +266,19 @@ export class TracedEvents {
     return undefined;
   }
 
-  #moved(common: Common, path: string | undefined, to: string | undefined): TracedEvent | undefined {
+  #moved(common: TracedCall, path: string | undefined, to: string | undefined): TracedEvent | undefined {
     if (path === undefined || to === undefined) return undefined;
     const kind: 'rename' | 'link' = common.call.startsWith('rename') ? 'rename' : 'link';
     return { ...common, kind, path, to };
   }
 
-  #executed(common: Common, path: string | undefined, argv: string | undefined): TracedEvent | undefined {
+  #executed(common: TracedCall, path: string | undefined, argv: string | undefined): TracedEvent | undefined {
     // A shell tries each folder of PATH.
     if (path === undefined || common.error === 'ENOENT') return undefined;
     return { ...common, kind: 'execute', path, argv: stringList(argv ?? '') };
   }
 
-  #opened({ name, args, result }: SystemCall, common: Common, asked?: string): TracedEvent | undefined {
+  #opened({ name, args, result }: SystemCall, common: TracedCall, asked?: string): TracedEvent | undefined {
     const flags = name === 'creat' ? 'O_WRONLY|O_TRUNC' : (args[name === 'open' ? 1 : 2] ?? '');
     // The file that was opened, with links resolved; if none was, the requested path.
     const path = descriptorPath(result) ?? asked;
@@ -295,7 +301,7 @@ export class TracedEvents {
     );
   }
 
-  #onPath(common: Common, kind: TracedEvent['kind'], path: string | undefined): TracedEvent | undefined {
+  #onPath(common: TracedCall, kind: TracedEvent['kind'], path: string | undefined): TracedEvent | undefined {
     if (path === undefined) return undefined;
     const isIndirect = BY_NAME.has(common.call) && THROUGH_PROCESS.test(path);
     return NOT_A_FILE.test(path) && !isIndirect ? undefined : { ...common, kind: kind as 'write', path };
@@ -319,9 +325,6 @@ export class TracedEvents {
     if (this.#folders.size < MAX_FOLDERS || this.#folders.has(pid)) this.#folders.set(pid, folder);
   }
 }
-
-/** Members of every event. */
-export type Common = Pick<TracedEvent, 'atMs' | 'pid' | 'call' | 'error'>;
 
 function pathsOf(event: TracedEvent): readonly string[] {
   return [...('path' in event ? [event.path] : []), ...('to' in event ? [event.to] : [])];

@@ -1,7 +1,9 @@
 import { isJsonObject, parsedJson } from '../json-object.ts';
 
-/** Longer results are taken to have content. */
+/** Longer results, in characters, are taken to have content. */
 const MAX_LENGTH = 8 * 1024;
+/** The same in bytes, to decide it before a result is decoded. */
+export const MAX_ACKNOWLEDGEMENT_BYTES: number = 3 * MAX_LENGTH;
 const MAX_WORDS = 60;
 /** Numbers can stand for letters. */
 const MAX_NUMBERS = 24;
@@ -15,8 +17,8 @@ const MAX_SENT = 200;
  * itself sent, and words of a short list. So it contains no sentence that another person could have written. If that is
  * not certain, the result has content.
  */
-export function isAcknowledgement(result: string | undefined, args: string | undefined): boolean {
-  if (result === undefined || result.length > MAX_LENGTH) return false;
+export function isAcknowledgement(result: string, args: string | undefined): boolean {
+  if (result.length > MAX_LENGTH) return false;
   const parsed = parsedJson(result);
   if (!isJsonObject(parsed)) return false;
   const { content = [], ...rest } = parsed;
@@ -28,8 +30,9 @@ export function isAcknowledgement(result: string | undefined, args: string | und
   const sent = sentIn(args);
   const left = said.map((text) => withoutSent(text, sent));
   if (!left.every((text) => PLAIN_CHARACTERS.test(text))) return false;
-  const words = left.flatMap(wordsOf).filter((word) => !WORDS.has(word));
-  return left.flatMap(wordsOf).length <= MAX_WORDS && words.length <= MAX_NUMBERS && words.every(isNumber);
+  const words = left.flatMap(wordsOf);
+  const unknown = words.filter((word) => !WORDS.has(word));
+  return words.length <= MAX_WORDS && unknown.length <= MAX_NUMBERS && unknown.every(isNumber);
 }
 
 /** Undefined if it is not plain text: links, images and annotations are content. */

@@ -1,4 +1,4 @@
-import { isAcknowledgement } from '../../core/policy/acknowledgement.ts';
+import { isAcknowledgement, MAX_ACKNOWLEDGEMENT_BYTES } from '../../core/policy/acknowledgement.ts';
 import { joinedLabels } from '../../core/policy/session-labels.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import {
@@ -103,8 +103,8 @@ function labelsOfAnswer(call: Call, tool: PolicyTool, answer: Answer | undefined
   if (joinedLabels(known, labels) === joinedLabels(known, acknowledgementLabels)) return labels;
   const { bytes, root } = answer.reply.message;
   const result = memberOf(root, 'result');
-  const text = result === undefined ? undefined : rawOf(bytes, result);
-  return isAcknowledgement(text, call.argumentsText) ? acknowledgementLabels : labels;
+  if (result === undefined || result.end - result.start > MAX_ACKNOWLEDGEMENT_BYTES) return labels;
+  return isAcknowledgement(rawOf(bytes, result), call.argumentsText) ? acknowledgementLabels : labels;
 }
 
 /** Holds messages until the label is stored, in their order. */

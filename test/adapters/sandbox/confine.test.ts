@@ -137,6 +137,19 @@ describe.skipIf(process.platform !== 'linux')('the report of missing sandbox fea
     expect(await lacksOf({ path: folder })).toEqual(['strace']);
   });
 
+  it('names the end of processes if one namespace cannot contain another', async () => {
+    const folder = tempDir();
+    const [bwrap, strace] = await Promise.all(
+      ['bwrap', 'strace'].map((name) => findCommand(name, { cwd: '/', path: SEARCHED })),
+    );
+    if (strace?.kind === 'found') symlinkSync(strace.path, join(folder, 'strace'));
+    const program = bwrap?.kind === 'found' ? bwrap.path : '';
+    const script = `#!/bin/sh\ncase "$*" in *--dev-bind*) exit 1;; esac\nexec ${program} "$@"\n`;
+    writeFileSync(join(folder, 'bwrap'), script, { mode: 0o755 });
+    const limit = process.getuid?.() === 0 ? ['process_limit'] : [];
+    expect(await lacksOf({ path: folder })).toEqual([...limit, 'process_end']);
+  });
+
   it.skipIf(process.getuid?.() !== 0)(
     'names a process limit for root on an older kernel, and leaves the machine-wide limit alone',
     async () => {

@@ -284,3 +284,59 @@ it('keeps the files that stay mapped into memory so that they can be written, an
   for (const call of calls(text).calls) traced.read(call);
   expect([traced.mapped, traced.unnamed]).toEqual([['/srv/shared', '/srv/later'], 1]);
 });
+
+describe('a call on a path', () => {
+  const isNoisy = (path: string): boolean => path.startsWith('/tmp/');
+
+  /** The paths that may lead elsewhere, by thread and call. */
+  function indirect(...texts: readonly string[]): readonly string[] {
+    const traced = new TracedEvents({ cwd: '/start', secretAt: () => undefined, isNoisy });
+    const found: TracedEvent[] = [];
+    const strace = new StraceLines(
+      (call) => found.push(...[traced.read(call).event].filter((event) => event !== undefined)),
+      (pid) => traced.exited(pid),
+    );
+    for (const [at, text] of texts.entries()) strace.line(text.replace(' ', ` ${at + 1}.5 `));
+    return found
+      .map((event) => traced.marked(event))
+      .flatMap((event) => ('isIndirect' in event ? [`${event.call} ${event.path}`] : []));
+  }
+
+  const LINK = '7 symlink("/start", "/tmp/l") = 0';
+  const THREAD = '7 clone3({flags=CLONE_VM|CLONE_FS|CLONE_THREAD}, 88) = 8';
+
+  it.each<readonly [string, readonly string[], readonly string[]]>([
+    ['is direct otherwise', ['7 mkdir("/tmp/a", 0777) = 0', '7 mkdir("b", 0777) = 0'], []],
+    ['may lead anywhere through /proc', ['7 chmod("/proc/self/fd/3", 0777) = 0'], ['chmod /proc/self/fd/3']],
+    ['may lead anywhere through /dev/fd', ['7 chmod("/dev/fd/3", 0777) = 0'], ['chmod /dev/fd/3']],
+    [
+      'may follow a link in a noisy folder',
+      [LINK, '7 mkdir("/tmp/l/a", 0777) = 0'],
+      ['symlink /start', 'mkdir /tmp/l/a'],
+    ],
+    ['follows no link elsewhere', ['7 symlink("/x", "/srv/l") = 0', '7 mkdir("/tmp/a", 0777) = 0'], []],
+    [
+      'follows no link within a noisy folder',
+      ['7 symlink("/tmp/x", "/tmp/l") = 0', '7 rmdir("/tmp/l/a") = 0'],
+      [],
+    ],
+    [
+      'may follow a link that was moved there',
+      ['7 symlink("/x", "/srv/l") = 0', '7 rename("/srv/l", "/tmp/l") = 0', '7 mkdir("/tmp/l/a", 0777) = 0'],
+      ['rename /srv/l', 'mkdir /tmp/l/a'],
+    ],
+    [
+      'is relative to a folder that another thread may have set, also if the thread has ended',
+      [THREAD, '7 chdir("/srv") = 0', '8 mkdir("a", 0777) = 0', '8 +++ exited with 0 +++'],
+      ['mkdir /start/a'],
+    ],
+    [
+      'may have made a link where a thread went',
+      [THREAD, '8 chdir("/tmp") = 0', '7 symlink("/start", "l") = 0', '7 mkdir("/tmp/l/a", 0777) = 0'],
+      ['symlink /start', 'mkdir /tmp/l/a'],
+    ],
+    ['is relative to the own folder of a process', ['7 chdir("/srv") = 0', '7 mkdir("a", 0777) = 0'], []],
+  ])('%s', (_, texts, expected) => {
+    expect(indirect(...texts)).toEqual(expected);
+  });
+});
