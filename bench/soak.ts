@@ -51,7 +51,7 @@ async function soakOnce(options: SoakOptions): Promise<number> {
     process.on(signal, () => void processes.endAll().then(() => process.exit(130)));
   }
   tell(`seed ${String(options.seed)}`);
-  const tally = new Tally();
+  const tally = new Tally(tell);
   const place = new Place(processes, scratch);
   try {
     const soaked = await soak(place, { options, tally });

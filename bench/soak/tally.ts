@@ -1,14 +1,19 @@
-// Counts all results, and keeps the first unexpected ones verbatim.
+// Counts all results, and keeps the first unexpected ones verbatim. They are also told at once.
 
 const MAX_KEPT = 40;
 
 export class Tally {
+  readonly #tell: (text: string) => void;
   readonly #counts = new Map<string, number>();
   readonly #unexpected: string[] = [];
   #unexpectedCount = 0;
   /** How long small calls of steady servers took. */
   readonly quickCallsMs: number[] = [];
   calls = 0;
+
+  constructor(tell: (text: string) => void) {
+    this.#tell = tell;
+  }
 
   get counts(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.#counts].sort(([a], [b]) => a.localeCompare(b)));
@@ -31,7 +36,9 @@ export class Tally {
   object(what: string, reason: string): void {
     this.count(what, 'UNEXPECTED');
     this.#unexpectedCount += 1;
-    if (this.#unexpected.length < MAX_KEPT)
-      this.#unexpected.push(`${new Date().toISOString().slice(11, 19)} ${what}: ${reason}`);
+    if (this.#unexpected.length >= MAX_KEPT) return;
+    const text = `${new Date().toISOString().slice(11, 19)} ${what}: ${reason}`;
+    this.#unexpected.push(text);
+    this.#tell(`UNEXPECTED: ${text}`);
   }
 }

@@ -34,12 +34,13 @@ export function namespacedName(named: Named): string {
 export function publicNames(all: readonly Named[]): PublicNames {
   const wanted = all.map(wantedName);
   const reports: ListReport[] = [];
-  const seen = new Set<string>();
+  const seen = new Map<string, Set<string>>();
   const claims = new Map<string, number>();
   const isRepeated = all.map((named, index) => {
-    const key = JSON.stringify([named.server, named.name]);
-    const repeated = seen.has(key);
-    seen.add(key);
+    const ofServer = seen.get(named.server) ?? new Set();
+    seen.set(named.server, ofServer);
+    const repeated = ofServer.has(named.name);
+    ofServer.add(named.name);
     const name = wanted[index] ?? '';
     if (!repeated) claims.set(name, (claims.get(name) ?? 0) + 1);
     return repeated;
@@ -47,6 +48,9 @@ export function publicNames(all: readonly Named[]): PublicNames {
   const contested = new Map<string, string[]>();
   const names = all.map((named, index) => {
     const name = wanted[index] ?? '';
+    const isShort = name.length <= MAX_NAME_LENGTH;
+    const isAlone = (claims.get(name) ?? 0) < 2;
+    if (isRepeated[index] !== true && isAlone && isShort) return name;
     const fullName = printable(namespacedName(named));
     if (isRepeated[index] === true) {
       reports.push({
@@ -55,9 +59,8 @@ export function publicNames(all: readonly Named[]): PublicNames {
       });
       return undefined;
     }
-    if ((claims.get(name) ?? 0) < 2 && name.length <= MAX_NAME_LENGTH) return name;
     const unique = hashedName(name, named, claims);
-    if (name.length <= MAX_NAME_LENGTH) {
+    if (isShort) {
       const twins = contested.get(name) ?? [];
       twins.push(unique);
       contested.set(name, twins);

@@ -1,13 +1,13 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { IS_LONG } from '../support/campaign.ts';
-import { startAssay } from '../support/assay.ts';
-import { until } from '../support/endings.ts';
+import { type Assay, type AssayOptions, startAssay } from '../support/assay.ts';
+import { until, untilLogged } from '../support/endings.ts';
 import { FILLINGS, filled } from '../support/hostile-shapes.ts';
 import { send } from '../support/http.ts';
-import { at, listAt, textAt } from '../support/json.ts';
+import { at, type JsonObject, listAt, textAt } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { META, MODERN, modernHeaders } from '../support/modern.ts';
 import { fixture, ROOT, tempDir } from '../support/paths.ts';
@@ -31,20 +31,11 @@ function shapesAt(place: number): readonly (readonly [index: number, shape: stri
   return [...SHAPES.entries()].filter(([at]) => IS_LONG || (at + place) % 3 === 0);
 }
 
-it('hostile messages from servers and clients never block others for long', async () => {
+/** A gateway that tells its longest turn of the event loop since it was last asked, in ms. */
+async function startProbed(
+  servers: NonNullable<AssayOptions['servers']>,
+): Promise<{ readonly assay: Assay; readonly longestMs: () => Promise<number> }> {
   const file = join(tempDir(), 'longest');
-  const servers = Object.fromEntries(
-    PLACES.flatMap((place, index) =>
-      shapesAt(index).map(([of, shape]) => [
-        `s${index}${of}`,
-        fixture('shaper', [
-          `--at=${place}`,
-          `--shape=${shape}`,
-          `--bytes=${place === 'initialize' ? HANDSHAKE_BYTES : BYTES}`,
-        ]),
-      ]),
-    ),
-  );
   const assay = await startAssay({
     servers,
     env: {
@@ -60,6 +51,23 @@ it('hostile messages from servers and clients never block others for long', asyn
       return text === '' ? undefined : Number(text);
     });
   };
+  return { assay, longestMs };
+}
+
+it('hostile messages from servers and clients never block others for long', async () => {
+  const servers = Object.fromEntries(
+    PLACES.flatMap((place, index) =>
+      shapesAt(index).map(([of, shape]) => [
+        `s${index}${of}`,
+        fixture('shaper', [
+          `--at=${place}`,
+          `--shape=${shape}`,
+          `--bytes=${place === 'initialize' ? HANDSHAKE_BYTES : BYTES}`,
+        ]),
+      ]),
+    ),
+  );
+  const { assay, longestMs } = await startProbed(servers);
   const check = async (what: readonly string[]): Promise<void> => {
     const ms = await longestMs();
     expect([...what, ms < BOUND_MS]).toEqual([...what, true]);
@@ -101,3 +109,48 @@ it('hostile messages from servers and clients never block others for long', asyn
     }
   }
 });
+
+const MANY = 6_500;
+
+it.runIf(IS_LONG)(
+  'a list of thousands of tools, and a change of all of them, never block others for long',
+  async () => {
+    const folder = tempDir();
+    const listed = join(folder, 'tools.json');
+    const writeTools = (annotations: JsonObject): void => {
+      const tools = Array.from({ length: MANY }, (_, n) => ({
+        name: `tool_${n}`,
+        description: `Tool ${n}: ${JSON.stringify(annotations)}`,
+        inputSchema: { type: 'object', properties: { a: { type: 'string', description: 'the first' } } },
+        annotations,
+      }));
+      writeFileSync(`${listed}.new`, JSON.stringify(tools));
+      renameSync(`${listed}.new`, listed);
+    };
+    const operations = Array.from({ length: MANY }, (_, n) => [
+      `/p${n}`,
+      { get: { operationId: `op${n}`, responses: { 200: { description: 'ok' } } } },
+    ]);
+    const document = {
+      openapi: '3.1.0',
+      info: { title: 'many', version: '1' },
+      servers: [{ url: 'http://127.0.0.1:9' }],
+      paths: Object.fromEntries(operations) as JsonObject,
+    };
+    writeFileSync(join(folder, 'api.json'), JSON.stringify(document));
+    writeTools({ readOnlyHint: false, destructiveHint: true });
+    const { assay, longestMs } = await startProbed({
+      many: fixture('filed', [`--file=${listed}`]),
+      api: { openapi: join(folder, 'api.json') },
+    });
+    const health = await assay.settled();
+    expect(listAt(health, 'servers').map((server) => at(server, 'tools'))).toEqual([MANY, MANY]);
+    const session = await openSession(assay.url);
+    await session.ask('tools/list');
+    expect(await longestMs()).toBeLessThan(BOUND_MS);
+    writeTools({ readOnlyHint: true, destructiveHint: false });
+    await untilLogged(assay, /have changed/);
+    await session.ask('tools/list');
+    expect(await longestMs()).toBeLessThan(BOUND_MS);
+  },
+);

@@ -195,6 +195,13 @@ export function volatilityAfter(
 }
 
 /** Whether the record is empty and need not be stored. */
+/** Whether the record can change what lists show of a tool that declares its hints itself. */
+export function affectsLists(record: ToolRecord): boolean {
+  const { overrides, verification, title, publicName, description, isDisabled } = record;
+  const isNamed = title !== undefined || publicName !== undefined || description !== undefined;
+  return isNamed || isDisabled === true || verification !== undefined || Object.keys(overrides).length > 0;
+}
+
 export function isEmptyRecord(record: ToolRecord): boolean {
   const { overrides, title, publicName, description, isDisabled, drift } = record;
   const hasChoice = [record.confirm, record.cacheMs, record.tags].some((choice) => choice !== undefined);

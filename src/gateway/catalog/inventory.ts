@@ -57,6 +57,8 @@ export interface Reading {
   readonly nowMs?: (() => number) | undefined;
   /** Clock that measures work. */
   readonly workMs?: (() => number) | undefined;
+  /** Called for each definition that was not in the last reading, as part of the turn that reads it. */
+  readonly prepare?: ((definition: Definition) => void) | undefined;
   /** Reports the bytes of each answer and the ms of each stretch of work. */
   readonly onWork?: ((work: { readonly bytes: number } | { readonly ms: number }) => void) | undefined;
 }
@@ -170,9 +172,11 @@ class Entries {
     if (taken === 'skip') return true;
     // Most lists keep their order.
     const before = this.#reading.before[this.definitions.length];
-    this.definitions.push(
-      isUnchanged(slice, before, this.#source) ? before : readDefinition(slice, this.#source),
-    );
+    const definition = isUnchanged(slice, before, this.#source)
+      ? before
+      : readDefinition(slice, this.#source);
+    if (definition !== before) this.#reading.prepare?.(definition);
+    this.definitions.push(definition);
     return true;
   }
 }

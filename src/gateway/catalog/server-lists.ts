@@ -17,6 +17,8 @@ export interface ServerListsOptions {
   /** Whether re-reads are rate-limited. Lists that Assay builds itself are not. */
   readonly isPaced: boolean;
   readonly clock?: ListClock;
+  /** Called for each new or changed tool, in the turns that read the list. */
+  readonly prepareTool?: ((definition: Definition) => void) | undefined;
   /** Called when a list was read from this link. */
   readonly onRead: (link: Link, read: ReadNews) => void;
   /** Masks secrets in text from a server. */
@@ -213,12 +215,13 @@ export class ServerLists {
   }
 
   async #read(link: Link, kind: ListKind): Promise<void> {
-    const { timeoutMs, limits } = this.#options;
+    const { timeoutMs, limits, prepareTool } = this.#options;
     const cost = new ReadingCost(this.#clock);
     const list = await readList(link, kind, {
       timeoutMs: timeoutMs(),
       before: this.inventory[kind],
       limits,
+      prepare: kind === 'tools' ? prepareTool : undefined,
       isWanted: () => link === this.#link,
       nowMs: this.#clock.nowMs,
       workMs: this.#clock.workMs,

@@ -82,6 +82,8 @@ export class Server {
       timeoutMs: () => this.spec.timeoutMs,
       limits: deps.limits,
       isPaced: !sourceKind(spec.transport).isCustom,
+      // Cached: otherwise the first list after it would compute the settings of all tools in one step.
+      prepareTool: (definition) => void this.claims.settingsOf(this.spec, definition),
       onRead: (link, read) => this.#listRead(link, read),
       mask: deps.mask ?? ((text) => text),
       onFailed: (list, cause, retryMs) =>

@@ -4,6 +4,7 @@ import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
 import { observedClaims } from '../../core/hints/tool-verification.ts';
 import { type ProsePolicy, raisedIn } from '../../core/hints/drift.ts';
 import {
+  affectsLists,
   areTagsInForce,
   type CurrentDefinition,
   isCacheInForce,
@@ -85,7 +86,9 @@ export class ToolClaims {
   /** Undefined: show the definition unchanged. Called for each listed tool. */
   settingsOf(spec: ServerSpec, definition: Definition): OperatorSettings | undefined {
     const record = this.toolRecordOf(spec, definition);
-    if (record === undefined && !sourceKind(spec.transport).isBuiltIn) return undefined;
+    // Spares thousands of tools with a changed definition the rest.
+    if (!sourceKind(spec.transport).isBuiltIn && (record === undefined || !affectsLists(record)))
+      return undefined;
     const known = this.#settings.get(definition);
     if (known !== undefined && known.record === record) return known.settings;
     const members = this.#membersOf(spec, definition, record);
@@ -107,7 +110,7 @@ export class ToolClaims {
   }
 
   toolRecordOf(spec: ServerSpec, { key }: Definition): ToolRecord | undefined {
-    const ofServer = this.#byServer.get(keyOf(spec.name, idsOf(spec).identity));
+    const ofServer = this.#byServer.get(idsOf(spec).key);
     return ofServer === undefined || key === undefined ? undefined : ofServer.get(key);
   }
 
@@ -305,6 +308,8 @@ interface KnownPolicyTool {
 interface Ids {
   readonly identity: string;
   readonly serverId: string;
+  /** Of the server's tool records. */
+  readonly key: string;
 }
 
 const IDS = new WeakMap<ServerSpec, Ids>();
@@ -313,7 +318,7 @@ export function idsOf(spec: ServerSpec): Ids {
   const known = IDS.get(spec);
   if (known !== undefined) return known;
   const identity = originIdentityOf(spec);
-  const ids = { identity, serverId: serverIdOf(spec.name, identity) };
+  const ids = { identity, serverId: serverIdOf(spec.name, identity), key: keyOf(spec.name, identity) };
   IDS.set(spec, ids);
   return ids;
 }
