@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Cancellation } from '../core/cancellation.ts';
-import { guarded } from './guarded.ts';
+import { guarded, type Peer } from './guarded.ts';
 
 export interface Decoded {
   readonly body: Buffer;
@@ -61,21 +61,26 @@ function decodeStep(
     const chunks: Buffer[] = [];
     let size = 0;
     const end = (decoded: Decoded | undefined): void => {
-      cancellation?.removeListener(stop);
-      decoder.destroy();
+      // First, so that no fault below leaves the caller waiting.
       resolve(decoded);
+      decoder.destroy();
+      cancellation?.removeListener(stop);
     };
     const stop = (): void => end(undefined);
+    const peer: Peer = { name: 'body of a response', end: stop };
     decoder.on(
       'data',
-      guarded({ name: 'body of a response', end: stop }, (chunk: Buffer) => {
+      guarded(peer, (chunk: Buffer) => {
         chunks.push(chunk);
         size += chunk.length;
         if (size > maxBytes) end({ body: Buffer.concat(chunks).subarray(0, maxBytes), isCut: true });
       }),
     );
-    decoder.on('end', () => end({ body: Buffer.concat(chunks), isCut: false }));
-    decoder.on('error', stop);
+    decoder.on(
+      'end',
+      guarded(peer, () => end({ body: Buffer.concat(chunks), isCut: false })),
+    );
+    decoder.on('error', guarded(peer, stop));
     if (cancellation?.isCancelled === true) return stop();
     cancellation?.addListener(stop);
     decoder.end(body);

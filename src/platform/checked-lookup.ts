@@ -1,6 +1,7 @@
 import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { reachOf, type Reach } from './addresses.ts';
+import { faultName, guarded, type Peer } from './guarded.ts';
 
 /** Resolves host names; defaults to the system resolver. */
 export type ResolveName = (
@@ -35,21 +36,29 @@ export interface ConnectionRules {
  */
 export function checkedLookup({ reaches, resolve = SYSTEM, onAllowed }: ConnectionRules): LookupFunction {
   return (hostname, options, callback) => {
-    resolve(hostname, { ...options, all: true }, (error, found) => {
-      if (error !== null) return callback(error, []);
-      const allowed = found.filter(({ address }) => reaches.has(reachOf(address)));
-      const [first] = allowed;
-      if (first === undefined) {
-        const met = new Set(found.map(({ address }) => reachOf(address)));
-        return callback(new ForbiddenAddress([...met]), []);
-      }
-      onAllowed?.(
-        hostname,
-        allowed.map(({ address }) => reachOf(address)),
-      );
-      if (options.all === true) callback(null, [...allowed]);
-      else callback(null, first.address, first.family);
-    });
+    const peer: Peer = {
+      name: `addresses of ${hostname}`,
+      end: (error) => callback(error instanceof Error ? error : new Error(faultName(error)), []),
+    };
+    const take = guarded(
+      peer,
+      (error: NodeJS.ErrnoException | null, found: readonly LookupAddress[]): void => {
+        if (error !== null) return callback(error, []);
+        const allowed = found.filter(({ address }) => reaches.has(reachOf(address)));
+        const [first] = allowed;
+        if (first === undefined) {
+          const met = new Set(found.map(({ address }) => reachOf(address)));
+          return callback(new ForbiddenAddress([...met]), []);
+        }
+        onAllowed?.(
+          hostname,
+          allowed.map(({ address }) => reachOf(address)),
+        );
+        if (options.all === true) callback(null, [...allowed]);
+        else callback(null, first.address, first.family);
+      },
+    );
+    guarded(peer, () => resolve(hostname, { ...options, all: true }, take))();
   };
 }
 

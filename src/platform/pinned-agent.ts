@@ -132,9 +132,10 @@ function dispatch(agent: Agent, request: PinnedRequest): Promise<PinnedAnswer> {
       end: (error) => reader.end(failed(`answered something that could not be handled: ${faultName(error)}`)),
     };
     const reader = new AnswerReader(request.maxBytes, peer, (answer) => {
-      cancellation.removeListener(stop);
       const codings = answer.kind === 'answered' ? answer.headers['content-encoding'] : undefined;
+      // First, so that no fault below leaves the caller waiting.
       resolve(codings === undefined ? answer : decoded(answer, String(codings), request));
+      cancellation.removeListener(stop);
     });
     const stop = (): void => reader.end(failed('was not waited for any longer'));
     if (cancellation.isCancelled) return stop();
@@ -202,10 +203,12 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#settle(
-      error instanceof ForbiddenAddress
-        ? { kind: 'forbidden', reaches: error.reaches }
-        : failed(reasonOf(error)),
+    this.#guard(() =>
+      this.#settle(
+        error instanceof ForbiddenAddress
+          ? { kind: 'forbidden', reaches: error.reaches }
+          : failed(reasonOf(error)),
+      ),
     );
   }
 

@@ -53,6 +53,8 @@ interface PoolThread {
   readonly current: Int32Array;
   readonly jobs: Map<number, PendingJob>;
   hasAnswered: boolean;
+  /** Whether an answer of it could not be handled; to which of its jobs is not known. */
+  isFaulty: boolean;
   /** The job that it was last seen working on, and since when. */
   seen: { readonly id: number; readonly atMs: number };
 }
@@ -159,10 +161,15 @@ export class ChunkPool {
       current,
       jobs: new Map(),
       hasAnswered: false,
+      isFaulty: false,
       seen: { id: 0, atMs: 0 },
     };
     this.#threads.add(thread);
-    const peer: Peer = { name: 'thread that reads source files', end: () => void worker.terminate() };
+    const end = (): void => {
+      thread.isFaulty = true;
+      void worker.terminate();
+    };
+    const peer: Peer = { name: 'thread that reads source files', end };
     worker.on(
       'message',
       guarded(peer, (answer: ChunkAnswer) => this.#settle(thread, answer)),
@@ -202,7 +209,7 @@ export class ChunkPool {
     const again: PendingJob[] = [];
     for (const pending of thread.jobs.values()) {
       const { job } = pending;
-      if (job.id !== culprit) again.push(pending);
+      if (job.id !== culprit && !thread.isFaulty) again.push(pending);
       else if (job.mayParse) again.push({ ...pending, job: { ...job, mayParse: false } });
       else pending.resolve({ outcome: 'skipped', reason: 'failed' });
     }

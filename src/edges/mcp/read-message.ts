@@ -79,18 +79,19 @@ export function readBody(request: IncomingMessage, options: BodyOptions): Promis
       onRefused(refusal);
       leave();
     };
-    const evict = (): void => refuse(budget.refusal);
+    const peer: Peer = { name: 'client', end: () => void request.socket.destroy() };
+    // Another body may cause it, whose client must not be ended for a fault here.
+    const evict = guarded(peer, () => refuse(budget.refusal));
     const reservation = budget.reserve(subject, { declaredBytes, maxBytes: limitBytes }, evict);
     const leave = (): void => {
       reservation?.release();
       resolve(undefined);
     };
     if (reservation === undefined) {
-      evict();
+      refuse(budget.refusal);
       return;
     }
     let isWhole = false;
-    const peer: Peer = { name: 'client', end: () => void request.destroy() };
     request.on(
       'data',
       guarded(peer, (chunk: Buffer) => {
@@ -103,8 +104,8 @@ export function readBody(request: IncomingMessage, options: BodyOptions): Promis
     request.on(
       'end',
       guarded(peer, () => {
-        isWhole = true;
         reservation.finish();
+        isWhole = true;
         resolve({ bytes: body.take(), reservation });
       }),
     );
