@@ -82,8 +82,7 @@ export class Server {
       timeoutMs: () => this.spec.timeoutMs,
       limits: deps.limits,
       isPaced: !sourceKind(spec.transport).isCustom,
-      // Cached: otherwise the first list after it would compute the settings of all tools in one step.
-      prepareTool: (definition) => void this.claims.settingsOf(this.spec, definition),
+      prepareTool: (definition) => this.claims.prepare(this.spec, definition),
       onRead: (link, read) => this.#listRead(link, read),
       mask: deps.mask ?? ((text) => text),
       onFailed: (list, cause, retryMs) =>

@@ -83,6 +83,12 @@ export class ToolClaims {
     this.#listeners.add(listener);
   }
 
+  /** Computes what lists need of a tool, so that the next list need not do it for all tools in one step. */
+  prepare(spec: ServerSpec, definition: Definition): void {
+    this.settingsOf(spec, definition);
+    if (this.#unstored !== undefined) digestOf(definition);
+  }
+
   /** Undefined: show the definition unchanged. Called for each listed tool. */
   settingsOf(spec: ServerSpec, definition: Definition): OperatorSettings | undefined {
     const record = this.toolRecordOf(spec, definition);
