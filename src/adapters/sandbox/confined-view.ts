@@ -91,7 +91,6 @@ export function confinedHome(realHome: string): string {
 export function confinementArgs(facts: ConfinedFacts): readonly string[] {
   const { hasNetwork, systemLinks, needsUserNamespace } = facts;
   const mounts = mountsOf(facts);
-  const isShown = facts.cwd !== '/' && mounts.some(({ path }) => isInside(facts.cwd, path));
   return [
     ...Object.entries(systemLinks).flatMap(([path, target]) => ['--symlink', target, path]),
     ...['--proc', '/proc', '--dev', '/dev', '--ro-bind', '/sys', '/sys', '--dir', '/run'],
@@ -103,8 +102,15 @@ export function confinementArgs(facts: ConfinedFacts): readonly string[] {
     ...(hasNetwork ? [] : ['--unshare-net']),
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--seccomp', '3'],
-    ...['--chdir', isShown ? facts.cwd : confinedHome(facts.realHome)],
+    ...['--chdir', isVisible(facts.cwd, mounts) ? facts.cwd : confinedHome(facts.realHome)],
   ];
+}
+
+/** Whether a process sees this folder. Nothing is in a folder that was made empty. */
+function isVisible(folder: string, mounts: readonly Mount[]): boolean {
+  const around = innermostAt(folder, mounts);
+  if (around === undefined || folder === '/') return false;
+  return around.path === folder || around.kind === 'shown' || around.kind === 'writable';
 }
 
 /** Outer folders before those inside them. Of two at one path, the later covers the earlier. */

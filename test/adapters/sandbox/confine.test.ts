@@ -1,12 +1,20 @@
-import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { confineWith } from '../../../src/adapters/sandbox/confine.ts';
 import { SEARCHED, tryEnforcement } from '../../../src/adapters/sandbox/enforcement.ts';
 import type { SandboxRights } from '../../../src/core/sandbox.ts';
 import { Child, type ChildOptions } from '../../../src/platform/child.ts';
 import { findCommand } from '../../../src/platform/machine.ts';
-import { tempDir } from '../../support/paths.ts';
+import { ROOT, tempDir } from '../../support/paths.ts';
 
 /** The output of a Python program run in `cwd` with these permissions. */
 async function printed(code: string, { rights, cwd, roots = [] }: Confinement): Promise<string> {
@@ -65,6 +73,53 @@ except OSError as error: print(error)`;
     expect(await printed(attempt(join(root, 'more')), { rights: 'read', cwd: '/', roots: [root] })).toBe(
       `[Errno 30] Read-only file system: '${join(root, 'more')}'`,
     );
+  });
+});
+
+/** Starts a Python program below a folder of this user that another may not enter; prints its working folder. */
+const ELSEWHERE = `
+import { confineWith } from ${JSON.stringify(join(ROOT, 'src/adapters/sandbox/confine.ts'))};
+import { Child } from ${JSON.stringify(join(ROOT, 'src/platform/child.ts'))};
+const [cwd, isOwn] = process.argv.slice(1);
+const confinement = isOwn === 'own' ? { rights: 'read', reads: [], links: {}, hidden: [] } : undefined;
+const command = { command: '/usr/bin/python3', args: ['-c', 'import os; print(os.getcwd())'], env: {}, cwd, confinement };
+const confined = await confineWith([])(command, { rights: 'read', namedReaches: new Set() });
+if (!confined.ok) throw new Error(JSON.stringify(confined.error));
+const child = new Child(confined.value);
+child.onOutput((chunk) => process.stdout.write(chunk));
+child.onErrorOutput((chunk) => process.stdout.write(chunk));
+await child.ended;`;
+
+const OTHER_USER = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
+
+describe.skipIf(process.platform !== 'linux')('the working folder of a confined process', () => {
+  const startedIn = async (
+    cwd: string,
+    as: { home: string; user?: 'other'; code?: 'own' },
+  ): Promise<string> => {
+    const program = [process.execPath, '--input-type=module', '-e', ELSEWHERE, cwd, as.code ?? ''];
+    const [command = '', ...args] = as.user === undefined ? program : [...OTHER_USER, ...program];
+    const env = { PATH: process.env['PATH'] ?? SEARCHED, HOME: as.home };
+    return outputOf({ command, args, cwd: '/', env });
+  };
+
+  it('is kept if it is shown', async () => {
+    const cwd = realpathSync(tempDir());
+    expect(await startedIn(cwd, { home: '/nonexistent' })).toBe(cwd);
+    expect(await startedIn('/tmp', { home: '/tmp/home' })).toBe('/tmp');
+  });
+
+  it('is the private home if it is hidden, also below a temporary folder', async () => {
+    const cwd = realpathSync(tempDir());
+    expect(await startedIn(cwd, { home: '/nonexistent', code: 'own' })).toBe('/nonexistent');
+    expect(await startedIn(cwd, { home: join(cwd, 'home') })).toBe('/home/user');
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('is the private home if the user may not enter it', async () => {
+    const cwd = join(realpathSync(tempDir()), 'private', 'work');
+    mkdirSync(cwd, { recursive: true });
+    chmodSync(dirname(cwd), 0o700);
+    expect(await startedIn(cwd, { home: '/nonexistent', user: 'other' })).toBe('/nonexistent');
   });
 });
 
