@@ -120,7 +120,16 @@ const PACKAGES = {
   // The verifier of hints, a program of its own.
   verify: {
     imports: ['core', 'platform'],
-    uses: [...PATHS, 'crypto', 'fs', '@modelcontextprotocol/client', 'better-sqlite3', 'json-schema-faker'],
+    uses: [
+      ...PATHS,
+      'crypto',
+      'fs',
+      'perf_hooks',
+      'process',
+      '@modelcontextprotocol/client',
+      'better-sqlite3',
+      'json-schema-faker',
+    ],
   },
   // The code-search MCP server, a program of its own.
   codebase: {

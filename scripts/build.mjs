@@ -103,6 +103,7 @@ await build({
     'confined-server': 'src/functions/confined-server.ts',
     'filter-worker': 'src/adapters/sources/http/filter-worker.ts',
     'document-worker': 'src/adapters/sources/openapi/document-worker.ts',
+    'comparison-worker': 'src/verify/state/comparison-worker.ts',
   },
   platform: 'node',
   external: /^[^./]/,

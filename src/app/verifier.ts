@@ -10,7 +10,8 @@ export async function openVerifier(): Promise<VerifierProgram> {
   const url = new URL('./verify-program.js', import.meta.url);
   const program = (await import(url.href)) as typeof Verifier;
   const { sandboxes } = await import('../adapters/sandbox/open-sandbox.ts');
-  return program.openVerifier(sandboxes());
+  const { startConfined } = await import('../adapters/sandbox/start-confined.ts');
+  return program.openVerifier({ openSandbox: sandboxes(), startConfined });
 }
 
 const FIXTURES = 'assay-verify.json';

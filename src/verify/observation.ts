@@ -50,6 +50,18 @@ export type StateEntry =
  */
 export type NoiseClass = 'cache' | 'log' | 'lock' | 'temporary' | 'git_index' | 'byte_code' | 'database';
 
+/** How the new content of a file relates to the old. */
+export type ContentComparison =
+  | {
+      readonly format: 'bytes' | 'lines' | 'json' | 'json_lines' | 'sqlite';
+      /** Nothing was lost. `unknown`: something was, but perhaps it only repeated what is still there. */
+      readonly isAdditive: boolean | 'unknown';
+      /** Nothing but timestamps differ. */
+      readonly isTimestamps: boolean;
+    }
+  /** It could not be compared. `why`: a phrase. */
+  | { readonly format: 'unknown'; readonly why: string };
+
 /** A difference of state between two marks. Something created and deleted in between is visible only in events. */
 export interface StateChange {
   /** Absolute, as the server sees it. */
@@ -65,6 +77,8 @@ export interface StateChange {
   readonly noise?: NoiseClass;
   /** Whether it is the write-ahead log of a SQLite database, and its content could not be read as a part of that. */
   readonly isLog?: true;
+  /** Set by the verifier, if both contents were kept; they are then gone. */
+  readonly comparison?: ContentComparison;
 }
 
 /** Members of every event. */

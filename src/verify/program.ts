@@ -23,14 +23,21 @@ import { markdownText } from './report/markdown.ts';
 import { realInterpreter } from '../platform/real-interpreter.ts';
 import { sarifText } from './report/sarif.ts';
 import { prepareSeed, type Seed } from './seed.ts';
+import { ContentComparer, type StartConfined } from './state/content-comparer.ts';
 
 const FORMATS: ReportFormats = { sarif: sarifText, junit: junitText, markdown: markdownText };
 
-export function openVerifier(openSandbox: OpenSandbox): VerifierProgram {
+/** What a verifier needs of the machine. */
+export interface VerifierMeans {
+  readonly openSandbox: OpenSandbox;
+  readonly startConfined: StartConfined;
+}
+
+export function openVerifier(means: VerifierMeans): VerifierProgram {
   return {
-    verify: (request) => withServer(request, openSandbox, (prepared) => verify(request, prepared)),
+    verify: (request) => withServer(request, means, (prepared) => verify(request, prepared)),
     draftFixtures: (request) =>
-      withServer(request, openSandbox, ({ examined, fixtures }) => {
+      withServer(request, means, ({ examined, fixtures }) => {
         const drafts = examined.tools.map(({ name, inputSchema }) => {
           const own = fixtures.tools.get(name)?.calls ?? [];
           const recorded = request.recorded.get(name) ?? [];
@@ -56,7 +63,7 @@ interface Prepared {
 /** Reads the files, starts the server once, and cleans up. */
 async function withServer<T>(
   request: VerifyRequest,
-  openSandbox: OpenSandbox,
+  { openSandbox, startConfined }: VerifierMeans,
   work: (prepared: Prepared) => Promise<Result<T, VerifyFault>>,
 ): Promise<Result<T, VerifyFault>> {
   const fixtures = await readAs(request.fixtures, readFixtures, NO_FIXTURES);
@@ -65,12 +72,13 @@ async function withServer<T>(
   if (!baseline.ok) return baseline;
   const seed = await seedOf(request, fixtures.value);
   if (!seed.ok) return seed;
+  const comparer = new ContentComparer(startConfined);
   try {
     const path = request.ownEnv['PATH'] ?? '';
     const digest = await packageDigest(request.command, request.cwd, path);
     const [started = '', ...args] = request.command;
     const program = [await realInterpreter(started, { cwd: request.cwd, path }), ...args];
-    const parts = { openSandbox, seed: seed.value, fixtures: fixtures.value };
+    const parts = { openSandbox: comparer.compares(openSandbox), seed: seed.value, fixtures: fixtures.value };
     const setting = settingOf({ ...request, command: program }, parts);
     const examined = await examineServer(setting);
     if (!examined.ok) return examined;
@@ -80,6 +88,7 @@ async function withServer<T>(
     const prepared = { examined: examined.value, setting, digest };
     return await work({ ...prepared, fixtures: fixtures.value, baseline: baseline.value });
   } finally {
+    await comparer.close();
     await seed.value.remove();
   }
 }

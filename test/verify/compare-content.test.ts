@@ -94,16 +94,66 @@ describe('comparing content distinguishes additions from losses:', () => {
       });
   });
 
-  it('rows of a full-text index, regardless of its internal tables', () => {
+  it('documents of a full-text index, but not its internal tables, which could hold anything', () => {
     const one = database(
       `create virtual table t using fts5 (body); create virtual table v using fts5vocab (t, 'row');
       insert into t values ('one two'), ('three')`,
     );
     expect(compared(one, database("insert into t values ('one four')", one))).toMatchObject({
-      isAdditive: true,
+      ...{ format: 'sqlite', isAdditive: 'unknown', isTimestamps: false },
     });
     expect(compared(one, database('delete from t where rowid = 1', one))).toMatchObject({
       isAdditive: false,
+    });
+  });
+
+  it('what SQLite would read as the same: invalid texts, byte order marks and large numbers', () => {
+    const one = database(
+      "create table t (v); insert into t values (cast(x'ff' as text)), ('a'), (9007199254740993)",
+    );
+    for (const value of ["cast(x'fe' as text)", "cast(x'efbbbf61' as text)", '9007199254740992'])
+      for (const rowid of [1, 2, 3])
+        expect(
+          compared(one, database(`update t set v = ${value} where rowid = ${rowid}`, one)),
+          `${value} in row ${rowid}`,
+        ).toMatchObject({ format: 'sqlite', isAdditive: false, isTimestamps: false });
+  });
+
+  it('the rows of a table, whatever one of its indexes says, and whatever its columns are called', () => {
+    const one = database("create table t (v); create index i on t (v); insert into t values ('kept')");
+    const forged = Buffer.from(one);
+    // On the second page, which is that of the table. The third one is that of the index.
+    forged.write('lost', forged.indexOf('kept', 4096));
+    expect(compared(one, forged)).toMatchObject({ format: 'sqlite', isAdditive: false });
+    const odd = database(
+      'create table t (rowid, "__proto__" text, "a""b"); insert into t values (1, 2, 3), (1, 5, 6)',
+    );
+    expect(compared(odd, database('update t set "__proto__" = 4 where "a""b" = 6', odd))).toMatchObject({
+      isAdditive: false,
+    });
+    expect(compared(odd, database('insert into t values (1, 2, 3)', odd))).toMatchObject({
+      isAdditive: true,
+    });
+    const keyed = database('create table t (k primary key, v) without rowid; insert into t values (1, 2)');
+    expect(compared(keyed, database('insert into t values (2, 2)', keyed))).toMatchObject({
+      isAdditive: true,
+    });
+    expect(compared(keyed, database('update t set v = 3', keyed))).toMatchObject({ isAdditive: false });
+  });
+
+  it('nothing of a database that is damaged or has too many rows', () => {
+    const many = database(
+      `create table t (v); insert into t
+        with recursive c(x) as (select 1 union all select x + 1 from c limit 60000) select null from c`,
+    );
+    expect(compared(many, database('delete from t where rowid = 1', many))).toEqual({
+      ...{ format: 'unknown', why: 'it has more than 50000 rows' },
+    });
+    const one = database('create table t (v); insert into t values (1)');
+    const damaged = Buffer.from(one);
+    damaged.fill(0xff, 4096);
+    expect(compared(one, damaged)).toEqual({
+      ...{ format: 'unknown', why: 'SQLite cannot read it, SQLITE_CORRUPT' },
     });
   });
 

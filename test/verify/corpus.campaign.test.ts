@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { sandboxes } from '../../src/adapters/sandbox/open-sandbox.ts';
+import { startConfined } from '../../src/adapters/sandbox/start-confined.ts';
 import { contradictionsOf } from '../../src/core/verification/report.ts';
 import { openVerifier } from '../../src/verify/program.ts';
 import { IS_LONG } from '../support/campaign.ts';
@@ -35,7 +36,7 @@ async function contradictions(
   command: readonly string[],
   tools: readonly CorpusTool[],
 ): Promise<readonly string[]> {
-  const verified = await openVerifier(sandboxes()).verify({
+  const verified = await openVerifier({ openSandbox: sandboxes(), startConfined }).verify({
     command,
     cwd: ROOT,
     env: {},

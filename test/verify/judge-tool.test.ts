@@ -368,6 +368,35 @@ describe('attribution', () => {
     expect(report.signals).toContainEqual({ kind: 'late_change' });
   });
 
+  it('a change whose content could not be compared is evidence only against read-only, and says why', () => {
+    const comparison = { format: 'unknown', why: 'comparing it took longer than 5.0 s' } as const;
+    const change: StateChange = { ...modified('/seed/a.db', 'x', 'y'), comparison };
+    const trials = given([trial([{ changes: [change] }, { changes: [change] }])]);
+    const declared = { readOnlyHint: false, destructiveHint: false, idempotentHint: true };
+    const { verdicts } = judgeTool({ name: 't', digest: 'd', declared }, trials);
+    const unclear = { kind: 'unobserved', reason: 'unclear_change' };
+    expect(verdicts).toMatchObject({
+      readOnlyHint: {
+        kind: 'supported',
+        evidence: [
+          { message: 'changed /seed/a.db (what was lost is unknown: comparing it took longer than 5.0 s)' },
+        ],
+      },
+      ...{ destructiveHint: unclear, idempotentHint: unclear },
+    });
+    expect(kinds({ readOnlyHint: true }, trials).readOnlyHint).toBe('contradicted');
+  });
+
+  it('a change in the tables of an index leaves open whether something was lost, but not whether it repeats', () => {
+    const comparison = { format: 'sqlite', isAdditive: 'unknown', isTimestamps: false } as const;
+    const change: StateChange = { ...modified('/seed/a.db', 'x', 'y'), comparison };
+    const declared = { readOnlyHint: false, destructiveHint: false, idempotentHint: true };
+    const once = kinds(declared, given([trial([{ changes: [change] }, {}])]));
+    expect(once).toMatchObject({ destructiveHint: 'unobserved', idempotentHint: 'consistent' });
+    const twice = kinds(declared, given([trial([{ changes: [change] }, { changes: [change] }])]));
+    expect(twice).toMatchObject({ destructiveHint: 'unobserved', idempotentHint: 'contradicted' });
+  });
+
   it('a repetition whose first call failed says nothing about idempotency', () => {
     const calls = [answer('no', true), answer()].map((one, at) => ({
       ...{ number: at + 1, atMs: 1, answer: one },

@@ -2,6 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { startConfined } from '../../src/adapters/sandbox/start-confined.ts';
 import { ok } from '../../src/core/result.ts';
 import { PLAIN_LAUNCHER } from '../../src/platform/launcher.ts';
 import { runTools } from '../../src/verify/experiment/run-tools.ts';
@@ -34,7 +35,7 @@ function start(limits: Partial<VerifyLimits>, tools: readonly string[] = []) {
   const command = [process.execPath, join(ROOT, 'test', 'fixtures', 'hanging.ts')];
   const progress: VerifyProgress[] = [];
   const stopping = new AbortController();
-  const verified = openVerifier(unsandboxed).verify({
+  const verified = openVerifier({ openSandbox: unsandboxed, startConfined }).verify({
     ...{ command, cwd, env: {}, ownEnv: process.env, fixtures, tools },
     baseline: undefined,
     recorded: new Map(),

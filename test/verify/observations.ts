@@ -8,6 +8,7 @@ import type {
   StateEntry,
   TracedEvent,
 } from '../../src/verify/observation.ts';
+import { compareContent } from '../../src/verify/state/compare-content.ts';
 import type { Answer, Trial } from '../../src/verify/judge/trial.ts';
 
 export const SEED = '/seed';
@@ -33,6 +34,7 @@ export const modified = (path: string, before: string | Buffer, after: string | 
   kind: 'modified',
   before: file(before),
   after: file(after),
+  comparison: compareContent(Buffer.from(before as string), Buffer.from(after as string)),
 });
 export const removal = (path: string, noise?: NoiseClass): TracedEvent => ({
   kind: 'delete',

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sandboxes } from '../../src/adapters/sandbox/open-sandbox.ts';
+import { startConfined } from '../../src/adapters/sandbox/start-confined.ts';
 import { contradictionsOf } from '../../src/core/verification/report.ts';
 import { openVerifier } from '../../src/verify/program.ts';
 import { connectClient } from '../support/clients.ts';
@@ -105,7 +106,7 @@ async function contradictions(
   const touched = Object.keys(tools).filter(
     (tool) => flips.length === 0 || flips.some((flip) => flip.startsWith(`${tool}.`)),
   );
-  const verified = await openVerifier(sandboxes()).verify({
+  const verified = await openVerifier({ openSandbox: sandboxes(), startConfined }).verify({
     command: [...flipping, process.execPath, MAIN, ...args],
     ...{ cwd: ROOT, env, ownEnv: process.env, fixtures, baseline, tools: touched },
     limits: { timeMs: 300_000, callMs: 30_000, sets: 1, repeats: 2 },

@@ -38,6 +38,8 @@ export interface ConfineOptions extends Pick<NetworkRules, 'namedReaches' | 'res
   readonly rights: SandboxRights;
   /** Whether to record denials, which slows the process down. */
   readonly isWatched?: boolean;
+  /** Maximum data that each process of a twin may have in memory. Defaults to 8 GiB. */
+  readonly dataMiB?: number;
 }
 
 /** Confines a command. The error says what the machine lacks for that, or which path cannot be protected. */
@@ -50,7 +52,7 @@ export type Confine = (
 export function confineWith(hidden: readonly string[], given: ConfineContext = {}): Confine {
   const { probe = probeEnforcement, preload, recall = resolvedNow, others = nothing } = given;
   const { otherRoots = nothing } = given;
-  return async (command, { rights, isWatched = false, ...network }) => {
+  return async (command, { rights, isWatched = false, dataMiB = MAX_DATA_MIB, ...network }) => {
     const { confinement } = command;
     const paths = confinement
       ? ok(await ownPaths(command, confinement))
@@ -71,7 +73,14 @@ export function confineWith(hidden: readonly string[], given: ConfineContext = {
       otherRoots: writable.length === 0 ? [] : await otherRoots(),
     });
     if (!kept.ok) return kept;
-    const means = { rights, isGated, enforcement: enforcement.value, paths: paths.value, kept: kept.value };
+    const means = {
+      rights,
+      isGated,
+      dataMiB,
+      enforcement: enforcement.value,
+      paths: paths.value,
+      kept: kept.value,
+    };
     const options = await confined(command, means);
     if (isWatched) return watched(options, command.cwd);
     const rules = confinement ? { ...network, namedReaches: CHOSEN_BY_OPERATOR } : network;
@@ -134,6 +143,7 @@ function hasGate(rights: SandboxRights, { network }: Command): boolean {
 interface Means {
   readonly rights: SandboxRights;
   readonly isGated: boolean;
+  readonly dataMiB: number;
   readonly enforcement: Enforcement;
   readonly paths: DeclaredPaths;
   readonly kept: Protected;
@@ -141,7 +151,7 @@ interface Means {
 
 async function confined(
   given: Command,
-  { rights, isGated, paths, kept, enforcement: { bwrap, filter, outerArgs, ...means } }: Means,
+  { rights, isGated, dataMiB, paths, kept, enforcement: { bwrap, filter, outerArgs, ...means } }: Means,
 ): Promise<ChildOptions> {
   const home = homedir();
   const path = searchedBy(given);
@@ -175,7 +185,7 @@ async function confined(
     command: bwrap,
     args: [
       ...[...outerArgs, ...confinementArgs(facts), '--'],
-      ...[...withLimits(rights), ...gate, given.command, ...given.args],
+      ...[...withLimits(rights, dataMiB), ...gate, given.command, ...given.args],
     ],
     cwd: '/',
     env: { PATH: path, HOME: confinedHome(home), ...given.env },
@@ -193,11 +203,11 @@ const GATE_PROGRAM = { command: execPath, args: [], cwd: '/' };
  */
 const MAX_PROCESSES = 512;
 /** Limit for one process of a twin. V8 reserves half a GiB for each thread that runs JavaScript. */
-const MAX_DATA_KIB = 8 * 1024 * 1024;
+const MAX_DATA_MIB = 8 * 1024;
 
 /** Sets the limits. If memory runs out, the kernel kills twins first. */
-function withLimits(rights: SandboxRights): readonly string[] {
-  const ofTwin = `ulimit -d ${MAX_DATA_KIB}; echo 1000 2>/dev/null >/proc/self/oom_score_adj; `;
+function withLimits(rights: SandboxRights, dataMiB: number): readonly string[] {
+  const ofTwin = `ulimit -d ${dataMiB * 1024}; echo 1000 2>/dev/null >/proc/self/oom_score_adj; `;
   const processes = `ulimit -p ${MAX_PROCESSES} 2>/dev/null || ulimit -u ${MAX_PROCESSES} 2>/dev/null`;
   const script = `ulimit -c 0; ${rights === 'write_roots' ? '' : ofTwin}${processes}; exec "$@"`;
   return ['/bin/sh', '-c', script, 'sh'];

@@ -104,7 +104,6 @@ const FRAME_HEADER_BYTES = 24;
 const LOG_MAGIC = [0x377f0682, 0x377f0683];
 const LOG_VERSION = 3_007_000;
 const [SALT_AT, SALT_BYTES] = [16, 8];
-const MAX_DATABASE_BYTES = 64 * 1024 * 1024;
 
 /**
  * A database file with the committed pages of its write-ahead log (sqlite.org/fileformat2.html#walformat). Undefined
@@ -117,7 +116,8 @@ export function withLog(database: Buffer, log: Buffer): Buffer | undefined {
   const last = frames?.at(-1);
   if (frames === undefined || last === undefined || last.pagesAfterCommit === 0) return undefined;
   const sizeBytes = last.pagesAfterCommit * pageBytes;
-  if (sizeBytes > MAX_DATABASE_BYTES) return undefined;
+  // SQLite has written each page to one of the two. A larger size would only take memory.
+  if (sizeBytes > database.length + log.length) return undefined;
   const whole = Buffer.alloc(sizeBytes);
   database.copy(whole, 0, 0, sizeBytes);
   for (const { page, content } of frames)

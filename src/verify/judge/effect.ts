@@ -9,8 +9,8 @@ export interface Effect {
   readonly atMs: number;
   /** Set for a change of a kind that well-behaved servers also make. Such an effect decides nothing. */
   readonly noise: NoiseClass | undefined;
-  /** Whether nothing but timestamps in a file differ. */
-  readonly isTimestamps: boolean;
+  /** Whether nothing but timestamps in a file differ; undefined if unknown. */
+  readonly isTimestamps: boolean | undefined;
   /** Whether it is unknown what was lost. */
   readonly isUnclear: boolean;
 }
@@ -18,4 +18,9 @@ export interface Effect {
 /** An effect that is neither unclear nor only about timestamps. */
 export function plain(kind: EffectKind, message: string, target: string): Omit<Effect, 'atMs' | 'noise'> {
   return { kind, message, target, isTimestamps: false, isUnclear: false };
+}
+
+/** An effect of which it is unknown what it changed or lost. */
+export function unclear(kind: EffectKind, message: string, target: string): Omit<Effect, 'atMs' | 'noise'> {
+  return { kind, message, target, isTimestamps: undefined, isUnclear: true };
 }

@@ -1,7 +1,6 @@
-import type { NoiseClass, Observation, StateChange, TracedEvent } from '../observation.ts';
-import { compareContent, type ContentComparison } from '../state/compare-content.ts';
+import type { ContentComparison, NoiseClass, Observation, StateChange, TracedEvent } from '../observation.ts';
 import { hiddenTargets, network, services } from './contacts.ts';
-import { type Effect, plain } from './effect.ts';
+import { type Effect, plain, unclear } from './effect.ts';
 
 /** Effects without any call, which say nothing about a tool. */
 export interface Background {
@@ -110,13 +109,9 @@ function isSameFile({ before }: StateChange, { after }: StateChange): boolean {
 
 function effectOf(change: StateChange): Omit<Effect, 'atMs' | 'noise'> {
   const { kind, path, before, after } = change;
-  if (kind === 'rewritten')
-    return {
-      ...plain('rewritten', rewrittenText(path), path),
-      isUnclear: true,
-    };
+  if (kind === 'rewritten') return unclear('rewritten', rewrittenText(path), path);
   // What a log that cannot be read holds, or held, of the database is unknown.
-  if (change.isLog === true) return { ...plain('changed', `changed ${path}`, path), isUnclear: true };
+  if (change.isLog === true) return unclear('changed', `changed ${path}`, path);
   if (kind === 'created') return plain('added', `created ${path}`, path);
   if (kind === 'deleted') return plain('deleted', `deleted ${path}`, path);
   if (kind === 'replaced')
@@ -126,23 +121,32 @@ function effectOf(change: StateChange): Omit<Effect, 'atMs' | 'noise'> {
   if (before?.type !== 'file' || after?.type !== 'file')
     return plain('changed', `changed the permissions of ${path}`, path);
   if (before.digest !== undefined && before.digest === after.digest)
-    return {
-      ...plain('changed', before.mode === after.mode ? '' : `changed the permissions of ${path}`, path),
-      isUnclear: true,
-    };
-  if (before.content === undefined || after.content === undefined)
-    return { ...plain('changed', `changed ${path}`, path), isUnclear: true };
-  const compared = compareContent(before.content, after.content);
-  const [effect, verb] = compared.isAdditive
-    ? (['added', 'added to'] as const)
-    : (['overwritten', 'overwrote'] as const);
-  return {
-    ...plain(effect, `${verb} ${path}${detail(compared)}`, path),
-    isTimestamps: compared.isTimestamps,
-  };
+    return unclear('changed', before.mode === after.mode ? '' : `changed the permissions of ${path}`, path);
+  return contentEffect(path, change.comparison);
 }
 
-const UNITS: Readonly<Record<ContentComparison['format'], string>> = {
+function contentEffect(
+  path: string,
+  compared: ContentComparison | undefined,
+): Omit<Effect, 'atMs' | 'noise'> {
+  if (compared === undefined) return unclear('changed', `changed ${path}`, path);
+  if (compared.format === 'unknown')
+    return unclear('changed', `changed ${path} (what was lost is unknown: ${compared.why})`, path);
+  const { isAdditive, isTimestamps } = compared;
+  if (isAdditive === 'unknown')
+    return {
+      ...plain('changed', `changed ${path} (existing rows kept, except those of an index)`, path),
+      ...{ isTimestamps, isUnclear: true },
+    };
+  const [effect, verb] = isAdditive
+    ? (['added', 'added to'] as const)
+    : (['overwritten', 'overwrote'] as const);
+  return { ...plain(effect, `${verb} ${path}${detail(compared)}`, path), isTimestamps };
+}
+
+type Compared = Exclude<ContentComparison, { readonly format: 'unknown' }>;
+
+const UNITS: Readonly<Record<Compared['format'], string>> = {
   bytes: 'content',
   lines: 'lines',
   json: 'JSON values',
@@ -150,7 +154,7 @@ const UNITS: Readonly<Record<ContentComparison['format'], string>> = {
   sqlite: 'rows',
 };
 
-function detail({ format, isAdditive, isTimestamps }: ContentComparison): string {
+function detail({ format, isAdditive, isTimestamps }: Compared): string {
   if (isTimestamps) return ' (timestamps only)';
   return isAdditive ? ` (existing ${UNITS[format]} kept)` : ` (existing ${UNITS[format]} changed or lost)`;
 }
@@ -289,8 +293,7 @@ const EXTENDED: ReadonlySet<string> = new Set([
 function attributeEffect(path: string, call: string, isTimes: boolean): Omit<Effect, 'atMs' | 'noise'> {
   if (isTimes) return { ...plain('changed', `changed the times of ${path}`, path), isTimestamps: true };
   // The values of extended attributes are not compared.
-  if (EXTENDED.has(call))
-    return { ...plain('changed', `set extended attributes of ${path}`, path), isUnclear: true };
+  if (EXTENDED.has(call)) return unclear('changed', `set extended attributes of ${path}`, path);
   return plain('rewritten', `set attributes of ${path} without a visible change`, path);
 }
 
@@ -302,8 +305,8 @@ function indirect({ events }: Observation): readonly Effect[] {
     const { path, atMs, call } = event;
     const target = path.replace(PROCESS, '/proc/self').replace(DESCRIPTOR, '$1');
     if (found.has(target)) continue;
-    const effect = plain('rewritten', `called ${call} on ${path}, which may lead elsewhere`, target);
-    found.set(target, { ...effect, atMs, noise: undefined, isUnclear: true });
+    const effect = unclear('rewritten', `called ${call} on ${path}, which may lead elsewhere`, target);
+    found.set(target, { ...effect, atMs, noise: undefined });
   }
   return [...found.values()];
 }

@@ -159,13 +159,13 @@ function isAgainst(hint: Hint, effect: CallEffect): boolean {
   if (hint === 'openWorldHint') return effect.kind === 'network';
   if (NOT_EVIDENCE.has(effect.kind) || effect.noise !== undefined) return false;
   if (hint === 'readOnlyHint') return true;
-  if (effect.isUnclear) return false;
-  if (hint === 'destructiveHint') return ['deleted', 'overwritten', 'moved'].includes(effect.kind);
+  if (hint === 'destructiveHint')
+    return !effect.isUnclear && ['deleted', 'overwritten', 'moved'].includes(effect.kind);
   return (
     effect.call > 1 &&
     !effect.isLate &&
     effect.kind !== 'transient' &&
-    !effect.isTimestamps &&
+    effect.isTimestamps === false &&
     firstSucceeded(effect.trial)
   );
 }
@@ -229,8 +229,8 @@ function unclear(hint: Hint, { given, effects, excused }: Judged): UnobservedRea
     return isMapped || all.some(({ kind }) => kind === 'rewritten') ? 'unseen_change' : undefined;
   if (!isAboutWrites(hint)) return undefined;
   const isUnclear = all.some(
-    ({ isUnclear, isLate, kind }) =>
-      kind !== 'network' && (isUnclear || (isLate && hint === 'idempotentHint')),
+    ({ isUnclear, isTimestamps, isLate, kind }) =>
+      kind !== 'network' && (hint === 'destructiveHint' ? isUnclear : isTimestamps === undefined || isLate),
   );
   return isUnclear ? 'unclear_change' : undefined;
 }

@@ -1,22 +1,32 @@
 import { parsedJson } from '../../core/json-object.ts';
-import { compareJson, type JsonComparison } from './compare-json.ts';
+import type { ContentComparison } from '../observation.ts';
+import { compareJson } from './compare-json.ts';
+import { comparedAsAppended } from './comparison-task.ts';
 import { compareSqlite, isSqlite } from './compare-sqlite.ts';
-
-/** How a file's new content relates to the old. */
-export interface ContentComparison extends JsonComparison {
-  readonly format: 'bytes' | 'lines' | 'json' | 'json_lines' | 'sqlite';
-}
 
 const MAX_LINES = 20_000;
 
-/** Compares two contents by their common structure, so that of a rewritten file only what it lost counts. */
+/**
+ * Compares two contents by their common structure, so that of a rewritten file only what it lost counts. Hostile
+ * contents can take much time and memory, so this runs in a process of its own.
+ */
 export function compareContent(before: Buffer, after: Buffer): ContentComparison {
+  const appended = comparedAsAppended(before, after);
+  if (appended !== undefined) return appended;
+  try {
+    return compareStructure(before, after);
+  } catch (error) {
+    // Nesting beyond the stack, or an allocation beyond what the process may have.
+    const isDeep = error instanceof RangeError && error.message.includes('call stack');
+    return { format: 'unknown', why: isDeep ? 'it nests too deeply' : 'comparing it needs too much memory' };
+  }
+}
+
+function compareStructure(before: Buffer, after: Buffer): ContentComparison {
   if (isSqlite(before) && isSqlite(after)) {
     const rows = compareSqlite(before, after);
-    if (rows !== undefined) return { format: 'sqlite', ...rows };
+    return rows.ok ? { format: 'sqlite', ...rows.value } : { format: 'unknown', why: rows.error };
   }
-  if (before.length === 0 || after.subarray(0, before.length).equals(before))
-    return { format: 'bytes', isAdditive: true, isTimestamps: false };
   const [old, now] = [textOf(before), textOf(after)];
   if (old === undefined || now === undefined)
     return { format: 'bytes', isAdditive: false, isTimestamps: false };

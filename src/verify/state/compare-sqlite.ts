@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { parsedJson } from '../../core/json-object.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import { compareJson, isGrowingCounter, isTimeUpdate, type JsonComparison } from './compare-json.ts';
 
 const MAGIC = Buffer.from('SQLite format 3\0');
@@ -12,26 +13,47 @@ export function isSqlite(content: Buffer): boolean {
 }
 
 type Row = Readonly<Record<string, unknown>>;
-type Tables = ReadonlyMap<string, ReadonlyMap<string, Row>>;
+type Rows = ReadonlyMap<string, Row>;
 
 interface Content {
-  readonly tables: Tables;
+  readonly tables: ReadonlyMap<string, Rows>;
   /** The statements that define them, which may be extended. */
   readonly definitions: string;
+  /** Tables whose content SQLite or a virtual table derives from others. */
+  readonly derived: ReadonlySet<string>;
 }
 
-/** Compares the rows of two database files. Undefined if one cannot be read or is too large. */
-export function compareSqlite(before: Buffer, after: Buffer): JsonComparison | undefined {
-  const [old, now] = [contentOf(before), contentOf(after)];
-  if (old === undefined || now === undefined) return undefined;
-  let isAdditive = true;
-  let isTimestamps = sizeOf(old.tables) === sizeOf(now.tables) && old.definitions === now.definitions;
-  for (const [table, rows] of old.tables)
+/** How much of the rows is kept. `unknown`: only what a virtual table or SQLite derives from other rows was lost. */
+export interface RowComparison {
+  readonly isAdditive: boolean | 'unknown';
+  readonly isTimestamps: boolean;
+}
+
+/**
+ * Compares the stored rows of two database files. The server wrote the schema, so nothing in it is evaluated: no
+ * view, virtual table, generated column, index or trigger. The error is a phrase. Hostile files can still take much
+ * time and memory, so this runs in a process of its own.
+ */
+export function compareSqlite(before: Buffer, after: Buffer): Result<RowComparison, string> {
+  const old = contentOf(before);
+  if (!old.ok) return old;
+  const now = contentOf(after);
+  return now.ok ? ok(compareContents(old.value, now.value)) : now;
+}
+
+function compareContents(old: Content, now: Content): RowComparison {
+  let isAdditive: boolean | 'unknown' = true;
+  let isTimestamps = sizeOf(old) === sizeOf(now) && old.definitions === now.definitions;
+  for (const [table, rows] of old.tables) {
+    const isDerived = old.derived.has(table) || now.derived.has(table);
     for (const [id, row] of rows) {
       const compared = compareRows(row, now.tables.get(table)?.get(id));
-      isAdditive &&= compared.isAdditive;
       isTimestamps &&= compared.isTimestamps;
+      if (compared.isAdditive) continue;
+      if (!isDerived) isAdditive = false;
+      else if (isAdditive) isAdditive = 'unknown';
     }
+  }
   return { isAdditive, isTimestamps };
 }
 
@@ -65,75 +87,171 @@ function isSame(one: unknown, other: unknown): boolean {
   return Buffer.isBuffer(one) && Buffer.isBuffer(other) ? one.equals(other) : one === other;
 }
 
-function sizeOf(tables: Tables): number {
+function sizeOf({ tables }: Content): number {
   return [...tables.values()].reduce((sum, rows) => sum + rows.size, tables.size);
 }
 
-/** Reads all tables and definitions except those that a full-text index maintains itself. */
-function contentOf(content: Buffer): Content | undefined {
+function contentOf(content: Buffer): Result<Content, string> {
   const copy = Buffer.from(content);
   for (const offset of VERSION_OFFSETS) copy[offset] = 1;
   let database: Database.Database | undefined;
   try {
-    database = new Database(copy);
-    // The server wrote the schema.
+    database = new Database(copy, { readonly: true });
     database.pragma('trusted_schema = off');
     database.pragma('cell_size_check = on');
-    const names = database
-      .prepare<[], string>(
-        `select name from pragma_table_list where schema = 'main' and type in ('table', 'virtual')
-         and name not like 'sqlite!_%' escape '!'
-         and name not in (select name from sqlite_schema where sql like '% using fts5vocab%')`,
-      )
-      .pluck()
-      .all();
-    let room = MAX_ROWS;
-    const { definitions, parts } = schemaOf(database);
-    const tables = new Map<string, ReadonlyMap<string, Row>>([[SCHEMA, parts]]);
-    for (const name of names) {
+    const schema = schemaOf(database);
+    let room = MAX_ROWS - schema.length;
+    const tables = new Map<string, Rows>([[SCHEMA, partsOf(schema, database)]]);
+    for (const name of storedTables(schema)) {
+      if (room <= 0) return err(TOO_MANY);
       const rows = rowsOf(database, name, room);
-      room -= rows.size;
-      if (room <= 0) return undefined;
-      tables.set(name, rows);
+      if (!rows.ok) return rows;
+      room -= rows.value.size;
+      tables.set(name, rows.value);
     }
-    return { tables, definitions };
-  } catch {
-    return undefined;
+    const definitions = schema.map(({ sql }) => sql ?? '').join('\n');
+    return ok({ tables, definitions, derived: derivedTables(schema) });
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error;
+    // Its message may quote the server's text.
+    return err(`SQLite cannot read it, ${error.code}`);
   } finally {
     database?.close();
   }
 }
 
+const TOO_MANY = `it has more than ${MAX_ROWS} rows`;
+
+/** An entry of the table `sqlite_schema`. */
+interface SchemaEntry {
+  readonly type: string;
+  readonly name: string;
+  /** 0 for a view, a trigger and a virtual table, which store no rows. */
+  readonly rootpage: number | null;
+  readonly sql: string | null;
+}
+
+function schemaOf(database: Database.Database): readonly SchemaEntry[] {
+  return database
+    .prepare<[number], SchemaEntry>(
+      'select type, name, rootpage, sql from sqlite_schema order by type, name limit ?',
+    )
+    .all(MAX_ROWS);
+}
+
+function storedTables(schema: readonly SchemaEntry[]): readonly string[] {
+  return schema.flatMap(({ type, name, rootpage }) =>
+    type === 'table' && rootpage !== null && rootpage > 0 ? [name] : [],
+  );
+}
+
+/** In these, full-text indexes have a row for each document. */
+const DOCUMENT_TABLES = ['content', 'docsize'];
+
+/** SQLite's statistics, and the tables in which virtual tables keep their indexes. */
+function derivedTables(schema: readonly SchemaEntry[]): ReadonlySet<string> {
+  const virtual = schema.flatMap(({ type, name, rootpage }) =>
+    type === 'table' && (rootpage ?? 0) === 0 ? [`${name}_`.toLowerCase()] : [],
+  );
+  return new Set(
+    storedTables(schema).filter((name) => {
+      const lower = name.toLowerCase();
+      if (lower.startsWith('sqlite_stat')) return true;
+      return virtual.some(
+        (prefix) => lower.startsWith(prefix) && !DOCUMENT_TABLES.includes(lower.slice(prefix.length)),
+      );
+    }),
+  );
+}
+
 /** The place of the schema among the tables, none of which has an empty name. */
 const SCHEMA = '';
 
-/** `parts`: tables, which may be extended, and indexes, views and triggers with their definitions. */
-function schemaOf(database: Database.Database): {
-  readonly definitions: string;
-  readonly parts: ReadonlyMap<string, Row>;
-} {
-  const rows = database
-    .prepare<[number], Record<'type' | 'name' | 'sql', string | null>>(
-      'select type, name, sql from sqlite_schema order by type, name limit ?',
-    )
-    .all(MAX_ROWS);
-  return {
-    definitions: rows.map(({ sql }) => sql ?? '').join('\n'),
-    parts: new Map(
-      rows.map(({ type, name, sql }) => [`${type} ${name}`, type === 'table' ? { type } : { sql }]),
+/** Tables, which may be extended; indexes, views and triggers with their definitions; what applications number. */
+function partsOf(schema: readonly SchemaEntry[], database: Database.Database): Rows {
+  const numbers = ['user_version', 'application_id'].map((name) => [
+    name,
+    database.pragma(name, { simple: true }),
+  ]);
+  return new Map<string, Row>([
+    ...schema.map(
+      ({ type, name, sql }) => [`${type} ${name}`, type === 'table' ? { type } : { sql }] as const,
     ),
-  };
+    ['', Object.fromEntries(numbers)],
+  ]);
 }
 
 /** Rows by rowid; those of a table without rowids by their values. */
-function rowsOf(database: Database.Database, table: string, limit: number): ReadonlyMap<string, Row> {
-  const quoted = `"${table.replaceAll('"', '""')}"`;
-  const key = '__assay_rowid';
-  const all = (columns: string): readonly Row[] =>
-    database.prepare<[number], Row>(`select ${columns} from ${quoted} limit ?`).all(limit);
-  try {
-    return new Map(all(`rowid as ${key}, *`).map(({ [key]: id, ...row }) => [String(id), row]));
-  } catch {
-    return new Map(all('*').map((row) => [JSON.stringify(row), row]));
+function rowsOf(database: Database.Database, table: string, limit: number): Result<Rows, string> {
+  const from = quoted(table);
+  const names = database
+    .prepare<[string], string>('select name from pragma_table_xinfo(?) where hidden in (0, 3)')
+    .pluck()
+    .all(table);
+  const columns = names.map((name) => `${from}.${quoted(name)}`);
+  // Texts are compared by their bytes, as several invalid ones are decoded to the same text.
+  const values = columns.map(
+    (column) => `iif(typeof(${column}) = 'text', cast(${column} as blob), ${column})`,
+  );
+  const prepared = (key: string): Database.Statement =>
+    // An index may contain other values than its table.
+    database.prepare(`select ${[key, ...values].join(', ')} from ${from} not indexed limit ${limit + 1}`);
+  const key = rowidOf(names);
+  const byRowid = key === undefined ? undefined : preparedOrNot(() => prepared(`${from}.${key}`));
+  const encoding = String(database.pragma('encoding', { simple: true }));
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  const decode = (bytes: Buffer): string => decoder.decode(bytes);
+  const rows = new Map<string, Row>();
+  for (const found of (byRowid ?? prepared('null')).raw(true).safeIntegers(true).iterate()) {
+    const [id, ...own] = found as readonly unknown[]; // raw
+    const read = own.map((value) => readable(value, decode));
+    const at = byRowid ? String(id) : JSON.stringify(own.map(keyText));
+    if (rows.has(at)) return err('two of its rows have the same key');
+    rows.set(at, rowOf(names, read));
+    if (rows.size > limit) return err(TOO_MANY);
   }
+  return ok(rows);
+}
+
+/** A name of the rowid that no column hides. */
+function rowidOf(columns: readonly string[]): string | undefined {
+  const taken = new Set(columns.map((name) => name.toLowerCase()));
+  return ['rowid', '_rowid_', 'oid'].find((name) => !taken.has(name));
+}
+
+function preparedOrNot(prepare: () => Database.Statement): Database.Statement | undefined {
+  try {
+    return prepare();
+  } catch {
+    return undefined;
+  }
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** A number if it is exact. A text that is valid, and else its bytes. */
+function readable(value: unknown, decode: (bytes: Buffer) => string): unknown {
+  if (typeof value === 'bigint') {
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : value;
+  }
+  if (!Buffer.isBuffer(value)) return value;
+  try {
+    return decode(value);
+  } catch {
+    return value;
+  }
+}
+
+function keyText(value: unknown): unknown {
+  if (typeof value === 'bigint') return [String(value)];
+  return Buffer.isBuffer(value) ? value.toString('latin1') : value;
+}
+
+function rowOf(names: readonly string[], values: readonly unknown[]): Row {
+  const row = Object.create(null) as Record<string, unknown>; // a column may be called `__proto__`
+  for (const [at, name] of names.entries()) row[name] = values[at];
+  return row;
 }

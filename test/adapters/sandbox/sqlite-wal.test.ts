@@ -52,6 +52,12 @@ describe('a write-ahead log', () => {
     expect(rowsOf(withLog(BASE, own))).toEqual([1, 2]);
   });
 
+  it('is not read if it makes its database larger than all pages that were written', () => {
+    const log = (pages: number): Buffer => logOf(pagesOf(CHECKPOINTED), pages);
+    expect(withLog(BASE, log(pagesOf(CHECKPOINTED).length))).toBeDefined();
+    expect(withLog(BASE, log(16_000))).toBeUndefined();
+  });
+
   it('is not read if any byte is not what SQLite would accept', () => {
     for (let at = 0; at < INSERTED.length; at += 1) {
       // The number of checkpoints, which only the checksum of the header covers.

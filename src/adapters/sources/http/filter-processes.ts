@@ -1,12 +1,11 @@
-import { dirname, extname } from 'node:path';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Cancellation, Cancelled } from '../../../core/cancellation.ts';
 import { causeText } from '../../../core/cause-text.ts';
 import { err } from '../../../core/result.ts';
-import type { Child } from '../../../platform/child.ts';
 import type { Launcher } from '../../../platform/launcher.ts';
-import { LineSplitter } from '../../../platform/lines.ts';
-import type { FilterResult, FromFilterWorker } from './filter-worker.ts';
+import { type TaskFault, TaskProcess, taskProcessOptions } from '../../../platform/task-process.ts';
+import type { FilterResult } from './filter-worker.ts';
 import type { FilterFault, FilterTask } from './filter.ts';
 
 /** Evaluates JMESPath expressions in other processes, within limits of time and memory. */
@@ -37,7 +36,7 @@ const IDLE_MS = 10_000;
  */
 export class FilterProcesses implements FilterRunner {
   readonly #limits: FilterRunnerLimits;
-  readonly #processes = new Set<FilterProcess>();
+  readonly #processes = new Set<TaskProcess>();
   readonly #launcher: Launcher;
   readonly #waiting = new Set<Waiting>();
   readonly #running = new Set<string>();
@@ -99,9 +98,9 @@ export class FilterProcesses implements FilterRunner {
       this.#idle = setTimeout(() => this.#endIdle(), IDLE_MS).unref();
   }
 
-  #start(): FilterProcess | undefined {
+  #start(): TaskProcess | undefined {
     if (this.#processes.size >= MAX_PROCESSES) return undefined;
-    const started = new FilterProcess(this.#launcher, this.#limits);
+    const started = new TaskProcess(this.#launcher.launch(taskProcessOptions(SCRIPT, this.#limits.heapMiB)));
     this.#processes.add(started);
     void started.ended.then(() => {
       this.#processes.delete(started);
@@ -110,9 +109,14 @@ export class FilterProcesses implements FilterRunner {
     return started;
   }
 
-  async #evaluate({ task, settle }: Waiting, process: FilterProcess): Promise<void> {
+  async #evaluate({ task, settle }: Waiting, process: TaskProcess): Promise<void> {
     this.#running.add(task.expression);
-    settle(await process.run(task));
+    const outcome = await process.run([Buffer.from(`${JSON.stringify(task)}\n`)], this.#limits.taskMs);
+    settle(
+      outcome.kind === 'done'
+        ? (outcome.result as FilterResult) // our own script wrote it
+        : err(filterFaultOf(outcome.fault, this.#limits)),
+    );
     this.#running.delete(task.expression);
     if (!this.#isClosed) this.#assign();
   }
@@ -132,99 +136,17 @@ interface FilterLimits {
 /** The build places it next to the program. */
 const SCRIPT = fileURLToPath(new URL(`./filter-worker${extname(import.meta.url)}`, import.meta.url));
 
-const CLOSED: FilterFault = { code: 'process_ended', cause: 'was ended, as Assay ends' };
-
-/** A process that is not ready by then is killed. */
-const START_LIMIT_MS = 30_000;
-
-/**
- * Evaluates filters one after the other in its own process. A thread would not do: a single allocation beyond a
- * thread's heap limit ends the whole program (docs/adr/0044).
- */
-class FilterProcess {
-  /** Resolves when the process has ended. */
-  readonly ended: Promise<void>;
-  readonly #limits: FilterLimits;
-  readonly #child: Child;
-  #task: { readonly line: Buffer; readonly settle: (result: FilterResult) => void } | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #isReady = false;
-  #fault: FilterFault | undefined;
-  #hasEnded = false;
-  #ranOutOfHeap = false;
-
-  constructor(launcher: Launcher, limits: FilterLimits) {
-    this.#limits = limits;
-    this.#child = launcher.launch({
-      command: process.execPath,
-      args: [`--max-old-space-size=${limits.heapMiB}`, '--disable-warning=ExperimentalWarning', SCRIPT],
-      cwd: dirname(SCRIPT),
-      env: {},
-      inherits: 'language',
-    });
-    const lines = new LineSplitter(Number.POSITIVE_INFINITY, {
-      line: (line) => this.#handle(JSON.parse(line.toString()) as FromFilterWorker), // our own script wrote it
-      tooLong: () => undefined,
-    });
-    this.#child.onOutput((chunk) => lines.push(chunk));
-    this.#child.onErrorOutput((chunk) => {
-      this.#ranOutOfHeap ||= chunk.includes('JavaScript heap out of memory');
-    });
-    this.#startTimer(START_LIMIT_MS, { code: 'process_ended', cause: 'did not start in time' });
-    this.ended = this.#child.ended.then((end) => this.#end(causeText(end)));
-  }
-
-  /** Whether it can take a task. */
-  get isIdle(): boolean {
-    return this.#task === undefined && this.#fault === undefined && !this.#hasEnded;
-  }
-
-  run(task: FilterTask): Promise<FilterResult> {
-    return new Promise((settle) => {
-      this.#task = { line: Buffer.from(`${JSON.stringify(task)}\n`), settle };
-      if (this.#isReady) this.#send();
-    });
-  }
-
-  close(): Promise<void> {
-    if (this.#task !== undefined) this.#kill(CLOSED);
-    this.#fault ??= CLOSED;
-    return this.#child.end();
-  }
-
-  #handle(message: FromFilterWorker): void {
-    clearTimeout(this.#timer);
-    this.#isReady = true;
-    if (message.kind === 'done') this.#settle(message.result);
-    else if (this.#task !== undefined) this.#send();
-  }
-
-  #send(): void {
-    const { taskMs } = this.#limits;
-    this.#startTimer(taskMs, { code: 'too_slow', limitMs: taskMs });
-    if (this.#task !== undefined) this.#child.write([this.#task.line]);
-  }
-
-  #startTimer(limitMs: number, fault: FilterFault): void {
-    this.#timer = setTimeout(() => this.#kill(fault), limitMs);
-  }
-
-  #kill(fault: FilterFault): void {
-    this.#fault ??= fault;
-    this.#child.signal('SIGKILL');
-  }
-
-  #end(cause: string): void {
-    clearTimeout(this.#timer);
-    this.#hasEnded = true;
-    const { heapMiB } = this.#limits;
-    if (this.#ranOutOfHeap) this.#fault ??= { code: 'out_of_memory', limitMiB: heapMiB };
-    this.#settle(err(this.#fault ?? { code: 'process_ended', cause }));
-  }
-
-  #settle(result: FilterResult): void {
-    const task = this.#task;
-    this.#task = undefined;
-    task?.settle(result);
+function filterFaultOf(fault: TaskFault, { heapMiB }: FilterLimits): FilterFault {
+  switch (fault.code) {
+    case 'too_slow':
+      return fault;
+    case 'out_of_memory':
+      return { code: 'out_of_memory', limitMiB: heapMiB };
+    case 'not_ready':
+      return { code: 'process_ended', cause: 'did not start in time' };
+    case 'closed':
+      return { code: 'process_ended', cause: 'was ended, as Assay ends' };
+    case 'process_ended':
+      return { code: 'process_ended', cause: causeText(fault.end) };
   }
 }

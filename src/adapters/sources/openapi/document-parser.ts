@@ -1,9 +1,10 @@
-import { dirname, extname } from 'node:path';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { causeText } from '../../../core/cause-text.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Launcher } from '../../../platform/launcher.ts';
 import { LineSplitter } from '../../../platform/lines.ts';
+import { taskProcessOptions } from '../../../platform/task-process.ts';
 import { PieceReader } from './document-pieces.ts';
 import type { DocumentTask, FromDocumentWorker } from './document-worker.ts';
 import { type ParsedDocument, parseFaultText, parseText } from './parse-document.ts';
@@ -64,13 +65,7 @@ async function parseInProcess(
 ): Promise<Result<ParsedDocument, string>> {
   if (signal.aborted) return err(NOT_READ);
   const { promise, resolve } = Promise.withResolvers<Result<ParsedDocument, string>>();
-  const child = launcher.launch({
-    command: process.execPath,
-    args: [`--max-old-space-size=${heapMiB}`, '--disable-warning=ExperimentalWarning', SCRIPT],
-    cwd: dirname(SCRIPT),
-    env: {},
-    inherits: 'language',
-  });
+  const child = launcher.launch(taskProcessOptions(SCRIPT, heapMiB));
   const reader = new PieceReader();
   const lines = new LineSplitter(Number.POSITIVE_INFINITY, {
     line: (line) => {

@@ -1,0 +1,25 @@
+import process from 'node:process';
+import type { FromTaskProcess } from '../../platform/task-process.ts';
+import { compareContent } from './compare-content.ts';
+import { TASK_HEADER_BYTES, taskSizes } from './comparison-task.ts';
+
+// Compares contents that a server wrote, one pair after the other, in a process without rights.
+
+const tell = (message: FromTaskProcess): void => void process.stdout.write(`${JSON.stringify(message)}\n`);
+
+let chunks: Buffer[] = [];
+let length = 0;
+process.stdin.on('data', (chunk: Buffer) => {
+  chunks.push(chunk);
+  length += chunk.length;
+  if (length < TASK_HEADER_BYTES) return;
+  const first = chunks[0] as Buffer; // pushed above
+  if (first.length < TASK_HEADER_BYTES) chunks = [Buffer.concat(chunks)];
+  const { before, after } = taskSizes(chunks[0] as Buffer);
+  if (length < TASK_HEADER_BYTES + before + after) return;
+  const contents = Buffer.concat(chunks).subarray(TASK_HEADER_BYTES);
+  chunks = [];
+  length = 0;
+  tell({ kind: 'done', result: compareContent(contents.subarray(0, before), contents.subarray(before)) });
+});
+tell({ kind: 'ready' });
