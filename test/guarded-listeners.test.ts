@@ -11,6 +11,7 @@ const LISTENER =
 const OWN_PROCESS = [
   ...['src/functions/', 'src/edges/cli/'],
   ...['src/adapters/sources/http/filter-worker.ts', 'src/adapters/sources/openapi/document-worker.ts'],
+  'src/verify/state/comparison-worker.ts',
 ];
 const OWN_SIDE: readonly string[] = [
   // Scripts that run in a sandbox or a thread.

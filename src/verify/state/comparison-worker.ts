@@ -13,9 +13,10 @@ process.stdin.on('data', (chunk: Buffer) => {
   chunks.push(chunk);
   length += chunk.length;
   if (length < TASK_HEADER_BYTES) return;
-  const first = chunks[0] as Buffer; // pushed above
-  if (first.length < TASK_HEADER_BYTES) chunks = [Buffer.concat(chunks)];
-  const { before, after } = taskSizes(chunks[0] as Buffer);
+  const [first = chunk] = chunks;
+  // As good as always, the first chunk has the whole header.
+  const header = first.length < TASK_HEADER_BYTES ? Buffer.concat(chunks) : first;
+  const { before, after } = taskSizes(header);
   if (length < TASK_HEADER_BYTES + before + after) return;
   const contents = Buffer.concat(chunks).subarray(TASK_HEADER_BYTES);
   chunks = [];
