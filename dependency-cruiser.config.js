@@ -205,6 +205,14 @@ export default {
       to: { pathNot: '^src/(?:edges/rest/contract/|core/(?:hints/infer|shell-argument)[.]ts$)' },
     },
     {
+      name: 'services-first',
+      severity: 'error',
+      comment:
+        'Edges parse, call a service and print. What operators do with these is decided in gateway/services.',
+      from: { path: '^src/edges/' },
+      to: { path: '^src/core/(?:notes)[.]ts$' },
+    },
+    {
       name: 'only-src',
       severity: 'error',
       comment: 'What ships imports from src/ and from npm alone.',

@@ -6,6 +6,7 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { NeededTools, OpenStore, OpenToolsets, ShownSettings } from '../edges/cli/runtime.ts';
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import type { Server } from '../gateway/catalog/server.ts';
+import { NoteService } from '../gateway/services/notes/note-service.ts';
 import { serverOf } from '../gateway/services/toolsets/selection.ts';
 import { wholeServerIn } from '../core/whole-server.ts';
 import { indexOf, type ToolIndex } from '../gateway/services/toolsets/tool-index.ts';
@@ -51,7 +52,8 @@ export function openToolsetsForCommand(options: AppOptions): Promise<Result<Open
       servers: opened?.catalog.servers ?? [],
       showsChanged: opened?.settings['toolsets.changed'] === 'show',
     });
-    return ok({ toolsets, tools, selectOptions, close: () => environment.cleanup.close() });
+    const notes = new NoteService(toolsets, Date.now);
+    return ok({ toolsets, notes, tools, selectOptions, close: () => environment.cleanup.close() });
   });
 }
 

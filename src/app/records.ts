@@ -16,6 +16,7 @@ import { ToolClaims } from '../gateway/catalog/tool-claims.ts';
 import type { RecordReplica } from '../gateway/catalog/record-replica.ts';
 import type { EntrySeal, ReadEntry, ReadCustom } from '../gateway/ports/config-entries.ts';
 import { ToolsetViews } from '../gateway/services/configuration-tools/toolset-views.ts';
+import { NoteService } from '../gateway/services/notes/note-service.ts';
 import { SessionToolsets } from '../gateway/services/toolsets/session-toolsets.ts';
 import { recordFirstTools } from '../gateway/services/toolsets/first-tools.ts';
 import { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
@@ -75,6 +76,7 @@ export function reviewing(
 
 export interface OpenToolsets {
   readonly toolsets: Toolsets;
+  readonly notes: NoteService;
   readonly views: ToolsetViews;
 }
 
@@ -94,6 +96,7 @@ export async function openToolsets(
 ): Promise<OpenToolsets> {
   const { cleanup } = environment;
   const toolsets = await readToolsets(environment);
+  const notes = new NoteService(toolsets, Date.now);
   const review = settings['notes.review'];
   const reviewsNotes = review === 'always' || (review === 'auto' && isPersonal);
   const scope = settings['mode.scope'];
@@ -102,17 +105,17 @@ export async function openToolsets(
   const views = new ToolsetViews({
     catalog,
     toolsets,
+    notes,
     settings,
     reviewsNotes,
     sessions,
     countTokens,
     buildSearch: buildWordSearch,
     compile: compileSchema,
-    nowMs: () => Date.now(),
   });
   cleanup.defer(() => views.close());
   cleanup.defer(recordFirstTools(catalog, toolsets, environment));
-  return { toolsets, views };
+  return { toolsets, notes, views };
 }
 
 function openSessionToolsets(

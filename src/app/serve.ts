@@ -115,7 +115,7 @@ async function openServer(
 ): Promise<Result<OpenServer, Refusal>> {
   const { settings, catalog, rules, environment } = opened;
   const { log, cleanup } = environment;
-  const { views, toolsets } = shown;
+  const { views, toolsets, notes } = shown;
   const resourceServer = resourceServerOf(settings, host);
   if (!resourceServer.ok) return resourceServer;
   const { resource } = resourceServer.value ?? {};
@@ -140,7 +140,7 @@ async function openServer(
   const running = (): RunningStatus => runningStatus(opened, { startedMs, server: listening.server });
   const bodies = new BodyBudget(bodyBudgetBytes(settings, memoryBytes()));
   const rest = openRest({
-    ...{ opened, store, bodies, running, toolsets, gate, resource, nowMs },
+    ...{ opened, store, bodies, running, toolsets, notes, gate, resource, nowMs },
     mayExecute: isLoopback(host),
     needsToken: !isOpen || !isLoopback(host),
   });
@@ -191,7 +191,16 @@ function runningStatus(
 
 interface RestContext extends Pick<
   AdminDeps,
-  'store' | 'bodies' | 'running' | 'toolsets' | 'gate' | 'mayExecute' | 'needsToken' | 'resource' | 'nowMs'
+  | 'store'
+  | 'bodies'
+  | 'running'
+  | 'toolsets'
+  | 'notes'
+  | 'gate'
+  | 'mayExecute'
+  | 'needsToken'
+  | 'resource'
+  | 'nowMs'
 > {
   readonly opened: ConfiguredCatalog;
 }

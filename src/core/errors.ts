@@ -154,6 +154,7 @@ const REPORTED_CODES: Readonly<Record<RefusalCode, ReportedCodes>> = {
   REF_AMBIGUOUS: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },
   REF_DISAGREES: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },
   NOTE_EXISTS: { rpc: INVALID_PARAMS, http: 409, exit: EXIT.usage },
+  NOTE_ACCEPTED: { rpc: INVALID_PARAMS, http: 409, exit: EXIT.usage },
   EXECUTE_OFF: { rpc: INVALID_REQUEST, http: 403, exit: EXIT.usage },
   VERIFICATION_UNSUPPORTED: { rpc: INVALID_PARAMS, http: 422, exit: EXIT.usage },
   VERIFICATION_RUNNING: { rpc: INVALID_PARAMS, http: 409, exit: EXIT.unavailable },

@@ -130,7 +130,8 @@ export type Refusal =
   | { readonly code: 'SETTING_INVALID'; readonly name: string; readonly reason: string }
   | { readonly code: 'ADDRESS_NEEDS_TOKEN'; readonly host: string }
   | { readonly code: 'ADDRESS_UNUSABLE'; readonly address: string; readonly reason: string }
-  | { readonly code: 'ARGUMENTS_INVALID'; readonly reason: string }
+  /** `field`: the argument, by its name in a request, such as `notes.0.name`. */
+  | { readonly code: 'ARGUMENTS_INVALID'; readonly field?: string; readonly reason: string }
   | { readonly code: 'SERVERS_ABSENT'; readonly path: string }
   | { readonly code: 'TOKEN_EXISTS'; readonly name: string }
   | { readonly code: 'LABELS_UNKNOWN'; readonly subject: string }
@@ -179,6 +180,7 @@ export type Refusal =
   | { readonly code: 'TOOL_CHANGED'; readonly tool: string; readonly toolset?: string }
   | { readonly code: 'TOOL_DRIFTED'; readonly tool: string }
   | { readonly code: 'NOTE_EXISTS'; readonly tool: string; readonly note: string }
+  | { readonly code: 'NOTE_ACCEPTED'; readonly tool: string; readonly note: string }
   | { readonly code: 'EXECUTE_OFF' }
   /** `transport`: the server's transport, which is not a command. */
   | { readonly code: 'VERIFICATION_UNSUPPORTED'; readonly server: string; readonly transport: string }
@@ -261,6 +263,11 @@ export type Refusal =
 export type UnknownRef = Pick<Extract<Refusal, { code: 'REF_UNKNOWN' }>, 'ref' | 'nearest'>;
 
 export type RefusalCode = Refusal['code'];
+
+/** A refusal of an argument if there is a reason, which ends a sentence. */
+export function argumentFault(field: string, reason: string | undefined): Refusal | undefined {
+  return reason === undefined ? undefined : { code: 'ARGUMENTS_INVALID', field, reason };
+}
 
 /** An error in one part of a body or one query parameter. */
 export interface FieldError {

@@ -126,7 +126,8 @@ const SENTENCES: Sentences = {
   ADDRESS_NEEDS_TOKEN: (r) =>
     `Listening on ${quote(r.host)} lets other machines connect, so a token is required: create one with \`assay token create NAME\`, or set ASSAY_TOKEN to a secret of at least 16 characters (shorter ones are rejected), or set auth.issuer. Or use --host 127.0.0.1.`,
   ADDRESS_UNUSABLE: (r) => `Cannot listen on ${r.address}: ${r.reason}.`,
-  ARGUMENTS_INVALID: (r) => `The arguments are not valid: ${r.reason}.`,
+  ARGUMENTS_INVALID: (r) =>
+    `The arguments are not valid: ${r.field === undefined ? '' : `${r.field}: `}${r.reason}.`,
   SERVERS_ABSENT: (r) => `The config file ${quote(r.path)} does not contain a usable server.`,
   TOKEN_EXISTS: (r) =>
     `A token named ${quote(r.name)} already exists. Choose another name, or revoke that one.`,
@@ -188,7 +189,10 @@ const SENTENCES: Sentences = {
   TOOLSET_NOT_EQUIPPED: () =>
     'No toolset is equipped. Equip one first: with "equip-toolset" in configuration mode, or with `assay toolset equip NAME`.',
   TOOL_NOT_IN_TOOLSET: (r) => `The tool ${quote(r.tool)} is not in the toolset ${quote(r.toolset)}.`,
-  NOTE_EXISTS: (r) => `The tool ${quote(r.tool)} already has a note ${quote(r.note)}. Change it with PUT.`,
+  NOTE_EXISTS: (r) =>
+    `The tool ${quote(r.tool)} already has a note ${quote(r.note)}. Edit that note, or choose another name.`,
+  NOTE_ACCEPTED: (r) =>
+    `The note ${quote(r.note)} on the tool ${quote(r.tool)} is not held for review. Edit or delete it instead.`,
   EXECUTE_OFF: () =>
     'Commands, modules and local documents can be added over the API only if Assay listens on loopback. Add it to the config file instead.',
   VERIFICATION_UNSUPPORTED: (r) =>

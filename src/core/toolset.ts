@@ -158,35 +158,31 @@ export function changeNote(
   return ok(withNotesOf(toolset, position.namespacedName, notes));
 }
 
-/** Releases the matching held notes to models. Returns the same toolset if there are none. */
-export function acceptNotes(
-  toolset: Toolset,
-  isMeant: (note: Note, namespacedName: string) => boolean,
-): Toolset {
+/** Releases all held notes to models. Returns the same toolset if there are none. */
+export function acceptNotes(toolset: Toolset): Toolset {
+  if (!toolset.toolNotes.some(({ notes }) => notes.some(({ isHeld }) => isHeld))) return toolset;
   const toolNotes = toolset.toolNotes.map(({ namespacedName, notes }) => ({
     namespacedName,
-    notes: notes.map((note) =>
-      note.isHeld && isMeant(note, namespacedName) ? { ...note, isHeld: false } : note,
-    ),
+    notes: notes.map((note) => ({ ...note, isHeld: false })),
   }));
-  const isSame = toolNotes.every(({ notes }, at) =>
-    notes.every((note, index) => note === toolset.toolNotes[at]?.notes[index]),
-  );
-  return isSame ? toolset : { ...toolset, toolNotes };
+  return { ...toolset, toolNotes };
 }
 
-/** Moves a note to another position, counted from 0. */
+/** Moves a note to another position, counted from 1. NOTE_UNKNOWN, ARGUMENTS_INVALID */
 export function moveNote(
   toolset: Toolset,
-  position: { readonly namespacedName: string; readonly name: string },
-  to: number,
+  { namespacedName, name }: { readonly namespacedName: string; readonly name: string },
+  position: number,
 ): Result<Toolset, Refusal> {
-  const before = notesOf(toolset, position.namespacedName);
-  const found = before.find(({ name }) => name === position.name);
-  if (found === undefined)
-    return err({ code: 'NOTE_UNKNOWN', tool: position.namespacedName, note: position.name });
+  const before = notesOf(toolset, namespacedName);
+  const found = before.find((note) => note.name === name);
+  if (found === undefined) return err({ code: 'NOTE_UNKNOWN', tool: namespacedName, note: name });
+  if (!Number.isInteger(position) || position < 1 || position > before.length) {
+    const reason = `it must be a whole number from 1 to ${before.length}`;
+    return err({ code: 'ARGUMENTS_INVALID', field: 'position', reason });
+  }
   const others = before.filter((note) => note !== found);
-  return ok(withNotesOf(toolset, position.namespacedName, others.toSpliced(to, 0, found)));
+  return ok(withNotesOf(toolset, namespacedName, others.toSpliced(position - 1, 0, found)));
 }
 
 /** What models have written of a toolset: all of it, or notes. Undefined: nothing. */

@@ -122,6 +122,7 @@ const REFUSALS: Examples = {
   TOOLSET_NOT_EQUIPPED: ['-32602 200 2', {}],
   TOOL_NOT_IN_TOOLSET: ['-32602 200 2', { tool: HOSTILE, toolset: 'triage' }],
   NOTE_EXISTS: ['-32602 409 2', { tool: HOSTILE, note: HOSTILE }],
+  NOTE_ACCEPTED: ['-32602 409 2', { tool: HOSTILE, note: HOSTILE }],
   EXECUTE_OFF: ['-32600 403 2', {}],
   VERIFICATION_UNSUPPORTED: ['-32602 422 2', { server: HOSTILE, transport: 'http' }],
   VERIFICATION_RUNNING: ['-32602 409 4', { server: HOSTILE }],

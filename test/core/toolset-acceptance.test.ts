@@ -16,24 +16,21 @@ const DEV: Toolset = {
   ],
 };
 
-it('the selected held notes are accepted, and no others', () => {
-  expect(acceptNotes(DEV, ({ name }, tool) => name === 'a' && tool === 's.a')).toEqual({
+it('held notes are accepted, and keep their authors', () => {
+  const accepted = { ...held, isHeld: false };
+  const expected = {
     ...DEV,
     toolNotes: [
-      {
-        namespacedName: 's.a',
-        notes: [
-          { ...held, isHeld: false },
-          { ...held, name: 'b' },
-        ],
-      },
-      DEV.toolNotes[1],
+      { namespacedName: 's.a', notes: [accepted, { ...accepted, name: 'b' }] },
+      { namespacedName: 's.b', notes: [accepted, { ...accepted, name: 'read' }] },
     ],
-  });
+  };
+  expect(acceptNotes(DEV)).toEqual(expected);
 });
 
-it('a toolset without selected notes is unchanged, so that nothing is saved', () => {
-  expect(acceptNotes(DEV, ({ isHeld }) => !isHeld)).toBe(DEV);
+it('a toolset without held notes is unchanged, so that nothing is saved', () => {
+  const accepted = acceptNotes(DEV);
+  expect(acceptNotes(accepted)).toBe(accepted);
 });
 
 it('a tool is pinned to another definition in place', () => {

@@ -68,7 +68,7 @@ describe("a model's toolset", () => {
 
   it.each<[string, Toolset]>([
     ['an accepted definition', value(withHeld(before, [held]))],
-    ['an accepted note', acceptNotes(before, () => true)],
+    ['an accepted note', acceptNotes(before)],
     ['a rejected note', { ...before, toolNotes: [] }],
   ])('stays the model’s through a review: %s', (_, after) => {
     expect(after).not.toEqual(before);

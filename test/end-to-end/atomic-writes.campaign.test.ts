@@ -88,6 +88,10 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
     ({ ids }) => ({ path: `/tools/${ids.get('POST /tools')}/notes/one/a`, actions: ['toolset.update'] }),
   ],
   [
+    'POST /tools/{id}/notes/{toolset}/{name}/accept',
+    () => ({ path: '/tools/plain.echo/notes/held/a/accept', actions: ['toolset.update'] }),
+  ],
+  [
     'DELETE /tools/{id}',
     ({ ids }) => ({ path: `/tools/${ids.get('POST /tools')}`, actions: ['tool.delete'] }),
   ],
@@ -236,6 +240,16 @@ const SHOWN = [
   '/functions',
 ];
 
+/** A toolset with a note that waits for a review. */
+async function importHeldNote(admin: AdminClient): Promise<void> {
+  const note = { name: 'a', note: 'Ask.', author: 'ci', by: 'model', writtenAt: '2026-01-02T03:04:05.006Z' };
+  const [namespacedName, at] = ['plain.echo', '2026-01-02T03:04:05.006Z'];
+  const toolNotes = [{ toolRef: { namespacedName }, notes: [{ ...note, isHeld: true }] }];
+  const held = { name: 'held', createdAt: at, lastModified: at, tools: [{ namespacedName }], toolNotes };
+  const imported = await admin.post('/import', { bundle: { assay: 1, toolsets: [held] }, apply: true });
+  expect([imported.status, imported.text.slice(0, 500)]).toEqual([200, expect.any(String)]);
+}
+
 async function shown(admin: AdminClient): Promise<string> {
   const answers = await Promise.all(SHOWN.map(async (path) => [path, (await admin.get(path)).text]));
   return JSON.stringify(answers);
@@ -319,6 +333,7 @@ describe.each(DATABASES)('a mutating request in %s', (database, newPlace) => {
       // A server's texts for models are stored when first seen.
       const seen = async (): Promise<string> => verdictOf(await admin.get('/gateways/plain/instructions'));
       await expect.poll(seen, { timeout: scaledMs(10_000), interval: 20 }).toBe('200');
+      await importHeldNote(admin);
       const faults = new Faults(place);
       await faults.install();
       for (const [route, caseOf] of CASES) {

@@ -83,7 +83,7 @@ describe('assay notes', () => {
     const { code, stderr } = await newOperator().run('notes');
     expect([code, stderr]).toEqual([
       0,
-      'There are no notes. Add one with `assay notes add TOOLSET TOOL NAME TEXT`.\n',
+      'There are no notes. Add one with `assay notes add TOOLSET TOOL NAME NOTE`.\n',
     ]);
   });
 });
@@ -164,12 +164,12 @@ describe('assay notes refuses', () => {
       'name: it may contain only lowercase letters, digits and hyphens',
     ],
     ['a long name', ['add', ...on, 'n'.repeat(65), 'x'], 'name: it may have at most 64 characters'],
-    ['a name that is taken', ['add', ...on, 'one', 'x'], 'has a note "one" already'],
-    ['an empty text', ['add', ...on, 'n', ' '], 'text: it must not be empty'],
+    ['a name that is taken', ['add', ...on, 'one', 'x'], 'The tool "plain.echo" already has a note "one".'],
+    ['an empty text', ['add', ...on, 'n', ' '], 'note: it must not be empty'],
     [
       'a long text',
       ['edit', ...on, 'one', 'x'.repeat(2_001)],
-      'text: it may have at most 2000 characters; this has 2001',
+      'note: it may have at most 2000 characters; this has 2001',
     ],
     ['an unknown note to edit', ['edit', ...on, 'n', 'x'], 'has no note "n"'],
     ['an unknown note to delete', ['delete', ...on, 'n'], 'has no note "n"'],
@@ -177,10 +177,18 @@ describe('assay notes refuses', () => {
     ['position 0', ['move', ...on, 'one', '0'], 'position: it must be a whole number from 1 to 1'],
     ['a position behind the last', ['move', ...on, 'one', '2'], 'position: it must be a whole number'],
     ['a position that is none', ['move', ...on, 'one', 'first'], 'position: it must be a whole number'],
-    ['to accept what is not held', ['accept', ...on, 'one'], 'the note "one" is not held for review'],
-    ['to reject what is not held', ['reject', ...on, 'one'], 'the note "one" is not held for review'],
+    [
+      'to accept what is not held',
+      ['accept', ...on, 'one'],
+      'The note "one" on the tool "plain.echo" is not held for review.',
+    ],
+    [
+      'to reject what is not held',
+      ['reject', ...on, 'one'],
+      'The note "one" on the tool "plain.echo" is not held for review.',
+    ],
     ['an unknown note to accept', ['accept', ...on, 'n'], 'has no note "n"'],
-    ['a text that is missing', ['add', ...on, 'n'], "missing required argument 'text'"],
+    ['a text that is missing', ['add', ...on, 'n'], "missing required argument 'note'"],
     ['what is no command', ['shout'], 'shout'],
   ];
 

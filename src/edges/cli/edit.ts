@@ -1,13 +1,13 @@
 import { type Confirm, CONFIRMS } from '../../core/confirm.ts';
 import { descriptionFault, MAX_CACHE_MS, publicNameFault } from '../../core/hints/tool-record.ts';
 import { printable } from '../../core/printable.ts';
-import type { Refusal } from '../../core/refusal.ts';
+import { argumentFault, type Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import { tagsFault } from '../../core/tags.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import { allTools, namedTool } from './hints.ts';
-import { argumentFault, print, printRefusal, printError, printJson, quoted } from './output.ts';
+import { print, printRefusal, printError, printJson, quoted } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 

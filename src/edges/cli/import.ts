@@ -1,19 +1,11 @@
 import { EXIT } from '../../core/errors.ts';
 import type { ImportOutcome, FoundServer, ImportReport, MoveReport } from '../../core/client-configs.ts';
 import { printable } from '../../core/printable.ts';
+import { argumentFault } from '../../core/refusal.ts';
 import { ok } from '../../core/result.ts';
 import { toolsetNameFault } from '../../core/toolset.ts';
 import { downIn, downLines, equipImported, type Equipped, toolsetLines } from './imported-toolset.ts';
-import {
-  argumentFault,
-  printRefusal,
-  print,
-  printError,
-  printJson,
-  proseOf,
-  style,
-  tableOf,
-} from './output.ts';
+import { printRefusal, print, printError, printJson, proseOf, style, tableOf } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { ClientConfigPorts, KnownClient } from './runtime.ts';
 

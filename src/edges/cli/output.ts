@@ -81,11 +81,6 @@ export function quoted(text: string): string {
   return printable(JSON.stringify(text));
 }
 
-/** A refusal of an argument, or undefined without a `reason`. The reason ends a sentence. */
-export function argumentFault(field: string, reason: string | undefined): Refusal | undefined {
-  return reason === undefined ? undefined : { code: 'ARGUMENTS_INVALID', reason: `${field}: ${reason}` };
-}
-
 /** Prints a refusal to stderr and returns its exit code. */
 export function printRefusal(refusal: Refusal): number {
   printError(`assay: ${sentenceOf(refusal)}`);

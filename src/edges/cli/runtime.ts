@@ -50,6 +50,7 @@ import type { ShownCredential, SignInRequest, SignOutReport } from '../../gatewa
 import type { Store } from '../../gateway/ports/store.ts';
 import type { SelectOptions } from '../../gateway/services/toolsets/selection.ts';
 import type { ToolIndex } from '../../gateway/services/toolsets/tool-index.ts';
+import type { NoteService } from '../../gateway/services/notes/note-service.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import type { OpenVerifier } from '../../gateway/ports/verifier.ts';
 import type { Verifications } from '../../gateway/services/verification/verifications.ts';
@@ -146,6 +147,7 @@ export interface OpenStore {
 /** The toolsets in the home's store, for a short-lived command. */
 export interface OpenToolsets {
   readonly toolsets: Toolsets;
+  readonly notes: NoteService;
   /** The tools of all configured servers. Starts the servers that these refs need and whose tools are not known. */
   readonly tools: (needed: NeededTools) => Promise<Result<ToolIndex, Refusal>>;
   /** The servers, and whether toolsets serve tools with a changed definition. Empty before `tools` was called. */

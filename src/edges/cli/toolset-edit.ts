@@ -1,5 +1,5 @@
 import { counted } from '../../core/counted.ts';
-import type { Refusal } from '../../core/refusal.ts';
+import { argumentFault, type Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import { toolsetJson } from '../../core/toolset-json.ts';
@@ -21,7 +21,7 @@ import {
   wholeServerIn,
 } from '../../core/whole-server.ts';
 import type { Changing, Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
-import { argumentFault, printRefusal, print, printError, printJson, quoted } from './output.ts';
+import { printRefusal, print, printError, printJson, quoted } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, toolsNamed, withToolsets } from './with-opened.ts';
 

@@ -4,9 +4,10 @@ import { err, ok } from '../../core/result.ts';
 import { toolsetJson } from '../../core/toolset-json.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import { isWhole } from '../../core/whole-server.ts';
+import { notesIn } from '../../gateway/services/notes/note-service.ts';
 import { select } from '../../gateway/services/toolsets/selection.ts';
 import { nameIn } from '../../gateway/services/toolsets/tool-index.ts';
-import { NOTE_HEAD, noteRow, placedNotes } from './notes.ts';
+import { NOTE_HEAD, noteRow } from './notes.ts';
 import { print, printError, printJson, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withToolsets } from './with-opened.ts';
@@ -96,7 +97,7 @@ function pageOf(toolset: Toolset, isEquipped: boolean, fresh: readonly string[])
     [tool.namespacedName, tool.held?.refId ?? ''],
     ...(isWhole(tool) ? tool.except.map((one): Member => [`  without ${one}`, '']) : []),
   ]);
-  const notes = placedNotes([toolset]).map((note) => noteRow(note).slice(1));
+  const notes = notesIn(toolset).map((note) => noteRow(note).slice(1));
   const parts = [head, membersTable(members)];
   if (notes.length > 0) parts.push(tableOf(NOTE_HEAD.slice(1), notes));
   if (fresh.length > 0) parts.push(newText(name, fresh));

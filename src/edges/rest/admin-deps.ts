@@ -28,6 +28,7 @@ import type { PageSessions } from '../../gateway/ports/page-sessions.ts';
 import type { RecentLines } from '../../gateway/ports/recent-lines.ts';
 import type { BuildSearch } from '../../gateway/ports/search.ts';
 import type { Store } from '../../gateway/ports/store.ts';
+import type { NoteService } from '../../gateway/services/notes/note-service.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import type { PageFile } from './admin-pages.ts';
 import type { AssetName } from './docs-pages.ts';
@@ -67,6 +68,7 @@ export interface AdminDeps {
   readonly functionModules: FunctionModuleService;
   readonly bundles: BundleService;
   readonly toolsets: Toolsets;
+  readonly notes: NoteService;
   readonly instructions: Pick<InstructionsReview, 'viewOf' | 'accept'>;
   readonly preferences: PreferenceSources;
   readonly gate: Pick<Gate, 'isHolder' | 'refresh' | 'revoke'> & { readonly sessions: PageSessions };

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, type Identity, type Scope } from '../../core/subject.ts';
-import type { Failure } from './failure.ts';
+import { fieldError, type Failure } from './failure.ts';
 import { PAGE_LIMITS, type PageQuery } from './paging.ts';
 import { type ReadBody, readFields, readQuery } from './read-fields.ts';
 import { type JsonRequest, readJson } from './read-json.ts';
@@ -28,7 +28,16 @@ export async function answerRoute(route: Route, matched: MatchedRequest): Promis
   const body = spec.body === undefined ? ok(NO_BODY) : await readBodyOf(spec.body, matched);
   if (!body.ok) return body;
   const replied = await route.answer(callOf(matched, query.value, body.value));
-  return replied.ok ? ok(responseOf(warned(replied.value, body.value), spec, request)) : replied;
+  return replied.ok
+    ? ok(responseOf(warned(replied.value, body.value), spec, request))
+    : err(atField(replied.error, body.value));
+}
+
+/** Reports an argument that a service refused at its field in the body. */
+function atField(failure: Failure, { pointerTo }: WarnedBody): Failure {
+  if (!('code' in failure) || failure.code !== 'ARGUMENTS_INVALID' || failure.field === undefined)
+    return failure;
+  return fieldError(pointerTo([failure.field]), failure.reason);
 }
 
 export function scopeOf({ scope, method }: Pick<Route['spec'], 'scope' | 'method'>): Scope {

@@ -1,9 +1,7 @@
 import { z } from '@hono/zod-openapi';
-import { NOTE_LIMITS, noteFault, noteNameFault, notesText, type Note } from '../../core/notes.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { changeNote, hasTool, moveNote, notesOf, withNotes, type Toolset } from '../../core/toolset.ts';
-import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
+import type { NoteChanger, NotesOnTool, NoteTarget } from '../../gateway/services/notes/note-service.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { route, type RestCall, type Reply, type Route } from './route.ts';
@@ -36,10 +34,10 @@ const EXAMPLE = {
 
 /** Notes belong to a tool in a toolset; models read them where that toolset is shown. */
 export function toolNoteRoutes(deps: AdminDeps): readonly Route[] {
-  return [listRoute(deps), addRoute(deps), changeRoute(deps), deleteRoute(deps)];
+  return [listRoute(deps), addRoute(deps), changeRoute(deps), deleteRoute(deps), acceptRoute(deps)];
 }
 
-function listRoute(deps: AdminDeps): Route {
+function listRoute({ tools, notes }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -49,12 +47,14 @@ function listRoute(deps: AdminDeps): Route {
       answer: { about: 'In the order in which models read them, by toolset.', schema: NOTES },
       refusals: ['TOOL_UNKNOWN'],
     },
-    ({ param }) => notesReply(deps, param('id')),
+    async ({ param }) => {
+      const tool = await tools.find(param('id'));
+      return tool.ok ? ok(replyOf(notes.onTool(tool.value))) : tool;
+    },
   );
 }
 
 function addRoute(deps: AdminDeps): Route {
-  const { toolsets, tools, nowMs } = deps;
   return route(
     {
       method: 'post',
@@ -68,30 +68,11 @@ function addRoute(deps: AdminDeps): Route {
         examples: { note: EXAMPLE },
       },
       answer: { status: 201, about: 'All notes on the tool.', schema: NOTES },
-      refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'TOOL_NOT_IN_TOOLSET', 'NOTES_FULL'],
+      refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'TOOL_NOT_IN_TOOLSET', 'NOTE_EXISTS', 'NOTES_FULL'],
     },
-    async (call) => {
-      const { toolset, name, note } = call.body;
-      const wrong = noteFieldError(call, { name, note });
-      if (wrong !== undefined) return err(wrong);
-      const tool = await tools.find(call.param('id'));
-      if (!tool.ok) return tool;
-      const { namespacedName } = tool.value;
-      const written = noteBy(call, { name, note }, nowMs());
-      const added = await toolsets.change<undefined>(
-        toolset,
-        (before) => {
-          const unmet = call.unmet(notesBody(deps, tool.value, before));
-          if (unmet !== undefined) return err(unmet);
-          const noted = withNotes(before, namespacedName, [written]);
-          if (!noted.ok) return noted;
-          return noted.value.addition.skipped.length > 0
-            ? err({ code: 'NOTE_EXISTS', tool: namespacedName, note: name })
-            : ok({ toolset: noted.value.toolset, value: undefined });
-        },
-        call.identity.subject,
-      );
-      return added.ok ? notesReply(deps, call.param('id')) : added;
+    (call) => {
+      const { note, ...at } = call.body;
+      return changed(deps, call, at, (target, changer) => deps.notes.add(target, note, changer));
     },
   );
 }
@@ -112,7 +93,7 @@ function changeRoute(deps: AdminDeps): Route {
         schema: z
           .object({
             note: z.string().optional(),
-            position: z.int().min(1).max(NOTE_LIMITS.notesPerTool).optional().openapi({
+            position: z.int().min(1).optional().openapi({
               description: 'Position among the notes on the tool in the toolset; 1 is read first.',
             }),
           })
@@ -123,20 +104,12 @@ function changeRoute(deps: AdminDeps): Route {
       answer: { about: 'All notes on the tool.', schema: NOTES },
       refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'NOTE_UNKNOWN'],
     },
-    async (call) => {
-      const { note, position } = call.body;
-      const name = call.param('name');
-      if (note === undefined && position === undefined)
+    (call) => {
+      if (call.body.note === undefined && call.body.position === undefined)
         return err(fieldError('', 'give "note", "position" or both'));
-      const wrong = note === undefined ? undefined : noteFieldError(call, { note });
-      if (wrong !== undefined) return err(wrong);
-      const written = note === undefined ? undefined : noteBy(call, { name, note }, deps.nowMs());
-      return changed(deps, call, (toolset, target) => {
-        const noted = changeNote(toolset, target, (former) =>
-          written === undefined || isSame(former, written) ? former : written,
-        );
-        return noted.ok && position !== undefined ? moveNote(noted.value, target, position - 1) : noted;
-      });
+      return changed(deps, call, placeIn(call), (target, changer) =>
+        deps.notes.edit(target, call.body, changer),
+      );
     },
   );
 }
@@ -152,90 +125,54 @@ function deleteRoute(deps: AdminDeps): Route {
       answer: { about: 'The remaining notes.', schema: NOTES },
       refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'NOTE_UNKNOWN'],
     },
-    (call) => changed(deps, call, (toolset, target) => changeNote(toolset, target, () => undefined)),
+    (call) => changed(deps, call, placeIn(call), (target, changer) => deps.notes.delete(target, changer)),
   );
 }
 
-interface NoteTarget {
-  readonly namespacedName: string;
-  readonly name: string;
+function acceptRoute(deps: AdminDeps): Route {
+  return route(
+    {
+      method: 'post',
+      path: `${PLACE}/accept`,
+      id: 'acceptToolNote',
+      summary: 'Accept a note that is held for review',
+      about:
+        'Models read it from then on, and its author stays the same. Send If-Match so that you accept the text that you saw. To reject a note, delete it.',
+      isConditional: true,
+      answer: { about: 'All notes on the tool.', schema: NOTES },
+      refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'NOTE_UNKNOWN', 'NOTE_ACCEPTED'],
+    },
+    (call) =>
+      changed(deps, call, placeIn(call), (target, changer) => deps.notes.review(target, true, changer)),
+  );
+}
+
+type NoteCall = RestCall<unknown, unknown>;
+
+function placeIn({ param }: NoteCall): Omit<NoteTarget, 'tool'> {
+  return { toolset: param('toolset'), name: param('name') };
 }
 
 async function changed(
-  deps: AdminDeps,
-  call: RestCall<unknown, unknown>,
-  change: (toolset: Toolset, target: NoteTarget) => Result<Toolset, Refusal>,
+  { tools, notes }: AdminDeps,
+  call: NoteCall,
+  place: Omit<NoteTarget, 'tool'>,
+  change: (target: NoteTarget, changer: NoteChanger) => Promise<Result<unknown, Refusal>>,
 ): Promise<Result<Reply, Failure>> {
-  const tool = await deps.tools.find(call.param('id'));
+  const tool = await tools.find(call.param('id'));
   if (!tool.ok) return tool;
-  const target = { namespacedName: tool.value.namespacedName, name: call.param('name') };
-  const done = await deps.toolsets.change<undefined>(
-    call.param('toolset'),
-    (before) => {
-      const unmet = call.unmet(notesBody(deps, tool.value, before));
-      if (unmet !== undefined) return err(unmet);
-      const noted = change(before, target);
-      return noted.ok ? ok({ toolset: noted.value, value: undefined }) : noted;
-    },
-    call.identity.subject,
-  );
-  return done.ok ? notesReply(deps, call.param('id')) : done;
+  const target = { ...place, tool: tool.value.namespacedName };
+  const done = await change(target, {
+    by: call.identity.subject,
+    objection: (before) => call.unmet(bodyOf(notes.onTool(tool.value, before))),
+  });
+  return done.ok ? ok(replyOf(notes.onTool(tool.value))) : done;
 }
 
-function noteFieldError(
-  { pointerTo }: RestCall<unknown, unknown>,
-  { name, note }: { readonly name?: string; readonly note: string },
-): Failure | undefined {
-  const ofName = name === undefined ? undefined : noteNameFault(name);
-  if (ofName !== undefined) return fieldError(pointerTo('name'), ofName);
-  const ofNote = noteFault(note);
-  return ofNote === undefined ? undefined : fieldError(pointerTo('note'), ofNote);
+function replyOf(onTool: NotesOnTool): Reply {
+  return { kind: 'one', body: bodyOf(onTool) };
 }
 
-function noteBy(
-  { identity }: RestCall<unknown, unknown>,
-  text: Pick<Note, 'name' | 'note'>,
-  nowMs: number,
-): Note {
-  return { ...text, author: identity.subject, by: 'operator', writtenMs: nowMs, isHeld: false };
-}
-
-/** Author and time alone do not count as a change. */
-function isSame(one: Note, other: Note): boolean {
-  return one.note === other.note && one.by === other.by && one.isHeld === other.isHeld;
-}
-
-async function notesReply(deps: AdminDeps, id: string): Promise<Result<Reply, Failure>> {
-  const tool = await deps.tools.find(id);
-  if (!tool.ok) return tool;
-  return ok({ kind: 'one', body: notesBody(deps, tool.value) });
-}
-
-type NotedTool = Pick<ToolView, 'namespacedName' | 'description'>;
-
-/** `fresh` replaces the stored toolset with its name: it is the state during a change. */
-function notesBody({ toolsets }: AdminDeps, tool: NotedTool, fresh?: Toolset): z.input<typeof NOTES> {
-  const all = toolsets.all.map((toolset) => (toolset.name === fresh?.name ? fresh : toolset));
-  const having = all.filter((toolset) => hasTool(toolset, tool.namespacedName));
-  return {
-    notes: all.flatMap((toolset) => notesIn(toolset, tool.namespacedName)),
-    descriptions: having.map((toolset) => ({
-      toolset: toolset.name,
-      description: describedIn(toolset, tool),
-    })),
-  };
-}
-
-/** The description as in the lists that clients get. */
-function describedIn(toolset: Toolset, { namespacedName, description = '' }: NotedTool): string {
-  const texts = [description, notesText(notesOf(toolset, namespacedName)) ?? ''];
-  return texts.filter((text) => text !== '').join('\n\n');
-}
-
-function notesIn(toolset: Toolset, namespacedName: string): readonly z.input<typeof NOTE>[] {
-  return notesOf(toolset, namespacedName).map(({ writtenMs, ...note }) => ({
-    toolset: toolset.name,
-    ...note,
-    writtenAt: new Date(writtenMs).toISOString(),
-  }));
+function bodyOf({ notes, descriptions }: NotesOnTool): z.input<typeof NOTES> {
+  return { notes: notes.map(({ tool: _, ...note }) => note), descriptions: [...descriptions] };
 }

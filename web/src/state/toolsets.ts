@@ -4,6 +4,7 @@ import type {
   FoundTools,
   NewTools,
   ToolCosts,
+  ToolNotes,
   Toolset,
   ToolsetMember,
   ToolsetPage,
@@ -110,8 +111,18 @@ export interface NoteTarget {
   readonly note: string;
 }
 
-/** Models can see the note from then on, and the operator becomes its author. */
-export function acceptNote(target: NoteTarget, text: string): Promise<unknown> {
+/** Models read the note from then on. Refused if its text is no longer the one that was shown. */
+export async function acceptNote(target: NoteTarget, text: string): Promise<unknown> {
+  const { tool, toolset, note } = target;
+  const { value, etag } = await readTagged<ToolNotes>(`/tools/${encodeURIComponent(tool)}/notes`);
+  const current = value.notes.find((one) => one.toolset === toolset && one.name === note);
+  if (current !== undefined && current.note !== text)
+    throw new Error('The note has changed since you opened it. Check its text and try again.');
+  return write('POST', `${notePath(target)}/accept`, undefined, etag);
+}
+
+/** The operator becomes the author, and models read the note at once. */
+export function editNote(target: NoteTarget, text: string): Promise<unknown> {
   return write('PUT', notePath(target), { note: text });
 }
 

@@ -1,19 +1,13 @@
 import type { JsonObject } from '../../../core/json-object.ts';
-import { noteFault, noteNameFault, type Addition, type Note } from '../../../core/notes.ts';
+import type { Addition } from '../../../core/notes.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { readToolRef, type ToolRef } from '../../../core/tool-ref.ts';
-import { withNotes } from '../../../core/toolset.ts';
+import type { NoteText } from '../notes/note-service.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
-import type { Changing } from '../toolsets/toolsets.ts';
 import { TOOL_REF, TOOL_REF_OBJECT } from './build-toolset.ts';
 import { indexFor, objectionTo, type ConfigurationContext } from './context.ts';
-import { argumentFault, type OwnToolSpec, type OwnToolResult } from './own-tool.ts';
-
-interface NoteArguments {
-  readonly name: string;
-  readonly note: string;
-}
+import type { OwnToolSpec, OwnToolResult } from './own-tool.ts';
 
 export function addAnnotationTool(context: ConfigurationContext): OwnToolSpec {
   const names = { type: 'array', items: { type: 'string' } };
@@ -37,7 +31,7 @@ export function addAnnotationTool(context: ConfigurationContext): OwnToolSpec {
     run: async ({ toolRef, notes }, subject) => {
       const ref = readToolRef(toolRef, 'arguments.toolRef');
       return ref.ok
-        ? annotate(context, { ref: ref.value, notes: notes as readonly NoteArguments[], subject })
+        ? annotate(context, { ref: ref.value, notes: notes as readonly NoteText[], subject })
         : ref;
     },
   };
@@ -72,7 +66,7 @@ function inputSchema(toolRef: JsonObject): JsonObject {
 
 interface AnnotateOptions {
   readonly ref: ToolRef;
-  readonly notes: readonly NoteArguments[];
+  readonly notes: readonly NoteText[];
   readonly subject: string;
 }
 
@@ -80,38 +74,17 @@ async function annotate(
   context: ConfigurationContext,
   { ref, notes, subject }: AnnotateOptions,
 ): Promise<Result<OwnToolResult, Refusal>> {
-  const { toolsets, equipping, catalog, reviewsNotes } = context;
+  const { equipping, catalog, reviewsNotes } = context;
   const equipped = equipping.current;
   if (equipped === undefined) return err({ code: 'TOOLSET_NOT_EQUIPPED' });
-  for (const [index, { name, note }] of notes.entries()) {
-    const fault =
-      argumentFault(`notes.${index}.name`, noteNameFault(name)) ??
-      argumentFault(`notes.${index}.note`, noteFault(note));
-    if (fault !== undefined) return err(fault);
-  }
   const entry = (await indexFor(context, [ref], subject)).resolve(ref);
   if (!entry.ok) return entry;
-  const tool = nameIn(entry.value);
+  const place = { toolset: equipped.name, tool: nameIn(entry.value) };
   // Text that the model has read may have told it what to write.
   const isHeld = reviewsNotes || (await catalog.all.calls.labels.read(subject)).has('saw-untrusted');
-  const wanted = notes.map(({ name, note }): Note => ({
-    name,
-    note,
-    author: subject,
-    by: 'model',
-    writtenMs: context.nowMs(),
-    isHeld,
-  }));
   const objection = objectionTo(context, subject);
-  const adding: Changing<Addition> = (toolset) => {
-    const refusal = objection(toolset);
-    if (refusal !== undefined) return err(refusal);
-    const noted = withNotes(toolset, tool, wanted);
-    return noted.ok ? ok({ toolset: noted.value.toolset, value: noted.value.addition }) : noted;
-  };
-  const added = await toolsets.change(equipped.name, adding, { model: subject });
-  if (!added.ok) return added;
-  return ok(resultOf(added.value, { tool, toolset: equipped.name, isHeld }));
+  const added = await context.notes.addMissing(place, notes, { by: { model: subject }, isHeld, objection });
+  return added.ok ? ok(resultOf(added.value, { ...place, isHeld })) : added;
 }
 
 function resultOf(

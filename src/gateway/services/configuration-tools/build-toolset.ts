@@ -1,4 +1,4 @@
-import type { Refusal } from '../../../core/refusal.ts';
+import { argumentFault, type Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { readToolRefs } from '../../../core/tool-ref.ts';
 import {
@@ -12,7 +12,7 @@ import { membersText } from '../../../core/whole-server.ts';
 import { toolOf } from '../toolsets/holding.ts';
 import { resolveAll } from '../toolsets/tool-index.ts';
 import { indexFor, type ConfigurationContext } from './context.ts';
-import { argumentFault, type OwnToolSpec } from './own-tool.ts';
+import type { OwnToolSpec } from './own-tool.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
 
 /** A reference to a tool as the requirements define it. */

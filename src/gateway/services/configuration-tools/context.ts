@@ -9,6 +9,7 @@ import { namespacedNameOf, type ToolRef } from '../../../core/tool-ref.ts';
 import { isWhole, serverOfWhole } from '../../../core/whole-server.ts';
 import { digestOf } from '../../catalog/definition-facts.ts';
 import type { Listing } from '../../catalog/listing.ts';
+import type { NoteService } from '../notes/note-service.ts';
 import type { Equipping } from '../toolsets/equipping.ts';
 import type { CurrentMode } from '../toolsets/mode.ts';
 import { indexOf, nameIn, type ToolIndex } from '../toolsets/tool-index.ts';
@@ -18,6 +19,7 @@ import type { Toolsets } from '../toolsets/toolsets.ts';
 export interface ConfigurationContext {
   readonly catalog: Catalog;
   readonly toolsets: Toolsets;
+  readonly notes: NoteService;
   readonly settings: Settings;
   /** Whether notes by models wait for an operator's review. */
   readonly reviewsNotes: boolean;
@@ -29,7 +31,6 @@ export interface ConfigurationContext {
   readonly countTokens: (text: string) => number;
   readonly buildSearch: BuildSearch;
   readonly compile: CompileSchema;
-  readonly nowMs: () => number;
 }
 
 /**

@@ -77,7 +77,10 @@ export function ownTool(
       const field = ['arguments', ...fault.path].join('.');
       return err({ code: 'PARAMS_INVALID', field, reason: fault.reason });
     }
-    return spec.run(args.value as JsonObject, subject); // every input schema requires an object
+    const done = await spec.run(args.value as JsonObject, subject); // every input schema requires an object
+    if (done.ok || done.error.code !== 'ARGUMENTS_INVALID' || done.error.field === undefined) return done;
+    const { field, reason } = done.error;
+    return err({ code: 'PARAMS_INVALID', field: `arguments.${field}`, reason });
   };
   return {
     key: spec.name,
@@ -112,11 +115,6 @@ function parse(text: string): Result<unknown, Refusal> {
   } catch {
     return err({ code: 'PARAMS_INVALID', field: 'arguments', reason: 'it is not JSON' });
   }
-}
-
-/** A refusal if there is a reason. The reason completes a sentence. */
-export function argumentFault(field: string, reason: string | undefined): Refusal | undefined {
-  return reason === undefined ? undefined : { code: 'PARAMS_INVALID', field: `arguments.${field}`, reason };
 }
 
 const ERROR: JsonObject = {

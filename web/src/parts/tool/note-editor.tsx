@@ -7,7 +7,7 @@ import { faultAt, isToldAt } from '../../state/api.ts';
 import { useDraft } from '../../state/drafts.ts';
 import { deleteNoteWithUndo, moveNote } from '../../state/notes.ts';
 import { useIsAdmin } from '../../state/session.ts';
-import { acceptNote, type NoteTarget } from '../../state/toolsets.ts';
+import { acceptNote, editNote, type NoteTarget } from '../../state/toolsets.ts';
 import { HostileText } from '../hostile-text.tsx';
 import { Failed } from '../states.tsx';
 import { When } from '../when.tsx';
@@ -56,7 +56,7 @@ export function NoteEditor({ target, note, position, count }: NoteEditorProps): 
             editing.discard();
           }}
           onSave={() =>
-            acting.mutate(() => acceptNote(target, editing.value ?? ''), {
+            acting.mutate(() => editNote(target, editing.value ?? ''), {
               onSuccess: () => editing.saved(editing.value),
             })
           }

@@ -1,0 +1,101 @@
+// One use case of notes on two surfaces: the REST API of a gateway, and commands on the same home.
+import { beforeAll, expect, it } from 'vitest';
+import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
+import { at, listAt, parseJson, type Json } from '../support/json.ts';
+import { fixture, tempDir, writeConfig, writeText } from '../support/paths.ts';
+import { keepToken } from '../support/tokens.ts';
+
+const NOTES = '/tools/plain.echo/notes';
+const WRITTEN = { author: 'agent', by: 'model', writtenAt: '2026-01-02T03:04:05.006Z' };
+const held = (name: string): Json => ({ name, note: `About ${name}.`, ...WRITTEN, isHeld: true });
+
+const home = tempDir();
+const servers = { plain: fixture('plain') };
+const config = writeConfig(servers);
+let admin: AdminClient;
+beforeAll(async () => {
+  const token = await keepToken(home, 'boss', { scopes: ['admin'] });
+  const toolset = {
+    ...{ name: 'dev', madeBy: { by: 'model', subject: 'agent' } },
+    tools: [{ namespacedName: 'plain.echo' }],
+    toolNotes: [{ toolRef: { namespacedName: 'plain.echo' }, notes: ['one', 'two', 'three'].map(held) }],
+  };
+  const place = ['--home', home, '--config', config];
+  expect(await runAssay(['toolset', 'import', writeText(JSON.stringify(toolset)), ...place])).toMatchObject({
+    code: 0,
+  });
+  const assay = await startGateway({ servers, home });
+  admin = adminClient(assay, token);
+  await assay.settled();
+});
+
+const run = (...args: readonly string[]): ReturnType<typeof runAssay> =>
+  runAssay(['notes', ...args, '--home', home]);
+const detailOf = (answer: Awaited<ReturnType<AdminClient['get']>>): string =>
+  String(at(answer.json(), 'detail'));
+
+it('a note accepted through REST or a command keeps its author, and the toolset its maker', async () => {
+  const accepted = await admin.post(`${NOTES}/dev/one/accept`);
+  expect(verdictOf(accepted)).toBe('200');
+  expect(listAt(accepted.json(), 'notes').slice(0, 2)).toEqual([
+    { toolset: 'dev', ...(held('one') as object), isHeld: false },
+    { toolset: 'dev', ...(held('two') as object) },
+  ]);
+  const { stdout } = await run('accept', 'dev', 'plain.echo', 'two', '--json');
+  expect(at(parseJson(stdout), 'notes', 1)).toEqual({
+    ...{ toolset: 'dev', tool: 'plain.echo', ...(held('two') as object), isHeld: false },
+  });
+  const exported = listAt((await admin.get('/export')).json(), 'toolsets');
+  expect(at(exported[0] ?? null, 'madeBy', 'by')).toBe('model');
+});
+
+it('a note is accepted only if it is what the operator saw', async () => {
+  const { headers } = await admin.get(NOTES);
+  const seen = { 'if-match': String(headers.etag) };
+  expect((await admin.put(`${NOTES}/dev/two`, { position: 1 })).status).toBe(200);
+  const path = `${NOTES}/dev/three/accept`;
+  expect(verdictOf(await admin.post(path, undefined, seen))).toBe('412 PRECONDITION_FAILED');
+  expect((await admin.post(path)).status).toBe(200);
+});
+
+it.each([
+  ['NOTE_ACCEPTED', '409', () => admin.post(`${NOTES}/dev/one/accept`), ['accept', 'one']],
+  ['NOTE_UNKNOWN', '404', () => admin.post(`${NOTES}/dev/none/accept`), ['accept', 'none']],
+  [
+    'NOTE_EXISTS',
+    '409',
+    () => admin.post(NOTES, { toolset: 'dev', name: 'one', note: 'Once.' }),
+    ['add', 'one', 'Once.'],
+  ],
+] as const)(
+  '%s is one fault, told in the same words by REST and the command',
+  async (code, status, ask, [verb, name, ...text]) => {
+    const refused = await ask();
+    expect(verdictOf(refused)).toBe(`${status} ${code}`);
+    expect(await run(verb, 'dev', 'plain.echo', name, ...text)).toMatchObject({
+      code: 2,
+      stderr: `assay: ${detailOf(refused)}\n`,
+    });
+  },
+);
+
+it.each([
+  ['position', 'put', `${NOTES}/dev/one`, { position: 4 }, ['move', 'one', '4']],
+  ['name', 'post', NOTES, { toolset: 'dev', name: 'No!', note: 'x' }, ['add', 'No!', 'x']],
+  ['note', 'put', `${NOTES}/dev/one`, { note: ' ' }, ['edit', 'one', ' ']],
+] as const)(
+  'a wrong %s is refused for the same reason by both',
+  async (field, method, path, body, [verb, name, text]) => {
+    const refused = await admin[method](path, body);
+    expect([verdictOf(refused), at(refused.json(), 'errors', 0, 'pointer')]).toEqual([
+      '422 BODY_INVALID',
+      `/${field}`,
+    ]);
+    const reason = String(at(refused.json(), 'errors', 0, 'detail'));
+    expect((await run(verb, 'dev', 'plain.echo', name, text)).stderr).toBe(
+      `assay: The arguments are not valid: ${field}: ${reason}.\n`,
+    );
+  },
+);
