@@ -1,7 +1,7 @@
 // Resolving the project of a call, with real folders and files, but without a server or an index.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { FolderAccess } from '../../src/codebase/access/folder-access.ts';
 import { ToldRoots } from '../../src/codebase/access/told-roots.ts';
@@ -96,6 +96,37 @@ it('a config file that is a FIFO or a directory is invalid, and does not block',
       ok: false,
       error: 'it is not a file',
     });
+});
+
+it('a config file behind a link counts as absent, unless it is a file that may be read', async () => {
+  const [root, outside] = [realpathSync(tempDir()), withConfig(CONFIG)];
+  const shared = withConfig(CONFIG, join(root, 'shared'));
+  const keys = join(root, '.ssh');
+  mkdirSync(keys);
+  writeFileSync(join(keys, 'config.json'), JSON.stringify(CONFIG));
+  const configs = new ProjectConfigs();
+  const foundVia = async (name: string, plant: (folder: string) => void): Promise<string | undefined> => {
+    const folder = join(root, name);
+    mkdirSync(folder);
+    plant(folder);
+    return (await configs.find(folder, { roots: [root], protectedPaths: [] }))?.path;
+  };
+  const linkFile =
+    (target: string) =>
+    (folder: string): void => {
+      mkdirSync(join(folder, '.codebase-mcp'));
+      symlinkSync(target, join(folder, '.codebase-mcp', 'config.json'));
+    };
+  const linkFolder =
+    (target: string) =>
+    (folder: string): void =>
+      symlinkSync(target, join(folder, '.codebase-mcp'));
+  expect(await foundVia('a', linkFile(outside.path))).toBeUndefined();
+  expect(await foundVia('b', linkFolder(dirname(outside.path)))).toBeUndefined();
+  expect(await foundVia('c', linkFile(join(keys, 'config.json')))).toBeUndefined();
+  expect(await foundVia('d', linkFolder(keys))).toBeUndefined();
+  expect(await foundVia('e', linkFile('/dev/zero'))).toBeUndefined();
+  expect(await foundVia('f', linkFile(shared.path))).toBe(join(root, 'f', '.codebase-mcp', 'config.json'));
 });
 
 it('the nearest config file applies, at most 20 levels up, with symbolic links resolved', async () => {

@@ -98,6 +98,17 @@ test('the files found are those that git would add', async () => {
   );
 });
 
+test.each<[what: string, plant: (root: string, target: string) => void]>([
+  ['the file', (root, target) => symlinkSync(target, join(root, '.git', 'info', 'exclude'))],
+  ['its folder', (root, target) => symlinkSync(dirname(target), join(root, '.git', 'info'))],
+])('no .git/info/exclude is read through a link that stands for %s', async (what, plant) => {
+  const outside = repository('outside', { exclude: '*.ts\n' });
+  const root = repository('linked', { 'a.ts': '', '.git/HEAD': '' });
+  if (what === 'the file') mkdirSync(join(root, '.git', 'info'));
+  plant(root, join(outside, 'exclude'));
+  expect((await found(root)).paths).toEqual(['a.ts']);
+});
+
 test('a submodule is part of the repository, with its own ignore files', async () => {
   const library = repository('library', { '.gitignore': '*.tmp\n', 'src/lib.ts': '' });
   const root = repository('with-submodule', { 'main.ts': '' });

@@ -54,7 +54,7 @@ export function readBytes(path: string, maxBytes: number): ReadBytes {
 }
 
 /** The real path of an open file; on Linux it cannot be changed in between. */
-function openedPath(fd: number, path: string): string {
+export function openedPath(fd: number, path: string): string {
   if (process.platform !== 'linux') return realpathSync.native(path);
   return readlinkSync(`/proc/self/fd/${fd}`);
 }

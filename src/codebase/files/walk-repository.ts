@@ -1,10 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { lstatSync, readdirSync, type Dirent } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isSecretFile, isSecretFolder } from '../../core/secret-files.ts';
-import { readTextWithinNow } from '../../platform/bounded-file.ts';
 import { CACHE_MARKERS, isBinaryName, isSkippedByDefault, REPOSITORY_DATA } from './default-skips.ts';
 import { IgnoreRules } from './ignore-rules.ts';
+import { readBytes } from './read-source.ts';
 import type { SkipCounts, SkipReason } from './skip-reason.ts';
 
 export interface FoundFile {
@@ -132,8 +133,8 @@ class Walk {
   #rulesIn(path: string, entries: readonly Dirent[], outer: IgnoreRules): IgnoreRules {
     const has = (name: string): boolean => entries.some((entry) => entry.name === name && entry.isFile());
     const read = (name: string): string | undefined => {
-      const text = readTextWithinNow(join(this.#root, path, name), MAX_IGNORE_FILE_BYTES);
-      return text.ok ? text.value : undefined;
+      const file = readBytes(join(this.#root, path, name), MAX_IGNORE_FILE_BYTES);
+      return file.ok && isUtf8(file.bytes) ? file.bytes.toString().replace(/^\uFEFF/, '') : undefined;
     };
     return outer.within(path, {
       exclude: path === '' ? read('.git/info/exclude') : undefined,

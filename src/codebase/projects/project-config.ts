@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Access, isInRoots } from '../access/folder-access.ts';
+import { type Access, isInRoots, isProtected } from '../access/folder-access.ts';
+import { openedPath } from '../files/read-source.ts';
 import { isJsonObject, parsedJson } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { PROJECT_ID_RULE, type ProjectId, projectIdIn, projectIdOf } from './project-id.ts';
@@ -29,7 +30,10 @@ const MAX_CACHED = 100;
 const ANYWHERE: Access = { roots: undefined, protectedPaths: [] };
 const O_READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 
-/** Finds and reads config files. A file is read again after an edit. */
+/**
+ * Finds and reads config files. A file is read again after an edit. One that a link leads to counts as absent unless it is
+ * in the roots and not protected: a project must not choose what else is read.
+ */
 export class ProjectConfigs {
   readonly #read = new Map<string, { readonly stamp: string; readonly config: ProjectConfig }>();
 
@@ -38,7 +42,7 @@ export class ProjectConfigs {
     let folder = await realpath(directory).catch(() => undefined);
     for (let level = 0; level < MAX_LEVELS && folder !== undefined; level += 1) {
       if (!isInRoots(folder, access)) return undefined;
-      const config = await this.#at(folder);
+      const config = await this.#at(folder, access);
       if (config !== undefined) return config;
       const above = dirname(folder);
       folder = above === folder ? undefined : above;
@@ -46,7 +50,7 @@ export class ProjectConfigs {
     return undefined;
   }
 
-  async #at(folder: string): Promise<ProjectConfig | undefined> {
+  async #at(folder: string, access: Access): Promise<ProjectConfig | undefined> {
     const path = join(folder, FILE);
     // Opened once, so that the size belongs to the file that is read. Without O_NONBLOCK, opening a FIFO would block.
     const file = await open(path, O_READ_AT_ONCE).catch((error: unknown) => codeOf(error));
@@ -55,6 +59,8 @@ export class ProjectConfigs {
       return { path, project: err(`it cannot be read (${file})`) };
     }
     try {
+      const opened = openedPath(file.fd, path);
+      if (opened !== path && (!isInRoots(opened, access) || isProtected(opened, access))) return undefined;
       const facts = await file.stat({ bigint: true });
       if (!facts.isFile()) return { path, project: err('it is not a file') };
       if (facts.size > MAX_BYTES) return { path, project: err(`it is larger than ${MAX_BYTES} bytes`) };
