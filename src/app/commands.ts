@@ -3,13 +3,16 @@ import { findServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
 import type { Diagnosis } from '../core/finding.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { NeededTools, OpenStore, OpenToolsets, ShownSettings } from '../edges/cli/runtime.ts';
+import type { ToolRef } from '../core/tool-ref.ts';
+import type { OpenStore, OpenToolsets, ShownSettings } from '../edges/cli/runtime.ts';
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import type { Server } from '../gateway/catalog/server.ts';
 import { NoteService } from '../gateway/services/notes/note-service.ts';
 import { serverOf } from '../gateway/services/toolsets/selection.ts';
 import { wholeServerIn } from '../core/whole-server.ts';
-import { indexOf, type ToolIndex } from '../gateway/services/toolsets/tool-index.ts';
+import { findToolsIn, type FindTools } from '../gateway/services/toolsets/find-tools.ts';
+import { ToolsetService } from '../gateway/services/toolsets/toolset-service.ts';
+import { indexOf } from '../gateway/services/toolsets/tool-index.ts';
 import { readText, writeAtomically } from '../platform/files.ts';
 import { INTERRUPTED, untilStopped } from '../platform/stop-signals.ts';
 import { type Environment, openInEnvironment, withEnvironment } from './environment.ts';
@@ -37,28 +40,25 @@ export function openToolsetsForCommand(options: AppOptions): Promise<Result<Open
     const ready = await toolsets.ready();
     if (!ready.ok) return ready;
     let opened: ConfiguredCatalog | undefined;
-    const tools = async (needed: NeededTools): Promise<Result<ToolIndex, Refusal>> => {
+    const find: FindTools = async ({ refs, isFresh = false }) => {
       const opening = opened === undefined ? await openCatalog(environment) : ok(opened);
       if (!opening.ok) return opening;
       if (opened === undefined) stopOnSignal(environment);
       opened = opening.value;
-      const { catalog } = opened;
+      const { catalog, settings } = opened;
       // A running `serve` keeps the lists up to date.
-      const isCurrent = needed.isFresh && (await usableServe(environment)) !== undefined;
-      await startSome(catalog, serversOf(catalog, { ...needed, isFresh: needed.isFresh && !isCurrent }));
-      return ok(indexOf(catalog.all.listing('tools')));
+      const isCurrent = isFresh && (await usableServe(environment)) !== undefined;
+      await startSome(catalog, serversOf(catalog, refs, isFresh && !isCurrent));
+      return findToolsIn(catalog, settings)({ refs: [] });
     };
-    const selectOptions = (): ReturnType<OpenToolsets['selectOptions']> => ({
-      servers: opened?.catalog.servers ?? [],
-      showsChanged: opened?.settings['toolsets.changed'] === 'show',
-    });
+    const toolsetService = new ToolsetService(toolsets, find);
     const notes = new NoteService(toolsets, Date.now);
-    return ok({ toolsets, notes, tools, selectOptions, close: () => environment.cleanup.close() });
+    return ok({ toolsets, notes, toolsetService, close: () => environment.cleanup.close() });
   });
 }
 
 /** The servers to start so that these refs can be looked up. */
-function serversOf(catalog: Catalog, { refs, isFresh }: NeededTools): readonly Server[] {
+function serversOf(catalog: Catalog, refs: readonly ToolRef[], isFresh: boolean): readonly Server[] {
   const index = indexOf(catalog.all.listing('tools'));
   return [
     ...new Set(

@@ -16,12 +16,17 @@ export function openOnboardingForCommand(options: AppOptions): Promise<Result<Op
     const opened = await openCatalog(environment, { mayBeEmpty: true });
     if (!opened.ok) return opened;
     const { catalog, settings, close } = opened.value;
-    const { toolsets, views } = await openToolsets(environment, { catalog, settings, isPersonal: false });
+    const { toolsets, toolsetService, views } = await openToolsets(environment, {
+      catalog,
+      settings,
+      isPersonal: false,
+    });
     const ready = (await hasHomeStore(environment)) ? await toolsets.ready() : ok(undefined);
     if (!ready.ok) return ready;
     return ok({
       catalog,
       toolsets,
+      toolsetService,
       views,
       hasModes: settings.enableConfigToolsMenu,
       startServers: (names, onSettled) => {

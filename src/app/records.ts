@@ -19,6 +19,8 @@ import { ToolsetViews } from '../gateway/services/configuration-tools/toolset-vi
 import { NoteService } from '../gateway/services/notes/note-service.ts';
 import { SessionToolsets } from '../gateway/services/toolsets/session-toolsets.ts';
 import { recordFirstTools } from '../gateway/services/toolsets/first-tools.ts';
+import { findToolsIn } from '../gateway/services/toolsets/find-tools.ts';
+import { ToolsetService } from '../gateway/services/toolsets/toolset-service.ts';
 import { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
 import type { Environment } from './environment.ts';
 import { keyLocation } from './keys.ts';
@@ -77,6 +79,7 @@ export function reviewing(
 export interface OpenToolsets {
   readonly toolsets: Toolsets;
   readonly notes: NoteService;
+  readonly toolsetService: ToolsetService;
   readonly views: ToolsetViews;
 }
 
@@ -97,6 +100,7 @@ export async function openToolsets(
   const { cleanup } = environment;
   const toolsets = await readToolsets(environment);
   const notes = new NoteService(toolsets, Date.now);
+  const toolsetService = new ToolsetService(toolsets, findToolsIn(catalog, settings));
   const review = settings['notes.review'];
   const reviewsNotes = review === 'always' || (review === 'auto' && isPersonal);
   const scope = settings['mode.scope'];
@@ -106,6 +110,7 @@ export async function openToolsets(
     catalog,
     toolsets,
     notes,
+    toolsetService,
     settings,
     reviewsNotes,
     sessions,
@@ -115,7 +120,7 @@ export async function openToolsets(
   });
   cleanup.defer(() => views.close());
   cleanup.defer(recordFirstTools(catalog, toolsets, environment));
-  return { toolsets, notes, views };
+  return { toolsets, notes, toolsetService, views };
 }
 
 function openSessionToolsets(

@@ -83,7 +83,7 @@ async function serveFrom(
       const by = LOCAL_USER.subject;
       return createSignInLink(base, { store, mint: mintSession, nowMs: Date.now(), by });
     },
-    equipped: () => shown.toolsets.equipped,
+    equipped: () => shown.toolsetService.equipped,
     hasModes: settings.enableConfigToolsMenu,
     close,
   });
@@ -115,7 +115,7 @@ async function openServer(
 ): Promise<Result<OpenServer, Refusal>> {
   const { settings, catalog, rules, environment } = opened;
   const { log, cleanup } = environment;
-  const { views, toolsets, notes } = shown;
+  const { views, toolsets, notes, toolsetService } = shown;
   const resourceServer = resourceServerOf(settings, host);
   if (!resourceServer.ok) return resourceServer;
   const { resource } = resourceServer.value ?? {};
@@ -140,7 +140,7 @@ async function openServer(
   const running = (): RunningStatus => runningStatus(opened, { startedMs, server: listening.server });
   const bodies = new BodyBudget(bodyBudgetBytes(settings, memoryBytes()));
   const rest = openRest({
-    ...{ opened, store, bodies, running, toolsets, notes, gate, resource, nowMs },
+    ...{ opened, store, bodies, running, toolsets, notes, toolsetService, gate, resource, nowMs },
     mayExecute: isLoopback(host),
     needsToken: !isOpen || !isLoopback(host),
   });
@@ -196,6 +196,7 @@ interface RestContext extends Pick<
   | 'running'
   | 'toolsets'
   | 'notes'
+  | 'toolsetService'
   | 'gate'
   | 'mayExecute'
   | 'needsToken'

@@ -264,6 +264,14 @@ export type UnknownRef = Pick<Extract<Refusal, { code: 'REF_UNKNOWN' }>, 'ref' |
 
 export type RefusalCode = Refusal['code'];
 
+/** A refusal that one part of a request caused. */
+export type PlacedRefusal = Refusal & Placed;
+
+export interface Placed {
+  /** The way to the part, such as `['tools', 1]`. */
+  readonly inputPath?: readonly (string | number)[];
+}
+
 /** A refusal of an argument if there is a reason, which ends a sentence. */
 export function argumentFault(field: string, reason: string | undefined): Refusal | undefined {
   return reason === undefined ? undefined : { code: 'ARGUMENTS_INVALID', field, reason };

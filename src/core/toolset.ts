@@ -235,6 +235,6 @@ function withNotesOf(toolset: Toolset, namespacedName: string, notes: readonly N
   return { ...toolset, toolNotes: toolNotes.filter((entry) => entry.notes.length > 0) };
 }
 
-function absentTool(toolset: Toolset, tool: string): Refusal {
+export function absentTool(toolset: Toolset, tool: string): Refusal {
   return { code: 'TOOL_NOT_IN_TOOLSET', tool, toolset: toolset.name };
 }

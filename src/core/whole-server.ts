@@ -73,10 +73,11 @@ export function withKnown(whole: WholeServer, tools: readonly string[]): WholeSe
 }
 
 /** "3 tools and all tools of github", for people. */
-export function membersText(tools: readonly Named[]): string {
-  const servers = tools.filter(isWhole).map((whole) => {
-    const { length } = whole.except;
-    return length === 0 ? serverOfWhole(whole) : `${serverOfWhole(whole)} except ${length}`;
+export function membersText(tools: readonly (Named & { readonly except?: readonly string[] })[]): string {
+  const servers = tools.flatMap(({ namespacedName, except = [] }) => {
+    const server = wholeServerIn(namespacedName);
+    if (server === undefined) return [];
+    return [except.length === 0 ? server : `${server} except ${except.length}`];
   });
   const singles = tools.length - servers.length;
   const parts = servers.length > 0 && singles === 0 ? [] : [counted(singles, 'tool')];

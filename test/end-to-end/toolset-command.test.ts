@@ -137,7 +137,7 @@ describe('assay toolset refuses', () => {
     [
       'a long description',
       ['create', 'ops', '--description', 'x'.repeat(201)],
-      '--description: it may have at most 200 characters',
+      'description: it may have at most 200 characters',
     ],
     ['an unknown tool', ['create', 'ops', 'plain.ecko'], 'Did you mean "plain.echo"?'],
     ['an unknown refId', ['add', 'dev', 'ab'.repeat(16)], `"refId ${'ab'.repeat(16)}"`],
@@ -148,11 +148,11 @@ describe('assay toolset refuses', () => {
       ['remove', 'dev', 'plain.add'],
       'is not in the toolset "dev"',
     ],
-    ['an invalid new name', ['rename', 'dev', 'x'], `new name: ${name}`],
+    ['an invalid new name', ['rename', 'dev', 'x'], `name: ${name}`],
     [
       'a long new description',
       ['describe', 'dev', 'x'.repeat(201)],
-      'text: it may have at most 200 characters',
+      'description: it may have at most 200 characters',
     ],
     ['to show an unknown toolset', ['show', 'nope'], 'Unknown toolset "nope".'],
     ['to equip an unknown toolset', ['equip', 'nope'], 'Unknown toolset "nope".'],

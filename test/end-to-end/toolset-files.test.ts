@@ -57,7 +57,7 @@ describe('assay toolset export and import', () => {
       code: 2,
       stdout: '',
       stderr:
-        'assay: The arguments are not valid: there is a toolset "dev" already; --replace replaces it with the one in the file.\n',
+        'assay: A toolset named "dev" already exists. Choose another name, or change or delete that one.\nnote: --replace replaces toolsets of the same names with those in the file.\n',
     });
     expect(listAt(await json('toolset', 'list'), 'toolsets')).toHaveLength(1);
     expect(await run('toolset', 'import', file, '--replace')).toEqual({

@@ -42,7 +42,7 @@ it('a whole server in a toolset flags later tools until accepted, and withholds 
   expect(at(equipped.data, 'equipped', 'new')).toEqual(['filed.later']);
   expect(equipped.text).toContain('New, and not accepted by an operator yet: filed.later.');
   expect(verdictOf(await admin.post('/toolsets/dev/accept', { tools: ['filed.nosuch', 'other.x'] }))).toBe(
-    '404 TOOL_NOT_IN_TOOLSET',
+    '422 REF_UNKNOWN',
   );
   expect((await admin.post('/toolsets/dev/accept', {})).json()).toEqual({ new: [] });
   expect(await fresh()).toEqual([]);

@@ -7,7 +7,6 @@ import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { shellArgument } from '../../core/shell-argument.ts';
-import type { Toolset } from '../../core/toolset.ts';
 import type { ServerStatus } from '../../gateway/catalog/server-status.ts';
 import { pairsIn, printRefusal, print, printError, printJson, proseOf, quoted } from './output.ts';
 import { withProgress } from './progress.ts';
@@ -108,8 +107,8 @@ function printStatus(status: ServerStatus): void {
 export async function removeServer(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
   const removed = await runtime.removeServer(name, options);
   if (!removed.ok) return printRefusal(removed.error);
-  return withOpened(runtime.openToolsets(options), ({ toolsets }) => {
-    const affected = toolsets.all.flatMap((toolset) => affectedBy(toolset, name));
+  return withOpened(runtime.openToolsets(options), ({ toolsetService }) => {
+    const affected = toolsetService.toolsOf(name);
     const { path } = removed.value;
     if (options.json === true) printJson({ name, path, toolsets: affected });
     else {
@@ -124,14 +123,4 @@ export async function removeServer(runtime: Runtime, name: string, options: Json
     }
     return Promise.resolve(ok(undefined));
   });
-}
-
-function affectedBy(
-  { name, tools }: Toolset,
-  server: string,
-): readonly { readonly toolset: string; readonly tools: readonly string[] }[] {
-  const names = tools
-    .map(({ namespacedName }) => namespacedName)
-    .filter((one) => one.startsWith(`${server}.`));
-  return names.length === 0 ? [] : [{ toolset: name, tools: names }];
 }

@@ -3,7 +3,7 @@ import type { ImportOutcome, FoundServer, ImportReport, MoveReport } from '../..
 import { printable } from '../../core/printable.ts';
 import { argumentFault } from '../../core/refusal.ts';
 import { ok } from '../../core/result.ts';
-import { toolsetNameFault } from '../../core/toolset.ts';
+import { toolsetFault } from '../../gateway/services/toolsets/toolset-input.ts';
 import { downIn, downLines, equipImported, type Equipped, toolsetLines } from './imported-toolset.ts';
 import { printRefusal, print, printError, printJson, proseOf, style, tableOf } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
@@ -38,7 +38,7 @@ export async function importFrom(
   const client = runtime.clients.find(({ id }) => id === from);
   const name = options.toolset ?? client?.id ?? 'imported';
   const wrong =
-    argumentFault('--toolset', toolsetNameFault(name)) ??
+    toolsetFault({ name }, '--toolset') ??
     argumentFault('--move', move && client === undefined ? 'it takes the name of a client' : undefined);
   if (wrong !== undefined) return printRefusal(wrong);
   // A running gateway starts the servers as soon as the file is written.

@@ -3,10 +3,9 @@ import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { wholeServer } from '../../core/whole-server.ts';
 import { missingFrom, type ServerStatus } from '../../gateway/catalog/server-status.ts';
 import { seenByClient } from '../../gateway/services/seen-by-client.ts';
-import { type ImportedToolset, saveImported } from '../../gateway/services/toolsets/imported-toolset.ts';
+import type { IncludedServers } from '../../gateway/services/toolsets/toolset-view.ts';
 import { printError, proseOf, quoted } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { ClientConfigPorts, KnownClient, OpenOnboarding } from './runtime.ts';
@@ -23,7 +22,7 @@ export interface EquipRequest {
 /** The result of importing servers: their states, and the toolset made from them. */
 export interface Equipped {
   readonly servers: readonly ServerStatus[];
-  readonly toolset: ImportedToolset;
+  readonly toolset: IncludedServers;
   /** Number of tools that it shows now. */
   readonly tools: number;
 }
@@ -47,28 +46,17 @@ export async function equipImported(
 
 async function equipIn(open: OpenOnboarding, request: EquipRequest): Promise<Result<Equipped, Refusal>> {
   const { name, servers: names, isSilent } = request;
-  const { toolsets, catalog } = open;
-  const ready = await toolsets.ready();
+  const ready = await open.toolsetService.names();
   if (!ready.ok) return ready;
   if (!isSilent) printError(`Starting ${counted(names.length, 'server')} to read the tools:`);
   const width = Math.max(...names.map((one) => printable(one).length));
   const servers = await open.startServers(names, (status) => {
     if (!isSilent) printError(progressLine(status, width));
   });
-  const members = new Map(
-    names.map((server) => [server, [wholeServer(server, toolNamesOf(catalog, server))]]),
-  );
-  const saved = await saveImported(toolsets, { name, members, by: LOCAL_USER.subject });
+  const saved = await open.toolsetService.include(name, names, LOCAL_USER);
   if (!saved.ok) return saved;
   const tools = seenByClient(open, { toolset: name })?.tools ?? 0;
   return ok({ servers, toolset: saved.value, tools });
-}
-
-/** The names of the tools of a server. Undefined if they were never read. */
-function toolNamesOf({ servers }: OpenOnboarding['catalog'], name: string): readonly string[] | undefined {
-  const server = servers.find(({ spec }) => spec.name === name);
-  if (server?.lists.isKnown('tools') !== true) return undefined;
-  return server.inventory.tools.flatMap(({ key }) => (key === undefined ? [] : [key]));
 }
 
 function progressLine(status: ServerStatus, width: number): string {
@@ -111,7 +99,7 @@ export function toolsetLines(
   };
 }
 
-function changeText({ name, change, added, members }: ImportedToolset, tools: number): string {
+function changeText({ name, change, added, members }: IncludedServers, tools: number): string {
   const now = `${counted(tools, 'tool')} now`;
   switch (change) {
     case 'created':
@@ -123,7 +111,7 @@ function changeText({ name, change, added, members }: ImportedToolset, tools: nu
   }
 }
 
-function equippedText({ name, equipped }: ImportedToolset): string {
+function equippedText({ name, equipped }: IncludedServers): string {
   return equipped === name
     ? 'It is equipped: clients of Assay see these tools.'
     : `${quoted(equipped ?? '')} stays equipped, so that its clients keep their tools.`;

@@ -25,8 +25,6 @@ import type { LintLevels } from '../../core/hints/lint.ts';
 import type { Resolved } from '../../core/resolve-settings.ts';
 import type { SettingKey } from '../../core/settings.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import type { ToolRef } from '../../core/tool-ref.ts';
-import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type { PolicyRules } from '../../gateway/services/policy-rules.ts';
 import type { TokenPreferences } from '../../gateway/services/token-preferences.ts';
@@ -48,9 +46,9 @@ import type { FunctionModuleService } from '../../gateway/services/sources/funct
 import type { Mint } from '../../gateway/ports/gate.ts';
 import type { ShownCredential, SignInRequest, SignOutReport } from '../../gateway/ports/credentials.ts';
 import type { Store } from '../../gateway/ports/store.ts';
-import type { SelectOptions } from '../../gateway/services/toolsets/selection.ts';
-import type { ToolIndex } from '../../gateway/services/toolsets/tool-index.ts';
 import type { NoteService } from '../../gateway/services/notes/note-service.ts';
+import type { ToolsetService } from '../../gateway/services/toolsets/toolset-service.ts';
+import type { ToolsetView } from '../../gateway/services/toolsets/toolset-view.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import type { OpenVerifier } from '../../gateway/ports/verifier.ts';
 import type { Verifications } from '../../gateway/services/verification/verifications.ts';
@@ -113,7 +111,7 @@ export interface OpenServe {
   /** Creates a one-time link to the admin pages. */
   readonly signInLink: () => Promise<Result<SignInLink, Refusal>>;
   /** The toolset that `/mcp` serves. */
-  readonly equipped: () => Toolset | undefined;
+  readonly equipped: () => Pick<ToolsetView, 'name' | 'tools'> | undefined;
   /** With no toolset equipped: whether `/mcp` serves only the configuration tools, instead of those and all others. */
   readonly hasModes: boolean;
 }
@@ -148,10 +146,8 @@ export interface OpenStore {
 export interface OpenToolsets {
   readonly toolsets: Toolsets;
   readonly notes: NoteService;
-  /** The tools of all configured servers. Starts the servers that these refs need and whose tools are not known. */
-  readonly tools: (needed: NeededTools) => Promise<Result<ToolIndex, Refusal>>;
-  /** The servers, and whether toolsets serve tools with a changed definition. Empty before `tools` was called. */
-  readonly selectOptions: () => Pick<SelectOptions, 'servers' | 'showsChanged'>;
+  /** Starts the servers that a use case needs, if their tools are not known. */
+  readonly toolsetService: ToolsetService;
   readonly close: () => Promise<void>;
 }
 
@@ -159,6 +155,7 @@ export interface OpenToolsets {
 export interface OpenOnboarding {
   readonly catalog: Catalog;
   readonly toolsets: Toolsets;
+  readonly toolsetService: ToolsetService;
   readonly views: ToolsetViews;
   /** With no toolset equipped: whether `/mcp` serves only the configuration tools. */
   readonly hasModes: boolean;
@@ -168,12 +165,6 @@ export interface OpenOnboarding {
     onSettled: (status: ServerStatus) => void,
   ) => Promise<readonly ServerStatus[]>;
   readonly close: () => Promise<void>;
-}
-
-export interface NeededTools {
-  readonly refs: readonly ToolRef[];
-  /** Whether to start all servers instead of using stored tool lists, if no gateway is running. */
-  readonly isFresh: boolean;
 }
 
 /** The operator's services for sources and tools, for a short-lived command. */

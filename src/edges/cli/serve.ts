@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { EXIT } from '../../core/errors.ts';
 import { gapRemedy, gapText } from '../../core/sandbox.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
-import type { Toolset } from '../../core/toolset.ts';
 import { membersText } from '../../core/whole-server.ts';
 import { offerToBegin } from './begin.ts';
 import { printRefusal, print, printError, proseOf, style } from './output.ts';
@@ -94,7 +93,7 @@ function homeOf({ home }: ServeOptions): readonly string[] {
 }
 
 /** Describes what clients of `/mcp` see and how to change it. */
-function exposed(url: string, toolset: Toolset | undefined, hasModes: boolean): string {
+function exposed(url: string, toolset: ReturnType<OpenServe['equipped']>, hasModes: boolean): string {
   if (toolset !== undefined)
     return (
       `/mcp shows the toolset "${toolset.name}" with ${membersText(toolset.tools)}; ${url}/mcp/all shows all tools.\n` +

@@ -1,29 +1,12 @@
 import { counted } from '../../core/counted.ts';
-import { argumentFault, type Refusal } from '../../core/refusal.ts';
-import { err, ok, type Result } from '../../core/result.ts';
+import { err, ok } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { toolsetJson } from '../../core/toolset-json.ts';
-import {
-  descriptionFault,
-  notesOf,
-  type Toolset,
-  toolsetNameFault,
-  type ToolsetTool,
-  withoutTool,
-  withTools,
-} from '../../core/toolset.ts';
-import {
-  includes,
-  isKnown,
-  isWhole,
-  membersText,
-  wholeServer,
-  wholeServerIn,
-} from '../../core/whole-server.ts';
-import type { Changing, Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
-import { printRefusal, print, printError, printJson, quoted } from './output.ts';
+import { refOf } from '../../core/tool-ref.ts';
+import { membersText } from '../../core/whole-server.ts';
+import type { ToolsetView } from '../../gateway/services/toolsets/toolset-view.ts';
+import { print, printError, printJson, quoted } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { type JsonOptions, toolsNamed, withToolsets } from './with-opened.ts';
+import { type JsonOptions, withToolsets } from './with-opened.ts';
 
 export interface CreateOptions extends JsonOptions {
   readonly description?: string;
@@ -38,47 +21,29 @@ export interface ToolsetInput<O extends JsonOptions = JsonOptions> {
 }
 
 /** `assay toolset create` */
-export async function createToolset(runtime: Runtime, input: ToolsetInput<CreateOptions>): Promise<number> {
+export function createToolset(runtime: Runtime, input: ToolsetInput<CreateOptions>): Promise<number> {
   const { name, refs, options } = input;
   const { description, equip = false } = options;
-  const wrong =
-    argumentFault('name', toolsetNameFault(name)) ??
-    argumentFault('--description', description === undefined ? undefined : descriptionFault(description));
-  if (wrong !== undefined) return printRefusal(wrong);
-  return withToolsets(runtime, options, async (open) => {
-    const { toolsets } = open;
-    // Checked first, so that servers are not started in vain.
-    if (toolsets.find(name) !== undefined) return err({ code: 'TOOLSET_EXISTS', name });
-    const tools = await toolsNamed(open, refs);
-    if (!tools.ok) return tools;
-    const empty = { name, description, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
-    const full = withTools(empty, tools.value);
-    const created = full.ok ? await toolsets.create(full.value, { by: LOCAL_USER.subject, equip }) : full;
+  return withToolsets(runtime, options, async ({ toolsetService }) => {
+    const given = { name, description, tools: refs.map(refOf), equip };
+    const created = await toolsetService.create(given, LOCAL_USER);
     if (!created.ok) return created;
-    const what = `Saved the toolset ${quoted(name)} with ${membersText(created.value.tools)}.`;
-    printToolset(created.value, options, equip ? `${what} It is equipped.` : what);
+    const { view } = created.value;
+    const what = `Saved the toolset ${quoted(name)} with ${membersText(view.tools)}.`;
+    printToolset(view, options, equip ? `${what} It is equipped.` : what);
     return created;
   });
 }
 
 /** `assay toolset add` */
 export function addTools(runtime: Runtime, { name, refs, options }: ToolsetInput): Promise<number> {
-  return withToolsets(runtime, options, async (open) => {
-    const { toolsets } = open;
-    if (toolsets.find(name) === undefined) return err(toolsets.unknown(name));
-    const tools = await toolsNamed(open, refs);
-    if (!tools.ok) return tools;
-    const changed = await change(toolsets, name, (toolset) => withTools(toolset, tools.value));
+  return withToolsets(runtime, options, async ({ toolsetService }) => {
+    const changed = await toolsetService.add(name, refs.map(refOf), LOCAL_USER);
     if (!changed.ok) return changed;
-    const { before, after } = changed.value;
-    const there = new Set(before.tools.map(({ namespacedName }) => namespacedName));
-    const added = after.tools.filter(({ namespacedName }) => !there.has(namespacedName));
-    printToolset(
-      after,
-      options,
-      `Added ${membersText(added)} to the toolset ${quoted(name)}, which has ${membersText(after.tools)} now.`,
-    );
-    for (const tool of released(before, tools.value))
+    const { view, added, released } = changed.value;
+    const what = `Added ${membersText(added)} to the toolset ${quoted(name)}`;
+    printToolset(view, options, `${what}, which has ${membersText(view.tools)} now.`);
+    for (const tool of released)
       printError(
         `note: ${quoted(tool)} is no longer pinned to a definition, because it was given without its refId.`,
       );
@@ -86,117 +51,61 @@ export function addTools(runtime: Runtime, { name, refs, options }: ToolsetInput
   });
 }
 
-function released(before: Toolset, tools: readonly ToolsetTool[]): readonly string[] {
-  const free = new Set(
-    tools.filter(({ held }) => held === undefined).map(({ namespacedName }) => namespacedName),
-  );
-  return before.tools.flatMap(({ namespacedName, held }) =>
-    held !== undefined && free.has(namespacedName) ? [namespacedName] : [],
-  );
-}
-
 /** `assay toolset remove` */
 export function removeTools(runtime: Runtime, { name, refs, options }: ToolsetInput): Promise<number> {
-  return withToolsets(runtime, options, async ({ toolsets }) => {
-    const removed = await change(toolsets, name, (toolset) => {
-      let left: Result<Toolset, Refusal> = ok(toolset);
-      for (const ref of new Set(refs)) left = left.ok ? withoutTool(left.value, ref) : left;
-      return left;
-    });
-    if (!removed.ok) return removed;
-    const { before, after } = removed.value;
-    const gone = [...new Set(refs)];
-    printToolset(
-      after,
-      options,
-      `Removed ${membersText(gone.map(memberNamed))} from the toolset ${quoted(name)}, which has ${membersText(after.tools)} now.`,
-    );
-    for (const ref of gone.filter((one) => isUnconfirmed(before, one)))
-      printError(`note: ${quoted(ref)} was not among the tools of its server when those were accepted.`);
-    for (const ref of new Set(refs)) {
-      const notes = notesOf(after, ref).length;
-      if (notes > 0)
-        printError(
-          `note: ${counted(notes, 'note')} on ${quoted(ref)} are kept, and apply again once the tool is added.`,
-        );
-    }
-    return removed;
+  return withToolsets(runtime, options, async ({ toolsetService }) => {
+    const changed = await toolsetService.remove(name, refs, LOCAL_USER);
+    if (!changed.ok) return changed;
+    const { view, removed } = changed.value;
+    const what = `Removed ${membersText(removed)} from the toolset ${quoted(name)}`;
+    printToolset(view, options, `${what}, which has ${membersText(view.tools)} now.`);
+    for (const { namespacedName } of removed.filter(({ isUnconfirmed }) => isUnconfirmed))
+      printError(
+        `note: ${quoted(namespacedName)} was not among the tools of its server when those were accepted.`,
+      );
+    for (const { namespacedName, notes } of removed.filter((one) => one.notes > 0))
+      printError(
+        `note: ${counted(notes, 'note')} on ${quoted(namespacedName)} are kept, and apply again once the tool is added.`,
+      );
+    return changed;
   });
 }
 
-function memberNamed(ref: string): ToolsetTool {
-  const server = wholeServerIn(ref);
-  return server === undefined ? { namespacedName: ref } : wholeServer(server);
-}
-
-/** Whether a tool is only in the toolset through its whole server, which may not have it. */
-function isUnconfirmed({ tools }: Toolset, ref: string): boolean {
-  return (
-    tools.every(({ namespacedName }) => namespacedName !== ref) &&
-    tools.some((tool) => isWhole(tool) && includes(tool, ref) && !isKnown(tool, ref))
-  );
-}
-
 /** `assay toolset rename` */
-export async function renameToolset(
+export function renameToolset(
   runtime: Runtime,
-  names: { readonly from: string; readonly to: string },
+  { from, to }: { readonly from: string; readonly to: string },
   options: JsonOptions,
 ): Promise<number> {
-  const { from, to } = names;
-  const wrong = argumentFault('new name', toolsetNameFault(to));
-  if (wrong !== undefined) return printRefusal(wrong);
-  return withToolsets(runtime, options, async ({ toolsets }) => {
-    const renamed = await change(toolsets, from, (toolset) =>
-      ok(from === to ? toolset : { ...toolset, name: to }),
-    );
+  return withToolsets(runtime, options, async ({ toolsetService }) => {
+    const renamed = await toolsetService.change(from, { name: to }, LOCAL_USER);
     if (renamed.ok)
-      printToolset(renamed.value.after, options, `The toolset ${quoted(from)} is called ${quoted(to)} now.`);
+      printToolset(renamed.value.view, options, `The toolset ${quoted(from)} is called ${quoted(to)} now.`);
     return renamed;
   });
 }
 
 /** `assay toolset describe`: an empty text removes the description. */
-export async function describeToolset(
+export function describeToolset(
   runtime: Runtime,
   { name, text }: { readonly name: string; readonly text: string },
   options: JsonOptions,
 ): Promise<number> {
-  const wrong = argumentFault('text', descriptionFault(text));
-  if (wrong !== undefined) return printRefusal(wrong);
-  return withToolsets(runtime, options, async ({ toolsets }) => {
-    const description = text === '' ? undefined : text;
-    const described = await change(toolsets, name, (toolset) => ok({ ...toolset, description }));
-    const what = description === undefined ? 'no longer has a description' : 'has this description now';
-    if (described.ok) printToolset(described.value.after, options, `The toolset ${quoted(name)} ${what}.`);
+  return withToolsets(runtime, options, async ({ toolsetService }) => {
+    const described = await toolsetService.change(name, { description: text }, LOCAL_USER);
+    const what = text === '' ? 'no longer has a description' : 'has this description now';
+    if (described.ok) printToolset(described.value.view, options, `The toolset ${quoted(name)} ${what}.`);
     return described;
   });
 }
 
-interface Changed {
-  readonly before: Toolset;
-  readonly after: Toolset;
-}
-
-/** Applies a change and returns the toolset before it and as stored after it. */
-export async function change(
-  toolsets: Toolsets,
-  name: string,
-  changing: (toolset: Toolset) => Result<Toolset, Refusal>,
-): Promise<Result<Changed, Refusal>> {
-  const both: Changing<Changed> = (before) => {
-    const after = changing(before);
-    return after.ok ? ok({ toolset: after.value, value: { before, after: after.value } }) : after;
-  };
-  const changed = await toolsets.change(name, both, LOCAL_USER.subject);
-  if (!changed.ok) return changed;
-  const { before, after } = changed.value;
-  // Only the stored toolset has the time of the change.
-  return ok({ before, after: toolsets.find(after.name) ?? after });
-}
-
-function printToolset(toolset: Toolset, options: JsonOptions, sentence: string): void {
-  if (options.json === true) printJson(toolsetJson(toolset));
+/** As in an export. */
+export function printToolset(
+  { isEquipped: _, ...toolset }: ToolsetView,
+  options: JsonOptions,
+  sentence: string,
+): void {
+  if (options.json === true) printJson(toolset);
   else print(sentence);
 }
 
@@ -210,8 +119,8 @@ export function equipToolset(
   name: string | undefined,
   options: JsonOptions,
 ): Promise<number> {
-  return withToolsets(runtime, options, async ({ toolsets }) => {
-    const equipped = await toolsets.equip(name, LOCAL_USER.subject);
+  return withToolsets(runtime, options, async ({ toolsetService }) => {
+    const equipped = await toolsetService.equip(name, LOCAL_USER);
     if (!equipped.ok) return equipped;
     if (options.json === true) printJson({ equipped: name ?? null });
     else print(name === undefined ? 'No toolset is equipped.' : `The toolset ${quoted(name)} is equipped.`);
@@ -221,11 +130,11 @@ export function equipToolset(
 
 /** `assay toolset delete` */
 export function deleteToolset(runtime: Runtime, name: string, options: DeleteOptions): Promise<number> {
-  return withToolsets(runtime, options, async ({ toolsets }) => {
-    const toolset = toolsets.find(name);
-    if (toolset === undefined) return err(toolsets.unknown(name));
-    if (options.yes !== true) return err({ code: 'ARGUMENTS_INVALID', reason: lossOf(toolset) });
-    const removed = await toolsets.remove(name, LOCAL_USER.subject);
+  return withToolsets(runtime, options, async ({ toolsetService }) => {
+    const toolset = await toolsetService.view(name);
+    if (!toolset.ok) return toolset;
+    if (options.yes !== true) return err({ code: 'ARGUMENTS_INVALID', reason: lossOf(toolset.value) });
+    const removed = await toolsetService.delete(name, LOCAL_USER);
     if (!removed.ok) return removed;
     const sessions = removed.value;
     if (options.json === true) printJson({ deleted: name, sessions });
@@ -238,7 +147,7 @@ export function deleteToolset(runtime: Runtime, name: string, options: DeleteOpt
   });
 }
 
-function lossOf({ name, toolNotes }: Toolset): string {
+function lossOf({ name, toolNotes }: ToolsetView): string {
   const notes = toolNotes.reduce((sum, entry) => sum + entry.notes.length, 0);
   const what = notes === 0 ? 'this cannot be undone' : `${counted(notes, 'note')} would be lost with it`;
   return `to delete the toolset "${name}", add --yes; ${what}`;

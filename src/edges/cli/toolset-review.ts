@@ -1,47 +1,26 @@
 import { counted } from '../../core/counted.ts';
 import { printable } from '../../core/printable.ts';
-import type { Refusal } from '../../core/refusal.ts';
-import { err, ok, type Result } from '../../core/result.ts';
+import { ok } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { refOf, type ToolRef } from '../../core/tool-ref.ts';
-import { toolsetJson } from '../../core/toolset-json.ts';
-import { hasTool, type SingleTool, type Toolset, withHeld } from '../../core/toolset.ts';
-import { isWhole } from '../../core/whole-server.ts';
+import { refOf } from '../../core/tool-ref.ts';
 import { declaredIn } from '../../core/hints/declared.ts';
-import type { Entry } from '../../gateway/catalog/listing.ts';
-import { holdingOf } from '../../gateway/services/toolsets/holding.ts';
-import {
-  newReviewsOf,
-  reviewsOf,
-  withAccepted,
-  type Review,
-} from '../../gateway/services/toolsets/review.ts';
-import { select, type SelectOptions } from '../../gateway/services/toolsets/selection.ts';
-import { UNSERVED_CAUSES, unservedIn, type Unserved } from '../../gateway/services/toolsets/unserved.ts';
-import { nameIn } from '../../gateway/services/toolsets/tool-index.ts';
-import type { Changing } from '../../gateway/services/toolsets/toolsets.ts';
+import type { Review } from '../../gateway/services/toolsets/review.ts';
+import { UNSERVED_CAUSES, type Unserved } from '../../gateway/services/toolsets/unserved.ts';
 import { print, printError, printJson, quoted, style } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import type { ToolsetInput } from './toolset-edit.ts';
+import { printToolset, type ToolsetInput } from './toolset-edit.ts';
 import { type JsonOptions, withToolsets } from './with-opened.ts';
 
 /** `assay toolset review`: new tools of whole servers, and how pinned tools differ from their accepted definitions. */
 export function reviewToolset(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
-  return withToolsets(runtime, options, async ({ toolsets, tools, selectOptions }) => {
-    const toolset = toolsets.find(name);
-    if (toolset === undefined) return err(toolsets.unknown(name));
-    const refs = reviewableIn(toolset);
-    const index = refs.length > 0 ? await tools({ refs, isFresh: true }) : undefined;
-    if (index?.ok === false) return index;
-    const among = index === undefined ? undefined : { index: index.value, ...selectOptions() };
-    const reviews =
-      among === undefined ? [] : [...reviewsOf(toolset, among), ...newReviewsOf(toolset, among)];
-    const unserved = among === undefined ? [] : unservedIn(toolset, among);
-    const dangerous = unserved.filter(({ reason }) => reason === 'definition_dangerous');
+  return withToolsets(runtime, options, async ({ toolsetService }) => {
+    const reviewed = await toolsetService.review(name);
+    if (!reviewed.ok) return reviewed;
+    const { reviews, dangerous, isReviewable } = reviewed.value;
     if (options.json === true)
       printJson({ toolset: name, tools: [...reviews.map(shown), ...dangerous.map(shownDangerous)] });
     else for (const line of [...reviews.flatMap(linesOf), ...dangerous.map(dangerousLine)]) print(line);
-    if (refs.length === 0)
+    if (!isReviewable)
       printError(
         `No tool of ${quoted(name)} is pinned to a definition. \`assay toolset add\` with a refId does that.`,
       );
@@ -49,13 +28,6 @@ export function reviewToolset(runtime: Runtime, name: string, options: JsonOptio
       printError(`\`assay toolset accept ${name} REFID…\` accepts exactly what is shown here.`);
     return ok(undefined);
   });
-}
-
-/** Pinned tools and whole servers. */
-function reviewableIn({ tools }: Toolset): readonly ToolRef[] {
-  return tools
-    .filter((tool) => tool.held !== undefined || isWhole(tool))
-    .map(({ namespacedName }) => ({ namespacedName }));
 }
 
 function shownDangerous({ tool, reason }: Unserved): Readonly<Record<string, unknown>> {
@@ -102,68 +74,17 @@ function lineOfText(text: string): readonly string[] {
 
 /** `assay toolset accept`: pins tools to their current definitions and accepts new ones; without names, all of them. */
 export function acceptTools(runtime: Runtime, { name, refs, options }: ToolsetInput): Promise<number> {
-  return withToolsets(runtime, options, async ({ toolsets, tools, selectOptions }) => {
-    const toolset = toolsets.find(name);
-    if (toolset === undefined) return err(toolsets.unknown(name));
-    const needed = refs.length > 0 ? refs.map(refOf) : reviewableIn(toolset);
-    const index = await tools({ refs: needed, isFresh: true });
-    if (!index.ok) return index;
-    const accepted = acceptable(toolset, { index: index.value, ...selectOptions() }, refs);
-    if (!accepted.ok) return accepted;
-    const { pinned, fresh } = accepted.value;
-    const accepting: Changing<undefined> = (current) => {
-      const held = pinned.length === 0 ? ok(current) : withHeld(current, pinned);
-      return held.ok ? ok({ toolset: withAccepted(held.value, fresh), value: undefined }) : held;
-    };
-    const changed = await toolsets.change(name, accepting, LOCAL_USER.subject);
+  return withToolsets(runtime, options, async ({ toolsetService }) => {
+    const chosen = refs.length === 0 ? {} : { refs: refs.map(refOf) };
+    const changed = await toolsetService.accept(name, chosen, LOCAL_USER);
     if (!changed.ok) return changed;
-    const names = [...pinned.map(({ namespacedName }) => namespacedName), ...fresh.map(nameIn)];
-    if (options.json === true) printJson(toolsetJson(toolsets.find(name) ?? toolset));
-    else if (names.length === 0) print(`No tool of ${quoted(name)} has changed.`);
-    else
-      print(
-        `Accepted ${counted(names.length, 'tool')} of ${quoted(name)} as now: ${names.map(quoted).join(', ')}.`,
-      );
+    const { view, accepted } = changed.value;
+    const what = `${counted(accepted.length, 'tool')} of ${quoted(name)}`;
+    const sentence =
+      accepted.length === 0
+        ? `No tool of ${quoted(name)} has changed.`
+        : `Accepted ${what} as now: ${accepted.map(quoted).join(', ')}.`;
+    printToolset(view, options, sentence);
     return changed;
   });
-}
-
-interface Acceptable {
-  readonly pinned: readonly SingleTool[];
-  /** New tools of whole servers. */
-  readonly fresh: readonly Entry[];
-}
-
-function acceptable(
-  toolset: Toolset,
-  options: SelectOptions,
-  refs: readonly string[],
-): Result<Acceptable, Refusal> {
-  const { index } = options;
-  const { fresh } = select(toolset, options);
-  const changed = reviewsOf(toolset, { index, servers: [] }).filter(({ state }) => state === 'changed');
-  const named =
-    refs.length > 0
-      ? refs.map(refOf)
-      : [...new Set(changed.map((review) => review.namespacedName))].map((one) => ({ namespacedName: one }));
-  const pinned: SingleTool[] = [];
-  const chosen: Entry[] = [];
-  for (const ref of named) {
-    const entry = index.resolve(ref);
-    if (!entry.ok) return entry;
-    const namespacedName = nameIn(entry.value);
-    const tool = toolset.tools.find((one) => one.namespacedName === namespacedName);
-    const isNew = fresh.some((one) => nameIn(one) === namespacedName);
-    if (tool === undefined && !hasTool(toolset, namespacedName))
-      return err({ code: 'TOOL_NOT_IN_TOOLSET', tool: namespacedName, toolset: toolset.name });
-    if (tool === undefined) chosen.push(...(isNew ? [entry.value] : []));
-    else if (tool.held === undefined) return err(unheld(namespacedName));
-    else pinned.push({ namespacedName, held: holdingOf(entry.value) });
-  }
-  return ok({ pinned, fresh: refs.length > 0 ? chosen : fresh });
-}
-
-function unheld(tool: string): Refusal {
-  const reason = `the tool "${tool}" is not pinned to a definition; pin it with \`assay toolset add\` and its refId`;
-  return { code: 'ARGUMENTS_INVALID', reason };
 }

@@ -1,12 +1,8 @@
 import { counted } from '../../core/counted.ts';
 import { printable } from '../../core/printable.ts';
-import { err, ok } from '../../core/result.ts';
-import { toolsetJson } from '../../core/toolset-json.ts';
-import type { Toolset } from '../../core/toolset.ts';
-import { isWhole } from '../../core/whole-server.ts';
-import { notesIn } from '../../gateway/services/notes/note-service.ts';
-import { select } from '../../gateway/services/toolsets/selection.ts';
-import { nameIn } from '../../gateway/services/toolsets/tool-index.ts';
+import { wholeServerIn } from '../../core/whole-server.ts';
+import type { ToolsetView } from '../../gateway/services/toolsets/toolset-view.ts';
+import type { NoteView } from '../../gateway/services/notes/note-service.ts';
 import { NOTE_HEAD, noteRow } from './notes.ts';
 import { print, printError, printJson, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
@@ -14,13 +10,15 @@ import { type JsonOptions, withToolsets } from './with-opened.ts';
 
 /** `assay toolset list` */
 export function listToolsets(runtime: Runtime, options: JsonOptions): Promise<number> {
-  return withToolsets(runtime, options, ({ toolsets }) => {
-    const rows = toolsets.all.map((toolset) => summaryOf(toolset, toolsets.equipped));
+  return withToolsets(runtime, options, async ({ toolsetService }) => {
+    const names = await toolsetService.names();
+    if (!names.ok) return names;
+    const rows = toolsetService.views(names.value).map(summaryOf);
     if (options.json === true) printJson({ toolsets: rows });
     else print(tableOf(['NAME', 'TOOLS', 'NOTES', 'EQUIPPED', 'DESCRIPTION'], rows.map(row)));
     if (rows.length === 0)
       printError('There are no toolsets. Create one with `assay toolset create NAME TOOL…`.');
-    return Promise.resolve(ok(undefined));
+    return names;
   });
 }
 
@@ -39,21 +37,25 @@ interface Summary {
   readonly lastModified: string;
 }
 
-function summaryOf(toolset: Toolset, equipped: Toolset | undefined): Summary {
-  const notes = toolset.toolNotes.flatMap((entry) => entry.notes);
-  const servers = toolset.tools.filter(isWhole).length;
-  const { name, createdAt, lastModified, description } = toolsetJson(toolset);
+function summaryOf({ tools, toolNotes, ...toolset }: ToolsetView): Summary {
+  const notes = toolNotes.flatMap((entry) => entry.notes);
+  const servers = tools.filter(isServer).length;
+  const { name, description, isEquipped, createdAt, lastModified } = toolset;
   return {
     name,
     ...(description !== undefined && { description }),
-    tools: toolset.tools.filter((tool) => !isWhole(tool)).length,
+    tools: tools.length - servers,
     ...(servers > 0 && { servers }),
     notes: notes.length,
     heldNotes: notes.filter(({ isHeld }) => isHeld).length,
-    isEquipped: name === equipped?.name,
+    isEquipped,
     createdAt,
     lastModified,
   };
+}
+
+function isServer({ namespacedName }: ToolsetView['tools'][number]): boolean {
+  return wholeServerIn(namespacedName) !== undefined;
 }
 
 function row({
@@ -72,32 +74,35 @@ function row({
 
 /** `assay toolset show`: the stored toolset, without starting servers. */
 export function showToolset(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
-  return withToolsets(runtime, options, async ({ toolsets, tools, selectOptions }) => {
-    const toolset = toolsets.find(name);
-    if (toolset === undefined) return err(toolsets.unknown(name));
-    const isEquipped = toolsets.equipped?.name === name;
-    // The last listing is enough, so no server is started.
-    const index = toolset.tools.some(isWhole) ? await tools({ refs: [], isFresh: false }) : undefined;
-    const fresh =
-      index?.ok === true
-        ? select(toolset, { index: index.value, ...selectOptions() }).fresh.map(nameIn)
-        : undefined;
-    if (options.json === true)
-      printJson({ ...toolsetJson(toolset), isEquipped, ...(fresh && { new: fresh }) });
-    else print(pageOf(toolset, isEquipped, fresh ?? []));
-    return ok(undefined);
+  return withToolsets(runtime, options, async ({ toolsetService, notes }) => {
+    const toolset = await toolsetService.view(name);
+    if (!toolset.ok) return toolset;
+    // No server is started, and the toolset is shown even if the config cannot be read.
+    const found = toolset.value.tools.some(isServer) ? await toolsetService.newTools(name) : undefined;
+    const fresh = found?.ok === true ? found.value.map(({ namespacedName }) => namespacedName) : undefined;
+    if (options.json === true) printJson({ ...toolset.value, ...(fresh && { new: fresh }) });
+    else {
+      const noted = notes.list(name);
+      print(pageOf(toolset.value, { fresh: fresh ?? [], notes: noted.ok ? noted.value : [] }));
+    }
+    return toolset;
   });
 }
 
-function pageOf(toolset: Toolset, isEquipped: boolean, fresh: readonly string[]): string {
-  const { name, description, tools } = toolset;
+interface Page {
+  readonly fresh: readonly string[];
+  readonly notes: readonly NoteView[];
+}
+
+function pageOf(toolset: ToolsetView, { fresh, notes: placed }: Page): string {
+  const { name, description, tools, isEquipped } = toolset;
   const about = description === undefined ? '' : `: ${description}`;
   const head = printable(`${name}${isEquipped ? ' (equipped)' : ''}${about}`);
   const members = tools.flatMap((tool): readonly Member[] => [
-    [tool.namespacedName, tool.held?.refId ?? ''],
-    ...(isWhole(tool) ? tool.except.map((one): Member => [`  without ${one}`, '']) : []),
+    [tool.namespacedName, tool.refId ?? ''],
+    ...(tool.except ?? []).map((one): Member => [`  without ${one}`, '']),
   ]);
-  const notes = notesIn(toolset).map((note) => noteRow(note).slice(1));
+  const notes = placed.map((note) => noteRow(note).slice(1));
   const parts = [head, membersTable(members)];
   if (notes.length > 0) parts.push(tableOf(NOTE_HEAD.slice(1), notes));
   if (fresh.length > 0) parts.push(newText(name, fresh));

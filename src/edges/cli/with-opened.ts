@@ -1,9 +1,6 @@
 import { EXIT } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { ok, type Result } from '../../core/result.ts';
-import { refOf } from '../../core/tool-ref.ts';
-import type { ToolsetTool } from '../../core/toolset.ts';
-import { toolOf } from '../../gateway/services/toolsets/holding.ts';
+import type { Result } from '../../core/result.ts';
 import { printRefusal } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { OpenToolsets, Runtime } from './runtime.ts';
@@ -34,21 +31,4 @@ export function withToolsets(
   work: (open: OpenToolsets) => Promise<Result<unknown, Refusal>>,
 ): Promise<number> {
   return withOpened(runtime.openToolsets(options), work);
-}
-
-/** The tools that refs name. Starts the servers of tools that are not known yet. */
-export async function toolsNamed(
-  { tools, selectOptions }: OpenToolsets,
-  refs: readonly string[],
-): Promise<Result<readonly ToolsetTool[], Refusal>> {
-  if (refs.length === 0) return ok([]);
-  const index = await tools({ refs: refs.map(refOf), isFresh: false });
-  if (!index.ok) return index;
-  const named: ToolsetTool[] = [];
-  for (const ref of refs) {
-    const tool = toolOf(refOf(ref), { index: index.value, ...selectOptions() });
-    if (!tool.ok) return tool;
-    named.push(tool.value);
-  }
-  return ok(named);
 }

@@ -30,6 +30,7 @@ import type { BuildSearch } from '../../gateway/ports/search.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 import type { NoteService } from '../../gateway/services/notes/note-service.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
+import type { ToolsetService } from '../../gateway/services/toolsets/toolset-service.ts';
 import type { PageFile } from './admin-pages.ts';
 import type { AssetName } from './docs-pages.ts';
 import type { RestCall } from './route.ts';
@@ -69,6 +70,7 @@ export interface AdminDeps {
   readonly bundles: BundleService;
   readonly toolsets: Toolsets;
   readonly notes: NoteService;
+  readonly toolsetService: ToolsetService;
   readonly instructions: Pick<InstructionsReview, 'viewOf' | 'accept'>;
   readonly preferences: PreferenceSources;
   readonly gate: Pick<Gate, 'isHolder' | 'refresh' | 'revoke'> & { readonly sessions: PageSessions };

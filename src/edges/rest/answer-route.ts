@@ -35,6 +35,7 @@ export async function answerRoute(route: Route, matched: MatchedRequest): Promis
 
 /** Reports an argument that a service refused at its field in the body. */
 function atField(failure: Failure, { pointerTo }: WarnedBody): Failure {
+  if ('inputPath' in failure) return { refusal: failure, pointer: pointerTo(failure.inputPath) };
   if (!('code' in failure) || failure.code !== 'ARGUMENTS_INVALID' || failure.field === undefined)
     return failure;
   return fieldError(pointerTo([failure.field]), failure.reason);

@@ -1,12 +1,12 @@
 import type { CauseCode } from '../../core/cause.ts';
 import { challengeOf, type Challenged } from '../../core/challenge.ts';
 import { restStatusOf } from '../../core/errors.ts';
-import type { FieldError, Refusal, RefusalCode } from '../../core/refusal.ts';
+import type { FieldError, PlacedRefusal, Refusal, RefusalCode } from '../../core/refusal.ts';
 import { causeCodeIn } from '../../core/refusal-cause.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 
 /** Why a request is refused, with the location in its body if known. */
-export type Failure = Refusal | FieldFailure;
+export type Failure = PlacedRefusal | FieldFailure;
 
 export interface FieldFailure {
   readonly refusal: Refusal;

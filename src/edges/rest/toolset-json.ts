@@ -1,34 +1,15 @@
 import { z } from '@hono/zod-openapi';
-import { refOf, type ToolRef } from '../../core/tool-ref.ts';
-import { toolsetJson, type ToolsetJson } from '../../core/toolset-json.ts';
-import { TOOLSET_LIMITS, toolsetNameFault, type Toolset } from '../../core/toolset.ts';
+import { refOf } from '../../core/tool-ref.ts';
+import { TOOLSET_INPUT_LIMITS, type MemberRef } from '../../gateway/services/toolsets/toolset-input.ts';
+import type { ToolsetView } from '../../gateway/services/toolsets/toolset-view.ts';
 
-/** A toolset in the REST API: its export format without the pinned tool definitions. */
-export interface ShownToolset extends Omit<ToolsetJson, 'tools' | 'version'> {
-  readonly isEquipped: boolean;
-  readonly tools: readonly {
-    readonly namespacedName: string;
-    readonly refId?: string;
-    readonly except?: readonly string[];
-  }[];
+/** A toolset in the REST API: without the pinned tool definitions. */
+export interface ShownToolset extends Omit<ToolsetView, 'tools' | 'version'> {
+  readonly tools: readonly Pick<ToolsetView['tools'][number], 'namespacedName' | 'refId' | 'except'>[];
 }
 
-export function shownToolset(toolset: Toolset, equipped: Toolset | undefined): ShownToolset {
-  const { name, description, madeBy, createdAt, lastModified, tools, toolNotes } = toolsetJson(toolset);
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    ...(madeBy !== undefined && { madeBy }),
-    isEquipped: equipped?.name === name,
-    createdAt,
-    lastModified,
-    tools: tools.map(({ namespacedName, refId, except }) => ({
-      namespacedName,
-      ...(refId !== undefined && { refId }),
-      ...(except !== undefined && { except }),
-    })),
-    toolNotes,
-  };
+export function shownToolset({ version: _, tools, ...toolset }: ToolsetView): ShownToolset {
+  return { ...toolset, tools: tools.map(({ definition: _definition, known: _known, ...tool }) => tool) };
 }
 
 const REF_ID = z.string().openapi({
@@ -36,7 +17,7 @@ const REF_ID = z.string().openapi({
     'Pins the tool to the definition with this id: if the definition changes, the tool is withheld.',
 });
 
-const EXCEPT = z.array(z.string().min(1)).max(TOOLSET_LIMITS.tools).openapi({
+const EXCEPT = z.array(z.string().min(1)).max(TOOLSET_INPUT_LIMITS.tools).openapi({
   description: 'If `namespacedName` is "server.*": the server’s own names of the tools to leave out.',
 });
 
@@ -93,11 +74,6 @@ export const EXAMPLE: ShownToolset = {
   ],
 };
 
-/** A ref to a tool, or to all tools of a server except some. */
-export interface MemberRef extends ToolRef {
-  readonly except?: readonly string[] | undefined;
-}
-
 /** A tool in a body: `server.tool`, `server.*`, or an object with namespacedName, refId or both. */
 export const REF: z.ZodType<MemberRef> = z
   .union([
@@ -115,12 +91,8 @@ export const REF: z.ZodType<MemberRef> = z
 
 export const NAME: z.ZodType<string> = z
   .string()
-  .superRefine((name, context) => {
-    const fault = toolsetNameFault(name);
-    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
-  })
   .openapi({ description: '2 to 50 lowercase letters, digits and hyphens' });
 
-export const DESCRIPTION: z.ZodString = z.string().max(TOOLSET_LIMITS.descriptionLength);
+export const DESCRIPTION: z.ZodString = z.string().max(TOOLSET_INPUT_LIMITS.descriptionLength);
 
-export const REFS: z.ZodType<readonly MemberRef[]> = z.array(REF).max(TOOLSET_LIMITS.tools);
+export const REFS: z.ZodType<readonly MemberRef[]> = z.array(REF).max(TOOLSET_INPUT_LIMITS.tools);

@@ -1,12 +1,9 @@
 import { z } from '@hono/zod-openapi';
-import { err, ok } from '../../core/result.ts';
-import { hasTool, TOOLSET_LIMITS, type Toolset } from '../../core/toolset.ts';
-import { withAccepted } from '../../gateway/services/toolsets/review.ts';
-import { select, type SelectOptions } from '../../gateway/services/toolsets/selection.ts';
-import { indexOf, nameIn, refIdIn } from '../../gateway/services/toolsets/tool-index.ts';
-import type { Changing } from '../../gateway/services/toolsets/toolsets.ts';
-import { UNSERVED_TEXTS, unservedIn, type UnservedReason } from '../../gateway/services/toolsets/unserved.ts';
+import { ok } from '../../core/result.ts';
+import { TOOLSET_INPUT_LIMITS } from '../../gateway/services/toolsets/toolset-input.ts';
+import { UNSERVED_TEXTS, type UnservedReason } from '../../gateway/services/toolsets/unserved.ts';
 import type { AdminDeps } from './admin-deps.ts';
+import { TOOLS_REFUSALS } from './change-toolset.ts';
 import { route, type Route } from './route.ts';
 
 /** Routes about the current state of a toolset, which depends on its servers: tools that are new or not served. */
@@ -21,7 +18,7 @@ const UNSERVED = z.object({
 });
 
 /** Separate from the toolset, whose ETag must not change when a server starts or stops. */
-function unservedRoute({ toolsets, catalog, preferences }: AdminDeps): Route {
+function unservedRoute({ toolsetService }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -35,31 +32,18 @@ function unservedRoute({ toolsets, catalog, preferences }: AdminDeps): Route {
       },
       refusals: ['TOOLSET_UNKNOWN'],
     },
-    async (call) => {
-      const ready = await toolsets.ready();
-      if (!ready.ok) return ready;
-      const name = call.param('name');
-      const toolset = toolsets.find(name);
-      if (toolset === undefined) return err(toolsets.unknown(name));
-      return ok({
-        kind: 'one',
-        body: { unserved: unservedIn(toolset, selecting({ catalog, preferences })) },
-      });
+    async ({ param }) => {
+      const unserved = await toolsetService.unserved(param('name'));
+      return unserved.ok ? ok({ kind: 'one', body: { unserved: unserved.value } }) : unserved;
     },
   );
-}
-
-function selecting({ catalog, preferences }: Pick<AdminDeps, 'catalog' | 'preferences'>): SelectOptions {
-  const index = indexOf(catalog.all.listing('tools'));
-  const showsChanged = preferences.running['toolsets.changed'] === 'show';
-  return { index, servers: catalog.servers, showsChanged };
 }
 
 const NEW_TOOLS = z.object({
   new: z.array(z.object({ namespacedName: z.string(), refId: z.string() })),
 });
 
-function newToolsRoute(deps: AdminDeps): Route {
+function newToolsRoute({ toolsetService }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -77,32 +61,24 @@ function newToolsRoute(deps: AdminDeps): Route {
       },
       refusals: ['TOOLSET_UNKNOWN'],
     },
-    async (call) => {
-      const ready = await deps.toolsets.ready();
-      if (!ready.ok) return ready;
-      const toolset = deps.toolsets.find(call.param('name'));
-      if (toolset === undefined) return err(deps.toolsets.unknown(call.param('name')));
-      return ok({ kind: 'one', body: newIn(deps, toolset) });
+    async ({ param }) => {
+      const fresh = await toolsetService.newTools(param('name'));
+      return fresh.ok ? ok({ kind: 'one', body: { new: fresh.value } }) : fresh;
     },
   );
-}
-
-function newIn(deps: AdminDeps, toolset: Toolset): z.input<typeof NEW_TOOLS> {
-  const { fresh } = select(toolset, selecting(deps));
-  return { new: fresh.map((entry) => ({ namespacedName: nameIn(entry), refId: refIdIn(entry) })) };
 }
 
 const ACCEPT_INPUT = z
   .object({
     tools: z
       .array(z.string().min(1))
-      .max(TOOLSET_LIMITS.tools)
+      .max(TOOLSET_INPUT_LIMITS.tools)
       .optional()
       .openapi({ description: 'Namespaced names. Absent: all new tools.' }),
   })
   .openapi('AcceptedTools');
 
-function acceptRoute(deps: AdminDeps): Route {
+function acceptRoute({ toolsetService }: AdminDeps): Route {
   return route(
     {
       method: 'post',
@@ -115,20 +91,12 @@ function acceptRoute(deps: AdminDeps): Route {
         examples: { one: { tools: ['linear.delete_issue'] } },
       },
       answer: { about: 'The tools that are still new.', schema: NEW_TOOLS, example: { new: [] } },
-      refusals: ['TOOLSET_UNKNOWN', 'TOOL_NOT_IN_TOOLSET'],
+      refusals: ['TOOLSET_UNKNOWN', 'TOOL_NOT_IN_TOOLSET', ...TOOLS_REFUSALS],
     },
-    async (call) => {
-      const { tools } = call.body;
-      const changing: Changing<Toolset> = (before) => {
-        const absent = tools?.find((tool) => !hasTool(before, tool));
-        if (absent !== undefined)
-          return err({ code: 'TOOL_NOT_IN_TOOLSET', tool: absent, toolset: before.name });
-        const { fresh } = select(before, selecting(deps));
-        const after = withAccepted(before, fresh, tools && new Set(tools));
-        return ok({ toolset: after, value: after });
-      };
-      const accepted = await deps.toolsets.change(call.param('name'), changing, call.identity.subject);
-      return accepted.ok ? ok({ kind: 'one', body: newIn(deps, accepted.value) }) : accepted;
+    async ({ body, param, identity }) => {
+      const refs = body.tools?.map((namespacedName) => ({ namespacedName }));
+      const accepted = await toolsetService.accept(param('name'), { refs, isNewOnly: true }, identity);
+      return accepted.ok ? ok({ kind: 'one', body: { new: accepted.value.new } }) : accepted;
     },
   );
 }

@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import type { Refusal } from '../../core/refusal.ts';
-import { err, ok, type Result } from '../../core/result.ts';
-import { withTools, type Toolset, type ToolsetTool } from '../../core/toolset.ts';
+import { ok, type Result } from '../../core/result.ts';
+import type { ToolsetView } from '../../gateway/services/toolsets/toolset-view.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { changeToolsetRoute, TOOLS_REFUSALS, toolsNamed } from './change-toolset.ts';
+import { changeToolsetRoute, TOOLS_REFUSALS } from './change-toolset.ts';
 import { pageOf } from './paging.ts';
-import { listReply, listSchema, route, type RestCall, type Reply, type Route } from './route.ts';
+import { listReply, listSchema, route, type Reply, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
 import { toolsetStateRoutes } from './toolset-state.ts';
 
@@ -22,7 +22,7 @@ export function toolsetRoutes(deps: AdminDeps): readonly Route[] {
   ];
 }
 
-function listRoute({ toolsets }: AdminDeps): Route {
+function listRoute({ toolsetService }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -37,12 +37,10 @@ function listRoute({ toolsets }: AdminDeps): Route {
       },
     },
     async ({ page }) => {
-      const ready = await toolsets.ready();
-      if (!ready.ok) return ready;
-      const sorted = [...toolsets.all].sort((one, other) => (one.name < other.name ? -1 : 1));
-      const found = pageOf(sorted, page, ({ name }) => name);
+      const names = await toolsetService.names();
+      const found = names.ok ? pageOf(names.value, page, (name) => name) : names;
       if (!found.ok) return found;
-      const items = found.value.items.map((one) => shownToolset(one, toolsets.equipped));
+      const items = toolsetService.views(found.value.items).map(shownToolset);
       return ok(listReply('toolsets', { ...found.value, items }));
     },
   );
@@ -57,7 +55,7 @@ const CREATE_INPUT = z
   })
   .openapi('ToolsetInput');
 
-function createRoute({ toolsets, catalog }: AdminDeps): Route {
+function createRoute({ toolsetService }: AdminDeps): Route {
   return route(
     {
       method: 'post',
@@ -74,30 +72,24 @@ function createRoute({ toolsets, catalog }: AdminDeps): Route {
       answer: { status: 201, about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },
       refusals: ['TOOLSET_EXISTS', 'TOOLSETS_FULL', 'TOOLSET_FULL', ...TOOLS_REFUSALS],
     },
-    async (call) => {
-      const { name, description, tools, equip } = call.body;
-      const { subject } = call.identity;
-      const named = await toolsNamed(catalog, tools);
-      const found: ToolsetTool[] = [];
-      for (const [at, tool] of named.entries()) {
-        if (!tool.ok) return err({ refusal: tool.error, pointer: call.pointerTo('tools', at) });
-        found.push(tool.value);
-      }
-      const empty = { name, description, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
-      const full = withTools(empty, found);
-      const created = full.ok ? await toolsets.create(full.value, { by: subject, equip }) : full;
+    async ({ body, identity }) => {
+      const created = await toolsetService.create(body, identity);
       if (!created.ok) return created;
-      const reply = replyOf(toolsets.find(name) ?? created.value, toolsets.equipped);
-      return ok({ ...reply, headers: { location: `/toolsets/${name}` } });
+      const { view } = created.value;
+      return ok({ ...replyOf(view), headers: { location: `/toolsets/${view.name}` } });
     },
   );
 }
 
-function replyOf(toolset: Toolset, equipped: Toolset | undefined): Extract<Reply, { readonly kind: 'one' }> {
-  return { kind: 'one', body: shownToolset(toolset, equipped) };
+function replyOf(view: ToolsetView): Extract<Reply, { readonly kind: 'one' }> {
+  return { kind: 'one', body: shownToolset(view) };
 }
 
-function getRoute(deps: AdminDeps): Route {
+function found(view: Result<ToolsetView, Refusal>): Result<Reply, Refusal> {
+  return view.ok ? ok(replyOf(view.value)) : view;
+}
+
+function getRoute({ toolsetService }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -107,23 +99,11 @@ function getRoute(deps: AdminDeps): Route {
       answer: { about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },
       refusals: ['TOOLSET_UNKNOWN'],
     },
-    (call) => found(deps, call),
+    async ({ param }) => found(await toolsetService.view(param('name'))),
   );
 }
 
-async function found(
-  { toolsets }: AdminDeps,
-  call: RestCall<unknown, unknown>,
-): Promise<Result<Reply, Refusal>> {
-  const ready = await toolsets.ready();
-  if (!ready.ok) return ready;
-  const toolset = toolsets.find(call.param('name'));
-  return toolset === undefined
-    ? err(toolsets.unknown(call.param('name')))
-    : ok(replyOf(toolset, toolsets.equipped));
-}
-
-function deleteRoute({ toolsets }: AdminDeps): Route {
+function deleteRoute({ toolsetService }: AdminDeps): Route {
   return route(
     {
       method: 'delete',
@@ -136,15 +116,14 @@ function deleteRoute({ toolsets }: AdminDeps): Route {
       refusals: ['TOOLSET_UNKNOWN'],
     },
     async (call) => {
-      const objection = (toolset: Toolset): Refusal | undefined =>
-        call.unmet(shownToolset(toolset, toolsets.equipped));
-      const gone = await toolsets.remove(call.param('name'), call.identity.subject, { objection });
+      const objection = (before: ToolsetView): Refusal | undefined => call.unmet(shownToolset(before));
+      const gone = await toolsetService.delete(call.param('name'), { ...call.identity, objection });
       return gone.ok ? ok({ kind: 'none' }) : gone;
     },
   );
 }
 
-function equipRoute(deps: AdminDeps): Route {
+function equipRoute({ toolsetService }: AdminDeps): Route {
   return route(
     {
       method: 'post',
@@ -155,14 +134,14 @@ function equipRoute(deps: AdminDeps): Route {
       answer: { about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },
       refusals: ['TOOLSET_UNKNOWN'],
     },
-    async (call) => {
-      const equipped = await deps.toolsets.equip(call.param('name'), call.identity.subject);
-      return equipped.ok ? found(deps, call) : equipped;
+    async ({ param, identity }) => {
+      const equipped = await toolsetService.equip(param('name'), identity);
+      return equipped.ok ? found(await toolsetService.view(param('name'))) : equipped;
     },
   );
 }
 
-function unequipRoute({ toolsets }: AdminDeps): Route {
+function unequipRoute({ toolsetService }: AdminDeps): Route {
   return route(
     {
       method: 'post',
@@ -173,7 +152,7 @@ function unequipRoute({ toolsets }: AdminDeps): Route {
       answer: { status: 204, about: 'No toolset is equipped.' },
     },
     async ({ identity }) => {
-      const unequipped = await toolsets.equip(undefined, identity.subject);
+      const unequipped = await toolsetService.equip(undefined, identity);
       return unequipped.ok ? ok({ kind: 'none' }) : unequipped;
     },
   );

@@ -6,7 +6,9 @@ import { readToolRef, type ToolRef } from '../../../core/tool-ref.ts';
 import type { NoteText } from '../notes/note-service.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 import { TOOL_REF, TOOL_REF_OBJECT } from './build-toolset.ts';
-import { indexFor, objectionTo, type ConfigurationContext } from './context.ts';
+import { indexFor } from '../toolsets/find-tools.ts';
+import { objectionTo } from '../toolsets/toolset-service.ts';
+import type { ConfigurationContext } from './context.ts';
 import type { OwnToolSpec, OwnToolResult } from './own-tool.ts';
 
 export function addAnnotationTool(context: ConfigurationContext): OwnToolSpec {
@@ -82,7 +84,7 @@ async function annotate(
   const place = { toolset: equipped.name, tool: nameIn(entry.value) };
   // Text that the model has read may have told it what to write.
   const isHeld = reviewsNotes || (await catalog.all.calls.labels.read(subject)).has('saw-untrusted');
-  const objection = objectionTo(context, subject);
+  const objection = objectionTo(context.settings['toolsets.modelsMayChange'], subject);
   const added = await context.notes.addMissing(place, notes, { by: { model: subject }, isHeld, objection });
   return added.ok ? ok(resultOf(added.value, { ...place, isHeld })) : added;
 }

@@ -1,17 +1,8 @@
-import { argumentFault, type Refusal } from '../../../core/refusal.ts';
-import { err, ok, type Result } from '../../../core/result.ts';
+import { ok } from '../../../core/result.ts';
 import { readToolRefs } from '../../../core/tool-ref.ts';
-import {
-  descriptionFault,
-  TOOLSET_LIMITS,
-  toolsetNameFault,
-  type Toolset,
-  withTools,
-} from '../../../core/toolset.ts';
+import { TOOLSET_LIMITS } from '../../../core/toolset.ts';
 import { membersText } from '../../../core/whole-server.ts';
-import { toolOf } from '../toolsets/holding.ts';
-import { resolveAll } from '../toolsets/tool-index.ts';
-import { indexFor, type ConfigurationContext } from './context.ts';
+import { modelOf, type ConfigurationContext } from './context.ts';
 import type { OwnToolSpec } from './own-tool.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
 
@@ -78,18 +69,21 @@ export function buildTool(context: ConfigurationContext): OwnToolSpec {
       },
     },
     run: async (args, subject) => {
-      const wanted = args as unknown as ToolsetArguments; // the input schema requires this shape
-      const built = await buildToolset(context, wanted, subject);
+      const { tools, autoEquip: equip, ...wanted } = args as unknown as ToolsetArguments; // as in the input schema
+      const refs = readToolRefs(tools, 'arguments.tools');
+      if (!refs.ok) return refs;
+      const caller = modelOf(context, subject);
+      const built = await context.toolsetService.create({ ...wanted, equip, tools: refs.value }, caller);
       if (!built.ok) return built;
-      const { name, tools } = built.value;
-      const isEquipped = wanted.autoEquip === true;
+      const { name, tools: members } = built.value.view;
+      const isEquipped = equip === true;
       if (isEquipped) context.mode.set('normal');
       const next = isEquipped
         ? 'It is equipped: list the tools again to see them.'
         : 'equip-toolset makes its tools visible.';
       return ok({
-        text: `The toolset "${name}" is saved with ${membersText(tools)}. ${next}`,
-        structured: { name, tools: tools.map(({ namespacedName }) => namespacedName), isEquipped },
+        text: `The toolset "${name}" is saved with ${membersText(members)}. ${next}`,
+        structured: { name, tools: members.map(({ namespacedName }) => namespacedName), isEquipped },
       });
     },
   };
@@ -100,28 +94,4 @@ interface ToolsetArguments {
   readonly tools: readonly unknown[];
   readonly description?: string;
   readonly autoEquip?: boolean;
-}
-
-async function buildToolset(
-  context: ConfigurationContext,
-  wanted: ToolsetArguments,
-  subject: string,
-): Promise<Result<Toolset, Refusal>> {
-  const { name, description, autoEquip: equip = false } = wanted;
-  // The model could neither annotate nor delete the new toolset.
-  if (context.settings['toolsets.modelsMayChange'] === 'none')
-    return err({ code: 'TOOLSET_PROTECTED', toolset: undefined });
-  const wrong =
-    argumentFault('name', toolsetNameFault(name)) ??
-    argumentFault('description', description === undefined ? undefined : descriptionFault(description));
-  if (wrong !== undefined) return err(wrong);
-  const refs = readToolRefs(wanted.tools, 'arguments.tools');
-  if (!refs.ok) return refs;
-  const index = await indexFor(context, refs.value, subject);
-  const tools = resolveAll(refs.value, (ref) => toolOf(ref, { index, servers: context.catalog.servers }));
-  if (!tools.ok) return tools;
-  const maker = { by: 'model', subject } as const;
-  const empty = { name, description, maker, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
-  const full = withTools(empty, tools.value);
-  return full.ok ? context.equipping.create(full.value, { by: subject, equip }) : full;
 }

@@ -1,18 +1,16 @@
-import { setImmediate as breathe } from 'node:timers/promises';
-import type { Refusal } from '../../../core/refusal.ts';
 import type { Settings } from '../../../core/settings.ts';
-import { mayModelChange, type Toolset } from '../../../core/toolset.ts';
+import type { Toolset } from '../../../core/toolset.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { CompileSchema } from '../../ports/compile-schema.ts';
 import type { BuildSearch } from '../../ports/search.ts';
-import { namespacedNameOf, type ToolRef } from '../../../core/tool-ref.ts';
+import { namespacedNameOf } from '../../../core/tool-ref.ts';
 import { isWhole, serverOfWhole } from '../../../core/whole-server.ts';
-import { digestOf } from '../../catalog/definition-facts.ts';
 import type { Listing } from '../../catalog/listing.ts';
 import type { NoteService } from '../notes/note-service.ts';
 import type { Equipping } from '../toolsets/equipping.ts';
 import type { CurrentMode } from '../toolsets/mode.ts';
-import { indexOf, nameIn, type ToolIndex } from '../toolsets/tool-index.ts';
+import { nameIn } from '../toolsets/tool-index.ts';
+import type { ToolsetCaller, ToolsetService } from '../toolsets/toolset-service.ts';
 import type { Toolsets } from '../toolsets/toolsets.ts';
 
 /** Dependencies of the configuration tools. */
@@ -20,6 +18,7 @@ export interface ConfigurationContext {
   readonly catalog: Catalog;
   readonly toolsets: Toolsets;
   readonly notes: NoteService;
+  readonly toolsetService: ToolsetService;
   readonly settings: Settings;
   /** Whether notes by models wait for an operator's review. */
   readonly reviewsNotes: boolean;
@@ -31,19 +30,6 @@ export interface ConfigurationContext {
   readonly countTokens: (text: string) => number;
   readonly buildSearch: BuildSearch;
   readonly compile: CompileSchema;
-}
-
-/**
- * All tools that the caller may know of, once every server has had a chance to list its own. Without a subject, for an
- * operator: all tools.
- */
-export async function settledIndex(
-  { catalog }: Pick<ConfigurationContext, 'catalog'>,
-  subject: string | undefined,
-): Promise<ToolIndex> {
-  await catalog.listed(catalog.servers, 'tools');
-  const view = subject === undefined ? catalog.all : catalog.all.forCaller(subject);
-  return indexOf(view.listing('tools'));
 }
 
 /** The toolset without the tools that rules hide from the caller. */
@@ -83,34 +69,10 @@ function hiddenNames(all: Listing, visible: Listing): ReadonlySet<string> {
   return hidden;
 }
 
-/** Checks whether a model acting for this subject may change a toolset. */
-export function objectionTo(
-  { settings }: Pick<ConfigurationContext, 'settings'>,
+/** The model that a configuration tool works for. */
+export function modelOf(
+  { settings, equipping }: Pick<ConfigurationContext, 'settings' | 'equipping'>,
   subject: string,
-): (toolset: Toolset) => Refusal | undefined {
-  const rights = settings['toolsets.modelsMayChange'];
-  return (toolset) =>
-    mayModelChange(toolset, subject, rights)
-      ? undefined
-      : { code: 'TOOLSET_PROTECTED', toolset: rights === 'none' ? undefined : toolset.name };
-}
-
-const DIGESTED_AT_ONCE = 50;
-
-/**
- * The index of all tools, with digests if the refs need them. Ten thousand digests take half a second, so it yields in
- * between.
- */
-export async function indexFor(
-  context: Pick<ConfigurationContext, 'catalog'>,
-  refs: readonly ToolRef[],
-  subject?: string,
-): Promise<ToolIndex> {
-  const index = await settledIndex(context, subject);
-  if (refs.every(({ refId }) => refId === undefined)) return index;
-  for (const [position, { definition }] of index.entries.entries()) {
-    digestOf(definition);
-    if (position % DIGESTED_AT_ONCE === DIGESTED_AT_ONCE - 1) await breathe();
-  }
-  return index;
+): ToolsetCaller {
+  return { subject, model: { rights: settings['toolsets.modelsMayChange'], equipping } };
 }

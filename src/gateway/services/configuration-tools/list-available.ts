@@ -11,7 +11,8 @@ import { descriptionIn, type Entry } from '../../catalog/listing.ts';
 import { firstSentence, searchOf } from '../tools/tool-search.ts';
 import { nameIn, refIdIn, resolveAll, type ToolIndex } from '../toolsets/tool-index.ts';
 import { TOOL_REF } from './build-toolset.ts';
-import { settledIndex, type ConfigurationContext } from './context.ts';
+import { settledIndex } from '../toolsets/find-tools.ts';
+import type { ConfigurationContext } from './context.ts';
 import type { OwnToolResult, OwnToolSpec } from './own-tool.ts';
 import { costOf } from './token-cost.ts';
 

@@ -2,7 +2,7 @@ import { err, ok } from '../../../core/result.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 import { isWhole } from '../../../core/whole-server.ts';
 import { activeToolset, ACTIVE } from './active-toolset.ts';
-import { objectionTo, visibleToolset, type ConfigurationContext } from './context.ts';
+import { modelOf, visibleToolset, type ConfigurationContext } from './context.ts';
 import { NO_INPUT, type OwnToolSpec } from './own-tool.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
 
@@ -92,9 +92,11 @@ export function equipTool(context: ConfigurationContext): OwnToolSpec {
     },
     output: { properties: ACTIVE },
     run: async ({ name }, subject) => {
-      const { equipping } = context;
+      const { equipping, toolsetService } = context;
       const isSame = equipping.isKnown && equipping.current?.name === name;
-      const equipped = isSame ? ok(undefined) : await equipping.equip(String(name), subject);
+      const equipped = isSame
+        ? ok(undefined)
+        : await toolsetService.equip(String(name), modelOf(context, subject));
       if (!equipped.ok) return equipped;
       context.mode.set('normal');
       const { text, structured } = await activeToolset(context, subject);
@@ -103,7 +105,8 @@ export function equipTool(context: ConfigurationContext): OwnToolSpec {
   };
 }
 
-export function unequipTool({ equipping, isEquippingShared, mode }: ConfigurationContext): OwnToolSpec {
+export function unequipTool(context: ConfigurationContext): OwnToolSpec {
+  const { equipping, isEquippingShared, mode, toolsetService } = context;
   return {
     name: 'unequip-toolset',
     title: 'Unequip the equipped toolset',
@@ -119,7 +122,7 @@ export function unequipTool({ equipping, isEquippingShared, mode }: Configuratio
       const name = equipping.current?.name;
       if (name === undefined)
         return ok({ text: 'No toolset was equipped.', structured: { unequipped: null } });
-      const done = await equipping.equip(undefined, subject);
+      const done = await toolsetService.equip(undefined, modelOf(context, subject));
       if (!done.ok) return done;
       return ok({
         text: `The toolset "${name}" is not equipped any more; it stays saved.`,
@@ -157,7 +160,7 @@ export function deleteTool(context: ConfigurationContext): OwnToolSpec {
           field: 'arguments.confirm',
           reason: 'it must be true, as the toolset and its notes cannot be had back',
         });
-      const removed = await context.equipping.remove(String(name), subject, objectionTo(context, subject));
+      const removed = await context.toolsetService.delete(String(name), modelOf(context, subject));
       if (!removed.ok) return removed;
       return ok({
         text: `The toolset "${String(name)}" and its notes are deleted.`,

@@ -10,7 +10,8 @@ import { isWithheld } from '../../catalog/definition-facts.ts';
 import { type Entry, Listing, shownJson } from '../../catalog/listing.ts';
 import { visibleIn } from '../../catalog/visible-listing.ts';
 import { indexOf } from '../toolsets/tool-index.ts';
-import { indexFor, settledIndex, type ConfigurationContext } from './context.ts';
+import { indexFor, settledIndex } from '../toolsets/find-tools.ts';
+import type { ConfigurationContext } from './context.ts';
 import { ownTool, type OwnToolSpec } from './own-tool.ts';
 import { searchOf } from '../tools/tool-search.ts';
 

@@ -21,8 +21,8 @@ export interface Equipping {
   equip(name: string | undefined, by: string): Promise<Result<undefined, Refusal>>;
   /** With `equip`, equips it in the same transaction. TOOLSET_EXISTS, TOOLSETS_FULL */
   create(toolset: NewToolset, options: { by: string; equip: boolean }): Promise<Result<Toolset, Refusal>>;
-  /** TOOLSET_UNKNOWN, TOOLSET_EQUIPPED, or the objection */
-  remove(name: string, by: string, objection: Objection): Promise<Result<unknown, Refusal>>;
+  /** See `Toolsets.remove`. */
+  remove(name: string, by: string, objection: Objection): Promise<Result<number, Refusal>>;
 }
 
 /** The toolset that is equipped for all clients. */
@@ -60,7 +60,7 @@ export class SharedEquipping implements Equipping {
     return this.#toolsets.create(toolset, { by: { model: by }, equip });
   }
 
-  remove(name: string, by: string, objection: Objection): Promise<Result<unknown, Refusal>> {
+  remove(name: string, by: string, objection: Objection): Promise<Result<number, Refusal>> {
     return this.#toolsets.remove(name, { model: by }, { objection, unlessEquippedBesides: '' });
   }
 }
@@ -119,7 +119,7 @@ export class SessionEquipping implements Equipping {
     return done;
   }
 
-  async remove(name: string, by: string, objection: Objection): Promise<Result<unknown, Refusal>> {
+  async remove(name: string, by: string, objection: Objection): Promise<Result<number, Refusal>> {
     const equippedForAll = (toolset: Toolset): Refusal | undefined =>
       toolset.name === this.#toolsets.equipped?.name
         ? { code: 'TOOLSET_EQUIPPED', toolset: toolset.name, sessions: undefined }

@@ -38,8 +38,7 @@ export function recordFirstTools(
 function withFirst(toolset: Toolset, { servers }: Catalog): Toolset {
   const tools = toolset.tools.map((tool) => {
     if (!isWhole(tool) || tool.known !== undefined) return tool;
-    const server = servers.find(({ spec }) => spec.name === serverOfWhole(tool));
-    const names = server && toolNamesOf(server);
+    const names = toolNamesOf(servers, serverOfWhole(tool));
     return names === undefined ? tool : withKnown(tool, names);
   });
   return tools.every((tool, at) => tool === toolset.tools[at]) ? toolset : { ...toolset, tools };

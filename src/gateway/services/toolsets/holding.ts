@@ -2,15 +2,17 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ToolRef } from '../../../core/tool-ref.ts';
 import type { HeldDefinition, ToolsetTool } from '../../../core/toolset.ts';
-import { WHOLE_SERVER_LIMIT, wholeServer, wholeServerIn } from '../../../core/whole-server.ts';
+import { isWhole, WHOLE_SERVER_LIMIT, wholeServer, wholeServerIn } from '../../../core/whole-server.ts';
 import { digestOf, declaredTextOf } from '../../catalog/definition-facts.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { SelectOptions } from './selection.ts';
 import { nameIn, refIdIn } from './tool-index.ts';
+import type { MemberRef } from './toolset-input.ts';
 
 /**
- * What a toolset stores for a tool reference. A refId pins the tool to its definition; `server.*` means all tools of a
+ * What a toolset stores for a tool reference. Errors: REF_UNKNOWN, REF_AMBIGUOUS, REF_DISAGREES, TOOL_DISABLED,
+ * SERVER_UNKNOWN. A refId pins the tool to its definition; `server.*` means all tools of a
  * server, whether it runs now or not.
  */
 export function toolOf(
@@ -19,9 +21,9 @@ export function toolOf(
 ): Result<ToolsetTool, Refusal> {
   const whole = ref.namespacedName === undefined ? undefined : wholeServerIn(ref.namespacedName);
   if (whole !== undefined && ref.refId === undefined) {
-    const server = servers.find(({ spec }) => spec.name === whole);
-    if (server !== undefined) return ok(wholeServer(whole, toolNamesOf(server)));
-    return err({ code: 'SERVER_UNKNOWN', name: whole, known: servers.map(({ spec }) => spec.name) });
+    const known = servers.map(({ spec }) => spec.name);
+    if (known.includes(whole)) return ok(wholeServer(whole, toolNamesOf(servers, whole)));
+    return err({ code: 'SERVER_UNKNOWN', name: whole, known });
   }
   const entry = index.resolve(ref);
   if (!entry.ok) return entry;
@@ -30,10 +32,16 @@ export function toolOf(
   return ok({ namespacedName, held: holdingOf(entry.value) });
 }
 
-/** The server's own names of its tools. Undefined until it has listed them. */
-export function toolNamesOf({ inventory, lists }: Server): readonly string[] | undefined {
-  if (!lists.isKnown('tools')) return undefined;
-  return inventory.tools.flatMap(({ key }) => key ?? []).slice(0, WHOLE_SERVER_LIMIT);
+/** For a whole server: `except` in the ref replaces the earlier exceptions; without it, they stay. */
+export function withExcept(tool: ToolsetTool, { except }: MemberRef): ToolsetTool {
+  return isWhole(tool) && except !== undefined ? { ...tool, except: [...new Set(except)] } : tool;
+}
+
+/** A server's own names of its tools. Undefined until it has listed them. */
+export function toolNamesOf(servers: readonly Server[], name: string): readonly string[] | undefined {
+  const server = servers.find(({ spec }) => spec.name === name);
+  if (server?.lists.isKnown('tools') !== true) return undefined;
+  return server.inventory.tools.flatMap(({ key }) => key ?? []).slice(0, WHOLE_SERVER_LIMIT);
 }
 
 /** Pins a tool to its current definition. */

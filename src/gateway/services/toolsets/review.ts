@@ -1,11 +1,21 @@
 import { jsonChanges, type JsonChange } from '../../../core/json-changes.ts';
-import type { HeldDefinition, Toolset } from '../../../core/toolset.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { ToolRef } from '../../../core/tool-ref.ts';
+import {
+  absentTool,
+  hasTool,
+  type HeldDefinition,
+  type SingleTool,
+  type Toolset,
+  type ToolsetTool,
+} from '../../../core/toolset.ts';
 import { includes, isWhole, withKnown } from '../../../core/whole-server.ts';
 import { digestOf, isWithheld } from '../../catalog/definition-facts.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import { holdingOf } from './holding.ts';
 import { select, type SelectOptions } from './selection.ts';
-import { nameIn, refIdIn } from './tool-index.ts';
+import { nameIn, refIdIn, resolveAll } from './tool-index.ts';
 import { unservedReason, type UnservedReason } from './unserved.ts';
 
 /** How a tool compares with the definition that a toolset pins it to. */
@@ -67,17 +77,62 @@ export function newReviewsOf(toolset: Toolset, options: SelectOptions): readonly
   }));
 }
 
-/** The toolset after an operator accepted tools of its whole servers, by namespaced name; without names, all. */
-export function withAccepted(
+/** Pinned tools and whole servers. */
+export function reviewableIn({ tools }: Toolset): readonly ToolRef[] {
+  return tools
+    .filter((tool) => tool.held !== undefined || isWhole(tool))
+    .map(({ namespacedName }) => ({ namespacedName }));
+}
+
+interface Acceptable {
+  /** With their current definitions. */
+  readonly pinned: readonly SingleTool[];
+  /** New tools of whole servers. */
+  readonly fresh: readonly Entry[];
+}
+
+/**
+ * What an operator accepts of a toolset; without refs, all new and changed tools. With `isNewOnly`, no pinned ones.
+ * Errors: TOOL_NOT_IN_TOOLSET, ARGUMENTS_INVALID if a tool is not pinned, those of `resolve`.
+ */
+export function acceptableIn(
   toolset: Toolset,
-  fresh: readonly Entry[],
-  names?: ReadonlySet<string>,
-): Toolset {
+  options: SelectOptions,
+  { refs, isNewOnly }: { readonly refs: readonly ToolRef[] | undefined; readonly isNewOnly: boolean },
+): Result<Acceptable, Refusal> {
+  const { fresh } = select(toolset, options);
+  const changed = reviewsOf(toolset, { ...options, servers: [] }).filter(({ state }) => state === 'changed');
+  const names = new Set(changed.map(({ namespacedName }) => namespacedName));
+  const wanted = refs ?? (isNewOnly ? [] : [...names].map((namespacedName) => ({ namespacedName })));
+  const single = (entry: Entry): ToolsetTool | undefined =>
+    isNewOnly ? undefined : toolset.tools.find(({ namespacedName }) => namespacedName === nameIn(entry));
+  const entries = resolveAll(wanted, (ref) => {
+    const entry = options.index.resolve(ref);
+    if (!entry.ok) return entry;
+    const name = nameIn(entry.value);
+    if (!hasTool(toolset, name)) return err(absentTool(toolset, name));
+    const tool = single(entry.value);
+    return tool !== undefined && tool.held === undefined ? err(unpinned(name)) : entry;
+  });
+  if (!entries.ok) return entries;
+  return ok({
+    pinned: entries.value
+      .filter((entry) => single(entry) !== undefined)
+      .map((entry) => ({ namespacedName: nameIn(entry), held: holdingOf(entry) })),
+    fresh: refs === undefined ? fresh : fresh.filter((entry) => entries.value.includes(entry)),
+  });
+}
+
+function unpinned(tool: string): Refusal {
+  const reason = `the tool "${tool}" is not pinned to a definition; pin it with \`assay toolset add\` and its refId`;
+  return { code: 'ARGUMENTS_INVALID', reason };
+}
+
+/** The toolset after an operator accepted tools of its whole servers. */
+export function withAccepted(toolset: Toolset, fresh: readonly Entry[]): Toolset {
   const tools = toolset.tools.map((tool) => {
     if (!isWhole(tool)) return tool;
-    const accepted = fresh.filter(
-      (entry) => includes(tool, nameIn(entry)) && (names === undefined || names.has(nameIn(entry))),
-    );
+    const accepted = fresh.filter((entry) => includes(tool, nameIn(entry)));
     return accepted.length === 0
       ? tool
       : withKnown(

@@ -1,5 +1,5 @@
 import { nearest } from '../../../core/nearest.ts';
-import type { Refusal, UnknownRef } from '../../../core/refusal.ts';
+import type { Placed, PlacedRefusal, Refusal, UnknownRef } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { namespacedNameOf, refIdOf, refText, type ToolRef } from '../../../core/tool-ref.ts';
 import { digestOf } from '../../catalog/definition-facts.ts';
@@ -95,17 +95,17 @@ export class ToolIndex {
 }
 
 /** Resolves several refs. The refusal names all unknown ones, so that a model can correct them at once. */
-export function resolveAll<T>(
-  refs: readonly ToolRef[],
-  resolve: (ref: ToolRef) => Result<T, Refusal>,
-): Result<readonly T[], Refusal> {
+export function resolveAll<R extends ToolRef, T>(
+  refs: readonly R[],
+  resolve: (ref: R) => Result<T, Refusal>,
+): Result<readonly T[], PlacedRefusal> {
   const found: T[] = [];
-  const unknown: UnknownRef[] = [];
-  for (const ref of refs) {
+  const unknown: (UnknownRef & Placed)[] = [];
+  for (const [at, ref] of refs.entries()) {
     const one = resolve(ref);
     if (one.ok) found.push(one.value);
-    else if (one.error.code === 'REF_UNKNOWN') unknown.push(one.error);
-    else return one;
+    else if (one.error.code === 'REF_UNKNOWN') unknown.push({ ...one.error, inputPath: ['tools', at] });
+    else return err({ ...one.error, inputPath: ['tools', at] });
   }
   const [first, ...others] = unknown;
   if (first === undefined) return ok(found);

@@ -76,6 +76,11 @@ export class Toolsets {
     return this.#records.ready();
   }
 
+  /** Resolves when everything that the store has now is known. STORE_UNAVAILABLE */
+  readAgain(): Promise<Result<undefined, Refusal>> {
+    return this.#records.readAgain();
+  }
+
   /** Reads the store again if one of these toolsets is unknown: another process may have just saved it. STORE_UNAVAILABLE */
   async catchUpWith(names: readonly (string | undefined)[]): Promise<Result<undefined, Refusal>> {
     const isKnown = names.every((name) => name === undefined || this.find(name) !== undefined);
