@@ -8,8 +8,13 @@ export interface ShownToolset extends Omit<ToolsetView, 'tools' | 'version'> {
   readonly tools: readonly Pick<ToolsetView['tools'][number], 'namespacedName' | 'refId' | 'except'>[];
 }
 
-export function shownToolset({ version: _, tools, ...toolset }: ToolsetView): ShownToolset {
-  return { ...toolset, tools: tools.map(({ definition: _definition, known: _known, ...tool }) => tool) };
+export function shownToolset(toolset: ToolsetView): ShownToolset {
+  const { version: _, tools, isEquipped, createdAt, lastModified, toolNotes, ...head } = toolset;
+  return {
+    ...{ ...head, isEquipped, createdAt, lastModified },
+    tools: tools.map(({ definition: _definition, known: _known, ...tool }) => tool),
+    toolNotes,
+  };
 }
 
 const REF_ID = z.string().openapi({
