@@ -99,10 +99,7 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
     'PUT /toolsets/{name}',
     () => ({ path: '/toolsets/one', body: { name: 'two' }, actions: ['toolset.rename'] }),
   ],
-  [
-    'POST /toolsets/{name}/accept',
-    () => ({ path: '/toolsets/two/accept', body: { tools: ['local.made'] }, actions: [] }),
-  ],
+  ['POST /toolsets/{name}/accept', () => ({ path: '/toolsets/two/accept', body: {}, actions: [] })],
   ['POST /toolsets/unequip', () => ({ path: '/toolsets/unequip', actions: ['toolset.unequip'] })],
   ['POST /toolsets/{name}/equip', () => ({ path: '/toolsets/two/equip', actions: ['toolset.equip'] })],
   ['DELETE /toolsets/{name}', () => ({ path: '/toolsets/two', actions: ['toolset.delete'] })],
