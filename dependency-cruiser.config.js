@@ -210,7 +210,7 @@ export default {
       comment:
         'Edges parse, call a service and print. What operators do with these is decided in gateway/services.',
       from: { path: '^src/edges/' },
-      to: { path: '^src/core/(?:notes[.]ts$|toolset)' },
+      to: { path: '^src/core/(?:notes[.]ts$|toolset|resolve-settings)' },
     },
     {
       name: 'only-src',

@@ -2,12 +2,14 @@ import { join } from 'node:path';
 import { findServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
 import type { Diagnosis } from '../core/finding.ts';
 import type { Refusal } from '../core/refusal.ts';
+import { ignoredSentence } from '../core/resolve-settings.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { ToolRef } from '../core/tool-ref.ts';
 import type { OpenStore, OpenToolsets, ShownSettings } from '../edges/cli/runtime.ts';
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import type { Server } from '../gateway/catalog/server.ts';
 import { NoteService } from '../gateway/services/notes/note-service.ts';
+import { settingViews } from '../gateway/services/preferences/preference-service.ts';
 import { serverOf } from '../gateway/services/toolsets/selection.ts';
 import { wholeServerIn } from '../core/whole-server.ts';
 import { findToolsIn, type FindTools } from '../gateway/services/toolsets/find-tools.ts';
@@ -29,7 +31,9 @@ export async function readSettings(options: AppOptions): Promise<Result<ShownSet
     if (!store.ok) return store;
     const read = await readConfig(environment);
     if (read.ok && read.value.absence !== undefined) return err(read.value.absence);
-    return read.ok ? ok({ ...read.value, configPath: read.value.config.path }) : read;
+    if (!read.ok) return read;
+    const { ignored } = read.value;
+    return ok({ settings: settingViews(read.value, ignored), warnings: ignored.map(ignoredSentence) });
   });
 }
 

@@ -225,8 +225,8 @@ function openRest(context: RestContext): RestHandler {
 }
 
 function depsOf({ opened, ...given }: RestContext): Omit<AdminDeps, 'ending'> {
-  const { catalog, settings, fileSettings, environment, records } = opened;
-  const { log, configEnvironment } = environment;
+  const { catalog, settings, environment, records } = opened;
+  const { log } = environment;
   const services = servicesOf(opened);
   return {
     ...given,
@@ -245,7 +245,6 @@ function depsOf({ opened, ...given }: RestContext): Omit<AdminDeps, 'ending'> {
     snippets: snippetsFor(environment),
     publicUrl: settings['auth.publicUrl'] || undefined,
     records: records.records,
-    preferences: { env: configEnvironment.env, file: fileSettings, running: settings },
     asset,
     pageFile,
   };

@@ -17,6 +17,7 @@ import type { OpenServices, RootsReview } from '../edges/cli/runtime.ts';
 import type { AdminDeps } from '../edges/rest/admin-deps.ts';
 import { isLoopback } from '../edges/mcp/guard.ts';
 import { BundleService } from '../gateway/services/bundles/bundle-service.ts';
+import { PreferenceService } from '../gateway/services/preferences/preference-service.ts';
 import { PolicyRules } from '../gateway/services/policy-rules.ts';
 import { ServerService } from '../gateway/services/servers/server-service.ts';
 import { previewDocument, uploadOf } from '../gateway/services/servers/document-tools.ts';
@@ -35,7 +36,14 @@ import { pathFacts } from '../platform/machine.ts';
 
 interface Services extends Pick<
   OpenServices,
-  'labels' | 'tokenPreferences' | 'policyRules' | 'tools' | 'servers' | 'customTools' | 'functionModules'
+  | 'labels'
+  | 'tokenPreferences'
+  | 'policyRules'
+  | 'preferences'
+  | 'tools'
+  | 'servers'
+  | 'customTools'
+  | 'functionModules'
 > {
   readonly verifications: Verifications;
 }
@@ -44,6 +52,7 @@ interface Services extends Pick<
 export function servicesOf({
   catalog,
   settings,
+  fileSettings,
   records,
   environment,
   rules,
@@ -57,6 +66,7 @@ export function servicesOf({
   const nowMs = (): number => Date.now();
   const levels = lintLevelsOf(settings);
   const { home, options, configEnvironment } = environment;
+  const { env } = configEnvironment;
   const confine = confineIn(home, { config: options.config, configEnvironment });
   const tools = new ToolService({
     ...{ catalog, ...records, policy, labels, identify, levels, mask, nowMs },
@@ -70,6 +80,9 @@ export function servicesOf({
       records: records.records,
       configFileRules: () => policy.configFileRules,
       nowMs,
+    }),
+    preferences: new PreferenceService({
+      ...{ records: records.records, env, file: fileSettings, running: settings, nowMs },
     }),
     tools,
     servers,

@@ -106,8 +106,8 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ]);
 
-/** Converts an environment variable to the setting's type. A value that does not fit is returned as text. */
-function valueIn(given: string, kind: SettingKind): unknown {
+/** Converts a text, such as an environment variable, to the setting's type. A value that does not fit is returned as text. */
+export function valueIn(given: string, kind: SettingKind): string | number | boolean {
   if (kind.type === 'flag') return FLAGS.get(given.toLowerCase()) ?? given;
   return kind.type === 'whole' && /^\d{1,15}$/.test(given) ? Number(given) : given;
 }

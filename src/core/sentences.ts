@@ -257,7 +257,7 @@ const SENTENCES: Sentences = {
   PRECONDITION_FAILED: (r) =>
     `The resource changed since you read it; its ETag is now ${r.etag}. Fetch it and retry.`,
   SETTING_READ_ONLY: (r) =>
-    `The setting ${quote(r.name)} controls access to Assay or the addresses it may reach, so it cannot be changed over the API. Set ${r.env}, or settings[${quote(r.name)}] in the config file, and restart Assay.`,
+    `The setting ${quote(r.name)} controls access to Assay or the addresses it may reach, so it cannot be stored. Set ${r.env}, or settings[${quote(r.name)}] in the config file, and restart Assay.`,
   SETTING_OVERRIDDEN: (r) =>
     `The setting ${quote(r.name)} is fixed by the ${inWords(r.origin)} (${r.by}). Change or remove it there.`,
 };

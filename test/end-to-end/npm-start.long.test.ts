@@ -108,5 +108,5 @@ it('npm start without bubblewrap says what to install, and serves the file serve
     watched,
     /^"filesystem" runs without the sandbox of examples\/mcp\.json: .+\. (Install bubblewrap|Run Assay on)/m,
   );
-  expect(watched.stdout()).toMatch(/filesystem +ready/);
+  expect(watched.stdout()).toMatch(/filesystem +up/);
 });

@@ -128,6 +128,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
   addToolNote: 'gains nothing',
   updateToolNote: 'gains nothing',
   deleteToolNote: 'gains nothing',
+  acceptToolNote: 'gains nothing',
   deleteToolset: 'gains nothing',
   equipToolset: 'gains nothing',
   unequipToolset: 'gains nothing',
@@ -175,7 +176,7 @@ describe('a token with only the scope admin', () => {
   it('is refused a startup setting, with an error that says where to set it', async () => {
     const answer = await instance.limited.put('/preferences', { 'auth.issuer': 'https://attacker.example' });
     expect(at(answer.json(), 'detail')).toBe(
-      'The setting "auth.issuer" controls access to Assay or the addresses it may reach, so it cannot be changed over the API. Set ASSAY_AUTH_ISSUER, or settings["auth.issuer"] in the config file, and restart Assay.',
+      'The setting "auth.issuer" controls access to Assay or the addresses it may reach, so it cannot be stored. Set ASSAY_AUTH_ISSUER, or settings["auth.issuer"] in the config file, and restart Assay.',
     );
   });
 

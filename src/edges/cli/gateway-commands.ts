@@ -13,15 +13,36 @@ export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[
     stdioCommand(runtime, done),
     statusCommand(runtime, done),
     doctorCommand(runtime, done),
-    new Command('settings')
-      .description('show all settings, their values and origins')
-      .option('--json', 'print JSON')
-      .action(async (options: JsonOptions) => {
-        const { showSettings } = await import('./settings.ts');
-        done(await showSettings(runtime, options));
-      }),
   ];
-  return [...commands.map(withConfig), withHome(logsCommand(runtime, done))];
+  return [...commands.map(withConfig), settingsCommand(runtime, done), withHome(logsCommand(runtime, done))];
+}
+
+function settingsCommand(runtime: Runtime, done: Done): Command {
+  const settings = new Command('settings').description('show and change settings');
+  const list = new Command('list')
+    .description('show all settings, their values and origins')
+    .action(async (options: JsonOptions) => {
+      const { showSettings } = await import('./settings.ts');
+      done(await showSettings(runtime, options));
+    });
+  const set = new Command('set')
+    .description('store a value; the environment and the config file take precedence')
+    .argument('<key>')
+    .argument('<value>')
+    .action(async (key: string, text: string, options: JsonOptions) => {
+      const { changeSetting } = await import('./settings.ts');
+      done(await changeSetting(runtime, { key, text }, options));
+    });
+  const unset = new Command('unset')
+    .description('delete the stored value, so that the default applies')
+    .argument('<key>')
+    .action(async (key: string, options: JsonOptions) => {
+      const { changeSetting } = await import('./settings.ts');
+      done(await changeSetting(runtime, { key, text: undefined }, options));
+    });
+  for (const command of [list, set, unset])
+    settings.addCommand(withConfig(command).option('--json', 'print JSON'), { isDefault: command === list });
+  return settings;
 }
 
 function serveCommand(runtime: Runtime, done: Done): Command {

@@ -22,10 +22,12 @@ import type {
 } from '../../core/client-configs.ts';
 import type { Result } from '../../core/result.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
-import type { Resolved } from '../../core/resolve-settings.ts';
-import type { SettingKey } from '../../core/settings.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
+import type {
+  PreferenceService,
+  SettingView,
+} from '../../gateway/services/preferences/preference-service.ts';
 import type { PolicyRules } from '../../gateway/services/policy-rules.ts';
 import type { TokenPreferences } from '../../gateway/services/token-preferences.ts';
 import type { SessionLabels } from '../../gateway/catalog/session-labels.ts';
@@ -172,6 +174,7 @@ export interface OpenServices {
   readonly labels: Pick<SessionLabels, 'list' | 'clear'>;
   readonly tokenPreferences: Pick<TokenPreferences, 'view' | 'change'>;
   readonly policyRules: PolicyRules;
+  readonly preferences: PreferenceService;
   readonly tools: ToolService;
   readonly servers: ServerService;
   readonly verifications: Pick<Verifications, 'server' | 'record' | 'recorded'>;
@@ -227,11 +230,10 @@ export interface ClientConfigPorts {
 }
 
 /** All settings with the source of each. */
-export interface ShownSettings extends Resolved {
-  /** Stored settings without effect, because they are read only from the environment and the config file. */
-  readonly ignored: readonly SettingKey[];
-  /** The config file that was read. */
-  readonly configPath: string;
+export interface ShownSettings {
+  readonly settings: readonly SettingView[];
+  /** Sentences about stored settings without effect. */
+  readonly warnings: readonly string[];
 }
 
 /** The interface that the command line needs from the rest of the program. */

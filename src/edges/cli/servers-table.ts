@@ -11,7 +11,7 @@ export function serversTable(catalog: Catalog): string {
     const tools = entries.filter(({ server }) => server.spec.name === name).map(({ key }) => key);
     const faults = listFaults.map((fault) => fault.cause);
     const details = faults.length > 0 ? faults.join('; ') : (cause ?? firstNames(tools));
-    return [name, shownState(status), tools.length === 0 ? '' : String(tools.length), details];
+    return [name, stateText(status), tools.length === 0 ? '' : String(tools.length), details];
   });
   const starting = startingServers(catalog).length;
   const table = tableOf(['SERVER', 'STATE', 'TOOLS', 'DETAILS'], rows);
@@ -25,20 +25,11 @@ export function startingServers(catalog: Catalog): readonly ServerStatus[] {
   return serverStatuses(catalog).filter(({ state }) => state === 'starting');
 }
 
-function shownState({ state, listFaults = [] }: ServerStatus): string {
-  switch (state) {
-    case 'up':
-      return listFaults.length === 0 ? style.green('ready') : style.red('ready in part');
-    case 'starting':
-      return style.yellow('starting');
-    case 'unauthorized':
-      return style.yellow('needs sign-in');
-    case 'restarting':
-    case 'backoff':
-    case 'refused':
-    case 'stopped':
-      return style.red('failed');
-  }
+/** The state by the name that it has in JSON and REST, coloured by whether clients miss tools. */
+export function stateText({ state, listFaults = [] }: ServerStatus): string {
+  if (state === 'up') return listFaults.length === 0 ? style.green(state) : style.red(state);
+  if (state === 'starting' || state === 'restarting') return style.yellow(state);
+  return state === 'stopped' ? state : style.red(state);
 }
 
 /** Maximum length of the tool names shown for one server, so that it takes one line. */

@@ -1,56 +1,70 @@
 import { EXIT } from '../../core/errors.ts';
-import { ignoredSentence, type SettingOrigin } from '../../core/resolve-settings.ts';
+import { nearest } from '../../core/nearest.ts';
+import type { SettingValue } from '../../core/record.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import { inWords } from '../../core/sentences.ts';
-import type { SettingFacts } from '../../core/setting-kind.ts';
-import { SETTINGS, type SettingKey } from '../../core/settings.ts';
-import { printRefusal, print, printError, printJson, tableOf } from './output.ts';
-import type { AppOptions } from '../../core/command-options.ts';
-import type { Runtime, ShownSettings } from './runtime.ts';
+import { isSettingKey, type SettingKey, SETTINGS } from '../../core/settings.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
+import { preferenceIn } from '../../gateway/services/preferences/preference-service.ts';
+import { printRefusal, print, printError, printJson, quoted, tableOf } from './output.ts';
+import type { Runtime } from './runtime.ts';
+import { type JsonOptions, withOpened } from './with-opened.ts';
 
 /** `assay settings`: every setting, its value and its source. */
-export async function showSettings(
-  runtime: Runtime,
-  options: AppOptions & { readonly json?: boolean },
-): Promise<number> {
+export async function showSettings(runtime: Runtime, options: JsonOptions): Promise<number> {
   const read = await runtime.readSettings(options);
   if (!read.ok) return printRefusal(read.error);
-  const keys = Object.keys(SETTINGS) as SettingKey[]; // The keys of the table itself.
-  const shown = keys.map((key) => shownOf(key, read.value));
-  if (options.json === true) printJson({ settings: shown });
+  const { settings, warnings } = read.value;
+  if (options.json === true) printJson({ settings });
   else {
-    const rows = shown.map(({ key, value, origin, variable, about }) => [
+    const rows = settings.map(({ key, value, origin, variable, about }) => [
       key,
       String(value),
       origin === 'environment' ? variable : inWords(origin),
       about,
     ]);
     print(tableOf(['SETTING', 'VALUE', 'FROM', 'MEANING'], rows));
-    for (const key of read.value.ignored) printError(`warning: ${ignoredSentence(key)}`);
+    for (const warning of warnings) printError(`warning: ${warning}`);
   }
   return EXIT.done;
 }
 
-interface ShownSetting {
-  readonly key: SettingKey;
-  readonly value: string | number | boolean;
-  readonly origin: SettingOrigin;
-  readonly default: string | number | boolean;
-  readonly variable: string;
-  readonly changedBy: SettingFacts['changedBy'];
-  readonly isStoredIgnored?: true;
-  readonly about: string;
+/** `assay settings set KEY VALUE` and `assay settings unset KEY`: stores a value, or returns to the default. */
+export function changeSetting(
+  runtime: Runtime,
+  { key: given, text }: { readonly key: string; readonly text: string | undefined },
+  options: JsonOptions,
+): Promise<number> {
+  const key = keyIn(given);
+  if (!key.ok) return Promise.resolve(printRefusal(key.error));
+  const value: Result<SettingValue | null, Refusal> =
+    text === undefined ? ok(null) : preferenceIn(key.value, text);
+  if (!value.ok) return Promise.resolve(printRefusal(value.error));
+  return withOpened(runtime.openServices(options), async ({ preferences: service }) => {
+    const changed = await service.change({ [key.value]: value.value }, { by: LOCAL_USER.subject });
+    if (!changed.ok) return changed;
+    const [setting] = changed.value.preferences.filter((one) => one.key === key.value);
+    if (setting === undefined) return changed;
+    const { value: now, origin, takesEffect } = setting;
+    if (options.json === true) printJson({ key: key.value, value: now, origin, takesEffect });
+    else
+      print(
+        `${key.value} is ${text === undefined ? 'back to its default' : 'now'} ${quoted(String(now))}. ${EFFECT[takesEffect]}`,
+      );
+    return changed;
+  });
 }
 
-function shownOf(key: SettingKey, { settings, origins, ignored }: ShownSettings): ShownSetting {
-  const { env: variable, kind, about, changedBy } = SETTINGS[key];
-  return {
-    key,
-    value: settings[key],
-    origin: origins[key],
-    default: kind.defaultValue,
-    variable,
-    changedBy,
-    ...(ignored.includes(key) && { isStoredIgnored: true }),
-    about,
-  };
+const EFFECT = {
+  now: 'It is in effect.',
+  'next start': 'It takes effect at the next start of Assay.',
+} as const;
+
+function keyIn(given: string): Result<SettingKey, Refusal> {
+  if (isSettingKey(given)) return ok(given);
+  const near = nearest(given, Object.keys(SETTINGS));
+  const hint = near === undefined ? '`assay settings` lists them' : `did you mean ${JSON.stringify(near)}`;
+  const reason = `there is no setting ${JSON.stringify(given)}; ${hint}`;
+  return err({ code: 'ARGUMENTS_INVALID', field: 'key', reason });
 }

@@ -9,6 +9,7 @@ import type {
 } from '../../gateway/services/gateway-status.ts';
 import { print, printError, printJson, proseOf, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
+import { stateText } from './servers-table.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
 /** `assay status`: the running gateway with its servers and clients, or the configured servers if none is running. */
@@ -47,15 +48,10 @@ function headOf({ url, pid, version, uptimeMs, configPath, configFault }: Runnin
   ];
 }
 
-function serverRow({ name, state, tools, cause, listFaults = [] }: ServerStatus): readonly string[] {
+function serverRow(status: ServerStatus): readonly string[] {
+  const { name, tools, cause, listFaults = [] } = status;
   const why = [...(cause === undefined ? [] : [cause]), ...listFaults.map((fault) => fault.cause)];
-  return [name, stateText(state), tools === undefined ? '' : String(tools), why.join('; ')];
-}
-
-function stateText(state: ServerStatus['state']): string {
-  if (state === 'up') return style.green(state);
-  if (state === 'starting' || state === 'restarting') return style.yellow(state);
-  return state === 'stopped' ? state : style.red(state);
+  return [name, stateText(status), tools === undefined ? '' : String(tools), why.join('; ')];
 }
 
 function clientRow({ name, version, endpoint, subject, idleMs }: ConnectedClient): readonly string[] {

@@ -2,8 +2,6 @@ import type { BodyBudget } from '../../core/body-budget.ts';
 import type { ProtectedResource } from '../../core/protected-resource.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import type { SettingSources } from '../../core/resolve-settings.ts';
-import type { Settings } from '../../core/settings.ts';
 import { allows } from '../../core/subject.ts';
 import type { RunningStatus } from '../../gateway/services/gateway-status.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
@@ -14,6 +12,7 @@ import type { Result } from '../../core/result.ts';
 import type { ServerService } from '../../gateway/services/servers/server-service.ts';
 import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
 import type { Verifications } from '../../gateway/services/verification/verifications.ts';
+import type { PreferenceService } from '../../gateway/services/preferences/preference-service.ts';
 import type { PolicyRules } from '../../gateway/services/policy-rules.ts';
 import type { TokenPreferences } from '../../gateway/services/token-preferences.ts';
 import type { SessionLabels } from '../../gateway/catalog/session-labels.ts';
@@ -72,7 +71,7 @@ export interface AdminDeps {
   readonly notes: NoteService;
   readonly toolsetService: ToolsetService;
   readonly instructions: Pick<InstructionsReview, 'viewOf' | 'accept'>;
-  readonly preferences: PreferenceSources;
+  readonly preferences: PreferenceService;
   readonly gate: Pick<Gate, 'isHolder' | 'refresh' | 'revoke'> & { readonly sessions: PageSessions };
   /** The clock that the gate uses for token expiry. */
   readonly nowMs: () => number;
@@ -87,11 +86,6 @@ export interface AdminDeps {
   /** Reads a file shipped with the program. Undefined if it is missing. */
   readonly asset: (name: AssetName) => Promise<string | undefined>;
   readonly pageFile: PageFile;
-}
-
-/** The sources of settings at the start of this process, and the resulting values. */
-interface PreferenceSources extends Pick<SettingSources, 'env' | 'file'> {
-  readonly running: Settings;
 }
 
 /** Why a caller may not add commands, modules or local documents. Undefined if allowed. */

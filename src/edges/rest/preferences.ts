@@ -1,16 +1,14 @@
 import { z } from '@hono/zod-openapi';
-import type { AuditEvent } from '../../core/audit-event.ts';
+import type { SettingValue } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { fixOf, isStorable, resolveSettings } from '../../core/resolve-settings.ts';
 import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS, type SettingKey } from '../../core/settings.ts';
-import type { SettingValue } from '../../core/record.ts';
-import type { Edit } from '../../gateway/catalog/record-edit.ts';
+import type { PreferencesView } from '../../gateway/services/preferences/preference-service.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import type { Preference, PreferenceKind } from './contract/preferences.ts';
-import { fieldError, type Failure } from './failure.ts';
-import { route, type RestCall, type Route } from './route.ts';
+import type { PreferenceKind, PreferenceList } from './contract/preferences.ts';
+import type { Failure } from './failure.ts';
+import { route, type RestCall, type Reply, type Route } from './route.ts';
 
 const VALUE = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -96,7 +94,7 @@ export function preferenceRoutes(deps: AdminDeps): readonly Route[] {
   return [getRoute(deps), changeRoute(deps, 'put'), changeRoute(deps, 'patch')];
 }
 
-function getRoute(deps: AdminDeps): Route {
+function getRoute({ preferences }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -106,16 +104,13 @@ function getRoute(deps: AdminDeps): Route {
       answer: ANSWER,
     },
     async () => {
-      const read = await deps.records.readAgain();
-      const shown = read.ok ? shownPreferences(deps) : read;
-      return shown.ok ? ok({ kind: 'one', body: shown.value }) : shown;
+      const viewed = await preferences.view();
+      return viewed.ok ? ok(replyOf(viewed.value)) : viewed;
     },
   );
 }
 
-type Changes = RestCall<unknown, z.output<typeof CHANGES>>;
-
-function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
+function changeRoute({ preferences }: AdminDeps, method: 'put' | 'patch'): Route {
   return route(
     {
       method,
@@ -134,127 +129,27 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       refusals: ['SETTING_OVERRIDDEN', 'SETTING_READ_ONLY'],
     },
     async (call) => {
-      const done = await deps.records.change(() => editOf(deps, call));
-      if (!done.ok) return done;
-      const shown = shownPreferences(deps);
-      return shown.ok ? ok({ kind: 'one', body: shown.value }) : shown;
+      const changed = await preferences.change(call.body, {
+        by: call.identity.subject,
+        unmet: (before) => call.unmet(bodyOf(before)),
+      });
+      return changed.ok ? ok(replyOf(changed.value)) : atSetting(call, changed.error);
     },
   );
 }
 
-interface ShownPreferences {
-  readonly preferences: readonly Preference[];
+/** Reports a refusal of a setting at its field in the body. */
+function atSetting({ pointerTo }: RestCall<unknown, unknown>, refusal: Refusal): Result<never, Failure> {
+  const isOfSetting = 'name' in refusal && refusal.code.startsWith('SETTING_');
+  return err(isOfSetting ? { refusal, pointer: pointerTo(refusal.name) } : refusal);
 }
 
-function editOf(deps: AdminDeps, call: Changes): Result<Edit<undefined>, Failure> {
-  const before = shownPreferences(deps);
-  if (!before.ok) return before;
-  const unmet = call.unmet(before.value);
-  if (unmet !== undefined) return err(unmet);
-  const wanted = changesOf(deps, call, before.value);
-  if (!wanted.ok) return wanted;
-  const changed = new Set<string>(wanted.value.map(({ key }) => key));
-  return ok({
-    value: undefined,
-    changes: wanted.value.map(({ key, value }) => ({ kind: 'setting', id: key, body: value ?? undefined })),
-    // If-Match covers all preferences.
-    expected: KEYS.flatMap((id) => (changed.has(id) ? [] : [{ kind: 'setting', id }])),
-    audit: wanted.value.map((one) => eventOf(deps, call, one)),
-  });
+function replyOf(view: PreferencesView): Reply {
+  return { kind: 'one', body: bodyOf(view) };
 }
 
-interface PreferenceChange {
-  readonly key: SettingKey;
-  /** Null resets to the default. */
-  readonly value: SettingValue | null;
-  readonly former: unknown;
-}
-
-/** The values that differ from the stored ones. */
-function changesOf(
-  { preferences }: AdminDeps,
-  call: Changes,
-  before: ShownPreferences,
-): Result<readonly PreferenceChange[], Failure> {
-  const changes: PreferenceChange[] = [];
-  for (const key of KEYS) {
-    const value = call.body[key];
-    if (value === undefined) continue;
-    const fault = faultOf({ key, value, preferences }, call.pointerTo(key));
-    if (fault !== undefined) return err(fault);
-    const former = preferenceOf(before, key);
-    const isStored = former?.origin === 'store' || former?.ignored !== undefined;
-    const isThere = value === null ? !isStored : isStored && former.value === value;
-    if (!isThere) changes.push({ key, value, former: former?.ignored ?? former?.value });
-  }
-  return ok(changes);
-}
-
-/** Why a setting cannot get this value here. */
-function faultOf(
-  { key, value, preferences }: Omit<PreferenceChange, 'former'> & Pick<AdminDeps, 'preferences'>,
-  pointer: string,
-): Failure | undefined {
-  const { changedBy, env } = SETTINGS[key];
-  // Deleting a value stored by an earlier version has no effect.
-  if (changedBy === 'startup')
-    return value === null ? undefined : { refusal: { code: 'SETTING_READ_ONLY', name: key, env }, pointer };
-  const fix = fixOf(key, preferences);
-  if (fix !== undefined) return { refusal: { code: 'SETTING_OVERRIDDEN', name: key, ...fix }, pointer };
-  return value === null || isStorable(key, value) ? undefined : fieldError(pointer, 'it does not fit');
-}
-
-function preferenceOf(
-  { preferences }: ShownPreferences,
-  key: SettingKey,
-): ShownPreferences['preferences'][number] | undefined {
-  return preferences.find((one) => one.key === key);
-}
-
-/** Records the value for the next start, before and after. */
-function eventOf(
-  { nowMs }: AdminDeps,
-  { identity }: Changes,
-  { key, value, former }: PreferenceChange,
-): AuditEvent {
-  return {
-    atMs: nowMs(),
-    subject: identity.subject,
-    action: 'preference.update',
-    target: { kind: 'preference', id: key, name: key },
-    before: former,
-    after: value ?? SETTINGS[key].kind.defaultValue,
-  };
-}
-
-function shownPreferences({ preferences, records }: AdminDeps): Result<ShownPreferences, Refusal> {
-  const { env, file, running } = preferences;
-  const stored = records.settings();
-  const fitting = new Map([...stored].filter(([key, value]) => isStorable(key, value)));
-  const next = resolveSettings({ env, file, stored: fitting });
-  if (!next.ok) return next;
-  return ok({
-    preferences: KEYS.map((key) => {
-      const { kind, about, env: variable, changedBy, isLive = false } = SETTINGS[key];
-      const ignored = changedBy === 'startup' ? stored.get(key) : undefined;
-      const fix = fixOf(key, preferences);
-      return {
-        key,
-        value: next.value.settings[key],
-        running: isLive ? next.value.settings[key] : running[key],
-        default: kind.defaultValue,
-        origin: next.value.origins[key],
-        isFixed: fix !== undefined,
-        ...(fix !== undefined && { fixedBy: fix.by }),
-        takesEffect: isLive ? 'now' : 'next start',
-        env: variable,
-        changedBy,
-        ...(ignored !== undefined && { ignored }),
-        about,
-        kind: shownKind(kind),
-      };
-    }),
-  });
+function bodyOf({ preferences }: PreferencesView): PreferenceList {
+  return { preferences: preferences.map((one) => ({ ...one, kind: shownKind(one.kind) })) };
 }
 
 function shownKind(kind: SettingFacts['kind']): PreferenceKind {
