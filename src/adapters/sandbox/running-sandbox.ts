@@ -247,7 +247,7 @@ export class RunningSandbox implements Sandbox {
     readonly isComplete: boolean;
   }> {
     const { layout } = this.#parts;
-    const budget = { keptBytes: 0, entries: 0 };
+    const budget = { keptBytes: 0, hashedBytes: 0, entries: 0 };
     const changes: StateChange[] = [];
     const next = new Map<string, StateEntry | undefined>();
     let isComplete = true;
@@ -324,7 +324,7 @@ export class RunningSandbox implements Sandbox {
     const { layout } = this.#parts;
     const area = areaOf(layout, path);
     const overlay = overlays.find((one) => one.path === area?.path);
-    const reader = overlay && new StateReader(overlay, { keptBytes: 0, entries: 0 });
+    const reader = overlay && new StateReader(overlay, { keptBytes: 0, hashedBytes: 0, entries: 0 });
     return eventNoise(path, placeOf(layout, path), { reader, isNumber });
   }
 

@@ -24,20 +24,31 @@ const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 const MAX_ALL_KEPT_BYTES = 64 * 1024 * 1024;
 /** As much as an overlay can hold, so that each changed file is compared by its content. */
 const MAX_HASHED_BYTES = STATE_BYTES;
+/** Sparse files can be larger in all than what they take of an overlay, and their originals are read too. */
+const MAX_ALL_HASHED_BYTES = 2 * STATE_BYTES;
 /** Enough to recognize a database by its header. */
 const MAX_START_BYTES = 100;
 const MAX_SOURCE_BYTES = 256 * 1024;
 /** Folders that a server nests deeper than this are not read. */
 const MAX_DEPTH = 100;
+/** Stands for the bytes of a name that are not valid UTF-8. */
+const REPLACEMENT = '\ufffd';
+
+/** What was read so far, in all overlays. */
+export interface StateBudget {
+  keptBytes: number;
+  hashedBytes: number;
+  entries: number;
+}
 
 /** Reads the state of overlays. The content of files is kept up to a total size. */
 export class StateReader {
   readonly #found = new Map<string, StateEntry | undefined>();
   readonly #overlay: OverlayFolders;
-  readonly #budget: { keptBytes: number; entries: number };
+  readonly #budget: StateBudget;
   isComplete = true;
 
-  constructor(overlay: OverlayFolders, budget: { keptBytes: number; entries: number }) {
+  constructor(overlay: OverlayFolders, budget: StateBudget) {
     this.#overlay = overlay;
     this.#budget = budget;
   }
@@ -61,7 +72,7 @@ export class StateReader {
     const at = this.#in(this.#overlay.merged, path);
     const stats = await statsAt(at);
     if (stats?.isFile() !== true) return undefined;
-    const file = await readFileEntry(at, MAX_SOURCE_BYTES);
+    const file = await readFileEntry(at, { keep: MAX_SOURCE_BYTES, hash: MAX_HASHED_BYTES });
     const entry: StateEntry = {
       type: 'file',
       mode: 0,
@@ -88,7 +99,10 @@ export class StateReader {
     for (const name of inUpper) {
       const at = join(folder, name);
       const stats = await statsAt(join(upper, at));
-      if (stats === undefined) continue;
+      if (stats === undefined) {
+        this.#missed(name);
+        continue;
+      }
       if (stats.isCharacterDevice() && stats.rdev === 0) await this.#deleted(at, depth);
       else if (!stats.isDirectory()) await this.#add(at, join(upper, at));
       else if ((await statsAt(join(lower, at)))?.isDirectory() === true) {
@@ -118,7 +132,10 @@ export class StateReader {
   async #deleted(at: string, depth: number): Promise<void> {
     if (!this.#isAllowed(depth)) return;
     const stats = await statsAt(join(this.#overlay.lower, at));
-    if (stats === undefined) return;
+    if (stats === undefined) {
+      this.#missed(at);
+      return;
+    }
     this.#budget.entries += 1;
     this.#found.set(this.#seen(at), undefined);
     if (!stats.isDirectory()) return;
@@ -130,7 +147,13 @@ export class StateReader {
     if (!this.#isAllowed(0)) return;
     this.#budget.entries += 1;
     const entry = await this.#entry(from);
-    if (entry !== undefined) this.#found.set(this.#seen(at), entry);
+    if (entry === undefined) this.#missed(at);
+    else this.#found.set(this.#seen(at), entry);
+  }
+
+  /** An entry with a name that is not valid UTF-8 cannot be read by it. Others are gone since they were listed. */
+  #missed(name: string): void {
+    if (name.includes(REPLACEMENT)) this.isComplete = false;
   }
 
   #isAllowed(depth: number): boolean {
@@ -151,8 +174,12 @@ export class StateReader {
     if (stats.isDirectory()) return { type: 'folder', mode };
     if (stats.isSymbolicLink()) return { type: 'link', target: await readlink(path).catch(() => '') };
     if (!stats.isFile()) return { type: 'other', mode };
-    const file = await readFileEntry(path, MAX_ALL_KEPT_BYTES - this.#budget.keptBytes);
+    const file = await readFileEntry(path, {
+      keep: MAX_ALL_KEPT_BYTES - this.#budget.keptBytes,
+      hash: MAX_ALL_HASHED_BYTES - this.#budget.hashedBytes,
+    });
     this.#budget.keptBytes += file?.content?.length ?? 0;
+    if (file?.digest !== undefined) this.#budget.hashedBytes += file.size;
     if (file?.digest === undefined) this.isComplete = false;
     return { type: 'file', mode, modifiedMs, size: file?.size ?? stats.size, ...file };
   }
@@ -161,7 +188,7 @@ export class StateReader {
 /** Undefined if it cannot be read. The server may replace it meanwhile, even with a FIFO. */
 async function readFileEntry(
   path: string,
-  mayKeepBytes: number,
+  limits: { readonly keep: number; readonly hash: number },
 ): Promise<{ size: number; digest?: string; content?: Buffer; start?: Buffer } | undefined> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
@@ -169,9 +196,9 @@ async function readFileEntry(
   try {
     const stats = await file.stat();
     const { size } = stats;
-    if (!stats.isFile() || size > MAX_HASHED_BYTES) return { size };
+    if (!stats.isFile() || size > Math.min(MAX_HASHED_BYTES, limits.hash)) return { size };
     const hash = createHash('sha256');
-    const isKept = size <= Math.min(MAX_KEPT_BYTES, mayKeepBytes);
+    const isKept = size <= Math.min(MAX_KEPT_BYTES, limits.keep);
     const kept: Buffer[] = [];
     let start = Buffer.alloc(0);
     const buffer = Buffer.alloc(Math.min(Math.max(size, 1), 1024 * 1024));

@@ -50,6 +50,20 @@ const about = (events: readonly TracedEvent[], path: string): string[] =>
     .map((event) => [event.kind, event.error].filter((part) => part !== undefined).join(' '));
 
 describe.skipIf(!isLinux)('a server in a sandbox', () => {
+  it('is reported as incomplete if it makes names that are not UTF-8, or sparse files that take long to read', async () => {
+    const incompleteAfter = async (code: string): Promise<unknown> =>
+      (await observed(cwd, `const fs = require('fs'); const name = Buffer.from([0xff]); ${code}`)).observation
+        .incomplete;
+    for (const code of [
+      'fs.mkdirSync(name);',
+      "fs.symlinkSync('kept', name);",
+      "fs.closeSync(fs.openSync(name, 'w'));",
+      "for (const one of ['s', 't', 'u']) { fs.writeFileSync(one, ''); fs.truncateSync(one, 255 * 1024 * 1024); }",
+    ])
+      expect(await incompleteAfter(code), code).toEqual(['changes']);
+    expect(await incompleteAfter('')).toEqual([]);
+  }, 60_000);
+
   it('changes a copy of its files, and every change is reported with its content', async () => {
     const { observation, stderr } = await observed(
       cwd,
