@@ -1,5 +1,6 @@
 import type { Hint } from './hints/hint.ts';
 import type { ReasonCode } from './hints/reason.ts';
+import { isJsonObject } from './json-object.ts';
 import type { HintWarning, PolicyReason } from './policy/policy.ts';
 
 /**
@@ -10,7 +11,8 @@ export type ApprovalScope = 'once' | 'session' | 'server' | 'always';
 
 export const APPROVAL_SCOPES: readonly ApprovalScope[] = ['once', 'session', 'server', 'always'];
 
-export type ApprovalState = 'pending' | 'approved' | 'denied' | 'used' | 'revoked' | 'expired';
+/** `unreadable`: another program changed its row in the store so that it cannot be read. */
+export type ApprovalState = 'pending' | 'approved' | 'denied' | 'used' | 'revoked' | 'expired' | 'unreadable';
 
 /** JSON text of arguments, or the start of it. */
 export interface ShownArguments {
@@ -77,6 +79,25 @@ export interface ApprovalRequest {
   }[];
   /** The scopes to choose from; only `once` if every call must be confirmed. */
   readonly scopes: readonly ApprovalScope[];
+}
+
+/** Whether a stored value is a request: it has the members that readers rely on. */
+export function isApprovalRequest(value: unknown): value is ApprovalRequest {
+  if (!isJsonObject(value)) return false;
+  const { tool, namespacedName, title, server, client, complete } = value;
+  return (
+    [tool, namespacedName, server, value['arguments']].every((one) => typeof one === 'string') &&
+    [title, client].every((one) => one === undefined || typeof one === 'string') &&
+    (complete === undefined || (isJsonObject(complete) && typeof complete['text'] === 'string')) &&
+    [value['reasons'], value['hints']].every((list) => Array.isArray(list) && list.every(isJsonObject)) &&
+    Array.isArray(value['warnings']) &&
+    value['warnings'].every((one) => isJsonObject(one) && isTime(one['contradictedMs'])) &&
+    Array.isArray(value['scopes'])
+  );
+}
+
+function isTime(value: unknown): boolean {
+  return value === undefined || (typeof value === 'number' && !Number.isNaN(new Date(value).valueOf()));
 }
 
 /** Why a call was not sent, or an approval not changed. */

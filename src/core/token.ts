@@ -49,14 +49,20 @@ export function looksLikeJwt(text: string): boolean {
   return JWT.test(text);
 }
 
-export type TokenState = 'valid' | 'expired' | 'revoked';
+/** `unreadable`: another program changed its row in the store so that it cannot be read. */
+export type TokenState = 'valid' | 'expired' | 'revoked' | 'unreadable';
 
 /** A token is valid until just before its expiry time. */
 export function tokenState(
-  token: { readonly expiresMs: number | undefined; readonly revokedMs: number | undefined },
+  token: {
+    readonly expiresMs: number | undefined;
+    readonly revokedMs: number | undefined;
+    readonly isUnreadable?: true | undefined;
+  },
   nowMs: number,
 ): TokenState {
   if (token.revokedMs !== undefined) return 'revoked';
+  if (token.isUnreadable === true) return 'unreadable';
   return token.expiresMs !== undefined && token.expiresMs <= nowMs ? 'expired' : 'valid';
 }
 

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { AuditReader } from '../../src/edges/rest/audit-reader.ts';
-import type { StoredAuditEvent } from '../../src/gateway/ports/records.ts';
+import type { AuditEntry } from '../../src/gateway/ports/records.ts';
 import { endLater } from '../support/endings.ts';
 import { tempDir } from '../support/paths.ts';
 import { saveRecords, toolChange, tryStore, valueOf } from '../support/store-values.ts';
 
 const READERS = 200;
-const idsOf = (events: readonly StoredAuditEvent[] | undefined): readonly number[] | undefined =>
+const idsOf = (events: readonly AuditEntry[] | undefined): readonly number[] | undefined =>
   events?.map(({ id }) => id);
 
 it('200 readers at the same event cost one read of the store, and miss nothing', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { StoredAuditEvent } from '../../src/gateway/ports/records.ts';
 import { startGateway } from '../support/gateway.ts';
 import { fixture, tempDir } from '../support/paths.ts';
-import { tryStore, valueOf } from '../support/store-values.ts';
+import { readableAuditEvents, tryStore, valueOf } from '../support/store-values.ts';
 import { newOperator } from '../support/toolset-commands.ts';
 import { equip, meet } from '../support/toolsets.ts';
 
@@ -77,7 +77,7 @@ describe('an audit event', () => {
 /** Oldest first. */
 async function auditEventsIn(home: string): Promise<readonly StoredAuditEvent[]> {
   const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
-  const auditEvents = valueOf(await store.auditEvents({ limit: 100, after: 0 }));
+  const auditEvents = await readableAuditEvents(store, { limit: 100, after: 0 });
   await store.close();
   return auditEvents;
 }

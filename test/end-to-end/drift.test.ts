@@ -10,6 +10,7 @@ import { claimsIn, short, toolIn, toolsOf } from '../support/hints.ts';
 import { at, isObject, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { openEventLog, tempDir, type EventLog } from '../support/paths.ts';
 import { lockStore, openAt } from '../support/stores.ts';
+import { readableAuditEvents } from '../support/store-values.ts';
 import { keepToken } from '../support/tokens.ts';
 import { meet, type Model } from '../support/toolsets.ts';
 import { startMade } from '../fixtures/http-made.ts';
@@ -158,14 +159,13 @@ async function isLogged({ assay, name }: World, text: string): Promise<void> {
 
 async function auditEventsOf(world: World): Promise<readonly JsonObject[]> {
   const store = await openAt({ home: world.home, databaseUrl: undefined });
-  const found = await store.auditEvents({
+  const found = await readableAuditEvents(store, {
     limit: 1_000,
     after: 0,
     targetId: textAt(await world.act(), 'id'),
   });
   await store.close();
-  if (!found.ok) throw new Error(JSON.stringify(found.error));
-  return found.value.map(({ action, subject, before = null, after = null }) => ({
+  return found.map(({ action, subject, before = null, after = null }) => ({
     action,
     subject,
     before: before as Json,

@@ -13,6 +13,7 @@ import { at, listAt, textAt, type Json, type JsonObject } from '../support/json.
 import { modernAsk } from '../support/modern.ts';
 import { tempDir } from '../support/paths.ts';
 import { openAt } from '../support/stores.ts';
+import { readableAuditEvents } from '../support/store-values.ts';
 import { keepToken } from '../support/tokens.ts';
 
 endAfterEach();
@@ -81,9 +82,8 @@ async function takeTool(kind: Declared): Promise<Taken> {
     patch: (body, headers = {}) => admin.ask('PATCH', `/tools/${id}`, { body, headers }),
     listed: () => listed(`api_${name}`),
     auditEvents: async () => {
-      const found = await store.auditEvents({ limit: 100, after: 0, targetId: id });
-      if (!found.ok) throw new Error(found.error.code);
-      return found.value.map(({ action, subject, before, after }) => ({ action, subject, before, after }));
+      const found = await readableAuditEvents(store, { limit: 100, after: 0, targetId: id });
+      return found.map(({ action, subject, before, after }) => ({ action, subject, before, after }));
     },
   };
 }

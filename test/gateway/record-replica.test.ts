@@ -148,6 +148,17 @@ describe('the replica of records', () => {
     expect((await records.change(() => ok({ value: 0, changes: [tool('a', 'mine')] }))).ok).toBe(true);
   });
 
+  it('keeps the cached version of a record that cannot be read at the start', async () => {
+    const { store, records, titleOf } = opened(memoryCache([tool('a', 'old'), tool('gone', 'x')]));
+    store.unreadable = [{ kind: 'tool', id: 'a', revision: 3, reason: 'its column body_json is not JSON' }];
+    await records.ready();
+    expect([records.isKnown, titleOf('a'), titleOf('gone')]).toEqual([true, 'old', undefined]);
+    store.unreadable = [];
+    store.keep(tool('a', 'new'));
+    await records.readAgain();
+    expect(titleOf('a')).toBe('new');
+  });
+
   it('serves cached records until the store has been read, and then announces the differences', async () => {
     const recalled = memoryCache([tool('gone', 'x'), tool('kept', 'old')]);
     const { store, records, changes, titleOf } = opened(recalled);

@@ -8,7 +8,7 @@ import { endAfterEach } from '../support/end-after-each.ts';
 import { until } from '../support/endings.ts';
 import { tempDir } from '../support/paths.ts';
 import { openAt } from '../support/stores.ts';
-import { valueOf } from '../support/store-values.ts';
+import { readableAuditEvents, valueOf } from '../support/store-values.ts';
 import { SILENT } from './listed-server.ts';
 
 endAfterEach();
@@ -169,7 +169,7 @@ it("an operator clears a subject's labels in every process, and a late write doe
     ok: false,
     error: { code: 'LABELS_UNKNOWN', subject: 'ci' },
   });
-  const events = valueOf(await store.auditEvents({ limit: 9 }));
+  const events = await readableAuditEvents(store, { limit: 9 });
   expect(events.map(({ subject, action, target, before }) => ({ subject, action, target, before }))).toEqual([
     {
       subject: 'alice',

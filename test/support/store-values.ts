@@ -5,15 +5,17 @@ import { sha256 } from '../../src/core/digest.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { Toolset } from '../../src/core/toolset.ts';
-import type { ApprovalLimits, StoredApproval } from '../../src/gateway/ports/approvals.ts';
+import type { ApprovalLimits, NewApproval } from '../../src/gateway/ports/approvals.ts';
 import type { Log } from '../../src/gateway/ports/log.ts';
 import type { Store, StoredCredential, StoredSession, StoredToken } from '../../src/gateway/ports/store.ts';
 import type { ToolRecord } from '../../src/core/hints/tool-record.ts';
 import { EQUIPPED_ID, type SettingValue } from '../../src/core/record.ts';
 import type {
   AcceptedDefinition,
+  AuditQuery,
   RecordChange,
   RecordStore,
+  StoredAuditEvent,
   StoredRecord,
 } from '../../src/gateway/ports/records.ts';
 
@@ -124,6 +126,17 @@ export function accepted(id: string, more: Partial<AcceptedDefinition> = {}): Ac
   return { id, digest: sha256(id), text: JSON.stringify({ name: id }), ...more };
 }
 
+/** The audit events of a store, none of which is unreadable. */
+export async function readableAuditEvents(
+  store: Pick<RecordStore, 'auditEvents'>,
+  query: AuditQuery,
+): Promise<readonly StoredAuditEvent[]> {
+  return valueOf(await store.auditEvents(query)).map((entry) => {
+    if (entry.kind === 'unreadable') throw new Error(`event ${entry.id}: ${entry.reason}`);
+    return entry;
+  });
+}
+
 export function auditEvent(id: string, more: Partial<AuditEvent> = {}): AuditEvent {
   return {
     atMs: 1_790_000_000_123,
@@ -186,7 +199,7 @@ export async function recordsIn(store: RecordStore): Promise<readonly RecordChan
 }
 
 /** A call of a tool of this name that waits for approval for the next hour. */
-export function approval(id: string, more: Partial<StoredApproval> = {}): StoredApproval {
+export function approval(id: string, more: Partial<NewApproval> = {}): NewApproval {
   const nowMs = Date.now();
   return {
     id,

@@ -88,7 +88,9 @@ export class KeySealer implements Sealer {
     }
     // Keeps keys that were created while the store was unavailable.
     const ids = new Set(read.value.map(({ id }) => id));
-    this.#keys = [...read.value, ...this.#keys.filter(({ id }) => !ids.has(id))];
+    // Another program may have changed the length of one, with which nothing can be encrypted.
+    const usable = read.value.filter(({ bytes }) => bytes.length === KEY_BYTES);
+    this.#keys = [...usable, ...this.#keys.filter(({ id }) => !ids.has(id))];
   }
 
   async #stored(first: StoredKey): Promise<Result<readonly StoredKey[], Refusal>> {

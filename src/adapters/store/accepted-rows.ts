@@ -1,6 +1,7 @@
 import type { AcceptedDefinition, Growth } from '../../gateway/ports/records.ts';
 import { type Charge, fitting, removeCharges, writeCharges } from './charge-rows.ts';
 import { portions, type Trx } from './dialect.ts';
+import { RowCells } from './row-cells.ts';
 import type { AcceptedRow } from './tables.ts';
 
 export async function readAccepted(trx: Trx, id: string): Promise<AcceptedDefinition | undefined> {
@@ -9,9 +10,10 @@ export async function readAccepted(trx: Trx, id: string): Promise<AcceptedDefini
     .selectAll()
     .where('id_json', '=', JSON.stringify(id))
     .executeTakeFirst();
-  return row === undefined
-    ? undefined
-    : { id, digest: row.digest, text: JSON.parse(row.text_json) as string }; // `rowOf` wrote it
+  if (row === undefined) return undefined;
+  const cells = new RowCells(row);
+  // An empty text is no definition, so the tool counts as changed in a dangerous way until it is reviewed.
+  return { id, digest: cells.text('digest'), text: cells.jsonText('text_json') };
 }
 
 /** The digests of these tools' accepted definitions, by tool id. The texts are long and are not read. */

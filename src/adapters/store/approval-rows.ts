@@ -1,5 +1,10 @@
 import { sql } from 'kysely';
-import { type ApprovalRequest, closedRequest } from '../../core/approval.ts';
+import {
+  APPROVAL_SCOPES,
+  type ApprovalRequest,
+  closedRequest,
+  isApprovalRequest,
+} from '../../core/approval.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type {
@@ -7,9 +12,12 @@ import type {
   ApprovalChange,
   ApprovalLimits,
   ApprovalQuery,
+  NewApproval,
   StoredApproval,
+  StoredApprovalState,
 } from '../../gateway/ports/approvals.ts';
 import type { Trx } from './dialect.ts';
+import { MAX_TIME_MS, RowCells } from './row-cells.ts';
 import type { ApprovalRow } from './tables.ts';
 
 /** Maximum number of closed approvals removed at once. */
@@ -21,7 +29,7 @@ const MAX_TOTAL_OPEN_LENGTH = 64 * 1024 * 1024;
 
 export async function requestApproval(
   trx: Trx,
-  wanted: StoredApproval,
+  wanted: NewApproval,
   limits: ApprovalLimits,
 ): Promise<Result<StoredApproval, Refusal>> {
   const { nowMs } = limits;
@@ -36,9 +44,9 @@ export async function requestApproval(
     )
     // Approved ones come first, then denied ones, then pending ones.
     .orderBy('state')
-    .limit(1)
-    .executeTakeFirst();
-  if (open !== undefined) return ok(approvalOf(open));
+    .execute();
+  const known = firstReadable(open);
+  if (known !== undefined) return ok(known);
   const own = await readOpen(trx, nowMs, wanted.binding.subject);
   if (own.pending >= limits.pendingPerSubject || own.length >= MAX_OPEN_LENGTH)
     return err({ code: 'APPROVALS_FULL', limit: own.pending });
@@ -73,7 +81,7 @@ async function readOpen(
 /** False if the id is taken. */
 export async function insertApproval(
   trx: Trx,
-  approval: StoredApproval,
+  approval: NewApproval,
   limits: ApprovalLimits,
 ): Promise<Result<boolean, Refusal>> {
   const full = await reachedLimit(trx, approval.binding, limits);
@@ -133,7 +141,7 @@ export async function findGrant(
   binding: ApprovalBinding,
   nowMs: number,
 ): Promise<StoredApproval | undefined> {
-  const row = await ofTool(trx, binding)
+  const rows = await ofTool(trx, binding)
     .where('state', '=', 'approved')
     .where((build) =>
       build.or([
@@ -146,9 +154,8 @@ export async function findGrant(
       ]),
     )
     .where((build) => build.or([build('expires_ms', 'is', null), build('expires_ms', '>', nowMs)]))
-    .limit(1)
-    .executeTakeFirst();
-  return row && approvalOf(row);
+    .execute();
+  return firstReadable(rows);
 }
 
 /** Another session, or a server that has changed, has no part in it. */
@@ -158,7 +165,7 @@ export async function findServerGrant(
   nowMs: number,
 ): Promise<StoredApproval | undefined> {
   if (serverKey === '') return undefined;
-  const row = await trx
+  const rows = await trx
     .selectFrom('assay_approvals')
     .selectAll()
     .where('subject_json', '=', JSON.stringify(subject))
@@ -167,9 +174,12 @@ export async function findServerGrant(
     .where('state', '=', 'approved')
     .where('scope', '=', 'server')
     .where('expires_ms', '>', nowMs)
-    .limit(1)
-    .executeTakeFirst();
-  return row && approvalOf(row);
+    .execute();
+  return firstReadable(rows);
+}
+
+function firstReadable(rows: readonly ApprovalRow[]): StoredApproval | undefined {
+  return rows.map(approvalOf).find(({ state }) => state !== 'unreadable');
 }
 
 /** Newest first. */
@@ -253,7 +263,7 @@ async function countAll(trx: Trx): Promise<number> {
   return count;
 }
 
-function rowOf({ binding, answer, ...approval }: StoredApproval): ApprovalRow {
+function rowOf({ binding, answer, ...approval }: NewApproval): ApprovalRow {
   return {
     id: approval.id,
     subject_json: JSON.stringify(binding.subject),
@@ -281,31 +291,48 @@ function answerColumns(
   };
 }
 
-/** Reads what `rowOf` wrote. */
 function approvalOf(row: ApprovalRow): StoredApproval {
-  const { answered_ms: atMs, answered_by_json: by, reason_json: reason } = row;
-  return {
-    id: row.id,
+  const cells = new RowCells(row);
+  const request = cells.json('request_json');
+  const approval = {
+    id: cells.text('id'),
     binding: {
-      subject: JSON.parse(row.subject_json) as string,
-      session: row.session,
-      toolKey: row.tool_key,
-      digest: row.digest,
-      serverKey: row.server_key,
-      argumentsHash: row.arguments_hash,
+      subject: cells.jsonText('subject_json'),
+      session: cells.text('session'),
+      toolKey: cells.text('tool_key'),
+      digest: cells.text('digest'),
+      serverKey: cells.text('server_key'),
+      argumentsHash: cells.text('arguments_hash'),
     },
-    request: JSON.parse(row.request_json) as ApprovalRequest,
-    state: row.state,
-    createdMs: row.created_ms,
-    expiresMs: row.expires_ms ?? undefined,
-    answer:
-      atMs === null || by === null
-        ? undefined
-        : {
-            scope: row.scope ?? undefined,
-            by: JSON.parse(by) as string,
-            atMs,
-            ...(reason !== null && { reason: JSON.parse(reason) as string }),
-          },
+    request: isApprovalRequest(request)
+      ? request
+      : cells.fail('request_json', 'is not a request', NO_REQUEST),
+    state: cells.oneOf('state', STATES, 'revoked'),
+    createdMs: cells.time('created_ms'),
+    expiresMs: cells.optional('expires_ms', (column) => cells.time(column)),
+    answer: answerOf(row, cells),
+  };
+  if (cells.fault === undefined) return approval;
+  // Such rows are the first in the order of `readApprovals`.
+  const createdMs =
+    typeof row.created_ms === 'number' && row.created_ms <= MAX_TIME_MS ? approval.createdMs : MAX_TIME_MS;
+  return { ...approval, createdMs, state: 'unreadable' };
+}
+
+function answerOf(row: ApprovalRow, cells: RowCells<ApprovalRow>): StoredApproval['answer'] {
+  if (row.answered_ms === null || row.answered_by_json === null) return undefined;
+  const reason = cells.optional('reason_json', (column) => cells.jsonText(column));
+  return {
+    scope: cells.optional('scope', (column) => cells.oneOf(column, APPROVAL_SCOPES, 'once')),
+    by: cells.jsonText('answered_by_json'),
+    atMs: cells.time('answered_ms'),
+    ...(reason !== undefined && { reason }),
   };
 }
+
+const STATES: readonly StoredApprovalState[] = ['pending', 'approved', 'denied', 'used', 'revoked'];
+
+const NO_REQUEST: ApprovalRequest = {
+  ...{ tool: '', namespacedName: '', server: '', arguments: '', isShortened: true },
+  ...{ reasons: [], warnings: [], hints: [], scopes: [] },
+};

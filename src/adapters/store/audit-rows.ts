@@ -1,5 +1,5 @@
-import type { AuditEvent } from '../../core/audit-event.ts';
-import type { AuditQuery, StoredAuditEvent } from '../../gateway/ports/records.ts';
+import { AUDIT_TARGET_KINDS, type AuditEvent } from '../../core/audit-event.ts';
+import type { AuditEntry, AuditQuery, StoredAuditEvent } from '../../gateway/ports/records.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import {
   readOldestCharges,
@@ -10,6 +10,7 @@ import {
   writeCharges,
 } from './charge-rows.ts';
 import { portions, type Trx } from './dialect.ts';
+import { RowCells } from './row-cells.ts';
 import type { AuditRow } from './tables.ts';
 
 /** Bounds of the events that one peer causes. Beyond them, its oldest events are removed. */
@@ -85,7 +86,7 @@ function bytesOf(row: AuditRow): number {
 }
 
 /** Newest first, or oldest first if `after` is given. */
-export async function readAuditEvents(trx: Trx, query: AuditQuery): Promise<readonly StoredAuditEvent[]> {
+export async function readAuditEvents(trx: Trx, query: AuditQuery): Promise<readonly AuditEntry[]> {
   const { before, after, limit, targetKind, targetId } = query;
   let rows = trx
     .selectFrom('assay_audit')
@@ -126,19 +127,20 @@ function rowOf({ atMs, subject, action, target, before, after }: AuditEvent, id:
   };
 }
 
-/** Reads what `rowOf` wrote. */
-function eventOf(row: AuditRow): StoredAuditEvent {
-  return {
+function eventOf(row: AuditRow): AuditEntry {
+  const cells = new RowCells(row);
+  const event: StoredAuditEvent = {
     id: row.id,
-    atMs: row.at_ms,
-    subject: JSON.parse(row.subject_json) as string,
-    action: row.action,
+    atMs: cells.time('at_ms'),
+    subject: cells.jsonText('subject_json'),
+    action: cells.text('action'),
     target: {
-      kind: row.target_kind,
-      id: JSON.parse(row.target_id_json) as string,
-      name: JSON.parse(row.target_name_json) as string,
+      kind: cells.oneOf('target_kind', AUDIT_TARGET_KINDS, 'tool'),
+      id: cells.jsonText('target_id_json'),
+      name: cells.jsonText('target_name_json'),
     },
-    ...(row.before_json !== null && { before: JSON.parse(row.before_json) as unknown }),
-    ...(row.after_json !== null && { after: JSON.parse(row.after_json) as unknown }),
+    ...(row.before_json !== null && { before: cells.json('before_json') }),
+    ...(row.after_json !== null && { after: cells.json('after_json') }),
   };
+  return cells.fault === undefined ? event : { id: row.id, kind: 'unreadable', reason: cells.fault };
 }

@@ -1,5 +1,6 @@
 import type { CredentialKey, Leased, LeaseRequest, StoredCredential } from '../../gateway/ports/store.ts';
 import type { Trx } from './dialect.ts';
+import { RowCells } from './row-cells.ts';
 import type { CredentialRow } from './tables.ts';
 
 /** Most recently saved first. */
@@ -12,7 +13,7 @@ export async function readCredentials(trx: Trx): Promise<readonly StoredCredenti
     .orderBy('issuer')
     .orderBy('subject')
     .execute();
-  return rows.map(credentialOf);
+  return rows.flatMap(credentialOf);
 }
 
 /** Returns whether it was written. With a revision, it replaces only that revision. */
@@ -86,16 +87,19 @@ function rowOf(trx: Trx, key: CredentialKey): Promise<CredentialRow | undefined>
     .executeTakeFirst();
 }
 
-function credentialOf(row: CredentialRow): StoredCredential {
-  return {
-    server: row.server,
-    identity: row.identity,
-    issuer: row.issuer,
-    subject: row.subject,
-    keyId: row.key_id,
-    sealed: row.sealed,
-    expiresMs: row.expires_ms ?? undefined,
-    savedMs: row.saved_ms,
-    revision: row.revision,
+/** Credentials that cannot be read are ignored: the operator signs in again. */
+function credentialOf(row: CredentialRow): readonly StoredCredential[] {
+  const cells = new RowCells(row);
+  const credential: StoredCredential = {
+    server: cells.text('server'),
+    identity: cells.text('identity'),
+    issuer: cells.text('issuer'),
+    subject: cells.text('subject'),
+    keyId: cells.text('key_id'),
+    sealed: cells.bytes('sealed'),
+    expiresMs: cells.optional('expires_ms', (column) => cells.time(column)),
+    savedMs: cells.time('saved_ms'),
+    revision: cells.count('revision'),
   };
+  return cells.fault === undefined ? [credential] : [];
 }

@@ -1,9 +1,10 @@
 import { ok, type Result } from '../../core/result.ts';
 import type { StoredKey } from '../../gateway/ports/store.ts';
 import type { Trx } from './dialect.ts';
+import { RowCells } from './row-cells.ts';
 import type { KeyRow } from './tables.ts';
 
-/** Newest first. */
+/** Newest first, without those that cannot be read. */
 export async function readKeys(trx: Trx, purpose: string): Promise<readonly StoredKey[]> {
   const rows = await trx
     .selectFrom('assay_keys')
@@ -12,7 +13,14 @@ export async function readKeys(trx: Trx, purpose: string): Promise<readonly Stor
     .orderBy('created_ms', 'desc')
     .orderBy('id', 'desc')
     .execute();
-  return rows.map((row) => ({ id: row.id, purpose, bytes: row.bytes, createdMs: row.created_ms }));
+  return rows.flatMap((row) => {
+    const cells = new RowCells(row);
+    const key = {
+      ...{ id: cells.text('id'), purpose, bytes: cells.bytes('bytes') },
+      createdMs: cells.time('created_ms'),
+    };
+    return cells.fault === undefined ? [key] : [];
+  });
 }
 
 export async function writeKey(

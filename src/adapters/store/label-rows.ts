@@ -7,6 +7,7 @@ import {
   type StoredLabels,
 } from '../../gateway/ports/labels.ts';
 import { portions, type Trx } from './dialect.ts';
+import { MAX_TIME_MS, RowCells } from './row-cells.ts';
 import type { LabelRow } from './tables.ts';
 
 /** Oldest first. */
@@ -68,17 +69,21 @@ function rowOf({ subject, label, source, sinceMs, seenMs }: StoredLabel): LabelR
   };
 }
 
-/** Ignores labels written by a newer Assay. */
+/**
+ * Ignores labels written by a newer Assay, and those of a subject that cannot be read. One whose times cannot be read
+ * counts until it is cleared.
+ */
 function labelOf(row: LabelRow): readonly StoredLabel[] {
   const label = SESSION_LABELS.find((known) => known === row.label);
   if (label === undefined) return [];
-  return [
-    {
-      subject: JSON.parse(row.subject_json) as string, // `rowOf` wrote it
-      label,
-      source: JSON.parse(row.source_json) as string, // the same
-      sinceMs: row.since_ms,
-      seenMs: row.seen_ms,
-    },
-  ];
+  const cells = new RowCells(row);
+  const subject = cells.jsonText('subject_json');
+  if (cells.fault !== undefined) return [];
+  const others = new RowCells(row);
+  const read = {
+    ...{ subject, label, source: others.jsonText('source_json') },
+    sinceMs: others.time('since_ms'),
+    seenMs: others.time('seen_ms'),
+  };
+  return [others.fault === undefined ? read : { ...read, seenMs: MAX_TIME_MS }];
 }

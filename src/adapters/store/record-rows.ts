@@ -1,6 +1,6 @@
 import { isRecordKind, readRecord, type RecordBody } from '../../core/read-record.ts';
 import { RECORD_VERSIONS, type RecordKind } from '../../core/record.ts';
-import { ok, type Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type {
   Commit,
   Committed,
@@ -15,6 +15,7 @@ import type {
 import { replaceAccepted } from './accepted-rows.ts';
 import { type Charge, fitting, removeCharges, writeCharges } from './charge-rows.ts';
 import { portions, type Trx } from './dialect.ts';
+import { RowCells } from './row-cells.ts';
 import { chargeToolsets } from './toolset-charges.ts';
 import type { RecordRow } from './tables.ts';
 
@@ -39,11 +40,11 @@ export async function readRecords(trx: Trx, since: number): Promise<RecordNews> 
   const records: StoredRecord[] = [];
   const unreadable: UnreadableRecord[] = [];
   for (const row of rows) {
-    const { kind } = row;
-    const id = JSON.parse(row.id_json) as string; // `rowOf` wrote it
-    const read = readBody(row);
+    const cells = new RowCells(row);
+    const id = cells.jsonText('id_json');
+    const read = readBody(row, cells);
     if (read.ok) records.push({ ...read.value, id, revision: row.revision });
-    else unreadable.push({ kind, id, revision: row.revision, reason: read.error });
+    else unreadable.push({ kind: row.kind, id, revision: cells.count('revision'), reason: read.error });
   }
   return { records, unreadable, revision, prunedRevision, isWhole };
 }
@@ -54,8 +55,14 @@ interface RemovedBody {
 }
 
 /** A removed record has no body in any version. */
-function readBody({ kind, version, body_json }: RecordRow): Result<RecordBody | RemovedBody, string> {
-  if (body_json !== null) return readRecord({ kind, version, body: JSON.parse(body_json) as unknown });
+function readBody(
+  { kind, version, body_json }: RecordRow,
+  cells: RowCells<RecordRow>,
+): Result<RecordBody | RemovedBody, string> {
+  cells.count('revision');
+  const body = cells.optional('body_json', (column) => cells.json(column));
+  if (cells.fault !== undefined) return err(cells.fault);
+  if (body_json !== null) return readRecord({ kind, version, body });
   return isRecordKind(kind) ? ok({ kind, body: undefined }) : readRecord({ kind, version, body: undefined });
 }
 
@@ -132,6 +139,7 @@ function toCharge({ id, bytes }: StoredDrift): Charge & Pick<StoredDrift, 'id'> 
   return { id, row: JSON.stringify(id), bytes };
 }
 
+/** Without settings that cannot be read; `readRecords` has those. */
 export async function readSettings(trx: Trx): Promise<ReadonlyMap<string, unknown>> {
   const rows = await trx
     .selectFrom('assay_records')
@@ -140,12 +148,12 @@ export async function readSettings(trx: Trx): Promise<ReadonlyMap<string, unknow
     .orderBy('id_json')
     .execute();
   return new Map(
-    rows.flatMap(
-      ({ id_json, body_json }) =>
-        body_json === null
-          ? []
-          : [[JSON.parse(id_json) as string, JSON.parse(body_json) as unknown] as const], // as above
-    ),
+    rows.flatMap((row) => {
+      if (row.body_json === null) return [];
+      const cells = new RowCells(row);
+      const setting = [cells.jsonText('id_json'), cells.json('body_json')] as const;
+      return cells.fault === undefined ? [setting] : [];
+    }),
   );
 }
 

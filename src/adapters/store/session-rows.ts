@@ -1,8 +1,9 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
-import type { Scope } from '../../core/subject.ts';
+import { SCOPES } from '../../core/subject.ts';
 import type { AddSession, SessionSelection, StoredSession } from '../../gateway/ports/store.ts';
 import type { Trx } from './dialect.ts';
+import { RowCells } from './row-cells.ts';
 import type { SessionRow } from './tables.ts';
 
 export async function readSessions(trx: Trx): Promise<readonly StoredSession[]> {
@@ -12,7 +13,7 @@ export async function readSessions(trx: Trx): Promise<readonly StoredSession[]> 
     .orderBy('created_ms')
     .orderBy('id')
     .execute();
-  return rows.map(sessionOf);
+  return rows.flatMap(sessionOf);
 }
 
 /** False if the link is gone, used or expired. */
@@ -90,16 +91,21 @@ function rowOf(session: StoredSession): SessionRow {
   };
 }
 
-function sessionOf(row: SessionRow): StoredSession {
-  return {
-    id: row.id,
-    kind: row.kind,
-    hash: row.hash,
-    subject: JSON.parse(row.subject_json) as string, // `rowOf` wrote both
-    scopes: JSON.parse(row.scopes_json) as readonly Scope[],
-    credential: row.credential,
-    createdMs: row.created_ms,
-    usedMs: row.used_ms,
-    expiresMs: row.expires_ms,
+/** A session that cannot be read is over: the browser signs in again. */
+function sessionOf(row: SessionRow): readonly StoredSession[] {
+  const cells = new RowCells(row);
+  const session: StoredSession = {
+    id: cells.text('id'),
+    kind: cells.oneOf('kind', KINDS, 'link'),
+    hash: cells.text('hash'),
+    subject: cells.jsonText('subject_json'),
+    scopes: cells.jsonWords('scopes_json', SCOPES),
+    credential: cells.text('credential'),
+    createdMs: cells.time('created_ms'),
+    usedMs: cells.time('used_ms'),
+    expiresMs: cells.time('expires_ms'),
   };
+  return cells.fault === undefined ? [session] : [];
 }
+
+const KINDS: readonly StoredSession['kind'][] = ['link', 'session'];

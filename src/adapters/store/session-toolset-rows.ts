@@ -7,6 +7,7 @@ import {
   type SessionToolsetUse,
 } from '../../gateway/ports/session-toolsets.ts';
 import { portions, type Trx } from './dialect.ts';
+import { RowCells } from './row-cells.ts';
 import type { SessionToolsetRow } from './tables.ts';
 
 export async function readSessionToolsets(
@@ -143,12 +144,15 @@ function rowOf({ client, subject, toolset, equippings, expiresMs }: SessionTools
   };
 }
 
+/** If the name of the toolset cannot be read, the session sees none. */
 function sessionOf(row: SessionToolsetRow): SessionToolset {
+  const cells = new RowCells(row);
+  const toolset = cells.optional('toolset', (column) => cells.text(column));
   return {
     client: row.client,
-    subject: JSON.parse(row.subject_json) as string, // `rowOf` wrote it
-    toolset: row.toolset ?? undefined,
-    equippings: row.equippings,
-    expiresMs: row.expires_ms,
+    toolset: cells.fault === undefined ? toolset : undefined,
+    subject: cells.jsonText('subject_json'),
+    equippings: cells.count('equippings'),
+    expiresMs: cells.time('expires_ms'),
   };
 }

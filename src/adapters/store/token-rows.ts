@@ -1,8 +1,9 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Scope } from '../../core/subject.ts';
+import { SCOPES } from '../../core/subject.ts';
 import type { StoredToken } from '../../gateway/ports/store.ts';
 import type { Trx } from './dialect.ts';
+import { RowCells } from './row-cells.ts';
 import type { TokenRow } from './tables.ts';
 
 export async function writeToken(trx: Trx, token: StoredToken): Promise<Result<undefined, Refusal>> {
@@ -52,14 +53,17 @@ function rowOf(token: StoredToken): TokenRow {
   };
 }
 
+/** A token that cannot be read is listed, so that it can be revoked, but never valid. */
 function tokenOf(row: TokenRow): StoredToken {
-  return {
-    id: row.id,
-    name: row.name,
-    scopes: JSON.parse(row.scopes_json) as readonly Scope[], // `rowOf` wrote it
-    hash: row.hash,
-    createdMs: row.created_ms,
-    expiresMs: row.expires_ms ?? undefined,
-    revokedMs: row.revoked_ms ?? undefined,
+  const cells = new RowCells(row);
+  const token: StoredToken = {
+    id: cells.text('id'),
+    name: cells.text('name'),
+    scopes: cells.jsonWords('scopes_json', SCOPES),
+    hash: cells.text('hash'),
+    createdMs: cells.time('created_ms'),
+    expiresMs: cells.optional('expires_ms', (column) => cells.time(column)),
+    revokedMs: cells.optional('revoked_ms', (column) => cells.time(column)),
   };
+  return cells.fault === undefined ? token : { ...token, scopes: [], isUnreadable: true };
 }

@@ -8,7 +8,7 @@ import type { AskedPer } from '../../core/policy/policy.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
-import type { StoredAuditEvent } from '../../gateway/ports/records.ts';
+import type { AuditEntry } from '../../gateway/ports/records.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 import {
   callById,
@@ -81,8 +81,7 @@ async function listChanges(
 ): Promise<Result<unknown, Refusal>> {
   const found = await store.auditEvents({ limit });
   if (!found.ok) return found;
-  if (json === true)
-    printJson({ changes: found.value.map(({ atMs, ...event }) => ({ at: isoOf(atMs), ...event })) });
+  if (json === true) printJson({ changes: found.value.map(changeJson) });
   else if (found.value.length === 0) printError('No changes are recorded.');
   else print(tableOf(['ID', 'TIME', 'WHO', 'ACTION', 'TARGET'], found.value.map(changeRow)));
   return found;
@@ -92,7 +91,15 @@ function isoOf(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-function changeRow({ id, atMs, subject, action, target }: StoredAuditEvent): readonly string[] {
+function changeJson(entry: AuditEntry): unknown {
+  if (entry.kind === 'unreadable') return entry;
+  const { atMs, ...event } = entry;
+  return { at: isoOf(atMs), ...event };
+}
+
+function changeRow(entry: AuditEntry): readonly string[] {
+  if (entry.kind === 'unreadable') return [String(entry.id), '', '', UNREADABLE, entry.reason];
+  const { id, atMs, subject, action, target } = entry;
   return [String(id), timeOf(isoOf(atMs)), subject, action, target.name];
 }
 

@@ -41,7 +41,7 @@ export function list(runtime: Runtime, options: ListApprovalsOptions): Promise<n
     const state = options.all === true ? undefined : 'pending';
     const found = await listApprovals(store, { state, limit: MAX_LISTED }, Date.now());
     if (!found.ok) return found;
-    const approvals = options.all === true ? found.value : found.value.filter(isPending);
+    const approvals = options.all === true ? found.value : found.value.filter(isShown);
     if (options.json === true) printJson({ approvals });
     else approvals.forEach(show);
     if (approvals.length === 0)
@@ -124,13 +124,17 @@ function withStore(
   return withOpened(runtime.openStore(options), ({ store }) => work(store));
 }
 
-function isPending({ state }: ApprovalView): boolean {
-  return state === 'pending';
+/** Those stored as pending may have expired. */
+function isShown({ state }: ApprovalView): boolean {
+  return state !== 'expired';
 }
+
+const UNREADABLE = 'unreadable: another program changed it in the store. It permits nothing.';
 
 function show(approval: ApprovalView): void {
   const { id, state, namespacedName, subject, client, reasons, warnings, createdAt } = approval;
   const { isShortened, isMasked } = approval;
+  if (state === 'unreadable') return print(`${id}  ${UNREADABLE}`);
   const indented = (text: string): void => print(proseOf(printable(text), { indent: '  ' }));
   const colour = state === 'pending' ? style.yellow : state === 'approved' ? style.green : style.dim;
   print(`${id}  ${colour(state)}  ${printable(namespacedName)}`);

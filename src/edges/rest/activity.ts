@@ -1,16 +1,18 @@
 import { z } from '@hono/zod-openapi';
 import { AUDIT_TARGET_KINDS } from '../../core/audit-event.ts';
 import { err, ok } from '../../core/result.ts';
-import type { StoredAuditEvent } from '../../gateway/ports/records.ts';
+import type { AuditEntry } from '../../gateway/ports/records.ts';
 import type { Identity } from '../../core/subject.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { cursorOf, readCursor } from './paging.ts';
 import { listReply, listSchema, route, type Route } from './route.ts';
 import { eventFor } from './without-evidence.ts';
 
+const ID = z.int().openapi({ description: 'Increases by one with each entry.' });
+
 const AUDIT_EVENT = z
   .object({
-    id: z.int().openapi({ description: 'Increases by one with each entry.' }),
+    id: ID,
     at: z.iso.datetime(),
     subject: z
       .string()
@@ -21,6 +23,16 @@ const AUDIT_EVENT = z
     after: z.unknown().openapi({ description: 'Absent if it was deleted.' }),
   })
   .openapi('AuditEvent');
+
+const UNREADABLE = z
+  .object({
+    id: ID,
+    kind: z.literal('unreadable').openapi({
+      description: 'Another program changed the event so that it cannot be read, or a newer Assay wrote it.',
+    }),
+    reason: z.string().openapi({ description: 'Which column of its row cannot be read, and why.' }),
+  })
+  .openapi('UnreadableAuditEvent');
 
 const QUERY = z.object({
   targetKind: z.enum(AUDIT_TARGET_KINDS).optional(),
@@ -37,7 +49,7 @@ const EXAMPLE = {
 };
 
 /** Limits the length of the number in a cursor; event ids are never longer. */
-const ID = /^\d{1,15}$/;
+const EVENT_ID = /^\d{1,15}$/;
 
 export function activityRoutes({ store }: AdminDeps): readonly Route[] {
   const list = route(
@@ -50,14 +62,14 @@ export function activityRoutes({ store }: AdminDeps): readonly Route[] {
       query: QUERY,
       answer: {
         about: 'A page of audit events.',
-        schema: listSchema('activity', AUDIT_EVENT),
+        schema: listSchema('activity', z.union([AUDIT_EVENT, UNREADABLE])),
         example: { activity: [EXAMPLE] },
       },
     },
     async ({ page, query, identity }) => {
       const { limit, cursor } = page;
       const text = cursor === undefined ? undefined : readCursor(cursor);
-      if (cursor !== undefined && (text === undefined || !ID.test(text)))
+      if (cursor !== undefined && (text === undefined || !EVENT_ID.test(text)))
         return err({ code: 'CURSOR_INVALID' });
       const before = text === undefined ? undefined : Number(text);
       const events = await store.auditEvents({ ...query, before, limit: limit + 1 });
@@ -74,7 +86,8 @@ export function activityRoutes({ store }: AdminDeps): readonly Route[] {
 }
 
 /** An audit event in JSON, as this caller may see it. */
-export function shownAuditEvent(stored: StoredAuditEvent, identity: Identity): unknown {
+export function shownAuditEvent(stored: AuditEntry, identity: Identity): unknown {
+  if (stored.kind === 'unreadable') return stored;
   const { id, atMs, subject, action, target, before, after } = eventFor(identity, stored);
   return { id, at: new Date(atMs).toISOString(), subject, action, target, before, after };
 }

@@ -20,8 +20,9 @@ const STORED_STATES = ['pending', 'approved', 'denied', 'used', 'revoked'] as co
 const APPROVAL = z
   .object({
     id: z.string(),
-    state: z.enum([...STORED_STATES, 'expired']).openapi({
-      description: '`used`: the approval was for one call, which has been sent.',
+    state: z.enum([...STORED_STATES, 'expired', 'unreadable']).openapi({
+      description:
+        '`used`: the approval was for one call, which has been sent. `unreadable`: another program changed it in the store so that it cannot be read; it permits nothing, and members may be empty.',
     }),
     tool: z.string().openapi({ description: 'The public name.' }),
     namespacedName: z.string(),
@@ -66,7 +67,7 @@ const DENY_INPUT = z
   .openapi('DenyInput');
 
 /** The valid content of a cursor: a time in ms and an id. */
-const CURSOR = /^(\d{1,15}) ([\w-]{1,64})$/;
+const CURSOR = /^(\d{1,16}) ([\w-]{1,64})$/;
 
 const FAULTS = ['APPROVAL_UNKNOWN', 'APPROVAL_CLOSED'] as const;
 

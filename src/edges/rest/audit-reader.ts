@@ -1,11 +1,11 @@
-import type { RecordStore, StoredAuditEvent } from '../../gateway/ports/records.ts';
+import type { AuditEntry, RecordStore } from '../../gateway/ports/records.ts';
 
 /** Audit events per query of the store. */
 const BATCH = 20;
 
 interface Batch {
   readonly after: number;
-  readonly events: readonly StoredAuditEvent[];
+  readonly events: readonly AuditEntry[];
 }
 
 /**
@@ -30,13 +30,13 @@ export class AuditReader {
   }
 
   /** Up to 20 events after this one, oldest first. Undefined if the store cannot be read. */
-  after(id: number): Promise<readonly StoredAuditEvent[] | undefined> {
+  after(id: number): Promise<readonly AuditEntry[] | undefined> {
     const read = this.#turn.then(() => this.#known(id) ?? this.#read(id));
     this.#turn = read.catch(() => undefined);
     return read;
   }
 
-  #known(id: number): readonly StoredAuditEvent[] | undefined {
+  #known(id: number): readonly AuditEntry[] | undefined {
     const batch = this.#batch;
     if (batch === undefined || id < batch.after) return undefined;
     const later = batch.events.filter((event) => event.id > id);
@@ -44,7 +44,7 @@ export class AuditReader {
     return later.length > 0 || isLast ? later : undefined;
   }
 
-  async #read(id: number): Promise<readonly StoredAuditEvent[] | undefined> {
+  async #read(id: number): Promise<readonly AuditEntry[] | undefined> {
     this.#isCurrent = true;
     const events = await this.#store.auditEvents({ after: id, limit: BATCH });
     if (!events.ok) {

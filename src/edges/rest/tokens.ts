@@ -15,7 +15,10 @@ const TOKEN = z
     id: z.string().openapi({ description: 'The public part of the token.' }),
     name: z.string().openapi({ description: 'Identifies the holder in /activity and in the log.' }),
     scopes: z.array(z.enum(SCOPES)),
-    state: z.enum(['valid', 'expired', 'revoked']),
+    state: z.enum(['valid', 'expired', 'revoked', 'unreadable']).openapi({
+      description:
+        '`unreadable`: another program changed the token in the store so that it cannot be read. It is not accepted; revoke it.',
+    }),
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime().nullable().openapi({ description: 'null: valid until revoked.' }),
     revokedAt: z.iso.datetime().nullable(),

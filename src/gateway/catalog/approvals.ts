@@ -8,7 +8,13 @@ import type { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Settings } from '../../core/settings.ts';
-import type { ApprovalBinding, ApprovalLimits, ApprovalStore, StoredApproval } from '../ports/approvals.ts';
+import type {
+  ApprovalBinding,
+  ApprovalLimits,
+  ApprovalStore,
+  NewApproval,
+  StoredApproval,
+} from '../ports/approvals.ts';
 import type { Store } from '../ports/store.ts';
 import { expiryOf } from './approval-expiry.ts';
 
@@ -123,11 +129,12 @@ export class Approvals {
           if (approval.answer?.scope !== 'once') return ok(approval);
           const used = await this.#use(store.value, approval.id);
           if (!used.ok) return used;
-          if (used.value !== undefined) return ok(used.value);
+          if (used.value?.state === 'used') return ok(used.value);
           break;
         }
         case 'used':
         case 'revoked':
+        case 'unreadable':
         case undefined:
       }
       // Another call used the approval, or it is gone. Ask again.
@@ -202,7 +209,7 @@ export class Approvals {
     return { nowMs, ...most, keepMs: KEEP_MS };
   }
 
-  #pending(binding: ApprovalBinding, request: ApprovalRequest): StoredApproval {
+  #pending(binding: ApprovalBinding, request: ApprovalRequest): NewApproval {
     const createdMs = this.options.nowMs();
     const expiresMs = createdMs + this.options.limits['limits.approvalMs'];
     const id = newApprovalId();

@@ -2,13 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { compilePolicy, type PolicySource } from '../../core/policy/compile-policy.ts';
 import { compileHidingRules, type HidingRules } from '../../core/policy/hidden-tools.ts';
 import type { Policy } from '../../core/policy/policy.ts';
-import { preferencesOf } from '../../core/policy/policy-settings.ts';
+import { POLICY_SETTINGS, preferencesOf } from '../../core/policy/policy-settings.ts';
 import type { PolicyRule } from '../../core/policy/rule.ts';
 import { isTokenPreference, preferencesIdOf } from '../../core/policy/token-preferences.ts';
 import { POLICY_RULES, type TokenPreferencesRecord } from '../../core/record.ts';
 import { isStorable, resolveSettings, type SettingSources } from '../../core/resolve-settings.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Identity } from '../../core/subject.ts';
+import type { RecordKey } from '../ports/records.ts';
 import type { LivePolicy } from './call-deps.ts';
 import type { RecordReplica } from './record-replica.ts';
 
@@ -62,7 +63,14 @@ export class CallPolicy implements LivePolicy {
 
   of(identity: Identity): Policy {
     const { current } = this;
-    return current === UNKNOWN ? current : (this.#ownOf(identity)?.policy ?? current);
+    if (current === UNKNOWN) return current;
+    const id = preferencesIdOf(identity);
+    const own = this.#ownOf(identity)?.policy;
+    if (own !== undefined || id === undefined) return own ?? current;
+    // The caller's own preferences may be stricter.
+    return this.#options.records.unreadable([{ kind: 'token_preferences', id }]) === undefined
+      ? current
+      : UNKNOWN;
   }
 
   /** Until the store is read, the rules of the config file and the cached ones count. */
@@ -113,8 +121,8 @@ export class CallPolicy implements LivePolicy {
   get #isKnown(): boolean {
     const { isStored, records } = this.#options;
     if (!isStored) return true;
-    // A rule that refuses may be among those that this program cannot read.
-    return records.isKnown && records.unreadable([POLICY_RULES]) === undefined;
+    // A rule or a preference that refuses may be among those that this program cannot read.
+    return records.isKnown && records.unreadable(DECISIVE) === undefined;
   }
 
   get #allRules(): readonly PolicyRule[] {
@@ -171,6 +179,12 @@ export class CallPolicy implements LivePolicy {
     for (const listener of this.#listeners) listener();
   }
 }
+
+/** The records that decide on calls of everyone. */
+const DECISIVE: readonly RecordKey[] = [
+  POLICY_RULES,
+  ...Object.keys(POLICY_SETTINGS).map((id): RecordKey => ({ kind: 'setting', id })),
+];
 
 /** In force until the store has been read. Assay's own tools report that themselves. */
 const UNKNOWN: Policy = {

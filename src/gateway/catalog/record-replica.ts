@@ -256,6 +256,7 @@ export class RecordReplica {
     const isFirst = !this.isRecalled;
     const recalled = this.#isKnown ? [] : this.#tables.everything();
     if (!this.#isKnown) this.#tables = new RecordTables();
+    for (const record of recalled) if (this.#unreadable.has(keyOf(record))) this.#tables.put(record);
     this.#isKnown = true;
     this.#revision = Math.max(this.#revision, revision);
     // A record that this process committed may be known before it is read.
@@ -286,6 +287,7 @@ export class RecordReplica {
 
   /** RECORD_UNREADABLE if the store has a version of one that this program does not understand. */
   unreadable(keys: readonly RecordKey[]): Refusal | undefined {
+    if (this.#unreadable.size === 0) return undefined;
     for (const key of keys) {
       const found = this.#unreadable.get(keyOf(key));
       if (found !== undefined)

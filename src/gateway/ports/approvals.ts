@@ -20,13 +20,13 @@ export interface ApprovalBinding {
 
 /** `used`: an approval for one call, which was then sent. */
 export type StoredApprovalState = 'pending' | 'approved' | 'denied' | 'used' | 'revoked';
-
+/** `unreadable`: another program changed it; it has what can still be read, and permits nothing. */
 export interface StoredApproval {
   /** Random. */
   readonly id: string;
   readonly binding: ApprovalBinding;
   readonly request: ApprovalRequest;
-  readonly state: StoredApprovalState;
+  readonly state: StoredApprovalState | 'unreadable';
   readonly createdMs: number;
   /** After this, a pending approval cannot be answered, and an approved one is not valid. Undefined: never. */
   readonly expiresMs: number | undefined;
@@ -42,6 +42,9 @@ export interface ApprovalAnswer {
   /** For the model. */
   readonly reason?: string | undefined;
 }
+
+/** An approval to store. */
+export type NewApproval = StoredApproval & { readonly state: StoredApprovalState };
 
 /** A decision of an operator about one approval. */
 export interface ApprovalChange {
@@ -71,10 +74,10 @@ export interface ApprovalStore {
    * APPROVALS_FULL if the subject has too many pending ones, or the store too many in all. Removes approvals that ended
    * long ago.
    */
-  requestApproval(wanted: StoredApproval, limits: ApprovalLimits): Promise<Result<StoredApproval, Refusal>>;
+  requestApproval(wanted: NewApproval, limits: ApprovalLimits): Promise<Result<StoredApproval, Refusal>>;
   /** Adds an approval that is already answered. False if the id is taken. APPROVALS_FULL. */
   addApproval(
-    answered: StoredApproval,
+    answered: NewApproval,
     limits: ApprovalLimits,
     event?: AuditEvent,
   ): Promise<Result<boolean, Refusal>>;

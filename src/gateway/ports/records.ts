@@ -117,7 +117,18 @@ export interface Committed {
 export interface StoredAuditEvent extends AuditEvent {
   /** Increases with each event. */
   readonly id: number;
+  readonly kind?: undefined;
 }
+
+/** An audit event that another program changed so that it cannot be read, or that a newer Assay wrote. */
+export interface UnreadableAuditEvent {
+  readonly id: number;
+  readonly kind: 'unreadable';
+  /** The end of a sentence. */
+  readonly reason: string;
+}
+
+export type AuditEntry = StoredAuditEvent | UnreadableAuditEvent;
 
 export interface AuditQuery {
   /** Only events with smaller ids, newest first. Absent: from the newest. */
@@ -156,7 +167,8 @@ export interface RecordStore {
   ): Promise<Result<ReadonlyMap<string, string>, Refusal>>;
   /** Undefined if this tool has none. */
   accepted(id: string): Promise<Result<AcceptedDefinition | undefined, Refusal>>;
-  auditEvents(query: AuditQuery): Promise<Result<readonly StoredAuditEvent[], Refusal>>;
+  /** One that cannot be read does not affect the others. */
+  auditEvents(query: AuditQuery): Promise<Result<readonly AuditEntry[], Refusal>>;
 }
 
 /** The last known records, for a start that cannot wait for the store. */

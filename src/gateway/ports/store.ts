@@ -20,6 +20,8 @@ export interface StoredToken {
   readonly createdMs: number;
   readonly expiresMs: number | undefined;
   readonly revokedMs: number | undefined;
+  /** Another program changed it so that it cannot be read. It is not valid. */
+  readonly isUnreadable?: true;
 }
 
 /** A one-time sign-in link, or the session of a browser that has signed in. Never contains the secret itself. */

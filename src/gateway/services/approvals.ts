@@ -138,7 +138,8 @@ async function answerable(
 ): Promise<Result<StoredApproval, Refusal>> {
   const found = await find(store, id);
   if (!found.ok) return found;
-  const { binding } = found.value;
+  const { binding, state } = found.value;
+  if (state === 'unreadable') return err({ code: 'APPROVAL_CLOSED', id, state });
   const isRun = sessionId !== undefined && binding.session === sessionId;
   const isOwn = binding.subject === subject && subject !== LOCAL_USER.subject && !isRun;
   return isOwn ? err({ code: 'APPROVAL_OWN', id, subject }) : found;

@@ -10,7 +10,7 @@ import type { Store } from '../../../src/gateway/ports/store.ts';
 import { createSignInLink } from '../../../src/gateway/services/sign-in-links.ts';
 import { createToken } from '../../../src/gateway/services/tokens.ts';
 import { tempDir } from '../../support/paths.ts';
-import { tryStore, valueOf } from '../../support/store-values.ts';
+import { readableAuditEvents, tryStore, valueOf } from '../../support/store-values.ts';
 
 const LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const OPERATOR_TOKEN = 'a-token-of-16-chars';
@@ -77,7 +77,7 @@ it('a link signs in one browser, at whichever replica it arrives first, and neve
   expect(identity).toEqual({ subject: 'operator', scopes: ['admin'], sessionId: text.slice(0, 12) });
   for (const one of gates) expect(valueOf(await one.admit(text))).toEqual(identity);
   expect(JSON.stringify(await store.sessions())).not.toContain(text.slice(13));
-  const acts = valueOf(await store.auditEvents({ limit: 9 })).map(
+  const acts = (await readableAuditEvents(store, { limit: 9 })).map(
     ({ action, subject }) => `${subject} ${action}`,
   );
   expect(acts.sort()).toEqual(['local session.link', 'operator session.open']);

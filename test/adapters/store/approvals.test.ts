@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredApproval } from '../../../src/gateway/ports/approvals.ts';
+import type { NewApproval } from '../../../src/gateway/ports/approvals.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import { endAfterEach } from '../../support/end-after-each.ts';
 import { DATABASES, openAt, rawRows } from '../../support/stores.ts';
@@ -9,13 +9,13 @@ endAfterEach();
 
 const NOW_MS = 1_000_000;
 const LIMITS = { ...APPROVAL_LIMITS, nowMs: NOW_MS };
-const at = (id: string, more: Partial<StoredApproval> = {}): StoredApproval =>
+const at = (id: string, more: Partial<NewApproval> = {}): NewApproval =>
   approval(id, { createdMs: NOW_MS, expiresMs: NOW_MS + 100, ...more });
 const ANSWER = { scope: 'once', by: 'boss', atMs: NOW_MS } as const;
 
 describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
   const open = async (): Promise<Store> => openAt(await newPlace());
-  const request = async (store: Store, wanted: StoredApproval): Promise<string> => {
+  const request = async (store: Store, wanted: NewApproval): Promise<string> => {
     const done = await store.requestApproval(wanted, LIMITS);
     return done.ok ? done.value.id : done.error.code;
   };
@@ -91,7 +91,7 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
 
   it('that wait are limited in size, of all subjects together, until they expire', async () => {
     const store = await open();
-    const of = (subject: string, length: number): StoredApproval => {
+    const of = (subject: string, length: number): NewApproval => {
       const one = at(subject);
       const request = { ...one.request, arguments: 'x'.repeat(length) };
       return { ...one, request, binding: { ...one.binding, subject } };

@@ -6,6 +6,7 @@ import { endAfterEach } from '../../support/end-after-each.ts';
 import { DATABASES, openAt, rawRows } from '../../support/stores.ts';
 import {
   auditEvent,
+  readableAuditEvents,
   type RevisedChange,
   saveRecords,
   saveSetting,
@@ -18,7 +19,7 @@ import {
 
 endAfterEach();
 
-describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace) => {
+describe.each(DATABASES)('the audit log of a store in %s', (database, newPlace) => {
   it('returns events as written, with any text, even after reopening', async () => {
     const place = await newPlace();
     const store = await openAt(place);
@@ -181,6 +182,33 @@ describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace)
     expect(Number((counted[0] as { readonly count: unknown }).count)).toBe(17);
   });
 
+  it.each<Damage>([
+    ['at_ms', ['9007199254740991', '-9007199254740991'], 'is not a time'],
+    ['subject_json', ["'x'", "''", "'{'"], 'is not JSON'],
+    ['subject_json', ["'null'", "'7'", "'[]'"], 'is not a JSON string'],
+    ['target_kind', ["'x'", "''", "'__proto__'"], 'has an unknown value'],
+    ['target_id_json', ["'x'"], 'is not JSON'],
+    ['target_name_json', ["'{}'"], 'is not a JSON string'],
+    ['before_json', ["'x'", "''"], 'is not JSON'],
+    ['after_json', ["'{'"], 'is not JSON'],
+    ...(database === 'SQLite' ? OF_ANY_TYPE : []),
+  ])('lists the others after another program changed %s of one to %j', async (column, values, reason) => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    const events = ['a', 'b', 'c'].map((id) => auditEvent(id, { before: [id], after: { id } }));
+    await doAll(store, events);
+    for (const value of values) {
+      await rawRows(place, `update assay_audit set ${column} = ${value} where id = 2`);
+      expect(valueOf(await store.auditEvents({ limit: 10, after: 0 }))).toEqual([
+        { ...events[0], id: 1 },
+        { id: 2, kind: 'unreadable', reason: `its column ${column} ${reason}` },
+        { ...events[2], id: 3 },
+      ]);
+    }
+    await doAll(store, [auditEvent('later')]);
+    expect(valueOf(await store.auditEvents({ limit: 1 }))).toMatchObject([{ id: 4 }]);
+  });
+
   it('numbers events without gaps, in the order in which a reader sees them, across two stores', async () => {
     const place = await newPlace();
     const stores = [await openAt(place), await openAt(place)];
@@ -203,6 +231,16 @@ describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace)
   });
 });
 
+type Damage = [column: string, values: readonly string[], reason: string];
+
+/** Values of another type, which only SQLite takes. */
+const OF_ANY_TYPE: readonly Damage[] = [
+  ['at_ms', ["'x'", "x'00'"], 'is not a time'],
+  ['action', ["x'00'"], 'is not text'],
+  ['target_name_json', ["x'00'"], 'is not JSON'],
+  ['after_json', ["x'7b7d'"], 'is not JSON'],
+];
+
 let tools = 0;
 
 /** Saves each event with the change of a record. */
@@ -215,5 +253,5 @@ async function doAll(store: Store, events: readonly AuditEvent[]): Promise<void>
 }
 
 async function eventsOf(store: Store, query: AuditQuery): Promise<readonly StoredAuditEvent[]> {
-  return valueOf(await store.auditEvents(query));
+  return readableAuditEvents(store, query);
 }

@@ -5,7 +5,7 @@ import { rounds } from '../../support/campaign.ts';
 import { sleep, until } from '../../support/endings.ts';
 import { seeded } from '../../support/seeded.ts';
 import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
-import { valueOf, type StorePlace } from '../../support/store-values.ts';
+import { readableAuditEvents, valueOf, type StorePlace } from '../../support/store-values.ts';
 
 const KILLS = rounds({ short: 5, long: 40 });
 /** How many records a round of the fixture changes. */
@@ -46,7 +46,7 @@ async function killOnce(place: StorePlace, delayMs: number | undefined, before: 
 
 /** The last round: the acknowledged one, or the next. Each record must have its audit event. */
 async function roundOf(store: Store, acknowledged: number): Promise<number> {
-  const events = valueOf(await store.auditEvents({ limit: 1_000_000, after: 0 }));
+  const events = await readableAuditEvents(store, { limit: 1_000_000, after: 0 });
   const audited = events.map(({ id, target, after }) => ({ id: target.id, title: after, revision: id }));
   const round = events.length / AT_ONCE;
   expect([acknowledged, acknowledged + 1]).toContain(round);

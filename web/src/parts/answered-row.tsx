@@ -11,6 +11,7 @@ const STATES: Readonly<Record<Approval['state'], string>> = {
   denied: 'Denied',
   revoked: 'Revoked',
   expired: 'Expired',
+  unreadable: 'Changed',
 };
 
 const LASTING = {
@@ -26,6 +27,15 @@ interface AnsweredRowProps {
 
 export function AnsweredRow({ approval, onRevoke }: AnsweredRowProps): ReactNode {
   const { state, namespacedName, answeredAt, answeredBy, scope, reason } = approval;
+  if (state === 'unreadable')
+    return (
+      <div className="row">
+        <span className="badge risk-write">{STATES[state]}</span>
+        <span className="grow">
+          Approval {approval.id} was changed and cannot be read. It permits nothing.
+        </span>
+      </div>
+    );
   const isLasting = state === 'approved' && scope !== undefined && scope !== 'once';
   return (
     <div className="row">

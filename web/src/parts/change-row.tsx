@@ -1,12 +1,24 @@
 import { useState, type ReactNode } from 'react';
-import type { AuditEntry } from '../../../src/edges/rest/contract/activity.ts';
+import type { AuditEntry, AuditEvent } from '../../../src/edges/rest/contract/activity.ts';
 import { HostileText } from './hostile-text.tsx';
 import { When } from './when.tsx';
 
-/** A change on one line; before and after on demand. */
 export function ChangeRow({ entry }: { readonly entry: AuditEntry }): ReactNode {
+  if (entry.kind !== 'unreadable') return <ReadableChange event={entry} />;
+  return (
+    <div className="row">
+      <span className="badge risk-write">Changed</span>
+      <span className="grow">
+        Entry {entry.id} cannot be read: <HostileText text={entry.reason} />.
+      </span>
+    </div>
+  );
+}
+
+/** A change on one line; before and after on demand. */
+function ReadableChange({ event }: { readonly event: AuditEvent }): ReactNode {
   const [isOpen, setOpen] = useState(false);
-  const { action, target, subject, at, before, after } = entry;
+  const { action, target, subject, at, before, after } = event;
   const hasDetail = before !== undefined || after !== undefined;
   return (
     <div>

@@ -21,7 +21,7 @@ export async function changeToolWithUndo(client: QueryClient, tool: Tool, change
   const last = await latestChange(id);
   const changed = await changeTool(id, change);
   const own = await latestChange(id);
-  if (own === undefined || own.id === last?.id) return changed;
+  if (own === undefined || own.kind === 'unreadable' || own.id === last?.id) return changed;
   const undo = async (): Promise<void> => {
     await changeTool(id, formerOf(tool, change, own.before ?? {}));
     await client.invalidateQueries({ queryKey: ['tools'] });

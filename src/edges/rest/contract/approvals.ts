@@ -3,7 +3,7 @@ export type ApprovalScope = 'once' | 'session' | 'server' | 'always';
 /** A call that waits for approval, or the answer to it. Texts from servers and clients are as sent. */
 export interface Approval {
   readonly id: string;
-  readonly state: 'pending' | 'approved' | 'denied' | 'used' | 'revoked' | 'expired';
+  readonly state: 'pending' | 'approved' | 'denied' | 'used' | 'revoked' | 'expired' | 'unreadable';
   readonly tool: string;
   readonly namespacedName: string;
   readonly title?: string;

@@ -4,7 +4,7 @@ export interface Token {
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly TokenScope[];
-  readonly state: 'valid' | 'expired' | 'revoked';
+  readonly state: 'valid' | 'expired' | 'revoked' | 'unreadable';
   readonly createdAt: string;
   readonly expiresAt: string | null;
   readonly revokedAt: string | null;

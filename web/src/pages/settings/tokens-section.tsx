@@ -83,6 +83,7 @@ const STATES: Readonly<Record<Token['state'], string>> = {
   valid: 'Valid',
   expired: 'Expired',
   revoked: 'Revoked',
+  unreadable: 'Changed, cannot be read',
 };
 
 function TokenRow({ token, mayChange }: { readonly token: Token; readonly mayChange: boolean }): ReactNode {
@@ -134,6 +135,7 @@ function TokenRow({ token, mayChange }: { readonly token: Token; readonly mayCha
             <Revoke id={id} name={name} />
           </>
         )}
+        {state === 'unreadable' && mayChange && <Revoke id={id} name={name} />}
       </div>
       {isOpen && <TokenPreferences id={id} />}
     </div>
