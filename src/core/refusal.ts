@@ -173,7 +173,13 @@ export type Refusal =
   | { readonly code: 'TOOLSETS_TOO_LARGE'; readonly limitBytes: number }
   | { readonly code: 'TOOLSET_FULL'; readonly toolset: string; readonly limit: number }
   /** Of this many other sessions. Undefined: of all that have not equipped one themselves. */
-  | { readonly code: 'TOOLSET_EQUIPPED'; readonly toolset: string; readonly sessions: number | undefined }
+  | {
+      readonly code: 'TOOLSET_EQUIPPED';
+      readonly toolset: string;
+      readonly sessions: number | undefined;
+      /** An operator may repeat the request so that it also unequips the toolset. */
+      readonly isConfirmable?: true;
+    }
   | { readonly code: 'TOOLSET_NOT_EQUIPPED' }
   | { readonly code: 'TOOL_NOT_IN_TOOLSET'; readonly tool: string; readonly toolset: string }
   /** `toolset`: pinned the definition. Undefined if it changed while a call waited. */

@@ -185,7 +185,9 @@ const SENTENCES: Sentences = {
     `Toolsets and notes by models would take up more than ${r.limitBytes} bytes in all. Delete a toolset first, with delete-toolset or \`assay toolset delete NAME\`, or name tools without their refId.`,
   TOOLSET_FULL: (r) => `The toolset ${quote(r.toolset)} would have more than ${r.limit} tools.`,
   TOOLSET_EQUIPPED: (r) =>
-    `The toolset ${quote(r.toolset)} is equipped ${r.sessions === undefined ? 'by an operator, for all clients' : `in ${counted(r.sessions, 'other session')}`}, so a model may not delete it. An operator can, with \`assay toolset delete ${quote(r.toolset)}\`.`,
+    r.isConfirmable === true
+      ? `The toolset ${quote(r.toolset)} is equipped in ${counted(r.sessions ?? 0, 'session')}, which would have none without it. To delete it nevertheless, choose "Delete anyway" on the admin pages, or add ?unequip=true to the request.`
+      : `The toolset ${quote(r.toolset)} is equipped ${r.sessions === undefined ? 'by an operator, for all clients' : `in ${counted(r.sessions, 'other session')}`}, so a model may not delete it. An operator can, with \`assay toolset delete ${quote(r.toolset)}\`.`,
   TOOLSET_NOT_EQUIPPED: () =>
     'No toolset is equipped. Equip one first: with "equip-toolset" in configuration mode, or with `assay toolset equip NAME`.',
   TOOL_NOT_IN_TOOLSET: (r) => `The tool ${quote(r.tool)} is not in the toolset ${quote(r.toolset)}.`,

@@ -6,6 +6,8 @@ import { connectClient } from '../support/clients.ts';
 import type { Answer } from '../support/http.ts';
 import { at, listAt, namesAt, textAt, type Json } from '../support/json.ts';
 import { fixture, tempDir } from '../support/paths.ts';
+import { openAt } from '../support/stores.ts';
+import { valueOf } from '../support/store-values.ts';
 import { keepToken } from '../support/tokens.ts';
 
 let assay: Gateway;
@@ -63,6 +65,27 @@ describe('a toolset', () => {
     expect(verdictOf(await admin.get('/toolsets/first/unserved'))).toBe('404 TOOLSET_UNKNOWN');
     expect(verdictOf(await admin.get('/toolsets/first'))).toBe('404 TOOLSET_UNKNOWN');
     expect(verdictOf(await admin.delete('/toolsets/first'))).toBe('404 TOOLSET_UNKNOWN');
+  });
+
+  it('that sessions have equipped is deleted only after a confirmation that names their number', async () => {
+    await make('used');
+    const store = await openAt({ home: assay.home, databaseUrl: undefined });
+    const expiresMs = Date.now() + 3_600_000;
+    for (const client of ['one', 'two']) {
+      const session = { client, subject: 'ci', toolset: 'used', equippings: 1, expiresMs };
+      const sessionToolsets = { kind: 'equip', session, nowMs: Date.now() } as const;
+      valueOf(await store.commit({ changes: [], expectedRevisions: [], audit: [], sessionToolsets }));
+    }
+    for (const query of ['', '?unequip=false']) {
+      const refused = await admin.delete(`/toolsets/used${query}`);
+      expect(verdictOf(refused)).toBe('409 TOOLSET_EQUIPPED');
+      expect(textAt(refused.json(), 'detail')).toMatch(/equipped in 2 sessions.*\?unequip=true/);
+    }
+    expect(verdictOf(await admin.get('/toolsets/used'))).toBe('200');
+    expect(verdictOf(await admin.delete('/toolsets/used?unequip=true'))).toBe('204');
+    const left = valueOf(await store.sessionToolsets(['one', 'two'], Date.now()));
+    expect(left.map(({ toolset }) => toolset)).toEqual([undefined, undefined]);
+    await store.close();
   });
 
   it('that is unchanged is not sent again', async () => {

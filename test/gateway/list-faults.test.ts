@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { checkServers } from '../../src/core/check-servers.ts';
 import { serverStatuses, missingFrom } from '../../src/gateway/catalog/server-status.ts';
@@ -7,7 +9,7 @@ import type { Connect, Link, ListKind } from '../../src/gateway/ports/link.ts';
 import { err, ok } from '../../src/core/result.ts';
 import { defaultSettings } from '../../src/core/resolve-settings.ts';
 import { examineServers } from '../../src/gateway/services/examine-servers.ts';
-import { healthOf } from '../../src/edges/mcp/health.ts';
+import { healthOf, sendHealth } from '../../src/edges/mcp/health.ts';
 import { readServerMessage, type ResponseMessage } from '../../src/protocol/message.ts';
 import { until } from '../support/endings.ts';
 import { NOTHING_ASKS, SILENT } from './listed-server.ts';
@@ -108,6 +110,30 @@ it('a server that lists everything is healthy, and nothing is missing from it', 
   expect(serverStatuses(catalog).map(missingFrom)).toEqual([undefined]);
   expect(healthOf(catalog, { uptimeMs: 0, isStopping: false }).status).toBe('ok');
   await catalog.stop();
+});
+
+it('whoever gets only the status of health does not make Assay count tools', async () => {
+  const { servers, rejected } = openCatalog({});
+  let reads = 0;
+  const catalog = {
+    ...{ servers, rejected, configFault: undefined, reports: () => [] },
+    get all() {
+      reads += 1;
+      return { listing: () => ({ entries: [], disabled: [] }) };
+    },
+  } as unknown as Catalog;
+  const facts = { catalog, uptimeMs: 0, isStopping: false };
+  const shown = async (isFull: boolean): Promise<unknown> => {
+    const server = createServer((_, response) => sendHealth(response, { ...facts, isFull }));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const answer: unknown = await (await fetch(`http://127.0.0.1:${port}`)).json();
+    server.close();
+    return answer;
+  };
+  expect([await shown(false), reads]).toEqual([{ status: 'starting' }, 0]);
+  expect(await shown(true)).toMatchObject({ status: 'starting', servers: [{ name: 'a' }] });
+  expect(reads).toBe(1);
 });
 
 function openCatalog(failing: Partial<Record<ListKind, string>>): Catalog {

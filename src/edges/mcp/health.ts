@@ -37,23 +37,23 @@ export function sendHealth(
   response: ServerResponse,
   { catalog, isFull, ...facts }: HealthFacts & { readonly catalog: Catalog; readonly isFull: boolean },
 ): void {
-  const health = healthOf(catalog, facts);
-  const shown = isFull ? health : { status: health.status };
+  // Anyone may ask for the status, often, so it costs no more than that.
+  const shown = isFull
+    ? healthOf(catalog, facts)
+    : { status: statusOf(catalog, serverStatuses(catalog), facts) };
   sendJson(response, 200, {
     headers: { 'cache-control': 'no-store' },
     pieces: [Buffer.from(JSON.stringify(shown))],
   });
 }
 
-export function healthOf(catalog: Catalog, { uptimeMs, isStopping, storeFault }: HealthFacts): Health {
+export function healthOf(catalog: Catalog, facts: HealthFacts): Health {
   const servers = serverStatuses(catalog);
   const { configFault } = catalog;
+  const { uptimeMs, storeFault } = facts;
   const review = reviewCounts(catalog);
-  const isWell = configFault === undefined && storeFault === undefined;
-  const isUp = servers.every(({ state, listFaults }) => state === 'up' && listFaults === undefined) && isWell;
-  const isStarting = servers.some(({ state }) => state === 'starting');
   return {
-    status: isStopping ? 'stopping' : isUp ? 'ok' : isStarting ? 'starting' : 'degraded',
+    status: statusOf(catalog, servers, facts),
     version: VERSION,
     uptimeMs,
     ...(configFault !== undefined && { configFault }),
@@ -62,6 +62,17 @@ export function healthOf(catalog: Catalog, { uptimeMs, isStopping, storeFault }:
     reports: catalog.reports().map(({ text }) => text),
     ...(review !== undefined && { review }),
   };
+}
+
+function statusOf(
+  { configFault }: Pick<Catalog, 'configFault'>,
+  servers: readonly ServerStatus[],
+  { isStopping, storeFault }: HealthFacts,
+): Health['status'] {
+  const isWell = configFault === undefined && storeFault === undefined;
+  const isUp = servers.every(({ state, listFaults }) => state === 'up' && listFaults === undefined) && isWell;
+  const isStarting = servers.some(({ state }) => state === 'starting');
+  return isStopping ? 'stopping' : isUp ? 'ok' : isStarting ? 'starting' : 'degraded';
 }
 
 interface MetricsSources extends Pick<Readings, 'sessions' | 'subscriptions'> {

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Refusal } from '../../core/refusal.ts';
-import { ok, type Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { ToolsetView } from '../../gateway/services/toolsets/toolset-view.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { changeToolsetRoute, TOOLS_REFUSALS } from './change-toolset.ts';
@@ -103,6 +103,13 @@ function getRoute({ toolsetService }: AdminDeps): Route {
   );
 }
 
+const DELETE_QUERY = z.object({
+  unequip: z
+    .enum(['true', 'false'])
+    .optional()
+    .openapi({ description: 'Whether to delete it even if sessions have equipped it.', example: 'true' }),
+});
+
 function deleteRoute({ toolsetService }: AdminDeps): Route {
   return route(
     {
@@ -110,15 +117,23 @@ function deleteRoute({ toolsetService }: AdminDeps): Route {
       path: '/toolsets/{name}',
       id: 'deleteToolset',
       summary: 'Delete a toolset, with its notes',
-      about: 'If it is equipped, no toolset is equipped afterwards.',
+      about:
+        'If it is equipped for all clients, no toolset is equipped afterwards. If sessions have equipped it themselves, it is refused with their number, unless `unequip` is `true`; then these have none afterwards.',
+      query: DELETE_QUERY,
       isConditional: true,
       answer: { status: 204, about: 'Deleted.' },
-      refusals: ['TOOLSET_UNKNOWN'],
+      refusals: ['TOOLSET_UNKNOWN', 'TOOLSET_EQUIPPED'],
     },
     async (call) => {
       const objection = (before: ToolsetView): Refusal | undefined => call.unmet(shownToolset(before));
-      const gone = await toolsetService.delete(call.param('name'), { ...call.identity, objection });
-      return gone.ok ? ok({ kind: 'none' }) : gone;
+      const unlessEquipped = call.query.unequip !== 'true';
+      const gone = await toolsetService.delete(call.param('name'), {
+        ...call.identity,
+        objection,
+        unlessEquipped,
+      });
+      if (gone.ok) return ok({ kind: 'none' });
+      return gone.error.code === 'TOOLSET_EQUIPPED' ? err({ ...gone.error, isConfirmable: true }) : gone;
     },
   );
 }

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Trash2 } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import type { Toolset } from '../../../src/edges/rest/contract/toolsets.ts';
-import { faultAt, isToldAt, type Tagged } from '../state/api.ts';
+import { ApiError, faultAt, isToldAt, type Tagged } from '../state/api.ts';
 import { useIsAdmin } from '../state/session.ts';
 import { changeToolset, deleteToolset } from '../state/toolsets.ts';
 import { Failed } from './states.tsx';
@@ -33,7 +33,11 @@ export function ToolsetSettings({ seen, onRenamed, onDeleted }: ToolsetSettingsP
       setDescription(undefined);
     },
   });
-  const deleting = useMutation({ mutationFn: () => deleteToolset(client, toolset), onSuccess: onDeleted });
+  const deleting = useMutation({
+    mutationFn: (unequips: boolean) => deleteToolset(client, toolset, { unequips }),
+    onSuccess: onDeleted,
+  });
+  const isInUse = deleting.error instanceof ApiError && deleting.error.code === 'TOOLSET_EQUIPPED';
   return (
     <>
       <form
@@ -79,9 +83,9 @@ export function ToolsetSettings({ seen, onRenamed, onDeleted }: ToolsetSettingsP
             color="red"
             leftSection={<Trash2 size={14} aria-hidden />}
             loading={deleting.isPending}
-            onClick={() => deleting.mutate()}
+            onClick={() => deleting.mutate(isInUse)}
           >
-            Delete
+            {isInUse ? 'Delete anyway' : 'Delete'}
           </Button>
           <span className="quiet small">Deletes its notes too. Can be undone for a few seconds.</span>
           {deleting.isError && <Failed error={deleting.error} />}

@@ -138,10 +138,17 @@ interface Bundle {
   readonly toolsets: readonly { readonly name: string }[];
 }
 
-/** Deletes a toolset and offers Undo, which restores its notes and pinned definitions too. */
-export async function deleteToolset(client: QueryClient, { name, isEquipped }: Toolset): Promise<void> {
+/**
+ * Deletes a toolset and offers Undo, which restores its notes and pinned definitions too. TOOLSET_EQUIPPED if sessions
+ * have equipped it, unless `unequips`.
+ */
+export async function deleteToolset(
+  client: QueryClient,
+  { name, isEquipped }: Toolset,
+  { unequips }: { readonly unequips: boolean },
+): Promise<void> {
   const { toolsets } = await read<Bundle>('/export');
-  await write('DELETE', pathOf(name));
+  await write('DELETE', `${pathOf(name)}${unequips ? '?unequip=true' : ''}`);
   const restore = async (): Promise<void> => {
     const bundle = { assay: 1, toolsets: toolsets.filter((one) => one.name === name) };
     await write('POST', '/import', { bundle, apply: true });

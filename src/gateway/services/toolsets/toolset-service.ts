@@ -43,6 +43,9 @@ export interface ToolsetCaller {
   readonly model?: { readonly rights: ModelRights; readonly equipping: Equipping };
 }
 
+/** No session is the caller's own. */
+const NO_CLIENT = '';
+
 type Changed<T = object> = Promise<Result<{ readonly view: ToolsetView } & T, Refusal>>;
 
 /**
@@ -188,10 +191,24 @@ export class ToolsetService {
     return ok({ view, removed });
   }
 
-  /** Resolves with the number of sessions that had equipped it. TOOLSET_PROTECTED, TOOLSET_EQUIPPED */
-  delete(name: string, { subject, model, objection }: ToolsetCaller): Promise<Result<number, Refusal>> {
+  /**
+   * Resolves with the number of sessions that had equipped it. `unlessEquipped`: refuses if there are any; for a model,
+   * those of others always count. TOOLSET_PROTECTED, TOOLSET_EQUIPPED
+   */
+  delete(
+    name: string,
+    {
+      subject,
+      model,
+      objection,
+      unlessEquipped = false,
+    }: ToolsetCaller & { readonly unlessEquipped?: boolean },
+  ): Promise<Result<number, Refusal>> {
     if (model !== undefined) return model.equipping.remove(name, subject, objectionTo(model.rights, subject));
-    return this.#toolsets.remove(name, subject, { objection: (before) => objection?.(this.#view(before)) });
+    return this.#toolsets.remove(name, subject, {
+      objection: (before) => objection?.(this.#view(before)),
+      ...(unlessEquipped && { unlessEquippedBesides: NO_CLIENT }),
+    });
   }
 
   /** Undefined unequips. */
