@@ -106,9 +106,9 @@ const TEXTS: Texts = {
   RENEWAL_LOCKED: (cause) =>
     `another process has been renewing its sign-in for too long; ${untilSignIn(cause)}`,
 
-  DOCUMENT_UNREADABLE: ({ reason }) => reason,
-  DOCUMENT_INVALID: ({ reason }) => reason,
-  DOCUMENT_TIMEOUT: ({ limitMs }) => `was not read within ${limitMs} ms`,
+  DOCUMENT_UNREADABLE: ({ document, reason }) => ofDocument(document, reason),
+  DOCUMENT_INVALID: ({ document, reason }) => ofDocument(document, reason),
+  DOCUMENT_TIMEOUT: ({ document, limitMs }) => ofDocument(document, `was not read within ${limitMs} ms`),
   MODULE_NOT_LOADED: ({ reason }) => `could not be loaded: ${reason}`,
   MODULE_NOT_READY: ({ waitedMs }) => `it has not loaded within ${waitedMs / 1000} s so far`,
   MODULE_LOAD_TIMEOUT: ({ limitMs }) => `did not load within ${limitMs / 1000} s`,
@@ -166,6 +166,10 @@ function signInCommand(server: string, subject: string): string {
 
 function untilSignIn({ server, subject }: { readonly server: string; readonly subject: string }): string {
   return `if that lasts, run ${signInCommand(server, subject)}`;
+}
+
+function ofDocument(document: string | undefined, reason: string): string {
+  return document === undefined ? reason : `its document ${quote(document)}: ${reason}`;
 }
 
 function quote(text: string): string {

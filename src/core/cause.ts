@@ -91,9 +91,9 @@ export type Cause =
   | (Renewal & { readonly code: 'RENEWAL_FAILED'; readonly error: string })
   | (Renewal & { readonly code: 'RENEWAL_LOCKED' })
   // Sources other than MCP servers.
-  | { readonly code: 'DOCUMENT_UNREADABLE'; readonly reason: string }
-  | { readonly code: 'DOCUMENT_INVALID'; readonly reason: string }
-  | { readonly code: 'DOCUMENT_TIMEOUT'; readonly limitMs: number }
+  | (OfDocument & { readonly code: 'DOCUMENT_UNREADABLE'; readonly reason: string })
+  | (OfDocument & { readonly code: 'DOCUMENT_INVALID'; readonly reason: string })
+  | (OfDocument & { readonly code: 'DOCUMENT_TIMEOUT'; readonly limitMs: number })
   | { readonly code: 'MODULE_NOT_LOADED'; readonly reason: string }
   | { readonly code: 'MODULE_NOT_READY'; readonly waitedMs: number }
   | { readonly code: 'MODULE_LOAD_TIMEOUT'; readonly limitMs: number }
@@ -151,6 +151,12 @@ interface Stderr {
 interface Renewal {
   readonly server: string;
   readonly subject: string;
+}
+
+/** A fault of an OpenAPI document. */
+interface OfDocument {
+  /** Its path, or its URL without what may be secret. Undefined if it was uploaded. */
+  readonly document?: string | undefined;
 }
 
 /** Adds the error that a process wrote to stderr to a cause that can hold one. */

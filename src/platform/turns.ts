@@ -30,6 +30,26 @@ export function laterTurn(): Promise<void> {
   return new Promise(later);
 }
 
+/** Maximum time in ms of each turn of work that yields by `openTurns`. */
+const WORK_MS = 10;
+
+/**
+ * For long work: yields to the event loop if it has taken a few ms since the last time. Returns undefined if not, so that
+ * most steps need no `await`.
+ */
+export function openTurns(): () => Promise<void> | undefined {
+  let endMs = performance.now() + WORK_MS;
+  return () => {
+    if (performance.now() < endMs) return undefined;
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        endMs = performance.now() + WORK_MS;
+        resolve();
+      });
+    });
+  };
+}
+
 /** Calls `step` until it returns a value, yielding to others whenever the time budget is used up. */
 export function inTurns<T>(step: () => T | undefined): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -45,14 +45,15 @@ it('arguments of a configuration tool above 1 MiB are refused before they are pa
   expect(String(await call('x'.repeat(15_000_000)))).toContain('larger than 1048576 bytes');
 });
 
-it('changes of many tools are one line in the log, with their number', () => {
+it('changes of many tools are one line in the log, with their number and the names of the first', () => {
   const lines: unknown[] = [];
   const log: Log = { ...QUIET, warn: (message, fields) => void lines.push([message, fields]) };
-  const messages = (count: number): string[] =>
-    Array.from({ length: count }, (_, at) => `tool ${at} changed`);
-  logChanges(log, 's', messages(20));
+  const changes = (count: number): { tool: string; message: string }[] =>
+    Array.from({ length: count }, (_, at) => ({ tool: `tool_${at}`, message: `tool ${at} changed` }));
+  logChanges(log, 's', changes(20));
   expect(lines).toHaveLength(20);
   lines.length = 0;
-  logChanges(log, 's', messages(6_500));
-  expect(lines).toEqual([[expect.stringContaining('many tools'), { server: 's', tools: 6_500 }]]);
+  logChanges(log, 's', changes(6_500));
+  const first = ['tool_0', 'tool_1', 'tool_2', 'tool_3', 'tool_4'];
+  expect(lines).toEqual([[expect.stringContaining('many tools'), { server: 's', tools: 6_500, first }]]);
 });

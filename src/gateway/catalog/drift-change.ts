@@ -95,13 +95,21 @@ function shownDrift({ changes, risks }: Drift): unknown {
 
 /** Maximum number of changed tools of one comparison that are logged one by one. */
 const MAX_LOGGED = 20;
+/** Number of tools that are named if there are more. */
+const MAX_NAMED = 5;
+const MAX_NAME_LENGTH = 100;
 
-/** Logs what has changed in one comparison of a server's tools: one line each, or one with their number. */
-export function logChanges(log: Log, server: string, messages: readonly string[]): void {
-  if (messages.length <= MAX_LOGGED) for (const message of messages) log.warn(message, { server });
+/** Logs what has changed in one comparison of a server's tools: one line each, or one that names the first ones. */
+export function logChanges(
+  log: Log,
+  server: string,
+  changes: readonly { readonly tool: string; readonly message: string }[],
+): void {
+  if (changes.length <= MAX_LOGGED) for (const { message } of changes) log.warn(message, { server });
   else
     log.warn('the definitions of many tools have changed; `assay review` lists them', {
       server,
-      tools: messages.length,
+      tools: changes.length,
+      first: changes.slice(0, MAX_NAMED).map(({ tool }) => tool.slice(0, MAX_NAME_LENGTH)),
     });
 }

@@ -174,12 +174,12 @@ export class DriftDetector {
       });
     });
     if (!kept.ok) return kept;
-    const told: string[] = [];
+    const told: { readonly tool: string; readonly message: string }[] = [];
     for (const { record, event, message, kind } of kept.value) {
       this.#comparedIn.set(record.id, observation.connection);
       if (event === undefined) continue;
       this.#reportedMs.set(kind, event.atMs);
-      told.push(message);
+      told.push({ tool: record.body?.name ?? record.id, message });
     }
     logChanges(log, observation.spec.name, told);
     return ok(kept.value.length > 0);

@@ -10,6 +10,7 @@ import {
 } from '../../../core/sources/operation-filter.ts';
 import { isDotSegment } from '../../../core/sources/url-template.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
+import { openTurns } from '../../../platform/turns.ts';
 import { callResult } from '../http/call-result.ts';
 import type { HttpPort } from '../http/open-http.ts';
 import { keysInUrlTemplate, secretsOfHeaderValue } from '../../../core/secrets/secret-values.ts';
@@ -59,18 +60,16 @@ export interface MakingOptions extends CallOptions {
 
 /** More than any client can handle; further operations are skipped. */
 const MAX_OPERATIONS = 10_000;
-/** Maximum time in ms to convert operations before yielding to the event loop. */
-const MAX_TURN_MS = 10;
 
 /** Makes a tool of each operation of a document. The error is a phrase about the document. */
 export async function makeTools(
   options: MakingOptions,
   signal: AbortSignal,
 ): Promise<Result<BuiltInTools, string>> {
-  const found = operationsIn(options.documents);
+  const turn = openTurns();
+  const found = await operationsIn(options.documents, turn);
   if (!found.ok) return found;
   const { operations: filter = {} } = options;
-  const operations = found.value.operations.filter((one) => selectsOperation(filter, one));
   const skipped: Skipped[] = [
     ...found.value.skipped,
     ...unmatchedOperationPatterns(filter, found.value.operations).map((pattern) => ({
@@ -81,14 +80,15 @@ export async function makeTools(
   const makings: ToolPlan[] = [];
   let lacking: NoServer | undefined;
   const making = openMaking(options);
-  let yieldAtMs = 0;
-  for (const [index, operation] of operations.entries()) {
-    if (performance.now() >= yieldAtMs) {
-      await new Promise(setImmediate);
-      yieldAtMs = performance.now() + MAX_TURN_MS;
-    }
+  let selected = 0;
+  for (const operation of found.value.operations) {
+    const others = turn();
+    if (others !== undefined) await others;
     if (signal.aborted) return err('was not read to its end');
-    const made = index < MAX_OPERATIONS ? making(operation) : err(`it is one of more than ${MAX_OPERATIONS}`);
+    if (!selectsOperation(filter, operation)) continue;
+    selected += 1;
+    const made =
+      selected <= MAX_OPERATIONS ? making(operation) : err(`it is one of more than ${MAX_OPERATIONS}`);
     if (made.ok) makings.push(made.value);
     else {
       const { why, lacksBase } =

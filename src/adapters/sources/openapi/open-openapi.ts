@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Cause } from '../../../core/cause.ts';
 import type { UrlChooser } from '../../../core/reach.ts';
@@ -24,11 +25,13 @@ export function openOpenapi(options: OpenapiOptions): BuiltInSource {
   let kept: LoadedDocument | undefined;
   return {
     read: async (signal) => {
-      if (!texts.ok) return err({ code: 'DOCUMENT_UNREADABLE', reason: texts.error });
+      const document = shownDocument(options);
+      if (!texts.ok) return err({ code: 'DOCUMENT_UNREADABLE', document, reason: texts.error });
       const within = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]);
       try {
         const read = await readTools(texts.value, options, { kept, signal: within });
-        if (!read.ok) return err(within.aborted && !signal.aborted ? tooSlow(options) : read.error);
+        if (!read.ok)
+          return err({ document, ...(within.aborted && !signal.aborted ? tooSlow(options) : read.error) });
         kept = read.value;
         // Documents that could not be read are not watched.
         watching.follow([...kept.texts].flatMap(([url, text]) => (text === undefined ? [] : [url])));
@@ -48,6 +51,8 @@ export function openOpenapi(options: OpenapiOptions): BuiltInSource {
   };
 }
 
+type DocumentFault = Extract<Cause, { readonly code: `DOCUMENT_${string}` }>;
+
 /** Result of the last read. */
 interface LoadedDocument {
   readonly texts: ReadonlyMap<string, string | undefined>;
@@ -63,7 +68,7 @@ async function readTools(
   texts: DocumentTexts,
   options: OpenapiOptions,
   { kept, signal }: Reading,
-): Promise<Result<LoadedDocument, Cause>> {
+): Promise<Result<LoadedDocument, DocumentFault>> {
   const limits = { maxBytes: MAX_DOCUMENT_BYTES, signal };
   const text = await texts.read(texts.root, limits);
   if (!text.ok) return err({ code: 'DOCUMENT_UNREADABLE', reason: text.error });
@@ -78,12 +83,21 @@ async function readTools(
   return tools.ok ? ok({ texts: seen, tools: tools.value }) : invalid(tools.error);
 }
 
-function invalid(reason: string): Result<never, Cause> {
+function invalid(reason: string): Result<never, DocumentFault> {
   return err({ code: 'DOCUMENT_INVALID', reason });
 }
 
-function tooSlow({ timeoutMs }: OpenapiOptions): Cause {
+function tooSlow({ timeoutMs }: OpenapiOptions): DocumentFault {
   return { code: 'DOCUMENT_TIMEOUT', limitMs: timeoutMs };
+}
+
+/** For causes. A URL may contain a key in its user or its query. Undefined for an uploaded document. */
+function shownDocument({ document, text }: OpenapiOptions): string | undefined {
+  if (text !== undefined) return undefined;
+  const url = isAbsolute(document) ? null : URL.parse(document);
+  if (url === null) return document;
+  [url.username, url.password, url.search, url.hash] = ['', '', '', ''];
+  return url.href;
 }
 
 interface FileWatch {

@@ -5,6 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { causeText } from '../../../../src/core/cause-text.ts';
 import type { BuiltInSource } from '../../../../src/adapters/sources/built-in-tool.ts';
 import type { OpenapiOptions } from '../../../../src/adapters/sources/openapi/open-openapi.ts';
+import type { Documents } from '../../../../src/adapters/sources/openapi/documents.ts';
+import { operationsIn } from '../../../../src/adapters/sources/openapi/operations.ts';
+import { err, ok } from '../../../../src/core/result.ts';
+import { openTurns } from '../../../../src/platform/turns.ts';
 import { until } from '../../../support/endings.ts';
 import type { Json, JsonObject } from '../../../support/json.ts';
 import { documentOf, operationOf } from '../../../support/openapi-document.ts';
@@ -12,9 +16,11 @@ import { openSource, readBounded, toolsIn, toolsOf } from '../../../support/open
 import { tempDir, writeText } from '../../../support/paths.ts';
 import { serveWeb } from '../../../support/web-server.ts';
 
+/** The failure without the name of the document. */
 async function failureOf(source: BuiltInSource): Promise<string> {
   const read = await source.read(AbortSignal.timeout(20_000));
-  return read.ok ? `${read.value.tools.length} tools` : causeText(read.error);
+  if (read.ok) return `${read.value.tools.length} tools`;
+  return causeText('document' in read.error ? { ...read.error, document: undefined } : read.error);
 }
 
 const failureIn = (text: string): Promise<string> => failureOf(openSource(writeText(text, 'api.yaml')));
@@ -287,6 +293,41 @@ describe('a document at a URL', () => {
     expect(tools.map(({ definition }) => definition.name)).toEqual(['few']);
     expect(skipped[0]?.why).toMatch(/cannot be read: it is one of more than 100 others$/);
     expect(asked.length).toBeLessThanOrEqual(101);
+  });
+
+  it('is named by its path or URL if it is refused, without keys in the URL', async () => {
+    const failure = async (document: string, text?: string): Promise<string> => {
+      const read = await openSource(document, { text }).read(AbortSignal.timeout(20_000));
+      return read.ok ? 'read' : causeText(read.error);
+    };
+    const path = writeText('{"a":1}', 'api.json');
+    const reason = 'is not an OpenAPI document: it has no member "openapi"';
+    expect(await failure(path)).toBe(`its document ${JSON.stringify(path)}: ${reason}`);
+    expect(await failure('upload:pets', '{"a":1}')).toBe(reason);
+    const { url } = await documentsAt({});
+    expect(await failure(`${url}/api.json?key=secret#x`)).toBe(
+      `its document "${url}/api.json": cannot be fetched: its server answers with status 404`,
+    );
+  });
+
+  it('with many paths is read in turns, in which other work is done', async () => {
+    const paths = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`/${at}`, 'x']));
+    const value = { ...documentOf({}), paths };
+    const documents: Documents = {
+      root: { value, at: 'file:///api.json' },
+      find: () => err('unused'),
+      follow: (located) => ok(located),
+    };
+    let turns = 0;
+    const count = (): void => {
+      turns += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const found = await operationsIn(documents, openTurns());
+    clearImmediate(next);
+    expect(found).toMatchObject({ ok: true, value: { operations: [], skipped: { length: 200_000 } } });
+    expect(turns).toBeGreaterThan(1);
   });
 
   it('is refused with the reason if it cannot be fetched', async () => {

@@ -248,7 +248,7 @@ describe('a server', () => {
     const path = writeText(JSON.stringify({ ...operationOf({}), servers }), 'api.json');
     expect(await openSource(path).read(AbortSignal.timeout(5_000))).toEqual({
       ok: false,
-      error: { code: 'DOCUMENT_INVALID', reason: why },
+      error: { code: 'DOCUMENT_INVALID', document: path, reason: why },
     });
     expect((await toolsOf(openSource(path, { baseUrl: web.url }))).tools).toHaveLength(1);
   });
