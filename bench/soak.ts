@@ -81,7 +81,7 @@ async function soak(
   const { configFile: config, home } = servers;
   const { isHostile } = options;
   if (isHostile) await servers.addHostile();
-  const gateway = await Gateway.start(processes, { config, home, tally });
+  const gateway = await Gateway.start(processes, { config, home, tally, isHostile });
   const missing = await gateway.untilUp(servers.names, UP_WITHIN_MS);
   if (missing !== undefined) throw new Error(missing);
   await sleep(CALM_MS);

@@ -15,6 +15,8 @@ const START_WITHIN_MS = 60_000;
 const END_WITHIN_MS = 20_000;
 /** Far fewer than are abandoned in a long run, so that the oldest are evicted. */
 const SESSIONS = '200';
+/** Abandoned sessions, with their connections to servers, end before the handles are counted. */
+const SESSION_IDLE_MS = '20000';
 const METRICS_SAMPLE_MS = 100;
 const ERROR_LEVEL = 50;
 const WARN_LEVEL = 40;
@@ -46,14 +48,23 @@ export class Gateway {
 
   static async start(
     processes: Processes,
-    options: { readonly config: string; readonly home: string; readonly tally: Tally },
+    options: {
+      readonly config: string;
+      readonly home: string;
+      readonly tally: Tally;
+      readonly isHostile: boolean;
+    },
   ): Promise<Gateway> {
-    const { config, home, tally } = options;
+    const { config, home, tally, isHostile } = options;
     const token = await createToken(home, 'honest');
     const args = [builtMain(), 'serve', '--config', config, '--port', '0', '--home', home];
     const child = processes.spawn(args, {
       cwd: ROOT,
-      env: { ASSAY_LIMITS_SESSIONS: SESSIONS, ASSAY_MCP_ACCESS: 'token' },
+      env: {
+        ASSAY_LIMITS_SESSIONS: SESSIONS,
+        ASSAY_MCP_ACCESS: 'token',
+        ...(isHostile && { ASSAY_LIMITS_SESSION_IDLE_MS: SESSION_IDLE_MS }),
+      },
     });
     let said = '';
     child.stdout.on('data', (chunk: Buffer) => (said = (said + String(chunk)).slice(0, MAX_OUTPUT_LENGTH)));
