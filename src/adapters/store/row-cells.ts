@@ -5,8 +5,8 @@ export const MAX_TIME_MS = 8.64e15;
 
 /**
  * Reads the cells of one row. Another program can put any text into a column, and SQLite takes values of any type; one
- * such cell must not make its whole list fail. Instead of what cannot be
- * read, its readers return an empty text or 0, and `fault` says so.
+ * such cell must not make its whole list fail. Instead of what cannot be read, the methods return an empty text or 0,
+ * and `fault` says so.
  */
 export class RowCells<R extends object> {
   readonly #row: R;

@@ -148,7 +148,8 @@ export class ToolsetService {
     caller: ToolsetCaller,
   ): Changed<{
     readonly added: ToolsetView['tools'];
-    /** Names of tools that are no longer pinned. */ readonly released: readonly string[];
+    /** Names of tools that are no longer pinned. */
+    readonly released: readonly string[];
   }> {
     // Looked up first, so that servers are not started in vain.
     const there = await this.#stored(name);
