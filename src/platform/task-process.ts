@@ -78,11 +78,16 @@ export class TaskProcess {
     return this.#child.end();
   }
 
+  /** Only the first `ready` counts: what a task reads may have taken the process over, to get more time by others. */
   #handle(message: FromTaskProcess): void {
-    clearTimeout(this.#timer);
-    this.#isReady = true;
-    if (message.kind === 'done') this.#settle({ kind: 'done', result: message.result });
-    else if (this.#task !== undefined) this.#send(this.#task);
+    if (message.kind === 'ready' && !this.#isReady) {
+      clearTimeout(this.#timer);
+      this.#isReady = true;
+      if (this.#task !== undefined) this.#send(this.#task);
+    } else if (message.kind === 'done' && this.#task !== undefined) {
+      clearTimeout(this.#timer);
+      this.#settle({ kind: 'done', result: message.result });
+    }
   }
 
   #send({ pieces, limitMs }: Task): void {

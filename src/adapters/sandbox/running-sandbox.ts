@@ -352,13 +352,13 @@ export class RunningSandbox implements Sandbox {
   }
 }
 
-/** Process id of the first process in the sandbox, as reported by bubblewrap. */
 /** The path that decides whether an event is noise. */
 function noisePathOf(event: TracedEvent): string | undefined {
   if ('to' in event) return event.to;
   return 'path' in event ? event.path : undefined;
 }
 
+/** Process id of the first process in the sandbox, as reported by bubblewrap. */
 async function initPid(infoPath: string): Promise<number | undefined> {
   const pid = /"child-pid": (\d+)/.exec(await readFile(infoPath, 'utf8').catch(() => ''))?.[1];
   return pid === undefined ? undefined : Number(pid);

@@ -12,7 +12,7 @@ export async function readAccepted(trx: Trx, id: string): Promise<AcceptedDefini
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const cells = new RowCells(row);
-  // An empty text is no definition, so the tool counts as changed in a dangerous way until it is reviewed.
+  // An empty text cannot be compared, so the tool counts as changed in a dangerous way until it is reviewed.
   return { id, digest: cells.text('digest'), text: cells.jsonText('text_json') };
 }
 

@@ -310,7 +310,7 @@ function approvalOf(row: ApprovalRow): StoredApproval {
     state: cells.oneOf('state', STATES, 'revoked'),
     createdMs: cells.time('created_ms'),
     expiresMs: cells.optional('expires_ms', (column) => cells.time(column)),
-    answer: answerOf(row, cells),
+    answer: readAnswer(row, cells),
   };
   if (cells.fault === undefined) return approval;
   // Such rows are the first in the order of `readApprovals`.
@@ -319,7 +319,7 @@ function approvalOf(row: ApprovalRow): StoredApproval {
   return { ...approval, createdMs, state: 'unreadable' };
 }
 
-function answerOf(row: ApprovalRow, cells: RowCells<ApprovalRow>): StoredApproval['answer'] {
+function readAnswer(row: ApprovalRow, cells: RowCells<ApprovalRow>): StoredApproval['answer'] {
   if (row.answered_ms === null || row.answered_by_json === null) return undefined;
   const reason = cells.optional('reason_json', (column) => cells.jsonText(column));
   return {

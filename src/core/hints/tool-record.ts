@@ -194,7 +194,6 @@ export function volatilityAfter(
   return connects < VOLATILE_AFTER ? undefined : before;
 }
 
-/** Whether the record is empty and need not be stored. */
 /** Whether the record can change what lists show of a tool that declares its hints itself. */
 export function affectsLists(record: ToolRecord): boolean {
   const { overrides, verification, title, publicName, description, isDisabled } = record;
@@ -202,6 +201,7 @@ export function affectsLists(record: ToolRecord): boolean {
   return isNamed || isDisabled === true || verification !== undefined || Object.keys(overrides).length > 0;
 }
 
+/** Whether the record is empty and need not be stored. */
 export function isEmptyRecord(record: ToolRecord): boolean {
   const { overrides, title, publicName, description, isDisabled, drift } = record;
   const hasChoice = [record.confirm, record.cacheMs, record.tags].some((choice) => choice !== undefined);

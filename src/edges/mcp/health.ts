@@ -40,7 +40,7 @@ export function sendHealth(
   // Anyone may ask for the status, often, so it costs no more than that.
   const shown = isFull
     ? healthOf(catalog, facts)
-    : { status: statusOf(catalog, serverStatuses(catalog), facts) };
+    : { status: overallStatus(catalog, serverStatuses(catalog), facts) };
   sendJson(response, 200, {
     headers: { 'cache-control': 'no-store' },
     pieces: [Buffer.from(JSON.stringify(shown))],
@@ -53,7 +53,7 @@ export function healthOf(catalog: Catalog, facts: HealthFacts): Health {
   const { uptimeMs, storeFault } = facts;
   const review = reviewCounts(catalog);
   return {
-    status: statusOf(catalog, servers, facts),
+    status: overallStatus(catalog, servers, facts),
     version: VERSION,
     uptimeMs,
     ...(configFault !== undefined && { configFault }),
@@ -64,7 +64,7 @@ export function healthOf(catalog: Catalog, facts: HealthFacts): Health {
   };
 }
 
-function statusOf(
+function overallStatus(
   { configFault }: Pick<Catalog, 'configFault'>,
   servers: readonly ServerStatus[],
   { isStopping, storeFault }: HealthFacts,

@@ -57,7 +57,7 @@ export interface Reading {
   readonly nowMs?: (() => number) | undefined;
   /** Clock that measures work. */
   readonly workMs?: (() => number) | undefined;
-  /** Called for each definition that was not in the last reading, as part of the turn that reads it. */
+  /** Called for each definition that is new or has moved, as part of the turn that reads it. */
   readonly prepare?: ((definition: Definition) => void) | undefined;
   /** Reports the bytes of each answer and the ms of each stretch of work. */
   readonly onWork?: ((work: { readonly bytes: number } | { readonly ms: number }) => void) | undefined;

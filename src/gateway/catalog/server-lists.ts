@@ -17,7 +17,7 @@ export interface ServerListsOptions {
   /** Whether re-reads are rate-limited. Lists that Assay builds itself are not. */
   readonly isPaced: boolean;
   readonly clock?: ListClock;
-  /** Called for each new or changed tool, in the turns that read the list. */
+  /** Called for each tool that is new or has moved, in the turns that read the list. */
   readonly prepareTool?: ((definition: Definition) => void) | undefined;
   /** Called when a list was read from this link. */
   readonly onRead: (link: Link, read: ReadNews) => void;

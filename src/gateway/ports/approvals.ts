@@ -20,6 +20,7 @@ export interface ApprovalBinding {
 
 /** `used`: an approval for one call, which was then sent. */
 export type StoredApprovalState = 'pending' | 'approved' | 'denied' | 'used' | 'revoked';
+
 /** `unreadable`: another program changed it; it has what can still be read, and permits nothing. */
 export interface StoredApproval {
   /** Random. */

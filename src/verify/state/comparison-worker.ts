@@ -14,7 +14,7 @@ process.stdin.on('data', (chunk: Buffer) => {
   length += chunk.length;
   if (length < TASK_HEADER_BYTES) return;
   const [first = chunk] = chunks;
-  // As good as always, the first chunk has the whole header.
+  // The first chunk nearly always has the whole header.
   const header = first.length < TASK_HEADER_BYTES ? Buffer.concat(chunks) : first;
   const { before, after } = taskSizes(header);
   if (length < TASK_HEADER_BYTES + before + after) return;

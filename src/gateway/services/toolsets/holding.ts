@@ -11,9 +11,8 @@ import { nameIn, refIdIn } from './tool-index.ts';
 import type { MemberRef } from './toolset-input.ts';
 
 /**
- * What a toolset stores for a tool reference. Errors: REF_UNKNOWN, REF_AMBIGUOUS, REF_DISAGREES, TOOL_DISABLED,
- * SERVER_UNKNOWN. A refId pins the tool to its definition; `server.*` means all tools of a
- * server, whether it runs now or not.
+ * What a toolset stores for a tool reference. A refId pins the tool to its definition; `server.*` means all tools of a
+ * server, whether it runs now or not. Errors: REF_UNKNOWN, REF_AMBIGUOUS, REF_DISAGREES, TOOL_DISABLED, SERVER_UNKNOWN.
  */
 export function toolOf(
   ref: ToolRef,

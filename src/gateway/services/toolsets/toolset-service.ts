@@ -257,7 +257,8 @@ export class ToolsetService {
     }: { readonly refs?: readonly ToolRef[] | undefined; readonly isNewOnly?: boolean },
     caller: ToolsetCaller,
   ): Changed<{
-    /** Namespaced names. */ readonly accepted: readonly string[];
+    /** Namespaced names. */
+    readonly accepted: readonly string[];
     readonly new: readonly NewTool[];
   }> {
     const there = await this.#stored(name);
