@@ -9,7 +9,7 @@ const PACKAGES = {
   core: { imports: [], uses: [] },
   protocol: { imports: ['core/result', 'core/collected-bytes', 'core/json-object'], uses: ['buffer'] },
   platform: {
-    imports: ['core/cancellation', 'core/collected-bytes', 'core/shell-argument'],
+    imports: ['core/cancellation', 'core/collected-bytes', 'core/shell-argument', 'core/turns'],
     uses: [
       'async_hooks',
       'buffer',

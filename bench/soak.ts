@@ -10,6 +10,7 @@ import { ResourceSampler, type Sample } from './soak/resource-sampler.ts';
 import { Chance } from './soak/chance.ts';
 import { HONEST_CLIENTS, HTTP_CLIENTS } from './soak/http-clients.ts';
 import type { HostileData } from './soak/hostile-clients.ts';
+import type { QuickCalls, QuickCallsData } from './soak/quick-calls.ts';
 import { createToken, Gateway } from './soak/gateway.ts';
 import { actOn, type SoakContext, pause, seek } from './soak/soak-context.ts';
 import { TestServers } from './soak/test-servers.ts';
@@ -19,7 +20,7 @@ import { stdioClients } from './soak/stdio-clients.ts';
 import { soakForMarkdown, soakForTerminal, type SoakResults } from './soak/report.ts';
 import { Tally } from './soak/tally.ts';
 import { restoreServers, faultActors } from './soak/fault-injection.ts';
-import { quantile } from './statistics.ts';
+import { median, quantile } from './statistics.ts';
 import { Place, ROOT } from './targets.ts';
 
 const UP_WITHIN_MS = 60_000;
@@ -84,6 +85,7 @@ async function soak(
   const gateway = await Gateway.start(processes, { config, home, tally, isHostile });
   const missing = await gateway.untilUp(servers.names, UP_WITHIN_MS);
   if (missing !== undefined) throw new Error(missing);
+  await gateway.useAll();
   await sleep(CALM_MS);
   const sampler = new ResourceSampler(gateway, tally, home);
   const before = await sampler.take();
@@ -96,10 +98,16 @@ async function soak(
     : [...HTTP_CLIENTS, ...faultActors(servers, options.isQuick), ...stdioClients(place, home)];
   const chance = new Chance(options.seed);
   const acting = actors.map((actor) => actOn(context, actor, chance.fork(actor.name)));
-  const hostile = isHostile ? startHostileClients(context, await createToken(home, 'hostile')) : undefined;
+  const quickCallsMs: number[] = [];
+  const threads = isHostile
+    ? [
+        startHostileClients(context, await createToken(home, 'hostile')),
+        startQuickCalls(context, { seed: options.seed, quickCallsMs }),
+      ]
+    : [];
   const samples = await sampleFor(options, { sampler, over: over.signal });
   over.abort();
-  await Promise.all([...acting, hostile?.terminate()]);
+  await Promise.all([...acting, ...threads.map((thread) => thread.terminate())]);
   tell('the load has ended, all is mended');
   if (!isHostile) await restoreServers(context, servers);
   const down = await gateway.untilUp(servers.names, MENDED_WITHIN_MS);
@@ -109,8 +117,12 @@ async function soak(
   const settled = await sampler.take();
   const how = await gateway.end();
   const ending = { how, left: await leftAfter(sampler, place) };
-  const quickCallP99Ms = quantile(tally.quickCallsMs, 0.99) ?? NaN;
-  return { before, samples, settled, ending, unexpected: tally.unexpectedCount, quickCallP99Ms };
+  const quick = {
+    calls: quickCallsMs.length,
+    median: median(quickCallsMs) ?? NaN,
+    p99: quantile(quickCallsMs, 0.99) ?? NaN,
+  };
+  return { before, samples, settled, ending, unexpected: tally.unexpectedCount, quickCallsMs: quick };
 }
 
 /** The hostile client in its thread; what it did is counted. */
@@ -121,6 +133,23 @@ function startHostileClients({ gateway, tally }: SoakContext, token: string): Wo
     tally.count('hostile', name, acted);
   });
   worker.on('error', (error: unknown) => tally.object('hostile', String(error)));
+  return worker;
+}
+
+/** Honest clients that make only small calls, in their thread; `quickCallsMs` receives how long each took. */
+function startQuickCalls(
+  { gateway, tally }: SoakContext,
+  { seed, quickCallsMs }: { readonly seed: number; readonly quickCallsMs: number[] },
+): Worker {
+  const workerData: QuickCallsData = { endpoint: gateway.endpoint, token: gateway.token, seed };
+  const worker = new Worker(new URL('soak/quick-calls.ts', import.meta.url), { workerData });
+  worker.on('message', ({ tookMs, wrong }: QuickCalls) => {
+    quickCallsMs.push(...tookMs);
+    tally.calls += tookMs.length;
+    tally.count('quick call', 'answered', tookMs.length);
+    for (const reason of wrong) tally.object('quick call', reason);
+  });
+  worker.on('error', (error: unknown) => tally.object('quick call', String(error)));
   return worker;
 }
 

@@ -17,8 +17,6 @@ export interface Call {
   readonly flaw: (messages: readonly Received[]) => string | undefined;
   /** Code of the JSON-RPC error that is the correct answer. */
   readonly error?: number;
-  /** A small call that a steady server answers at once, so that its time is the gateway's. */
-  readonly isQuick?: true;
 }
 
 export type Verdict =
@@ -101,7 +99,7 @@ const KINDS: readonly ((chance: Chance) => Call)[] = [
 /** A call of the bench's own echo, which returns only the message. */
 function echoed(name: string, role: Role, chance: Chance): Call {
   const message = `${name} ${String(chance.between(0, 1e9))}`;
-  return { ...tool(name, { message }, message), role, ...(role === 'steady' && { isQuick: true }) };
+  return tool(name, { message }, message, role);
 }
 
 /** A call of a fixture's echo, which returns its arguments as JSON. */

@@ -7,6 +7,7 @@ import { request } from 'undici';
 import { signalGroup, type Processes } from '../processes.ts';
 import { builtMain, ROOT } from '../targets.ts';
 import { seek } from './soak-context.ts';
+import { HttpClient } from './http-client.ts';
 import type { Tally } from './tally.ts';
 
 /** Only the first output is kept; it contains the endpoint. */
@@ -78,7 +79,20 @@ export class Gateway {
   }
 
   endpointOf(server: string): string {
-    return this.endpoint.replace(/all$/, `servers/${server}`);
+    return this.endpointOfView(`servers/${server}`);
+  }
+
+  endpointOfView(path: string): string {
+    return this.endpoint.replace(/all$/, path);
+  }
+
+  /** Uses what Assay loads on first use: the REST API and the validator of arguments. This is once per process. */
+  async useAll(): Promise<void> {
+    await this.#get('/tools?limit=1');
+    const client = new HttpClient({ endpoint: this.endpointOfView('configuration'), token: this.token });
+    const params = { name: 'build-toolset', arguments: { name: 'none', tools: [] } };
+    await client.post({ era: 'modern', method: 'tools/call', params, id: client.nextId() });
+    await client.close();
   }
 
   async health(): Promise<Health> {

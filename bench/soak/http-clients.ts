@@ -158,7 +158,6 @@ export async function callOnce(caller: Caller, call: Call): Promise<void> {
   const era = session === undefined ? 'modern' : 'legacy';
   const id = client.nextId();
   tally.calls += 1;
-  const startMs = performance.now();
   const came = await client
     .post({ era, method, params, id, session }, { isFresh, ...(signal === undefined ? {} : { signal }) })
     .catch(unlessCut(signal));
@@ -169,7 +168,6 @@ export async function callOnce(caller: Caller, call: Call): Promise<void> {
   const judged = checkAnswer(call, came.messages, id);
   if (judged.kind === 'wrong') tally.object(`${era} ${call.what}`, judged.reason);
   else tally.count(`${era} ${call.what}`, judged.kind === 'right' ? 'right' : judged.code);
-  if (call.isQuick === true) tally.quickCallsMs.push(performance.now() - startMs);
 }
 
 function longCall(chance: Chance): Call {

@@ -7,8 +7,6 @@ export class Tally {
   readonly #counts = new Map<string, number>();
   readonly #unexpected: string[] = [];
   #unexpectedCount = 0;
-  /** How long small calls of steady servers took. */
-  readonly quickCallsMs: number[] = [];
   calls = 0;
 
   constructor(tell: (text: string) => void) {

@@ -10,7 +10,7 @@ import type { ServerSpec } from '../core/server-spec.ts';
 import type { Child } from '../platform/child.ts';
 import { isThere } from '../platform/files.ts';
 import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
-import { pause } from '../platform/turns.ts';
+import { pause } from '../platform/pause.ts';
 import type { StdioOptions } from '../core/command-options.ts';
 import { sourceKind } from '../core/sources/source-kinds.ts';
 import { commandsOf, declarePaths } from './confine.ts';

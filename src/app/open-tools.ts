@@ -34,7 +34,7 @@ import { type GatewayStatus, gatewayStatus } from '../gateway/services/gateway-s
 import { startServers } from '../gateway/services/start-servers.ts';
 import { serverOf } from '../gateway/services/toolsets/selection.ts';
 import { indexOf, nameIn } from '../gateway/services/toolsets/tool-index.ts';
-import { pause } from '../platform/turns.ts';
+import { pause } from '../platform/pause.ts';
 import { INTERRUPTED, untilStopped } from '../platform/stop-signals.ts';
 import type { AppOptions } from '../core/command-options.ts';
 import { type Environment, hasHomeStore, openInEnvironment } from './environment.ts';

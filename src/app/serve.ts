@@ -11,6 +11,7 @@ import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import type { Settings } from '../core/settings.ts';
+import { laterTurn } from '../core/turns.ts';
 import { LOCAL_USER } from '../core/subject.ts';
 import { type MintedToken, steadyClock } from '../core/token.ts';
 import type { OpenServe } from '../edges/cli/runtime.ts';
@@ -211,7 +212,10 @@ function openRest(context: RestContext): RestHandler {
   let opening: Promise<Admin> | undefined;
   const ending = new AbortController();
   const open = async (): Promise<Admin> => {
+    // It takes 0.2 s: not in the same turn of the event loop as other work.
+    await laterTurn();
     const { openAdmin } = await import('../edges/rest/open-admin.ts');
+    await laterTurn();
     return openAdmin({ ...depsOf(context), ending: ending.signal });
   };
   return {

@@ -50,6 +50,13 @@ export class BodyBudget {
     return { code: 'BODIES_FULL', limitBytes: this.limitBytes, waitSeconds: WAIT_SECONDS };
   }
 
+  /** The number of bodies that have not arrived in full. */
+  get unfinished(): number {
+    let count = 0;
+    for (const share of this.#shares.values()) count += share.unfinished.length;
+    return count;
+  }
+
   /** The number of bytes reserved. */
   get bytes(): number {
     return this.#bytes;

@@ -4,7 +4,7 @@ import { type Readable, Writable } from 'node:stream';
 import { faultName, guarded, type Peer } from './guarded.ts';
 import { coveredDescriptors } from './inherited-descriptors.ts';
 import { Reaper } from './reaper.ts';
-import { atMost, pause } from './turns.ts';
+import { atMost, pause } from './pause.ts';
 
 export interface ChildOptions {
   readonly command: string;

@@ -1,5 +1,5 @@
 import { failPeer, guarded, type Peer } from './guarded.ts';
-import { later } from './turns.ts';
+import { later } from '../core/turns.ts';
 
 export interface InOrderOptions {
   /** Processes one item; returns a promise if that takes several turns. */

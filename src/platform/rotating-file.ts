@@ -1,5 +1,5 @@
 import { appendFile, open, rename, stat } from 'node:fs/promises';
-import { pause } from './turns.ts';
+import { pause } from './pause.ts';
 
 /** Lines are written together after this many ms. */
 const FLUSH_AFTER_MS = 200;

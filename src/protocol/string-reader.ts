@@ -57,7 +57,7 @@ export class StringReader {
           return this.#stringEnd(at, until);
         }
         if (at >= until) return this.#pausedIn(at, false);
-        at = this.#plainWords(at);
+        at = this.#plainWords(at, until);
       }
       const byte = bytes[at];
       if (byte === QUOTE) return at + 1;
@@ -73,17 +73,18 @@ export class StringReader {
   }
 
   /**
-   * Skips plain bytes, four at a time, up to a quote, a backslash or a control character, or to the last few bytes;
-   * several times as fast as byte by byte at 100 kB.
+   * Skips plain bytes, four at a time, up to a quote, a backslash or a control character, to the last few bytes, or to
+   * `until`; several times as fast as byte by byte at 100 kB.
    */
-  #plainWords(from: number): number {
+  #plainWords(from: number, until: number): number {
     const words = this.#words ?? this.#openWords();
     const last = this.#bytes.length - 4;
-    for (let at = from; at <= last; at += 4) {
+    let at = from;
+    for (; at <= last && at < until; at += 4) {
       const special = specialBits(words.getUint32(at, true));
       if (special !== 0) return at + ((31 - Math.clz32(special & -special)) >> 3);
     }
-    return Math.max(from, last + 1);
+    return at;
   }
 
   /** Not a private getter: V8 calls its runtime for each access to one. */

@@ -5,7 +5,7 @@ import { failPeer, guarded, onPeerFault } from '../../src/platform/guarded.ts';
 import { HttpClient, type ResponseHandler } from '../../src/platform/http-client.ts';
 import { InOrder } from '../../src/platform/in-order.ts';
 import { Thread } from '../../src/platform/thread.ts';
-import { atMost } from '../../src/platform/turns.ts';
+import { atMost } from '../../src/platform/pause.ts';
 import { endLater, killLater, until } from '../support/endings.ts';
 import { tempDir } from '../support/paths.ts';
 

@@ -6,7 +6,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Authorizer, Challenge } from '../../gateway/ports/credentials.ts';
-import { pause } from '../../platform/turns.ts';
+import { pause } from '../../platform/pause.ts';
 import { scopesOf } from '../../protocol/challenge.ts';
 import type { ServerUrl, RenewalFault } from './authorization-server.ts';
 import { isSendable, type CredentialContent, type HeldTokens } from './credential-content.ts';

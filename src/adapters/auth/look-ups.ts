@@ -1,4 +1,4 @@
-import { pause as sleep } from '../../platform/turns.ts';
+import { pause as sleep } from '../../platform/pause.ts';
 
 const INTERVAL_MS = 100;
 /** After a lookup, the next one is delayed by this multiple of its duration. */

@@ -13,7 +13,7 @@ import type {
   SignInProof,
 } from '../../gateway/ports/page-sessions.ts';
 import type { Store, StoredSession } from '../../gateway/ports/store.ts';
-import { atMost } from '../../platform/turns.ts';
+import { atMost } from '../../platform/pause.ts';
 import { Failures } from './failures.ts';
 import { LookUps } from './look-ups.ts';
 import { mintSession, secretDigest } from './mint-token.ts';

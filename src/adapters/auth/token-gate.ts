@@ -16,7 +16,7 @@ import { bearerOf, parseToken, tokenState, type MintedToken, type TokenParts } f
 import type { Gate } from '../../gateway/ports/gate.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
-import { atMost } from '../../platform/turns.ts';
+import { atMost } from '../../platform/pause.ts';
 import { Failures } from './failures.ts';
 import { LookUps } from './look-ups.ts';
 import { secretDigest } from './mint-token.ts';

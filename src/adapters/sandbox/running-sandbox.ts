@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import type { Child, ChildOptions } from '../../platform/child.ts';
 import type { Launcher } from '../../platform/launcher.ts';
-import { atMost, pause } from '../../platform/turns.ts';
+import { atMost, pause } from '../../platform/pause.ts';
 import type {
   Mechanism,
   MissingMechanism,

@@ -15,7 +15,7 @@ import {
   readServerMessage,
 } from '../../protocol/message.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
-import { inTurns, laterTurn } from '../../platform/turns.ts';
+import { inTurns, laterTurn } from '../../core/turns.ts';
 import { type BuiltInSource, type BuiltInTool, type BuiltInTools, definitionText } from './built-in-tool.ts';
 import { BuiltInRun } from './built-in-run.ts';
 

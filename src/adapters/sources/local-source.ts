@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
 import type { CustomTools } from '../../core/server-spec.ts';
 import type { Skipped } from '../../gateway/ports/link.ts';
-import { atMost } from '../../platform/turns.ts';
+import { atMost } from '../../platform/pause.ts';
 import type { BuiltInSource, BuiltInTool, BuiltInTools } from './built-in-tool.ts';
 
 export interface LocalSourceOptions {

@@ -7,7 +7,7 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Definition, Inventory, ListKind, Memory, Snapshot } from '../../gateway/ports/link.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
-import { pause } from '../../platform/turns.ts';
+import { pause } from '../../platform/pause.ts';
 import { headerParametersOf } from '../../protocol/header-parameters.ts';
 
 /** A server memory kept in a file, so the next start can answer before any server is ready. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { atMost, pause } from '../../platform/turns.ts';
+import { atMost, pause } from '../../platform/pause.ts';
 import type { Db, Trx } from './dialect.ts';
 import { codeOf, WriteUnconfirmed } from './driver-faults.ts';
 

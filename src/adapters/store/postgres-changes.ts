@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Log } from '../../gateway/ports/log.ts';
-import { atMost, pause } from '../../platform/turns.ts';
+import { atMost, pause } from '../../platform/pause.ts';
 import { isPart, type Listeners } from './listeners.ts';
 
 /** First and longest wait in ms before reconnecting. */

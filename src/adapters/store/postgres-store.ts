@@ -4,7 +4,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Store } from '../../gateway/ports/store.ts';
-import { atMost } from '../../platform/turns.ts';
+import { atMost } from '../../platform/pause.ts';
 import type { Dialect, Trx, Writable } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { ConfirmedWrites } from './confirmed-write.ts';

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { ensureFolder, readText, removeFile, writeAtomically } from '../../platform/files.ts';
 import { isAlive } from '../../platform/stop-signals.ts';
-import { atMost } from '../../platform/turns.ts';
+import { atMost } from '../../platform/pause.ts';
 
 /** The file in which a running `serve` announces itself, in its home folder. */
 export const SERVE_FILE = 'serve.json';

@@ -4,7 +4,7 @@ import { Kysely, SqliteDialect } from 'kysely';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { ensureFolder, ensurePrivateFile, fileFacts, moveFile } from '../../platform/files.ts';
-import { pause } from '../../platform/turns.ts';
+import { pause } from '../../platform/pause.ts';
 import type { Db, Dialect } from './dialect.ts';
 import { needsWriter, refusalOf, isDamagedError, isLockedError } from './driver-faults.ts';
 import { migrate, newerThanKnown } from './migrations.ts';

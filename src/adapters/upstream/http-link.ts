@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
 import type { UpstreamRequest, Capabilities, Link, Reply, ResourceStream } from '../../gateway/ports/link.ts';
-import { atMost } from '../../platform/turns.ts';
+import { atMost } from '../../platform/pause.ts';
 import { HttpClient, type HttpRequest, type ResponseHeaders } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';

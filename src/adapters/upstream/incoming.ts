@@ -2,7 +2,7 @@ import { rpcErrorOf } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { LinkEvents, ListKind } from '../../gateway/ports/link.ts';
 import type { Log } from '../../gateway/ports/log.ts';
-import { inTurns } from '../../platform/turns.ts';
+import { inTurns } from '../../core/turns.ts';
 import {
   jsonFault,
   LARGE_MESSAGE,

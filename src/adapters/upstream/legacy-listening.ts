@@ -1,7 +1,7 @@
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Authorizer } from '../../gateway/ports/credentials.ts';
 import type { HttpClient, HttpRequest } from '../../platform/http-client.ts';
-import { atMost, pause } from '../../platform/turns.ts';
+import { atMost, pause } from '../../platform/pause.ts';
 import { LAST_EVENT_ID } from '../../protocol/headers.ts';
 import type { Message, NoMessage } from '../../protocol/message.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';

@@ -2,7 +2,7 @@ import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import { ownUpstreamRequest, type UpstreamRequest, type Reply } from '../../gateway/ports/link.ts';
-import { pause } from '../../platform/turns.ts';
+import { pause } from '../../platform/pause.ts';
 import { isParsable, ownRequest, type NotificationMessage } from '../../protocol/message.ts';
 import { LISTEN } from './pending.ts';
 import { isJsonObject, parsedObject } from '../../core/json-object.ts';

@@ -2,7 +2,7 @@ import { errorLineOf } from '../../core/stderr-error.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Child } from '../../platform/child.ts';
 import { LineSplitter } from '../../platform/lines.ts';
-import { atMost } from '../../platform/turns.ts';
+import { atMost } from '../../platform/pause.ts';
 
 /** Lines kept of one process; a stack trace or a usage text fits. */
 const MAX_LINES = 100;

@@ -17,7 +17,7 @@ import type { Era } from '../../protocol/eras.ts';
 import type { Child } from '../../platform/child.ts';
 import { InOrder } from '../../platform/in-order.ts';
 import { LineSplitter } from '../../platform/lines.ts';
-import { atMost } from '../../platform/turns.ts';
+import { atMost } from '../../platform/pause.ts';
 import { NotificationLimiter } from './notification-limiter.ts';
 import { Attempt, httpReachOf, type LinkAttempt } from './opening.ts';
 import { Conversation } from './conversation.ts';

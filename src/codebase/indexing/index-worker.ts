@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import type { Result } from '../../core/result.ts';
 import { answerCalls, type ThreadSide } from '../../platform/thread.ts';
-import { pause } from '../../platform/turns.ts';
+import { pause } from '../../platform/pause.ts';
 import { ChunkPool } from '../chunks/chunk-pool.ts';
 import { CHUNKER_VERSION } from '../chunks/chunk-source.ts';
 import type { EmbeddingSettings } from '../embeddings/embedding-settings.ts';

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { extname, isAbsolute } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
 import { Thread } from '../../platform/thread.ts';
-import { pause } from '../../platform/turns.ts';
+import { pause } from '../../platform/pause.ts';
 import type { EmbeddingSettings } from '../embeddings/embedding-settings.ts';
 import type { IndexRefusal } from '../store/index-refusal.ts';
 import type { IndexProgress, IndexReport } from './index-report.ts';

@@ -4,6 +4,7 @@ import { evictionCandidate } from '../../core/fair-share.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Settings } from '../../core/settings.ts';
 import { allows, type Holder, type Identity } from '../../core/subject.ts';
+import { skipTurn } from '../../core/turns.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import { guarded } from '../../platform/guarded.ts';
 
@@ -119,6 +120,7 @@ export class Connections {
   }
 
   #onConnection(socket: Socket): void {
+    skipTurn();
     const { 'limits.connections': max, 'limits.adminConnections': reserve } = this.#options.limits;
     if (this.#open.size >= max + reserve && !this.#evictAny()) {
       socket.destroy();

@@ -1,6 +1,6 @@
 import { Cancellation } from '../../core/cancellation.ts';
 import { Slots } from '../../core/slots.ts';
-import { atMost } from '../../platform/turns.ts';
+import { atMost } from '../../platform/pause.ts';
 
 /** The unanswered requests of one client, by id, so that it can cancel them. */
 export class InFlight {

@@ -4,7 +4,7 @@ import { CollectedBytes } from '../../core/collected-bytes.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { guarded, type Peer } from '../../platform/guarded.ts';
-import { inTurns, laterTurn } from '../../platform/turns.ts';
+import { inTurns, later, laterTurn } from '../../core/turns.ts';
 import {
   jsonFault,
   LARGE_MESSAGE,
@@ -61,6 +61,15 @@ export interface BodyOptions {
   readonly onRefused: (refusal: Refusal) => void;
 }
 
+/**
+ * If more than this many bodies are being read, each gets at most `BODY_BYTES_PER_TURN` per turn of the event loop. Node
+ * itself reads up to 2 MiB of each socket, so that a small request would wait for all of them.
+ */
+const MAX_UNPACED_BODIES = 4;
+const BODY_BYTES_PER_TURN = 64 * 1024;
+/** Estimated time in ms to read this much. */
+const BODY_READ_MS = 1;
+
 /** Reads a whole body. Undefined if the client disconnected first, or the body was refused for its size. */
 export function readBody(request: IncomingMessage, options: BodyOptions): Promise<ReceivedBody | undefined> {
   const { subject, limitBytes, budget, onRefused } = options;
@@ -73,6 +82,7 @@ export function readBody(request: IncomingMessage, options: BodyOptions): Promis
   }
   return new Promise((resolve) => {
     const body = new CollectedBytes();
+    const pace = paced(request, budget);
     const refuse = (refusal: Refusal): void => {
       request.removeAllListeners('data').pause();
       body.clear();
@@ -98,7 +108,7 @@ export function readBody(request: IncomingMessage, options: BodyOptions): Promis
         body.add(chunk);
         if (body.length > limitBytes) refuse(tooLarge);
         // Reports the eviction itself.
-        else reservation.holds(body.length);
+        else if (reservation.holds(body.length)) pace(chunk.length);
       }),
     );
     request.on(
@@ -118,6 +128,25 @@ export function readBody(request: IncomingMessage, options: BodyOptions): Promis
 }
 
 const NONE = Promise.resolve(undefined);
+
+/** Slows the reading of a body if there are many. The function takes the length of each chunk that arrived. */
+function paced(request: IncomingMessage, budget: BodyBudget): (bytes: number) => void {
+  let bytesInTurn = 0;
+  let isWaiting = false;
+  const readOn = (): void => {
+    isWaiting = false;
+    bytesInTurn = 0;
+    // A refused body, to whose chunks nobody listens any more, stays unread.
+    if (request.listenerCount('data') > 0) request.resume();
+  };
+  return (bytes) => {
+    bytesInTurn += bytes;
+    if (isWaiting || bytesInTurn < BODY_BYTES_PER_TURN || budget.unfinished <= MAX_UNPACED_BODIES) return;
+    isWaiting = true;
+    request.pause();
+    later(readOn, BODY_READ_MS);
+  };
+}
 
 /** Why Assay cannot parse a message itself. Undefined if it can. */
 export function ownFault(message: RequestMessage): Refusal | undefined {

@@ -11,7 +11,7 @@ import type { View } from '../../gateway/catalog/view.ts';
 import type { Peer } from '../../platform/guarded.ts';
 import { InOrder } from '../../platform/in-order.ts';
 import { LineSplitter } from '../../platform/lines.ts';
-import { atMost } from '../../platform/turns.ts';
+import { atMost } from '../../platform/pause.ts';
 import { MODERN_VERSION, type Era } from '../../protocol/eras.ts';
 import type { Message, NoMessage, RequestMessage } from '../../protocol/message.ts';
 import { notificationMessage, resultMessage, resultText } from '../../protocol/reply.ts';

@@ -7,7 +7,7 @@ import type { UpdateListener } from '../../gateway/catalog/resource-subscription
 import { type SubscriptionQuota, ClientSubscriptions } from '../../gateway/relay/client-subscriptions.ts';
 import { TASKS_MISSING } from '../../gateway/relay/task-requests.ts';
 import type { View } from '../../gateway/catalog/view.ts';
-import { atMost } from '../../platform/turns.ts';
+import { atMost } from '../../platform/pause.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
 import { notificationText, resultMessage } from '../../protocol/reply.ts';
 import { declaresTasks } from '../../protocol/tasks.ts';

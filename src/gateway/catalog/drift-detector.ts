@@ -10,7 +10,7 @@ import type { Definition } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 import type { CommittedDrift, Growth, RecordChange, RecordStore } from '../ports/records.ts';
 import type { RecordReplica } from './record-replica.ts';
-import { Turns } from './turns.ts';
+import { Turns } from '../../core/turns.ts';
 import {
   driftEvent,
   driftKindOf,

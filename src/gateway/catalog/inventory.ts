@@ -16,7 +16,7 @@ import {
   type ListKind,
 } from '../ports/link.ts';
 import { isUnchanged, readDefinition, type EntrySource } from './read-definition.ts';
-import { Turns } from './turns.ts';
+import { Turns } from '../../core/turns.ts';
 
 export const EMPTY_INVENTORY: Inventory = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ChildOptions } from '../../platform/child.ts';
-import { pause } from '../../platform/turns.ts';
+import { pause } from '../../platform/pause.ts';
 import { isListLike, valuesIn } from '../arguments/choose-arguments.ts';
 import type { ArgumentContext } from '../arguments/heuristics.ts';
 import { type Background, backgroundOf, isQuiet } from '../judge/effects.ts';

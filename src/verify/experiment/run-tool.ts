@@ -1,6 +1,6 @@
 import type { UnobservedReason } from '../../core/verification/verdict.ts';
 import type { Result } from '../../core/result.ts';
-import { pause } from '../../platform/turns.ts';
+import { pause } from '../../platform/pause.ts';
 import type { ArgumentSet } from '../arguments/choose-arguments.ts';
 import { effectsOf, isQuiet } from '../judge/effects.ts';
 import { answersDiffer } from '../judge/signals.ts';

@@ -1,4 +1,4 @@
-import { pause } from '../../platform/turns.ts';
+import { pause } from '../../platform/pause.ts';
 import type { ArgumentSet } from '../arguments/choose-arguments.ts';
 import { effectsOf } from '../judge/effects.ts';
 import type { Trial, TrialCall } from '../judge/trial.ts';

@@ -15,7 +15,7 @@ import type { Child } from '../../../platform/child.ts';
 import type { Launcher } from '../../../platform/launcher.ts';
 import { LineSplitter } from '../../../platform/lines.ts';
 import { residentBytes } from '../../../platform/resident-bytes.ts';
-import { atMost } from '../../../platform/turns.ts';
+import { atMost } from '../../../platform/pause.ts';
 import { type BuiltInArguments, type BuiltInCall, type BuiltInResult, refused } from '../built-in-tool.ts';
 import { CallsInFlight, type CallInFlight } from './calls-in-flight.ts';
 import { OutputLog, UnreadInput } from './process-streams.ts';

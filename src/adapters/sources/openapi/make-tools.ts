@@ -10,7 +10,7 @@ import {
 } from '../../../core/sources/operation-filter.ts';
 import { isDotSegment } from '../../../core/sources/url-template.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
-import { openTurns } from '../../../platform/turns.ts';
+import { Turns } from '../../../core/turns.ts';
 import { callResult } from '../http/call-result.ts';
 import type { HttpPort } from '../http/open-http.ts';
 import { keysInUrlTemplate, secretsOfHeaderValue } from '../../../core/secrets/secret-values.ts';
@@ -66,8 +66,8 @@ export async function makeTools(
   options: MakingOptions,
   signal: AbortSignal,
 ): Promise<Result<BuiltInTools, string>> {
-  const turn = openTurns();
-  const found = await operationsIn(options.documents, turn);
+  const turns = new Turns();
+  const found = await operationsIn(options.documents, turns);
   if (!found.ok) return found;
   const { operations: filter = {} } = options;
   const skipped: Skipped[] = [
@@ -82,8 +82,7 @@ export async function makeTools(
   const making = openMaking(options);
   let selected = 0;
   for (const operation of found.value.operations) {
-    const others = turn();
-    if (others !== undefined) await others;
+    if (turns.isOver) await turns.next();
     if (signal.aborted) return err('was not read to its end');
     if (!selectsOperation(filter, operation)) continue;
     selected += 1;

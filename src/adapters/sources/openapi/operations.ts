@@ -2,6 +2,7 @@ import { isMembers } from '../../../core/canonical-json.ts';
 import { shortHash } from '../../../core/digest.ts';
 import { isContradiction, declaredHints, type DeclaredHints } from '../../../core/hints/hint.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
+import type { Turns } from '../../../core/turns.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
 import type { Documents, Located } from './documents.ts';
 
@@ -25,10 +26,10 @@ interface Operations {
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
-/** Yields by `turn`. The error is a phrase: why the document is not supported. */
+/** Yields by `turns`. The error is a phrase: why the document is not supported. */
 export async function operationsIn(
   documents: Documents,
-  turn: () => Promise<void> | undefined,
+  turns: Turns,
 ): Promise<Result<Operations, string>> {
   const { root } = documents;
   const fault = faultOf(root.value);
@@ -40,8 +41,7 @@ export async function operationsIn(
   // A list of entries would take three times as long, in one turn.
   for (const path of Object.keys(paths)) {
     if (path.startsWith('x-')) continue;
-    const others = turn();
-    if (others !== undefined) await others;
+    if (turns.isOver) await turns.next();
     const item = itemAt({ value: paths[path], at: root.at }, documents);
     if (!item.ok) {
       skipped.push({ what: path, why: item.error });

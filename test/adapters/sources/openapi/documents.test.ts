@@ -8,7 +8,7 @@ import type { OpenapiOptions } from '../../../../src/adapters/sources/openapi/op
 import type { Documents } from '../../../../src/adapters/sources/openapi/documents.ts';
 import { operationsIn } from '../../../../src/adapters/sources/openapi/operations.ts';
 import { err, ok } from '../../../../src/core/result.ts';
-import { openTurns } from '../../../../src/platform/turns.ts';
+import { Turns } from '../../../../src/core/turns.ts';
 import { until } from '../../../support/endings.ts';
 import type { Json, JsonObject } from '../../../support/json.ts';
 import { documentOf, operationOf } from '../../../support/openapi-document.ts';
@@ -324,7 +324,7 @@ describe('a document at a URL', () => {
       next = setImmediate(count);
     };
     let next = setImmediate(count);
-    const found = await operationsIn(documents, openTurns());
+    const found = await operationsIn(documents, new Turns());
     clearImmediate(next);
     expect(found).toMatchObject({ ok: true, value: { operations: [], skipped: { length: 200_000 } } });
     expect(turns).toBeGreaterThan(1);
