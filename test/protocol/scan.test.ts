@@ -60,6 +60,15 @@ describe('the elements of a complete array', () => {
       expect([text, elements(Buffer.from(text))]).toEqual([text, []]);
   });
 
+  it('take steps in proportion to their length, also within one long string', () => {
+    for (const text of ['x'.repeat(1_000_000), 'x\\n'.repeat(300_000), 'é'.repeat(500_000)]) {
+      const scan = new ArrayScan(Buffer.from(`["${text}"]`), 10);
+      let steps = 1;
+      while (scan.step(10_000) === undefined) steps += 1;
+      expect(steps).toBeGreaterThan(50);
+    }
+  });
+
   it('are those that JSON.parse finds, and do not exist if it fails', () => {
     const rest = fc.constantFrom(
       '',
