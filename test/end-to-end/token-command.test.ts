@@ -34,12 +34,13 @@ describe('assay token create', () => {
       id: token.split('_')[1],
       name: 'ci',
       scopes: ['read', 'mcp'],
-      created: TIME,
-      expires: TIME,
       state: 'valid',
+      createdAt: TIME,
+      expiresAt: TIME,
+      revokedAt: null,
     });
     const days =
-      (Date.parse(String(at(made, 'expires'))) - Date.parse(String(at(made, 'created')))) / 86_400_000;
+      (Date.parse(String(at(made, 'expiresAt'))) - Date.parse(String(at(made, 'createdAt')))) / 86_400_000;
     expect(days).toBe(30);
   });
 
@@ -93,14 +94,23 @@ describe('assay token list', () => {
     const listed = await token('list', '--json');
     const tokens = listAt(parseJson(listed.stdout), 'tokens');
     expect([...tokens].sort((a, b) => String(at(a, 'name')).localeCompare(String(at(b, 'name'))))).toEqual([
-      { id: valid.split('_')[1], name: 'ci', scopes: ['admin'], created: TIME, state: 'valid' },
+      {
+        id: valid.split('_')[1],
+        name: 'ci',
+        scopes: ['admin'],
+        state: 'valid',
+        createdAt: TIME,
+        expiresAt: null,
+        revokedAt: null,
+      },
       {
         id: gone.split('_')[1],
         name: 'old',
         scopes: ['mcp'],
-        created: TIME,
-        revoked: TIME,
         state: 'revoked',
+        createdAt: TIME,
+        expiresAt: null,
+        revokedAt: TIME,
       },
     ]);
     for (const text of [stdout, listed.stdout]) expect(text).not.toMatch(/[0-9A-Za-z]{43}/);

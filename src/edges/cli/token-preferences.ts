@@ -1,9 +1,10 @@
 import { isTokenPreference, TOKEN_PREFERENCES } from '../../core/policy/token-preferences.ts';
-import type { SettingValue } from '../../core/record.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import { inWords } from '../../core/sentences.ts';
-import { SETTINGS } from '../../core/settings.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { tokenPreferenceIn } from '../../gateway/services/token-preferences.ts';
+import { preferenceIn } from '../../gateway/services/preferences/preference-service.ts';
+import type { TokenPreferenceChanges } from '../../gateway/services/token-preferences.ts';
 import { print, printRefusal, printJson, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
@@ -21,11 +22,11 @@ export async function tokenPreferences(
   options: JsonOptions,
 ): Promise<number> {
   const changes = changesIn(change);
-  if (typeof changes === 'string') return printRefusal({ code: 'ARGUMENTS_INVALID', reason: changes });
+  if (!changes.ok) return printRefusal(changes.error);
   return withOpened(runtime.openServices(options), async ({ tokenPreferences: service }) => {
     const viewed = await (change.length === 0
       ? service.view(token)
-      : service.change(token, changes, LOCAL_USER.subject));
+      : service.change(token, changes.value, LOCAL_USER.subject));
     if (!viewed.ok) return viewed;
     if (options.json === true) printJson({ preferences: viewed.value });
     else
@@ -39,16 +40,17 @@ export async function tokenPreferences(
   });
 }
 
-/** `default` returns to the value of the instance. A returned string says what is wrong. */
-function changesIn(change: readonly string[]): Readonly<Record<string, SettingValue | null>> | string {
-  const [key, text] = change;
-  if (key === undefined) return {};
-  if (change.length > 2) return 'give one preference and its value';
+/** `default` returns to the value of the instance. ARGUMENTS_INVALID, SETTING_INVALID */
+function changesIn(change: readonly string[]): Result<TokenPreferenceChanges, Refusal> {
+  const [key, text, ...more] = change;
+  if (key === undefined) return ok({});
   if (!isTokenPreference(key))
-    return `a token has no preference ${JSON.stringify(key)}; there are ${TOKEN_PREFERENCES.join(', ')}`;
-  if (text === 'default') return { [key]: null };
-  const value = text === undefined ? undefined : tokenPreferenceIn(key, text);
-  const { kind } = SETTINGS[key];
-  const values = kind.type === 'choice' ? kind.of.join(', ') : 'true, false';
-  return value === undefined ? `the value of ${key} must be one of ${values}, default` : { [key]: value };
+    return err({
+      code: 'ARGUMENTS_INVALID',
+      reason: `a token has no preference ${JSON.stringify(key)}; there are ${TOKEN_PREFERENCES.join(', ')}`,
+    });
+  if (text === undefined || more.length > 0)
+    return err({ code: 'ARGUMENTS_INVALID', reason: `give one value of ${key}, or "default"` });
+  const value = text === 'default' ? ok(null) : preferenceIn(key, text);
+  return value.ok ? ok({ [key]: value.value }) : value;
 }

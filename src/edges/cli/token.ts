@@ -2,10 +2,15 @@ import type { Refusal } from '../../core/refusal.ts';
 import { printable } from '../../core/printable.ts';
 import { err, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { lifetimeMsOf, scopesOf, tokenNameFault, tokenState, type TokenState } from '../../core/token.ts';
-import type { Store, StoredToken } from '../../gateway/ports/store.ts';
+import { lifetimeMsOf, scopesOf, tokenNameFault } from '../../core/token.ts';
+import type { Store } from '../../gateway/ports/store.ts';
 import { createSignInLink } from '../../gateway/services/sign-in-links.ts';
-import { createToken as create, revokeToken as revoke } from '../../gateway/services/tokens.ts';
+import {
+  createToken as create,
+  listTokens as list,
+  revokeToken as revoke,
+  type TokenView,
+} from '../../gateway/services/tokens.ts';
 import { printRefusal, print, printError, printJson, printText, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { withOpened } from './with-opened.ts';
@@ -43,12 +48,11 @@ export async function createToken(
       by: LOCAL_USER.subject,
     });
     if (!created.ok) return created;
-    const { text, kept } = created.value;
-    const { expires = 'never' } = shown(kept);
-    if (options.json === true) printJson({ token: text, ...shown(kept) });
+    const { text, view } = created.value;
+    if (options.json === true) printJson({ ...view, token: text });
     else printText(text);
     printError(
-      `Token ${printable(JSON.stringify(name))} (id ${kept.id}): scopes ${kept.scopes.join(', ')}; expires ${expires}.\n` +
+      `Token ${printable(JSON.stringify(name))} (id ${view.id}): scopes ${view.scopes.join(', ')}; expires ${view.expiresAt ?? 'never'}.\n` +
         'It is shown this once. Clients send it as "Authorization: Bearer <token>".',
     );
     return created;
@@ -58,17 +62,16 @@ export async function createToken(
 /** `assay token list`: all tokens ever created, without their secrets. */
 export function listTokens(runtime: Runtime, options: TokenOptions): Promise<number> {
   return withStore(runtime, options, async (store) => {
-    const tokens = await store.tokens();
+    const tokens = await list(store, Date.now());
     if (!tokens.ok) return tokens;
-    const rows = tokens.value.map(shown);
-    if (options.json === true) printJson({ tokens: rows });
-    else print(tableOf(['NAME', 'ID', 'STATE', 'CREATED', 'EXPIRES', 'SCOPES'], rows.map(row)));
-    for (const { id, name, state } of rows) {
+    if (options.json === true) printJson({ tokens: tokens.value });
+    else print(tableOf(['NAME', 'ID', 'STATE', 'CREATED', 'EXPIRES', 'SCOPES'], tokens.value.map(row)));
+    for (const { id, name, state } of tokens.value) {
       const fault = state === 'valid' ? tokenNameFault(name) : undefined;
       if (fault !== undefined)
         printError(`note: the name of the token ${id} is from an earlier version: ${fault}. ${REPLACE}`);
     }
-    if (rows.length === 0) printError('There are no tokens. Create one with `assay token create NAME`.');
+    if (tokens.value.length === 0) printError('There are no tokens. Create one with `assay token create NAME`.');
     return tokens;
   });
 }
@@ -81,7 +84,7 @@ export function revokeToken(runtime: Runtime, what: string, options: TokenOption
     const revoked = await revoke(what, { store, nowMs: Date.now(), by: LOCAL_USER.subject });
     if (!revoked.ok) return revoked;
     const { name, id } = revoked.value;
-    if (options.json === true) printJson(shown(revoked.value));
+    if (options.json === true) printJson(revoked.value);
     else print(`Revoked ${printable(JSON.stringify(name))} (id ${id}).`);
     return revoked;
   });
@@ -96,8 +99,8 @@ export function createLink(runtime: Runtime, options: LinkOptions): Promise<numb
     const by = LOCAL_USER.subject;
     const link = await createSignInLink(base, { store, mint: runtime.mintSession, nowMs: Date.now(), by });
     if (!link.ok) return link;
-    const expires = new Date(link.value.expiresMs).toISOString();
-    if (options.json === true) printJson({ url: link.value.url, expires });
+    const expiresAt = new Date(link.value.expiresMs).toISOString();
+    if (options.json === true) printJson({ url: link.value.url, expiresAt });
     else printText(link.value.url);
     printError('Open it in a browser within 10 minutes. It signs in once, with the scope admin.');
     return link;
@@ -116,31 +119,7 @@ function withStore(
   return withOpened(runtime.openStore(options), ({ store }) => work(store));
 }
 
-interface ShownToken {
-  readonly id: string;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly created: string;
-  readonly expires?: string;
-  readonly revoked?: string;
-  readonly state: TokenState;
-}
-
-/** For display and JSON: times in ISO 8601, absent if there are none; never the hash. */
-function shown(token: StoredToken): ShownToken {
-  const { id, name, scopes, createdMs, expiresMs, revokedMs } = token;
-  return {
-    id,
-    name,
-    scopes,
-    created: new Date(createdMs).toISOString(),
-    ...(expiresMs === undefined ? {} : { expires: new Date(expiresMs).toISOString() }),
-    ...(revokedMs === undefined ? {} : { revoked: new Date(revokedMs).toISOString() }),
-    state: tokenState(token, Date.now()),
-  };
-}
-
-function row({ id, name, scopes, created, expires, state }: ShownToken): readonly string[] {
+function row({ id, name, scopes, createdAt, expiresAt, state }: TokenView): readonly string[] {
   const colour = state === 'valid' ? style.green : style.red;
-  return [name, id, colour(state), created, expires ?? 'never', scopes.join(', ')];
+  return [name, id, colour(state), createdAt, expiresAt ?? 'never', scopes.join(', ')];
 }

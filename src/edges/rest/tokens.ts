@@ -2,9 +2,8 @@ import { z } from '@hono/zod-openapi';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, SCOPES } from '../../core/subject.ts';
 import { unsavedReason } from '../../core/errors.ts';
-import { lifetimeMsOf, tokenNameFault, tokenState } from '../../core/token.ts';
-import type { StoredToken } from '../../gateway/ports/store.ts';
-import { createToken, revokeToken } from '../../gateway/services/tokens.ts';
+import { lifetimeMsOf } from '../../core/token.ts';
+import { createToken, listTokens, revokeToken } from '../../gateway/services/tokens.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { pageOf } from './paging.ts';
@@ -68,19 +67,12 @@ function listRoute({ store, nowMs }: AdminDeps): Route {
       },
     },
     async ({ page }) => {
-      const tokens = await store.tokens();
+      const tokens = await listTokens(store, nowMs());
       if (!tokens.ok) return tokens;
-      const sorted = [...tokens.value].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
-      const found = pageOf(sorted, page, keyOf);
-      if (!found.ok) return found;
-      const items = found.value.items.map((token) => shown(token, nowMs()));
-      return ok(listReply('tokens', { ...found.value, items }));
+      const found = pageOf(tokens.value, page, ({ createdAt, id }) => `${createdAt} ${id}`);
+      return found.ok ? ok(listReply('tokens', found.value)) : found;
     },
   );
-}
-
-function keyOf({ createdMs, id }: StoredToken): string {
-  return `${new Date(createdMs).toISOString()} ${id}`;
 }
 
 function createRoute({ store, mint, nowMs }: AdminDeps): Route {
@@ -106,8 +98,6 @@ function createRoute({ store, mint, nowMs }: AdminDeps): Route {
     },
     async (call) => {
       const { name, scopes } = call.body;
-      const nameFault = tokenNameFault(name);
-      if (nameFault !== undefined) return err(fieldError(call.pointerTo('name'), nameFault));
       const lacking = scopes.find((scope) => !allows(call.identity, scope));
       if (lacking !== undefined) return err({ code: 'SCOPE_MISSING', scope: lacking });
       const now = nowMs();
@@ -120,8 +110,8 @@ function createRoute({ store, mint, nowMs }: AdminDeps): Route {
       };
       const created = await createToken(input, { store, mint, nowMs: now, by: call.identity.subject });
       if (!created.ok) return created;
-      const { text: token, kept } = created.value;
-      return ok({ kind: 'one', body: { ...shown(kept, now), token } });
+      const { text: token, view } = created.value;
+      return ok({ kind: 'one', body: { ...view, token } });
     },
   );
 }
@@ -174,17 +164,4 @@ function revokeRoute({ store, gate, nowMs }: AdminDeps): Route {
       return err({ code: 'REVOCATION_UNSAVED', kind: 'token', name: id, reason });
     },
   );
-}
-
-function shown(token: StoredToken, nowMs: number): z.input<typeof TOKEN> {
-  const { id, name, scopes, createdMs, expiresMs, revokedMs } = token;
-  return {
-    id,
-    name,
-    scopes: [...scopes],
-    state: tokenState(token, nowMs),
-    createdAt: new Date(createdMs).toISOString(),
-    expiresAt: expiresMs === undefined ? null : new Date(expiresMs).toISOString(),
-    revokedAt: revokedMs === undefined ? null : new Date(revokedMs).toISOString(),
-  };
 }

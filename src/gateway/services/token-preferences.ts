@@ -13,7 +13,6 @@ import {
   type SettingSources,
 } from '../../core/resolve-settings.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { SETTINGS } from '../../core/settings.ts';
 import { type Identity, LOCAL_USER } from '../../core/subject.ts';
 import { tokenState } from '../../core/token.ts';
 import type { RecordReplica } from '../catalog/record-replica.ts';
@@ -125,11 +124,4 @@ export class TokenPreferences {
       }),
     );
   }
-}
-
-/** Parses a value. Undefined if the text is invalid. */
-export function tokenPreferenceIn(key: TokenPreference, text: string): SettingValue | undefined {
-  const { kind } = SETTINGS[key];
-  const value = kind.type === 'flag' ? ({ true: true, false: false } as const)[text] : text;
-  return value !== undefined && isStorable(key, value) ? value : undefined;
 }

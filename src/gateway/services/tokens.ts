@@ -1,7 +1,7 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Scope } from '../../core/subject.ts';
-import { parseToken, tokenNameFault } from '../../core/token.ts';
+import { parseToken, tokenNameFault, tokenState, type TokenState } from '../../core/token.ts';
 import type { Mint } from '../ports/gate.ts';
 import type { Store, StoredToken } from '../ports/store.ts';
 
@@ -15,7 +15,19 @@ export interface TokenInput {
 export interface NewToken {
   /** The token itself, available only here. */
   readonly text: string;
-  readonly kept: StoredToken;
+  readonly view: TokenView;
+}
+
+/** A token as operators see it: never its secret or the hash of it. Times are in ISO 8601. */
+export interface TokenView {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly state: TokenState;
+  readonly createdAt: string;
+  /** Null: valid until revoked. */
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
 }
 
 /** The requester and the time. */
@@ -34,13 +46,27 @@ interface RevokeTokenDeps extends RequestedBy {
   readonly store: Pick<Store, 'revokeToken'>;
 }
 
-/** Creates a token and stores its hash. ARGUMENTS_INVALID if the name is invalid. */
+/** All tokens ever created, oldest first. */
+export async function listTokens(
+  store: Pick<Store, 'tokens'>,
+  nowMs: number,
+): Promise<Result<readonly TokenView[], Refusal>> {
+  const tokens = await store.tokens();
+  if (!tokens.ok) return tokens;
+  return ok(
+    [...tokens.value]
+      .sort((one, other) => one.createdMs - other.createdMs || (one.id < other.id ? -1 : 1))
+      .map((token) => viewOf(token, nowMs)),
+  );
+}
+
+/** Creates a token and stores its hash. ARGUMENTS_INVALID, TOKEN_EXISTS */
 export async function createToken(
   input: TokenInput,
   { store, mint, nowMs, by }: CreateTokenDeps,
 ): Promise<Result<NewToken, Refusal>> {
   const reason = tokenNameFault(input.name);
-  if (reason !== undefined) return err({ code: 'ARGUMENTS_INVALID', reason: `name: ${reason}` });
+  if (reason !== undefined) return err({ code: 'ARGUMENTS_INVALID', field: 'name', reason });
   const { text, id, hash } = mint();
   const kept: StoredToken = {
     id,
@@ -58,16 +84,30 @@ export async function createToken(
     target: { kind: 'token', id, name: input.name },
     after: auditedFields(kept),
   });
-  return added.ok ? ok({ text, kept }) : added;
+  return added.ok ? ok({ text, view: viewOf(kept, nowMs) }) : added;
 }
 
-/** By name, by id, or by the token itself, for people who find a leaked one. */
-export function revokeToken(
+/** By name, by id, or by the token itself, for people who find a leaked one. TOKEN_UNKNOWN */
+export async function revokeToken(
   what: string,
   { store, nowMs, by }: RevokeTokenDeps,
-): Promise<Result<StoredToken, Refusal>> {
+): Promise<Result<TokenView, Refusal>> {
   const event = { atMs: nowMs, subject: by, action: 'token.revoke' };
-  return store.revokeToken(parseToken(what)?.id ?? what, nowMs, event);
+  const revoked = await store.revokeToken(parseToken(what)?.id ?? what, nowMs, event);
+  return revoked.ok ? ok(viewOf(revoked.value, nowMs)) : revoked;
+}
+
+function viewOf(token: StoredToken, nowMs: number): TokenView {
+  const { id, name, scopes, createdMs, expiresMs, revokedMs } = token;
+  return {
+    id,
+    name,
+    scopes,
+    state: tokenState(token, nowMs),
+    createdAt: new Date(createdMs).toISOString(),
+    expiresAt: expiresMs === undefined ? null : new Date(expiresMs).toISOString(),
+    revokedAt: revokedMs === undefined ? null : new Date(revokedMs).toISOString(),
+  };
 }
 
 /** The part that may be shown: nothing that could be used as the token. */
