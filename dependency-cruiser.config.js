@@ -7,7 +7,10 @@ const PATHS = ['buffer', 'os', 'path', 'url'];
 /** `imports`: folders of src/, or single modules; `uses`: modules of Node and packages of npm. */
 const PACKAGES = {
   core: { imports: [], uses: [] },
-  protocol: { imports: ['core/result', 'core/collected-bytes', 'core/json-object'], uses: ['buffer'] },
+  protocol: {
+    imports: ['core/result', 'core/collected-bytes', 'core/json-object', 'core/json-pointer', 'core/shorten'],
+    uses: ['buffer'],
+  },
   platform: {
     imports: ['core/cancellation', 'core/collected-bytes', 'core/shell-argument', 'core/turns'],
     uses: [
@@ -102,7 +105,14 @@ const PACKAGES = {
   },
   // A process of its own, which speaks to Assay by messages.
   functions: {
-    imports: ['core/result', 'core/sources/function-messages', 'platform/lines'],
+    imports: [
+      'core/result',
+      'core/shorten',
+      'core/sources/function-messages',
+      'core/timer',
+      'platform/is-inside',
+      'platform/lines',
+    ],
     uses: [
       ...PATHS,
       'async_hooks',
@@ -200,9 +210,9 @@ export default {
       name: 'contract',
       severity: 'error',
       comment:
-        'What the admin pages import must not bring the server along; the inference of hints and the quoting of arguments import nothing.',
+        'What the admin pages import must not bring the server along; the inference of hints, the quoting of arguments and JSON pointers import nothing.',
       from: { path: '^src/edges/rest/contract/' },
-      to: { pathNot: '^src/(?:edges/rest/contract/|core/(?:hints/infer|shell-argument)[.]ts$)' },
+      to: { pathNot: '^src/(?:edges/rest/contract/|core/(?:hints/infer|json-pointer|shell-argument)[.]ts$)' },
     },
     {
       name: 'services-first',

@@ -2,6 +2,7 @@ import type { Hint } from './hints/hint.ts';
 import type { ReasonCode } from './hints/reason.ts';
 import { isJsonObject } from './json-object.ts';
 import type { HintWarning, PolicyReason } from './policy/policy.ts';
+import { shorten } from './shorten.ts';
 
 /**
  * `session`: until the session of the client ends. `server`: the same, for all calls to the server that could carry data
@@ -41,7 +42,7 @@ const MASKS = /\*{3}|\[masked\]/;
 export function startOfArguments({ text, isShortened, isMasked }: ShownArguments): ShownArguments {
   return text.length <= MAX_ARGUMENTS_IN_QUESTION
     ? { text, isShortened, isMasked }
-    : { text: `${text.slice(0, MAX_ARGUMENTS_IN_QUESTION)}…`, isShortened: true, isMasked };
+    : { text: shorten(text, MAX_ARGUMENTS_IN_QUESTION), isShortened: true, isMasked };
 }
 
 /** The request as it is kept after the call can no longer be approved. */

@@ -1,6 +1,7 @@
 import { type Cause, mapTexts } from './cause.ts';
 import { isJsonObject } from './json-object.ts';
 import type { Refusal } from './refusal.ts';
+import { shorten } from './shorten.ts';
 
 const MAX_TEXT_LENGTH = 200;
 const MAX_TEXTS = 50;
@@ -19,9 +20,6 @@ function boundedValue(key: string, value: unknown): unknown {
   return typeof value === 'string' ? boundedText(value) : value;
 }
 
-/** Never cuts inside a surrogate pair: many parsers reject half of one. */
 export function boundedText(text: string): string {
-  return text.length > MAX_TEXT_LENGTH
-    ? `${text.slice(0, MAX_TEXT_LENGTH).replace(/[\ud800-\udbff]$/, '')}…`
-    : text;
+  return shorten(text, MAX_TEXT_LENGTH);
 }

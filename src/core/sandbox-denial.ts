@@ -1,4 +1,5 @@
 import type { TwinRights } from './sandbox.ts';
+import { shorten } from './shorten.ts';
 
 /** An action that a sandbox denied to a read-only tool. */
 export interface Denial {
@@ -65,9 +66,7 @@ function near(text: string, at: number): string {
 }
 
 function shortened(target: string | undefined): string | undefined {
-  return target === undefined || target.length <= MAX_TARGET_LENGTH
-    ? target
-    : `${target.slice(0, MAX_TARGET_LENGTH)}…`;
+  return target === undefined ? undefined : shorten(target, MAX_TARGET_LENGTH);
 }
 
 /** The denied action, as the end of a sentence, such as `changing "/data/notes.txt"`. */

@@ -1,3 +1,5 @@
+import { shorten } from './shorten.ts';
+
 /** Characters shown of an error. */
 const MAX_ERROR_LENGTH = 300;
 
@@ -20,9 +22,7 @@ export function errorLineOf(lines: readonly string[]): string | undefined {
     ?.trim()
     .replace(/^\[cause\]: /, '')
     .replace(/\s+/g, ' ');
-  return text !== undefined && text.length > MAX_ERROR_LENGTH
-    ? `${text.slice(0, MAX_ERROR_LENGTH - 1)}…`
-    : text;
+  return text === undefined ? undefined : shorten(text, MAX_ERROR_LENGTH);
 }
 
 /** At the start of a line: indented ones belong to the cause or the fields of the exception above. */

@@ -3,6 +3,7 @@ import { type FunctionFacts, isRecord, type Manifest } from '../core/sources/fun
 import { TOOL_MARK } from './define-tool.ts';
 import { faultText, tryTo } from './fault-text.ts';
 import { parse, stringify } from './harden-globals.ts';
+import { startOf } from '../core/shorten.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -73,7 +74,7 @@ function readTool(fields: unknown, writeZod: WriteZod | undefined): Result<ReadT
   if (typeof name !== 'string') return err('has no name: make it with defineTool');
   if (!NAME.test(name))
     return err(
-      `has the name ${stringify(name.slice(0, 200))}; a name has 1 to 128 letters, digits, "_", "-" or "."`,
+      `has the name ${stringify(startOf(name, 200))}; a name has 1 to 128 letters, digits, "_", "-" or "."`,
     );
   if (typeof run !== 'function') return err('has no function "run"');
   if (title !== undefined && typeof title !== 'string') return err('has a title that is no text');

@@ -1,6 +1,7 @@
 import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from './harden-globals.ts';
+import { shorten } from '../core/shorten.ts';
 
 /** Maximum length of an error text. */
 const LIMIT = 16_000;
@@ -17,7 +18,7 @@ export interface FaultContext {
 
 /** Describes any thrown value, with the module's frames of its stack. Never throws. */
 export function faultText(thrown: unknown, context: FaultContext): string {
-  return bounded(tryTo(() => described(thrown, context, 0)) ?? UNPRINTABLE);
+  return shorten(tryTo(() => described(thrown, context, 0)) ?? UNPRINTABLE, LIMIT);
 }
 
 /** The position in the module's files that this was called from. */
@@ -59,7 +60,7 @@ function notAnError(thrown: unknown): string {
   if (thrown === undefined || thrown === null) return `It threw ${String(thrown)}.`;
   const json = tryTo(() => stringify(thrown) as string | undefined); // undefined for a function or symbol
   const text = json ?? shown(() => thrown);
-  return text === undefined ? UNPRINTABLE : `It threw ${bounded(text)}`;
+  return text === undefined ? UNPRINTABLE : `It threw ${shorten(text, LIMIT)}`;
 }
 
 function headOf(error: Error, context: FaultContext): string {
@@ -67,7 +68,7 @@ function headOf(error: Error, context: FaultContext): string {
   if (code === 'ERR_ACCESS_DENIED') return forbidden(error);
   const name = shown(() => error.name) ?? 'Error';
   const message = shown(() => error.message) ?? '';
-  const within = bounded(message).replaceAll(context.folder + sep, '');
+  const within = shorten(message, LIMIT).replaceAll(context.folder + sep, '');
   if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
     return `${within.replace(/\.?$/, '.')} Node strips types and generates no code: write what is left when types are taken away, such as a const object in place of an enum`;
   const head = name === 'Error' || name === '' ? within : `${name}: ${within}`;
@@ -92,10 +93,6 @@ function forbidden(error: Error): string {
     default:
       return `It may not use ${shown(() => permission) ?? 'this'}`;
   }
-}
-
-function bounded(text: string): string {
-  return text.length > LIMIT ? `${text.slice(0, LIMIT)} …` : text;
 }
 
 interface Frame {

@@ -6,6 +6,7 @@ import { faultText, shown, type FaultContext, tryTo } from './fault-text.ts';
 import { nowMs, parse, stringify } from './harden-globals.ts';
 import type { Host } from './host.ts';
 import { errorText, isResult, resultText } from './result-text.ts';
+import { shorten, startOf } from '../core/shorten.ts';
 
 const NOTE_LIMIT = 64 * 1024;
 
@@ -110,7 +111,7 @@ export class RunningCalls {
         notes()?.progress({
           progress,
           total: Number.isFinite(total) ? total : undefined,
-          message: message === undefined ? undefined : shown(() => message)?.slice(0, NOTE_LIMIT),
+          message: message === undefined ? undefined : shown(() => startOf(String(message), NOTE_LIMIT)),
         });
       },
       log: (level, data) => notes()?.log(shown(() => level)?.slice(0, 100) ?? 'info', () => bounded(data)),
@@ -152,7 +153,7 @@ function isErrorResult(returned: unknown): boolean {
 function bounded(data: unknown): unknown {
   const json = tryTo(() => stringify(data) as string | undefined); // undefined for a function or symbol
   if (json === undefined) return 'something that cannot be written as JSON';
-  return json.length > NOTE_LIMIT ? `${json.slice(0, NOTE_LIMIT)} …` : (parse(json) as unknown);
+  return json.length > NOTE_LIMIT ? shorten(json, NOTE_LIMIT) : (parse(json) as unknown);
 }
 
 interface Progress {

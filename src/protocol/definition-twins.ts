@@ -11,6 +11,7 @@ import {
   QUOTE,
   isSpace,
 } from './tokens.ts';
+import { startOf } from '../core/shorten.ts';
 
 /**
  * Why two readers may understand a definition differently. An object in it may contain the same key twice, of which
@@ -151,5 +152,5 @@ function foldedNames(members: Members): ReadonlySet<string> {
 const MAX_KEY_LENGTH = 64;
 
 function shown(key: string): string {
-  return JSON.stringify(key.slice(0, MAX_KEY_LENGTH));
+  return JSON.stringify(startOf(key, MAX_KEY_LENGTH));
 }

@@ -1,6 +1,7 @@
 import { DEFINITIONS, type ListedKind, type Member, type Rule } from './definition-rules.ts';
 import type { Era } from './eras.ts';
 import { type JsonObject, isJsonObject } from '../core/json-object.ts';
+import { shorten, startOf } from '../core/shorten.ts';
 
 /**
  * Whether official clients accept a list with this definition. `without`: they do once the members at `paths` are left
@@ -130,9 +131,8 @@ export function phraseAt(at: JsonPath, message: string): string {
   let path = '';
   for (const step of at) {
     if (typeof step === 'number') path += `[${step}]`;
-    else if (!PLAIN_KEY.test(step)) path += `[${JSON.stringify(step.slice(0, 64))}]`;
+    else if (!PLAIN_KEY.test(step)) path += `[${JSON.stringify(startOf(step, 64))}]`;
     else path += path === '' ? step : `.${step}`;
   }
-  if (path.length > MAX_PATH_LENGTH) path = `${path.slice(0, MAX_PATH_LENGTH)}…`;
-  return path === '' ? `the definition ${message}` : `${path} ${message}`;
+  return path === '' ? `the definition ${message}` : `${shorten(path, MAX_PATH_LENGTH)} ${message}`;
 }

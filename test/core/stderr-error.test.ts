@@ -74,7 +74,7 @@ npm error A complete log of this run can be found in: /home/me/.npm/_logs/x.log`
     'Open http://127.0.0.1/sign-in\n',
     'Open http://127.0.0.1/sign-in',
   ],
-  ['truncated if the line is very long', `Error: ${'x'.repeat(1_000)}`, `Error: ${'x'.repeat(292)}…`],
+  ['truncated if the line is very long', `Error: ${'x'.repeat(1_000)}`, `Error: ${'x'.repeat(293)}…`],
   ['absent without output', '\n   \n', undefined],
 ])('the error extracted from stderr is %s', (_, stderr, error) => {
   expect(errorLineOf(stderr.split('\n'))).toBe(error);

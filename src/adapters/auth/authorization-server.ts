@@ -11,6 +11,7 @@ import {
   type HeldMetadata,
   type HeldTokens,
 } from './credential-content.ts';
+import { startOf } from '../../core/shorten.ts';
 
 const REQUEST_LIMIT_MS = 10_000;
 const ANSWER_LIMIT_BYTES = 256 * 1024;
@@ -91,7 +92,7 @@ export async function renew(
 const FINAL: ReadonlySet<string> = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client']);
 
 function refusedRenewal({ code }: OAuthError): Renewal {
-  const error = code.slice(0, 100);
+  const error = startOf(code, 100);
   return FINAL.has(code)
     ? { kind: 'ended', cause: { code: 'RENEWAL_REFUSED', error } }
     : { kind: 'failed', fault: { code: 'RENEWAL_FAILED', error } };

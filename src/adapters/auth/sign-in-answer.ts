@@ -1,6 +1,7 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { Unfetched } from '../../platform/careful-fetch.ts';
 import type { OpenRedirect } from '../../platform/redirect.ts';
+import { startOf } from '../../core/shorten.ts';
 
 /** Why a sign-in failed, as a phrase without secrets. */
 export class SignInFault extends Error {}
@@ -60,7 +61,7 @@ async function reasonOf(error: unknown): Promise<string> {
   if (error instanceof sdk.IssuerMismatchError)
     return `the answer comes from ${JSON.stringify(error.received ?? 'nobody')}, and ${JSON.stringify(error.expected)} was asked`;
   if (error instanceof sdk.OAuthError)
-    return `the issuer answered ${JSON.stringify(error.code.slice(0, 100))}`;
+    return `the issuer answered ${JSON.stringify(startOf(error.code, 100))}`;
   if (error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_URL')
     return 'the server or its issuer gives an address that is none';
   if (!(error instanceof Error) || error instanceof ReferenceError || error instanceof TypeError) throw error;
@@ -68,7 +69,7 @@ async function reasonOf(error: unknown): Promise<string> {
     return 'its authorization metadata or a token does not follow the standards';
   if (error.message.includes('dynamic client registration'))
     return `the issuer registers no clients by itself; ${BY_HAND}`;
-  return error.message.slice(0, 200);
+  return startOf(error.message, 200);
 }
 
 const BY_HAND = 'register it there and set "auth": { "clientId": "…" } in the config entry of the server';

@@ -22,6 +22,7 @@ import {
 import { answerIn, failure, SignInFault } from './sign-in-answer.ts';
 import { SignInClient } from './sign-in-client.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
+import { startOf } from '../../core/shorten.ts';
 
 interface SignInDeps {
   readonly credentials: EncryptedCredentials;
@@ -96,7 +97,7 @@ function checkIssuer({ issuer, discovered }: SignInTarget, expected: string | un
   if (expected === undefined || named.every((one) => isSameIssuer(one, expected))) return;
   const other = named.find((one) => !isSameIssuer(one, expected)) ?? issuer;
   throw new SignInFault(
-    `the server names the issuer ${JSON.stringify(other.slice(0, 200))}, and "auth.issuer" of its entry is ${JSON.stringify(expected)}; nothing was sent there`,
+    `the server names the issuer ${JSON.stringify(startOf(other, 200))}, and "auth.issuer" of its entry is ${JSON.stringify(expected)}; nothing was sent there`,
   );
 }
 
@@ -196,7 +197,7 @@ async function finish(
       expectedIssuer: metadata?.issuer,
       issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
     });
-    throw new SignInFault(`the issuer refused: ${JSON.stringify((answer.get('error') ?? '').slice(0, 100))}`);
+    throw new SignInFault(`the issuer refused: ${JSON.stringify(startOf(answer.get('error') ?? '', 100))}`);
   }
   await auth(client, {
     serverUrl: url,

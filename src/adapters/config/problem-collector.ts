@@ -1,5 +1,6 @@
 import type { Node } from 'jsonc-parser';
 import { positionOf } from './json-tree.ts';
+import { shorten } from '../../core/shorten.ts';
 
 /** An error in a config file and its position. Names the key and the cause, never a value that could be a secret. */
 export interface ConfigProblem {
@@ -61,5 +62,5 @@ export function keyOf(path: readonly (string | number)[]): string {
 
 /** A key from the file for use in a sentence: escaped and truncated. */
 export function quoted(text: string): string {
-  return JSON.stringify(text.length > MAX_KEY_LENGTH ? `${text.slice(0, MAX_KEY_LENGTH)}…` : text);
+  return JSON.stringify(shorten(text, MAX_KEY_LENGTH));
 }

@@ -2,6 +2,7 @@ import { hasDuplicateKeys, isMembers, writtenJson } from '../../core/canonical-j
 import type { ShownArguments } from '../../core/approval.ts';
 import { isCredentialKey } from '../../core/secrets/credential-names.ts';
 import { MASKED } from '../../core/secrets/secret-shapes.ts';
+import { startOf } from '../../core/shorten.ts';
 
 /** Larger texts are not parsed, since parsing blocks the event loop. */
 const MAX_PARSED_LENGTH = 256 * 1024;
@@ -17,12 +18,12 @@ export function shownArguments(text: string, mask: (text: string) => string): Sh
   const masking = new Masking();
   const plain =
     read === undefined
-      ? text.slice(0, MAX_PARSED_LENGTH)
+      ? startOf(text, MAX_PARSED_LENGTH)
       : JSON.stringify(masking.of(read.value, { depth: 0, isCredential: false }));
   const masked = mask(plain);
   const isCut = !isParsed || masked.length > MAX_LENGTH;
   return {
-    text: isCut ? `${masked.slice(0, MAX_LENGTH)}…` : masked,
+    text: isCut ? `${startOf(masked, MAX_LENGTH)}…` : masked,
     isShortened: isCut || masking.isTooDeep,
     isMasked: masking.hasMasked || masked !== plain,
   };
@@ -35,7 +36,7 @@ export function shownArguments(text: string, mask: (text: string) => string): Sh
 export function argumentsToApprove(text: string, maskKnown: (text: string) => string): ShownArguments {
   const { isParsed, read } = readArguments(text);
   // Rewritten, so that escapes such as \u0072\u006d do not hide what they stand for.
-  const plain = read === undefined ? text.slice(0, MAX_PARSED_LENGTH) : JSON.stringify(read.value);
+  const plain = read === undefined ? startOf(text, MAX_PARSED_LENGTH) : JSON.stringify(read.value);
   const masked = maskKnown(plain);
   return { text: isParsed ? masked : `${masked}…`, isShortened: !isParsed, isMasked: masked !== plain };
 }

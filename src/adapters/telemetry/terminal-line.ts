@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { printable } from '../../core/printable.ts';
+import { shorten } from '../../core/shorten.ts';
 
 /** One entry of the log, in pino's format. */
 type Entry = Readonly<Record<string, unknown>>;
@@ -41,22 +42,18 @@ export function terminalLine(json: string, hasColours: boolean): string {
   ].join('');
   const styled = (style: typeof colour, what: string): string =>
     hasColours ? styleText(style, what, { validateStream: false }) : what;
-  return `${styled('dim', clockOf(time))} ${styled(colour, name)} ${printable(cut(onOneLine(text), MAX_LINE_LENGTH))}\n`;
+  return `${styled('dim', clockOf(time))} ${styled(colour, name)} ${printable(shorten(onOneLine(text), MAX_LINE_LENGTH))}\n`;
 }
 
 function shown(value: unknown): string {
   const text = typeof value === 'string' ? onOneLine(value) : JSON.stringify(value);
   const isPlain = typeof value !== 'string' || /^[^\s"=]+$/.test(text);
-  return cut(isPlain ? text : JSON.stringify(text), MAX_TEXT_LENGTH);
+  return shorten(isPlain ? text : JSON.stringify(text), MAX_TEXT_LENGTH);
 }
 
 /** Stack traces and other texts of several lines. */
 function onOneLine(text: string): string {
   return text.replace(/\s*[\r\n]+\s*/g, ' ');
-}
-
-function cut(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
 function clockOf(time: unknown): string {

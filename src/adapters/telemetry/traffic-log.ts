@@ -1,6 +1,7 @@
 import { parsedObject } from '../../core/json-object.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { ConnectedClient, LoggedCall, TrafficLog } from '../../gateway/ports/telemetry.ts';
+import { shorten } from '../../core/shorten.ts';
 
 export interface TrafficLogOptions {
   readonly log: Log;
@@ -47,7 +48,12 @@ export class RecentTraffic implements TrafficLog {
   }
 
   call({ client, tool, ms, outcome }: LoggedCall): void {
-    const fields = { client: nameOf(client), tool: cut(tool), ms: Math.round(ms), outcome };
+    const fields = {
+      client: nameOf(client),
+      tool: shorten(tool, MAX_NAME_LENGTH),
+      ms: Math.round(ms),
+      outcome,
+    };
     setImmediate(() => this.#options.log.info('call', fields));
   }
 
@@ -108,16 +114,14 @@ export class RecentTraffic implements TrafficLog {
 
 function nameOf(client: string | undefined): string {
   const { name } = parsedObject(client ?? '{}');
-  return typeof name === 'string' ? cut(name) : 'unnamed';
+  return typeof name === 'string' ? shorten(name, MAX_NAME_LENGTH) : 'unnamed';
 }
 
 function nameAndVersion(client: string | undefined): string {
   const { version } = parsedObject(client ?? '{}');
-  return typeof version === 'string' ? `${nameOf(client)} ${cut(version)}` : nameOf(client);
-}
-
-function cut(text: string): string {
-  return text.length > MAX_NAME_LENGTH ? `${text.slice(0, MAX_NAME_LENGTH - 1)}…` : text;
+  return typeof version === 'string'
+    ? `${nameOf(client)} ${shorten(version, MAX_NAME_LENGTH)}`
+    : nameOf(client);
 }
 
 function grouped(count: number): string {

@@ -2,6 +2,7 @@ import { printable } from '../../core/printable.ts';
 import type { ConnectionFault } from '../../platform/http-client.ts';
 import type { EmbeddingFault } from './embedding-provider.ts';
 import type { VectorFailure } from './vector-search.ts';
+import { startOf } from '../../core/shorten.ts';
 
 /** One or two sentences: what happened and what to do. */
 export function embeddingFaultText(fault: EmbeddingFault): string {
@@ -72,5 +73,5 @@ function statusText({ status, text }: Extract<EmbeddingFault, { code: 'STATUS' }
 /** For an error of SQLite or PostgreSQL, which carries a code; undefined for a bug. */
 export function storeFaultText(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return undefined;
-  return `Vectors could not be stored: ${printable(error.message.slice(0, 200))} (${error.code}).`;
+  return `Vectors could not be stored: ${printable(startOf(error.message, 200))} (${error.code}).`;
 }

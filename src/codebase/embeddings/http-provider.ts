@@ -7,6 +7,7 @@ import type { EmbeddingFault, EmbeddingOptions, EmbeddingProvider } from './embe
 import type { EmbeddingSettings } from './embedding-settings.ts';
 import { postJson, type Posted } from './post-json.ts';
 import { readVectors } from './read-vectors.ts';
+import { startOf } from '../../core/shorten.ts';
 
 /** A vector of 8,192 numbers as JSON. */
 const MAX_BYTES_PER_VECTOR = 256 * 1024;
@@ -74,7 +75,7 @@ function messageIn(text: string, key: string | undefined): string {
   const message = isJsonObject(error) ? error['message'] : error;
   const shown = typeof message === 'string' ? message : text;
   const masked = key === undefined ? shown : shown.replaceAll(key, '[key]');
-  return printable(masked.slice(0, MAX_TEXT));
+  return printable(startOf(masked, MAX_TEXT));
 }
 
 /** Seconds or a date (RFC 9110, section 10.2.3), as ms from now. */

@@ -18,6 +18,7 @@ import {
   mostUsedModel,
   type ModelRow,
 } from './vector-tables.ts';
+import { startOf } from '../../core/shorten.ts';
 
 /** Searches by meaning in the indexes of all projects, with one connection pool to the embedding service. */
 export interface Vectors {
@@ -97,7 +98,7 @@ async function nearest(
     const problem =
       error.code === UNDEFINED_TABLE
         ? 'PostgreSQL no longer has them; run index_repository with force_reindex'
-        : `${printable(error.message.slice(0, 200))} (${error.code})`;
+        : `${printable(startOf(error.message, 200))} (${error.code})`;
     return err({ code: 'STORE_FAILED', problem });
   }
 }

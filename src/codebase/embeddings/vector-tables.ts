@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
+import { startOf } from '../../core/shorten.ts';
 
 /**
  * Vectors in the index. They are created when the first chunk is embedded.
@@ -200,5 +201,5 @@ const MAX_TEXT = 16_000;
 /** Adds the class that a method belongs to, which its text does not contain. Omits the path, because files move. */
 function textOf({ symbol, parent, content }: Pick<ChunkRow, 'symbol' | 'parent' | 'content'>): string {
   const heading = parent === null ? '' : `${parent}${symbol === null ? '' : `.${symbol}`}\n`;
-  return (heading + content).slice(0, MAX_TEXT);
+  return startOf(heading + content, MAX_TEXT);
 }

@@ -5,6 +5,7 @@ import { reasonOf } from '../hints/reason.ts';
 import { parsedObject } from '../json-object.ts';
 import type { Decision, PolicyTool } from '../policy/policy.ts';
 import type { CallFacts, FinishedCall, RecordedArguments } from './call-entry.ts';
+import { shorten } from '../shorten.ts';
 
 /**
  * The `RecordedCall` of a call that ended at this time, as canonical JSON. Written member by member in name order, with
@@ -44,7 +45,7 @@ function nameText(text: string): string {
 }
 
 function bounded(text: string): string {
-  return text.length > MAX_NAME ? `${text.slice(0, MAX_NAME - 1)}…` : text;
+  return shorten(text, MAX_NAME);
 }
 
 /**

@@ -3,6 +3,7 @@ import { jsonChanges, type JsonChange } from '../json-changes.ts';
 import { partsOf, type DefinitionSource, type Parts } from './aspects.ts';
 import { type Hint, HINTS, isCautious } from './hint.ts';
 import { FACTS_MEMBER } from './tool-facts.ts';
+import { shorten } from '../shorten.ts';
 
 /** The record of a tool: its definition, plus Assay's facts about a tool that it builds. */
 export interface Definition {
@@ -146,14 +147,14 @@ const DRIFT_LIMITS: {
 function boundedChanges(changes: readonly JsonChange[]): readonly JsonChange[] {
   const { changes: limit, pathLength, textLength, textsLength } = DRIFT_LIMITS;
   if (changes.length > limit) {
-    const members = new Set(changes.map(({ path }) => beginning(memberOf(path), pathLength)));
+    const members = new Set(changes.map(({ path }) => shorten(memberOf(path), pathLength)));
     return [...members].slice(0, limit).map((path) => ({ path }));
   }
   let room: number = textsLength;
   return changes.map((change) => {
-    const path = beginning(change.path, pathLength);
-    const before = change.before && beginning(change.before, textLength);
-    const after = change.after && beginning(change.after, textLength);
+    const path = shorten(change.path, pathLength);
+    const before = change.before && shorten(change.before, textLength);
+    const after = change.after && shorten(change.after, textLength);
     const length = (before?.length ?? 0) + (after?.length ?? 0);
     if (length > room) return { path };
     room -= length;
@@ -163,8 +164,4 @@ function boundedChanges(changes: readonly JsonChange[]): readonly JsonChange[] {
 
 function memberOf(path: string): string {
   return /^[\w$-]+/.exec(path)?.[0] ?? path;
-}
-
-function beginning(text: string, maxLength: number): string {
-  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }

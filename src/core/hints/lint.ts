@@ -2,6 +2,7 @@ import { counted } from '../counted.ts';
 import type { Declared } from './declared.ts';
 import { DEFAULTS, type Hint, HINTS, isContradiction, type DeclaredHints } from './hint.ts';
 import { inferFromMethod } from './infer.ts';
+import { shorten } from '../shorten.ts';
 
 export type LintRule = 'contradiction' | 'not-boolean' | 'telling-words' | 'missing-hints' | 'hidden-text';
 export type LintLevel = 'error' | 'warning' | 'off';
@@ -133,8 +134,7 @@ function missingFaults(emitted: DeclaredHints): readonly Fault[] {
 const MAX_SHOWN_LENGTH = 60;
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text;
+  return shorten(JSON.stringify(value), MAX_SHOWN_LENGTH);
 }
 
 /** Verbs in a name or description that reveal what a tool does. */

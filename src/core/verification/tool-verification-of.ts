@@ -2,6 +2,7 @@ import { type Hint, HINTS } from '../hints/hint.ts';
 import type { ObservedEffect, ObservedHint, ToolVerification } from '../hints/tool-verification.ts';
 import type { VerifyReport } from './report.ts';
 import type { Evidence, ToolReport, Verdict } from './verdict.ts';
+import { shorten } from '../shorten.ts';
 
 const MAX_EVIDENCE = 3;
 const MAX_TEXT_LENGTH = 300;
@@ -22,12 +23,12 @@ export function toolVerificationOf(
   { report, author, mask }: Verified,
 ): ToolVerification {
   const { name, version, packageDigest } = report.server;
-  const shown = (text: string, length: number): string => shortened(mask(text), length);
+  const shown = (text: string, length: number): string => shorten(mask(text), length);
   const observed = (hint: Hint): ObservedHint => observedHint(verdicts[hint], report.startedMs, shown);
   return {
     digest,
     atMs: report.startedMs,
-    author: shortened(author, MAX_TEXT_LENGTH),
+    author: shorten(author, MAX_TEXT_LENGTH),
     server: {
       name: shown(name, MAX_TEXT_LENGTH),
       version: shown(version, MAX_TEXT_LENGTH),
@@ -66,8 +67,4 @@ function effectOf({ effect, message, target, call, args, atMs }: Evidence, shown
     args: shown(JSON.stringify(args), MAX_ARGS_LENGTH),
     atMs,
   };
-}
-
-function shortened(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}…` : text;
 }

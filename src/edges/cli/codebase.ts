@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 import { printable } from '../../core/printable.ts';
 import { print, printError, printJson, proseOf, style } from './output.ts';
 import { withProgress } from './progress.ts';
+import { clipped } from './table.ts';
 import type { CodebaseFault, CodebaseProgram } from './codebase-program.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -106,8 +107,7 @@ function printResult(result: JsonObject): void {
   const lines = String(content).split('\n');
   const width = (process.stdout.columns || 80) - 3;
   for (const text of lines.slice(0, MAX_LINES)) {
-    const shown = printable(text.replaceAll('\t', '  '));
-    print(style.dim(`  ${shown.length > width ? `${shown.slice(0, width - 1)}…` : shown}`));
+    print(style.dim(`  ${clipped(printable(text.replaceAll('\t', '  ')), width)}`));
   }
   if (lines.length > MAX_LINES) print(style.dim(`  … ${lines.length - MAX_LINES} more lines`));
   print('');

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { isJsonObject } from '../../core/json-object.ts';
 import type { View } from '../../gateway/catalog/view.ts';
+import { startOf } from '../../core/shorten.ts';
 
 /** The name and version that the client gives itself. */
 export interface ClientIdentity {
@@ -76,7 +77,7 @@ export function identityIn(clientInfo: string | undefined): ClientIdentity {
   const info: unknown = clientInfo === undefined ? undefined : JSON.parse(clientInfo);
   const { name, version } = isJsonObject(info) ? info : {};
   return {
-    name: typeof name === 'string' ? name.slice(0, MAX_NAME_LENGTH) : 'unknown',
-    ...(typeof version === 'string' && { version: version.slice(0, MAX_NAME_LENGTH) }),
+    name: typeof name === 'string' ? startOf(name, MAX_NAME_LENGTH) : 'unknown',
+    ...(typeof version === 'string' && { version: startOf(version, MAX_NAME_LENGTH) }),
   };
 }

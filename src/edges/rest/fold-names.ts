@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { nearest } from '../../core/nearest.ts';
 import type { FieldError } from '../../core/refusal.ts';
+import { startOf } from '../../core/shorten.ts';
 
 /** A body with its members renamed to those of its schema. */
 export interface Folded {
@@ -81,7 +82,7 @@ function foldedMembers(
   for (const [key, one] of Object.entries(value)) {
     const name = members.has(key) ? key : camelCase(key);
     const member = members.get(name);
-    const at = there + step(key.slice(0, MAX_KEY_LENGTH));
+    const at = there + step(startOf(key, MAX_KEY_LENGTH));
     if (member === undefined)
       folding.fieldErrors.push({ at, kind: 'unknown', reason: unknown(key, [...members.keys()], folding) });
     else if (found.has(name))

@@ -3,6 +3,7 @@ import type { FieldError, Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { foldNames, membersOf, step } from './fold-names.ts';
 import { isJsonObject } from '../../core/json-object.ts';
+import { startOf } from '../../core/shorten.ts';
 
 /** A body that matches its schema. */
 export interface ReadBody<T> {
@@ -70,7 +71,7 @@ function unwrapped(given: unknown, wrapper: string, schema: z.ZodType): Unwrappe
   const others = Object.keys(given).filter((key) => key !== wrapper);
   const reason = `there is no such field beside ${JSON.stringify(wrapper)}`;
   const fieldErrors = others.map(
-    (key) => ({ at: step(key.slice(0, 100)), kind: 'unknown', reason }) as const,
+    (key) => ({ at: step(startOf(key, 100)), kind: 'unknown', reason }) as const,
   );
   return { value: given[wrapper], base: step(wrapper), fieldErrors };
 }

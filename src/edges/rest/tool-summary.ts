@@ -3,6 +3,7 @@ import { HINTS } from '../../core/hints/hint.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { ToolSummary } from './contract/tools.ts';
 import { ofHints, TOOL } from './tool-schemas.ts';
+import { startOf } from '../../core/shorten.ts';
 
 const MAX_DESCRIPTION_LENGTH = 500;
 
@@ -48,7 +49,7 @@ export function summaryOf(tool: ToolView): ToolSummary {
   return {
     ...{ id, name, namespacedName, serverName, state, hints },
     ...(title !== undefined && { title }),
-    ...(description !== undefined && { description: description.slice(0, MAX_DESCRIPTION_LENGTH) }),
+    ...(description !== undefined && { description: startOf(description, MAX_DESCRIPTION_LENGTH) }),
     lint: tool.lint.map(({ rule, level }) => ({ rule, level })),
     ...(drift !== undefined && { drift: { isDangerous: drift.isDangerous } }),
   };

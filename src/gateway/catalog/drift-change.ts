@@ -8,6 +8,7 @@ import {
   type ToolRecord,
   type Volatility,
 } from '../../core/hints/tool-record.ts';
+import { startOf } from '../../core/shorten.ts';
 
 /** The result of comparing a tool. */
 export interface Comparison {
@@ -110,6 +111,6 @@ export function logChanges(
     log.warn('the definitions of many tools have changed; `assay review` lists them', {
       server,
       tools: changes.length,
-      first: changes.slice(0, MAX_NAMED).map(({ tool }) => tool.slice(0, MAX_NAME_LENGTH)),
+      first: changes.slice(0, MAX_NAMED).map(({ tool }) => startOf(tool, MAX_NAME_LENGTH)),
     });
 }

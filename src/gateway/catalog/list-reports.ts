@@ -6,6 +6,7 @@ import { LISTS } from './inventory.ts';
 import { cutPhrases } from './list-budget.ts';
 import type { Definition, ListKind } from '../ports/link.ts';
 import type { Server } from './server.ts';
+import { shorten } from '../../core/shorten.ts';
 
 /** A listed entry, as far as reports need it. */
 interface Listed {
@@ -61,8 +62,7 @@ export function hiddenReports(hidden: readonly HiddenEntry[], kind: ListKind): r
 const MAX_REPORT_LENGTH = 1_000;
 
 export function forPeople({ code, text }: ListReport): ListReport {
-  const short = text.length > MAX_REPORT_LENGTH ? `${text.slice(0, MAX_REPORT_LENGTH)}…` : text;
-  return { code, text: printable(short) };
+  return { code, text: printable(shorten(text, MAX_REPORT_LENGTH)) };
 }
 
 /** Maximum number of individual reports per server. */

@@ -19,6 +19,7 @@ import type { Log } from '../ports/log.ts';
 import { digestOf } from './definition-facts.ts';
 import type { RecordReplica } from './record-replica.ts';
 import { idsOf } from './tool-claims.ts';
+import { startOf } from '../../core/shorten.ts';
 
 /** A call that was sent to a twin. */
 export interface TwinCall {
@@ -233,7 +234,7 @@ function contradictedBy(
   if (counted.length === 0) return undefined;
   const digest = digestOf(definition);
   const member = memberOf(message.params, 'arguments');
-  const args = member === undefined ? '{}' : mask(rawOf(message.bytes, member)).slice(0, MAX_ARGS_LENGTH);
+  const args = member === undefined ? '{}' : startOf(mask(rawOf(message.bytes, member)), MAX_ARGS_LENGTH);
   const hints = counted.map((denial) => {
     const message = mask(`stopped from ${denialText(denial)}`);
     const effect = { effect: 'denied', message, target: mask(denial.target ?? ''), call: 1, args, atMs };

@@ -18,6 +18,7 @@ import type { Definition } from '../ports/link.ts';
 import type { ApprovalBinding } from '../ports/approvals.ts';
 import type { Call } from './call.ts';
 import { policyOf } from './labels.ts';
+import { startOf } from '../../core/shorten.ts';
 
 export type Ask = Extract<Decision, { kind: 'ask' }>;
 
@@ -93,7 +94,7 @@ export function requestOf(call: Call, { tool, decision, approvals }: Requested):
     namespacedName: tool.server === undefined ? tool.name : namespacedNameOf(tool.server, tool.name),
     ...(title !== undefined && { title }),
     server: tool.server ?? '',
-    ...(client !== undefined && { client: client.slice(0, MAX_CLIENT_LENGTH) }),
+    ...(client !== undefined && { client: startOf(client, MAX_CLIENT_LENGTH) }),
     complete: approvals?.options.argumentsToApprove(text),
     arguments: shown?.text ?? '',
     isShortened: shown?.isShortened ?? true,
@@ -114,5 +115,5 @@ const MAX_TITLE_LENGTH = 200;
 
 function titleOf({ title, annotations }: Readonly<Record<string, unknown>>): string | undefined {
   const given = title ?? (isJsonObject(annotations) ? annotations['title'] : undefined);
-  return typeof given === 'string' && given !== '' ? given.slice(0, MAX_TITLE_LENGTH) : undefined;
+  return typeof given === 'string' && given !== '' ? startOf(given, MAX_TITLE_LENGTH) : undefined;
 }

@@ -10,6 +10,7 @@ import { readList } from '../catalog/inventory.ts';
 import type { Connect, Definition, LinkEvents } from '../ports/link.ts';
 import type { Server } from '../catalog/server.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
+import { shorten } from '../../core/shorten.ts';
 
 /** Output of a server besides its protocol messages, in order of arrival. */
 export interface CollectedLogs {
@@ -64,7 +65,9 @@ async function examine(server: Server, startedMs: number, options: ExaminationOp
     await server.stop();
     const { stderr, warnings } = logsOf(spec.name);
     // Restarts may have repeated the same output.
-    const lastLines = [...new Set(stderr)].slice(-MAX_LAST_LINES).map(mask).map(cut);
+    const lastLines = [...new Set(stderr)]
+      .slice(-MAX_LAST_LINES)
+      .map((line) => shorten(mask(line), MAX_LINE_LENGTH));
     const condition = { kind: 'down', cause: mapTexts(cause, mask), lastLines } as const;
     return { ...facts, condition, warnings: warnings.map(masked(mask)) };
   }
@@ -124,10 +127,6 @@ const MAX_LINE_LENGTH = 300;
 
 function masked(mask: ExaminationOptions['mask']): (warning: ServerWarning) => ServerWarning {
   return (warning) => ({ ...warning, text: mask(warning.text) });
-}
-
-function cut(line: string): string {
-  return line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH)}…` : line;
 }
 
 /** Hints as shown in lists. Tools that Assay builds itself have all four. */

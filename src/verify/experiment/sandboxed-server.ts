@@ -8,6 +8,7 @@ import type { ChildOptions } from '../../platform/child.ts';
 import type { Answer } from '../judge/trial.ts';
 import type { MissingMechanism, Observation, OpenSandbox, Sandbox, SandboxOptions } from '../observation.ts';
 import { ChildTransport } from './child-transport.ts';
+import { startOf } from '../../core/shorten.ts';
 
 /** A tool as its server lists it. */
 export interface ListedTool {
@@ -137,7 +138,7 @@ export class SandboxedServer {
           kind: 'result',
           isError: rest.isError === true,
           digest: sha256(canonicalJson(JSON.parse(JSON.stringify(rest)))),
-          text: text.slice(0, MAX_TEXT),
+          text: startOf(text, MAX_TEXT),
         },
       };
     } catch (error) {
@@ -145,7 +146,7 @@ export class SandboxedServer {
       const reason = this.hasEnded ? 'ended' : isTimeout(error) ? 'timeout' : 'error';
       const own = reason === 'ended' ? errorLineOf(this.#transport.stderr.split('\n')) : undefined;
       const text = own ?? message;
-      return { answer: { kind: 'failed', reason, text: text.slice(0, MAX_TEXT) } };
+      return { answer: { kind: 'failed', reason, text: startOf(text, MAX_TEXT) } };
     }
   }
 

@@ -3,6 +3,7 @@ import type * as jmespath from '@jmespath-community/jmespath';
 import { exactJson } from '../../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { isDeeper } from '../../../core/json-object.ts';
+import { startOf } from '../../../core/shorten.ts';
 
 /** Why a filter gave no result. */
 export type FilterFault =
@@ -48,7 +49,7 @@ export function applyFilter({ expression, text, maxCharacters }: FilterTask): Re
   } catch (error) {
     // A string or array beyond the engine's limit, or nesting beyond the stack.
     if (error instanceof RangeError) return err({ code: 'result_too_large', maxCharacters });
-    return err({ code: 'not_fitting', reason: messageOf(error).slice(0, MAX_REASON_LENGTH) });
+    return err({ code: 'not_fitting', reason: startOf(messageOf(error), MAX_REASON_LENGTH) });
   }
 }
 
@@ -154,7 +155,7 @@ const MAX_SHOWN = 100;
 
 function shownExpression(expression: string): string {
   const isLong = expression.length > MAX_SHOWN;
-  return `${JSON.stringify(expression.slice(0, MAX_SHOWN))}${isLong ? '…' : ''}`;
+  return `${JSON.stringify(startOf(expression, MAX_SHOWN))}${isLong ? '…' : ''}`;
 }
 
 /** In characters: enough for a model to learn why something failed. */
@@ -163,6 +164,6 @@ const MAX_LENGTH = 10_000;
 /** A server's answer as a separate block, cut after `MAX_LENGTH` characters. */
 export function quotedAnswer(text: string): string {
   if (text.length <= MAX_LENGTH) return `It said:\n\n${text}`;
-  const start = text.slice(0, MAX_LENGTH).replace(/[\ud800-\udbff]$/, '');
+  const start = startOf(text, MAX_LENGTH);
   return `It said:\n\n${start}\n\n[cut after ${MAX_LENGTH} of ${text.length} characters]`;
 }

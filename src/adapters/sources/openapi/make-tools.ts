@@ -47,6 +47,7 @@ import {
   type RequestTarget,
   withheldSecrets,
 } from './servers-and-security.ts';
+import { startOf } from '../../../core/shorten.ts';
 
 export interface MakingOptions extends CallOptions {
   readonly documents: Documents;
@@ -288,6 +289,6 @@ function faultOf(value: unknown, check: ReturnType<typeof checkBy>): string | un
   if (!check.ok) return undefined;
   const fault = check.value(value);
   if (fault === undefined) return undefined;
-  const location = fault.path.length === 0 ? '' : `at ${JSON.stringify(fault.path.join('.').slice(0, 200))} `;
+  const location = fault.path.length === 0 ? '' : `at ${JSON.stringify(startOf(fault.path.join('.'), 200))} `;
   return `${location}${fault.reason}`;
 }

@@ -5,6 +5,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import type { Turns } from '../../../core/turns.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
 import type { Documents, Located } from './documents.ts';
+import { shorten } from '../../../core/shorten.ts';
 
 /** One operation of a document, with its path item. */
 export interface Operation {
@@ -27,10 +28,7 @@ interface Operations {
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /** Yields by `turns`. The error is a phrase: why the document is not supported. */
-export async function operationsIn(
-  documents: Documents,
-  turns: Turns,
-): Promise<Result<Operations, string>> {
+export async function operationsIn(documents: Documents, turns: Turns): Promise<Result<Operations, string>> {
   const { root } = documents;
   const fault = faultOf(root.value);
   if (fault !== undefined) return err(fault);
@@ -141,11 +139,11 @@ export function operationWords(operation: Operation, documents: Documents): Oper
   const title = textOf(own['title']) ?? textOf(summary) ?? textOf(operation.item.value['summary']);
   const text = textOf(own['description']) ?? textOf(description) ?? textOf(summary);
   const words = deprecated === true ? `Deprecated. ${text ?? ''}`.trim() : text;
-  const shownTitle = title === undefined ? undefined : shortened(title, MAX_TITLE_LENGTH);
+  const shownTitle = title === undefined ? undefined : shorten(title, MAX_TITLE_LENGTH);
   const annotated = layers
     .map(({ annotations }) => annotatedTitle(annotations))
     .findLast((one) => one !== undefined);
-  const shortTitle = annotated === undefined ? shownTitle : shortened(annotated, MAX_TITLE_LENGTH);
+  const shortTitle = annotated === undefined ? shownTitle : shorten(annotated, MAX_TITLE_LENGTH);
   const annotations = {
     ...trusted.reduce<DeclaredHints>((hints, { annotations }) => withHints(hints, hintsIn(annotations)), {}),
     ...(shortTitle !== undefined && { title: shortTitle }),
@@ -153,7 +151,7 @@ export function operationWords(operation: Operation, documents: Documents): Oper
   return {
     name: textOf(own['name']),
     title: shownTitle,
-    description: words === undefined ? undefined : shortened(words, MAX_DESCRIPTION_LENGTH),
+    description: words === undefined ? undefined : shorten(words, MAX_DESCRIPTION_LENGTH),
     annotations: Object.keys(annotations).length === 0 ? undefined : annotations,
     isContradictory: trusted.some(({ annotations }) => isContradiction(hintsIn(annotations))),
     isEnabled: layers.findLast(({ enabled }) => typeof enabled === 'boolean')?.['enabled'] !== false,
@@ -187,12 +185,6 @@ function withHints(general: DeclaredHints, nearer: DeclaredHints): DeclaredHints
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
-}
-
-/** Never splits a character. */
-function shortened(text: string, max: number): string {
-  if (text.length <= max) return text;
-  return `${text.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 const MAX_LENGTH = 60;

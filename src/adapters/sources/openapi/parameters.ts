@@ -3,6 +3,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { mappedHeaderFault } from '../../../core/sources/http-header.ts';
 import { type Documents, type Located, memberAt } from './documents.ts';
 import type { Operation } from './operations.ts';
+import { startOf } from '../../../core/shorten.ts';
 
 type ParameterLocation = 'path' | 'query' | 'header' | 'cookie';
 
@@ -104,7 +105,7 @@ function undeclared(name: string, { located }: Operation): Parameter {
 }
 
 function shownLocation(location: unknown): string {
-  return typeof location === 'string' ? JSON.stringify(location.slice(0, 40)) : 'no place';
+  return typeof location === 'string' ? JSON.stringify(startOf(location, 40)) : 'no place';
 }
 
 function isLocation(location: unknown): location is ParameterLocation {

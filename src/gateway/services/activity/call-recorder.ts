@@ -13,6 +13,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { sentenceOf } from '../../../core/sentences.ts';
 import type { CallLog, CallStore, Retention } from '../../ports/call-log.ts';
 import type { Log } from '../../ports/log.ts';
+import { startOf } from '../../../core/shorten.ts';
 
 export interface CallRecorderOptions {
   /** Unique id of this process's chain. */
@@ -196,7 +197,7 @@ export class CallRecorder implements CallLog {
     if (argumentsText === '') return { bytes: argumentsBytes, form, isShortened: true, text: '' };
     if (form === 'masked') return { bytes: argumentsBytes, form, ...this.#options.shown(argumentsText) };
     const isShortened = argumentsText.length > MAX_FULL_LENGTH;
-    return { bytes: argumentsBytes, form, isShortened, text: argumentsText.slice(0, MAX_FULL_LENGTH) };
+    return { bytes: argumentsBytes, form, isShortened, text: startOf(argumentsText, MAX_FULL_LENGTH) };
   }
 
   #retention(): Retention {

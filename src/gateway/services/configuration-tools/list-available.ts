@@ -15,6 +15,7 @@ import { settledIndex } from '../toolsets/find-tools.ts';
 import type { ConfigurationContext } from './context.ts';
 import type { OwnToolResult, OwnToolSpec } from './own-tool.ts';
 import { costOf } from './token-cost.ts';
+import { shorten } from '../../../core/shorten.ts';
 
 const HINT_FILTER = Object.fromEntries(HINTS.map((hint) => [hint, { type: 'boolean' }]));
 
@@ -242,8 +243,7 @@ function effectiveHints({ server, definition }: Entry): Hints {
 
 /** The first sentence of the description, on one line. */
 function lineOf(entry: Entry): string {
-  const line = firstSentence(descriptionIn(entry) ?? '').replace(/\s+/g, ' ');
-  return line.length <= LINE_LENGTH ? line : `${line.slice(0, LINE_LENGTH - 1)}…`;
+  return shorten(firstSentence(descriptionIn(entry) ?? '').replace(/\s+/g, ' '), LINE_LENGTH);
 }
 
 const COUNTED_AT_ONCE = 50;

@@ -79,7 +79,7 @@ describe('names and descriptions', () => {
     [{ description: ' D ' }, {}, { description: 'D' }],
     [{ description: 'D', deprecated: true }, {}, { description: 'Deprecated. D' }],
     [{ deprecated: true }, {}, { description: 'Deprecated.' }],
-    [{ description: 'd'.repeat(5_000) }, {}, { description: `${'d'.repeat(4_095)}…` }],
+    [{ description: 'd'.repeat(5_000) }, {}, { description: `${'d'.repeat(4_096)}…` }],
     [
       { summary: 'S', 'x-mcp': { title: 'T', description: 'D', annotations: { readOnlyHint: true } } },
       {},
