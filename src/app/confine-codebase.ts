@@ -1,6 +1,6 @@
 import { mkdir, readdir, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isInside } from '../adapters/sandbox/layout.ts';
+import { isInside } from '../platform/is-inside.ts';
 import { walkPath } from '../adapters/sandbox/walk-path.ts';
 import { ToldRoots } from '../codebase/access/told-roots.ts';
 import { readSettings } from '../codebase/settings.ts';

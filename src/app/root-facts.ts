@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { locateConfig } from '../adapters/config/locate-config.ts';
 import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
 import { type DeclaredPaths, resolveDeclared } from '../adapters/sandbox/declared-paths.ts';
-import { isInside } from '../adapters/sandbox/layout.ts';
+import { isInside } from '../platform/is-inside.ts';
 import { protectedPaths } from '../adapters/sandbox/protected-paths.ts';
 import { walkPath } from '../adapters/sandbox/walk-path.ts';
 import type { RootFacts } from '../core/check-roots.ts';

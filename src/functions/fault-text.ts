@@ -2,6 +2,7 @@ import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from './harden-globals.ts';
 import { shorten } from '../core/shorten.ts';
+import { isInside } from '../platform/is-inside.ts';
 
 /** Maximum length of an error text. */
 const LIMIT = 16_000;
@@ -133,6 +134,6 @@ function positionOfSyntaxError(stack: string, context: FaultContext): string {
 function insideOf(file: string, { folder }: FaultContext): string | undefined {
   if (file === '') return undefined;
   const path = tryTo(() => (file.startsWith('file:') ? fileURLToPath(file) : file));
-  if (path?.startsWith(folder + sep) !== true) return undefined;
+  if (path === undefined || !isInside(path, folder)) return undefined;
   return relative(folder, path).split(sep).join('/');
 }

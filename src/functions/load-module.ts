@@ -7,6 +7,7 @@ import { isRecord, type LoadMessage } from '../core/sources/function-messages.ts
 import { exportedTools, type ReadTools, type WriteZod } from './exported-tools.ts';
 import { faultText, tryTo } from './fault-text.ts';
 import { refuseBuiltin } from './harden-globals.ts';
+import { isInside } from '../platform/is-inside.ts';
 
 /** Runs the module and reads its tools. The error tells its author what to fix, and where. */
 export async function loadModule(
@@ -89,7 +90,7 @@ function hookModules({ folder, zod, own, onFile }: HookOptions): void {
     load(url, context, next) {
       refuseBuiltin(url);
       const path = url.startsWith('file:') ? fileURLToPath(url) : '';
-      if (path.startsWith(folder + sep) && !path.includes(`${sep}node_modules${sep}`)) onFile(path);
+      if (isInside(path, folder) && !path.includes(`${sep}node_modules${sep}`)) onFile(path);
       return next(url, context);
     },
   });

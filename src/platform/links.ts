@@ -1,6 +1,7 @@
 import { opendir } from 'node:fs/promises';
-import { join, resolve, sep } from 'node:path';
+import { join } from 'node:path';
 import { realPath } from './files.ts';
+import { isInside } from './is-inside.ts';
 
 export interface LinkOut {
   readonly link: string;
@@ -30,13 +31,8 @@ export async function findLinkOut(
       if (entry.isDirectory() && entry.name !== 'node_modules') waiting.push(path);
       if (!entry.isSymbolicLink()) continue;
       const target = await realPath(path);
-      if (!within.some((one) => isWithin(target, one))) return { link: path, target };
+      if (!within.some((one) => isInside(target, one))) return { link: path, target };
     }
   }
   return undefined;
-}
-
-function isWithin(path: string, folder: string): boolean {
-  const whole = resolve(folder);
-  return path === whole || path.startsWith(whole.endsWith(sep) ? whole : whole + sep);
 }

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { SandboxRights } from '../../core/sandbox.ts';
-import { isInside } from './layout.ts';
+import { isInside } from '../../platform/is-inside.ts';
 
 /** A file or folder that a confined process sees. */
 export interface Shown {

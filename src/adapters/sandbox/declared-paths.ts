@@ -8,7 +8,7 @@ import type { Command } from '../../core/sources/source-kinds.ts';
 import { findCommand, readStart } from '../../platform/machine.ts';
 import type { Shown } from './confined-view.ts';
 import { SEARCHED } from './enforcement.ts';
-import { isInside } from './layout.ts';
+import { isInside } from '../../platform/is-inside.ts';
 import { programFiles } from './program-files.ts';
 import { walkPath } from './walk-path.ts';
 

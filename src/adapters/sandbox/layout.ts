@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { isInside } from '../../platform/is-inside.ts';
 
 /** A folder whose changes are kept apart from the real one by an overlay. */
 export interface Area {
@@ -97,10 +98,6 @@ function homePath(realHome: string): string {
     isInside(realHome, path),
   );
   return isOfSystem || realHome === '/' || !posix.isAbsolute(realHome) ? '/home/user' : realHome;
-}
-
-export function isInside(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }
 
 function depth(path: string): number {

@@ -6,7 +6,7 @@ import type { TwinRights } from '../../core/sandbox.ts';
 import type { Command } from '../../core/sources/source-kinds.ts';
 import { Child, type ChildOptions } from '../../platform/child.ts';
 import { findCommand, readStart } from '../../platform/machine.ts';
-import { isInside } from './layout.ts';
+import { isInside } from '../../platform/is-inside.ts';
 
 /** What a process under Node's permission model may do. All paths are absolute. */
 export interface NodeFacts {

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { findCommand, pathFacts } from '../../platform/machine.ts';
-import { isInside } from './layout.ts';
+import { isInside } from '../../platform/is-inside.ts';
 
 export interface ProgramFiles {
   /** Files and folders that the program itself consists of. */

@@ -2,7 +2,7 @@ import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { UnsafePath } from '../../core/sandbox.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { isInside } from './layout.ts';
+import { isInside } from '../../platform/is-inside.ts';
 import { walkPath } from './walk-path.ts';
 
 /** What a server may not change although it lies in a folder that it may change. */

@@ -1,5 +1,5 @@
 import type { Area, Layout } from './layout.ts';
-import { isInside } from './layout.ts';
+import { isInside } from '../../platform/is-inside.ts';
 import { shellArgument } from '../../core/shell-argument.ts';
 import { CONTENT_CALLS, KEY_CALLS, TRACED_CALLS } from './traced-events.ts';
 

@@ -5,6 +5,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Fault } from '../fault.ts';
 import { REPOSITORY_DATA } from '../files/default-skips.ts';
 import type { ToldRoots } from './told-roots.ts';
+import { isInside } from '../../platform/is-inside.ts';
 
 export interface FolderAccessOptions {
   /** The folders that the operator declared. Undefined: the working folder, and those that a terminal was told. */
@@ -107,10 +108,6 @@ export function isProtected(real: string, { protectedPaths }: Access): boolean {
     protectedPaths.some((path) => isInside(real, path)) ||
     names.some((name) => isSecretFolder(name) || REPOSITORY_DATA.has(name))
   );
-}
-
-export function isInside(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 /** A working folder such as `/` or the user's home was hardly chosen: services and desktop programs start there. */

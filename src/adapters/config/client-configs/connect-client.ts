@@ -1,4 +1,4 @@
-import { dirname, resolve, sep } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Refusal } from '../../../core/refusal.ts';
 import type { ConnectReport, ConnectRequest } from '../../../core/client-configs.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -22,6 +22,7 @@ import {
   type SettingsFile,
 } from './settings-file.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
+import { isInside } from '../../../platform/is-inside.ts';
 
 /** Process state needed to connect a client. */
 export interface ConnectEnvironment extends Machine {
@@ -224,7 +225,7 @@ function warningsOf({ ownCommand, tempFolder }: ConnectEnvironment): readonly st
     return [
       'Assay runs from the cache of npx, so the entry starts it with npx as well. To start faster, install it: npm install --global assay-mcp',
     ];
-  return main.startsWith(`${tempFolder}${sep}`)
+  return isInside(main, tempFolder)
     ? [
         `Assay runs from a temporary folder, ${main}, and the client cannot start it once that is deleted. Install Assay elsewhere, then connect again.`,
       ]

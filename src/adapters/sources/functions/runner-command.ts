@@ -6,6 +6,7 @@ import { isFolder, isThere, realPath } from '../../../platform/files.ts';
 import { findLinkOut } from '../../../platform/links.ts';
 import type { ChildOptions } from '../../../platform/child.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
+import { isInside } from '../../../platform/is-inside.ts';
 
 export interface RunnerCommand {
   readonly options: ChildOptions;
@@ -96,21 +97,16 @@ interface PathAccess {
 /** Why one of the paths would expose a forbidden folder, as a phrase. The module's own folder may lie inside one. */
 async function closedTo({ folder, spec, forbidden }: PathAccess): Promise<string | undefined> {
   const homes = await withRealPaths(forbidden);
-  const isOpened = (path: string): boolean => homes.some((home) => isWithin(home, path));
-  const isInside = (path: string): boolean => homes.some((home) => isWithin(path, home));
+  const isOpened = (path: string): boolean => homes.some((home) => isInside(home, path));
+  const isInHome = (path: string): boolean => homes.some((home) => isInside(resolve(path), home));
   if (isOpened(folder))
     return `its folder ${JSON.stringify(folder)} contains Assay's home folder, whose secrets functions must not read: move it to a separate folder`;
   for (const [member, paths] of Object.entries({ reads: spec.reads, writes: spec.writes })) {
-    const found = (await withRealPaths(paths)).find((path) => isOpened(path) || isInside(path));
+    const found = (await withRealPaths(paths)).find((path) => isOpened(path) || isInHome(path));
     if (found !== undefined)
       return `its "${member}" name ${JSON.stringify(found)}, which contains or is in Assay's home folder, whose secrets functions must not read`;
   }
   return undefined;
-}
-
-function isWithin(path: string, folder: string): boolean {
-  const whole = resolve(folder);
-  return resolve(path) === whole || resolve(path).startsWith(whole.endsWith(sep) ? whole : whole + sep);
 }
 
 /** Node checks both the path as given and its real path. */

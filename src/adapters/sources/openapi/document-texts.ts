@@ -1,10 +1,11 @@
-import { dirname, isAbsolute, relative, sep } from 'node:path';
+import { dirname, isAbsolute } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Cancellation } from '../../../core/cancellation.ts';
 import { chooserOfNamed, type Namer, type UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { realPath } from '../../../platform/files.ts';
 import type { HttpPort } from '../http/open-http.ts';
+import { isInside } from '../../../platform/is-inside.ts';
 
 /** Where documents are read from. */
 export interface TextOptions {
@@ -129,8 +130,7 @@ function pathOf(url: URL): string | undefined {
 
 /** Resolves symbolic links first: one may lead out of the folder. */
 async function isBeneath(path: string, folder: string): Promise<boolean> {
-  const way = relative(await realPath(folder), await realPath(path));
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  return isInside(await realPath(path), await realPath(folder));
 }
 
 async function fetchText(
