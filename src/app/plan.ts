@@ -28,6 +28,7 @@ import { isThere } from '../platform/files.ts';
 import type { EarlyStart } from './early-start.ts';
 import type { Environment } from './environment.ts';
 import type { ViewOptions } from '../core/command-options.ts';
+import { MAX_TIMER_MS } from '../core/timer.ts';
 
 export interface Configured extends Resolved {
   readonly config: Config;
@@ -132,8 +133,6 @@ export function report({ problems, warnings }: Config, log: Log): void {
 
 /** The server name of a running `serve` that Assay is attached to. */
 const NAME = 'serve';
-/** Each server behind it has its own time limit, which must expire first. */
-const NO_LIMIT_MS = 2 ** 31 - 1;
 
 /** A plan with the running `serve` as its only server. Undefined if none is running. */
 export async function planOfServe(path: string, shown: ViewOptions): Promise<Plan | undefined> {
@@ -175,7 +174,8 @@ function specOf({ url, token }: RunningServe, { all, toolset, search }: ViewOpti
       url: new URL(`/mcp${part}`, url),
       headers: { authorization: `Bearer ${token}` },
     },
-    timeoutMs: NO_LIMIT_MS,
+    // Each server behind it has its own time limit, which must expire first.
+    timeoutMs: MAX_TIMER_MS,
     prefix: false,
     isolation: 'shared',
     isFromConfig: true,

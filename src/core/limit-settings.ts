@@ -1,9 +1,9 @@
 // A table of data: one row for each limit.
 import { whole, type SettingFacts } from './setting-kind.ts';
+import { MAX_TIMER_MS } from './timer.ts';
 
 const MiB = 1024 * 1024;
 const HOUR_MS = 3_600_000;
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Limits on what clients and servers can demand of one process. */
 export interface LimitSettings {

@@ -7,8 +7,8 @@ import { ACTIVITY_SETTINGS, type ActivitySettings } from './activity/activity-se
 import { LIMIT_SETTINGS, type LimitSettings } from './limit-settings.ts';
 import { POLICY_SETTINGS, type PolicySettings } from './policy/policy-settings.ts';
 import { level, text, whole, type SettingFacts } from './setting-kind.ts';
+import { MAX_TIMER_MS } from './timer.ts';
 
-const MAX_TIMER_MS = 2 ** 31 - 1;
 const DAY_MS = 86_400_000;
 
 /** The effective value of every setting. */

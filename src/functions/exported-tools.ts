@@ -4,6 +4,7 @@ import { TOOL_MARK } from './define-tool.ts';
 import { faultText, tryTo } from './fault-text.ts';
 import { parse, stringify } from './harden-globals.ts';
 import { startOf } from '../core/shorten.ts';
+import { MAX_TIMER_MS } from '../core/timer.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -88,7 +89,7 @@ function readTool(fields: unknown, writeZod: WriteZod | undefined): Result<ReadT
     );
   if (
     timeoutMs !== undefined &&
-    !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1)
+    !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS)
   )
     return err('has a timeoutMs that is no positive number of milliseconds');
   const input: Result<ReadSchema, string> =

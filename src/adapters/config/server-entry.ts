@@ -18,6 +18,7 @@ import { membersOf, type TreeMember } from './json-tree.ts';
 import { OPENAPI_KEYS, readOpenapi } from './openapi-entry.ts';
 import { isPatternList, MAX_PATTERNS, patternLists } from './pattern-lists.ts';
 import { readStdio, STDIO_KEYS } from './stdio-entry.ts';
+import { MAX_TIMER_MS } from '../../core/timer.ts';
 
 /** A member of `mcpServers`, located at `path`. */
 export interface ServerEntry extends TreeMember {
@@ -84,8 +85,6 @@ const BOOLEAN: Option<boolean> = {
   wanted: 'true or false',
   read: (node) => (node.type === 'boolean' ? node.value === true : undefined),
 };
-/** The maximum delay of a Node timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 const TIMEOUT: Option<number> = {
   wanted: `a whole number of milliseconds from 1 to ${MAX_TIMER_MS}`,
   read: ({ type, value }) => {

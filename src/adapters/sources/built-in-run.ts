@@ -11,6 +11,7 @@ import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import { progressTokenOf } from '../../protocol/translate.ts';
 import { checkBy } from './schema-check.ts';
 import type { BuiltInArguments, BuiltInCall, BuiltInResult, BuiltInTool } from './built-in-tool.ts';
+import { MAX_TIMER_MS } from '../../core/timer.ts';
 
 export interface BuiltInRunOptions {
   readonly server: string;
@@ -170,9 +171,6 @@ export class BuiltInRun implements BuiltInCall {
 /** A call that reports progress may run for 30 time limits, but at most for an hour plus one limit. */
 const PROGRESS_LIMITS = 30;
 const PROGRESS_MOST_MS = 60 * 60 * 1_000;
-
-/** Longest delay of a Node timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const NONE: Result<BuiltInArguments, Refusal> = ok({ values: {}, text: '{}' });
 

@@ -1,6 +1,7 @@
 import { type SettingFacts, whole } from '../setting-kind.ts';
 import { CONFIRMS } from '../confirm.ts';
 import type { PolicyPreferences } from './policy.ts';
+import { MAX_TIMER_MS } from '../timer.ts';
 
 /** Preferences for decisions on calls. They take effect at once. */
 export interface PolicySettings {
@@ -91,7 +92,7 @@ export const POLICY_SETTINGS: Readonly<Record<keyof PolicySettings, SettingFacts
     env: 'ASSAY_POLICY_LABEL_IDLE_MS',
     changedBy: 'admin',
     isLive: true,
-    kind: whole(60 * 60 * 1_000, 1_000, 2 ** 31 - 1),
+    kind: whole(60 * 60 * 1_000, 1_000, MAX_TIMER_MS),
     about:
       'Time in ms without a tool call after which it no longer counts that a caller has seen untrusted content or private data.',
   },

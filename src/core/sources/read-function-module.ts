@@ -1,6 +1,7 @@
 import { err, ok, type Result } from '../result.ts';
 import type { EntryFault } from '../json-position.ts';
 import type { FunctionModuleSpec } from './custom-tools.ts';
+import { MAX_TIMER_MS } from '../timer.ts';
 
 export type ModuleEntry = Readonly<Record<string, unknown>>;
 
@@ -54,9 +55,6 @@ export function readFunctionModule(
     timeoutMs: timeoutMs.value,
   });
 }
-
-/** The maximum delay of a Node timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface Whole {
   readonly field: string;

@@ -18,6 +18,7 @@ import { headerNameFault, headerValueFault, mappedHeaderFault } from './http-hea
 import { readRestAuth } from './read-rest-auth.ts';
 import type { RestAuth, RestToolSpec } from './custom-tools.ts';
 import { readUrlTemplate, type UrlTemplate } from './url-template.ts';
+import { MAX_TIMER_MS } from '../timer.ts';
 
 const KNOWN: readonly string[] = [
   ...[
@@ -35,8 +36,6 @@ const KNOWN: readonly string[] = [
 ];
 const NAME = /^[a-zA-Z0-9_][a-zA-Z0-9._/-]{0,127}$/;
 const METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
-/** The maximum delay of a Node timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 const DEFAULT_MS = 60_000;
 const MIB = 2 ** 20;
 const MAX_BYTES = 50 * MIB;

@@ -2,6 +2,7 @@ import type { Node } from 'jsonc-parser';
 import type { JsonObject } from '../../../core/json-object.ts';
 import { membersOf, treeOf, type TreeMember } from '../json-tree.ts';
 import type { Client } from './clients.ts';
+import { MAX_TIMER_MS } from '../../../core/timer.ts';
 
 /** What differs between clients that use the same keys. */
 export type Dialect = Pick<Client, 'references' | 'timeout'>;
@@ -91,7 +92,7 @@ const seconds = 1_000;
 function timeLimit(value: Node, unit: number): ReturnType<Rule> {
   const ms: unknown = value.value;
   const limit = typeof ms === 'number' ? Math.round(ms * unit) : 0;
-  return limit >= 1 && limit < 2 ** 31 ? made('timeoutMs', limit, value) : undefined;
+  return limit >= 1 && limit <= MAX_TIMER_MS ? made('timeoutMs', limit, value) : undefined;
 }
 
 /** Values that name variables, such as `{header: VARIABLE}`, as references to them. */

@@ -1,10 +1,10 @@
 import { isFunctionResult, isRecord, type FromRunner } from '../../../core/sources/function-messages.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { isDeeper } from '../../../core/json-object.ts';
+import { MAX_TIMER_MS } from '../../../core/timer.ts';
 
 /** Deeper than any intentional nesting, but far from overflowing the stack. */
 const MAX_DEPTH = 500;
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Reads a message from a module's process, whose code may have tampered with the runner. The error is a phrase: what
