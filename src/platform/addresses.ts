@@ -25,11 +25,17 @@ export function reachOf(address: string): Reach {
 
 const WORST_FIRST: readonly Reach[] = ['metadata', 'link-local'];
 
+/** The reach of a URL's host that is an address, which no lookup checks. Undefined if it is a name. */
+export function literalReach(hostname: string): Reach | undefined {
+  const bare = hostname.replace(/^\[(.*)\]$/, '$1');
+  return isIP(bare) === 0 ? undefined : reachOf(bare);
+}
+
 /** The reaches of all addresses of a host; empty if its name cannot be resolved. */
 export async function reachesOf(hostname: string): Promise<readonly Reach[]> {
-  const bare = hostname.replace(/^\[(.*)\]$/, '$1');
-  if (isIP(bare) !== 0) return [reachOf(bare)];
-  const found = await lookup(bare, { all: true }).catch(() => []);
+  const literal = literalReach(hostname);
+  if (literal !== undefined) return [literal];
+  const found = await lookup(hostname, { all: true }).catch(() => []);
   return [...new Set(found.map(({ address }) => reachOf(address)))];
 }
 

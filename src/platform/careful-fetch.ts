@@ -1,6 +1,5 @@
-import { isIP } from 'node:net';
 import { Agent, fetch, type Response as Received } from 'undici';
-import { reachOf, type Reach } from './addresses.ts';
+import { literalReach, type Reach } from './addresses.ts';
 import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
 
 /** Where requests may go and how large responses may be. */
@@ -71,8 +70,8 @@ export function openCarefulFetch(rules: FetchRules): CarefulFetch {
 
 /** What is wrong with a URL before any DNS lookup. */
 function faultOf(url: URL, rules: FetchRules): string | undefined {
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  const reach = isIP(host) === 0 ? undefined : reachOf(host);
+  const host = url.hostname;
+  const reach = literalReach(host);
   if (url.username !== '' || url.password !== '') return `${shown(url)} holds a user or a password`;
   const isLoopback = reach === 'loopback' || host === 'localhost' || host.endsWith('.localhost');
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && rules.allowsPlainLoopback && isLoopback))

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
-import { isIP } from 'node:net';
 import { Pool, type Dispatcher } from 'undici';
-import { reachOf, type Reach } from './addresses.ts';
+import { literalReach, type Reach } from './addresses.ts';
 import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
 import { faultName, guarded, type Peer } from './guarded.ts';
 import { tunnelConnector } from './tunnel.ts';
@@ -111,10 +110,8 @@ interface Destination {
 
 /** Literal addresses bypass the lookup. */
 function literalFault(origin: string, reach: HttpReach): ConnectionFault | undefined {
-  const host = new URL(origin).hostname.replace(/^\[(.*)\]$/, '$1');
-  if (isIP(host) === 0) return undefined;
-  const literal = reachOf(host);
-  return reach.reaches.has(literal) ? undefined : notAllowed([literal], reach);
+  const literal = literalReach(new URL(origin).hostname);
+  return literal === undefined || reach.reaches.has(literal) ? undefined : notAllowed([literal], reach);
 }
 
 function notAllowed(reaches: readonly Reach[], { chosenBy }: HttpReach): ConnectionFault {

@@ -1,7 +1,6 @@
-import { isIP } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import type { Cancellation } from '../core/cancellation.ts';
-import { reachOf, type Reach } from './addresses.ts';
+import { literalReach, type Reach } from './addresses.ts';
 import { decodeWithin } from './bounded-decoding.ts';
 import { faultName, guarded, type Peer } from './guarded.ts';
 import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
@@ -116,8 +115,7 @@ class LiteralReaches {
   /** Undefined if the host is a name. */
   of(hostname: string): Reach | undefined {
     if (this.#known.has(hostname)) return this.#known.get(hostname);
-    const host = hostname.replace(/^\[(.*)\]$/, '$1');
-    const reach = isIP(host) === 0 ? undefined : reachOf(host);
+    const reach = literalReach(hostname);
     if (this.#known.size >= MAX_LITERALS) this.#known.clear();
     this.#known.set(hostname, reach);
     return reach;

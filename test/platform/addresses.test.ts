@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { reachesOf, reachOf, type Reach } from '../../src/platform/addresses.ts';
+import { literalReach, reachesOf, reachOf, type Reach } from '../../src/platform/addresses.ts';
 
 /** First and last address of each block that IANA lists as not globally reachable, and the addresses next to them. */
 const TABLE: readonly (readonly [Reach, readonly string[]])[] = [
@@ -87,4 +87,16 @@ it('a host name has the reaches of all its addresses, and an unknown one has non
   expect(await reachesOf('localhost')).toEqual(['loopback']);
   expect(await reachesOf('[::1]')).toEqual(['loopback']);
   expect(await reachesOf('nobody.invalid')).toEqual([]);
+});
+
+it.each([
+  ['127.0.0.1', 'loopback'],
+  ['[::1]', 'loopback'],
+  ['[fe80::1]', 'link-local'],
+  ['::ffff:10.0.0.1', 'private'],
+  ['localhost', undefined],
+  ['127.0.0.1.example', undefined],
+  ['', undefined],
+])('%j is a literal address that is %s', (hostname, reach) => {
+  expect(literalReach(hostname)).toBe(reach);
 });
