@@ -1,4 +1,5 @@
 import { isJsonObject } from './json-object.ts';
+import { pointerStep } from './json-pointer.ts';
 
 /** A value in a JSON document, with its location and the errors found so far. */
 export interface JsonPosition {
@@ -99,11 +100,6 @@ function stepTo({ field, pointer }: JsonPosition, name: string): Pick<JsonPositi
     field: field === '' ? name : `${field}.${name}`,
     pointer: pointer === undefined ? undefined : `${pointer}${pointerStep(name)}`,
   };
-}
-
-/** One step of a JSON pointer (RFC 6901, section 3). */
-export function pointerStep(name: string): string {
-  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 /** A fault in an entry that someone wrote. */

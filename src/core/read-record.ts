@@ -1,7 +1,8 @@
 import { CONFIRMS } from './confirm.ts';
 import { OBSERVED_KINDS } from './hints/tool-verification.ts';
 import { isJsonObject } from './json-object.ts';
-import { type Fault, memberAt, pointerStep } from './json-position.ts';
+import { pointerStep } from './json-pointer.ts';
+import { type Fault, memberAt } from './json-position.ts';
 import { readRules } from './policy/read-rules.ts';
 import { isSettingValue, RECORD_VERSIONS, type RecordBodies, type RecordKind } from './record.ts';
 import { err, ok, type Result } from './result.ts';

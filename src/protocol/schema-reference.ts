@@ -1,4 +1,5 @@
 import { type JsonObject, isJsonObject } from '../core/json-object.ts';
+import { fragmentKeys } from '../core/json-pointer.ts';
 
 /** The possible targets of one schema's references. */
 export interface Referents {
@@ -12,7 +13,7 @@ export function referent(ref: unknown, { root, anchors }: Referents): unknown {
   if (!ref.startsWith('#/'))
     return root['$id'] ? undefined : anchors.get(ref.slice(ref.startsWith('#') ? 1 : ref.length));
   let target: unknown = root;
-  for (const step of pointerSteps(ref)) {
+  for (const step of fragmentKeys(ref) ?? [ref]) {
     if (typeof target !== 'object' || target === null || !Object.hasOwn(target, step)) return undefined;
     target = (target as JsonObject)[step];
   }
@@ -44,16 +45,4 @@ export function leadsNowhere(schema: JsonObject, references: References): boolea
   }
   for (const one of passed) circles.set(one, isCircle);
   return isCircle;
-}
-
-/** RFC 6901, section 6. A badly encoded step matches nothing. */
-function pointerSteps(ref: string): readonly string[] {
-  try {
-    return ref
-      .slice(2)
-      .split('/')
-      .map((step) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'));
-  } catch {
-    return [ref];
-  }
 }

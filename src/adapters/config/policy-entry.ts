@@ -12,6 +12,7 @@ import type { PolicyRule } from '../../core/policy/rule.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { keyOf } from './problem-collector.ts';
 import { membersOf, type SyntaxFault } from './json-tree.ts';
+import { pointerKeys } from '../../core/json-pointer.ts';
 
 const POLICY = 'policy';
 
@@ -33,11 +34,7 @@ export function readPolicy(node: Node): Result<readonly PolicyRule[], SyntaxFaul
 }
 
 function faultIn(policy: Node, { pointer = '', reason }: Fault): SyntaxFault {
-  const path = pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+  const path = pointerKeys(pointer).map((key) => (/^\d+$/.test(key) ? Number(key) : key));
   const at = [...path.keys()].map((depth) => findNodeAtLocation(policy, path.slice(0, depth + 1)));
   const { offset } = at.findLast((found) => found !== undefined) ?? policy;
   return { offset, reason: `${keyOf([POLICY, ...path])}: ${reason}` };

@@ -5,6 +5,7 @@ import { canonicalJson, isMembers } from '../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { CompileSchema, SchemaFault } from '../../gateway/ports/compile-schema.ts';
 import { isDeeper, type JsonObject } from '../../core/json-object.ts';
+import { pointerKeys } from '../../core/json-pointer.ts';
 
 /**
  * Validates by JSON Schema 2020-12, or by draft 7 if the schema declares it. Throws if the schema is invalid. A schema
@@ -116,7 +117,7 @@ function areUnique(items: readonly unknown[], steps: StepCount): boolean {
 }
 
 function faultOf(fault: Fault | undefined): SchemaFault {
-  const path = (fault?.instancePath ?? '').split('/').slice(1).map(unescaped);
+  const path = pointerKeys(fault?.instancePath ?? '');
   const missing: unknown = fault?.params['missingProperty'];
   if (typeof missing === 'string') return { path: [...path, missing], reason: 'it is missing' };
   return { path, reason: reasonOf(fault) };
@@ -127,11 +128,6 @@ function reasonOf(fault: Fault | undefined): string {
   const other = params?.['additionalProperty'] as unknown;
   if (keyword === 'additionalProperties') return `it has no member ${JSON.stringify(other)}`;
   return `it ${message}`;
-}
-
-/** RFC 6901, section 4. */
-function unescaped(part: string): string {
-  return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /** Our own keyword: counts the evaluations of a subschema. */

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { nearest } from '../../core/nearest.ts';
 import type { FieldError } from '../../core/refusal.ts';
 import { startOf } from '../../core/shorten.ts';
+import { pointerStep } from '../../core/json-pointer.ts';
 
 /** A body with its members renamed to those of its schema. */
 export interface Folded {
@@ -41,11 +42,6 @@ export function foldNames(schema: Schema, given: unknown, { noun, base }: Sent):
   return { value, fieldErrors: folding.fieldErrors, pointerTo: (path) => pointerTo(path, folding.sent) };
 }
 
-/** One step of a JSON pointer (RFC 6901, section 3). */
-export function step(key: PropertyKey): string {
-  return `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
-
 /** The members that a schema names. Undefined if it accepts any. */
 export function membersOf(schema: Schema): ReadonlyMap<string, Schema> | undefined {
   const objects = coresOf(schema).filter((core) => core instanceof z.ZodObject);
@@ -55,7 +51,10 @@ export function membersOf(schema: Schema): ReadonlyMap<string, Schema> | undefin
 
 function folded(schema: Schema, value: unknown, { here, there }: PointerPair, folding: FoldState): unknown {
   folding.sent.set(here, there);
-  const inner = (key: PropertyKey): PointerPair => ({ here: here + step(key), there: there + step(key) });
+  const inner = (key: PropertyKey): PointerPair => ({
+    here: here + pointerStep(key),
+    there: there + pointerStep(key),
+  });
   if (Array.isArray(value)) {
     const item = coresOf(schema).find((core) => core instanceof z.ZodArray)?.element;
     const items: readonly unknown[] = value;
@@ -82,12 +81,12 @@ function foldedMembers(
   for (const [key, one] of Object.entries(value)) {
     const name = members.has(key) ? key : camelCase(key);
     const member = members.get(name);
-    const at = there + step(startOf(key, MAX_KEY_LENGTH));
+    const at = there + pointerStep(startOf(key, MAX_KEY_LENGTH));
     if (member === undefined)
       folding.fieldErrors.push({ at, kind: 'unknown', reason: unknown(key, [...members.keys()], folding) });
     else if (found.has(name))
       folding.fieldErrors.push({ at, kind: 'twice', reason: 'it is given twice, under two spellings' });
-    else found.set(name, folded(member, one, { here: here + step(name), there: at }, folding));
+    else found.set(name, folded(member, one, { here: here + pointerStep(name), there: at }, folding));
   }
   return Object.fromEntries(found);
 }
@@ -127,8 +126,8 @@ function isOpen(catchall: Schema | undefined): boolean {
 
 function pointerTo(path: readonly PropertyKey[], sent: ReadonlyMap<string, string>): string {
   for (let length = path.length; length >= 0; length -= 1) {
-    const known = sent.get(path.slice(0, length).map(step).join(''));
-    if (known !== undefined) return known + path.slice(length).map(step).join('');
+    const known = sent.get(path.slice(0, length).map(pointerStep).join(''));
+    if (known !== undefined) return known + path.slice(length).map(pointerStep).join('');
   }
-  return path.map(step).join('');
+  return path.map(pointerStep).join('');
 }

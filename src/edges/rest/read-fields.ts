@@ -1,9 +1,10 @@
 import type { z } from '@hono/zod-openapi';
 import type { FieldError, Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { foldNames, membersOf, step } from './fold-names.ts';
+import { foldNames, membersOf } from './fold-names.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { startOf } from '../../core/shorten.ts';
+import { pointerKeys, pointerStep } from '../../core/json-pointer.ts';
 
 /** A body that matches its schema. */
 export interface ReadBody<T> {
@@ -54,8 +55,7 @@ export function readQuery<T>(query: URLSearchParams, schema: z.ZodType<T>): Resu
 }
 
 function inQuery({ at, ...fieldError }: FieldError): FieldError {
-  const name = at.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
-  return { ...fieldError, at: name };
+  return { ...fieldError, at: pointerKeys(at).join('/') };
 }
 
 interface Unwrapped {
@@ -71,9 +71,9 @@ function unwrapped(given: unknown, wrapper: string, schema: z.ZodType): Unwrappe
   const others = Object.keys(given).filter((key) => key !== wrapper);
   const reason = `there is no such field beside ${JSON.stringify(wrapper)}`;
   const fieldErrors = others.map(
-    (key) => ({ at: step(startOf(key, 100)), kind: 'unknown', reason }) as const,
+    (key) => ({ at: pointerStep(startOf(key, 100)), kind: 'unknown', reason }) as const,
   );
-  return { value: given[wrapper], base: step(wrapper), fieldErrors };
+  return { value: given[wrapper], base: pointerStep(wrapper), fieldErrors };
 }
 
 type Issue = z.core.$ZodIssue;

@@ -1,7 +1,8 @@
 import type { z } from '@hono/zod-openapi';
 import { canonicalJson, exactJson } from '../../core/canonical-json.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
-import { camelCase, membersOf, step } from './fold-names.ts';
+import { camelCase, membersOf } from './fold-names.ts';
+import { pointerStep } from '../../core/json-pointer.ts';
 
 /** A member of a body that was accepted and had no effect. Answers list them as `warnings`. */
 export interface FieldWarning {
@@ -44,7 +45,7 @@ export function withoutUnused(
       if (known.has(name) || (!isRoot && key === wrapper)) return true;
       const isReadOnly = isCopy && Object.hasOwn(current, name);
       if (!isReadOnly && !ignores.has(name)) return true;
-      const pointer = base + step(key);
+      const pointer = base + pointerStep(key);
       if (isReadOnly) warnings.push({ pointer, detail: READ_ONLY, code: 'read_only' });
       else if (!isEmpty(value)) warnings.push({ pointer, detail: IGNORED, code: 'ignored' });
       return false;
@@ -54,7 +55,7 @@ export function withoutUnused(
   const inner = given[wrapper];
   const isWrapped = isJsonObject(inner) && !known.has(wrapper);
   const value = isWrapped
-    ? { ...used(given, '', false), [wrapper]: used(inner, step(wrapper), true) }
+    ? { ...used(given, '', false), [wrapper]: used(inner, pointerStep(wrapper), true) }
     : used(given, '', true);
   return { value, warnings: warnings.slice(0, MAX_WARNINGS) };
 }

@@ -1,6 +1,7 @@
 import { generateSync } from 'json-schema-faker';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 import { type ArgumentContext, stringByName, wordsOf } from './heuristics.ts';
+import { fragmentKeys } from '../../core/json-pointer.ts';
 
 /** The origins of values, most trustworthy first. */
 export const ORIGINS = ['recorded', 'fixture', 'example', 'chained', 'heuristic', 'generated'] as const;
@@ -134,11 +135,8 @@ function resolved(schema: unknown, root: JsonObject): JsonObject {
   let found: unknown = schema;
   for (let steps = 0; steps < 8 && isJsonObject(found) && typeof found['$ref'] === 'string'; steps += 1) {
     if (!found['$ref'].startsWith('#/')) return found;
-    const path = found['$ref'].slice(2).split('/');
-    found = path.reduce<unknown>(
-      (at, key) => (isJsonObject(at) ? at[key.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
-      root,
-    );
+    const keys = fragmentKeys(found['$ref']);
+    found = keys?.reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), root);
   }
   return isJsonObject(found) ? found : {};
 }

@@ -3,6 +3,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import type { ParseDocument } from './document-parser.ts';
 import type { DocumentTexts, TextLimits } from './document-texts.ts';
 import { withoutHash } from './parse-document.ts';
+import { pointerKeys } from '../../../core/json-pointer.ts';
 
 export const MAX_DOCUMENT_BYTES: number = 32 * 1024 * 1024;
 const MAX_OTHER_BYTES = 4 * 1024 * 1024;
@@ -124,8 +125,7 @@ function openDocuments(root: Located, loaded: Loaded): Documents {
     let here: Located = { value: document.value, at: url };
     if (pointer === '') return ok({ ...here, key });
     if (!pointer.startsWith('/')) return err('is not a JSON pointer');
-    for (const step of pointer.slice(1).split('/')) {
-      const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    for (const name of pointerKeys(pointer)) {
       let next = memberOf(here.value, name);
       if (next === undefined && refOf(here.value) !== undefined) {
         const through = follow(here, hops - 1);

@@ -18,7 +18,7 @@ import { withoutSecrets, type EntrySecrets } from '../../../core/bundle/entry-se
 import { readBundle } from '../../../core/bundle/read-bundle.ts';
 import { contradictionIn } from '../../../core/bundle/read-bundled-override.ts';
 import { readEntrySecrets } from '../../../core/bundle/read-sealed.ts';
-import { pointerStep } from '../../../core/json-position.ts';
+import { pointerStep } from '../../../core/json-pointer.ts';
 import type { SettingValue } from '../../../core/record.ts';
 import type { FieldError, Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';

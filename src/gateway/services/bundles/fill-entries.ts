@@ -6,7 +6,7 @@ import {
   type EntryKind,
 } from '../../../core/bundle/bundle.ts';
 import { placeOf, withSecrets, type EntrySecrets } from '../../../core/bundle/entry-secrets.ts';
-import { pointerStep } from '../../../core/json-position.ts';
+import { pointerStep } from '../../../core/json-pointer.ts';
 import type { FieldError } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';

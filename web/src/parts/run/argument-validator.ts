@@ -1,5 +1,6 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 import type { ErrorSchema, RJSFSchema, ValidatorType } from '@rjsf/utils';
+import { fragmentKeys } from '../../../../src/edges/rest/contract/json-pointer.ts';
 
 export interface ArgumentFault {
   /** JSON pointer into the arguments. */
@@ -33,7 +34,7 @@ export function errorSchemaOf(faults: readonly ArgumentFault[]): ErrorSchema {
   const root: Record<string, unknown> = {};
   for (const { at, message } of faults) {
     let node = root;
-    for (const key of at.split('/').slice(1).map(decoded)) {
+    for (const key of fragmentKeys(at) ?? []) {
       if (key === '__proto__') break;
       node = (node[key] ??= {}) as Record<string, unknown>;
     }
@@ -41,10 +42,6 @@ export function errorSchemaOf(faults: readonly ArgumentFault[]): ErrorSchema {
     (node['__errors'] as string[]).push(message);
   }
   return root as ErrorSchema;
-}
-
-function decoded(key: string): string {
-  return decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /** The form uses it only to find out which alternative of a schema matches; faults are found by `argumentFaults`. */

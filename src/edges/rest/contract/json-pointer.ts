@@ -1,0 +1,2 @@
+/** The pages read JSON pointers with the same code as the server. */
+export { fragmentKeys } from '../../../core/json-pointer.ts';
