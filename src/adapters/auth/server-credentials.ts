@@ -16,6 +16,7 @@ import {
 import { readEncryptionKey } from './encryption-key.ts';
 import { HeldCredential } from './held-credential.ts';
 import { hasOwnAuthorization, sourceKind } from '../../core/sources/source-kinds.ts';
+import { Listeners } from '../../core/listeners.ts';
 
 export interface ServerCredentialsOptions extends Omit<EncryptedCredentialsOptions, 'store'> {
   /** Opened on demand, when someone has signed in or needs to. */
@@ -40,7 +41,7 @@ export class ServerCredentials implements Credentials {
   readonly #held = new Map<string, Held>();
   /** Servers, by name and identity, that are known to require a sign-in. */
   readonly #asking = new Set<string>();
-  readonly #listeners = new Set<(server: string) => void>();
+  readonly #listeners = new Listeners<[server: string]>();
   #all: readonly OpenedCredential[] = [];
   #credentials: Promise<Result<EncryptedCredentials, Refusal>> | undefined;
   #unsubscribe: (() => void) | undefined;
@@ -74,8 +75,7 @@ export class ServerCredentials implements Credentials {
   }
 
   onNews(listener: (server: string) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   async close(): Promise<void> {
@@ -158,7 +158,7 @@ export class ServerCredentials implements Credentials {
     for (const { spec, credential } of this.#held.values()) {
       const wasUsable = credential.isUsable();
       credential.adopt(ownOf(all.value, spec, credential.subject));
-      if (!wasUsable && credential.isUsable()) for (const tell of [...this.#listeners]) tell(spec.name);
+      if (!wasUsable && credential.isUsable()) this.#listeners.notify(spec.name);
     }
   }
 }

@@ -17,6 +17,7 @@ import { atMost } from '../../platform/pause.ts';
 import { Failures } from './failures.ts';
 import { LookUps } from './look-ups.ts';
 import { mintSession, secretDigest } from './mint-token.ts';
+import { Listeners } from '../../core/listeners.ts';
 
 export interface SessionGateOptions {
   readonly store: Pick<
@@ -55,7 +56,7 @@ export class SessionGate implements PageSessions {
   readonly #lookUps = new LookUps(async () => {
     await this.#read();
   });
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
   #known: ReadonlyMap<string, StoredSession> = new Map();
   #unsubscribe: (() => void) | undefined;
   #reading: Promise<Refusal | undefined> | undefined;
@@ -126,8 +127,7 @@ export class SessionGate implements PageSessions {
   }
 
   onSessions(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   close(): void {
@@ -234,7 +234,7 @@ export class SessionGate implements PageSessions {
         return sessions.error;
       }
       this.#known = new Map(sessions.value.map((one) => [one.id, one]));
-      for (const listener of this.#listeners) listener();
+      this.#listeners.notify();
     }
     return undefined;
   }

@@ -20,6 +20,7 @@ import { atMost } from '../../platform/pause.ts';
 import { Failures } from './failures.ts';
 import { LookUps } from './look-ups.ts';
 import { secretDigest } from './mint-token.ts';
+import { Listeners } from '../../core/listeners.ts';
 
 export interface TokenGateOptions {
   readonly store: Pick<Store, 'tokens' | 'onChange' | 'heardMs'>;
@@ -79,7 +80,7 @@ export class TokenGate implements Gate {
   readonly #unsubscribe: () => void;
   /** By id; includes revoked and expired tokens, so that failures of their holders are counted separately. */
   #known: ReadonlyMap<string, Known> = new Map();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
   readonly #lookUps = new LookUps(() => this.#read());
   /** When this process revoked tokens, whether or not that could be stored. */
   readonly #revokedMs = new Map<string, number>();
@@ -155,8 +156,7 @@ export class TokenGate implements Gate {
   }
 
   onTokens(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   refresh(): Promise<void> {
@@ -171,7 +171,7 @@ export class TokenGate implements Gate {
     if (known.revokedMs !== undefined) return false;
     this.#revokedMs.set(id, nowMs);
     this.#known = new Map([...this.#known, [id, { ...known, revokedMs: nowMs }]]);
-    for (const listener of this.#listeners) listener();
+    this.#listeners.notify();
     return true;
   }
 
@@ -197,7 +197,7 @@ export class TokenGate implements Gate {
   async #endStale(): Promise<void> {
     const freshness = this.#freshness;
     if (!freshness.isFresh) await this.#read();
-    if (!freshness.isFresh) for (const listener of this.#listeners) listener();
+    if (!freshness.isFresh) this.#listeners.notify();
   }
 
   /** Reads the tokens, and again if they changed meanwhile. */
@@ -221,7 +221,7 @@ export class TokenGate implements Gate {
     if (this.#retry !== undefined) this.#options.log.info('the tokens could be read again');
     this.#retry = undefined;
     this.#known = this.#index(tokens);
-    for (const listener of this.#listeners) listener();
+    this.#listeners.notify();
   }
 
   #retryLater(refusal: Refusal): void {

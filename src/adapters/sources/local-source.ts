@@ -6,6 +6,7 @@ import type { CustomTools } from '../../core/server-spec.ts';
 import type { Skipped } from '../../gateway/ports/link.ts';
 import { atMost } from '../../platform/pause.ts';
 import type { BuiltInSource, BuiltInTool, BuiltInTools } from './built-in-tool.ts';
+import { Listeners } from '../../core/listeners.ts';
 
 export interface LocalSourceOptions {
   /** The error is a phrase. */
@@ -31,8 +32,8 @@ export class LocalSource implements BuiltInSource {
   /** Keyed by the whole spec, so that unchanged tools are reused. */
   #made = new Map<string, Result<BuiltInTool, string>>();
   readonly #modules = new Map<string, OpenModule>();
-  readonly #listeners = new Set<() => void>();
-  readonly #drains = new Set<() => void>();
+  readonly #listeners = new Listeners();
+  readonly #drains = new Listeners();
   readonly #ending = new Set<Promise<void>>();
 
   constructor(custom: CustomTools, options: LocalSourceOptions) {
@@ -69,8 +70,7 @@ export class LocalSource implements BuiltInSource {
   }
 
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   get unreadBytes(): number {
@@ -78,8 +78,7 @@ export class LocalSource implements BuiltInSource {
   }
 
   onDrain(listener: () => void): () => void {
-    this.#drains.add(listener);
-    return () => this.#drains.delete(listener);
+    return this.#drains.add(listener);
   }
 
   async close(): Promise<void> {
@@ -145,11 +144,11 @@ export class LocalSource implements BuiltInSource {
   }
 
   #drained(): void {
-    for (const listener of [...this.#drains]) listener();
+    this.#drains.notify();
   }
 
   #changed(): void {
-    for (const listener of [...this.#listeners]) listener();
+    this.#listeners.notify();
   }
 }
 

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import { atMost, pause } from '../../platform/pause.ts';
-import { isPart, type Listeners } from './listeners.ts';
+import { isPart, type StoreListeners } from './store-listeners.ts';
 
 /** First and longest wait in ms before reconnecting. */
 const FIRST_WAIT_MS = 100;
@@ -19,7 +19,7 @@ const POLL_MS = 1_000;
 
 export interface PostgresChangesOptions {
   readonly config: pg.ClientConfig;
-  readonly listeners: Listeners;
+  readonly listeners: StoreListeners;
   readonly log: Log;
   /** Sends a notification through the pool, as a write does. */
   readonly notify: (payload: string) => Promise<unknown>;

@@ -8,7 +8,7 @@ import { atMost } from '../../platform/pause.ts';
 import type { Dialect, Trx, Writable } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { ConfirmedWrites } from './confirmed-write.ts';
-import { Listeners } from './listeners.ts';
+import { StoreListeners } from './store-listeners.ts';
 import { migrate, newerThanKnown } from './migrations.ts';
 import { PostgresChanges } from './postgres-changes.ts';
 import { postgresUrl } from './postgres-url.ts';
@@ -34,7 +34,7 @@ export async function openPostgresStore(databaseUrl: string, log: Log): Promise<
     await db.destroy();
     return migrated;
   }
-  const listeners: Listeners = new Listeners({
+  const listeners: StoreListeners = new StoreListeners({
     first: () => changes.start(),
     none: () => changes.stop(),
   });
@@ -105,7 +105,7 @@ function discardingWhenBroken(client: pg.PoolClient): PostgresPoolClient {
 
 interface StoreParts {
   readonly calls: StoreCalls;
-  readonly listeners: Listeners;
+  readonly listeners: StoreListeners;
   readonly changes: PostgresChanges;
 }
 

@@ -2,7 +2,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Store, StoredKey, StorePart } from '../../gateway/ports/store.ts';
-import { Listeners } from './listeners.ts';
+import { StoreListeners } from './store-listeners.ts';
 import { SqliteThread, type Given, type RestTimes } from './sqlite-thread.ts';
 import type { SqliteCalls } from './sqlite-worker.ts';
 
@@ -18,7 +18,7 @@ export interface SqliteStoreOptions {
  */
 export class SqliteStore implements Store {
   readonly #thread: SqliteThread;
-  readonly #listeners: Listeners;
+  readonly #listeners: StoreListeners;
   #isClosed = false;
 
   constructor({ home, log, rest }: SqliteStoreOptions) {
@@ -29,7 +29,7 @@ export class SqliteStore implements Store {
       notify: (parts) => this.#listeners.notify(parts),
       notifyAll: () => this.#listeners.notifyAll(),
     });
-    this.#listeners = new Listeners({
+    this.#listeners = new StoreListeners({
       first: () => this.#thread.listen(),
       none: () => this.#thread.stopListening(),
     });

@@ -12,6 +12,7 @@ import type { Identity } from '../../core/subject.ts';
 import type { RecordKey } from '../ports/records.ts';
 import type { LivePolicy } from './call-deps.ts';
 import type { RecordReplica } from './record-replica.ts';
+import { Listeners } from '../../core/listeners.ts';
 
 export interface CallPolicyOptions extends Omit<SettingSources, 'stored'> {
   readonly records: Pick<
@@ -37,7 +38,7 @@ export class CallPolicy implements LivePolicy {
   #hidden: HidingRules = () => undefined;
   /** What `#hidden` was compiled from. */
   #hidingRules: readonly PolicyRule[] = [];
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
   #labelIdleMs = Infinity;
   #reading: Promise<unknown> | undefined;
   /** Policies of callers with preferences of their own, by token id; compiled on their first call. */
@@ -176,7 +177,7 @@ export class CallPolicy implements LivePolicy {
     if (JSON.stringify(rules) === JSON.stringify(this.#hidingRules)) return;
     this.#hidingRules = rules;
     this.#hidden = compileHidingRules(rules);
-    for (const listener of this.#listeners) listener();
+    this.#listeners.notify();
   }
 }
 

@@ -16,6 +16,7 @@ import type {
 import type { Store } from '../ports/store.ts';
 import type { Edit, Lowering, RecordsChange } from './record-edit.ts';
 import { RecordTables } from './record-tables.ts';
+import { Listeners } from '../../core/listeners.ts';
 
 export interface RecordReplicaOptions {
   /** Opens the store, or returns the open one. Called again only after it failed. */
@@ -49,7 +50,7 @@ export class RecordReplica {
   #ready: Promise<Result<undefined, Refusal>> | undefined;
   #endListening: (() => void) | undefined;
   #reading: Promise<Result<undefined, Refusal>> | undefined;
-  readonly #listeners = new Set<(change: RecordsChange) => void>();
+  readonly #listeners = new Listeners<[RecordsChange]>();
   /** Records that take rights away and could not be stored. They apply until stored, or until this process ends. */
   readonly #unsaved = new Map<string, RecordChange<'tool' | 'trust'>>();
 
@@ -110,8 +111,7 @@ export class RecordReplica {
 
   /** Calls back after each change by any process. Returns a function that unsubscribes. */
   onChange(listener: (change: RecordsChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   /**
@@ -307,7 +307,7 @@ export class RecordReplica {
   }
 
   #notify(change: RecordsChange): void {
-    for (const listener of [...this.#listeners]) listener(change);
+    this.#listeners.notify(change);
   }
 }
 

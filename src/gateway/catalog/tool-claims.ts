@@ -25,6 +25,7 @@ import type { RecordReplica } from './record-replica.ts';
 import { aspectsIn, definitionSourceOf, restToolOf } from './definition-source.ts';
 import { suspendedIn, toolDriftOf, type ToolDrift } from './tool-drift.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
+import { Listeners } from '../../core/listeners.ts';
 
 /** What operators say about a tool, as lists and calls need it. */
 export interface OperatorSettings {
@@ -53,7 +54,7 @@ export class ToolClaims {
   readonly #resolved = new WeakMap<Definition, Resolved>();
   readonly #policyTools = new WeakMap<Definition, KnownPolicyTool>();
   readonly #stateful = new WeakMap<readonly Definition[], KnownStateful>();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
   /** Number of changes of operators' claims. */
   #revision = 0;
 
@@ -66,15 +67,13 @@ export class ToolClaims {
     this.#records = records;
     this.#prose = prose;
     this.#unstored = unstored;
-    unstored?.onChange(() => {
-      for (const listener of this.#listeners) listener();
-    });
+    unstored?.onChange(() => this.#listeners.notify());
     for (const record of records?.all('tool') ?? []) this.#take(record.id, record);
     records?.onChange(({ records: changed }) => {
       for (const record of changed) if (record.kind === 'tool') this.#take(record.id, record.body);
       if (!changed.some(({ kind }) => kind === 'tool' || kind === 'trust')) return;
       this.#revision += 1;
-      for (const listener of this.#listeners) listener();
+      this.#listeners.notify();
     });
   }
 

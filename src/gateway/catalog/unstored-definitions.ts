@@ -1,6 +1,7 @@
 import type { Definition } from '../ports/link.ts';
 import type { GrowthBounds } from '../ports/records.ts';
 import type { ListLimits } from './list-budget.ts';
+import { Listeners } from '../../core/listeners.ts';
 
 /** How much is stored of the definitions of one server that no operator has reviewed. */
 export function definitionBounds(limits: ListLimits): GrowthBounds {
@@ -35,7 +36,7 @@ export function isUnstored(definition: Definition): boolean {
 export class UnstoredDefinitions {
   /** Whether a definition is stored, by server id. */
   readonly #stored = new Map<string, (definition: Definition) => boolean>();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
 
   /** Calls back after a server has reached a bound, or more of its definitions are stored. */
   onChange(listener: () => void): void {
@@ -55,6 +56,6 @@ export class UnstoredDefinitions {
     if (isStored === undefined && !this.#stored.has(serverId)) return;
     if (isStored === undefined) this.#stored.delete(serverId);
     else this.#stored.set(serverId, isStored);
-    for (const listener of this.#listeners) listener();
+    this.#listeners.notify();
   }
 }

@@ -17,6 +17,7 @@ import { joinedInstructionsOf } from './server-instructions.ts';
 import { schemeOf, templateFits } from './uri-template.ts';
 import { isHidden, visibleIn } from './visible-listing.ts';
 import { causeOf } from './wait-refusal.ts';
+import { Listeners } from '../../core/listeners.ts';
 
 export interface ViewOptions {
   /** The path it is served under. Also identifies the view in state that a client keeps. */
@@ -80,7 +81,7 @@ export class View {
   readonly #callers = new Map<string, View>();
   #listings: Partial<Record<ListKind, Listing>> = {};
   #announced: Partial<Record<ListKind, Listing>> = {};
-  readonly #listeners = new Set<(kinds: readonly ListKind[]) => void>();
+  readonly #listeners = new Listeners<[readonly ListKind[]]>();
 
   constructor(options: ViewOptions) {
     this.endpoint = options.endpoint;
@@ -322,8 +323,7 @@ export class View {
 
   /** Calls back with the lists that have changed for clients of this view. Returns a function that unsubscribes. */
   onChange(listener: (kinds: readonly ListKind[]) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   /** Whether there are listeners, also of a caller's view. */
@@ -363,7 +363,7 @@ export class View {
       return before === undefined ? isNews(now) : !before.isSame(now);
     });
     this.#announced = { ...this.#listings };
-    if (changed.length > 0) for (const listener of [...this.#listeners]) listener(changed);
+    if (changed.length > 0) this.#listeners.notify(changed);
   }
 
   async #afterStart(kind: ListKind, key: string, cancellation?: Cancellation): Promise<Entry | undefined> {

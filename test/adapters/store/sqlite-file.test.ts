@@ -18,7 +18,7 @@ import type { Worker } from 'node:worker_threads';
 import SqliteDatabase from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { refusalOf } from '../../../src/adapters/store/driver-faults.ts';
-import { ALL_PARTS } from '../../../src/adapters/store/listeners.ts';
+import { ALL_PARTS } from '../../../src/adapters/store/store-listeners.ts';
 import { OpenFiles } from '../../../src/adapters/store/open-files.ts';
 import { fileFactsNow } from '../../../src/platform/files.ts';
 import type { StorePart } from '../../../src/gateway/ports/store.ts';

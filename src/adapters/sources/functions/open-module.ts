@@ -19,6 +19,7 @@ import { FileWatch, type WatchFile } from './file-watch.ts';
 import { ModuleProcess } from './module-process.ts';
 import type { Launcher } from '../../../platform/launcher.ts';
 import { nameOf, runnerCommand, type RunnerLocation } from './runner-command.ts';
+import { Listeners } from '../../../core/listeners.ts';
 
 interface ModuleDeps extends RunnerLocation {
   readonly launcher: Launcher;
@@ -46,8 +47,8 @@ class ModuleSource implements BuiltInSource {
   readonly #nowMs: () => number;
   /** The module in a process that may not write. Undefined until a read-only tool is called. */
   #reader: ModuleSource | undefined;
-  readonly #listeners = new Set<() => void>();
-  readonly #drains = new Set<() => void>();
+  readonly #listeners = new Listeners();
+  readonly #drains = new Listeners();
   /** All processes that have not ended. */
   readonly #processes = new Set<ModuleProcess>();
   #serving: ServingProcess | undefined;
@@ -78,8 +79,7 @@ class ModuleSource implements BuiltInSource {
   }
 
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   get unreadBytes(): number {
@@ -88,8 +88,7 @@ class ModuleSource implements BuiltInSource {
   }
 
   onDrain(listener: () => void): () => void {
-    this.#drains.add(listener);
-    return () => this.#drains.delete(listener);
+    return this.#drains.add(listener);
   }
 
   async close(): Promise<void> {
@@ -189,11 +188,11 @@ class ModuleSource implements BuiltInSource {
   }
 
   #notify(): void {
-    for (const listener of this.#listeners) listener();
+    this.#listeners.notify();
   }
 
   #drained(): void {
-    for (const listener of this.#drains) listener();
+    this.#drains.notify();
   }
 
   #gone(process: ModuleProcess, cause: Cause): void {

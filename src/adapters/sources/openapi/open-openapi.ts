@@ -11,6 +11,7 @@ import { areUnchanged, loadDocuments, MAX_DOCUMENT_BYTES } from './documents.ts'
 import { makeTools, type MakingOptions } from './make-tools.ts';
 import type { RequestTarget } from './servers-and-security.ts';
 import { startOf } from '../../../core/shorten.ts';
+import { Listeners } from '../../../core/listeners.ts';
 
 export type OpenapiOptions = TextOptions &
   Omit<MakingOptions, 'documents' | 'chooserOf'> & { readonly parse: ParseDocument };
@@ -112,7 +113,7 @@ const LOOK_INTERVAL_MS = 2_000;
 
 /** Polls the files of a document while there are listeners. */
 function openFileWatch(): FileWatch {
-  const listeners = new Set<() => void>();
+  const listeners = new Listeners();
   const marks = new Map<string, string | undefined>();
   const looking = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
@@ -124,7 +125,7 @@ function openFileWatch(): FileWatch {
     const before = marks.get(path);
     if (timer === undefined || !marks.has(path)) return;
     marks.set(path, now);
-    if (before !== undefined && before !== now) for (const listener of [...listeners]) listener();
+    if (before !== undefined && before !== now) listeners.notify();
   };
   const lookAtAll = (): void => {
     for (const path of marks.keys()) void look(path);
@@ -143,12 +144,10 @@ function openFileWatch(): FileWatch {
       if (timer !== undefined) lookAtAll();
     },
     onChange: (listener) => {
-      // The same function may listen more than once.
-      const own = (): void => listener();
-      listeners.add(own);
+      const remove = listeners.add(listener);
       settle();
       return () => {
-        listeners.delete(own);
+        remove();
         settle();
       };
     },

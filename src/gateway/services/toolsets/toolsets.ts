@@ -15,6 +15,7 @@ import {
 import type { Committed } from '../../ports/records.ts';
 import type { SessionToolset } from '../../ports/session-toolsets.ts';
 import type { ChangeAuthor } from './toolset-audit.ts';
+import { Listeners } from '../../../core/listeners.ts';
 
 /** What changed in the toolsets. */
 export interface ToolsetChange {
@@ -45,7 +46,7 @@ const NOTHING: ToolsetEdit = { changes: [], expected: [], audit: [] };
 export class Toolsets {
   readonly #records: RecordReplica;
   readonly #nowMs: () => number;
-  readonly #listeners = new Set<(change: ToolsetChange) => void>();
+  readonly #listeners = new Listeners<[ToolsetChange]>();
   readonly #endListening: () => void;
 
   constructor({ records, nowMs }: ToolsetsOptions) {
@@ -57,7 +58,7 @@ export class Toolsets {
       const isEquipping = isFirst || this.#equippings !== equippings;
       equippings = this.#equippings;
       if (names.size === 0 && !isEquipping) return;
-      for (const listener of [...this.#listeners]) listener({ names, isEquipping, isFirst });
+      this.#listeners.notify({ names, isEquipping, isFirst });
     });
   }
 
@@ -103,8 +104,7 @@ export class Toolsets {
 
   /** Calls the listener after each change, by any process. Returns a function that unsubscribes. */
   onChange(listener: (change: ToolsetChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   /**

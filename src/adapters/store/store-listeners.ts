@@ -1,6 +1,5 @@
+import { Listeners } from '../../core/listeners.ts';
 import type { StorePart } from '../../gateway/ports/store.ts';
-
-type Listener = (parts: readonly StorePart[]) => void;
 
 /** All parts of a store, reported when it is unknown which ones changed. */
 export const ALL_PARTS: Readonly<Record<StorePart, true>> = {
@@ -21,8 +20,8 @@ export function isPart(text: string | undefined): text is StorePart {
 }
 
 /** Change listeners; calls `first` when the first one is added and `none` when the last one is removed. */
-export class Listeners {
-  readonly #listeners = new Set<Listener>();
+export class StoreListeners {
+  readonly #listeners = new Listeners<[readonly StorePart[]]>();
   #isOver = false;
   readonly #on: { first(): void; none(): void };
 
@@ -35,18 +34,19 @@ export class Listeners {
   }
 
   /** Returns a function that unsubscribes. */
-  add(listener: Listener): () => void {
+  add(listener: (parts: readonly StorePart[]) => void): () => void {
     if (this.#isOver) return () => undefined;
-    const own: Listener = (parts) => listener(parts);
-    this.#listeners.add(own);
+    const remove = this.#listeners.add(listener);
     if (this.#listeners.size === 1) this.#on.first();
     return () => {
-      if (this.#listeners.delete(own) && this.isEmpty) this.#on.none();
+      const wasEmpty = this.isEmpty;
+      remove();
+      if (!wasEmpty && this.isEmpty) this.#on.none();
     };
   }
 
   notify(parts: readonly StorePart[]): void {
-    for (const listener of [...this.#listeners]) listener(parts);
+    this.#listeners.notify(parts);
   }
 
   notifyAll(): void {
