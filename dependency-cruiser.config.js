@@ -12,7 +12,13 @@ const PACKAGES = {
     uses: ['buffer'],
   },
   platform: {
-    imports: ['core/cancellation', 'core/collected-bytes', 'core/shell-argument', 'core/turns'],
+    imports: [
+      'core/backoff',
+      'core/cancellation',
+      'core/collected-bytes',
+      'core/shell-argument',
+      'core/turns',
+    ],
     uses: [
       'async_hooks',
       'buffer',

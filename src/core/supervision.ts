@@ -1,4 +1,5 @@
 import { recoveryOf, type Cause } from './cause.ts';
+import { backoffMs } from './backoff.ts';
 
 /** Delay before the first restart of a server, in ms; it doubles with each consecutive failure. */
 const FIRST_DELAY_MS = 250;
@@ -48,7 +49,7 @@ export type ServerEvent =
 
 /** Delay before retrying a list that could not be read, in ms. `failures`: consecutive, 1 or more. */
 export function listRetryMs(failures: number): number {
-  return Math.min(1_000 * 2 ** (failures - 1), BACKOFF_MS);
+  return backoffMs(failures, { firstMs: 1_000, maxMs: BACKOFF_MS });
 }
 
 export const INITIAL_STATE: ServerState = { state: 'starting' };
@@ -83,7 +84,7 @@ function down(
   const failures = before.failures + 1;
   const wasReady = current.state === 'up' || (current.state !== 'starting' && current.wasReady);
   const state = stateAfter(cause, failures);
-  const delayMs = state === 'restarting' ? FIRST_DELAY_MS * 2 ** (failures - 1) : BACKOFF_MS;
+  const delayMs = state === 'restarting' ? backoffMs(failures, { firstMs: FIRST_DELAY_MS }) : BACKOFF_MS;
   return {
     state,
     // The reason why it cannot start now is more useful than why it ended before.

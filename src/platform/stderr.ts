@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { backoffMs } from '../core/backoff.ts';
 
 /** Maximum number of unread bytes; lines beyond that are dropped and counted. */
 export const MAX_WAITING_BYTES: number = 1024 * 1024;
@@ -26,7 +27,8 @@ export class Stderr {
   #waitingBytes = 0;
   #dropped = 0;
   #retry: NodeJS.Timeout | undefined;
-  #retryMs = FIRST_RETRY_MS;
+  /** Number of retries in a row that wrote nothing. */
+  #vain = 0;
   #isClosed = false;
 
   constructor(options: StderrOptions) {
@@ -60,11 +62,12 @@ export class Stderr {
     this.#retry = undefined;
     const isFlowing = this.#push();
     if (this.#waiting.length === 0) {
-      this.#retryMs = FIRST_RETRY_MS;
+      this.#vain = 0;
       return;
     }
-    this.#retryMs = isFlowing ? FIRST_RETRY_MS : Math.min(this.#retryMs * 2, MAX_RETRY_MS);
-    this.#retry = setTimeout(() => this.#flow(), this.#retryMs).unref();
+    this.#vain = isFlowing ? 0 : this.#vain + 1;
+    const waitMs = backoffMs(this.#vain + 1, { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS });
+    this.#retry = setTimeout(() => this.#flow(), waitMs).unref();
   }
 
   /** Writes as much as possible now; returns whether anything was written. */

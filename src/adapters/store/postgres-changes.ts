@@ -5,6 +5,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import { atMost, pause } from '../../platform/pause.ts';
 import { isPart, type StoreListeners } from './store-listeners.ts';
+import { backoffMs } from '../../core/backoff.ts';
 
 /** First and longest wait in ms before reconnecting. */
 const FIRST_WAIT_MS = 100;
@@ -89,7 +90,7 @@ export class PostgresChanges {
 
   async #run(signal: AbortSignal): Promise<void> {
     const polling = setInterval(() => void this.#poll(signal), POLL_MS).unref();
-    let waitMs = FIRST_WAIT_MS;
+    let vain = 0;
     const isStopped = (): boolean => signal.aborted;
     while (!isStopped()) {
       const wasHeard = this.#heardMs;
@@ -97,9 +98,8 @@ export class PostgresChanges {
       if (isStopped()) break;
       this.#lose(outage);
       void this.#poll(signal);
-      if (this.#heardMs > wasHeard) waitMs = FIRST_WAIT_MS;
-      await pause(waitMs, signal);
-      waitMs = Math.min(waitMs * 2, MAX_WAIT_MS);
+      vain = this.#heardMs > wasHeard ? 1 : vain + 1;
+      await pause(backoffMs(vain, { firstMs: FIRST_WAIT_MS, maxMs: MAX_WAIT_MS }), signal);
     }
     clearInterval(polling);
   }

@@ -14,6 +14,7 @@ import { memberOf, rawOf } from '../../protocol/spans.ts';
 import type { Facts } from './handshake.ts';
 import { handleNotification } from './incoming.ts';
 import { ListenStream, type Filter, type Opened } from './listen-stream.ts';
+import { backoffMs } from '../../core/backoff.ts';
 
 export interface ListeningOptions {
   readonly server: string;
@@ -53,7 +54,8 @@ export class Listening implements ResourceStream {
   #wake: () => void = () => undefined;
   #isFirst = true;
   #isOver = false;
-  #waitMs = FIRST_WAIT_MS;
+  /** Number of streams in a row that ended soon. */
+  #vain = 0;
 
   constructor(options: ListeningOptions) {
     this.#options = options;
@@ -113,9 +115,8 @@ export class Listening implements ResourceStream {
       if (this.#standing?.hasEnded === false) continue;
       this.#standing = undefined;
       hasMissed = true;
-      if (Date.now() - startedMs > STABLE_MS) this.#waitMs = FIRST_WAIT_MS;
-      await this.#news(this.#waitMs);
-      this.#waitMs = Math.min(this.#waitMs * 2, MAX_WAIT_MS);
+      this.#vain = Date.now() - startedMs > STABLE_MS ? 1 : this.#vain + 1;
+      await this.#news(backoffMs(this.#vain, { firstMs: FIRST_WAIT_MS, maxMs: MAX_WAIT_MS }));
     }
   }
 

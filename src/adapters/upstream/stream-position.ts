@@ -1,4 +1,5 @@
 import type { SseParser } from '../../protocol/sse.ts';
+import { backoffMs } from '../../core/backoff.ts';
 
 /** Delay in ms before reconnecting if the server names none; doubles up to the maximum after failed attempts. */
 const FIRST_WAIT_MS = 500;
@@ -34,8 +35,8 @@ export class StreamPosition {
   get waitMs(): number {
     const askedMs = Math.min(this.#retryMs ?? FIRST_WAIT_MS, MAX_REQUESTED_MS);
     if (this.#vain === 0) return askedMs;
-    const doubledMs = Math.max(askedMs, MIN_DOUBLED_MS) * 2 ** Math.min(this.#vain - 1, 16);
-    return Math.max(askedMs, Math.min(doubledMs, MAX_WAIT_MS));
+    const firstMs = Math.max(askedMs, MIN_DOUBLED_MS);
+    return Math.max(askedMs, backoffMs(this.#vain, { firstMs, maxMs: MAX_WAIT_MS }));
   }
 
   /** A connection is being opened; it counts as one without events until the first arrives. */

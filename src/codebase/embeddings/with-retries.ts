@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { err, type Result } from '../../core/result.ts';
 import type { EmbeddingFault } from './embedding-provider.ts';
+import { backoffMs } from '../../core/backoff.ts';
 
 /** Time and randomness, so that tests are fast and deterministic. */
 export interface Clock {
@@ -37,15 +38,12 @@ export async function withRetries<T>(
   for (let count = 1; ; count += 1) {
     const result = await attempt();
     if (result.ok || !isTransient(result.error) || count === MAX_ATTEMPTS) return result;
-    const waitMs = Math.max(backoffMs(count, clock.random()), askedWaitMs(result.error));
+    const backoff = { firstMs: FIRST_WAIT_MS, maxMs: LONGEST_WAIT_MS, chance: clock.random() };
+    const waitMs = Math.max(backoffMs(count, backoff), askedWaitMs(result.error));
     if (clock.now() - startMs + waitMs > MAX_TOTAL_MS) return result;
     await clock.wait(waitMs, signal);
     if (signal?.aborted === true) return err({ code: 'CANCELLED' });
   }
-}
-
-function backoffMs(count: number, random: number): number {
-  return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (count - 1)) * (0.5 + random / 2);
 }
 
 function askedWaitMs(fault: EmbeddingFault): number {

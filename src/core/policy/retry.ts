@@ -2,6 +2,7 @@ import type { Cause, CauseCode } from '../cause.ts';
 import type { ResolvedHints } from '../hints/resolve.ts';
 import type { Refusal } from '../refusal.ts';
 import { trustedValue } from './rule.ts';
+import { backoffMs } from '../backoff.ts';
 
 /**
  * Whether a call of a tool may be resent although its server may have executed it: only if the tool is read-only or
@@ -62,7 +63,7 @@ const FIRST_DELAY_MS = 100;
  * Delay in ms before a call is resent. `repeat`: 1 or more; `chance`: from 0 to 1, spreads calls that failed together.
  */
 export function repeatDelayMs(repeat: number, chance: number): number {
-  return FIRST_DELAY_MS * 2 ** (repeat - 1) * (0.5 + chance / 2);
+  return backoffMs(repeat, { firstMs: FIRST_DELAY_MS, chance });
 }
 
 const ENDED_PROCESS: ReadonlySet<CauseCode> = new Set([

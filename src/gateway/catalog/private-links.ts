@@ -13,6 +13,7 @@ import { ResourceSubscriptions } from './resource-subscriptions.ts';
 import type { AddLabels } from './server-labels.ts';
 import type { TwinDenials } from './twin-denials.ts';
 import { startsProcess } from '../../core/sources/source-kinds.ts';
+import { backoffMs } from '../../core/backoff.ts';
 
 export interface PrivateLinksDeps {
   readonly spec: () => ServerSpec;
@@ -184,7 +185,7 @@ export class PrivateLinks {
   }
 
   #reopenLater(request: LastingLinkRequest, vain: number): void {
-    const waitMs = Math.min(REOPEN_MS * 2 ** Math.min(vain, 6), MAX_REOPEN_MS);
+    const waitMs = backoffMs(vain + 1, { firstMs: REOPEN_MS, maxMs: MAX_REOPEN_MS });
     setTimeout(() => void this.#reopen(request, vain), waitMs).unref();
   }
 

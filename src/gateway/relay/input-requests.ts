@@ -6,6 +6,7 @@ import { asksForInput } from '../../protocol/translate.ts';
 import type { Call } from './call.ts';
 import { pause } from './send-again.ts';
 import type { ServerRequest, ServerRequestAnswer, Reply } from '../ports/link.ts';
+import { backoffMs } from '../../core/backoff.ts';
 
 export interface InputResolution {
   readonly call: Call;
@@ -33,7 +34,7 @@ export async function resolveInputRequests(
     const wanted = inputRequiredOf(reply.message);
     if (wanted === undefined)
       return err({ code: 'SERVER_ASKS', server, reason: 'but its request is malformed' });
-    if (wanted.requests.length === 0) await pause(FIRST_WAIT_MS * 2 ** round, call);
+    if (wanted.requests.length === 0) await pause(backoffMs(round + 1, { firstMs: FIRST_WAIT_MS }), call);
     const answers = await askAll(call, server, wanted.requests);
     if (!answers.ok) return answers;
     const again = retried(original, { responses: answers.value, state: wanted.state });
