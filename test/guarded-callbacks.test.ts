@@ -171,11 +171,7 @@ it.each<[when: string, answer: (give: () => void) => void]>([
 );
 
 it('a fault on a connection of a client ends that connection alone', async () => {
-  const limits = {
-    'limits.connections': 1,
-    'limits.adminConnections': 0,
-    'limits.unreadMs': 60_000,
-  };
+  const limits = { 'limits.connections': 1, adminConnections: 0 };
   const log = { debug: fail, info: fail, warn: fail, error: fail };
   const connections = new Connections({ limits, log });
   const held = Promise.withResolvers<() => void>();

@@ -179,7 +179,6 @@ async function lookAtServers(config: Config, context: DiagnosticsContext): Promi
     confine: confineIn(home, { config: config.path, configEnvironment, servers: () => config.servers }),
     declare: (command: Command) => declarePaths(home, [command]),
     ownInfo: JSON.stringify(OWN_INFO),
-    backlogBytes: limits['limits.backlogBytes'],
     credentials,
     rules,
   };

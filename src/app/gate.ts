@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { mintToken, secretDigest } from '../adapters/auth/mint-token.ts';
 import { SessionGate, type SessionGateOptions } from '../adapters/auth/session-gate.ts';
 import { TokenGate, type TokenGateOptions } from '../adapters/auth/token-gate.ts';
+import { FIXED_LIMITS } from '../core/fixed-limits.ts';
 import { basesOf, type ProtectedResource } from '../core/protected-resource.ts';
 import type { ReachRules } from '../core/reach.ts';
 import type { Refusal } from '../core/refusal.ts';
@@ -65,6 +66,7 @@ export async function openGate({
   resource,
   clock = steadyClock(),
   rules,
+  maxFailures = FIXED_LIMITS.tokenFailures,
   ...options
 }: Omit<TokenGateOptions, 'maxFailures' | 'store'> & {
   readonly store: TokenGateOptions['store'] & SessionGateOptions['store'];
@@ -72,8 +74,9 @@ export async function openGate({
   readonly resource: ProtectedResource | undefined;
   readonly clock?: () => number;
   readonly rules: ReachRules;
+  /** Maximum number of invalid tokens from one address per minute. */
+  readonly maxFailures?: number | undefined;
 }): Promise<OpenGate> {
-  const maxFailures = settings['limits.tokenFailures'];
   const own = await TokenGate.open({ ...options, maxFailures });
   const withSessions = (tokens: Gate): OpenGate => {
     const sessions = new SessionGate({ ...options, tokens, maxFailures, nowMs: clock });

@@ -67,7 +67,7 @@ export function openApprovals(
 
 /** The dependencies of server requests. The ciphers are loaded on first use. */
 export function callDepsWith(
-  { log, store }: Pick<Environment, 'log' | 'store'>,
+  { log, store, options }: Pick<Environment, 'log' | 'store' | 'options'>,
   settings: Settings,
   given: Pick<CallDepsOptions, 'policy' | 'labels' | 'callLog' | 'approvals'>,
 ): CallDeps {
@@ -80,7 +80,7 @@ export function callDepsWith(
   const replica = `${process.pid} ${Date.now()} ${Math.random()}`;
   return callDeps({
     replica,
-    limits: settings,
+    limits: { ...settings, ...options.limits },
     ...given,
     retries: { log },
     sealer: {

@@ -7,6 +7,7 @@ import { limitedLog } from '../adapters/telemetry/limited-log.ts';
 import { maskedConnect } from '../adapters/telemetry/masked-connect.ts';
 import { upstream } from '../adapters/upstream/connect.ts';
 import { OWN_INFO } from '../core/version.ts';
+import { FIXED_LIMITS } from '../core/fixed-limits.ts';
 import type { ReachRules } from '../core/reach.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { resolveSettings } from '../core/resolve-settings.ts';
@@ -226,7 +227,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     memory,
     log,
     ...reviewing(records, isRecorded),
-    limits: settings,
+    limits: { ...settings, ...environment.options.limits },
     chance: Math.random,
     telemetry,
     calls: callDepsWith(environment, settings, { ...given, callLog }),
@@ -260,17 +261,17 @@ interface UpstreamMeans {
 /** Connectors for upstream servers. */
 function openUpstream(
   { home, log, options, configEnvironment }: Environment,
-  { settings, rules, early }: PlanOptions,
+  { rules, early }: PlanOptions,
   { memory, credentials, specs }: UpstreamMeans,
 ): ReturnType<typeof upstream> {
   return upstream({
-    log: ofServers(log, settings),
+    log: ofServers(log, options.limits?.serverLogLines),
     // Assay's own code search speaks both eras, and an early `initialize` would make it legacy.
     recallEra: (spec: ServerSpec): Era | undefined =>
       spec.transport.kind === 'codebase' ? 'modern' : memory.recall(spec)?.era,
     credentials,
     ownInfo: JSON.stringify(OWN_INFO),
-    backlogBytes: settings['limits.backlogBytes'],
+    backlogBytes: options.limits?.backlogBytes,
     rules,
     launcher: PLAIN_LAUNCHER,
     confine: confineIn(home, { config: options.config, configEnvironment, servers: specs }),
@@ -306,9 +307,9 @@ function followLater(
 }
 
 /** Limits the log lines caused by each server. */
-function ofServers(log: Log, settings: Settings): Log {
+function ofServers(log: Log, linesPerSecond = FIXED_LIMITS.serverLogLines): Log {
   return limitedLog(log, {
-    linesPerSecond: settings['limits.serverLogLines'],
+    linesPerSecond,
     nowMs: () => performance.now(),
     later: (work, afterMs) => setTimeout(work, afterMs).unref(),
   });

@@ -39,12 +39,12 @@ export interface Records {
 
 /** Opens the records as last cached in this home. The store is read on demand. */
 export async function openRecords(environment: Environment, settings: Settings): Promise<Records> {
-  const { home, configEnvironment, log, secrets, cleanup } = environment;
+  const { home, configEnvironment, log, secrets, cleanup, options } = environment;
   const nowMs = (): number => Date.now();
   const records = await environment.records();
   const prose = settings['drift.prose'];
   const unstored = new UnstoredDefinitions();
-  const drift = new DriftDetector({ records, log, prose, nowMs, limits: settings, unstored });
+  const drift = new DriftDetector({ records, log, prose, nowMs, limits: options.limits, unstored });
   cleanup.defer(() => drift.close());
   const readEntry = entryReader({ cwd: home, home: configEnvironment.home, assayHome: home });
   const readCustom = customReader({ cwd: home, home: configEnvironment.home });

@@ -111,7 +111,7 @@ interface OpenServer extends Pick<McpHttpServer, 'url'>, Pick<OpenServe, 'adminT
  * can still answer open requests.
  */
 async function openServer(
-  { host, port, meter, operatorToken, isOpen }: ServerOptions,
+  { host, port, meter, operatorToken, isOpen, limits }: ServerOptions,
   { store, opened, shown }: Opened,
 ): Promise<Result<OpenServer, Refusal>> {
   const { settings, catalog, rules, environment } = opened;
@@ -133,13 +133,14 @@ async function openServer(
     rules,
     log,
     clock: nowMs,
+    maxFailures: limits?.tokenFailures,
   });
   catalog.all.calls.tokens.gate = gate;
   cleanup.defer(() => gate.close());
   const startedMs = performance.now();
   const listening: { server?: McpHttpServer } = {};
   const running = (): RunningStatus => runningStatus(opened, { startedMs, server: listening.server });
-  const bodies = new BodyBudget(bodyBudgetBytes(settings, memoryBytes()));
+  const bodies = new BodyBudget(bodyBudgetBytes({ ...settings, ...limits }, memoryBytes()));
   const rest = openRest({
     ...{ opened, store, bodies, running, toolsets, notes, toolsetService, gate, resource, nowMs },
     mayExecute: isLoopback(host),
@@ -152,6 +153,7 @@ async function openServer(
     resource,
     isOpen,
     settings,
+    limits,
     catalog,
     log,
     meter,

@@ -76,7 +76,7 @@ export async function runStdio(
     };
     const starting = isKnown ? setTimeout(startAll, START_AFTER_MS) : undefined;
     if (starting === undefined) startAll();
-    await runStdioServer({ ...streams, view, settings, log: environment.log, sole });
+    await runStdioServer({ ...streams, view, settings, limits: given.limits, log: environment.log, sole });
     clearTimeout(starting);
     // Servers wait to learn about their client; one that sent nothing offers no capabilities.
     sole.introduce(undefined);

@@ -1,25 +1,24 @@
+import { FIXED_LIMITS, type FixedLimits } from './fixed-limits.ts';
 import type { Refusal } from './refusal.ts';
 
 /** A body of unknown length reserves memory in steps of this many bytes. */
 const STEP_BYTES = 1024 * 1024;
 /** The part of the budget that one subject may hold with more than one body. */
 const MAX_SHARE = 3 / 4;
-const DEFAULT_PART = 1 / 8;
-const DEFAULT_MAX_BYTES = 1024 * 1024 * 1024;
+const MEMORY_PART = 1 / 8;
 /** The largest body of the REST API always fits. */
 const MIN_BYTES = 16 * 1024 * 1024;
 /** When to retry. There is room again as soon as some request is answered. */
 const WAIT_SECONDS = 5;
 
-export interface BodyLimits {
-  readonly 'limits.bodiesBytes': number;
+export interface BodyLimits extends Partial<Pick<FixedLimits, 'bodiesBytes'>> {
   readonly 'limits.bodyBytes': number;
 }
 
 /** The size of the budget in bytes. A body of the maximum size always fits into it. */
 export function bodyBudgetBytes(limits: BodyLimits, memoryBytes: number): number {
-  const byMemory = Math.min(DEFAULT_MAX_BYTES, Math.floor(memoryBytes * DEFAULT_PART));
-  return Math.max(MIN_BYTES, limits['limits.bodyBytes'], limits['limits.bodiesBytes'] || byMemory);
+  const { 'limits.bodyBytes': bodyBytes, bodiesBytes = FIXED_LIMITS.bodiesBytes } = limits;
+  return Math.max(MIN_BYTES, bodyBytes, Math.min(bodiesBytes, Math.floor(memoryBytes * MEMORY_PART)));
 }
 
 /** The bodies of one subject. */

@@ -21,7 +21,8 @@ const ITS_ENTRY = 'Correct its entry in the config, or remove it.';
 const OWN_LOG = 'Check the log of Assay, and report the error.';
 const MODULE_ITSELF = 'Correct the module; it is loaded again as soon as its file changes.';
 const NOTHING = 'Nothing to do: Assay reconnects when needed.';
-const LATER = 'Try again later, or raise that limit: see docs/SETTINGS.md.';
+const LATER = 'Try again later.';
+const LATER_OR_RAISE = 'Try again later, or raise that limit: see docs/SETTINGS.md.';
 
 const REMEDIES: Readonly<Record<CauseCode, string>> = {
   COMMAND_NOT_FOUND: 'Install the command, or correct "command" or "cwd" in its config entry.',
@@ -128,10 +129,10 @@ const REMEDIES: Readonly<Record<CauseCode, string>> = {
   SERVER_GONE: NOTHING,
   SHUTTING_DOWN: 'Start Assay again.',
 
-  QUEUE_FULL: LATER,
+  QUEUE_FULL: LATER_OR_RAISE,
   QUEUE_TOO_LARGE: LATER,
   INPUT_NOT_READ: 'Check the log of the server: it does not read its input.',
-  REQUESTS_IN_FLIGHT: LATER,
+  REQUESTS_IN_FLIGHT: LATER_OR_RAISE,
   REQUEST_LIMIT: LATER,
-  LINK_LIMIT: LATER,
+  LINK_LIMIT: 'Try again later, or raise the limit if the message names one: see docs/SETTINGS.md.',
 };

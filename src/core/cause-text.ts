@@ -145,13 +145,14 @@ const TEXTS: Texts = {
 
   QUEUE_FULL: ({ waiting }) =>
     `${waiting} requests are waiting for it, which is the maximum (limits.queuePerServer)`,
-  QUEUE_TOO_LARGE: () => 'the requests waiting for it have reached the size limit (limits.backlogBytes)',
+  QUEUE_TOO_LARGE: () => 'the requests waiting for it have reached the size limit',
   INPUT_NOT_READ: ({ waitedMs }) =>
     `it has not read what it was sent, and this request waited for ${waitedMs} ms`,
   REQUESTS_IN_FLIGHT: ({ inFlight, waitedMs }) =>
     `${inFlight} requests are in flight, and this one waited for ${waitedMs} ms (limits.requestsPerServer)`,
   REQUEST_LIMIT: () => 'too many requests are already waiting for it',
-  LINK_LIMIT: ({ clients, setting }) => `${clients} clients are using it, which is the maximum (${setting})`,
+  LINK_LIMIT: ({ clients, setting }) =>
+    `${clients} clients are using it, which is the maximum${setting === undefined ? '' : ` (${setting})`}`,
 };
 
 function after(stderr: string | undefined): string {

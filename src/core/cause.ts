@@ -138,7 +138,7 @@ export type Cause =
   | { readonly code: 'INPUT_NOT_READ'; readonly waitedMs: number }
   | { readonly code: 'REQUESTS_IN_FLIGHT'; readonly inFlight: number; readonly waitedMs: number }
   | { readonly code: 'REQUEST_LIMIT' }
-  | { readonly code: 'LINK_LIMIT'; readonly clients: number; readonly setting: string };
+  | { readonly code: 'LINK_LIMIT'; readonly clients: number; readonly setting?: string | undefined };
 
 export type CauseCode = Cause['code'];
 

@@ -1,3 +1,5 @@
+import type { FixedLimits } from './fixed-limits.ts';
+
 /** Options shared by all commands. */
 export interface AppOptions {
   /** Path of the config file. */
@@ -8,6 +10,8 @@ export interface AppOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Receives each log line; defaults to stderr. */
   readonly writeLog?: (line: string) => void;
+  /** Other values for fixed limits. */
+  readonly limits?: Partial<FixedLimits>;
 }
 
 export interface ServeOptions extends AppOptions {

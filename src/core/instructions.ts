@@ -11,8 +11,8 @@ export interface Bounded {
   readonly isCut: boolean;
 }
 
-const CUT = '[cut by Assay: the text is longer than limits.instructionsBytes]';
-const CUT_IN_ALL = '[cut by Assay: the texts of all servers are longer than limits.instructionsTotalBytes]';
+const CUT = '[cut by Assay: the text is too long]';
+const CUT_IN_ALL = '[cut by Assay: the texts of all servers are too long]';
 
 /** The instructions of one server, at most this many bytes in UTF-8. A cut text ends with a notice. */
 export function boundedInstructions(text: string, maxBytes: number): Bounded {

@@ -4,7 +4,7 @@ import type { Finding } from './finding.ts';
  * - `name_ambiguous`, `name_too_long`: its public name differs from its own name.
  * - `name_repeated`, `name_hidden`: left out, because its server or another one already has that name.
  * - `filter_unmatched`: a pattern of `tools` in the config matches no tool.
- * - `list_limit`, `instructions_limit`: cut at a `limits` setting.
+ * - `list_limit`, `instructions_limit`: cut at a fixed limit.
  * - `definitions_limit`: its definition is not stored, as its server sends too many new ones.
  * - `instructions_changed`: models get the accepted text until a review.
  * - `member_left_out`, `withheld`: part of a definition, or all of it, left out because clients would reject it.
@@ -54,12 +54,11 @@ const ADVICE: Readonly<Record<ListReportCode, Advice>> = {
   },
   list_limit: {
     level: 'warning',
-    remedy: 'Take the server out, or set that limit higher: see docs/SETTINGS.md.',
+    remedy: 'Remove the server from the config, or report this to its author: see docs/LIMITS.md.',
   },
   definitions_limit: {
     level: 'warning',
-    remedy:
-      'If you trust that server, review these tools with `assay review`, or set limits.listEntries and limits.listBytes higher: see docs/LIMITS.md.',
+    remedy: 'If you trust that server, review these tools with `assay review`: see docs/LIMITS.md.',
   },
   instructions_changed: {
     level: 'warning',
@@ -67,7 +66,7 @@ const ADVICE: Readonly<Record<ListReportCode, Advice>> = {
   },
   instructions_limit: {
     level: 'note',
-    remedy: 'Set that limit higher if models need the rest: see docs/SETTINGS.md.',
+    remedy: 'Report this to the author of the server if models need the rest: see docs/LIMITS.md.',
   },
   member_left_out: {
     level: 'note',

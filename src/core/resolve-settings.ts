@@ -1,3 +1,4 @@
+import { formerVariableIn } from './fixed-limits.ts';
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
 import type { SettingFacts, SettingKind } from './setting-kind.ts';
@@ -26,6 +27,13 @@ export function defaultSettings(): Settings {
 
 /** Resolves every setting and its origin. SETTING_INVALID names the first invalid one. */
 export function resolveSettings(sources: SettingSources): Result<Resolved, Refusal> {
+  const former = formerVariableIn(sources.env);
+  if (former !== undefined)
+    return err({
+      code: 'SETTING_INVALID',
+      name: former,
+      reason: 'it is no longer a setting but a fixed limit (docs/LIMITS.md). Unset the variable',
+    });
   const settings: Record<string, unknown> = {};
   const origins: Record<string, SettingOrigin> = {};
   for (const [key, facts] of Object.entries<SettingFacts>(SETTINGS)) {

@@ -28,7 +28,7 @@ const SENTENCES: Sentences = {
   MESSAGE_TOO_LARGE: (r) =>
     `The message is larger than ${r.limitBytes} bytes. Send less, or raise ASSAY_MAX_BODY_BYTES.`,
   BODIES_FULL: (r) =>
-    `The bodies of requests in progress have reached ${r.limitBytes} bytes (limits.bodiesBytes). The request was not carried out; retry it in ${r.waitSeconds} s.`,
+    `The bodies of requests in progress have reached ${r.limitBytes} bytes in total. The request was not carried out; retry it in ${r.waitSeconds} s.`,
   METHOD_UNKNOWN: (r) => `Method not found: ${quote(r.method)}.`,
   PARAMS_INVALID: (r) => `Invalid params: ${r.field}: ${r.reason}.`,
   ENVELOPE_INVALID: (r) => `Invalid params: ${r.field}: ${r.reason}.`,
@@ -83,7 +83,7 @@ const SENTENCES: Sentences = {
   SUBSCRIPTION_UNSUPPORTED: (r) =>
     `Server ${quote(r.server)} does not support subscriptions to the resource ${quote(r.uri)}. Read it again when you need it.`,
   SUBSCRIPTION_LIMIT: (r) =>
-    `This client would exceed the maximum of ${r.limit} resource subscriptions. End some, or raise limits.subscriptionsPerClient.`,
+    `This client would exceed the maximum of ${r.limit} resource subscriptions. End some first.`,
   EVENT_STREAM_LIMIT: (r) =>
     `This caller has ${r.limit} streams of /events open, the maximum. Close one, or use one stream for several readers.`,
   CURSOR_INVALID: () => 'The cursor is no longer valid. Start the list again, without a cursor.',

@@ -6,16 +6,10 @@ const GiB = 1024 * MiB;
 
 describe('the budget for bodies', () => {
   it.each([
-    ['an eighth of the memory', { 'limits.bodiesBytes': 0, 'limits.bodyBytes': 1 }, 4 * GiB, GiB / 2],
-    ['at most 1 GiB', { 'limits.bodiesBytes': 0, 'limits.bodyBytes': 1 }, 64 * GiB, GiB],
-    ['what the operator set', { 'limits.bodiesBytes': 2 * GiB, 'limits.bodyBytes': 1 }, 4 * GiB, 2 * GiB],
-    [
-      'enough for one message',
-      { 'limits.bodiesBytes': 20 * MiB, 'limits.bodyBytes': 64 * MiB },
-      GiB,
-      64 * MiB,
-    ],
-    ['enough for one bundle', { 'limits.bodiesBytes': 1, 'limits.bodyBytes': 1 }, GiB, 16 * MiB],
+    ['an eighth of the memory', { 'limits.bodyBytes': 1 }, 4 * GiB, GiB / 2],
+    ['at most 1 GiB', { 'limits.bodyBytes': 1 }, 64 * GiB, GiB],
+    ['enough for one message', { bodiesBytes: 20 * MiB, 'limits.bodyBytes': 64 * MiB }, GiB, 64 * MiB],
+    ['enough for one bundle', { bodiesBytes: 1, 'limits.bodyBytes': 1 }, GiB, 16 * MiB],
   ])('is %s', (_, limits, memory, expected) => {
     expect(bodyBudgetBytes(limits, memory)).toBe(expected);
   });

@@ -9,7 +9,7 @@ describe("a server's instructions", () => {
     expect(boundedInstructions('Be kind.\r\n# a', 1_024)).toEqual({ text: 'Be kind.\r\n# a', isCut: false });
     const { text, isCut } = boundedInstructions('😀'.repeat(5_000_000 / 4), 1_024);
     expect([isCut, bytes(text) <= 1_024, text.isWellFormed()]).toEqual([true, true, true]);
-    expect(text).toMatch(/^(😀)+\n\[cut by Assay: the text is longer than limits\.instructionsBytes\]$/u);
+    expect(text).toMatch(/^(😀)+\n\[cut by Assay: the text is too long\]$/u);
   });
 
   it('are joined under the names of their servers, line by line', () => {
@@ -48,7 +48,7 @@ describe("a server's instructions", () => {
     const joined = joinedInstructions(sections, 4_096);
     expect(joined?.isCut).toBe(true);
     expect(joined?.text).toContain('# short\n\n> Be kind.\n\n');
-    expect(joined?.text.match(/\n> \[cut by Assay: the texts of all servers are longer than /g)).toHaveLength(
+    expect(joined?.text.match(/\n> \[cut by Assay: the texts of all servers are too long\]/g)).toHaveLength(
       2,
     );
     expect(bytes(joined?.text ?? '')).toBeLessThan(4_096 + 300);

@@ -68,6 +68,20 @@ describe('a setting', () => {
     ]);
   });
 
+  it.each(['ASSAY_LIMITS_UNREAD_MS', 'ASSAY_LIMITS_INSTRUCTIONS_TOTAL_BYTES'])(
+    'that became a fixed limit is refused from the environment: %s',
+    (name) => {
+      const reason = 'it is no longer a setting but a fixed limit (docs/LIMITS.md). Unset the variable';
+      expect(resolved({ env: { [name]: '9' } })).toEqual([{ code: 'SETTING_INVALID', name, reason }]);
+      expect(resolved({ env: { [name]: '' } })).toEqual([10_000, 'default']);
+    },
+  );
+
+  it('that became a fixed limit has no effect if an earlier version stored it', () => {
+    expect(isStorable('limits.unreadMs', 9)).toBe(false);
+    expect(resolved({ stored: new Map([['limits.unreadMs', 9]]) })).toEqual([10_000, 'default']);
+  });
+
   it('has a valid default and its own variable', () => {
     const env = Object.fromEntries(
       Object.values(SETTINGS).map((facts) => [facts.env, String(facts.kind.defaultValue)]),
@@ -119,38 +133,18 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'policy.trustObservations': 'admin',
   'policy.labelIdleMs': 'admin',
   'limits.bodyBytes': 'admin',
-  'limits.bodiesBytes': 'admin',
   'limits.connections': 'admin',
-  'limits.adminConnections': 'admin',
   'limits.sessions': 'admin',
   'limits.sessionIdleMs': 'admin',
-  'limits.replayBytes': 'admin',
   'limits.requestsPerClient': 'admin',
-  'limits.subscriptionsPerClient': 'admin',
   'limits.requestsPerServer': 'admin',
   'limits.queuePerServer': 'admin',
-  'limits.backlogBytes': 'admin',
   'limits.retries': 'admin',
-  'limits.unreadBytes': 'admin',
-  'limits.unreadMs': 'admin',
-  'limits.headersMs': 'admin',
-  'limits.requestMs': 'admin',
-  'limits.idleConnectionMs': 'admin',
-  // With a million attempts a minute a human-made ASSAY_TOKEN can be guessed.
-  'limits.tokenFailures': 'startup',
   'limits.questionMs': 'admin',
   'limits.approvalMs': 'admin',
   'limits.approvalWaitMs': 'admin',
-  'limits.suspendedCalls': 'admin',
   'limits.processesPerServer': 'admin',
-  'limits.linksPerServer': 'admin',
-  'limits.idleLinkMs': 'admin',
-  'limits.serverLogLines': 'admin',
   'limits.drainMs': 'admin',
-  'limits.listEntries': 'admin',
-  'limits.listBytes': 'admin',
-  'limits.instructionsBytes': 'admin',
-  'limits.instructionsTotalBytes': 'admin',
 };
 
 describe('permission to change a setting', () => {

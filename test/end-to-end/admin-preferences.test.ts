@@ -66,8 +66,8 @@ describe('/preferences', () => {
       origin: 'config_file',
       fixedBy: 'settings["notes.review"]',
     });
-    expect(await preference('limits.idleLinkMs')).toMatchObject({
-      value: 300_000,
+    expect(await preference('limits.questionMs')).toMatchObject({
+      value: 600_000,
       origin: 'default',
       isFixed: false,
     });
@@ -136,7 +136,7 @@ describe('/preferences', () => {
     const etag = (await admin.get('/preferences')).headers.etag!;
     const answers = await Promise.all(
       [1, 2, 3, 4].map((value) =>
-        admin.put('/preferences', { 'limits.idleLinkMs': value }, { 'if-match': etag }),
+        admin.put('/preferences', { 'limits.questionMs': value }, { 'if-match': etag }),
       ),
     );
     expect(answers.map(verdictOf).sort()).toEqual([

@@ -31,7 +31,8 @@ describe('with 60 unfinished bodies of one token', () => {
     };
     assay = await startGateway({
       servers: { plain: fixture('plain') },
-      settings: { settings: { 'mcp.access': 'token', 'limits.bodiesBytes': 64 * MiB } },
+      settings: { settings: { 'mcp.access': 'token' } },
+      limits: { bodiesBytes: 64 * MiB },
       home,
     });
   });

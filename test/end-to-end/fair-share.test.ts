@@ -40,10 +40,10 @@ describe('a token holder that exceeds its fair share', () => {
         settings: {
           'mcp.access': 'token',
           'limits.connections': MAX,
-          'limits.adminConnections': RESERVE,
           'limits.sessions': 4,
         },
       },
+      limits: { adminConnections: RESERVE },
       home,
     });
   });

@@ -16,11 +16,15 @@ import { bearer, keepToken } from '../support/tokens.ts';
 
 const servers = { plain: fixture('plain') };
 
-async function standing(env: Record<string, string> = {}): Promise<{ issuer: KeyIssuer; assay: Gateway }> {
+async function standing(
+  env: Record<string, string> = {},
+  tokenFailures = 1_000,
+): Promise<{ issuer: KeyIssuer; assay: Gateway }> {
   const issuer = await startKeyIssuer();
   const assay = await startGateway({
     servers,
-    env: { ASSAY_AUTH_ISSUER: issuer.url, ASSAY_LIMITS_TOKEN_FAILURES: '1000', ...env },
+    env: { ASSAY_AUTH_ISSUER: issuer.url, ...env },
+    limits: { tokenFailures },
   });
   return { issuer, assay };
 }
@@ -323,7 +327,7 @@ describe('slow keys of the issuer', () => {
 
 describe('invalid tokens', () => {
   it('are refused, and lock out no other token: only a signed one is no longer checked once it came too often', async () => {
-    const { issuer, assay } = await standing({ ASSAY_LIMITS_TOKEN_FAILURES: '3' });
+    const { issuer, assay } = await standing({}, 3);
     const aud = `${baseOf(assay)}/mcp`;
     const good = await issuer.token(aud);
     expect((await ask(assay, good)).status).toBe(200);

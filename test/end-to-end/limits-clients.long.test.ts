@@ -138,13 +138,8 @@ describe('a client that never reads', () => {
   beforeAll(async () => {
     assay = await startAssay({
       servers: { plain: fixture('plain'), dozer: fixture('dozer', [], { env: eventLog.env }) },
-      settings: {
-        settings: {
-          'limits.unreadMs': 1_000,
-          'limits.unreadBytes': 1_000_000,
-          'limits.requestsPerClient': 50,
-        },
-      },
+      settings: { settings: { 'limits.requestsPerClient': 50 } },
+      limits: { unreadMs: 1_000, unreadBytes: 1_000_000 },
     });
     await assay.settled();
     session = await openSession(assay.url);
@@ -267,7 +262,6 @@ describe('assay stdio whose client never reads', () => {
   it('drops notifications instead of buffering them', async () => {
     const pipe = spawnStdio({
       servers: { dozer: fixture('dozer') },
-      settings: { settings: { 'limits.unreadBytes': 200_000 } },
     });
     await pipe.initialize();
     pipe.stopReading();

@@ -65,7 +65,8 @@ describe('with a limit of two connections', () => {
   beforeAll(async () => {
     assay = await startGateway({
       servers: { plain: fixture('plain') },
-      settings: { settings: { 'limits.connections': 2, 'limits.adminConnections': 0 } },
+      settings: { settings: { 'limits.connections': 2 } },
+      limits: { adminConnections: 0 },
     });
     await until('the server is up', async () => {
       const health = await send(`http://127.0.0.1:${assay.port}/health`, { method: 'GET' });
@@ -121,11 +122,7 @@ describe('a slow or idle connection', () => {
   beforeAll(async () => {
     assay = await startGateway({
       servers: { plain: fixture('plain') },
-      env: {
-        ASSAY_LIMITS_HEADERS_MS: '300',
-        ASSAY_LIMITS_REQUEST_MS: '1500',
-        ASSAY_LIMITS_IDLE_CONNECTION_MS: '200',
-      },
+      limits: { headersMs: 300, requestMs: 1_500, idleConnectionMs: 200 },
     });
   });
 

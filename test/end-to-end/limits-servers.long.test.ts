@@ -98,7 +98,7 @@ describe('a server that does not read its input', () => {
   it('limits what 500 calls of 100 kB buffer, and fails each with a clear error; another server responds', async () => {
     const assay = await startAssay({
       servers: { dozer: fixture('dozer', [], { timeoutMs: 3_000 }), plain: fixture('plain') },
-      settings: { settings: { 'limits.backlogBytes': 16_000_000 } },
+      limits: { backlogBytes: 16_000_000 },
     });
     await assay.settled();
     const sessions = await Promise.all([1, 2].map(() => openSession(assay.url)));
@@ -142,7 +142,7 @@ describe('a server that does not read its input', () => {
   it('gets no more cancellations than the limit, which is reported once', async () => {
     const assay = await startAssay({
       servers: { dozer: fixture('dozer', [], { timeoutMs: 500 }) },
-      settings: { settings: { 'limits.backlogBytes': 100_000 } },
+      limits: { backlogBytes: 100_000 },
     });
     await assay.settled();
     const session = await openSession(assay.url);

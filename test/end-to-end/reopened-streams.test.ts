@@ -217,10 +217,9 @@ describe('a client', () => {
   it('may subscribe to a limited number of resources across all its streams', async () => {
     const http = await startNotifier({ era: 'legacy' });
     endLater(() => http.close());
-    const settings = { settings: { 'limits.subscriptionsPerClient': 2 } };
     const assay = await startGateway({
       servers: { s: { type: 'http', url: http.url, isolation: 'shared' } },
-      settings,
+      limits: { subscriptionsPerClient: 2 },
     });
     await assay.settled();
     const session = await openSession(assay.url);

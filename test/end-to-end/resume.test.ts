@@ -324,7 +324,7 @@ describe('a flood of unread events', () => {
   it('is cut to the newest ones, and a returning client learns how many are missing', async () => {
     const assay = await startGateway({
       servers: { c: fixture('cancellable') },
-      settings: { settings: { 'limits.replayBytes': 20_000 } },
+      limits: { replayBytes: 20_000 },
     });
     await assay.settled();
     const session = await openSession(assay.url);

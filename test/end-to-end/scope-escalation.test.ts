@@ -21,7 +21,6 @@ const WANTED: Readonly<Partial<Record<SettingKey, string | number | boolean>>> =
   'auth.publicUrl': 'https://attacker.example',
   'http.allowLoopback': true,
   'http.allowPrivate': true,
-  'limits.tokenFailures': 1_000_000,
 };
 
 const MODULE = join(tempDir(), 'attack.mjs');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { FixedLimits } from '../../src/core/fixed-limits.ts';
 import { startAsking } from '../fixtures/asking-http.ts';
 import { toldIn } from '../fixtures/asking-peer.ts';
 import type { Gateway } from '../support/assay.ts';
@@ -38,8 +39,12 @@ interface Started extends Gateway {
   readonly pid: number;
 }
 
-async function started(servers: JsonObject, limits: JsonObject = {}): Promise<Started> {
-  const gateway = await startGateway({ servers, settings: { settings: limits } });
+async function started(
+  servers: JsonObject,
+  settings: JsonObject = {},
+  limits: Partial<FixedLimits> = {},
+): Promise<Started> {
+  const gateway = await startGateway({ servers, settings: { settings }, limits });
   await gateway.settled();
   return { ...gateway, pid: process.pid };
 }
@@ -84,7 +89,7 @@ describe('a suspended call', () => {
   it('ends when a newer one exceeds the limit', async () => {
     const legacy = await startAsking('legacy');
     endLater(() => legacy.close());
-    const assay = await started({ h: { url: legacy.url } }, { 'limits.suspendedCalls': 1 });
+    const assay = await started({ h: { url: legacy.url } }, {}, { suspendedCalls: 1 });
     const step = { name: 'h_ask', args: ROUNDS };
     const first = askedIn(await modernStep(assay.url, step));
     const second = askedIn(await modernStep(assay.url, step));

@@ -12,23 +12,23 @@ describe('assay settings', () => {
     runAssay(['settings', '--config', config, '--home', tempDir(), ...args], { env });
 
   it('shows each setting with its value and source, and errors on stderr', async () => {
-    const { code, stdout, stderr } = await run(['--json'], { ASSAY_LIMITS_UNREAD_MS: '9' });
+    const { code, stdout, stderr } = await run(['--json'], { ASSAY_LIMITS_QUESTION_MS: '9' });
     expect(code).toBe(0);
     const shown = (key: string) =>
       listAt(parseJson(stdout), 'settings')
         .filter((one) => at(one, 'key') === key)
         .map((one) => [at(one, 'value'), at(one, 'origin')]);
     expect(shown('limits.sessions')).toEqual([[7, 'config_file']]);
-    expect(shown('limits.unreadMs')).toEqual([[9, 'environment']]);
+    expect(shown('limits.questionMs')).toEqual([[9, 'environment']]);
     expect(shown('limits.connections')).toEqual([[1_000, 'default']]);
     expect(stderr).toContain('it must be a whole number from 1 to 100000');
     expect(stderr).toContain('this setting is unknown and has no effect');
   });
 
   it('prints a table that names the environment variable', async () => {
-    const { stdout } = await run([], { ASSAY_LIMITS_UNREAD_MS: '9' });
+    const { stdout } = await run([], { ASSAY_LIMITS_QUESTION_MS: '9' });
     expect(stdout).toMatch(/^SETTING +VALUE +FROM +MEANING$/m);
-    expect(stdout).toMatch(/^limits\.unreadMs +9 +ASSAY_LIMITS_UNREAD_MS +\S/m);
+    expect(stdout).toMatch(/^limits\.questionMs +9 +ASSAY_LIMITS_QUESTION_MS +\S/m);
     expect(stdout).toMatch(/^limits\.sessions +7 +config file +\S/m);
   });
 });

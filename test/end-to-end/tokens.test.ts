@@ -40,7 +40,7 @@ describe('an endpoint that requires no token', () => {
   let assay: Gateway;
   beforeAll(async () => {
     // Polling until a new token works counts as many failures.
-    assay = await startGateway({ servers, env: { ASSAY_LIMITS_TOKEN_FAILURES: '100000' } });
+    assay = await startGateway({ servers, limits: { tokenFailures: 100_000 } });
     await assay.settled();
   });
 
@@ -204,13 +204,13 @@ describe('a session', () => {
 });
 
 describe('too many invalid tokens', () => {
-  const env = { ASSAY_LIMITS_TOKEN_FAILURES: '3' };
+  const limits = { tokenFailures: 3 };
 
   it('are answered with 429 and Retry-After, while other tokens from the same address still work', async () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
     const ben = await keepToken(home, 'ben');
-    const assay = await startGateway({ servers, home, env: { ...env, ASSAY_MCP_ACCESS: 'token' } });
+    const assay = await startGateway({ servers, home, env: { ASSAY_MCP_ACCESS: 'token' }, limits });
     for (let count = 0; count < 3; count += 1)
       expect(await verdict(assay, bearer(forged(anna)))).toBe('401 TOKEN_REQUIRED');
     const flooded = await ask(assay, bearer(forged(anna)));
@@ -226,7 +226,7 @@ describe('too many invalid tokens', () => {
   it('block further unknown tokens, but no valid token and no request without one', async () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
-    const assay = await startGateway({ servers, home, env });
+    const assay = await startGateway({ servers, home, limits });
     for (let count = 0; count < 3; count += 1)
       expect(await verdict(assay, bearer(UNKNOWN_TOKEN))).toBe('401 TOKEN_REQUIRED');
     expect(await verdict(assay, bearer(UNKNOWN_TOKEN))).toBe('429 TOO_MANY_FAILURES');

@@ -50,9 +50,8 @@ beforeAll(async () => {
       l: { url: legacy.url, timeoutMs: LIMIT_MS },
       m: { url: modern.url, timeoutMs: LIMIT_MS },
     },
-    settings: {
-      settings: { 'limits.questionMs': LIMIT_MS, 'limits.idleLinkMs': 300, 'limits.processesPerServer': 64 },
-    },
+    settings: { settings: { 'limits.questionMs': LIMIT_MS, 'limits.processesPerServer': 64 } },
+    limits: { idleLinkMs: 300 },
   });
   await assay.settled();
   front = await startFaultProxy({ target: assay.url, onKill: (mark) => dead.get(mark)?.() });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultSettings } from '../../src/core/resolve-settings.ts';
-import type { Settings } from '../../src/core/settings.ts';
+import type { FixedLimits } from '../../src/core/fixed-limits.ts';
 import type { ServerSpec } from '../../src/core/server-spec.ts';
 import { InstructionsReview } from '../../src/gateway/catalog/instructions-review.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
@@ -38,7 +38,11 @@ interface Opened {
 }
 
 /** Opens a process on this store. */
-function open(store: Store, recalled: readonly RecordChange[] = [], limits: Partial<Settings> = {}): Opened {
+function open(
+  store: Store,
+  recalled: readonly RecordChange[] = [],
+  limits: Partial<FixedLimits> = {},
+): Opened {
   const cache = memoryCache(recalled);
   const records = replicaOf(store, cache);
   endLater(() => records.close());
@@ -119,7 +123,7 @@ describe('server instructions', () => {
     const store = await newStore();
     const linear = spec('linear');
     const text = 'Be kind. '.repeat(40);
-    const [small, large] = [{ 'limits.instructionsBytes': 100 }, { 'limits.instructionsBytes': 1_000 }];
+    const [small, large] = [{ instructionsBytes: 100 }, { instructionsBytes: 1_000 }];
     expect(await open(store, [], small).connect(linear, text)).toHaveLength(100);
     const { connect, review } = open(store, [], large);
     expect(await connect(linear, text)).toBe(text);
@@ -179,7 +183,7 @@ describe('server instructions', () => {
     const passed = await connect(big, 'x'.repeat(5_000_000));
     expect(passed?.length).toBe(8_192);
     expect(textsOf([entryOf(big)])).toEqual([
-      'the instructions of big are cut: they are longer than limits.instructionsBytes (8192)',
+      'the instructions of big are cut: they have more than 8192 bytes',
     ]);
   });
 });

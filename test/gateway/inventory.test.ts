@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../src/core/resolve-settings.ts';
 import { ok } from '../../src/core/result.ts';
 import { readList, type Reading } from '../../src/gateway/catalog/inventory.ts';
 import { listingOf } from '../../src/gateway/catalog/listing.ts';
@@ -11,8 +10,8 @@ import { listAt, parseJson, textAt } from '../support/json.ts';
 import { listAnswer, listLink, type Lister } from './list-link.ts';
 import { listed } from './listed-server.ts';
 
-function reading(limits: Partial<ListLimits> = {}, before: Reading['before'] = []): Reading {
-  return { timeoutMs: 1_000, before, limits: { ...defaultSettings(), ...limits } };
+function reading(limits: ListLimits = {}, before: Reading['before'] = []): Reading {
+  return { timeoutMs: 1_000, before, limits };
 }
 
 function tools(count: number, pad = ''): string {
@@ -23,7 +22,7 @@ function tools(count: number, pad = ''): string {
   return all.join(',');
 }
 
-async function standing(list: Lister, limits: Partial<ListLimits> = {}): Promise<Server> {
+async function standing(list: Lister, limits: ListLimits = {}): Promise<Server> {
   const server = listed('s', {}, { connect: () => Promise.resolve(ok(listLink(list))), limits });
   server.start();
   await server.settled();
@@ -90,23 +89,23 @@ describe('an endless list', () => {
         pages += 1;
         return `{"tools":[${names.join(',')}],"nextCursor":"${pages}"}`;
       },
-      { 'limits.listEntries': 10 },
+      { listEntries: 10 },
     );
     const { names, reports } = shown(server);
     expect([names.length, pages]).toEqual([10, 3]);
     expect(reports).toEqual([
-      's: only the first 10 of its tools are listed: there are more than limits.listEntries (10) allows',
+      's: only the first 10 of its tools are listed: Assay accepts at most 10 of them from one server',
     ]);
   });
 
   it('is read up to the limit of bytes', async () => {
     const server = await standing(() => `{"tools":[${tools(50, `,"x":"${'x'.repeat(100)}"`)}]}`, {
-      'limits.listBytes': 1_600,
+      listBytes: 1_600,
     });
     const { names, reports } = shown(server);
     expect(names).toEqual(['t0', 't1', 't2', 't3', 't4', 't5', 't6', 't7', 't8', 't9']);
     expect(reports).toEqual([
-      's: only the first 10 of its tools are listed: there are more than limits.listBytes (1600) allows',
+      's: only the first 10 of its tools are listed: Assay accepts at most 1600 bytes of them from one server',
     ]);
   });
 
@@ -152,7 +151,7 @@ describe('a large list', () => {
     const all = readList(
       listLink(() => whole),
       'tools',
-      reading({ 'limits.listEntries': 100_000 }),
+      reading({ listEntries: 100_000 }),
     );
     expect(await longestTurnMs(all)).toBeLessThan(250);
     const read = await all;

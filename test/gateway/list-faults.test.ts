@@ -43,7 +43,7 @@ const FETCH_FAILED = '"error":{"code":-32603,"message":"fetch failed"}';
 
 describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (kind) => {
   const { method } = LISTS[kind];
-  const reading = { timeoutMs: 1_000, before: [], limits: defaultSettings() };
+  const reading = { timeoutMs: 1_000, before: [] };
   const read = (error: string): ReturnType<typeof readList> =>
     readList(link({ [kind]: error }), kind, reading);
 

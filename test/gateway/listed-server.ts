@@ -1,6 +1,7 @@
 import type { ServerSpec } from '../../src/core/server-spec.ts';
 import { err, ok } from '../../src/core/result.ts';
 import { defaultSettings } from '../../src/core/resolve-settings.ts';
+import type { FixedLimits } from '../../src/core/fixed-limits.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import { callDeps, type CallDeps } from '../../src/gateway/catalog/call-deps.ts';
 import { EMPTY_INVENTORY, LISTS } from '../../src/gateway/catalog/inventory.ts';
@@ -58,7 +59,7 @@ export function template(uriTemplate: string): Json {
 
 export interface Given extends Partial<Pick<ServerSpec, 'prefix' | 'toolFilter' | 'trust'>> {
   readonly connect?: Connect;
-  readonly limits?: Partial<Settings>;
+  readonly limits?: Partial<Settings & FixedLimits>;
 }
 
 /** A server that has these lists but has not been started. */
@@ -82,7 +83,7 @@ export function listed(name: string, lists: Lists = {}, given: Given = {}): Serv
         ...defaultSettings(),
         'limits.requestsPerServer': 10,
         'limits.queuePerServer': 10,
-        'limits.backlogBytes': 1_000,
+        backlogBytes: 1_000,
         ...given.limits,
       },
       onChange() {},

@@ -21,7 +21,7 @@ function requestQueue({
   const limits = {
     'limits.requestsPerServer': max,
     'limits.queuePerServer': maxWaiting,
-    'limits.backlogBytes': maxBytes,
+    backlogBytes: maxBytes,
   };
   return new RequestQueue({ server: 's', limits, unreadBytes });
 }

@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../src/core/resolve-settings.ts';
 import type { ListClock } from '../../src/gateway/catalog/list-pace.ts';
 import type { Link } from '../../src/gateway/ports/link.ts';
 import { ServerLists } from '../../src/gateway/catalog/server-lists.ts';
@@ -68,7 +67,6 @@ function watched(): Watched {
   const lists = new ServerLists({
     remembered: undefined,
     timeoutMs: () => 1_000,
-    limits: defaultSettings(),
     isPaced: true,
     clock,
     onRead: (_, { list }) => {

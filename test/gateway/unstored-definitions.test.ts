@@ -31,7 +31,7 @@ it('changed definitions beyond the bounds of their server are withheld, and the 
   const records = replicaOf(store);
   const unstored = new UnstoredDefinitions();
   // 20,000 bytes per minute.
-  const limits = { 'limits.listEntries': 100, 'limits.listBytes': 40_000 };
+  const limits = { listEntries: 100, listBytes: 40_000 };
   let nowMs = 1_000_000;
   const options = { records, unstored, limits, log: SILENT, prose: 'flag', nowMs: () => nowMs } as const;
   const drift = new DriftDetector(options);
@@ -66,7 +66,7 @@ it('definitions of a server beyond its bounds are withheld, and those accepted b
   const place = { home: tempDir(), databaseUrl: undefined };
   const records = replicaOf(await openAt(place));
   const unstored = new UnstoredDefinitions();
-  const limits = { 'limits.listEntries': 2, 'limits.listBytes': 10_000 };
+  const limits = { listEntries: 2, listBytes: 10_000 };
   const drift = new DriftDetector({
     records,
     unstored,

@@ -1,10 +1,15 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { FixedLimits } from '../../src/core/fixed-limits.ts';
 import { endLater, killLater, sleep, until } from './endings.ts';
 import { send } from './http.ts';
 import { at, listAt, type Json, type JsonObject } from './json.ts';
-import { MAIN, tempDir, writeConfig } from './paths.ts';
+import { MAIN, ROOT, tempDir, writeConfig } from './paths.ts';
 import { scaledMs } from './slow-machine.ts';
+
+/** Runs `assay serve` with other fixed limits. */
+const SERVE_WITH_LIMITS = join(ROOT, 'test', 'fixtures', 'serve-with-limits.ts');
 
 export interface AssayOptions {
   readonly servers?: JsonObject;
@@ -15,6 +20,8 @@ export interface AssayOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly home?: string;
+  /** Other values for fixed limits. */
+  readonly limits?: Partial<FixedLimits>;
   /** Its working directory and process group, if not those of the tests. */
   readonly place?: { readonly cwd?: string; readonly detached?: boolean };
 }
@@ -52,8 +59,9 @@ export async function startAssay(options: AssayOptions): Promise<Assay> {
     // free port; one found beforehand may be taken by another test meanwhile.
     [
       '--max-semi-space-size=16',
-      MAIN,
-      'serve',
+      ...(options.limits === undefined
+        ? [MAIN, 'serve']
+        : [SERVE_WITH_LIMITS, JSON.stringify(options.limits)]),
       '--config',
       config,
       '--port',

@@ -30,6 +30,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     home,
     config: options.config ?? writeConfig(options.servers ?? {}, options.settings),
     environment: cleanEnv(options.env),
+    ...(options.limits && { limits: options.limits }),
     writeLog: (line) => (stderr += line),
   });
   if (!opened.ok) throw new Error(`The gateway did not start: ${sentenceOf(opened.error)}\n${stderr}`);

@@ -40,6 +40,7 @@ export function startStdio(options: StdioGatewayOptions): StdioGateway {
       home,
       config: options.config ?? writeConfig(servers, settings),
       environment: cleanEnv(env),
+      ...(options.limits && { limits: options.limits }),
       writeLog: (line: string) => void (stderr += line),
       ...(all === true && { all }),
       ...(toolset !== undefined && { toolset }),

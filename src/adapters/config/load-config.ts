@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { Node } from 'jsonc-parser';
 import type { Cause } from '../../core/cause.ts';
+import { isFormerSetting } from '../../core/fixed-limits.ts';
 import { nearest } from '../../core/nearest.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { settingFault } from '../../core/resolve-settings.ts';
@@ -217,7 +218,13 @@ export function readSettings(
     const path = [member, key];
     const facts = FACTS[member].get(key);
     const fault = facts && settingFault(facts, value.value);
-    if (facts === undefined)
+    if (isFormerSetting(key))
+      collector.warn(
+        { node: keyNode, path },
+        'this is no longer a setting and has no effect',
+        'Remove it: the limit is fixed, see docs/LIMITS.md.',
+      );
+    else if (facts === undefined)
       collector.warn(
         { node: keyNode, path },
         'this setting is unknown and has no effect',

@@ -19,8 +19,8 @@ export interface UpstreamDeps {
   /** The era the server spoke when it was last ready. */
   readonly recallEra: (spec: ServerSpec) => Era | undefined;
   readonly ownInfo: string;
-  /** Maximum number of bytes queued for one server. */
-  readonly backlogBytes: number;
+  /** Maximum number of bytes queued for one server; by default the fixed limit. */
+  readonly backlogBytes?: number | undefined;
   readonly rules: ReachRules;
   /** Resolves host names; defaults to the system resolver. */
   readonly resolve?: ResolveName | undefined;

@@ -1,3 +1,4 @@
+import { FIXED_LIMITS } from '../../core/fixed-limits.ts';
 import type { Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { causeOfRefusal } from '../../core/refusal-cause.ts';
@@ -70,7 +71,8 @@ class SseWire {
     this.#authorizer = authorizer;
     this.#client = new HttpClient(url.origin, httpReachOf(opening));
     this.#headers = Object.entries(headers).flat();
-    const isTaken = (): boolean => this.unreadBytes < deps.backlogBytes;
+    const { backlogBytes: maxBytes = FIXED_LIMITS.backlogBytes } = deps;
+    const isTaken = (): boolean => this.unreadBytes < maxBytes;
     this.#limiter = new NotificationLimiter({ server: spec.name, log: deps.log, isTaken });
     this.conversation = new Conversation({
       server: spec.name,

@@ -1,3 +1,4 @@
+import { FIXED_LIMITS } from '../../core/fixed-limits.ts';
 import { type Cause, withStderr } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -81,7 +82,8 @@ async function attempt(
   if (!started.ok) return err({ cause: started.error, again: undefined });
   const { child, refused } = started.value;
   const attempted = new Attempt(events);
-  const isTaken = (): boolean => child.unreadBytes < deps.backlogBytes;
+  const { backlogBytes: maxBytes = FIXED_LIMITS.backlogBytes } = deps;
+  const isTaken = (): boolean => child.unreadBytes < maxBytes;
   const notifications = new NotificationLimiter({ server: spec.name, log: deps.log, isTaken });
   const conversation = new Conversation({
     server: spec.name,

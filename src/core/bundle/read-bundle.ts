@@ -17,6 +17,7 @@ import { isSettingValue, type SettingValue } from '../record.ts';
 import type { FieldError } from '../refusal.ts';
 import { settingFault } from '../resolve-settings.ts';
 import { err, ok, type Result } from '../result.ts';
+import { isFormerSetting } from '../fixed-limits.ts';
 import { isSettingKey, SETTINGS } from '../settings.ts';
 import { TOOLSET_LIMITS, type Toolset } from '../toolset.ts';
 import type { BundledEntry, BundleFile } from './bundle.ts';
@@ -151,6 +152,7 @@ function preferencesAt(position: JsonPosition): ReadonlyMap<string, SettingValue
 }
 
 function preferenceFault(key: string, value: unknown): string | undefined {
+  if (isFormerSetting(key)) return 'it is no longer a setting but a fixed limit: remove it';
   if (!isSettingKey(key)) return 'there is no such setting';
   // A list with a single text would otherwise compare equal to that text.
   return isSettingValue(value)

@@ -4,6 +4,7 @@ import type { SettingValue } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { inWords } from '../../core/sentences.ts';
+import { isFormerSetting } from '../../core/fixed-limits.ts';
 import { isSettingKey, type SettingKey, SETTINGS } from '../../core/settings.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import { preferenceIn } from '../../gateway/services/preferences/preference-service.ts';
@@ -63,6 +64,12 @@ const EFFECT = {
 
 function keyIn(given: string): Result<SettingKey, Refusal> {
   if (isSettingKey(given)) return ok(given);
+  if (isFormerSetting(given))
+    return err({
+      code: 'ARGUMENTS_INVALID',
+      field: 'key',
+      reason: `${given} is no longer a setting but a fixed limit: see docs/LIMITS.md`,
+    });
   const near = nearest(given, Object.keys(SETTINGS));
   const hint = near === undefined ? '`assay settings` lists them' : `did you mean ${JSON.stringify(near)}`;
   const reason = `there is no setting ${JSON.stringify(given)}; ${hint}`;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 import type { Settings } from '../../core/settings.ts';
 import { RecentClients } from './recent-clients.ts';
 import { SubscriptionQuota } from '../../gateway/relay/client-subscriptions.ts';
@@ -8,7 +9,8 @@ export function clientOf({ socket }: IncomingMessage, subject: string): string {
   return `${subject} ${socket.remoteAddress ?? ''}`;
 }
 
-export type ClientLimits = Pick<Settings, 'limits.requestsPerClient' | 'limits.subscriptionsPerClient'>;
+export type ClientLimits = Pick<Settings, 'limits.requestsPerClient'> &
+  Partial<Pick<FixedLimits, 'subscriptionsPerClient'>>;
 
 /**
  * The requests in progress of one client. Each counts until its response is fully sent or the connection is lost. This
@@ -22,7 +24,7 @@ export class ClientLoad {
 
   constructor(limits: ClientLimits) {
     this.limit = limits['limits.requestsPerClient'];
-    this.quota = new SubscriptionQuota(limits['limits.subscriptionsPerClient']);
+    this.quota = new SubscriptionQuota(limits.subscriptionsPerClient ?? FIXED_LIMITS.subscriptionsPerClient);
   }
 
   get isIdle(): boolean {

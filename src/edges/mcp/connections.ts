@@ -1,6 +1,7 @@
 import type { Server as HttpServer, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { evictionCandidate } from '../../core/fair-share.ts';
+import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Settings } from '../../core/settings.ts';
 import { allows, type Holder, type Identity } from '../../core/subject.ts';
@@ -9,7 +10,8 @@ import type { Log } from '../../gateway/ports/log.ts';
 import { guarded } from '../../platform/guarded.ts';
 
 export interface ConnectionsOptions {
-  readonly limits: Pick<Settings, 'limits.connections' | 'limits.adminConnections' | 'limits.unreadMs'>;
+  readonly limits: Pick<Settings, 'limits.connections'> &
+    Partial<Pick<FixedLimits, 'adminConnections' | 'unreadMs'>>;
   readonly log: Log;
 }
 
@@ -75,7 +77,7 @@ export class Connections {
   /** Tracks the connections of a server; call it before the server listens. */
   watch(server: HttpServer): void {
     // Node reports connections without traffic for this long, including idle ones.
-    server.setTimeout(this.#options.limits['limits.unreadMs']);
+    server.setTimeout(this.#options.limits.unreadMs ?? FIXED_LIMITS.unreadMs);
     const forSocket =
       <A extends readonly unknown[]>(handle: (socket: Socket, ...rest: A) => void) =>
       (socket: Socket, ...rest: A): void =>
@@ -121,7 +123,8 @@ export class Connections {
 
   #onConnection(socket: Socket): void {
     skipTurn();
-    const { 'limits.connections': max, 'limits.adminConnections': reserve } = this.#options.limits;
+    const { 'limits.connections': max, adminConnections: reserve = FIXED_LIMITS.adminConnections } =
+      this.#options.limits;
     if (this.#open.size >= max + reserve && !this.#evictAny()) {
       socket.destroy();
       this.#countRefused();

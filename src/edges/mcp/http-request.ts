@@ -23,6 +23,8 @@ export interface Post {
   readonly view: View;
   readonly identity: Identity;
   readonly settings: Settings;
+  /** Beyond this many unread bytes a stream is closed. */
+  readonly maxUnreadBytes: number;
   readonly sessions: Sessions;
   /** The loads of clients without a session. */
   readonly loads: ClientLoads;
@@ -89,7 +91,7 @@ export function isAdmitted(
 
 /** An answer to all requests in the body. `streams` lets the client resume it. */
 export function openAnswer(
-  { request, response, settings }: Post,
+  { request, response, maxUnreadBytes }: Post,
   batch: { readonly size: number } | undefined,
   streams: StreamSource | undefined,
 ): HttpAnswer {
@@ -97,7 +99,7 @@ export function openAnswer(
     accepted: headers.accepted(request.headers.accept),
     expected: batch?.size ?? 1,
     isBatch: batch !== undefined,
-    maxUnreadBytes: settings['limits.unreadBytes'],
+    maxUnreadBytes,
     streams,
   });
   // `once` costs more, and the event occurs only once anyway.

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
 import { isAboutTokens } from '../../core/challenge.ts';
 import type { BodyBudget } from '../../core/body-budget.ts';
+import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 import { protectionOf, type ProtectedResource } from '../../core/protected-resource.ts';
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -50,6 +51,7 @@ export interface HttpServerOptions {
   /** If undefined, no issuer is known, and responses do not say where to get tokens. */
   readonly resource?: ProtectedResource | undefined;
   readonly settings: Settings;
+  readonly limits?: Partial<FixedLimits> | undefined;
   readonly catalog: Catalog;
   readonly views: ToolsetViews;
   readonly log: Log;
@@ -77,12 +79,12 @@ export async function openHttpServer(options: HttpServerOptions): Promise<Result
   const { host, port, gate, settings, log } = options;
   if (!isLoopback(host) && !gate.isFitForNetwork(Date.now()))
     return err({ code: 'ADDRESS_NEEDS_TOKEN', host });
-  const connections = new Connections({ limits: settings, log });
+  const connections = new Connections({ limits: { ...settings, ...options.limits }, log });
   const mcpServer = new McpServer(options, connections, () => httpServer);
   // Importing node:http loads all of Node's bundled undici, for its re-exported classes.
   const { createServer } = process.getBuiltinModule('node:http');
   const httpServer: HttpServer = createServer(
-    { ...timeLimits(settings), noDelay: true },
+    { ...timeLimits(options.limits), noDelay: true },
     listenerOf(log, (request, response) => mcpServer.answer(request, response)),
   );
   // Node drops headers beyond 2,000, so a second Host would go unseen. Their total size is limited anyway.
@@ -121,8 +123,9 @@ class McpServer {
     this.#server = httpServer;
     this.#guard = guard(options);
     this.#closedGuard = guard({ ...options, isOpen: false, sessions: options.rest.sessions });
-    this.#sessions = new Sessions(options.settings);
-    this.#loads = new ClientLoads(options.settings);
+    const limits = { ...options.settings, ...options.limits };
+    this.#sessions = new Sessions(limits);
+    this.#loads = new ClientLoads(limits);
     this.#sse = new SseClients({ ...options, sessions: this.#sessions, openRequests: this.#openRequests });
     this.#connections = connections;
     this.#tokenNotices = new TokenNotices(options.log);
@@ -267,6 +270,7 @@ class McpServer {
         view,
         identity,
         settings: this.#options.settings,
+        maxUnreadBytes: this.#options.limits?.unreadBytes ?? FIXED_LIMITS.unreadBytes,
         sessions: this.#sessions,
         loads: this.#loads,
         subscriptions: this.#subscriptions,

@@ -125,7 +125,7 @@ function openSubscription(post: Post, message: RequestMessage, quota: Subscripti
   }
   const subscription = opened.value;
   const stream = new HttpStream(post.response, {
-    maxUnreadBytes: post.settings['limits.unreadBytes'],
+    maxUnreadBytes: post.maxUnreadBytes,
     onClose: () => {
       post.subscriptions.delete(open);
       subscription.cancel();

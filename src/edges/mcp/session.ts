@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { countBySubject, evictionCandidate } from '../../core/fair-share.ts';
+import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 import type { Holder } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { ClientSession } from '../../gateway/catalog/client-session.ts';
@@ -65,7 +66,7 @@ export class Session implements Caller, ClientSession {
     this.profile = profile;
     const { capabilities } = profile;
     this.forwarded = new ForwardedRequests({ capabilities, limitMs: limits['limits.questionMs'] });
-    const maxUnreadBytes = limits['limits.unreadBytes'];
+    const { unreadBytes: maxUnreadBytes = FIXED_LIMITS.unreadBytes } = limits;
     const allChanged = (): readonly string[] =>
       CHANGEABLE.filter((kind) => view.has(kind)).map((kind) => LIST_CHANGED[kind]);
     const replay = space.open(holder.subject);
@@ -125,14 +126,8 @@ export class Session implements Caller, ClientSession {
 /** The lists whose changes have their own notification; resource templates share that of resources. */
 const CHANGEABLE: readonly ListKind[] = ['tools', 'prompts', 'resources'];
 
-export type SessionLimits = Pick<
-  Settings,
-  | 'limits.sessions'
-  | 'limits.sessionIdleMs'
-  | 'limits.questionMs'
-  | 'limits.unreadBytes'
-  | 'limits.replayBytes'
-> &
+export type SessionLimits = Pick<Settings, 'limits.sessions' | 'limits.sessionIdleMs' | 'limits.questionMs'> &
+  Partial<Pick<FixedLimits, 'unreadBytes' | 'replayBytes'>> &
   ClientLimits;
 
 /** All legacy sessions. At the limit, the subject with the most sessions loses its oldest idle one. */
@@ -145,7 +140,7 @@ export class Sessions {
 
   constructor(limits: SessionLimits) {
     this.#limits = limits;
-    this.#space = new ReplaySpace(limits['limits.replayBytes']);
+    this.#space = new ReplaySpace(limits.replayBytes ?? FIXED_LIMITS.replayBytes);
   }
 
   get size(): number {

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -32,6 +33,7 @@ export interface StdioServerOptions {
   readonly output: Writable;
   readonly view: View;
   readonly settings: Settings;
+  readonly limits?: Partial<Pick<FixedLimits, 'unreadBytes' | 'subscriptionsPerClient'>> | undefined;
   readonly log: Log;
   readonly sole: SoleClient;
   /** Aborted when Assay is asked to stop. */
@@ -61,6 +63,7 @@ class StdioServer {
   /** Its only client, in either era. Random, because approvals for a session outlive the process in the store. */
   readonly #id = crypto.randomUUID();
   readonly #options: StdioServerOptions;
+  readonly #maxUnreadBytes: number;
   readonly #output: StdioOutput;
   readonly #inFlight = new InFlight();
   readonly #subscriptions = new Map<string, Subscription>();
@@ -76,15 +79,17 @@ class StdioServer {
     const own = options.view.forClient(() => this.#id);
     const view = own.forCaller(LOCAL_USER.subject, { isLasting: true });
     this.#options = { ...options, view };
-    const { output, settings, log } = options;
-    this.#output = new StdioOutput({ output, maxUnreadBytes: settings['limits.unreadBytes'], log });
-    this.#quota = new SubscriptionQuota(options.settings['limits.subscriptionsPerClient']);
+    const { output, log } = options;
+    const limits = { ...FIXED_LIMITS, ...options.limits };
+    this.#maxUnreadBytes = limits.unreadBytes;
+    this.#output = new StdioOutput({ output, maxUnreadBytes: this.#maxUnreadBytes, log });
+    this.#quota = new SubscriptionQuota(limits.subscriptionsPerClient);
   }
 
   async run(): Promise<void> {
     const { input, output, settings, view, stopping } = this.#options;
     const maxBodyBytes = settings['limits.bodyBytes'];
-    const maxBytes = settings['limits.unreadBytes'];
+    const maxBytes = this.#maxUnreadBytes;
     const take = (line: Buffer): Promise<void> | undefined => this.#receive(line);
     const peer: Peer = { name: 'stdio client', end: () => void input.destroy() };
     const messages = new InOrder({ take, hold: (isHeld) => inputBuffer.hold(isHeld), peer });

@@ -1,13 +1,15 @@
 import type { ServerOptions } from 'node:http';
-import type { Settings } from '../../core/settings.ts';
+import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 
 /** Bounds in ms for the interval at which Node checks for slow requests. Shorter time limits are checked more often. */
 const CHECK_INTERVAL_MS = { min: 100, max: 5_000 };
 
 /** Node does not start if `headersTimeout` exceeds `requestTimeout`. */
-export function timeLimits(settings: Settings): ServerOptions {
-  const requestTimeout = settings['limits.requestMs'];
-  const headersTimeout = Math.min(settings['limits.headersMs'], requestTimeout);
+export function timeLimits(
+  limits?: Partial<Pick<FixedLimits, 'requestMs' | 'headersMs' | 'idleConnectionMs'>>,
+): ServerOptions {
+  const { requestMs: requestTimeout, headersMs, idleConnectionMs } = { ...FIXED_LIMITS, ...limits };
+  const headersTimeout = Math.min(headersMs, requestTimeout);
   return {
     requestTimeout,
     headersTimeout,
@@ -15,6 +17,6 @@ export function timeLimits(settings: Settings): ServerOptions {
       CHECK_INTERVAL_MS.min,
       Math.min(CHECK_INTERVAL_MS.max, headersTimeout),
     ),
-    keepAliveTimeout: settings['limits.idleConnectionMs'],
+    keepAliveTimeout: idleConnectionMs,
   };
 }

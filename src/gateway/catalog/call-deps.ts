@@ -6,7 +6,7 @@ import type { Settings } from '../../core/settings.ts';
 import type { Approvals } from './approvals.ts';
 import { ApprovedRepeats } from './approved-repeats.ts';
 import { ResultCache } from './result-cache.ts';
-import { SuspendedCalls } from './suspended-calls.ts';
+import { type SuspendedCallLimits, SuspendedCalls } from './suspended-calls.ts';
 import type { CallLog } from '../ports/call-log.ts';
 import type { Gate } from '../ports/gate.ts';
 import type { Log } from '../ports/log.ts';
@@ -75,7 +75,7 @@ export interface CallDepsOptions {
   readonly sealer: Sealer;
   /** Identifies this process among all replicas that clients may reach. */
   readonly replica: string;
-  readonly limits: Settings;
+  readonly limits: Settings & SuspendedCallLimits;
   /** Defaults to deciding nothing. */
   readonly policy?: LivePolicy | undefined;
   /** Defaults to no labels. */

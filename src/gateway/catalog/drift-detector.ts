@@ -32,7 +32,7 @@ export interface DriftDetectorOptions {
   readonly log: Log;
   readonly prose: ProsePolicy;
   readonly nowMs: () => number;
-  readonly limits: ListLimits;
+  readonly limits?: ListLimits | undefined;
   /** Learns which definitions are withheld. */
   readonly unstored: UnstoredDefinitions;
 }

@@ -51,7 +51,7 @@ export interface Reading {
   readonly timeoutMs: number;
   /** Entries of the last reading. Unchanged ones are reused. */
   readonly before: readonly Definition[];
-  readonly limits: ListLimits;
+  readonly limits?: ListLimits | undefined;
   /** Whether the result is still wanted. Polled during the reading. */
   readonly isWanted?: (() => boolean) | undefined;
   readonly nowMs?: (() => number) | undefined;

@@ -1,7 +1,7 @@
-import type { Settings } from '../../core/settings.ts';
+import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 
 /** How much of one list of one server is kept. */
-export type ListLimits = Pick<Settings, 'limits.listEntries' | 'limits.listBytes'>;
+export type ListLimits = Partial<Pick<FixedLimits, 'listEntries' | 'listBytes'>>;
 
 /** Each definition is checked in one step; a larger one would block all calls. */
 const MAX_BYTES = 1024 * 1024;
@@ -13,7 +13,7 @@ export interface ListCut {
   /** Number of entries kept. */
   readonly kept: number;
   /** The limit that stopped the reading. Undefined if the list was read to its end. */
-  readonly limit?: { readonly setting: keyof ListLimits; readonly value: number } | undefined;
+  readonly limit?: { readonly name: keyof ListLimits; readonly value: number } | undefined;
   /** Number of entries too large to check. */
   readonly oversized: number;
 }
@@ -26,14 +26,14 @@ export interface EntrySize {
 
 /** Enforces the limits while a list is read. */
 export class ListBudget {
-  readonly #limits: ListLimits;
+  readonly #limits: Required<ListLimits>;
   #kept = 0;
   #bytes = 0;
   #oversized = 0;
   #limit: ListCut['limit'];
 
-  constructor(limits: ListLimits) {
-    this.#limits = limits;
+  constructor(limits?: ListLimits) {
+    this.#limits = { ...FIXED_LIMITS, ...limits };
   }
 
   /** Whether a limit was exceeded, so reading stops. */
@@ -49,20 +49,19 @@ export class ListBudget {
   /** Whether to keep or skip the next entry. `full`: reject it and all that follow. */
   take({ bytes, values }: EntrySize): 'keep' | 'skip' | 'full' {
     if (this.#limit !== undefined) return 'full';
-    if (this.#kept + this.#oversized >= this.#limits['limits.listEntries'])
-      return this.#exceeded('limits.listEntries');
+    if (this.#kept + this.#oversized >= this.#limits.listEntries) return this.#exceeded('listEntries');
     if (bytes > MAX_BYTES || values > MAX_VALUES) {
       this.#oversized += 1;
       return 'skip';
     }
-    if (this.#bytes + bytes > this.#limits['limits.listBytes']) return this.#exceeded('limits.listBytes');
+    if (this.#bytes + bytes > this.#limits.listBytes) return this.#exceeded('listBytes');
     this.#kept += 1;
     this.#bytes += bytes;
     return 'keep';
   }
 
-  #exceeded(setting: keyof ListLimits): 'full' {
-    this.#limit = { setting, value: this.#limits[setting] };
+  #exceeded(name: keyof ListLimits): 'full' {
+    this.#limit = { name, value: this.#limits[name] };
     return 'full';
   }
 }
@@ -71,10 +70,15 @@ export function isSameCut(one: ListCut | undefined, other: ListCut | undefined):
   return (
     one?.kept === other?.kept &&
     one?.oversized === other?.oversized &&
-    one?.limit?.setting === other?.limit?.setting &&
+    one?.limit?.name === other?.limit?.name &&
     one?.limit?.value === other?.limit?.value
   );
 }
+
+const UNITS: Readonly<Record<keyof ListLimits, string>> = {
+  listEntries: 'of them',
+  listBytes: 'bytes of them',
+};
 
 /** Explanations for people, to follow the server's name. */
 export function cutPhrases(what: string, { kept, limit, oversized }: ListCut): readonly string[] {
@@ -82,7 +86,7 @@ export function cutPhrases(what: string, { kept, limit, oversized }: ListCut): r
     ...(limit === undefined
       ? []
       : [
-          `only the first ${kept} of its ${what} are listed: there are more than ${limit.setting} (${limit.value}) allows`,
+          `only the first ${kept} of its ${what} are listed: Assay accepts at most ${limit.value} ${UNITS[limit.name]} from one server`,
         ]),
     ...(oversized === 0
       ? []

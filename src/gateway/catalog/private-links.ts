@@ -1,4 +1,5 @@
 import { countBySubject, evictionCandidate } from '../../core/fair-share.ts';
+import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { TWIN_RIGHTS } from '../../core/sandbox.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -21,10 +22,8 @@ export interface PrivateLinksDeps {
   readonly log: Log;
   readonly denials?: TwinDenials | undefined;
   readonly addLabels?: AddLabels | undefined;
-  readonly limits: Pick<
-    Settings,
-    'limits.processesPerServer' | 'limits.linksPerServer' | 'limits.idleLinkMs'
-  >;
+  readonly limits: Pick<Settings, 'limits.processesPerServer'> &
+    Partial<Pick<FixedLimits, 'linksPerServer' | 'idleLinkMs'>>;
 }
 
 /** How long a call waits for its link. */
@@ -205,8 +204,9 @@ export class PrivateLinks {
   }
 
   #max(): number {
-    const { spec, limits } = this.#deps;
-    return limits[limitOf(spec())];
+    const { limits } = this.#deps;
+    const { 'limits.processesPerServer': processes, linksPerServer = FIXED_LIMITS.linksPerServer } = limits;
+    return this.#startsProcess ? processes : linksPerServer;
   }
 
   /**
@@ -229,7 +229,7 @@ export class PrivateLinks {
 
   /** A modern client never announces that it is gone. */
   #sweep(): void {
-    const idleMs = this.#deps.limits['limits.idleLinkMs'];
+    const { idleLinkMs: idleMs = FIXED_LIMITS.idleLinkMs } = this.#deps.limits;
     this.#sweeping = setInterval(() => {
       const since = performance.now() - idleMs;
       for (const link of this.#all)
@@ -241,13 +241,13 @@ export class PrivateLinks {
   #full(): Refusal {
     const server = this.#deps.spec().name;
     if (this.#stopped !== undefined) return { code: 'SERVER_UNAVAILABLE', server, cause: this.#stopped };
-    const setting = limitOf(this.#deps.spec());
+    const setting = this.#startsProcess ? 'limits.processesPerServer' : undefined;
     return { code: 'SERVER_BUSY', server, cause: { code: 'LINK_LIMIT', clients: this.#all.size, setting } };
   }
-}
 
-function limitOf({ transport }: ServerSpec): 'limits.processesPerServer' | 'limits.linksPerServer' {
-  return startsProcess(transport) ? 'limits.processesPerServer' : 'limits.linksPerServer';
+  get #startsProcess(): boolean {
+    return startsProcess(this.#deps.spec().transport);
+  }
 }
 
 function isLasting(request: PrivateLinkRequest): request is LastingLinkRequest {

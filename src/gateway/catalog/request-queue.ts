@@ -1,13 +1,12 @@
 import type { Cause } from '../../core/cause.ts';
 import type { Cancellation } from '../../core/cancellation.ts';
 import { evictionCandidate } from '../../core/fair-share.ts';
+import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Settings } from '../../core/settings.ts';
 
-export type RequestQueueLimits = Pick<
-  Settings,
-  'limits.requestsPerServer' | 'limits.queuePerServer' | 'limits.backlogBytes'
->;
+export type RequestQueueLimits = Pick<Settings, 'limits.requestsPerServer' | 'limits.queuePerServer'> &
+  Partial<Pick<FixedLimits, 'backlogBytes'>>;
 
 export interface RequestQueueOptions {
   readonly server: string;
@@ -47,6 +46,7 @@ const MAX_IDLE_SUBJECTS = 64;
  */
 export class RequestQueue {
   readonly #options: RequestQueueOptions;
+  readonly #maxBytes: number;
   readonly #maxUnsent: number;
   #inFlight = 0;
   /** Requests in flight, by subject. */
@@ -62,7 +62,8 @@ export class RequestQueue {
 
   constructor(options: RequestQueueOptions) {
     this.#options = options;
-    this.#maxUnsent = Math.min(MAX_UNSENT_BYTES, options.limits['limits.backlogBytes'] / 2);
+    this.#maxBytes = options.limits.backlogBytes ?? FIXED_LIMITS.backlogBytes;
+    this.#maxUnsent = Math.min(MAX_UNSENT_BYTES, this.#maxBytes / 2);
   }
 
   /** Requests that the server is working on. */
@@ -172,11 +173,11 @@ export class RequestQueue {
   /** A request that waits alone may be of any size; otherwise one above the limit could never run. */
   #tooMany(subject: string, bytes: number): Refusal | undefined {
     const { limits, unreadBytes } = this.#options;
-    const { 'limits.queuePerServer': maxWaiting, 'limits.backlogBytes': maxBytes } = limits;
+    const { 'limits.queuePerServer': maxWaiting } = limits;
     const tooMany: Cause = { code: 'QUEUE_FULL', waiting: this.#waiting };
     const tooLarge: Cause = { code: 'QUEUE_TOO_LARGE' };
     if (this.#waiting >= maxWaiting && !this.#evictFor(subject, tooMany)) return this.#busy(tooMany);
-    while (this.#waiting > 0 && unreadBytes() + this.#waitingBytes + bytes > maxBytes)
+    while (this.#waiting > 0 && unreadBytes() + this.#waitingBytes + bytes > this.#maxBytes)
       if (!this.#evictFor(subject, tooLarge)) return this.#busy(tooLarge);
     return undefined;
   }

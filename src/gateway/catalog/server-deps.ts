@@ -1,4 +1,5 @@
 import type { ServerSpec } from '../../core/server-spec.ts';
+import type { FixedLimits } from '../../core/fixed-limits.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { SoleClient } from './client-session.ts';
 import type { AddLabels } from './server-labels.ts';
@@ -15,7 +16,7 @@ export interface ServerDeps {
   readonly connect: Connect;
   readonly memory: Memory;
   readonly log: Log;
-  readonly limits: Settings;
+  readonly limits: Settings & Partial<FixedLimits>;
   /** Masks secrets in text from a server. Undefined: nothing is secret. */
   readonly mask?: ((text: string) => string) | undefined;
   /** Called after the server's lists or its state may have changed. */

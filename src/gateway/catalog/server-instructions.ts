@@ -1,6 +1,7 @@
 import type { ListReport } from '../../core/list-report.ts';
 import { boundedInstructions, joinedInstructions, type Bounded } from '../../core/instructions.ts';
 import { sha256 } from '../../core/digest.ts';
+import { FIXED_LIMITS } from '../../core/fixed-limits.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { InstructionsText } from '../../core/record.ts';
 import type { ServerDeps } from './server-deps.ts';
@@ -20,11 +21,11 @@ export class ServerInstructions {
   }
 
   get totalBytes(): number {
-    return this.#deps.limits['limits.instructionsTotalBytes'];
+    return this.#deps.limits.instructionsTotalBytes ?? FIXED_LIMITS.instructionsTotalBytes;
   }
 
   get maxBytes(): number {
-    return this.#deps.limits['limits.instructionsBytes'];
+    return this.#deps.limits.instructionsBytes ?? FIXED_LIMITS.instructionsBytes;
   }
 
   /** Records the instructions of a new connection. The comparison with the accepted text runs in the background. */
@@ -76,7 +77,7 @@ export function instructionsReports(servers: readonly InstructedServer[]): reado
       ? [
           {
             code: 'instructions_limit' as const,
-            text: `the instructions of ${spec.name} are cut: they are longer than limits.instructionsBytes (${instructions.maxBytes})`,
+            text: `the instructions of ${spec.name} are cut: they have more than ${instructions.maxBytes} bytes`,
           },
         ]
       : []),
@@ -96,7 +97,7 @@ export function instructionsReports(servers: readonly InstructedServer[]): reado
     ...each,
     {
       code: 'instructions_limit',
-      text: `the longest instructions are cut: all together are longer than limits.instructionsTotalBytes (${limit})`,
+      text: `the longest instructions are cut: all together have more than ${limit} bytes`,
     },
   ];
 }

@@ -13,7 +13,7 @@ export interface ServerListsOptions {
   readonly remembered: Inventory | undefined;
   /** Maximum wait in ms for one page of a list. */
   readonly timeoutMs: () => number;
-  readonly limits: ListLimits;
+  readonly limits?: ListLimits | undefined;
   /** Whether re-reads are rate-limited. Lists that Assay builds itself are not. */
   readonly isPaced: boolean;
   readonly clock?: ListClock;

@@ -1,4 +1,5 @@
 import { countBySubject, evictionCandidate } from '../../core/fair-share.ts';
+import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -10,7 +11,8 @@ interface SuspendedCall {
   readonly timer: NodeJS.Timeout;
 }
 
-export type SuspendedCallLimits = Pick<Settings, 'limits.suspendedCalls' | 'limits.questionMs'>;
+export type SuspendedCallLimits = Pick<Settings, 'limits.questionMs'> &
+  Partial<Pick<FixedLimits, 'suspendedCalls'>>;
 
 /** A suspended call, and the process that holds it. */
 export interface SuspendedCallId {
@@ -46,7 +48,7 @@ export class SuspendedCalls {
 
   /** Suspends a call. At the limit, ends the oldest call of the subject with the most. Undefined if the limit is 0. */
   add(call: SuspendableCall, subject: string): SuspendedCallId | undefined {
-    const max = this.#limits['limits.suspendedCalls'];
+    const { suspendedCalls: max = FIXED_LIMITS.suspendedCalls } = this.#limits;
     if (max === 0) return undefined;
     if (this.#suspended.size >= max) this.#evictFor(subject);
     const nonce = crypto.randomUUID();

@@ -1,11 +1,12 @@
 import type { Definition } from '../ports/link.ts';
 import type { GrowthBounds } from '../ports/records.ts';
+import { FIXED_LIMITS } from '../../core/fixed-limits.ts';
 import type { ListLimits } from './list-budget.ts';
 import { Listeners } from '../../core/listeners.ts';
 
 /** How much is stored of the definitions of one server that no operator has reviewed. */
-export function definitionBounds(limits: ListLimits): GrowthBounds {
-  const { 'limits.listEntries': entries, 'limits.listBytes': bytes } = limits;
+export function definitionBounds(limits?: ListLimits): GrowthBounds {
+  const { listEntries: entries, listBytes: bytes } = { ...FIXED_LIMITS, ...limits };
   return { entries: 2 * entries, bytes, entriesPerMinute: entries, bytesPerMinute: Math.ceil(bytes / 2) };
 }
 

@@ -121,7 +121,7 @@ async function step(
     }
     suspendable.refuse({
       code: 'CLIENT_SILENT',
-      reason: 'no call may wait for its client (limits.suspendedCalls)',
+      reason: 'no call may wait for its client',
     });
   }
 }

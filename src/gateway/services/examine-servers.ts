@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mapTexts, type Cause } from '../../core/cause.ts';
 import type { ToolHintFacts, OfferFacts, ServerFacts, ServerWarning } from '../../core/check-servers.ts';
-import { defaultSettings } from '../../core/resolve-settings.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { declaredOf } from '../catalog/definition-facts.ts';
@@ -109,7 +108,7 @@ async function examineOffer(
   if (!opened.ok) return undefined;
   try {
     await pause(WATCH_MS, signal);
-    const reading = { timeoutMs: LIST_LIMIT_MS, before, limits: defaultSettings() };
+    const reading = { timeoutMs: LIST_LIMIT_MS, before };
     const listed = await readList(opened.value, 'tools', reading);
     if (!listed.ok) return undefined;
     const known = new Set(before.map(({ key }) => key));

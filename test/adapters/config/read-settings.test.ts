@@ -29,14 +29,14 @@ it('an invalid value affects only that setting, and is reported with its positio
   const many = 'it must be a whole number from 1 to 1000000. It is ignored until then.';
   expect(
     read(
-      '{"limits.sessions": "many",\n "limits.connections": 7, "mcp.access": ["open"],\n"limits.unreadMs": null}',
+      '{"limits.sessions": "many",\n "limits.connections": 7, "mcp.access": ["open"],\n"limits.questionMs": null}',
     ),
   ).toEqual({
     settings: { 'limits.connections': 7 },
     problems: [
       `1:21 settings["limits.sessions"]: ${many}`,
       '2:41 settings["mcp.access"]: it must be one of open, token. It is ignored until then.',
-      '3:20 settings["limits.unreadMs"]: it must be a whole number from 1 to 2147483647. It is ignored until then.',
+      '3:22 settings["limits.questionMs"]: it must be a whole number from 1 to 2147483647. It is ignored until then.',
     ],
     warnings: [],
   });
@@ -54,6 +54,16 @@ it('an unknown key is a warning that suggests the nearest known one', () => {
         `${at}: ${unknown}. \`assay settings\` shows all; each is one key with a dot in it, such as "limits.sessions".`,
     ),
   );
+});
+
+it('a setting that became a fixed limit is a warning', () => {
+  expect(read('{"limits.unreadMs": 9}')).toEqual({
+    settings: {},
+    problems: [],
+    warnings: [
+      '1:2 settings["limits.unreadMs"]: this is no longer a setting and has no effect. Remove it: the limit is fixed, see docs/LIMITS.md.',
+    ],
+  });
 });
 
 it('the first occurrence of a duplicate key is used', () => {

@@ -113,7 +113,7 @@ const EVENTS: LinkEvents = {
 };
 
 /** A document has at most 32 MiB and yields at most 10,000 tools. */
-const LIMITS = { 'limits.listEntries': 10_000, 'limits.listBytes': 256 * 1024 * 1024 };
+const LIMITS = { listBytes: 256 * 1024 * 1024 };
 
 /** GATEWAY_INVALID if the document cannot be read or makes no tools. */
 async function usableDocument(
