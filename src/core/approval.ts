@@ -27,7 +27,7 @@ export interface ShownArguments {
 /** Longer arguments fit neither a question in a client nor a list; they are opened in full in the inbox. */
 export const MAX_ARGUMENTS_IN_QUESTION = 4_000;
 
-/** What an approver sees of the arguments. Approvals of earlier versions have only what is kept. */
+/** What an approver sees of the arguments. Closed approvals have only what is kept. */
 export function argumentsForApprover({
   complete,
   arguments: text,

@@ -183,7 +183,7 @@ export interface StoreFacts {
   readonly kind: 'file' | 'database';
   /** Without credentials. */
   readonly place: string;
-  readonly is: 'absent' | 'whole' | 'newer' | 'at fault';
+  readonly is: 'absent' | 'whole' | 'earlier' | 'newer' | 'at fault';
   /** A phrase. */
   readonly fault?: string;
   /** Stored settings. */
@@ -208,6 +208,28 @@ export function checkStore({
         about: key,
         ...ignoredSetting(key),
       })),
+    ];
+  if (is === 'earlier')
+    return [
+      kind === 'file'
+        ? {
+            check: 'disk',
+            level: 'warning',
+            about: place,
+            message:
+              'An earlier build of Assay created the store, and this one cannot read it. The next start sets it aside and creates an empty one.',
+            remedy:
+              'To keep its data, run `assay export` with the earlier build and `assay import` with this one.',
+          }
+        : {
+            check: 'disk',
+            level: 'problem',
+            about: place,
+            message:
+              'An earlier build of Assay created its tables in this database, and this one cannot read them, so it does not start.',
+            remedy:
+              'Set ASSAY_DATABASE_URL to another database or schema, or drop the tables whose names begin with "assay_"; that deletes their data.',
+          },
     ];
   if (is === 'newer')
     return [

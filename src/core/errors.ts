@@ -114,6 +114,7 @@ const REPORTED_CODES: Readonly<Record<RefusalCode, ReportedCodes>> = {
   STORE_STALE: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   RECORD_UNREADABLE: { rpc: INTERNAL, http: 503, exit: EXIT.config },
   SCHEMA_TOO_NEW: { rpc: INTERNAL, http: 503, exit: EXIT.config },
+  SCHEMA_TOO_OLD: { rpc: INTERNAL, http: 503, exit: EXIT.config },
   STORE_DAMAGED: { rpc: INTERNAL, http: 503, exit: EXIT.config },
   STORE_MOVED: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   REVOCATION_UNSAVED: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },

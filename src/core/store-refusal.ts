@@ -21,6 +21,8 @@ export type StoreRefusal =
       readonly found: number;
       readonly known: number;
     }
+  /** `schema`: with PostgreSQL, the schema that has the tables. */
+  | { readonly code: 'SCHEMA_TOO_OLD'; readonly place: string; readonly schema?: string }
   | {
       readonly code: 'STORE_DAMAGED';
       readonly path: string;
@@ -60,6 +62,10 @@ export const STORE_SENTENCES: Sentences = {
     `The store contains a record that this version of Assay cannot read (${r.kind} ${JSON.stringify(r.id)}: ${r.reason}). It was not overwritten. Update Assay.`,
   SCHEMA_TOO_NEW: (r) =>
     `The store ${JSON.stringify(r.place)} was written by a newer version of Assay (format ${r.found}; this version supports ${r.known}). Update Assay, or use another ASSAY_HOME.`,
+  SCHEMA_TOO_OLD: (r) =>
+    r.schema === undefined
+      ? `The store ${JSON.stringify(r.place)} was created by an earlier build of Assay, whose data this one cannot read. Nothing was changed. Restart Assay: it then sets the file aside and creates a new store.`
+      : `The schema ${JSON.stringify(r.schema)} of the database ${JSON.stringify(r.place)} has tables of an earlier build of Assay, whose data this one cannot read. Nothing was changed. Set ASSAY_DATABASE_URL to another database or schema, or drop the tables of this one whose names begin with "assay_"; that deletes their data.`,
   STORE_DAMAGED: (r) =>
     `The store ${JSON.stringify(r.path)} is damaged: ${r.reason}. It was moved to ${JSON.stringify(r.keptAs)}; the next start creates a new one.`,
   STORE_MOVED: (r) =>

@@ -109,6 +109,18 @@ it.each<[StoreFacts, readonly string[]]>([
     ['problem A newer Assay wrote the store, so this one does not touch it.'],
   ],
   [
+    { kind: 'file', place: '/h/assay.db', is: 'earlier' },
+    [
+      'warning An earlier build of Assay created the store, and this one cannot read it. The next start sets it aside and creates an empty one.',
+    ],
+  ],
+  [
+    { kind: 'database', place: 'db/assay', is: 'earlier' },
+    [
+      'problem An earlier build of Assay created its tables in this database, and this one cannot read them, so it does not start.',
+    ],
+  ],
+  [
     { kind: 'database', place: 'db/assay', is: 'at fault', fault: 'nothing listens there' },
     ['problem The store cannot be used (nothing listens there), so nothing can be kept in it.'],
   ],

@@ -90,6 +90,7 @@ const REFUSALS: Examples = {
   SCHEMA_TOO_NEW: ['-32603 503 3', { place: HOSTILE, found: 2, known: 1 }],
   STORE_MOVED: ['-32603 503 4', { path: HOSTILE, what: 'gone' }],
   REVOCATION_UNSAVED: ['-32603 503 4', { kind: 'tool', name: HOSTILE, reason: 'the disk is full' }],
+  SCHEMA_TOO_OLD: ['-32603 503 3', { place: HOSTILE, schema: HOSTILE }],
   STORE_DAMAGED: ['-32603 503 3', { path: HOSTILE, keptAs: HOSTILE, reason: 'it is no database' }],
   TOKEN_EXISTS: ['-32602 409 2', { name: HOSTILE }],
   LABELS_UNKNOWN: ['-32602 404 2', { subject: HOSTILE }],

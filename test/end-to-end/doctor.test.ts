@@ -252,8 +252,7 @@ describe('assay doctor', () => {
     const path = join(home, 'assay.db');
     const database = new SqliteDatabase(path);
     database.pragma('journal_mode = WAL');
-    database.exec('create table assay_migrations (version integer, applied_ms integer)');
-    database.exec('insert into assay_migrations values (1, 0)');
+    database.exec('create table notes (text)');
     database.close();
     const before = readFileSync(path);
     expect((await doctor(config, { args, home })).found('disk').at(-1)).toBe(
@@ -261,11 +260,18 @@ describe('assay doctor', () => {
     );
     expect([readdirSync(home), readFileSync(path).equals(before)]).toEqual([['assay.db'], true]);
     const newer = new SqliteDatabase(path);
-    newer.exec('insert into assay_migrations values (1000, 0)');
+    newer.exec('create table assay_migrations (version integer, edition integer, applied_ms integer)');
+    newer.exec('insert into assay_migrations values (1000, 1, 0)');
     expect((await doctor(config, { args, home })).found('disk')[0]).toBe(
       `problem ${path}: A newer Assay wrote the store, so this one does not touch it.`,
     );
+    newer.exec('alter table assay_migrations drop column edition');
     newer.close();
+    const earlier = readFileSync(path);
+    expect((await doctor(config, { args, home })).found('disk').at(-1)).toMatch(
+      /^warning .*assay\.db: An earlier build of Assay created the store/,
+    );
+    expect([readdirSync(home), readFileSync(path).equals(earlier)]).toEqual([['assay.db'], true]);
     writeFileSync(path, 'no database '.repeat(200));
     expect((await doctor(config, { args, home })).found('disk')[0]).toBe(
       `problem ${path}: The store cannot be used (its file is damaged, and the next start sets it aside), so nothing can be kept in it.`,

@@ -48,30 +48,6 @@ export function lockStore(home: string): () => void {
   };
 }
 
-/** The tables added by each migration that an old store may lack. */
-const TABLES: Readonly<Record<2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12, readonly string[]>> = {
-  2: ['assay_credentials'],
-  3: ['assay_records', 'assay_record_state', 'assay_accepted', 'assay_audit', 'assay_audit_state'],
-  4: ['assay_sessions'],
-  5: ['assay_calls', 'assay_call_state'],
-  6: ['assay_labels'],
-  7: ['assay_approvals'],
-  8: ['assay_charges'],
-  9: ['assay_markers'],
-  10: ['assay_session_toolsets'],
-  // A column of a table of 7.
-  11: [],
-  // A column of a table of 3.
-  12: [],
-};
-
-/** Ages a closed store, as if this migration and all later ones had not been applied. */
-export async function ageTo(place: StorePlace, before: 2 | 3): Promise<void> {
-  for (const [version, tables] of Object.entries(TABLES))
-    if (Number(version) >= before) for (const table of tables) await rawRows(place, `drop table ${table}`);
-  await rawRows(place, `delete from assay_migrations where version >= ${before}`);
-}
-
 /** The entire content, for comparison. */
 export async function contentOf(place: StorePlace): Promise<readonly unknown[]> {
   if (place.databaseUrl === undefined) return [digestOf(readFileSync(join(place.home, 'assay.db')))];

@@ -16,7 +16,7 @@ export interface Dialect {
   readonly bytes: 'blob' | 'bytea';
   readonly whole: 'integer' | 'bigint';
   hasMigrations(db: Trx): Promise<boolean>;
-  /** Creates tables that only one database has, beyond `Tables`; called by the first migration. */
+  /** Creates tables that only one database has, beyond `Tables`; called when the tables are created. */
   prepareAnnouncing(trx: Trx): Promise<void>;
   /** Within the writing transaction: notifies other processes once it is committed. */
   announce(trx: Trx, part: StorePart): Promise<void>;

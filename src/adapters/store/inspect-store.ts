@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { StoreFacts } from '../../core/check-machine.ts';
 import { pathFacts, readBytes } from '../../platform/machine.ts';
+import type { Db, Dialect } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
-import { newerThanKnown } from './migrations.ts';
+import { schemaFault } from './migrations.ts';
 import { postgresUrl } from './postgres-url.ts';
-import { readSettingsIfAny } from './record-rows.ts';
+import { readSettings } from './record-rows.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import type { Tables } from './tables.ts';
 
@@ -14,7 +15,7 @@ export interface StorePlace {
   readonly databaseUrl: string | undefined;
 }
 
-/** Whether the store is readable, intact and not from a newer version. Never creates or migrates it. */
+/** Whether the store is readable, intact and of this version. Never creates, renames or changes it. */
 export function inspectStore({ home, databaseUrl }: StorePlace): Promise<StoreFacts> {
   return databaseUrl === undefined ? inspectSqlite(join(home, 'assay.db')) : inspectPostgres(databaseUrl);
 }
@@ -31,11 +32,10 @@ async function inspectSqlite(place: string): Promise<StoreFacts> {
       : new SqliteDatabase(readableAlone(await readBytes(place)));
     try {
       const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
-      if ((await newerThanKnown(db, sqliteDialect(place, { database, db }))) !== undefined)
-        return { is: 'newer' };
+      const tables = await inspectTables(db, sqliteDialect(place, { database, db }));
+      if (tables.is !== 'whole') return tables;
       const found = database.pragma('quick_check(1)', { simple: true });
-      if (found !== 'ok') return { is: 'at fault', fault: 'its pages contradict each other' };
-      return { is: 'whole', settings: await readSettingsIfAny(db) };
+      return found === 'ok' ? tables : { is: 'at fault', fault: 'its pages contradict each other' };
     } finally {
       database.close();
     }
@@ -61,11 +61,16 @@ async function inspectPostgres(databaseUrl: string): Promise<StoreFacts> {
   const database = { kind: 'database', place } as const;
   if (url === undefined)
     return { ...database, is: 'at fault', fault: 'it is not a URL that starts with postgres://' };
-  const { inspectTables } = await import('./postgres-store.ts');
-  return judged(database, async () => {
-    const { isNewer, settings } = await inspectTables(databaseUrl);
-    return { is: isNewer ? 'newer' : 'whole', settings };
-  });
+  const { withPostgres } = await import('./postgres-store.ts');
+  return judged(database, () => withPostgres(databaseUrl, inspectTables));
+}
+
+/** A database without tables counts as intact. */
+async function inspectTables(db: Db, dialect: Dialect): Promise<Pick<StoreFacts, 'is' | 'settings'>> {
+  if (!(await dialect.hasMigrations(db))) return { is: 'whole' };
+  const fault = await schemaFault(db, dialect);
+  if (fault !== undefined) return { is: fault.code === 'SCHEMA_TOO_OLD' ? 'earlier' : 'newer' };
+  return { is: 'whole', settings: await readSettings(db) };
 }
 
 type StoreLocation = Pick<StoreFacts, 'kind' | 'place'>;

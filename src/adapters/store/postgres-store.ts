@@ -5,14 +5,13 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 import { atMost } from '../../platform/pause.ts';
-import type { Dialect, Trx, Writable } from './dialect.ts';
+import type { Db, Dialect, Trx, Writable } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { ConfirmedWrites } from './confirmed-write.ts';
 import { StoreListeners } from './store-listeners.ts';
-import { migrate, newerThanKnown } from './migrations.ts';
+import { migrate } from './migrations.ts';
 import { PostgresChanges } from './postgres-changes.ts';
 import { postgresUrl } from './postgres-url.ts';
-import { readSettingsIfAny } from './record-rows.ts';
 import { sqlStore, type StoreCalls } from './sql-store.ts';
 import type { Tables } from './tables.ts';
 
@@ -29,7 +28,12 @@ export async function openPostgresStore(databaseUrl: string, log: Log): Promise<
   const config = configOf(databaseUrl);
   const db = connect(config, MAX_CONNECTIONS);
   const dialect = postgresDialect(placeOf(databaseUrl), db);
-  const migrated = await opening(dialect, () => migrate(db, dialect));
+  const migrated = await opening(dialect, async () => {
+    const done = await migrate(db, dialect);
+    return done.ok || done.error.code !== 'SCHEMA_TOO_OLD'
+      ? done
+      : err({ ...done.error, schema: await currentSchema(db) });
+  });
   if (!migrated.ok) {
     await db.destroy();
     return migrated;
@@ -59,14 +63,19 @@ async function sendNotification(db: Trx, payload: string): Promise<void> {
   await sql`select pg_notify('assay', ${payload})`.execute(db);
 }
 
-/** Whether a newer Assay created the tables, and the settings in them. Read-only; rejects with the driver's error. */
-export async function inspectTables(
+async function currentSchema(db: Trx): Promise<string> {
+  const { rows } = await sql<{ readonly name: string | null }>`select current_schema() as name`.execute(db);
+  return rows[0]?.name ?? '';
+}
+
+/** Runs `work` on a database whose tables may be absent or of another version. Rejects with the driver's error. */
+export async function withPostgres<T>(
   databaseUrl: string,
-): Promise<{ readonly isNewer: boolean; readonly settings: ReadonlyMap<string, unknown> }> {
+  work: (db: Db, dialect: Dialect) => Promise<T>,
+): Promise<T> {
   const db = connect(configOf(databaseUrl), 1);
   try {
-    const isNewer = (await newerThanKnown(db, postgresDialect(placeOf(databaseUrl), db))) !== undefined;
-    return { isNewer, settings: isNewer ? new Map() : await readSettingsIfAny(db) };
+    return await work(db, postgresDialect(placeOf(databaseUrl), db));
   } finally {
     await db.destroy();
   }
@@ -205,7 +214,7 @@ function postgresDialect(place: string, db: Kysely<Tables>): Dialect {
           await sql`select pg_advisory_xact_lock(${LOCK_SPACE}, ${lock})`.execute(trx);
         return work(trx);
       };
-      // A migration may run before the table of markers exists; if its outcome is unknown, the next start repeats it.
+      // The table of markers does not exist yet; if the outcome is unknown, the next start repeats it.
       return what.includes('schema') ? db.transaction().execute(locked) : writes.run(locked);
     },
   };

@@ -157,12 +157,6 @@ export async function readSettings(trx: Trx): Promise<ReadonlyMap<string, unknow
   );
 }
 
-/** Like `readSettings`, but for tables of any version; empty if there are none yet. */
-export async function readSettingsIfAny(trx: Trx): Promise<ReadonlyMap<string, unknown>> {
-  const tables = await trx.introspection.getTables();
-  return tables.some(({ name }) => name === 'assay_records') ? readSettings(trx) : new Map();
-}
-
 type KeyText = `${string} ${string}`;
 
 function keyOf({ kind, id }: RecordKey): KeyText {

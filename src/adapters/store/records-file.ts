@@ -6,6 +6,7 @@ import { EQUIPPED_ID, type RecordKind, RECORD_VERSIONS } from '../../core/record
 import type { RecordCache, RecordChange } from '../../gateway/ports/records.ts';
 import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
 import { isStoreThere } from './is-store-there.ts';
+import { SCHEMA_EDITION } from './tables.ts';
 
 /** Increase when the format below changes; files of another format are ignored. */
 const FORMAT = 1;
@@ -35,7 +36,7 @@ const IS_IN_FILE: Readonly<Record<RecordKind, boolean>> = {
  */
 export async function openRecordsFile(home: string, databaseUrl: string | undefined): Promise<RecordCache> {
   const path = join(home, 'records.json');
-  const store = shortHash(databaseUrl ?? '', STORE_DIGITS);
+  const store = shortHash(`${SCHEMA_EDITION} ${databaseUrl ?? ''}`, STORE_DIGITS);
   const isNew = !(await isStoreThere(home, databaseUrl));
   const file = await readText(path);
   let written = file.ok ? file.value : '';

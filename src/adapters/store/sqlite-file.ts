@@ -1,20 +1,31 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import SqliteDatabase, { type Database, type Statement } from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { ensureFolder, ensurePrivateFile, fileFacts, moveFile } from '../../platform/files.ts';
+import {
+  ensureFolder,
+  ensurePrivateFile,
+  type FileFacts,
+  fileFacts,
+  isThere,
+  moveFile,
+  removeFile,
+} from '../../platform/files.ts';
 import { pause } from '../../platform/pause.ts';
 import type { Db, Dialect } from './dialect.ts';
 import { needsWriter, refusalOf, isDamagedError, isLockedError } from './driver-faults.ts';
-import { migrate, newerThanKnown } from './migrations.ts';
+import { migrate, schemaFault } from './migrations.ts';
 import { movedFrom, OpenFiles } from './open-files.ts';
+import { findServe, SERVE_FILE } from './running-serve.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import type { Tables } from './tables.ts';
 
 /** Maximum wait in ms for another process's lock. */
 const LOCK_MS = 5_000;
 const RETRY_MS = 50;
+/** Maximum wait in ms for other processes to close a file of an earlier build; a start has it open only briefly. */
+const CLOSE_MS = 3_000;
 /** SQLite treats a file shorter than its smallest page as empty and would overwrite it. */
 const MIN_BYTES = 512;
 
@@ -25,16 +36,29 @@ export interface OpenSqlite {
   readonly database: Database;
   readonly db: Db;
   readonly dialect: Dialect;
+  /** The new path of the file of an earlier build that had its name. */
+  readonly keptAs?: string | undefined;
 }
 
 /**
- * Opens `assay.db` in a home folder, creating what is missing. A damaged file is renamed: STORE_DAMAGED; the next open
- * starts with a new file. With `known`, the id of the file that this process opened before, no file is created, and any
- * other file is rejected: STORE_MOVED.
+ * Opens `assay.db` in a home folder, creating what is missing. A file of an earlier build is renamed, unless a process
+ * uses it: STORE_UNAVAILABLE. A damaged file is renamed: STORE_DAMAGED; the next open starts with a new file. With
+ * `known`, the id of the file that this process opened before, no file is created, and any other file is rejected:
+ * STORE_MOVED.
  */
 export async function openSqliteFile(home: string, known?: string): Promise<Result<OpenSqlite, Refusal>> {
   const path = join(home, 'assay.db');
+  const opened = await openPath(path, known);
+  if (opened.ok || opened.error.code !== 'SCHEMA_TOO_OLD' || known !== undefined) return opened;
+  const kept = await setAsideEarlier(path);
+  if (!kept.ok) return kept;
+  const created = await openPath(path, undefined);
+  return created.ok ? ok({ ...created.value, keptAs: kept.value }) : created;
+}
+
+async function openPath(path: string, known: string | undefined): Promise<Result<OpenSqlite, Refusal>> {
   if (known === undefined) {
+    const home = dirname(path);
     const folder = await ensureFolder(home);
     const file = folder.ok ? await ensurePrivateFile(path) : folder;
     if (!file.ok) return unavailable(folder.ok ? path : home, file.error.reason);
@@ -42,6 +66,15 @@ export async function openSqliteFile(home: string, known?: string): Promise<Resu
   const seen = await fileFacts(path);
   const moved = known === undefined ? undefined : movedFrom(path, known, seen?.id);
   if (moved !== undefined) return err(moved);
+  const opened = await openSeen(path, seen);
+  const isFinal = known !== undefined || (!opened.ok && opened.error.code === 'STORE_DAMAGED');
+  if (isFinal || (await fileFacts(path))?.id === seen?.id) return opened;
+  // Another process has renamed the file meanwhile, so this one may have opened another.
+  if (opened.ok) opened.value.database.close();
+  return openPath(path, known);
+}
+
+async function openSeen(path: string, seen: FileFacts | undefined): Promise<Result<OpenSqlite, Refusal>> {
   if (seen !== undefined && seen.bytes > 0 && seen.bytes < MIN_BYTES)
     return setAside(path, seen.id, 'it is shorter than any database');
   const deadlineMs = Date.now() + LOCK_MS;
@@ -73,8 +106,8 @@ async function inspect(path: string): Promise<Result<never, Refusal> | string | 
   }
   try {
     const db = kyselyOf(database);
-    const newer = await newerThanKnown(db, sqliteDialect(path, { database, db }));
-    if (newer !== undefined) return err(newer);
+    const fault = await schemaFault(db, sqliteDialect(path, { database, db }));
+    if (fault !== undefined) return err(fault);
     const found = database.pragma('quick_check(1)', { simple: true });
     return found === 'ok' ? undefined : 'its pages contradict each other';
   } catch (error) {
@@ -155,6 +188,78 @@ function refused(path: string, error: unknown): Result<never, Refusal> {
 
 function unavailable(path: string, reason: string): Result<never, Refusal> {
   return err({ code: 'STORE_UNAVAILABLE', reason: `${JSON.stringify(path)}: ${reason}` });
+}
+
+/**
+ * Renames a file of an earlier build, after moving its write-ahead log into it. Returns the new path; undefined if
+ * another process has done so meanwhile.
+ */
+async function setAsideEarlier(path: string): Promise<Result<string | undefined, Refusal>> {
+  const serve = await findServe(join(dirname(path), SERVE_FILE));
+  // An idle `serve` closes its file and opens it again later.
+  if (serve !== undefined && serve.pid !== process.pid)
+    return inUse(
+      path,
+      `\`assay serve\` uses it (process ${serve.pid}; if that is another program, delete ${SERVE_FILE} beside it)`,
+    );
+  // No process may open the file while another renames it: SQLite would look for the log of the next file.
+  const lockPath = `${path}.lock`;
+  const ensured = await ensurePrivateFile(lockPath);
+  if (!ensured.ok) return unavailable(lockPath, ensured.error.reason);
+  const lock = connect(lockPath, false);
+  try {
+    lock.exec('begin exclusive');
+    if (!(await isThere(path))) return ok(undefined);
+    const left = await leaveLog(path);
+    if (left === 'not earlier') return ok(undefined);
+    if (left === 'in use') return inUse(path, 'another process has it open');
+    const keptAs = await freeName(path);
+    const moved = await moveFile(path, keptAs);
+    if (!moved.ok) return unavailable(path, `it cannot be renamed: ${moved.error.reason}`);
+    // A process that waits for the deleted lock no longer finds an earlier file.
+    await removeFile(lockPath);
+    return ok(keptAs);
+  } catch (error) {
+    return refused(path, error);
+  } finally {
+    lock.close();
+  }
+}
+
+/** Makes a file of an earlier build one file, which SQLite does only if no other process has it open. */
+async function leaveLog(path: string): Promise<'left' | 'in use' | 'not earlier'> {
+  const database = connect(path, false);
+  try {
+    const db = kyselyOf(database);
+    const fault = await schemaFault(db, sqliteDialect(path, { database, db }));
+    if (fault?.code !== 'SCHEMA_TOO_OLD') return 'not earlier';
+    database.pragma('busy_timeout = 0');
+    for (const deadlineMs = Date.now() + CLOSE_MS; Date.now() < deadlineMs; await pause(RETRY_MS))
+      try {
+        if (database.pragma('journal_mode = DELETE', { simple: true }) === 'delete') return 'left';
+      } catch (error) {
+        if (!isLockedError(error)) throw error;
+      }
+    return 'in use';
+  } finally {
+    database.close();
+  }
+}
+
+async function freeName(path: string): Promise<string> {
+  const name = `${path}.${new Date().toISOString().slice(0, 'YYYY-MM-DD'.length)}`;
+  for (let count = 1; ; count += 1) {
+    const keptAs = count === 1 ? name : `${name}-${count}`;
+    if (!(await isThere(keptAs))) return keptAs;
+  }
+}
+
+function inUse(path: string, reason: string): Result<never, Refusal> {
+  const what = 'it was created by an earlier build of Assay, whose data this one cannot read';
+  return unavailable(
+    path,
+    `${what}, and ${reason}. Stop every Assay of this home, then start this one again`,
+  );
 }
 
 /** `id` identifies the damaged file: a replacement that another process made meanwhile must stay. */

@@ -4,7 +4,7 @@ import type { Log } from '../../gateway/ports/log.ts';
 import type { Store, StoredKey, StorePart } from '../../gateway/ports/store.ts';
 import { StoreListeners } from './store-listeners.ts';
 import { SqliteThread, type Given, type RestTimes } from './sqlite-thread.ts';
-import type { SqliteCalls } from './sqlite-worker.ts';
+import type { OpenedFile, SqliteCalls } from './sqlite-worker.ts';
 
 export interface SqliteStoreOptions {
   readonly home: string;
@@ -35,7 +35,7 @@ export class SqliteStore implements Store {
     });
   }
 
-  open(): Promise<Result<string, Refusal>> {
+  open(): Promise<Result<OpenedFile, Refusal>> {
     return this.#call('open');
   }
 

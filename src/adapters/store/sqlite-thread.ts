@@ -7,7 +7,7 @@ import type { StorePart } from '../../gateway/ports/store.ts';
 import { Thread, type CallOutcome } from '../../platform/thread.ts';
 import { watchFiles } from './file-mark.ts';
 import type { Known, StoreChange } from './sqlite-changes.ts';
-import type { SqliteCalls, SqliteGiven } from './sqlite-worker.ts';
+import type { OpenedFile, SqliteCalls, SqliteGiven } from './sqlite-worker.ts';
 
 /** The thread's short-lived values are rows in transit. */
 const YOUNG_MIB = 4;
@@ -203,7 +203,8 @@ export class SqliteThread {
     if (done.kind === 'lost') return;
     const opened = done.value as Given<'open'>;
     if (opened.ok) {
-      this.#file ??= opened.value;
+      this.#file ??= opened.value.file;
+      this.#tellSetAside(opened.value);
       this.#told.clear();
       this.#takeMoved(undefined);
       if (this.#isBlind) this.#options.notifyAll();
@@ -214,6 +215,14 @@ export class SqliteThread {
     // This thread gets no new calls; once it answers again, all earlier calls have been answered.
     await thread.call('open', []);
     await thread.end();
+  }
+
+  #tellSetAside({ keptAs }: OpenedFile): void {
+    if (keptAs !== undefined)
+      this.#options.log.warn(
+        'store: an earlier build of Assay created assay.db, whose data this one cannot read. The file was set aside, and a new, empty store was created. To keep its data, run `assay export` with the earlier build on the old file and `assay import` with this one',
+        { keptAs },
+      );
   }
 
   /** A file that cannot be opened now is tried again by the next call, with a new thread. */

@@ -4,12 +4,14 @@ import { answerCalls, type ThreadSide } from '../../platform/thread.ts';
 import { markFiles } from './file-mark.ts';
 import { sqlStore, type StoreCalls } from './sql-store.ts';
 import { SqliteChanges, type Known } from './sqlite-changes.ts';
-import { emptyLog, openSqliteFile } from './sqlite-file.ts';
+import { emptyLog, openSqliteFile, type OpenSqlite } from './sqlite-file.ts';
+
+/** `file`: the id of the open file. */
+export type OpenedFile = Pick<OpenSqlite, 'file' | 'keptAs'>;
 
 /** All methods of the store's thread. */
 export interface SqliteCalls extends StoreCalls {
-  /** Returns the id of the open file. */
-  open(): Promise<Result<string, Refusal>>;
+  open(): Promise<Result<OpenedFile, Refusal>>;
   listen(known: Known | undefined): Promise<Result<undefined, Refusal>>;
   stopListening(): Promise<Result<undefined, Refusal>>;
   /**
@@ -52,7 +54,7 @@ async function openCalls(
 ): Promise<Result<SqliteCalls, Refusal>> {
   const opened = await openSqliteFile(home, known);
   if (!opened.ok) return opened;
-  const { database, dialect, file, files } = opened.value;
+  const { database, dialect, file, files, keptAs } = opened.value;
   const changes = new SqliteChanges(
     opened.value,
     (look) => side.send(look),
@@ -65,7 +67,7 @@ async function openCalls(
   };
   return ok({
     ...calls,
-    open: () => Promise.resolve(ok(file)),
+    open: () => Promise.resolve(ok({ file, keptAs })),
     listen: (known) => changes.listen(known).then(() => DONE),
     stopListening() {
       changes.stop();

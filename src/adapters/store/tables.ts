@@ -5,12 +5,22 @@ import type { ApprovalScope } from '../../core/approval.ts';
 import type { StoredApprovalState } from '../../gateway/ports/approvals.ts';
 
 /**
+ * Number of this schema. Until the first release, increase it with each change of migration 1: a store of an earlier
+ * edition is set aside (SQLite) or refused (PostgreSQL).
+ */
+export const SCHEMA_EDITION = 1;
+
+/**
  * The rows as both databases return them. Times are in ms. Text chosen by a peer is stored as JSON (`…_json`), because
  * PostgreSQL rejects U+0000 and lone surrogates, and one such name must not make the rest of its server's tools fail.
  */
 export interface Tables {
   /** One row for each applied migration. */
-  readonly assay_migrations: { readonly version: number; readonly applied_ms: number };
+  readonly assay_migrations: {
+    readonly version: number;
+    readonly edition: number;
+    readonly applied_ms: number;
+  };
   /** SQLite only: a counter of writes to each part, from which other processes detect them. */
   readonly assay_parts: { readonly part: StorePart; readonly revision: number };
   /** PostgreSQL only: one row for each transaction that may have to be confirmed. */
@@ -142,7 +152,7 @@ export interface ChargeRow {
 export interface ApprovalRow {
   readonly id: string;
   readonly subject_json: string;
-  /** Empty for clients without sessions. */
+  /** `sessionlessId` for clients without sessions. */
   readonly session: string;
   readonly tool_key: string;
   readonly digest: string;

@@ -29,7 +29,6 @@ export function sessionlessId(clientInfo: string | undefined): string {
   return `${SESSIONLESS}${sha256(clientInfo ?? '')}`;
 }
 
-/** Empty in records of earlier versions. */
 function isSessionless({ session }: ApprovalBinding): boolean {
-  return session === '' || session.startsWith(SESSIONLESS);
+  return session.startsWith(SESSIONLESS);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { NewApproval } from '../../../src/gateway/ports/approvals.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import { endAfterEach } from '../../support/end-after-each.ts';
-import { DATABASES, openAt, rawRows } from '../../support/stores.ts';
+import { DATABASES, openAt } from '../../support/stores.ts';
 import { approval, APPROVAL_LIMITS, valueOf } from '../../support/store-values.ts';
 
 endAfterEach();
@@ -184,20 +184,4 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
       expect(valueOf(await store.findServerGrant(granted.binding, NOW_MS))).toBeUndefined();
     },
   );
-
-  it('of a store without server keys still count after the upgrade, and cover no server', async () => {
-    const place = await newPlace();
-    const old = await openAt(place);
-    const granted = at('g', { state: 'approved', answer: { ...ANSWER, scope: 'session' } });
-    valueOf(await old.addApproval(granted, LIMITS));
-    await old.close();
-    await rawRows(place, 'alter table assay_approvals drop column server_key');
-    await rawRows(place, 'alter table assay_record_state drop column pruned_revision');
-    await rawRows(place, 'delete from assay_migrations where version >= 11');
-    const store = await openAt(place);
-    const binding = { ...granted.binding, serverKey: '' };
-    expect(valueOf(await store.findGrant(granted.binding, NOW_MS))).toEqual({ ...granted, binding });
-    for (const one of [granted.binding, binding])
-      expect(valueOf(await store.findServerGrant(one, NOW_MS))).toBeUndefined();
-  });
 });

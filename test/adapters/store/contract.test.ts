@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SCHEMA_VERSION } from '../../../src/adapters/store/migrations.ts';
+import { SCHEMA_EDITION } from '../../../src/adapters/store/tables.ts';
 import type { StoredSession, StorePart } from '../../../src/gateway/ports/store.ts';
 import { endAfterEach } from '../../support/end-after-each.ts';
 import { until } from '../../support/endings.ts';
@@ -255,28 +256,28 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect(stores.map(({ ok }) => ok)).toEqual([true, true, true]);
     await Promise.all(stores.map((store) => valueOf(store).close()));
     expect(await Promise.all(others.map(({ ended }) => ended))).toEqual([0, 0]);
-    expect(await rawRows(place, 'select version from assay_migrations')).toEqual(
-      Array.from({ length: SCHEMA_VERSION }, (_, index) => ({ version: index + 1 })),
-    );
+    expect(await rawRows(place, 'select version, edition from assay_migrations')).toEqual([
+      { version: SCHEMA_VERSION, edition: SCHEMA_EDITION },
+    ]);
   });
 
-  it('refuses the schema of a newer version of Assay, and leaves it unchanged', async () => {
+  it.each([
+    ['version', SCHEMA_VERSION],
+    ['edition', SCHEMA_EDITION],
+  ])('refuses the schema of a newer %s, and leaves it unchanged', async (what, known) => {
     const place = await newPlace();
     const store = await openAt(place);
     valueOf(await saveSetting(store, 'a', 1));
     await store.close();
-    await rawRows(
-      place,
-      `insert into assay_migrations (version, applied_ms) values (${SCHEMA_VERSION + 1}, 0)`,
-    );
+    await rawRows(place, `update assay_migrations set ${what} = ${known + 1}`);
     const before = await contentOf(place);
     expect(await tryStore(place)).toEqual({
       ok: false,
       error: {
         code: 'SCHEMA_TOO_NEW',
         place: expect.stringMatching(SHOWN),
-        found: SCHEMA_VERSION + 1,
-        known: SCHEMA_VERSION,
+        found: known + 1,
+        known,
       },
     });
     expect(await contentOf(place)).toEqual(before);

@@ -2,6 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRecordsFile } from '../../../src/adapters/store/records-file.ts';
+import { shortHash } from '../../../src/core/digest.ts';
 import { tempDir } from '../../support/paths.ts';
 import { openAt } from '../../support/stores.ts';
 import {
@@ -47,6 +48,14 @@ describe('the records file', () => {
   it('yields no records if there is no store yet, and undefined for another store', async () => {
     expect(await recalledIn(tempDir())).toEqual([]);
     expect(await recalledIn(await writtenHome(), 'postgres://db.example/assay')).toBeUndefined();
+  });
+
+  it('yields undefined for a store of an earlier build', async () => {
+    const home = await writtenHome();
+    const path = join(home, 'records.json');
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(path, text.replace(/"store":"\w+"/, `"store":"${shortHash('', 16)}"`));
+    expect(await recalledIn(home)).toBeUndefined();
   });
 
   it.each([

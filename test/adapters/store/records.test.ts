@@ -5,7 +5,7 @@ import type { ToolRecord } from '../../../src/core/hints/tool-record.ts';
 import type { Toolset } from '../../../src/core/toolset.ts';
 import { endAfterEach } from '../../support/end-after-each.ts';
 import { until } from '../../support/endings.ts';
-import { ageTo, DATABASES, openAt, rawRows, startProcess } from '../../support/stores.ts';
+import { DATABASES, openAt, rawRows, startProcess } from '../../support/stores.ts';
 import {
   accepted,
   auditEvent,
@@ -95,23 +95,6 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
     expect(await newsOf(store)).toEqual({ records: [], unreadable: [], revision: 0 });
     expect(valueOf(await store.accepted('t'))).toBeUndefined();
     expect(valueOf(await store.auditEvents({ limit: 10 }))).toEqual([]);
-  });
-
-  it('can be added to a store that predates them, whose content is kept', async () => {
-    const place = await newPlace();
-    const old = await openAt(place);
-    const key = { id: 'k', purpose: 'p', bytes: Buffer.from('kept'), createdMs: 1 };
-    valueOf(await old.addKey(key));
-    await old.close();
-    await ageTo(place, 3);
-    const store = await openAt(place);
-    const saved = await save(store, [
-      toolChange('t', 1, { event: auditEvent('t'), accepted: accepted('t') }),
-    ]);
-    expect(await newsOf(store)).toEqual({ records: saved, unreadable: [], revision: 1 });
-    expect(valueOf(await store.accepted('t'))).toEqual(accepted('t'));
-    expect(valueOf(await store.auditEvents({ limit: 10 }))).toEqual([{ ...auditEvent('t'), id: 1 }]);
-    expect(valueOf(await store.keys('p'))).toEqual([key]);
   });
 
   it('of all kinds are returned as saved, even after reopening', async () => {

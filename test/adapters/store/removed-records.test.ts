@@ -49,24 +49,6 @@ describe.each(DATABASES)('removed records in %s', (_database, newPlace) => {
     expect([latest.isWhole, latest.records.length]).toEqual([false, 10]);
   });
 
-  it('of a store of an earlier version are counted after the upgrade', async () => {
-    const place = await newPlace();
-    const old = await openAt(place);
-    await write(old, made('kept'));
-    await flood(old, 900);
-    await old.close();
-    await rawRows(place, 'alter table assay_record_state drop column pruned_revision');
-    await rawRows(place, 'delete from assay_migrations where version >= 12');
-    const store = await openAt(place);
-    expect(valueOf(await store.records(0))).toMatchObject({
-      revision: 1_801,
-      prunedRevision: 0,
-      isWhole: false,
-    });
-    await flood(store, 1_500);
-    expect((await rawRows(place, 'select 1 from assay_records')).length).toBeLessThan(1_200);
-  });
-
   it('disappear from a replica that was not told in time, and their names can be used again', async () => {
     const place = await newPlace();
     const [store, other] = [await openAt(place), await openAt(place)];

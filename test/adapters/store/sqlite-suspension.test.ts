@@ -165,17 +165,20 @@ describe('a file that cannot be reopened after a suspension', () => {
     expect(valueOf(await (await openAt(place)).tokens())).toEqual([]);
   });
 
-  it('stays refused and unchanged if a newer Assay wrote it', async () => {
+  it.each([
+    ['a newer Assay', 'update assay_migrations set version = 99', 'SCHEMA_TOO_NEW'],
+    ['an earlier build', 'update assay_migrations set edition = 0', 'SCHEMA_TOO_OLD'],
+  ])('stays refused and unchanged if %s wrote it', async (_who, statement, code) => {
     const log = errorsOnly();
     const { place, store, threads, heard } = await listen(log);
     valueOf(await store.addToken(token('t')));
     await threads.rest();
     heard.length = 0;
-    await rawRows(place, 'insert into assay_migrations values (99, 0)');
+    await rawRows(place, statement);
     await until('the log tells it', () => log.errors[0]);
     const before = await contentOf(place);
     const refused = await store.tokens();
-    expect(refused).toMatchObject({ ok: false, error: { code: 'SCHEMA_TOO_NEW', found: 99 } });
+    expect(refused).toMatchObject({ ok: false, error: { code } });
     await sleep(2_500);
     expect(await saveSetting(store, 'a', 1)).toEqual(refused);
     expect(await contentOf(place)).toEqual(before);
