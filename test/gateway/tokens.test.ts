@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createToken, revokeToken, type TokenInput } from '../../src/gateway/services/tokens.ts';
+import { createToken, listTokens, revokeToken, type TokenInput } from '../../src/gateway/services/tokens.ts';
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
 import { MemoryTokens } from '../support/memory-store.ts';
 
@@ -15,18 +15,33 @@ describe('a token', () => {
     const store = new MemoryTokens();
     const created = await create(store, { lifetimeMs: 500 });
     if (!created.ok) throw new Error(created.error.code);
-    const { text, kept } = created.value;
-    expect(await store.tokens()).toEqual({ ok: true, value: [kept] });
-    expect(kept).toEqual({
+    const { text, view } = created.value;
+    const stored = await store.tokens();
+    expect(stored).toEqual({
+      ok: true,
+      value: [
+        {
+          id: text.split('_')[1],
+          name: 'ci',
+          scopes: ['read', 'mcp'],
+          hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+          createdMs: NOW,
+          expiresMs: NOW + 500,
+          revokedMs: undefined,
+        },
+      ],
+    });
+    expect(JSON.stringify([stored, view])).not.toContain(text.split('_')[2]);
+    expect(await listTokens(store, NOW)).toEqual({ ok: true, value: [view] });
+    expect(view).toEqual({
       id: text.split('_')[1],
       name: 'ci',
       scopes: ['read', 'mcp'],
-      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
-      createdMs: NOW,
-      expiresMs: NOW + 500,
-      revokedMs: undefined,
+      state: 'valid',
+      createdAt: new Date(NOW).toISOString(),
+      expiresAt: new Date(NOW + 500).toISOString(),
+      revokedAt: null,
     });
-    expect(JSON.stringify(kept)).not.toContain(text.split('_')[2]);
   });
 
   it('is not created if its name is invalid or taken, or if it cannot be stored', async () => {
@@ -44,13 +59,13 @@ describe('a token', () => {
     for (const by of ['name', 'id', 'text'] as const) {
       const created = await create(store);
       if (!created.ok) throw new Error(created.error.code);
-      const { text, kept } = created.value;
-      const revoked = await revokeToken({ name: 'ci', id: kept.id, text }[by], {
+      const { text, view } = created.value;
+      const revoked = await revokeToken({ name: 'ci', id: view.id, text }[by], {
         store,
         nowMs: NOW + 1,
         by: 'op',
       });
-      expect(revoked).toEqual({ ok: true, value: { ...kept, revokedMs: NOW + 1 } });
+      expect(revoked).toEqual({ ok: true, value: { ...view, state: 'revoked', revokedAt: new Date(NOW + 1).toISOString() } });
     }
     expect(await revokeToken('ci', { store, nowMs: NOW, by: 'op' })).toEqual({
       ok: false,
@@ -62,11 +77,11 @@ describe('a token', () => {
     const store = new MemoryTokens();
     const created = await create(store, { lifetimeMs: 500 });
     if (!created.ok) throw new Error(created.error.code);
-    const { text, kept } = created.value;
+    const { text, view } = created.value;
     await create(store);
     await revokeToken('ci', { store, nowMs: NOW + 1, by: 'other' });
     await revokeToken('ci', { store, nowMs: NOW + 2, by: 'other' });
-    const target = { kind: 'token', id: kept.id, name: 'ci' };
+    const target = { kind: 'token', id: view.id, name: 'ci' };
     expect(store.auditEvents).toEqual([
       {
         atMs: NOW,
