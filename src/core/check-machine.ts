@@ -190,6 +190,28 @@ export interface StoreFacts {
   readonly settings?: ReadonlyMap<string, unknown>;
 }
 
+function earlierStore(kind: StoreFacts['kind'], place: string): Finding {
+  return kind === 'file'
+    ? {
+        check: 'disk',
+        level: 'warning',
+        about: place,
+        message:
+          'An earlier build of Assay created the store, and this one cannot read it. The next start sets it aside and creates an empty one.',
+        remedy:
+          'To keep its data, run `assay export` with the earlier build and `assay import` with this one.',
+      }
+    : {
+        check: 'disk',
+        level: 'problem',
+        about: place,
+        message:
+          'An earlier build of Assay created its tables in this database, and this one cannot read them, so it does not start.',
+        remedy:
+          'Set ASSAY_DATABASE_URL to another database or schema, or drop the tables whose names begin with "assay_"; that deletes their data.',
+      };
+}
+
 /** Checks that the store is readable and intact. A store that does not exist yet is not reported. */
 export function checkStore({
   kind,
@@ -209,28 +231,7 @@ export function checkStore({
         ...ignoredSetting(key),
       })),
     ];
-  if (is === 'earlier')
-    return [
-      kind === 'file'
-        ? {
-            check: 'disk',
-            level: 'warning',
-            about: place,
-            message:
-              'An earlier build of Assay created the store, and this one cannot read it. The next start sets it aside and creates an empty one.',
-            remedy:
-              'To keep its data, run `assay export` with the earlier build and `assay import` with this one.',
-          }
-        : {
-            check: 'disk',
-            level: 'problem',
-            about: place,
-            message:
-              'An earlier build of Assay created its tables in this database, and this one cannot read them, so it does not start.',
-            remedy:
-              'Set ASSAY_DATABASE_URL to another database or schema, or drop the tables whose names begin with "assay_"; that deletes their data.',
-          },
-    ];
+  if (is === 'earlier') return [earlierStore(kind, place)];
   if (is === 'newer')
     return [
       {

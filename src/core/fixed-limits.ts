@@ -1,5 +1,4 @@
 // A table of data: one row for each limit.
-const MiB = 1024 * 1024;
 
 const VALUES = {
   /**
@@ -7,25 +6,25 @@ const VALUES = {
    * `limits.bodyBytes` and 16 MiB. Beyond it, the subject with the most loses its youngest body that has not arrived in
    * full.
    */
-  bodiesBytes: 1_024 * MiB,
+  bodiesBytes: 1_073_741_824,
   /** Connections beyond `limits.connections`, reserved for tokens with the scope `admin` and for GET /health. */
   adminConnections: 8,
   /**
    * Size in bytes of the events that a session keeps for a disconnected client; the oldest are dropped. All sessions
    * together keep at most 16 times that; beyond it, the subject that keeps the most loses its oldest events.
    */
-  replayBytes: 4 * MiB,
+  replayBytes: 4_194_304,
   /** Number of resources that one client can subscribe to; more are refused. */
   subscriptionsPerClient: 1_024,
   /**
    * Size in bytes of the requests queued for one server, including data that it has not read yet; more are refused.
    */
-  backlogBytes: 64 * MiB,
+  backlogBytes: 67_108_864,
   /**
    * Number of unread bytes on a client's stream. Beyond it, an HTTP stream is closed; on stdio, notifications are
    * dropped.
    */
-  unreadBytes: 8 * MiB,
+  unreadBytes: 8_388_608,
   /**
    * Time in ms that a client may go without reading any pending data. After that, its connection is closed, at the
    * latest after twice that time.
@@ -62,7 +61,7 @@ const VALUES = {
    */
   listEntries: 10_000,
   /** Size in bytes of all definitions of one kind from one server; the rest is ignored. */
-  listBytes: 64 * MiB,
+  listBytes: 67_108_864,
   /** Size in bytes of the instructions of one server; the rest is cut off. */
   instructionsBytes: 8_192,
   /** Size in bytes of the instructions of all servers at one endpoint; the longest are cut. */

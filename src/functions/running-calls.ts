@@ -111,7 +111,7 @@ export class RunningCalls {
         notes()?.progress({
           progress,
           total: Number.isFinite(total) ? total : undefined,
-          message: message === undefined ? undefined : shown(() => startOf(String(message), NOTE_LIMIT)),
+          message: message === undefined ? undefined : startOf(shown(() => message) ?? '', NOTE_LIMIT),
         });
       },
       log: (level, data) => notes()?.log(shown(() => level)?.slice(0, 100) ?? 'info', () => bounded(data)),

@@ -234,12 +234,14 @@ async function leaveLog(path: string): Promise<'left' | 'in use' | 'not earlier'
     const fault = await schemaFault(db, sqliteDialect(path, { database, db }));
     if (fault?.code !== 'SCHEMA_TOO_OLD') return 'not earlier';
     database.pragma('busy_timeout = 0');
-    for (const deadlineMs = Date.now() + CLOSE_MS; Date.now() < deadlineMs; await pause(RETRY_MS))
+    for (const deadlineMs = Date.now() + CLOSE_MS; Date.now() < deadlineMs;) {
       try {
         if (database.pragma('journal_mode = DELETE', { simple: true }) === 'delete') return 'left';
       } catch (error) {
         if (!isLockedError(error)) throw error;
       }
+      await pause(RETRY_MS);
+    }
     return 'in use';
   } finally {
     database.close();

@@ -39,9 +39,9 @@ export class StoreListeners {
     const remove = this.#listeners.add(listener);
     if (this.#listeners.size === 1) this.#on.first();
     return () => {
-      const wasEmpty = this.isEmpty;
+      const before = this.#listeners.size;
       remove();
-      if (!wasEmpty && this.isEmpty) this.#on.none();
+      if (before > 0 && this.#listeners.size === 0) this.#on.none();
     };
   }
 

@@ -71,7 +71,8 @@ export function listTokens(runtime: Runtime, options: TokenOptions): Promise<num
       if (fault !== undefined)
         printError(`note: the name of the token ${id} is from an earlier version: ${fault}. ${REPLACE}`);
     }
-    if (tokens.value.length === 0) printError('There are no tokens. Create one with `assay token create NAME`.');
+    if (tokens.value.length === 0)
+      printError('There are no tokens. Create one with `assay token create NAME`.');
     return tokens;
   });
 }

@@ -163,7 +163,7 @@ describe('an assay.db of an earlier build', () => {
     const tokens = await Promise.all(stores.map((store) => valueOf(store).tokens()));
     expect(tokens.map(valueOf)).toEqual([[], [], []]);
     expect(await Promise.all(others.map(({ ended }) => ended))).toEqual([0, 0]);
-    expect(valueOf(await valueOf(stores[0]!).settings())).toEqual(new Map([['opened', true]]));
+    expect(valueOf(await valueOf(stores[0]).settings())).toEqual(new Map([['opened', true]]));
     await Promise.all(stores.map((store) => valueOf(store).close()));
     const [name = '', ...more] = asideIn(place);
     expect(more).toEqual([]);
