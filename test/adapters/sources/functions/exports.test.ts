@@ -262,7 +262,7 @@ describe('the return value of a tool', () => {
     ['circle', /^! It threw \[object Object\]$/],
     ['proxy', /^! It threw something that cannot be shown\.$/],
     ['lying', /^! It threw an Error without a message\.$/],
-    ['long', /^! x{16000} …$/],
+    ['long', /^! x{16000}…$/],
   ])('%s breaks nothing', async (tool, text) => {
     expect(await returns.say(tool)).toMatch(text);
     expect(await returns.say('text')).toBe('plain');
