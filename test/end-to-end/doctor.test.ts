@@ -268,8 +268,8 @@ describe('assay doctor', () => {
     newer.exec('alter table assay_migrations drop column edition');
     newer.close();
     const earlier = readFileSync(path);
-    expect((await doctor(config, { args, home })).found('disk')[0]).toMatch(
-      /^warning .*assay\.db: An earlier build of Assay created the store/,
+    expect((await doctor(config, { args, home })).found('disk')).toContainEqual(
+      expect.stringMatching(/^warning .*assay\.db: An earlier build of Assay created the store/),
     );
     expect([readdirSync(home), readFileSync(path).equals(earlier)]).toEqual([['assay.db'], true]);
     writeFileSync(path, 'no database '.repeat(200));
