@@ -69,7 +69,7 @@ it('preferences can be set by name on the command line, also for callers without
   expect((await run('local', 'policy.confirm', 'default')).stdout).toMatch(
     /^policy\.confirm +first +default$/m,
   );
-  expect((await run('local', 'policy.confirm', 'sometimes')).code).toBe(2);
+  expect((await run('local', 'policy.confirm', 'sometimes')).code).toBe(3);
   expect((await run('local', 'approvals', 'client')).code).toBe(2);
   expect((await run('nobody')).code).toBe(2);
 });
