@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import SqliteDatabase from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
 import { at, listAt, parseJson } from '../support/json.ts';
@@ -114,6 +116,20 @@ describe('assay token list', () => {
       },
     ]);
     for (const text of [stdout, listed.stdout]) expect(text).not.toMatch(/[0-9A-Za-z]{43}/);
+  });
+});
+
+describe('assay token list with a store of an earlier build', () => {
+  it('says where the store was set aside, also in a command without a log', async () => {
+    const home = tempDir();
+    await createToken(home, 'ci');
+    const store = new SqliteDatabase(join(home, 'assay.db'));
+    store.exec('alter table assay_migrations drop column edition');
+    store.close();
+    const { code, stdout, stderr } = await tokenCommands(home)('list', '--json');
+    expect([code, parseJson(stdout)]).toEqual([0, { tokens: [] }]);
+    expect(stderr).toContain('an earlier build of Assay created assay.db');
+    expect(stderr).toMatch(/assay\.db\.\d{4}-\d\d-\d\d/);
   });
 });
 

@@ -219,7 +219,7 @@ export class SqliteThread {
 
   #tellSetAside({ keptAs }: OpenedFile): void {
     if (keptAs !== undefined)
-      this.#options.log.warn(
+      this.#options.log.error(
         'store: an earlier build of Assay created assay.db, whose data this one cannot read. The file was set aside, and a new, empty store was created. To keep its data, run `assay export` with the earlier build on the old file and `assay import` with this one',
         { keptAs },
       );

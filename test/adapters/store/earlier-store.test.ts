@@ -47,14 +47,14 @@ function asideIn({ home }: StorePlace): readonly string[] {
   return readdirSync(home).filter((name) => /^assay\.db\.\d{4}-\d\d-\d\d(?:-\d+)?$/.test(name));
 }
 
-function warnings(): Log & { readonly warned: (readonly [string, unknown])[] } {
-  const warned: (readonly [string, unknown])[] = [];
+function messages(): Log & { readonly told: (readonly [string, unknown])[] } {
+  const told: (readonly [string, unknown])[] = [];
   return {
-    warned,
+    told,
     debug() {},
     info() {},
-    warn: (message, fields) => void warned.push([message, fields]),
-    error() {},
+    warn() {},
+    error: (message, fields) => void told.push([message, fields]),
   };
 }
 
@@ -66,7 +66,7 @@ const unavailable = (reason: RegExp): unknown => ({
 describe.each(SHAPES)('an assay.db %s', (_what, statements) => {
   it('is set aside complete and reported once, and an empty store takes its place', async () => {
     const place = await earlierStore(undefined, statements);
-    const log = warnings();
+    const log = messages();
     const store = await openAt(place, log);
     expect(valueOf(await store.tokens())).toEqual([]);
     valueOf(await saveSetting(store, 'a', 1));
@@ -74,12 +74,12 @@ describe.each(SHAPES)('an assay.db %s', (_what, statements) => {
     expect(others).toEqual([]);
     const keptAs = join(place.home, name);
     expect(tokensIn(keptAs)).toEqual(['kept']);
-    expect(log.warned).toEqual([[expect.stringMatching(/earlier build.*set aside/), { keptAs }]]);
+    expect(log.told).toEqual([[expect.stringMatching(/earlier build.*set aside/), { keptAs }]]);
     await store.close();
     expect(readdirSync(place.home).sort()).toEqual(['assay.db', name]);
     const again = await openAt(place, log);
     expect(valueOf(await again.settings())).toEqual(new Map([['a', 1]]));
-    expect([asideIn(place), log.warned.length]).toEqual([[name], 1]);
+    expect([asideIn(place), log.told.length]).toEqual([[name], 1]);
   });
 
   it('is reported by an inspection, which leaves it unchanged', async () => {
@@ -126,14 +126,14 @@ describe('an assay.db of an earlier build', () => {
     const place = await earlierStore();
     const other = startProcess(place, 'hold');
     await until('it has the file open', () => other.lines()[0], 120_000);
-    const log = warnings();
+    const log = messages();
     const refused = await tryStore(place, log);
     expect(refused).toEqual(unavailable(/earlier build.*another process has it open\. Stop every Assay/));
-    expect([asideIn(place), log.warned]).toEqual([[], []]);
+    expect([asideIn(place), log.told]).toEqual([[], []]);
     expect(tokensIn(join(place.home, 'assay.db'))).toEqual(['kept']);
     await other.kill();
     valueOf(await (await openAt(place, log)).tokens());
-    expect([asideIn(place).length, log.warned.length]).toEqual([1, 1]);
+    expect([asideIn(place).length, log.told.length]).toEqual([1, 1]);
   });
 
   it('is refused while a `serve` runs, which closes it when idle, but not because of a serve.json left behind', async () => {
@@ -158,7 +158,7 @@ describe('an assay.db of an earlier build', () => {
   it('is set aside once by several processes that start concurrently, and all use the new store', async () => {
     const place = await earlierStore();
     const others = [startProcess(place, 'open'), startProcess(place, 'open')];
-    const log = warnings();
+    const log = messages();
     const stores = await Promise.all([tryStore(place, log), tryStore(place, log), tryStore(place, log)]);
     const tokens = await Promise.all(stores.map((store) => valueOf(store).tokens()));
     expect(tokens.map(valueOf)).toEqual([[], [], []]);
@@ -168,7 +168,7 @@ describe('an assay.db of an earlier build', () => {
     const [name = '', ...more] = asideIn(place);
     expect(more).toEqual([]);
     expect(tokensIn(join(place.home, name))).toEqual(['kept']);
-    expect(log.warned.length).toBeLessThanOrEqual(1);
+    expect(log.told.length).toBeLessThanOrEqual(1);
     expect(readdirSync(place.home).sort()).toEqual(['assay.db', name]);
   });
 
