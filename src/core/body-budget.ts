@@ -37,6 +37,8 @@ interface Share {
  */
 export class BodyBudget {
   readonly limitBytes: number;
+  /** The number of bodies that have not arrived in full; their reservations count it. */
+  unfinished = 0;
   readonly #shares = new Map<string, Share>();
   #bytes = 0;
 
@@ -47,13 +49,6 @@ export class BodyBudget {
   /** The refusal for a body without room. */
   get refusal(): Refusal {
     return { code: 'BODIES_FULL', limitBytes: this.limitBytes, waitSeconds: WAIT_SECONDS };
-  }
-
-  /** The number of bodies that have not arrived in full. */
-  get unfinished(): number {
-    let count = 0;
-    for (const share of this.#shares.values()) count += share.unfinished.length;
-    return count;
   }
 
   /** The number of bytes reserved. */
@@ -76,6 +71,7 @@ export class BodyBudget {
     this.#shares.set(subject, share);
     share.bodies += 1;
     share.unfinished.push(reservation);
+    this.unfinished += 1;
     return reservation;
   }
 
@@ -155,7 +151,9 @@ export class BodyReservation {
   finish(): void {
     const { unfinished } = this.share;
     const at = unfinished.lastIndexOf(this);
-    if (at >= 0) unfinished.splice(at, 1);
+    if (at < 0) return;
+    unfinished.splice(at, 1);
+    this.#options.budget.unfinished -= 1;
   }
 
   evict(): void {

@@ -18,7 +18,8 @@ export interface StoreOptions {
 
 /**
  * Opens the store; the caller closes it. STORE_UNAVAILABLE if it cannot be opened now, SCHEMA_TOO_NEW if a newer Assay
- * wrote it, SCHEMA_TOO_OLD if an earlier build created its tables in PostgreSQL, STORE_DAMAGED if a damaged file was renamed, SETTING_INVALID for any other URL.
+ * wrote it, SCHEMA_TOO_OLD if an earlier build created its tables in PostgreSQL, STORE_DAMAGED if a damaged file was
+ * renamed, SETTING_INVALID for any other URL.
  */
 export async function openStore({
   home,

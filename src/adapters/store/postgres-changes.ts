@@ -90,7 +90,7 @@ export class PostgresChanges {
 
   async #run(signal: AbortSignal): Promise<void> {
     const polling = setInterval(() => void this.#poll(signal), POLL_MS).unref();
-    let vain = 0;
+    let failures = 0;
     const isStopped = (): boolean => signal.aborted;
     while (!isStopped()) {
       const wasHeard = this.#heardMs;
@@ -98,8 +98,8 @@ export class PostgresChanges {
       if (isStopped()) break;
       this.#lose(outage);
       void this.#poll(signal);
-      vain = this.#heardMs > wasHeard ? 1 : vain + 1;
-      await pause(backoffMs(vain, { firstMs: FIRST_WAIT_MS, maxMs: MAX_WAIT_MS }), signal);
+      failures = this.#heardMs > wasHeard ? 1 : failures + 1;
+      await pause(backoffMs(failures, { firstMs: FIRST_WAIT_MS, maxMs: MAX_WAIT_MS }), signal);
     }
     clearInterval(polling);
   }
