@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { ok } from '../../core/result.ts';
 import type { CallCount, CallCountStore, CallSpan } from '../../gateway/ports/call-log.ts';
-import type { CallCounts } from './contract/calls.ts';
+import type { CallCounts } from '../../api/call.ts';
 import { route, type Route } from './route.ts';
 
 const SLOT_COUNT = 48;

@@ -6,7 +6,7 @@ import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS, type SettingKey } from '../../core/settings.ts';
 import type { PreferencesView } from '../../gateway/services/preferences/preference-service.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import type { PreferenceKind, PreferenceList } from './contract/preferences.ts';
+import type { PreferenceKind, PreferenceList } from '../../api/preference.ts';
 import type { Failure } from './failure.ts';
 import { route, type RestCall, type Reply, type Route } from './route.ts';
 

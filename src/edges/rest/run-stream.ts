@@ -1,5 +1,5 @@
-import type { RunEvents } from './contract/runs.ts';
-import type { VerificationEvents } from './contract/verifications.ts';
+import type { RunEvents } from '../../api/run.ts';
+import type { VerificationEvents } from '../../api/verification.ts';
 
 export interface SentEvent {
   readonly name: keyof RunEvents | keyof VerificationEvents;

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { ok } from '../../core/result.ts';
 import { SCOPES } from '../../core/subject.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import type { SignedInBrowser, SignedInBrowsers } from './contract/session.ts';
+import type { SignedInBrowser, SignedInBrowsers } from '../../api/session.ts';
 import { route, type Route } from './route.ts';
 
 const SESSION = z

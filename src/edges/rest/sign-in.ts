@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { cookieFault, setCookie, type CookieRequest } from '../../core/session-cookie.ts';
 import type { Identity } from '../../core/subject.ts';
 import type { PageSessions, SignInProof } from '../../gateway/ports/page-sessions.ts';
-import type { SessionView } from './contract/session.ts';
+import type { SessionView } from '../../api/session.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { readFields } from './read-fields.ts';
 import { type JsonRequest, readJson } from './read-json.ts';

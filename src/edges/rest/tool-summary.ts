@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { HINTS } from '../../core/hints/hint.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
-import type { ToolSummary } from './contract/tools.ts';
+import type { ToolSummary } from '../../api/tool.ts';
 import { ofHints, TOOL } from './tool-schemas.ts';
 import { startOf } from '../../core/shorten.ts';
 

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { CircleCheckBig } from 'lucide-react';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
-import type { Approval } from '../../../src/edges/rest/contract/approvals.ts';
+import type { Approval } from '../../../src/api/approval.ts';
 import { AnsweredRow } from '../parts/answered-row.tsx';
 import { ApprovalRequest } from '../parts/approval-request.tsx';
 import { useKeys } from '../parts/keys.ts';

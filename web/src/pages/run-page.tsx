@@ -13,7 +13,7 @@ import {
   useState,
   type ReactNode,
 } from 'react';
-import type { Tool } from '../../../src/edges/rest/contract/tools.ts';
+import type { Tool } from '../../../src/api/tool.ts';
 import { HintIcons } from '../parts/hint-icons.tsx';
 import { HostileText } from '../parts/hostile-text.tsx';
 import { Page } from '../parts/page.tsx';

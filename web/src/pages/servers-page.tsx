@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
-import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
+import type { Gateway } from '../../../src/api/server.ts';
 import { useKeys } from '../parts/keys.ts';
 import { Page } from '../parts/page.tsx';
 import { SearchBox } from '../parts/search-box.tsx';

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Layers, Plus } from 'lucide-react';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
-import type { Toolset } from '../../../src/edges/rest/contract/toolsets.ts';
+import type { Toolset } from '../../../src/api/toolset.ts';
 import { HostileText } from '../parts/hostile-text.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { Page } from '../parts/page.tsx';

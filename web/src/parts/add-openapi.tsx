@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import type { DocumentPreview as Preview } from '../../../src/edges/rest/contract/gateways.ts';
+import type { DocumentPreview as Preview } from '../../../src/api/server.ts';
 import { addServer, previewDocument, type GatewayEdit } from '../state/servers.ts';
 import type { AddKindProps } from './add-command.tsx';
 import { AddForm, filled, pairsIn } from './add-form.tsx';

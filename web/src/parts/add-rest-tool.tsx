@@ -1,7 +1,7 @@
 import { NativeSelect, PasswordInput, SegmentedControl, TextInput } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
-import { inferFromMethod } from '../../../src/edges/rest/contract/inference.ts';
-import type { HintName } from '../../../src/edges/rest/contract/tools.ts';
+import { inferFromMethod } from '../../../src/core/hints/infer.ts';
+import type { HintName } from '../../../src/api/tool.ts';
 import { addRestTool } from '../state/servers.ts';
 import { HINT_LABELS } from '../state/tools.ts';
 import type { AddKindProps } from './add-command.tsx';

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { Approval } from '../../../src/edges/rest/contract/approvals.ts';
+import type { Approval } from '../../../src/api/approval.ts';
 import { HostileText } from './hostile-text.tsx';
 import { When } from './when.tsx';
 

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import type { Approval } from '../../../src/edges/rest/contract/approvals.ts';
+import type { Approval } from '../../../src/api/approval.ts';
 import { approvalQuery } from '../state/approvals.ts';
 import { HostileText } from './hostile-text.tsx';
 import { Failed } from './states.tsx';

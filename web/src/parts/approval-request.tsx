@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { Eye, TriangleAlert } from 'lucide-react';
 import { useState, type ReactNode, type Ref } from 'react';
-import type { Approval, ApprovalScope } from '../../../src/edges/rest/contract/approvals.ts';
+import type { Approval, ApprovalScope } from '../../../src/api/approval.ts';
 import type { Answer } from '../state/approvals.ts';
 import { ApprovalArguments } from './approval-arguments.tsx';
 import { HostileText } from './hostile-text.tsx';

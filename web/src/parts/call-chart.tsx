@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { CallCounts } from '../../../src/edges/rest/contract/calls.ts';
+import type { CallCounts } from '../../../src/api/call.ts';
 
 const WIDTH = 960;
 const HEIGHT = 96;

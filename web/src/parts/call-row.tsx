@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import type { RecordedCall } from '../../../src/edges/rest/contract/calls.ts';
+import type { RecordedCall } from '../../../src/api/call.ts';
 import { HostileText } from './hostile-text.tsx';
 import { When } from './when.tsx';
 

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import type { AuditEntry, AuditEvent } from '../../../src/edges/rest/contract/activity.ts';
+import type { AuditEntry, AuditEvent } from '../../../src/api/activity.ts';
 import { HostileText } from './hostile-text.tsx';
 import { When } from './when.tsx';
 

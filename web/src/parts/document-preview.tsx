@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import type { DocumentPreview as Preview, DocumentTool } from '../../../src/edges/rest/contract/gateways.ts';
-import type { ToolSummary } from '../../../src/edges/rest/contract/tools.ts';
+import type { DocumentPreview as Preview, DocumentTool } from '../../../src/api/server.ts';
+import type { ToolSummary } from '../../../src/api/tool.ts';
 import { riskOf } from '../state/tools.ts';
 import { HintIcons } from './hint-icons.tsx';
 import { HostileText } from './hostile-text.tsx';

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, type ReactNode } from 'react';
-import type { HintName, ToolSummary } from '../../../src/edges/rest/contract/tools.ts';
+import type { HintName, ToolSummary } from '../../../src/api/tool.ts';
 import { HINT_LABELS, type ToolRow } from '../state/tools.ts';
 import { HostileText } from './hostile-text.tsx';
 

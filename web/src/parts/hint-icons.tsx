@@ -1,7 +1,7 @@
 import { Tooltip } from '@mantine/core';
 import { Globe, Lock, RefreshCw, TriangleAlert, type LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { HintName, ToolHint } from '../../../src/edges/rest/contract/tools.ts';
+import type { HintName, ToolHint } from '../../../src/api/tool.ts';
 
 interface Meaning {
   readonly Icon: LucideIcon;

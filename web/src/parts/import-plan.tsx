@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { ImportItem, ImportPlan, PlanAction } from '../../../src/edges/rest/contract/bundles.ts';
+import type { ImportItem, ImportPlan, PlanAction } from '../../../src/api/bundle.ts';
 import { HostileText } from './hostile-text.tsx';
 
 type Tense = 'planned' | 'done';

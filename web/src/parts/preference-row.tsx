@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { Lock } from 'lucide-react';
 import { useId, type ReactNode } from 'react';
-import type { Preference, PreferenceValue } from '../../../src/edges/rest/contract/preferences.ts';
+import type { Preference, PreferenceValue } from '../../../src/api/preference.ts';
 import { readable } from '../state/preferences.ts';
 import { Failed } from './states.tsx';
 import { ValueControl } from './value-control.tsx';

@@ -1,6 +1,6 @@
 import { Lock } from 'lucide-react';
 import { useEffect, useRef, type ReactNode } from 'react';
-import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
+import type { Gateway } from '../../../src/api/server.ts';
 import { HostileText } from './hostile-text.tsx';
 import { SERVER_STATES } from './server-row.tsx';
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, type ReactNode } from 'react';
-import type { GatewayLogLine } from '../../../src/edges/rest/contract/gateways.ts';
+import type { GatewayLogLine } from '../../../src/api/server.ts';
 import { logsQuery } from '../state/servers.ts';
 import { HostileText } from './hostile-text.tsx';
 import { Failed, LoadingRows } from './states.tsx';

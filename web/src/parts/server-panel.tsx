@@ -1,7 +1,7 @@
 import { Drawer } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
+import type { Gateway } from '../../../src/api/server.ts';
 import { SERVER_TABS, type ServerTab } from '../state/server-search.ts';
 import { changedInstructionsQuery, driftedOfQuery } from '../state/servers.ts';
 import { useIsAdmin } from '../state/session.ts';

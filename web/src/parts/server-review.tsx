@@ -2,8 +2,8 @@ import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { CircleCheckBig } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { DriftDetail, DriftedToolPage } from '../../../src/edges/rest/contract/drift.ts';
-import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
+import type { DriftDetail, DriftedToolPage } from '../../../src/api/drift.ts';
+import type { Gateway } from '../../../src/api/server.ts';
 import {
   acceptDefinition,
   acceptInstructions,

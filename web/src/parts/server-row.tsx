@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
+import type { Gateway } from '../../../src/api/server.ts';
 import { HostileText } from './hostile-text.tsx';
 
 export const SERVER_STATES: Readonly<Record<string, string>> = {

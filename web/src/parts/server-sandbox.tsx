@@ -1,8 +1,8 @@
 import { Button, SegmentedControl, Textarea } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
-import type { GuaranteeKind } from '../../../src/edges/rest/contract/tools.ts';
+import type { Gateway } from '../../../src/api/server.ts';
+import type { GuaranteeKind } from '../../../src/api/tool.ts';
 import { useDraft } from '../state/drafts.ts';
 import type { GatewayEdit } from '../state/servers.ts';
 import { toolQuery, toolsQuery, type ToolRow } from '../state/tools.ts';

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ListRestart, RefreshCw } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Gateway, RefreshView } from '../../../src/edges/rest/contract/gateways.ts';
+import type { Gateway, RefreshView } from '../../../src/api/server.ts';
 import { refreshServer, restartServer } from '../state/servers.ts';
 import { useIsAdmin } from '../state/session.ts';
 import { HostileText } from './hostile-text.tsx';

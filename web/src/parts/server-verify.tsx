@@ -2,8 +2,8 @@ import { Button, Checkbox, Progress } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { FlaskConical } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
-import type { VerificationResult } from '../../../src/edges/rest/contract/verifications.ts';
+import type { Gateway } from '../../../src/api/server.ts';
+import type { VerificationResult } from '../../../src/api/verification.ts';
 import { useMayExecute } from '../state/session.ts';
 import { HINT_LABELS } from '../state/tools.ts';
 import {

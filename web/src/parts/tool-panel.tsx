@@ -2,7 +2,7 @@ import { Drawer } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import type { Tool } from '../../../src/edges/rest/contract/tools.ts';
+import type { Tool } from '../../../src/api/tool.ts';
 import { riskOf, toolQuery } from '../state/tools.ts';
 import { HostileText } from './hostile-text.tsx';
 import { RiskBadge } from './risk-badge.tsx';

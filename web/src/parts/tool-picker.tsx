@@ -1,7 +1,7 @@
 import { Button, NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useMemo, useState, type ReactNode } from 'react';
-import type { ToolsetMember } from '../../../src/edges/rest/contract/toolsets.ts';
+import type { ToolsetMember } from '../../../src/api/toolset.ts';
 import { membership, wholeOf, withServer, withTool } from '../state/members.ts';
 import type { Risk, ToolRow } from '../state/tools.ts';
 import { costsQuery, foundQuery } from '../state/toolsets.ts';

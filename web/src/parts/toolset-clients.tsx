@@ -2,8 +2,8 @@ import { Button, NativeSelect, SegmentedControl } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Check, Copy } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
-import { shellArgument } from '../../../src/edges/rest/contract/shell-argument.ts';
-import type { ClientSnippetView } from '../../../src/edges/rest/contract/toolsets.ts';
+import { shellArgument } from '../../../src/core/shell-argument.ts';
+import type { ClientSnippetView } from '../../../src/api/toolset.ts';
 import { snippetsQuery } from '../state/toolsets.ts';
 import { Failed, LoadingRows } from './states.tsx';
 

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { StickyNote } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Toolset, ToolsetNote } from '../../../src/edges/rest/contract/toolsets.ts';
+import type { Toolset, ToolsetNote } from '../../../src/api/toolset.ts';
 import { useIsAdmin } from '../state/session.ts';
 import { acceptNote, deleteNote, type NoteTarget } from '../state/toolsets.ts';
 import { HostileText } from './hostile-text.tsx';

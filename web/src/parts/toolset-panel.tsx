@@ -2,7 +2,7 @@ import { Button, Drawer } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ApiError, type Tagged } from '../state/api.ts';
-import type { Toolset } from '../../../src/edges/rest/contract/toolsets.ts';
+import type { Toolset } from '../../../src/api/toolset.ts';
 import { useIsAdmin } from '../state/session.ts';
 import { TOOLSET_TABS, type ToolsetTab } from '../state/toolset-search.ts';
 import { equip, toolsetQuery } from '../state/toolsets.ts';

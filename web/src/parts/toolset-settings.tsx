@@ -2,7 +2,7 @@ import { Button, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Trash2 } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
-import type { Toolset } from '../../../src/edges/rest/contract/toolsets.ts';
+import type { Toolset } from '../../../src/api/toolset.ts';
 import { ApiError, faultAt, isToldAt, type Tagged } from '../state/api.ts';
 import { useIsAdmin } from '../state/session.ts';
 import { changeToolset, deleteToolset } from '../state/toolsets.ts';

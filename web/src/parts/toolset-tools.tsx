@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import type { Toolset, ToolsetMember } from '../../../src/edges/rest/contract/toolsets.ts';
+import type { Toolset, ToolsetMember } from '../../../src/api/toolset.ts';
 import type { Tagged } from '../state/api.ts';
 import { isSame, membership } from '../state/members.ts';
 import { useIsAdmin } from '../state/session.ts';

@@ -1,6 +1,6 @@
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
-import type { PreferenceKind, PreferenceValue } from '../../../src/edges/rest/contract/preferences.ts';
+import type { PreferenceKind, PreferenceValue } from '../../../src/api/preference.ts';
 
 interface ValueControlProps {
   readonly label: string;

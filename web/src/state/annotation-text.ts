@@ -1,4 +1,4 @@
-import type { HintName, Tool } from '../../../src/edges/rest/contract/tools.ts';
+import type { HintName, Tool } from '../../../src/api/tool.ts';
 import { settingOf } from './hint-words.ts';
 import { HINT_LABELS } from './tools.ts';
 

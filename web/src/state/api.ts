@@ -1,4 +1,4 @@
-import type { FieldProblem, ProblemView } from '../../../src/edges/rest/contract/problem.ts';
+import type { FieldProblem, ProblemView } from '../../../src/api/problem.ts';
 
 type Problem = Pick<ProblemView, 'status' | 'code' | 'detail' | 'errors'>;
 

@@ -1,5 +1,5 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
-import type { Approval, ApprovalPage, ApprovalScope } from '../../../src/edges/rest/contract/approvals.ts';
+import type { Approval, ApprovalPage, ApprovalScope } from '../../../src/api/approval.ts';
 import { read, write } from './api.ts';
 
 /** Waiting calls, oldest first, so that new ones never move what a person is about to click. */

@@ -1,5 +1,5 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import type { SignedInBrowsers } from '../../../src/edges/rest/contract/session.ts';
+import type { SignedInBrowsers } from '../../../src/api/session.ts';
 import { read, write } from './api.ts';
 
 /** Under `activity`, whose events include sign-ins and sign-outs. */

@@ -1,4 +1,4 @@
-import type { ImportPlan } from '../../../src/edges/rest/contract/bundles.ts';
+import type { ImportPlan } from '../../../src/api/bundle.ts';
 import { write } from './api.ts';
 
 export interface BundleImport {

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { CallCounts, CallPage } from '../../../src/edges/rest/contract/calls.ts';
+import type { CallCounts, CallPage } from '../../../src/api/call.ts';
 import { read } from './api.ts';
 
 /** The filters of the list, which are in the URL. */

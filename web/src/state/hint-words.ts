@@ -1,4 +1,4 @@
-import type { HintClaim, HintName, Tool } from '../../../src/edges/rest/contract/tools.ts';
+import type { HintClaim, HintName, Tool } from '../../../src/api/tool.ts';
 
 const DEFAULTS: Readonly<Record<HintName, boolean>> = {
   readOnlyHint: false,

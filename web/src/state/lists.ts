@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { AuditPage } from '../../../src/edges/rest/contract/activity.ts';
-import type { GatewayList } from '../../../src/edges/rest/contract/gateways.ts';
+import type { AuditPage } from '../../../src/api/activity.ts';
+import type { GatewayList } from '../../../src/api/server.ts';
 import { read } from './api.ts';
 
 export const gatewaysQuery = queryOptions({

@@ -1,4 +1,4 @@
-import type { ToolsetMember } from '../../../src/edges/rest/contract/toolsets.ts';
+import type { ToolsetMember } from '../../../src/api/toolset.ts';
 
 /** A tool in the picker. */
 export interface PickedTool {

@@ -1,5 +1,5 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
-import type { ToolNote, ToolNotes, ToolsetNote } from '../../../src/edges/rest/contract/toolsets.ts';
+import type { ToolNote, ToolNotes, ToolsetNote } from '../../../src/api/toolset.ts';
 import { read, reasonOf, write } from './api.ts';
 import { notify } from './notices.ts';
 import { deleteNote, notePath, type NoteTarget } from './toolsets.ts';

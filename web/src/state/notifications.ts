@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { Approval } from '../../../src/edges/rest/contract/approvals.ts';
+import type { Approval } from '../../../src/api/approval.ts';
 
 const KEY = 'assay-notify-approvals';
 

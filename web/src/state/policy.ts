@@ -1,9 +1,5 @@
 import { queryOptions, useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
-import type {
-  PolicyDecision,
-  PolicyRuleList,
-  PolicyRuleView,
-} from '../../../src/edges/rest/contract/policy.ts';
+import type { PolicyDecision, PolicyRuleList, PolicyRuleView } from '../../../src/api/policy.ts';
 import { read, readTagged, reasonOf, write, type Tagged } from './api.ts';
 import { notify } from './notices.ts';
 import { isSameRule } from './rule-draft.ts';

@@ -4,7 +4,7 @@ import type {
   PreferenceList,
   PreferenceValue,
   TokenPreferenceList,
-} from '../../../src/edges/rest/contract/preferences.ts';
+} from '../../../src/api/preference.ts';
 import { read, write } from './api.ts';
 import { notify } from './notices.ts';
 

@@ -1,5 +1,5 @@
-import type { PolicyRuleView } from '../../../src/edges/rest/contract/policy.ts';
-import type { HintName } from '../../../src/edges/rest/contract/tools.ts';
+import type { PolicyRuleView } from '../../../src/api/policy.ts';
+import type { HintName } from '../../../src/api/tool.ts';
 import { ApiError } from './api.ts';
 import { HINT_LABELS } from './tools.ts';
 

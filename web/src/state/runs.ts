@@ -1,5 +1,5 @@
-import type { Approval } from '../../../src/edges/rest/contract/approvals.ts';
-import type { RunEvent, RunEvents } from '../../../src/edges/rest/contract/runs.ts';
+import type { Approval } from '../../../src/api/approval.ts';
+import type { RunEvent, RunEvents } from '../../../src/api/run.ts';
 import { ApiError, post } from './api.ts';
 import { readEvents } from './event-stream.ts';
 

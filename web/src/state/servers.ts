@@ -1,5 +1,5 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
-import type { DriftedTool, DriftedToolPage } from '../../../src/edges/rest/contract/drift.ts';
+import type { DriftedTool, DriftedToolPage } from '../../../src/api/drift.ts';
 import type {
   DocumentPreview,
   Gateway,
@@ -7,7 +7,7 @@ import type {
   Instructions,
   InstructionsList,
   RefreshView,
-} from '../../../src/edges/rest/contract/gateways.ts';
+} from '../../../src/api/server.ts';
 import { read, readTagged, reasonOf, write } from './api.ts';
 import { gatewaysQuery } from './lists.ts';
 import { notify } from './notices.ts';

@@ -1,5 +1,5 @@
 import { queryOptions, useQuery, type QueryClient } from '@tanstack/react-query';
-import type { SessionView } from '../../../src/edges/rest/contract/session.ts';
+import type { SessionView } from '../../../src/api/session.ts';
 import { ApiError, read, write } from './api.ts';
 import { forgetDrafts, keepDraftsOf } from './drafts.ts';
 

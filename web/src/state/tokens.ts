@@ -1,5 +1,5 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import type { NewToken, Token, TokenPage, TokenScope } from '../../../src/edges/rest/contract/tokens.ts';
+import type { NewToken, Token, TokenPage, TokenScope } from '../../../src/api/token.ts';
 import { read, write } from './api.ts';
 
 /** Valid ones first, each group newest first. */

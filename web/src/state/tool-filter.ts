@@ -1,5 +1,5 @@
-import type { HintName } from '../../../src/edges/rest/contract/hint-name.ts';
-import type { ToolsetMember } from '../../../src/edges/rest/contract/toolsets.ts';
+import type { HintName } from '../../../src/api/hint.ts';
+import type { ToolsetMember } from '../../../src/api/toolset.ts';
 import { membership } from './members.ts';
 import type { ToolSearch } from './tool-search.ts';
 import type { Risk, ToolRow } from './tools.ts';

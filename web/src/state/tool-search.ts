@@ -1,4 +1,4 @@
-import type { HintName } from '../../../src/edges/rest/contract/hint-name.ts';
+import type { HintName } from '../../../src/api/hint.ts';
 import type { Risk } from './tools.ts';
 
 /** An effective value, such as `openWorldHint:no`. */

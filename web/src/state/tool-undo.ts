@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
-import type { AuditEntry, AuditPage } from '../../../src/edges/rest/contract/activity.ts';
-import type { HintName, Tool } from '../../../src/edges/rest/contract/tools.ts';
+import type { AuditEntry, AuditPage } from '../../../src/api/activity.ts';
+import type { HintName, Tool } from '../../../src/api/tool.ts';
 import { read, reasonOf } from './api.ts';
 import { settingOf } from './hint-words.ts';
 import { notify } from './notices.ts';

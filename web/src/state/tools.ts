@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { AuditPage } from '../../../src/edges/rest/contract/activity.ts';
-import type { HintName, Tool, ToolSummary, ToolSummaryPage } from '../../../src/edges/rest/contract/tools.ts';
+import type { AuditPage } from '../../../src/api/activity.ts';
+import type { HintName, Tool, ToolSummary, ToolSummaryPage } from '../../../src/api/tool.ts';
 import { read, write } from './api.ts';
 
 export type Risk = 'read_only' | 'write' | 'destructive' | 'unannotated';

@@ -9,7 +9,7 @@ import type {
   ToolsetMember,
   ToolsetPage,
   UnservedTools,
-} from '../../../src/edges/rest/contract/toolsets.ts';
+} from '../../../src/api/toolset.ts';
 import { read, readTagged, reasonOf, write } from './api.ts';
 import { notify } from './notices.ts';
 

@@ -1,8 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import type {
-  VerificationEvents,
-  VerificationResult,
-} from '../../../src/edges/rest/contract/verifications.ts';
+import type { VerificationEvents, VerificationResult } from '../../../src/api/verification.ts';
 import { ApiError, post, reasonOf } from './api.ts';
 import { readEvents } from './event-stream.ts';
 

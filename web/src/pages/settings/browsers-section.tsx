@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { SignedInBrowser } from '../../../../src/edges/rest/contract/session.ts';
+import type { SignedInBrowser } from '../../../../src/api/session.ts';
 import { HostileText } from '../../parts/hostile-text.tsx';
 import { Failed, LoadingRows } from '../../parts/states.tsx';
 import { When } from '../../parts/when.tsx';

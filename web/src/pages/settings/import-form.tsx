@@ -1,7 +1,7 @@
 import { Button, NativeSelect, PasswordInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import type { ImportPlan } from '../../../../src/edges/rest/contract/bundles.ts';
+import type { ImportPlan } from '../../../../src/api/bundle.ts';
 import { ImportPlanTable, changesIn } from '../../parts/import-plan.tsx';
 import { Failed } from '../../parts/states.tsx';
 import { importBundle, type BundleImport } from '../../state/bundles.ts';

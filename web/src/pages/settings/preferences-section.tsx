@@ -2,7 +2,7 @@ import { NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { SlidersHorizontal } from 'lucide-react';
 import { memo, useDeferredValue, useMemo, useState, type ReactNode } from 'react';
-import type { Preference } from '../../../../src/edges/rest/contract/preferences.ts';
+import type { Preference } from '../../../../src/api/preference.ts';
 import { PreferenceRow } from '../../parts/preference-row.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx';

@@ -1,6 +1,6 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
-import type { NewToken, TokenScope } from '../../../../src/edges/rest/contract/tokens.ts';
+import type { NewToken, TokenScope } from '../../../../src/api/token.ts';
 import { Failed } from '../../parts/states.tsx';
 import { useScopes } from '../../state/session.ts';
 import { useCreateToken } from '../../state/tokens.ts';

@@ -1,7 +1,7 @@
 import { NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { Preference, PreferenceValue } from '../../../../src/edges/rest/contract/preferences.ts';
+import type { Preference, PreferenceValue } from '../../../../src/api/preference.ts';
 import { shown } from '../../parts/preference-row.tsx';
 import { Failed, LoadingRows } from '../../parts/states.tsx';
 import {

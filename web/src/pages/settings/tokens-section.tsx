@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { KeyRound, Plus } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
-import type { NewToken, Token } from '../../../../src/edges/rest/contract/tokens.ts';
+import type { NewToken, Token } from '../../../../src/api/token.ts';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { HostileText } from '../../parts/hostile-text.tsx';
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx';

@@ -1,6 +1,6 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 import type { ErrorSchema, RJSFSchema, ValidatorType } from '@rjsf/utils';
-import { fragmentKeys } from '../../../../src/edges/rest/contract/json-pointer.ts';
+import { fragmentKeys } from '../../../../src/core/json-pointer.ts';
 
 export interface ArgumentFault {
   /** JSON pointer into the arguments. */

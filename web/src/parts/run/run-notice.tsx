@@ -1,6 +1,6 @@
 import { Eye, Pencil, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Tool } from '../../../../src/edges/rest/contract/tools.ts';
+import type { Tool } from '../../../../src/api/tool.ts';
 import { riskOf } from '../../state/tools.ts';
 
 const NOTICES = {

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, type ReactNode } from 'react';
-import type { Approval } from '../../../../src/edges/rest/contract/approvals.ts';
+import type { Approval } from '../../../../src/api/approval.ts';
 import { answer, approvalQuery, type Answer } from '../../state/approvals.ts';
 import { ApprovalArguments } from '../approval-arguments.tsx';
 import { HostileText } from '../hostile-text.tsx';

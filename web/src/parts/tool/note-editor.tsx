@@ -2,7 +2,7 @@ import { ActionIcon, Button, Textarea } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { ToolNote } from '../../../../src/edges/rest/contract/toolsets.ts';
+import type { ToolNote } from '../../../../src/api/toolset.ts';
 import { faultAt, isToldAt } from '../../state/api.ts';
 import { useDraft } from '../../state/drafts.ts';
 import { deleteNoteWithUndo, moveNote } from '../../state/notes.ts';

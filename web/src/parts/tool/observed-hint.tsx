@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import type { HintName, Tool } from '../../../../src/edges/rest/contract/tools.ts';
-import type { ObservedHint as Observed } from '../../../../src/edges/rest/contract/verifications.ts';
+import type { HintName, Tool } from '../../../../src/api/tool.ts';
+import type { ObservedHint as Observed } from '../../../../src/api/verification.ts';
 import { HostileText } from '../hostile-text.tsx';
 import { When } from '../when.tsx';
 

@@ -2,7 +2,7 @@ import { Button, SegmentedControl } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
-import type { HintName, Tool } from '../../../../src/edges/rest/contract/tools.ts';
+import type { HintName, Tool } from '../../../../src/api/tool.ts';
 import {
   claimText,
   HINT_MEANINGS,

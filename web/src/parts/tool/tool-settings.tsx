@@ -1,7 +1,7 @@
 import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { Tool } from '../../../../src/edges/rest/contract/tools.ts';
+import type { Tool } from '../../../../src/api/tool.ts';
 import { annotationText, editedAnnotations } from '../../state/annotation-text.ts';
 import { ApiError, reasonOf } from '../../state/api.ts';
 import { useDraft } from '../../state/drafts.ts';

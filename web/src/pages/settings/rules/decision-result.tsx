@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { PolicyDecision, PolicyRuleList } from '../../../../../src/edges/rest/contract/policy.ts';
+import type { PolicyDecision, PolicyRuleList } from '../../../../../src/api/policy.ts';
 import { HostileText } from '../../../parts/hostile-text.tsx';
 import { HINT_LABELS } from '../../../state/tools.ts';
 import { EFFECT_LABELS } from './rule-row.tsx';

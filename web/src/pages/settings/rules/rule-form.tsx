@@ -1,6 +1,6 @@
 import { Button, NativeSelect, SegmentedControl, Textarea, TextInput } from '@mantine/core';
 import { useId, type ReactNode } from 'react';
-import type { PolicyRuleView } from '../../../../../src/edges/rest/contract/policy.ts';
+import type { PolicyRuleView } from '../../../../../src/api/policy.ts';
 import { Failed } from '../../../parts/states.tsx';
 import {
   CONDITIONS,

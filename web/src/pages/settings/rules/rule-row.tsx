@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { Lock } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { PolicyRuleView } from '../../../../../src/edges/rest/contract/policy.ts';
+import type { PolicyRuleView } from '../../../../../src/api/policy.ts';
 import { HostileText } from '../../../parts/hostile-text.tsx';
 import { conditionsOf } from '../../../state/rule-draft.ts';
 

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus, Scale } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { PolicyRuleList, PolicyRuleView } from '../../../../../src/edges/rest/contract/policy.ts';
+import type { PolicyRuleList, PolicyRuleView } from '../../../../../src/api/policy.ts';
 import { Empty, Failed, LoadingRows } from '../../../parts/states.tsx';
 import type { Tagged } from '../../../state/api.ts';
 import { useDraft } from '../../../state/drafts.ts';

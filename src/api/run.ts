@@ -1,4 +1,4 @@
-import type { Approval } from './approvals.ts';
+import type { Approval } from './approval.ts';
 import type { ProblemView } from './problem.ts';
 
 /** Server-sent events of a run, by name. The last one is `result`, `error` or `refused`. */

@@ -1,4 +1,4 @@
-import type { HintName } from './hint-name.ts';
+import type { HintName } from './hint.ts';
 import type { ProblemView } from './problem.ts';
 
 /** Server-sent events of a verification, by name. The last one is `result` or `refused`. */

@@ -1,4 +1,4 @@
-import type { HintName } from './tools.ts';
+import type { HintName } from './tool.ts';
 
 /** A rule as in the config file. */
 export interface PolicyRuleView {

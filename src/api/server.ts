@@ -1,4 +1,4 @@
-import type { HintName, ToolHint } from './tools.ts';
+import type { HintName, ToolHint } from './tool.ts';
 
 export interface Gateway {
   readonly id: string;

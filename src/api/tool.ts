@@ -1,5 +1,5 @@
-import type { HintName } from './hint-name.ts';
-import type { ToolVerification } from './verifications.ts';
+import type { HintName } from './hint.ts';
+import type { ToolVerification } from './verification.ts';
 
 export type { HintName };
 

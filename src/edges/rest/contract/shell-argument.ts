@@ -1,2 +1,0 @@
-// The pages print commands to paste, too.
-export { shellArgument } from '../../../core/shell-argument.ts';
