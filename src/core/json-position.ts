@@ -1,44 +1,33 @@
 import { isJsonObject } from './json-object.ts';
-import { pointerStep } from './json-pointer.ts';
+import { pointerKeys, pointerStep } from './json-pointer.ts';
 
 /** A value in a JSON document, with its location and the errors found so far. */
 export interface JsonPosition {
   /** Undefined if absent. */
   readonly value: unknown;
-  /** `toolsets.0.name`; empty for the document. */
-  readonly field: string;
-  /** The same as a JSON pointer (RFC 6901). Undefined if pointers are not needed. */
-  readonly pointer?: string | undefined;
+  /** JSON pointer (RFC 6901); empty for the document. */
+  readonly pointer: string;
   /** Errors in the order in which they were found. Readers add to it and continue with a placeholder value. */
   readonly faults: Fault[];
 }
 
 export interface Fault {
-  readonly field: string;
-  readonly pointer?: string;
+  readonly pointer: string;
   /** The end of a sentence. */
   readonly reason: string;
 }
 
-export function addFault({ field, pointer, faults }: JsonPosition, reason: string): void {
-  faults.push({
-    field: field === '' ? 'the document' : field,
-    ...(pointer !== undefined && { pointer }),
-    reason,
-  });
+export function addFault({ pointer, faults }: JsonPosition, reason: string): void {
+  faults.push({ pointer, reason });
 }
 
 export function isGiven({ value }: JsonPosition): boolean {
   return value !== undefined;
 }
 
-export function memberAt(position: JsonPosition, name: string): JsonPosition {
-  const members = isJsonObject(position.value) ? position.value : {};
-  return {
-    ...position,
-    value: Object.hasOwn(members, name) ? members[name] : undefined,
-    ...stepTo(position, name),
-  };
+export function memberAt({ value, pointer, faults }: JsonPosition, name: string): JsonPosition {
+  const member = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return { value: member, pointer: pointer + pointerStep(name), faults };
 }
 
 /** The members of an object, in its own order. */
@@ -46,15 +35,15 @@ export function membersAt(
   position: JsonPosition,
 ): readonly (readonly [name: string, member: JsonPosition])[] {
   if (!isJsonObject(position.value)) addFault(position, 'it must be an object');
-  const entries = isJsonObject(position.value) ? Object.entries(position.value) : [];
-  return entries.map(([name, value]) => [name, { ...position, value, ...stepTo(position, name) }]);
+  const names = isJsonObject(position.value) ? Object.keys(position.value) : [];
+  return names.map((name) => [name, memberAt(position, name)]);
 }
 
 export function itemsAt(position: JsonPosition): readonly JsonPosition[] {
-  if (!Array.isArray(position.value))
-    addFault(position, position.value === undefined ? MISSING : 'it must be a list');
-  const items: readonly unknown[] = Array.isArray(position.value) ? position.value : [];
-  return items.map((value, index) => ({ ...position, value, ...stepTo(position, String(index)) }));
+  const { value, pointer, faults } = position;
+  if (!Array.isArray(value)) addFault(position, value === undefined ? MISSING : 'it must be a list');
+  const items: readonly unknown[] = Array.isArray(value) ? value : [];
+  return items.map((item, index) => ({ value: item, pointer: `${pointer}/${index}`, faults }));
 }
 
 export function textAt(position: JsonPosition): string {
@@ -93,13 +82,11 @@ export function timeMsAt(position: JsonPosition, defaultValue: number): number {
   return defaultValue;
 }
 
-const MISSING = 'it is missing';
+export const MISSING = 'it is missing';
 
-function stepTo({ field, pointer }: JsonPosition, name: string): Pick<JsonPosition, 'field' | 'pointer'> {
-  return {
-    field: field === '' ? name : `${field}.${name}`,
-    pointer: pointer === undefined ? undefined : `${pointer}${pointerStep(name)}`,
-  };
+/** `toolsets.0.name`; empty for the document. */
+export function fieldOf(pointer: string): string {
+  return pointerKeys(pointer).join('.');
 }
 
 /** A fault in an entry that someone wrote. */

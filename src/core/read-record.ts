@@ -1,8 +1,7 @@
 import { CONFIRMS } from './confirm.ts';
 import { OBSERVED_KINDS } from './hints/tool-verification.ts';
-import { isJsonObject } from './json-object.ts';
-import { pointerStep } from './json-pointer.ts';
-import { type Fault, memberAt } from './json-position.ts';
+import { addFault, type Fault, fieldOf, type JsonPosition, textAt } from './json-position.ts';
+import { flag, list, number, oneOf, openObject, optional, type Reader, record } from './json-reader.ts';
 import { readRules } from './policy/read-rules.ts';
 import { isSettingValue, RECORD_VERSIONS, type RecordBodies, type RecordKind } from './record.ts';
 import { err, ok, type Result } from './result.ts';
@@ -26,57 +25,26 @@ export function readRecord({ kind, version, body }: RawRecord): Result<RecordBod
   if (!isRecordKind(kind)) return err(`the kind ${JSON.stringify(kind)} is not known`);
   const known = RECORD_VERSIONS[kind];
   if (version !== known) return err(`it has version ${version}, and this Assay knows version ${known}`);
-  const fault = CHECKS[kind](body, '');
-  return fault === undefined ? ok({ kind, body } as RecordBody) : err(fault); // its check has just passed
+  const faults: Fault[] = [];
+  READERS[kind]({ value: body, pointer: '', faults });
+  const [fault] = faults;
+  if (fault === undefined) return ok({ kind, body } as RecordBody); // it has just been read
+  return err(fault.pointer === '' ? fault.reason : `${fieldOf(fault.pointer)}: ${fault.reason}`);
 }
 
 export function isRecordKind(kind: string): kind is RecordKind {
   return Object.hasOwn(RECORD_VERSIONS, kind);
 }
 
-/** Returns the error at this position, as the end of a sentence. */
-type Check = (value: unknown, at: string) => string | undefined;
-
-const text: Check = (value, at) => (typeof value === 'string' ? undefined : `${at} is not a string`);
-const flag: Check = (value, at) => (typeof value === 'boolean' ? undefined : `${at} is not a boolean`);
-const number: Check = (value, at) => (typeof value === 'number' ? undefined : `${at} is not a number`);
-const scalar: Check = (value, at) =>
-  isSettingValue(value) ? undefined : `it is not a string, number or boolean${at}`;
-
-function optional(check: Check): Check {
-  return (value, at) => (value === undefined ? undefined : check(value, at));
+/** An object with these members; others are kept unread. */
+function members<T>(readers: { readonly [P in keyof Required<T>]: Reader<unknown> }): Reader<unknown> {
+  return openObject(readers);
 }
 
-function oneOf(...values: readonly string[]): Check {
-  return (value, at) =>
-    values.includes(String(value)) ? undefined : `${at} is none of ${values.join(', ')}`;
-}
+const text = textAt;
 
-function list(of: Check): Check {
-  return (value, at) => {
-    if (!Array.isArray(value)) return `${at} is not an array`;
-    return first(value, (one, index) => of(one, `${at}/${index}`));
-  };
-}
-
-/** An object with these members; others are not checked. */
-function members<T>(checks: { readonly [P in keyof Required<T>]: Check }): Check {
-  const entries = Object.entries<Check>(checks);
-  return (value, at) => {
-    if (!isJsonObject(value)) return `${at === '' ? 'it' : at} is not an object`;
-    return first(entries, ([name, check]) => check(value[name], at + pointerStep(name)));
-  };
-}
-
-function first<T>(
-  all: readonly T[],
-  fault: (one: T, index: number) => string | undefined,
-): string | undefined {
-  for (const [index, one] of all.entries()) {
-    const found = fault(one, index);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+function scalar(position: JsonPosition): void {
+  if (!isSettingValue(position.value)) addFault(position, 'it must be a string, a number or a boolean');
 }
 
 type Tool = RecordBodies['tool'];
@@ -109,7 +77,7 @@ const drift = members<Drift>({
 });
 
 const observed = members<ObservedHint>({
-  kind: oneOf(...OBSERVED_KINDS),
+  kind: oneOf(OBSERVED_KINDS),
   atMs: number,
   calls: optional(number),
   shapes: optional(number),
@@ -152,7 +120,7 @@ const entry = members<RecordBodies['gateway']>({
   importedMs: optional(number),
 });
 
-const CHECKS: Readonly<Record<RecordKind, Check>> = {
+const READERS: Readonly<Record<RecordKind, Reader<unknown>>> = {
   tool: members<Tool>({
     id: text,
     server: text,
@@ -167,9 +135,7 @@ const CHECKS: Readonly<Record<RecordKind, Check>> = {
     title: optional(text),
     publicName: optional(text),
     description: optional(members<NonNullable<Tool['description']>>({ text, seen: text })),
-    confirm: optional(
-      members<NonNullable<Tool['confirm']>>({ value: oneOf(...CONFIRMS), digest: text, seen }),
-    ),
+    confirm: optional(members<NonNullable<Tool['confirm']>>({ value: oneOf(CONFIRMS), digest: text, seen })),
     cacheMs: optional(members<NonNullable<Tool['cacheMs']>>({ value: number, digest: text, seen })),
     tags: optional(members<NonNullable<Tool['tags']>>({ value: list(text), digest: text, seen })),
     isDisabled: optional(flag),
@@ -193,7 +159,7 @@ const CHECKS: Readonly<Record<RecordKind, Check>> = {
     name: text,
     description: optional(text),
     maker: optional(
-      members<NonNullable<Toolset['maker']>>({ by: oneOf('model', 'operator'), subject: text }),
+      members<NonNullable<Toolset['maker']>>({ by: oneOf(['model', 'operator']), subject: text }),
     ),
     createdMs: number,
     changedMs: number,
@@ -213,7 +179,7 @@ const CHECKS: Readonly<Record<RecordKind, Check>> = {
             name: text,
             note: text,
             author: text,
-            by: oneOf('model', 'operator'),
+            by: oneOf(['model', 'operator']),
             writtenMs: number,
             isHeld: flag,
           }),
@@ -223,13 +189,6 @@ const CHECKS: Readonly<Record<RecordKind, Check>> = {
   }),
   equipped: members<RecordBodies['equipped']>({ toolset: optional(text), equippings: number }),
   setting: scalar,
-  token_preferences: members<RecordBodies['token_preferences']>({
-    preferences: (value, at) =>
-      isJsonObject(value) ? first(Object.values(value), (one) => scalar(one, at)) : `${at} is not an object`,
-  }),
-  policy_rules: (value) => {
-    const faults: Fault[] = [];
-    readRules(memberAt({ value, field: '', faults }, 'rules'));
-    return faults[0] && `${faults[0].field}: ${faults[0].reason}`;
-  },
+  token_preferences: members<RecordBodies['token_preferences']>({ preferences: record(scalar) }),
+  policy_rules: members<RecordBodies['policy_rules']>({ rules: readRules }),
 };

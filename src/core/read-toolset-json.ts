@@ -2,6 +2,7 @@ import { digestOfDefinition } from './digest.ts';
 import {
   addFault,
   type Fault,
+  fieldOf,
   fitTextAt,
   flagAt,
   isGiven,
@@ -55,7 +56,7 @@ export interface LeftOut {
 export function readToolsetJson(text: string, nowMs: number): Result<ReadToolsets, Refusal> {
   const faults: Fault[] = [];
   const leftOut: LeftOut[] = [];
-  const file: JsonPosition = { value: parsedJson(text), field: '', faults };
+  const file: JsonPosition = { value: parsedJson(text), pointer: '', faults };
   const toolsets = toolsetsIn(file).map((position) => readToolset(position, { nowMs, leftOut }));
   const twice = toolsets.find(({ name }, at) => toolsets.findIndex((other) => other.name === name) !== at);
   if (twice !== undefined)
@@ -63,7 +64,10 @@ export function readToolsetJson(text: string, nowMs: number): Result<ReadToolset
   const equipped = equippedIn(file);
   const isThere = toolsets.some(({ name }) => name === equipped);
   const [wrong] = faults;
-  if (wrong !== undefined) return err({ code: 'PARAMS_INVALID', ...wrong });
+  if (wrong !== undefined) {
+    const field = wrong.pointer === '' ? 'the document' : fieldOf(wrong.pointer);
+    return err({ code: 'PARAMS_INVALID', field, reason: wrong.reason });
+  }
   return ok({ toolsets, equipped: isThere ? equipped : undefined, leftOut });
 }
 

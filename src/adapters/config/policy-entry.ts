@@ -1,4 +1,4 @@
-import { findNodeAtLocation, getNodeValue, type Node } from 'jsonc-parser';
+import { getNodeValue, type Node } from 'jsonc-parser';
 import {
   addFault,
   isGiven,
@@ -10,9 +10,8 @@ import {
 import { readRules } from '../../core/policy/read-rules.ts';
 import type { PolicyRule } from '../../core/policy/rule.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { keyOf } from './problem-collector.ts';
+import { keyOf, positionIn } from './problem-collector.ts';
 import { membersOf, type SyntaxFault } from './json-tree.ts';
-import { pointerKeys } from '../../core/json-pointer.ts';
 
 const POLICY = 'policy';
 
@@ -24,7 +23,7 @@ export function readPolicy(node: Node): Result<readonly PolicyRule[], SyntaxFaul
   const twice = repeatedKey(node);
   if (twice !== undefined) return err(twice);
   const faults: Fault[] = [];
-  const position: JsonPosition = { value: getNodeValue(node), field: POLICY, pointer: '', faults };
+  const position: JsonPosition = { value: getNodeValue(node), pointer: '', faults };
   for (const [name, member] of membersAt(position))
     if (name !== 'rules') addFault(member, 'this member is unknown; "policy" has "rules"');
   const given = memberAt(position, 'rules');
@@ -33,11 +32,9 @@ export function readPolicy(node: Node): Result<readonly PolicyRule[], SyntaxFaul
   return first === undefined ? ok(rules) : err(faultIn(node, first));
 }
 
-function faultIn(policy: Node, { pointer = '', reason }: Fault): SyntaxFault {
-  const path = pointerKeys(pointer).map((key) => (/^\d+$/.test(key) ? Number(key) : key));
-  const at = [...path.keys()].map((depth) => findNodeAtLocation(policy, path.slice(0, depth + 1)));
-  const { offset } = at.findLast((found) => found !== undefined) ?? policy;
-  return { offset, reason: `${keyOf([POLICY, ...path])}: ${reason}` };
+function faultIn(policy: Node, { pointer, reason }: Fault): SyntaxFault {
+  const { node, path } = positionIn({ node: policy, path: [POLICY] }, pointer);
+  return { offset: node.offset, reason: `${keyOf(path)}: ${reason}` };
 }
 
 /** Parsers differ in which of two equal keys they use, and one may allow what the other refuses. */

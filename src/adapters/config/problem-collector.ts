@@ -1,6 +1,7 @@
 import type { Node } from 'jsonc-parser';
-import { positionOf } from './json-tree.ts';
+import { pointerKeys } from '../../core/json-pointer.ts';
 import { shorten } from '../../core/shorten.ts';
+import { membersOf, positionOf } from './json-tree.ts';
 
 /** An error in a config file and its position. Names the key and the cause, never a value that could be a secret. */
 export interface ConfigProblem {
@@ -19,6 +20,22 @@ export interface ConfigProblem {
 export interface ConfigPosition {
   readonly node: Node;
   readonly path: readonly (string | number)[];
+}
+
+/** The position of a JSON pointer below another; the node of its deepest part that exists. */
+export function positionIn({ node, path }: ConfigPosition, pointer: string): ConfigPosition {
+  let [deepest, isThere] = [node, true];
+  const steps = pointerKeys(pointer).map((step) => {
+    const key = deepest.type === 'array' && /^\d+$/.test(step) ? Number(step) : step;
+    const child =
+      typeof key === 'number'
+        ? deepest.children?.[key]
+        : membersOf(deepest).find((member) => member.key === key)?.value;
+    isThere &&= child !== undefined;
+    if (isThere && child !== undefined) deepest = child;
+    return key;
+  });
+  return { node: deepest, path: [...path, ...steps] };
 }
 
 /** Collects errors while a file is read. A problem disables the entry that contains it; a warning has no effect. */

@@ -44,11 +44,12 @@ export function readBundle(value: unknown): Result<BundleFile, readonly FieldErr
   const items = itemsIn(value);
   if (items > MAX_ITEMS)
     return err([
-      invalid({ field: '', reason: `it has ${items} items; at most ${MAX_ITEMS} are read, so split it` }),
+      invalid({ pointer: '', reason: `it has ${items} items; at most ${MAX_ITEMS} are read, so split it` }),
     ]);
-  if (isDeep(value)) return err([invalid({ field: '', reason: `it is nested more than ${MAX_DEPTH} deep` })]);
+  if (isDeep(value))
+    return err([invalid({ pointer: '', reason: `it is nested more than ${MAX_DEPTH} deep` })]);
   const faults: Fault[] = [];
-  const file: JsonPosition = { value, field: '', pointer: '', faults };
+  const file: JsonPosition = { value, pointer: '', faults };
   const at = (name: string): JsonPosition => memberAt(file, name);
   onlyMembers(file, MEMBERS);
   if (faults.length === 0 && at('assay').value !== 1)
@@ -75,7 +76,7 @@ export function readBundle(value: unknown): Result<BundleFile, readonly FieldErr
   return faults.length === 0 ? ok(bundle) : err(faults.slice(0, MAX_FAULTS).map(invalid));
 }
 
-function invalid({ pointer = '', reason }: Fault): FieldError {
+function invalid({ pointer, reason }: Fault): FieldError {
   return { at: pointer, kind: 'invalid', reason };
 }
 

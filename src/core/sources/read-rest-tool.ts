@@ -4,6 +4,7 @@ import {
   addFault,
   type EntryFault,
   type Fault,
+  fieldOf,
   fitTextAt,
   flagAt,
   isGiven,
@@ -47,7 +48,7 @@ export function readRestTool(
   entry: Readonly<Record<string, unknown>>,
 ): Result<RestToolSpec, readonly EntryFault[]> {
   const faults: Fault[] = [];
-  const position: JsonPosition = { value: entry, field: '', faults };
+  const position: JsonPosition = { value: entry, pointer: '', faults };
   const at = (member: string): JsonPosition => memberAt(position, member);
   const template = readUrl(at('url'));
   const method = textIfGiven(at('method'))?.toUpperCase();
@@ -99,9 +100,9 @@ function unknownFaults(entry: Readonly<Record<string, unknown>>): readonly Entry
   });
 }
 
-function asSentence({ field, reason }: Fault): EntryFault {
+function asSentence({ pointer, reason }: Fault): EntryFault {
   const end = reason.endsWith('.') ? '' : '.';
-  return { field, reason: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${end}` };
+  return { field: fieldOf(pointer), reason: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${end}` };
 }
 
 function readUrl(position: JsonPosition): UrlTemplate | undefined {
@@ -254,7 +255,7 @@ function readObjectSchema(position: JsonPosition): JsonObject {
   const { value } = position;
   if (isJsonObject(value) && value['type'] === 'object') {
     if (value['properties'] === undefined || isJsonObject(value['properties'])) return value;
-    addFault({ ...position, field: `${position.field}.properties` }, 'it must be an object');
+    addFault(memberAt(position, 'properties'), 'it must be an object');
   } else addFault(position, 'it must be a JSON Schema with "type": "object"');
   return { type: 'object' };
 }

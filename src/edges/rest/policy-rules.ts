@@ -80,7 +80,7 @@ export function policyRuleRoutes({ policyRules }: AdminDeps): readonly Route[] {
       },
       async ({ body, identity, pointerTo, unmet }) => {
         const faults: Fault[] = [];
-        const position = { value: body.rules, field: 'rules', pointer: pointerTo('rules'), faults };
+        const position = { value: body.rules, pointer: pointerTo('rules'), faults };
         const rules = readRules(position);
         if (faults.length > 0) return err(invalid(faults));
         const done = await policyRules.replace(rules, { by: identity.subject, unmet });
@@ -93,6 +93,6 @@ export function policyRuleRoutes({ policyRules }: AdminDeps): readonly Route[] {
 function invalid(faults: readonly Fault[]): Failure {
   return {
     code: 'BODY_INVALID',
-    fieldErrors: faults.map(({ pointer = '', reason }) => ({ at: pointer, kind: 'invalid', reason })),
+    fieldErrors: faults.map(({ pointer, reason }) => ({ at: pointer, kind: 'invalid', reason })),
   };
 }

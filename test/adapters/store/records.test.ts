@@ -227,7 +227,7 @@ describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) =
           reason: 'it has version 2, and this Assay knows version 1',
         },
         { kind: 'later', id: 'b', revision: 2, reason: 'the kind "later" is not known' },
-        { kind: 'tool', id: 'c', revision: 3, reason: '/id is not a string' },
+        { kind: 'tool', id: 'c', revision: 3, reason: 'id: it must be a string' },
       ],
       revision: 4,
     });

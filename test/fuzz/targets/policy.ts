@@ -27,7 +27,7 @@ const CALLERS = [
  */
 export function fuzz(bytes: Buffer): void {
   const faults: Fault[] = [];
-  const rules = readRules({ value: jsonOf(bytes), field: 'rules', faults });
+  const rules = readRules({ value: jsonOf(bytes), pointer: '', faults });
   if (faults.length > 0) return;
   const cautions = cautionsOf(rules);
   assert.deepEqual(cautionsOf(rules.toReversed()), cautions);
