@@ -96,3 +96,8 @@ export interface EntryFault {
   /** A sentence. */
   readonly reason: string;
 }
+
+export function entryFaultOf({ pointer, reason }: Fault): EntryFault {
+  const end = reason.endsWith('?') ? '' : '.';
+  return { field: fieldOf(pointer), reason: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${end}` };
+}

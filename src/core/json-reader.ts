@@ -90,3 +90,12 @@ export const number: Reader<number> = (position) => {
   addFault(position, isGiven(position) ? 'it must be a number' : MISSING);
   return 0;
 };
+
+export function wholeNumber({ min, max }: { readonly min: number; readonly max: number }): Reader<number> {
+  return (position) => {
+    const { value } = position;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+    addFault(position, `it must be a whole number from ${min} to ${max}`);
+    return min;
+  };
+}

@@ -118,7 +118,7 @@ describe('assay rest', () => {
       ['add', 'x', URL_OF, '--entry', `["${SECRET}"]`],
       '--entry: write it as a JSON object',
     ],
-    ['an unknown member', ['add', 'x', URL_OF, '--entry', '{"metod":"GET"}'], 'Did you mean "method"?'],
+    ['an unknown member', ['add', 'x', URL_OF, '--entry', '{"metod":"GET"}'], 'did you mean "method"?'],
     [
       'an invalid filter',
       ['add', 'x', URL_OF, '--entry', '{"filter":"a["}'],

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { getNodeValue, type Node } from 'jsonc-parser';
-import type { EntryFault } from '../../core/json-position.ts';
+import type { Fault } from '../../core/json-position.ts';
 import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
 import { readFunctionModule } from '../../core/sources/read-function-module.ts';
 import { readRestTool } from '../../core/sources/read-rest-tool.ts';
-import type { ProblemCollector, ConfigPosition } from './problem-collector.ts';
+import { type ConfigPosition, positionIn, type ProblemCollector } from './problem-collector.ts';
 import { textAt, type Entry, type EntryContext } from './entry-fields.ts';
 import { expandHome } from './expand.ts';
 import { membersOf } from './json-tree.ts';
@@ -94,24 +94,6 @@ function entryAt({ node, path }: ConfigPosition, here: EntryContext, collector: 
   return { node, path: path.map(String), fields: new Map(), here, collector };
 }
 
-function reportFaults(
-  faults: readonly EntryFault[],
-  { node, path }: ConfigPosition,
-  collector: ProblemCollector,
-): void {
-  for (const { field, reason } of faults) {
-    const at = deepestNode(node, field.split('.'));
-    const [what = reason, remedy = ''] = reason.split(/(?<=\.) /, 2);
-    collector.problem(
-      { node: at, path: field === '' ? path : [...path, ...field.split('.')] },
-      what.replace(/\.$/, '').replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase()),
-      remedy,
-    );
-  }
-}
-
-/** The deepest existing node on the path. */
-function deepestNode(node: Node, [key, ...deeper]: readonly string[]): Node {
-  const found = node.type === 'object' ? membersOf(node).find((member) => member.key === key) : undefined;
-  return found === undefined ? node : deepestNode(found.value, deeper);
+function reportFaults(faults: readonly Fault[], position: ConfigPosition, collector: ProblemCollector): void {
+  for (const { pointer, reason } of faults) collector.problem(positionIn(position, pointer), reason, '');
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { isJsonObject } from '../../core/json-object.ts';
-import { err, ok } from '../../core/result.ts';
-import type { EntryFault } from '../../core/json-position.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { type EntryFault, entryFaultOf, type Fault } from '../../core/json-position.ts';
 import { readFunctionModule } from '../../core/sources/read-function-module.ts';
 import { readRestTool } from '../../core/sources/read-rest-tool.ts';
 import type { ReadEntry, ReadCustom } from '../../gateway/ports/config-entries.ts';
@@ -39,8 +39,10 @@ export function entryReader(environment: Pick<ConfigEnvironment, 'cwd' | 'home' 
 
 /** Reads operators' tools and modules as if they were in a config file; relative paths start at the given folder. */
 export function customReader({ cwd, home }: Pick<ConfigEnvironment, 'cwd' | 'home'>): ReadCustom {
+  const inSentences = <T>(read: Result<T, readonly Fault[]>): Result<T, readonly EntryFault[]> =>
+    read.ok ? read : err(read.error.map(entryFaultOf));
   return {
-    tool: readRestTool,
-    module: (entry) => readFunctionModule(entry, (path) => resolve(cwd, expandHome(path, home))),
+    tool: (name, entry) => inSentences(readRestTool(name, entry)),
+    module: (entry) => inSentences(readFunctionModule(entry, (path) => resolve(cwd, expandHome(path, home)))),
   };
 }

@@ -23,6 +23,7 @@ import {
   textAt,
   timeMsAt,
 } from '../json-position.ts';
+import { wholeNumber } from '../json-reader.ts';
 import type { Refusal } from '../refusal.ts';
 import { MAX_TAGS, tagFault } from '../tags.ts';
 import { namespacedNameOf } from '../tool-ref.ts';
@@ -158,18 +159,10 @@ function readCache(position: JsonPosition): CacheOverride {
   onlyMembers(position, ['value', 'digest', 'seen']);
   const at = (member: string): JsonPosition => memberAt(position, member);
   return {
-    value: readCacheMs(at('value')),
+    value: wholeNumber({ min: 0, max: MAX_CACHE_MS })(at('value')),
     digest: fitTextAt(at('digest'), digestFault),
     seen: readSeen(at('seen')),
   };
-}
-
-function readCacheMs(position: JsonPosition): number {
-  const { value } = position;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_CACHE_MS)
-    return value;
-  addFault(position, `it must be a whole number from 0 to ${MAX_CACHE_MS}`);
-  return 0;
 }
 
 function readTags(position: JsonPosition): TagsOverride {

@@ -1,4 +1,5 @@
 import { addFault, fitTextAt, isGiven, memberAt, type JsonPosition } from '../json-position.ts';
+import { wholeNumber } from '../json-reader.ts';
 import { ENTRY_KINDS, type SealedText } from './bundle.ts';
 import type { EntrySecrets } from './entry-secrets.ts';
 import { isJsonObject, parsedJson } from '../json-object.ts';
@@ -14,31 +15,19 @@ export function readSealed(position: JsonPosition): SealedText {
   onlyMembers(position, ['kdf', 'N', 'r', 'p', 'salt', 'nonce', 'data']);
   const at = (name: string): JsonPosition => memberAt(position, name);
   if (at('kdf').value !== 'scrypt') addFault(at('kdf'), 'it must be "scrypt"');
-  const r = wholeAt(at('r'), { min: 1, max: 32 });
-  const cost = wholeAt(at('N'), { min: MIN_N, max: MAX_BYTES / 128 });
+  const r = wholeNumber({ min: 1, max: 32 })(at('r'));
+  const cost = wholeNumber({ min: MIN_N, max: MAX_BYTES / 128 })(at('N'));
   if (!Number.isInteger(Math.log2(cost))) addFault(at('N'), 'it must be a power of two');
   else if (128 * cost * r > MAX_BYTES) addFault(at('N'), 'with this r it needs more than 128 MiB');
   return {
     kdf: 'scrypt',
     N: cost,
     r,
-    p: wholeAt(at('p'), { min: 1, max: MAX_PARALLELISM }),
+    p: wholeNumber({ min: 1, max: MAX_PARALLELISM })(at('p')),
     salt: fitTextAt(at('salt'), bytesFault(16, 64)),
     nonce: fitTextAt(at('nonce'), bytesFault(12, 12)),
     data: fitTextAt(at('data'), bytesFault(16, Infinity)),
   };
-}
-
-interface Range {
-  readonly min: number;
-  readonly max: number;
-}
-
-function wholeAt(position: JsonPosition, { min, max }: Range): number {
-  const { value } = position;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-  addFault(position, `it must be a whole number from ${min} to ${max}`);
-  return min;
 }
 
 function bytesFault(min: number, max: number): (text: string) => string | undefined {

@@ -16,28 +16,25 @@ export function isHeaderValue(text: string): boolean {
   return VALUE.test(text);
 }
 
-/** Why a header with this name cannot be set, as a sentence. */
+/** Why a header with this name cannot be set, as the end of a sentence. */
 export function headerNameFault(name: string): string | undefined {
   const lower = name.toLowerCase();
-  if (!TOKEN.test(name)) return `${JSON.stringify(name)} is not a header name.`;
+  if (!TOKEN.test(name)) return `${JSON.stringify(name)} is not a header name`;
   if (OF_THE_CONNECTION.has(lower) || lower.startsWith('proxy-'))
-    return `The header ${JSON.stringify(name)} is set by the connection alone.`;
+    return `the header ${JSON.stringify(name)} is set by the connection alone`;
   return undefined;
 }
 
-/** Why no argument may be sent in a header with this name, as a sentence. */
+/** Why no argument may be sent in a header with this name, as the end of a sentence. */
 export function mappedHeaderFault(name: string): string | undefined {
   const fault = headerNameFault(name);
   if (fault === undefined && OF_THE_OPERATOR.has(name.toLowerCase()))
-    return `The header ${JSON.stringify(name)} identifies the caller, so no argument may set it. Use "auth" or "headers".`;
+    return `the header ${JSON.stringify(name)} identifies the caller, so no argument may set it; use "auth" or "headers"`;
   return fault;
 }
 
-/** Why a header cannot have this value, as a sentence that does not repeat it. */
+/** Why a header cannot have this value, as the end of a sentence that does not repeat it. */
 export function headerValueFault(value: string): string | undefined {
-  if (!isHeaderValue(value))
-    return 'It contains a line break or a character that is not allowed in a header.';
-  return value.trim() === value
-    ? undefined
-    : 'It begins or ends with white space, which no server would see.';
+  if (!isHeaderValue(value)) return 'it contains a line break or a character that is not allowed in a header';
+  return value.trim() === value ? undefined : 'it begins or ends with white space, which no server would see';
 }

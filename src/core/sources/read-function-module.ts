@@ -1,5 +1,6 @@
+import { addFault, type Fault, fitTextAt, type JsonPosition, memberAt, textAt } from '../json-position.ts';
+import { list, record, reportUnknown, wholeNumber } from '../json-reader.ts';
 import { err, ok, type Result } from '../result.ts';
-import type { EntryFault } from '../json-position.ts';
 import type { FunctionModuleSpec } from './custom-tools.ts';
 import { MAX_TIMER_MS } from '../timer.ts';
 
@@ -10,74 +11,43 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 
 const KNOWN: readonly string[] = ['module', 'env', 'reads', 'writes', 'memoryMb', 'timeoutMs'];
 
+const texts = record(textAt);
+const paths = list((position) => fitTextAt(position, (path) => (path === '' ? 'it is empty' : undefined)));
+const memory = wholeNumber({ min: 16, max: 65_536 });
+const timeout = wholeNumber({ min: 1, max: MAX_TIMER_MS });
+
 /** Reads an entry of `functions`; `absolute` makes a path as written absolute. */
 export function readFunctionModule(
   entry: ModuleEntry,
   absolute: (path: string) => string,
-): Result<FunctionModuleSpec, readonly EntryFault[]> {
-  const faults: EntryFault[] = [];
-  for (const field of Object.keys(entry))
-    if (!KNOWN.includes(field))
-      faults.push({ field, reason: `There is no such member; there are ${KNOWN.join(', ')}.` });
-  const { module, env = {}, reads = [], writes = [] } = entry;
-  if (!isText(module)) faults.push({ field: 'module', reason: 'Write the path of a .js, .mjs or .ts file.' });
-  else if (!/\.[cm]?[jt]s$/.test(module))
-    faults.push({ field: 'module', reason: 'A module of functions is a .js, .mjs, .ts or .mts file.' });
-  if (!isTexts(env)) faults.push({ field: 'env', reason: 'Write an object of strings.' });
-  else if ('NODE_OPTIONS' in env)
-    faults.push({
-      field: 'env.NODE_OPTIONS',
-      reason: 'It could loosen what confines the module. Take it out.',
-    });
-  for (const [field, paths] of Object.entries({ reads, writes }))
-    if (!Array.isArray(paths) || !paths.every(isText))
-      faults.push({ field, reason: 'Write an array of paths.' });
-  const memoryMb = wholeIn(entry, {
-    field: 'memoryMb',
-    min: 16,
-    max: 65_536,
-    defaultValue: DEFAULT_MEMORY_MB,
-  });
-  const timeoutMs = wholeIn(entry, {
-    field: 'timeoutMs',
-    min: 1,
-    max: MAX_TIMER_MS,
-    defaultValue: DEFAULT_TIMEOUT_MS,
-  });
-  for (const given of [memoryMb, timeoutMs]) if (!given.ok) faults.push(given.error);
-  if (faults.length > 0 || !memoryMb.ok || !timeoutMs.ok) return err(faults);
-  return ok({
-    path: absolute(module as string), // checked above
-    env: env as Readonly<Record<string, string>>, // checked above
-    reads: (reads as readonly string[]).map(absolute),
-    writes: (writes as readonly string[]).map(absolute),
-    memoryMb: memoryMb.value,
-    timeoutMs: timeoutMs.value,
-  });
+): Result<FunctionModuleSpec, readonly Fault[]> {
+  const faults: Fault[] = [];
+  const position: JsonPosition = { value: entry, pointer: '', faults };
+  const at = (name: string): JsonPosition => memberAt(position, name);
+  const given = (name: string, defaultValue: unknown): JsonPosition => {
+    const member = at(name);
+    return member.value === undefined ? { ...member, value: defaultValue } : member;
+  };
+  reportUnknown(position, KNOWN);
+  const spec: FunctionModuleSpec = {
+    path: absolute(readModule(at('module'))),
+    env: texts(given('env', {})),
+    reads: paths(given('reads', [])).map(absolute),
+    writes: paths(given('writes', [])).map(absolute),
+    // Null counts as absent.
+    memoryMb: memory({ ...at('memoryMb'), value: entry['memoryMb'] ?? DEFAULT_MEMORY_MB }),
+    timeoutMs: timeout({ ...at('timeoutMs'), value: entry['timeoutMs'] ?? DEFAULT_TIMEOUT_MS }),
+  };
+  if ('NODE_OPTIONS' in spec.env)
+    addFault(memberAt(at('env'), 'NODE_OPTIONS'), 'it could loosen what confines the module; take it out');
+  return faults.length === 0 ? ok(spec) : err(faults);
 }
 
-interface Whole {
-  readonly field: string;
-  readonly min: number;
-  readonly max: number;
-  readonly defaultValue: number;
-}
-
-function wholeIn(entry: ModuleEntry, { field, min, max, defaultValue }: Whole): Result<number, EntryFault> {
-  const value = entry[field] ?? defaultValue;
-  const isFit = typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
-  return isFit ? ok(value) : err({ field, reason: `It must be a whole number from ${min} to ${max}.` });
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
-}
-
-function isTexts(value: unknown): value is Readonly<Record<string, string>> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.values(value).every((one) => typeof one === 'string')
-  );
+function readModule(position: JsonPosition): string {
+  const { value } = position;
+  if (typeof value !== 'string' || value === '')
+    addFault(position, 'it must be the path of a .js, .mjs or .ts file');
+  else if (/\.[cm]?[jt]s$/.test(value)) return value;
+  else addFault(position, 'a module of functions is a .js, .mjs, .ts or .mts file');
+  return '';
 }

@@ -2,9 +2,7 @@ import { HINTS, isContradiction, declaredHints, type DeclaredHints } from '../hi
 import { isJsonObject, type JsonObject } from '../json-object.ts';
 import {
   addFault,
-  type EntryFault,
   type Fault,
-  fieldOf,
   fitTextAt,
   flagAt,
   isGiven,
@@ -13,7 +11,7 @@ import {
   type JsonPosition,
   textIfGiven,
 } from '../json-position.ts';
-import { nearest } from '../nearest.ts';
+import { reportUnknown, wholeNumber } from '../json-reader.ts';
 import { err, ok, type Result } from '../result.ts';
 import { headerNameFault, headerValueFault, mappedHeaderFault } from './http-header.ts';
 import { readRestAuth } from './read-rest-auth.ts';
@@ -46,10 +44,12 @@ const MAX_FILTER_LENGTH = 4_096;
 export function readRestTool(
   name: string,
   entry: Readonly<Record<string, unknown>>,
-): Result<RestToolSpec, readonly EntryFault[]> {
+): Result<RestToolSpec, readonly Fault[]> {
   const faults: Fault[] = [];
   const position: JsonPosition = { value: entry, pointer: '', faults };
   const at = (member: string): JsonPosition => memberAt(position, member);
+  checkName(name, position);
+  reportUnknown(position, KNOWN);
   const template = readUrl(at('url'));
   const method = textIfGiven(at('method'))?.toUpperCase();
   if (method !== undefined && !METHODS.includes(method))
@@ -80,29 +80,15 @@ export function readRestTool(
     timeoutMs: readWhole(at('timeoutMs'), { max: MAX_TIMER_MS, defaultValue: DEFAULT_MS }),
     maxBytes: readWhole(at('maxBytes'), { max: MAX_BYTES, defaultValue: MIB }),
   };
-  const found = [...nameFaults(name), ...unknownFaults(entry), ...faults.map(asSentence)];
-  return found.length === 0 ? ok(spec) : err(found);
+  return faults.length === 0 ? ok(spec) : err(faults);
 }
 
-function nameFaults(name: string): readonly EntryFault[] {
-  if (NAME.test(name)) return [];
-  const reason =
-    'A name has 1 to 128 letters, digits, "_", ".", "/" or "-", and begins with a letter, a digit or "_".';
-  return [{ field: '', reason }];
-}
-
-function unknownFaults(entry: Readonly<Record<string, unknown>>): readonly EntryFault[] {
-  const unknown = Object.keys(entry).filter((key) => !KNOWN.includes(key));
-  return unknown.map((field) => {
-    const meant = nearest(field, KNOWN);
-    const hint = meant === undefined ? '' : ` Did you mean ${JSON.stringify(meant)}?`;
-    return { field, reason: `A REST tool has no such member.${hint} Known are ${KNOWN.join(', ')}.` };
-  });
-}
-
-function asSentence({ pointer, reason }: Fault): EntryFault {
-  const end = reason.endsWith('.') ? '' : '.';
-  return { field: fieldOf(pointer), reason: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${end}` };
+function checkName(name: string, position: JsonPosition): void {
+  if (NAME.test(name)) return;
+  addFault(
+    position,
+    'a name has 1 to 128 letters, digits, "_", ".", "/" or "-", and begins with a letter, a digit or "_"',
+  );
 }
 
 function readUrl(position: JsonPosition): UrlTemplate | undefined {
@@ -208,11 +194,7 @@ function readWhole(
   position: JsonPosition,
   { max, defaultValue }: { readonly max: number; readonly defaultValue: number },
 ): number {
-  const { value } = position;
-  if (!isGiven(position)) return defaultValue;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max) return value;
-  addFault(position, `it must be a whole number from 1 to ${max}`);
-  return defaultValue;
+  return isGiven(position) ? wholeNumber({ min: 1, max })(position) : defaultValue;
 }
 
 /**

@@ -27,25 +27,25 @@ interface QueryPart {
 const ABSOLUTE = /^https?:\/\/([^/?#]+)([^?#]*)(?:\?([^#]*))?(#.*)?$/i;
 const PLACE = /\{([^{}]*)\}/;
 
-/** The error is a sentence. */
+/** The error is the end of a sentence. */
 export function readUrlTemplate(text: string): Result<UrlTemplate, string> {
   const [, authority, path = '', query = '', fragment] = ABSOLUTE.exec(text) ?? [];
   const isHostFixed = authority === undefined || !/[{}]/.test(authority);
-  if (!isHostFixed) return err('An argument may stand in the path or in the query, but not in the host.');
+  if (!isHostFixed) return err('an argument may stand in the path or in the query, but not in the host');
   // URL parsers skip tabs and line breaks, and treat a backslash as a slash.
   if (authority === undefined || /[\s\\]/.test(text) || !URL.canParse(text))
-    return err('It is not an absolute URL that begins with "http://" or "https://".');
-  if (authority.includes('@')) return err('It contains a user or a password; use "auth".');
-  if (fragment !== undefined) return err('It contains a "#"; the part after it is never sent.');
+    return err('it is not an absolute URL that begins with "http://" or "https://"');
+  if (authority.includes('@')) return err('it contains a user or a password; use "auth"');
+  if (fragment !== undefined) return err('it contains a "#"; the part after it is never sent');
   const segments = (path === '' ? '/' : path).slice(1).split('/');
-  if (segments.some(isDotSegment)) return err('Its path contains "." or "..". Write the resolved path.');
+  if (segments.some(isDotSegment)) return err('its path contains "." or ".."; write the resolved path');
   const parts = query.split('&').filter((part) => part !== '');
   const patterns = [...segments, ...parts].map(readPattern);
   if (patterns.some(isBroken))
-    return err('A "{" has no matching "}" or the reverse, or there is no name between them.');
+    return err('a "{" has no matching "}" or the reverse, or there is no name between them');
   if (parts.some((part) => /[{}]/.test(part.split('=')[0] ?? '')))
-    return err('An argument may stand for the value of a query parameter, but not for its name.');
-  if (!parts.every(isDecodable)) return err('A name in its query is not percent-encoded as it must be.');
+    return err('an argument may stand for the value of a query parameter, but not for its name');
+  if (!parts.every(isDecodable)) return err('a name in its query is not percent-encoded as it must be');
   return ok(templateOf(new URL(text).origin, segments.map(readPattern), parts));
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { entryFaultOf } from '../../../src/core/json-position.ts';
 import { readRestTool } from '../../../src/core/sources/read-rest-tool.ts';
 
 const URL = 'https://api.example/pets/{id}?page={page}';
@@ -129,7 +130,7 @@ describe('a REST tool', () => {
     [{ url: 'http://u:p@a/' }, 'url', 'It contains a user or a password; use "auth".'],
     [{ url: 'http://a/#b' }, 'url', 'It contains a "#"; the part after it is never sent.'],
     ...['http://a/b/../c', 'http://a/{b}/..', 'http://a/%2e%2E/{b}', 'http://a/.'].map(
-      (url) => [{ url }, 'url', 'Its path contains "." or "..". Write the resolved path.'] as const,
+      (url) => [{ url }, 'url', 'Its path contains "." or ".."; write the resolved path.'] as const,
     ),
     ...['http://a/{b', 'http://a/b}', 'http://a/{}', 'http://a/{{b}}', 'http://a/?b={'].map(
       (url) =>
@@ -150,11 +151,7 @@ describe('a REST tool', () => {
   });
 
   it.each<readonly [Readonly<Record<string, unknown>>, string, string]>([
-    [
-      { methd: 'GET' },
-      'methd',
-      'A REST tool has no such member. Did you mean "method"? Known are url, method, headers, auth, title, description, inputSchema, outputSchema, annotations, queryMapping, headerMapping, bodyType, filter, timeoutMs, maxBytes.',
-    ],
+    [{ methd: 'GET' }, 'methd', 'There is no such member; did you mean "method"?'],
     [{ method: 'TRACE' }, 'method', 'It must be one of GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE.'],
     [{ title: 1 }, 'title', 'It must be a string.'],
     [{ description: null }, 'description', 'It must be a string.'],
@@ -202,7 +199,7 @@ describe('a REST tool', () => {
         [
           { headerMapping: { a: name } },
           'headerMapping.a',
-          `The header "${name}" identifies the caller, so no argument may set it. Use "auth" or "headers".`,
+          `The header "${name}" identifies the caller, so no argument may set it; use "auth" or "headers".`,
         ] as const,
     ),
     [
@@ -296,5 +293,5 @@ function faultsOf(
   name = 'tool',
 ): readonly (readonly [string, string])[] {
   const read = readRestTool(name, entry);
-  return read.ok ? [] : read.error.map(({ field, reason }) => [field, reason]);
+  return read.ok ? [] : read.error.map(entryFaultOf).map(({ field, reason }) => [field, reason]);
 }

@@ -30,7 +30,7 @@ export function restTool(
   const compiled = spec.outputSchema === undefined ? undefined : checkBy(spec.outputSchema);
   const check = compiled?.ok === true ? compiled.value : undefined;
   const prepare = prepareRequest(spec);
-  if (!prepare.ok) return err(`The url cannot be used: ${prepare.error}`);
+  if (!prepare.ok) return err(`The url cannot be used: ${prepare.error}.`);
   const { maxBytes, timeoutMs } = spec;
   const chosenBy = chooserOf(spec);
   const secrets = secretsOfRest(spec);
