@@ -15,7 +15,7 @@ const ANNOUNCE_INTERVAL_MS = 5_000;
 /** Publishes the address for other commands of this user until this process stops. */
 export async function announce(
   { home, log, cleanup }: Environment,
-  address: Pick<RunningServe, 'url' | 'configPath'>,
+  address: Pick<RunningServe, 'url' | 'socket' | 'configPath'>,
   { text: token }: MintedToken,
 ): Promise<void> {
   const { pid } = process;

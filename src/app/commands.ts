@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import { findServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
 import type { Diagnosis } from '../core/finding.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { ignoredSentence } from '../core/resolve-settings.ts';
@@ -88,10 +86,9 @@ function stopOnSignal({ cleanup }: Environment): void {
 
 export function openStoreForCommand(options: AppOptions): Promise<Result<OpenStore, Refusal>> {
   return openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async (environment) => {
-    const { store, cleanup, home } = environment;
+    const { store, cleanup } = environment;
     const opened = await store.open();
-    const serveUrl = async (): Promise<string | undefined> => (await findServe(join(home, SERVE_FILE)))?.url;
-    return opened.ok ? ok({ store: opened.value, serveUrl, close: () => cleanup.close() }) : opened;
+    return opened.ok ? ok({ store: opened.value, close: () => cleanup.close() }) : opened;
   });
 }
 

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { mintSession, mintToken } from '../adapters/auth/mint-token.ts';
 import { environmentOf, locateConfig } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
 import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
@@ -48,13 +47,12 @@ const RUNTIME: Runtime = {
     return { ok: true, value: { ...opened.value, close } };
   },
   openLog: async (options) => (await import('./open-log.ts')).openLogForCommand(options),
+  openApi: async (...given) => (await import('./api.ts')).openApi(...given),
   openStore: async (options) => (await import('./commands.ts')).openStoreForCommand(options),
   openToolsets: async (options) => (await import('./commands.ts')).openToolsetsForCommand(options),
   openServices: async (options) => (await import('./services.ts')).openServicesForCommand(options),
   readFile: async (path) => (await import('./commands.ts')).readFileForCommand(path),
   writeFile: async (path, text) => (await import('./commands.ts')).writeFileForCommand(path, text),
-  mintToken,
-  mintSession,
   readSettings: async (options) => (await import('./commands.ts')).readSettings(options),
   runStdio: async (options) => (await import('./stdio.ts')).serveStdio(options),
   examine: async (options) => (await import('./commands.ts')).examineForCommand(options),

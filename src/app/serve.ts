@@ -71,8 +71,8 @@ async function serveFrom(
   );
   if (!server.ok) return server;
   start();
-  const { url, ownToken, adminTokenPath } = server.value;
-  await announce(environment, { url, configPath }, ownToken);
+  const { url, socket, ownToken, adminTokenPath } = server.value;
+  await announce(environment, { url, socket, configPath }, ownToken);
   return ok({
     catalog,
     configPath,
@@ -102,7 +102,7 @@ interface Opened {
   readonly shown: OpenToolsets;
 }
 
-interface OpenServer extends Pick<McpHttpServer, 'url'>, Pick<OpenServe, 'adminTokenPath'> {
+interface OpenServer extends Pick<McpHttpServer, 'url' | 'socket'>, Pick<OpenServe, 'adminTokenPath'> {
   readonly ownToken: MintedToken;
 }
 
@@ -161,13 +161,14 @@ async function openServer(
     rest,
     bodies,
     storeFault: () => store.fault && sentenceOf(store.fault),
+    place: { home: environment.home, env: environment.configEnvironment.env },
   });
   if (!server.ok) return server;
   listening.server = server.value;
   cleanup.defer(() => server.value.close());
   resourceServer.value?.listensAt(server.value.url);
   opened.approvals.pageUrl = `${settings['auth.publicUrl'] || server.value.url}/admin/approvals`;
-  return ok({ url: server.value.url, ownToken, adminTokenPath });
+  return ok({ ...server.value, ownToken, adminTokenPath });
 }
 
 interface RunningServer {
@@ -239,6 +240,7 @@ function depsOf({ opened, ...given }: RestContext): Omit<AdminDeps, 'ending'> {
     version: VERSION,
     log,
     mint: mintToken,
+    mintSession,
     catalog,
     lintLevels: lintLevelsOf(settings),
     ...services,

@@ -26,6 +26,9 @@ export function isSameHolder(one: Holder, other: Holder): boolean {
 /** A caller without a token where none is needed: stdio, the command line, or open access. */
 export const LOCAL_USER: Identity = { subject: 'local', scopes: ['mcp', 'read'] };
 
+/** The user who runs Assay, at the socket of the home or at the command line: may do everything. */
+export const LOCAL_OPERATOR: Identity = { subject: LOCAL_USER.subject, scopes: SCOPES };
+
 /** The holder of the token in the environment. */
 export const OPERATOR: Identity = { subject: 'operator', scopes: SCOPES };
 

@@ -83,6 +83,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ['POST', '/tokens', { name: 'local' }, '422 BODY_INVALID'],
     ['POST', '/tokens', { name: 'https://id.example#ada' }, '422 BODY_INVALID'],
   ],
+  createSignInLink: [['POST', '/sign-in-links', {}, '403 SCOPE_MISSING']],
   changePreferences: Object.entries(WANTED).map(([key, value]) => [
     'PUT',
     '/preferences',

@@ -11,7 +11,12 @@ export interface RunningServe {
   /** Origin and port. */
   readonly url: string;
   readonly pid: number;
-  /** Admits processes that can read this file, even if the MCP endpoints require authorization. */
+  /** The socket at which it admits the local operator without a token. Undefined if it could not be opened. */
+  readonly socket: string | undefined;
+  /**
+   * Admits processes that can read this file, even if the MCP endpoints require authorization. It has the scopes `mcp`
+   * and `read` only: attached clients send it, and a model could read this file.
+   */
   readonly token: string;
   /** The version of Assay. Empty if it is too old to say. */
   readonly version: string;
@@ -70,13 +75,20 @@ async function readServe(path: string): Promise<RunningServe | undefined> {
   const text = await readText(path);
   if (!text.ok) return undefined;
   try {
-    const { url, pid, token, version, configPath } = JSON.parse(text.value) as Readonly<
+    const { url, pid, socket, token, version, configPath } = JSON.parse(text.value) as Readonly<
       Record<string, unknown>
     >;
     const isWhole =
       typeof url === 'string' && URL.canParse(url) && Number.isInteger(pid) && typeof token === 'string';
     if (!isWhole) return undefined;
-    return { url, pid: Number(pid), token, version: textOf(version), configPath: textOf(configPath) };
+    return {
+      url,
+      pid: Number(pid),
+      socket: typeof socket === 'string' ? socket : undefined,
+      token,
+      version: textOf(version),
+      configPath: textOf(configPath),
+    };
   } catch {
     return undefined;
   }

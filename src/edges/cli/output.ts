@@ -6,6 +6,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
+import type { Problem } from './api.ts';
 import { isColoured, layoutTable, widthOf } from './table.ts';
 
 const PROSE_WIDTH = 80;
@@ -85,6 +86,15 @@ export function quoted(text: string): string {
 export function printRefusal(refusal: Refusal): number {
   printError(`assay: ${sentenceOf(refusal)}`);
   return reportedCodesOf(refusal).exit;
+}
+
+/** Prints a refused request to stderr, like the refusal of a local command, and returns its exit code. */
+export function printProblem({ code, detail, errors = [] }: Problem): number {
+  printError(`assay: ${detail}`);
+  // The sentence has the first.
+  for (const { pointer, parameter, detail: more } of errors.slice(1))
+    printError(`  ${printable(pointer ?? parameter ?? '')}: ${more}`);
+  return reportedCodesOf({ code }).exit;
 }
 
 /** For example "read-only (inferred: GET request)". */

@@ -45,7 +45,6 @@ import type { AssumedCaller, DecisionView } from '../../gateway/services/tools/e
 import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
 import type { CustomToolService } from '../../gateway/services/sources/custom-tool-service.ts';
 import type { FunctionModuleService } from '../../gateway/services/sources/function-module-service.ts';
-import type { Mint } from '../../gateway/ports/gate.ts';
 import type { ShownCredential, SignInRequest, SignOutReport } from '../../gateway/ports/credentials.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 import type { NoteService } from '../../gateway/services/notes/note-service.ts';
@@ -54,6 +53,7 @@ import type { ToolsetView } from '../../gateway/services/toolsets/toolset-view.t
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import type { OpenVerifier } from '../../gateway/ports/verifier.ts';
 import type { Verifications } from '../../gateway/services/verification/verifications.ts';
+import type { Api } from './api.ts';
 import type { CodebaseFault, CodebaseProgram } from './codebase-program.ts';
 import type { SandboxPort } from './sandbox.ts';
 
@@ -139,8 +139,6 @@ export interface LogLine {
 /** The store of the home, for a short-lived command. */
 export interface OpenStore {
   readonly store: Store;
-  /** URL of the running `assay serve` of the home, if any. */
-  readonly serveUrl: () => Promise<string | undefined>;
   readonly close: () => Promise<void>;
 }
 
@@ -245,6 +243,8 @@ export interface Runtime extends ClientConfigPorts, SandboxPort {
   openTools(options: AppOptions & OpenToolsOptions): Promise<Result<OpenTools, Refusal>>;
   openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
   openLog(options: AppOptions): Promise<Result<OpenLog, Refusal>>;
+  /** Opens nothing before the first request. `note` receives a line that says why a running gateway is not used. */
+  openApi(options: AppOptions, note: (text: string) => void): Promise<Api>;
   openStore(options: AppOptions): Promise<Result<OpenStore, Refusal>>;
   openToolsets(options: AppOptions): Promise<Result<OpenToolsets, Refusal>>;
   openServices(options: AppOptions): Promise<Result<OpenServices, Refusal>>;
@@ -252,8 +252,6 @@ export interface Runtime extends ClientConfigPorts, SandboxPort {
   readFile(path: string): Promise<Result<string, Refusal>>;
   /** Writes a file atomically, readable only by this user. FILE_UNWRITABLE */
   writeFile(path: string, text: string): Promise<Result<undefined, Refusal>>;
-  readonly mintToken: Mint;
-  readonly mintSession: Mint;
   readSettings(options: AppOptions): Promise<Result<ShownSettings, Refusal>>;
   /** Serves MCP on stdin and stdout until the client closes its side or a signal arrives. */
   runStdio(options: StdioOptions): Promise<Result<undefined, Refusal>>;

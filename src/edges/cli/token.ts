@@ -1,19 +1,12 @@
-import type { Refusal } from '../../core/refusal.ts';
 import { printable } from '../../core/printable.ts';
-import { err, type Result } from '../../core/result.ts';
-import { LOCAL_USER } from '../../core/subject.ts';
-import { lifetimeMsOf, scopesOf, tokenNameFault } from '../../core/token.ts';
-import type { Store } from '../../gateway/ports/store.ts';
-import { createSignInLink } from '../../gateway/services/sign-in-links.ts';
-import {
-  createToken as create,
-  listTokens as list,
-  revokeToken as revoke,
-  type TokenView,
-} from '../../gateway/services/tokens.ts';
-import { printRefusal, print, printError, printJson, printText, style, tableOf } from './output.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { parseToken, tokenNameFault } from '../../core/token.ts';
+import type { TokenView } from '../../gateway/services/tokens.ts';
+import type { Api, Problem } from './api.ts';
+import { print, printError, printJson, printText, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { withOpened } from './with-opened.ts';
+import { apiPath, listAll, withApi } from './with-api.ts';
 
 export interface TokenOptions {
   readonly home?: string;
@@ -30,29 +23,20 @@ export interface CreateTokenOptions extends TokenOptions {
 }
 
 /** `assay token create`: only the token on stdout, for use as `$(assay token create ci)`; details on stderr. */
-export async function createToken(
-  runtime: Runtime,
-  name: string,
-  options: CreateTokenOptions,
-): Promise<number> {
-  const scopes = scopesOf(options.scope);
-  if (!scopes.ok) return printRefusal({ code: 'ARGUMENTS_INVALID', reason: scopes.error });
-  const lifetime = options.expires === undefined ? undefined : lifetimeMsOf(options.expires);
-  if (lifetime?.ok === false) return printRefusal({ code: 'ARGUMENTS_INVALID', reason: lifetime.error });
-  const input = { name, scopes: scopes.value, lifetimeMs: lifetime?.value };
-  return withStore(runtime, options, async (store) => {
-    const created = await create(input, {
-      store,
-      mint: runtime.mintToken,
-      nowMs: Date.now(),
-      by: LOCAL_USER.subject,
+export function createToken(runtime: Runtime, name: string, options: CreateTokenOptions): Promise<number> {
+  const { scope, expires, json } = options;
+  const scopes = scope.split(',').map((one) => one.trim());
+  const body = { name, scopes, ...(expires !== undefined && { expiresIn: expires }) };
+  return withApi(runtime, options, async (api) => {
+    const created = await api.send<TokenView & { readonly token: string }>({
+      ...{ method: 'POST', path: '/tokens', body },
     });
     if (!created.ok) return created;
-    const { text, view } = created.value;
-    if (options.json === true) printJson({ ...view, token: text });
-    else printText(text);
+    const { token, id, scopes: granted, expiresAt } = created.value;
+    if (json === true) printJson(created.value);
+    else printText(token);
     printError(
-      `Token ${printable(JSON.stringify(name))} (id ${view.id}): scopes ${view.scopes.join(', ')}; expires ${view.expiresAt ?? 'never'}.\n` +
+      `Token ${printable(JSON.stringify(name))} (id ${id}): scopes ${granted.join(', ')}; expires ${expiresAt ?? 'never'}.\n` +
         'It is shown this once. Clients send it as "Authorization: Bearer <token>".',
     );
     return created;
@@ -61,8 +45,8 @@ export async function createToken(
 
 /** `assay token list`: all tokens ever created, without their secrets. */
 export function listTokens(runtime: Runtime, options: TokenOptions): Promise<number> {
-  return withStore(runtime, options, async (store) => {
-    const tokens = await list(store, Date.now());
+  return withApi(runtime, options, async (api) => {
+    const tokens = await tokensOf(api);
     if (!tokens.ok) return tokens;
     if (options.json === true) printJson({ tokens: tokens.value });
     else print(tableOf(['NAME', 'ID', 'STATE', 'CREATED', 'EXPIRES', 'SCOPES'], tokens.value.map(row)));
@@ -79,45 +63,53 @@ export function listTokens(runtime: Runtime, options: TokenOptions): Promise<num
 
 const REPLACE = 'Create another token and revoke this one.';
 
+function tokensOf(api: Api): Promise<Result<readonly TokenView[], Problem>> {
+  return listAll(api, '/tokens', { name: 'tokens' });
+}
+
+/** The id of a token given by its id, its name or itself. Names may be those of revoked tokens too. TOKEN_UNKNOWN */
+export async function findToken(api: Api, what: string): Promise<Result<TokenView, Problem | Refusal>> {
+  const tokens = await tokensOf(api);
+  if (!tokens.ok) return tokens;
+  const id = parseToken(what)?.id ?? what;
+  const candidates = tokens.value.filter((one) => [one.id, one.name].includes(id));
+  const found =
+    candidates.find((one) => one.id === id) ??
+    candidates.find(({ state }) => state === 'valid') ??
+    candidates.find(({ state }) => state !== 'revoked');
+  return found === undefined ? err({ code: 'TOKEN_UNKNOWN', name: id }) : ok(found);
+}
+
 /** `assay token revoke`: takes effect at once, even in a running Assay. */
 export function revokeToken(runtime: Runtime, what: string, options: TokenOptions): Promise<number> {
-  return withStore(runtime, options, async (store) => {
-    const revoked = await revoke(what, { store, nowMs: Date.now(), by: LOCAL_USER.subject });
+  return withApi(runtime, options, async (api) => {
+    const found = await findToken(api, what);
+    if (!found.ok) return found;
+    const { id, name } = found.value;
+    const revoked = await api.send({ method: 'DELETE', path: apiPath`/tokens/${id}` });
     if (!revoked.ok) return revoked;
-    const { name, id } = revoked.value;
-    if (options.json === true) printJson(revoked.value);
-    else print(`Revoked ${printable(JSON.stringify(name))} (id ${id}).`);
+    if (options.json !== true) print(`Revoked ${printable(JSON.stringify(name))} (id ${id}).`);
+    else {
+      const now = await findToken(api, id);
+      if (!now.ok) return now;
+      printJson(now.value);
+    }
     return revoked;
   });
 }
 
 /** `assay token link`: only the link on stdout. */
 export function createLink(runtime: Runtime, options: LinkOptions): Promise<number> {
-  return withOpened(runtime.openStore(options), async ({ store, serveUrl }) => {
-    const base = options.url ?? (await serveUrl());
-    if (base === undefined) return err({ code: 'ARGUMENTS_INVALID', reason: NO_SERVE });
-    if (!/^https?:\/\/[^/?#]+\/?$/.test(base)) return err({ code: 'ARGUMENTS_INVALID', reason: NO_ORIGIN });
-    const by = LOCAL_USER.subject;
-    const link = await createSignInLink(base, { store, mint: runtime.mintSession, nowMs: Date.now(), by });
+  const { url, json } = options;
+  return withApi(runtime, options, async (api) => {
+    const body = url === undefined ? {} : { url };
+    const link = await api.send<{ readonly url: string }>({ method: 'POST', path: '/sign-in-links', body });
     if (!link.ok) return link;
-    const expiresAt = new Date(link.value.expiresMs).toISOString();
-    if (options.json === true) printJson({ url: link.value.url, expiresAt });
+    if (json === true) printJson(link.value);
     else printText(link.value.url);
     printError('Open it in a browser within 10 minutes. It signs in once, with the scope admin.');
     return link;
   });
-}
-
-const NO_SERVE =
-  'no `assay serve` is running with this home; start one, or give the URL of another with --url';
-const NO_ORIGIN = '--url must be like https://assay.example.com or http://127.0.0.1:4444';
-
-function withStore(
-  runtime: Runtime,
-  options: TokenOptions,
-  work: (store: Store) => Promise<Result<unknown, Refusal>>,
-): Promise<number> {
-  return withOpened(runtime.openStore(options), ({ store }) => work(store));
 }
 
 function row({ id, name, scopes, createdAt, expiresAt, state }: TokenView): readonly string[] {

@@ -76,6 +76,13 @@ export function originFault({ headers, rawHeaders }: IncomingMessage, isLocal: b
   return isForbidden ? { code: 'ORIGIN_FORBIDDEN', origin } : undefined;
 }
 
+/** Refuses what a web page sent: none can reach a socket of the home, except through a proxy that should not be there. */
+export function pageFault({ headers }: IncomingMessage): Refusal | undefined {
+  const { origin = 'a web page' } = headers;
+  const isOfPage = headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
+  return isOfPage ? { code: 'ORIGIN_FORBIDDEN', origin } : undefined;
+}
+
 /** RFC 9110, section 7.2, without percent-encoded names, which clients do not send. */
 const HOST_AND_PORT = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 

@@ -6,13 +6,14 @@ import { protectionOf, type ProtectedResource } from '../../core/protected-resou
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { allows, type Holder, type Identity } from '../../core/subject.ts';
+import { allows, type Holder, type Identity, LOCAL_OPERATOR } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type { Gate } from '../../gateway/ports/gate.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Meter } from '../../gateway/ports/telemetry.ts';
 import type { ToolsetViews } from '../../gateway/services/configuration-tools/toolset-views.ts';
+import { listenLocally, type LocalSocket, type SocketPlace } from '../../platform/local-socket.ts';
 import * as headers from '../../protocol/headers.ts';
 import { ClientLoads } from './client-load.ts';
 import { connectedClients } from './connected-clients.ts';
@@ -26,7 +27,7 @@ import {
   readTarget,
   viewAt,
 } from './request-path.ts';
-import { guard, isLoopback, originFault, type Guard } from './guard.ts';
+import { guard, isLoopback, originFault, pageFault, type Guard } from './guard.ts';
 import { sendHealth, sendMetrics } from './health.ts';
 import { receivePost } from './http-post.ts';
 import { answerMetadata, listenerOf, refuseMethod, sendRefusal } from './http-refusal.ts';
@@ -61,11 +62,15 @@ export interface HttpServerOptions {
   /** The memory for request bodies, shared with the REST API. */
   readonly bodies: BodyBudget;
   readonly storeFault?: (() => string | undefined) | undefined;
+  /** Where the socket for the operator's commands may be. */
+  readonly place: SocketPlace;
 }
 
 export interface McpHttpServer {
   /** Origin and port on which it listens. */
   readonly url: string;
+  /** The socket at which it serves the REST API to the operator's commands. Undefined if it could not be opened. */
+  readonly socket: string | undefined;
   readonly clients: () => ReturnType<typeof connectedClients>;
   /** Refuses new requests, gives open ones `limits.drainMs` to finish, and closes all connections. */
   close(): Promise<void>;
@@ -92,14 +97,33 @@ export async function openHttpServer(options: HttpServerOptions): Promise<Result
   connections.watch(httpServer);
   const listening = await listen(httpServer, host, port);
   if (!listening.ok) return listening;
+  const localServer: HttpServer = createServer(
+    timeLimits(options.limits),
+    listenerOf(log, (request, response) => mcpServer.answerLocal(request, response)),
+  );
+  const local = await openLocal(localServer, options);
   return ok({
     url: originOf(host, listening.value),
+    socket: local?.path,
     clients: () => mcpServer.clients(),
     close: async () => {
       await mcpServer.close();
-      await closeListener(httpServer);
+      await Promise.all([closeListener(httpServer), local && closeListener(localServer)]);
+      await local?.remove();
     },
   });
+}
+
+async function openLocal(
+  server: HttpServer,
+  { place, log }: HttpServerOptions,
+): Promise<LocalSocket | undefined> {
+  const opened = await listenLocally(server, place);
+  if (opened.ok) return opened.value;
+  log.warn('there is no socket for commands of this home, so they work beside this process', {
+    cause: opened.error.reason,
+  });
+  return undefined;
 }
 
 class McpServer {
@@ -203,7 +227,7 @@ class McpServer {
   }
 
   async #answerRest(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const { host, log, rest, resource } = this.#options;
+    const { host, log, resource } = this.#options;
     const isOwnOrigin = originFault(request, isLoopback(host)) === undefined;
     if (isOwnOrigin && resource === undefined && answerNoSignIn(request, response, path)) return;
     if (isOwnOrigin && resource !== undefined && answerMetadata(request, response, { path, resource }))
@@ -216,8 +240,29 @@ class McpServer {
       this.#refuse(response, this.#connections.limit);
       return;
     }
+    await this.#passOn(request, response, admitted);
+  }
+
+  /** Answers a request at the socket of the home: whoever can connect to it is the local operator. */
+  async answerLocal(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const target = readTarget(request);
+    if (!target.ok) return this.#refuseTarget(request, response, target.error);
+    request.url = target.value;
+    const fault = originFault(request, true) ?? pageFault(request);
+    if (fault === undefined && pathOf(request) === '/health' && request.method === 'GET')
+      this.#answerHealth(response, true);
+    else await this.#passOn(request, response, fault === undefined ? ok(LOCAL_OPERATOR) : err(fault));
+  }
+
+  async #passOn(
+    request: IncomingMessage,
+    response: ServerResponse,
+    admitted: Result<Identity, Refusal>,
+  ): Promise<void> {
     const openId = this.#openRequests.begin(new Cancellation());
-    await rest.answer(request, response, admitted).finally(() => this.#openRequests.end(openId));
+    await this.#options.rest
+      .answer(request, response, admitted)
+      .finally(() => this.#openRequests.end(openId));
   }
 
   /** Also says where to get a token, if an issuer is known. */

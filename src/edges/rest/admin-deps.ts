@@ -2,7 +2,7 @@ import type { BodyBudget } from '../../core/body-budget.ts';
 import type { ProtectedResource } from '../../core/protected-resource.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { allows } from '../../core/subject.ts';
+import { allows, LOCAL_OPERATOR } from '../../core/subject.ts';
 import type { RunningStatus } from '../../gateway/services/gateway-status.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
@@ -43,6 +43,7 @@ export interface AdminDeps {
   readonly store: Store;
   readonly records: RecordReplica;
   readonly mint: Mint;
+  readonly mintSession: Mint;
   readonly catalog: Catalog;
   readonly lintLevels: LintLevels;
   readonly recentLines: RecentLines;
@@ -90,9 +91,9 @@ export interface AdminDeps {
 
 /** Why a caller may not add commands, modules or local documents. Undefined if allowed. */
 export function executeRefusal(
-  { mayExecute }: AdminDeps,
+  { mayExecute }: Pick<AdminDeps, 'mayExecute'>,
   { identity }: Pick<RestCall<unknown, unknown>, 'identity'>,
 ): Refusal | undefined {
   if (!allows(identity, 'execute')) return { code: 'SCOPE_MISSING', scope: 'execute' };
-  return mayExecute ? undefined : { code: 'EXECUTE_OFF' };
+  return mayExecute || identity === LOCAL_OPERATOR ? undefined : { code: 'EXECUTE_OFF' };
 }

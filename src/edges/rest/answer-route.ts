@@ -9,28 +9,51 @@ import { PAGE_LIMITS, type PageQuery } from './paging.ts';
 import { type ReadBody, readFields, readQuery } from './read-fields.ts';
 import { type JsonRequest, readJson } from './read-json.ts';
 import { type FieldWarning, withoutUnused } from './unused-fields.ts';
-import type { RestCall, Reply, Route, RouteSpec } from './route.ts';
+import type { BodyLimits, RestCall, Reply, Route, RouteSpec } from './route.ts';
 
-/** A request that matched a route. */
+/** An HTTP request that matched a route. */
 interface MatchedRequest extends JsonRequest {
   readonly identity: Identity;
   readonly param: (name: string) => string;
 }
 
+/** Answers an HTTP request. */
+export async function answerRoute(
+  route: Route,
+  { request, memory, identity, param }: MatchedRequest,
+): Promise<Result<Response, Failure>> {
+  const replied = await replyTo(route, {
+    identity,
+    param,
+    query: new URL(request.url).searchParams,
+    readBody: (limits) => readJson({ request, memory }, limits),
+    header: (name) => request.headers.get(name) ?? undefined,
+    signal: request.signal,
+    isHead: request.method === 'HEAD',
+  });
+  return replied.ok ? ok(responseOf(replied.value, route.spec, request)) : replied;
+}
+
+/** A request to a route, over HTTP or from a command in the same process. */
+export interface RouteRequest extends Pick<
+  RestCall<unknown, unknown>,
+  'identity' | 'param' | 'header' | 'signal' | 'isHead'
+> {
+  readonly query: URLSearchParams;
+  readonly readBody: (limits: BodyLimits | undefined) => Promise<Result<unknown, Refusal>>;
+}
+
 /** Checks scope, query and body in this order, then answers. */
-export async function answerRoute(route: Route, matched: MatchedRequest): Promise<Result<Response, Failure>> {
+export async function replyTo(route: Route, request: RouteRequest): Promise<Result<Reply, Failure>> {
   const { spec } = route;
-  const { request, identity } = matched;
   const scope = scopeOf(spec);
-  if (!allows(identity, scope)) return err({ code: 'SCOPE_MISSING', scope });
-  const query = readQueryOf(spec, new URL(request.url).searchParams);
+  if (!allows(request.identity, scope)) return err({ code: 'SCOPE_MISSING', scope });
+  const query = readQueryOf(spec, request.query);
   if (!query.ok) return query;
-  const body = spec.body === undefined ? ok(NO_BODY) : await readBodyOf(spec.body, matched);
+  const body = spec.body === undefined ? ok(NO_BODY) : await readBodyOf(spec.body, request);
   if (!body.ok) return body;
-  const replied = await route.answer(callOf(matched, query.value, body.value));
-  return replied.ok
-    ? ok(responseOf(warned(replied.value, body.value), spec, request))
-    : err(atField(replied.error, body.value));
+  const replied = await route.answer(callOf(request, query.value, body.value));
+  return replied.ok ? ok(warned(replied.value, body.value)) : err(atField(replied.error, body.value));
 }
 
 /** Reports an argument that a service refused at its field in the body. */
@@ -53,11 +76,11 @@ interface WarnedBody extends ReadBody<unknown> {
 
 async function readBodyOf(
   body: NonNullable<RouteSpec<z.ZodType, z.ZodType>['body']>,
-  matched: MatchedRequest,
+  { readBody, param }: RouteRequest,
 ): Promise<Result<WarnedBody, Refusal>> {
-  const json = await readJson(matched, body.limits);
+  const json = await readBody(body.limits);
   if (!json.ok) return json;
-  const { value, warnings } = withoutUnused(json.value, body, await body.current?.(matched.param));
+  const { value, warnings } = withoutUnused(json.value, body, await body.current?.(param));
   const read = readFields(value, body);
   return read.ok ? ok({ ...read.value, warnings }) : read;
 }
@@ -96,11 +119,10 @@ function readQueryOf(spec: Route['spec'], given: URLSearchParams): Result<ReadQu
 }
 
 function callOf(
-  { request, identity, param }: MatchedRequest,
+  { identity, param, header, signal, isHead }: RouteRequest,
   { page, query }: ReadQuery,
   body: ReadBody<unknown>,
 ): RestCall<unknown, unknown> {
-  const { headers, signal } = request;
   return {
     identity,
     query,
@@ -108,10 +130,10 @@ function callOf(
     body: body.value,
     param,
     pointerTo: (...path) => body.pointerTo(path),
-    unmet: (representation) => unmet(headers.get('if-match'), etagOf(representation)),
-    header: (name) => headers.get(name) ?? undefined,
+    unmet: (representation) => unmet(header('if-match'), etagOf(representation)),
+    header,
     signal,
-    isHead: request.method === 'HEAD',
+    isHead,
   };
 }
 
@@ -144,8 +166,8 @@ function etagOf(representation: unknown): string {
 /**
  * PRECONDITION_FAILED if If-Match contains neither this tag nor `*`. Weak tags never match (RFC 9110, section 13.1.1).
  */
-function unmet(ifMatch: string | null, etag: string): Refusal | undefined {
-  if (ifMatch === null || ifMatch.trim() === '*' || tagsIn(ifMatch).includes(etag)) return undefined;
+function unmet(ifMatch: string | undefined, etag: string): Refusal | undefined {
+  if (ifMatch === undefined || ifMatch.trim() === '*' || tagsIn(ifMatch).includes(etag)) return undefined;
   return { code: 'PRECONDITION_FAILED', etag };
 }
 

@@ -35,6 +35,7 @@ import { decisionRoutes } from './decision.ts';
 import { searchRoutes } from './search.ts';
 import { sessionRoutes } from './sessions.ts';
 import { currentSession, signIn, type SignInRequest, signOut } from './sign-in.ts';
+import { signInLinkRoutes } from './sign-in-links.ts';
 import { snippetRoutes } from './snippets.ts';
 import { tokenPreferenceRoutes } from './token-preferences.ts';
 import { policyRuleRoutes } from './policy-rules.ts';
@@ -62,6 +63,7 @@ function routesOf(deps: AdminDeps): readonly Route[] {
     ...toolsetRoutes(deps),
     ...snippetRoutes(deps),
     ...tokenRoutes(deps),
+    ...signInLinkRoutes({ ...deps, pagesUrl: () => deps.publicUrl ?? deps.running().url }),
     ...tokenPreferenceRoutes(deps),
     ...policyRuleRoutes(deps),
     ...sessionRoutes(deps),

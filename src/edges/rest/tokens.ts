@@ -47,11 +47,15 @@ const EXAMPLE = {
   revokedAt: null,
 };
 
-export function tokenRoutes(deps: AdminDeps): readonly Route[] {
+export type TokenDeps = Pick<AdminDeps, 'store' | 'mint' | 'nowMs'> & {
+  readonly gate: Pick<AdminDeps['gate'], 'refresh' | 'revoke'>;
+};
+
+export function tokenRoutes(deps: TokenDeps): readonly Route[] {
   return [listRoute(deps), createRoute(deps), revokeRoute(deps)];
 }
 
-function listRoute({ store, nowMs }: AdminDeps): Route {
+function listRoute({ store, nowMs }: TokenDeps): Route {
   return route(
     {
       method: 'get',
@@ -75,7 +79,7 @@ function listRoute({ store, nowMs }: AdminDeps): Route {
   );
 }
 
-function createRoute({ store, mint, nowMs }: AdminDeps): Route {
+function createRoute({ store, mint, nowMs }: TokenDeps): Route {
   return route(
     {
       method: 'post',
@@ -131,7 +135,7 @@ function lifetimeOf(call: CreateCall, nowMs: number): Result<number | undefined,
   return lifetimeMs > 0 ? ok(lifetimeMs) : err(fieldError(call.pointerTo('expiresAt'), 'it is in the past'));
 }
 
-function revokeRoute({ store, gate, nowMs }: AdminDeps): Route {
+function revokeRoute({ store, gate, nowMs }: TokenDeps): Route {
   return route(
     {
       method: 'delete',

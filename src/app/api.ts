@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import { environmentOf, locateConfig } from '../adapters/config/locate-config.ts';
+import { locateHome } from '../adapters/config/locate-home.ts';
+import { findServe, type RunningServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
+import type { AppOptions } from '../core/command-options.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import { VERSION } from '../core/version.ts';
+import type { Api, ApiRequest, Problem } from '../edges/cli/api.ts';
+import { problemOf } from '../edges/rest/failure.ts';
+import { unsafePath } from '../platform/path-safety.ts';
+import { sendOverSocket, type SocketAnswer } from '../platform/socket-request.ts';
+import type { LocalApi } from './local-api.ts';
+import { isAboutConfig } from './route-groups.ts';
+
+/**
+ * The REST API for a command: of the running gateway of this home, over its socket, or answered by the same routes in
+ * this process. Nothing is opened before the first request. `note` receives a line that says why a running gateway is not
+ * used.
+ */
+export function openApi(options: AppOptions, note: (text: string) => void): Api {
+  const client = new ApiClient(options, note);
+  return {
+    // Both gateways and this process are of the same version, so the body has the documented form.
+    send: <T>(request: ApiRequest) => client.send(request) as Promise<Result<T, Problem>>,
+    close: () => client.close(),
+  };
+}
+
+class ApiClient {
+  readonly #options: AppOptions;
+  #serve: Promise<Result<RunningServe | undefined, Refusal>> | undefined;
+  #local: Promise<LocalApi> | undefined;
+  readonly #note: (text: string) => void;
+  #isTold = false;
+
+  constructor(options: AppOptions, note: (text: string) => void) {
+    this.#options = options;
+    this.#note = note;
+  }
+
+  async send(request: ApiRequest): Promise<Result<unknown, Problem>> {
+    const found = await (this.#serve ??= this.#find());
+    if (!found.ok) return err(problemOf(found.error, request.path));
+    const serve = found.value;
+    const socket = serve && this.#local === undefined ? this.#socketOf(serve, request) : undefined;
+    if (socket !== undefined) {
+      const answered = await sendOverSocket({ socket, method: request.method, ...targetAndBody(request) });
+      if (answered.kind === 'answered' || answered.isSent) return resultOf(answered, request);
+      // It has just ended, and nothing was sent.
+    }
+    this.#local ??= import('./local-api.ts').then(({ openLocalApi }) => openLocalApi(this.#options, serve));
+    return (await this.#local).send(request);
+  }
+
+  /** The running gateway of this home, if it answers. PATH_UNSAFE: other users could have planted one. */
+  async #find(): Promise<Result<RunningServe | undefined, Refusal>> {
+    const configEnvironment = environmentOf(this.#options);
+    const home = locateHome(configEnvironment);
+    const unsafe = await unsafePath(home, configEnvironment);
+    if (unsafe !== undefined) return err(unsafe);
+    const serve = await findServe(join(home, SERVE_FILE));
+    if (serve?.socket === undefined || (await isAnswering(serve.socket))) return ok(serve);
+    this.#tell('it does not answer');
+    return ok({ ...serve, socket: undefined });
+  }
+
+  /** Its socket, unless it is another version, or serves another config and the request depends on that. */
+  #socketOf({ socket, version, configPath }: RunningServe, { path }: ApiRequest): string | undefined {
+    if (socket === undefined) return undefined;
+    const own = locateConfig({ flag: this.#options.config, ...environmentOf(this.#options) }).path;
+    if (version !== VERSION) this.#tell(`it is of version ${version || 'unknown'}, not ${VERSION}`);
+    else if (configPath === own || !isAboutConfig(path)) return socket;
+    else this.#tell(`it serves ${configPath}, not ${own}`);
+    return undefined;
+  }
+
+  #tell(reason: string): void {
+    if (!this.#isTold) this.#note(`note: the running gateway of this home is not used: ${reason}.`);
+    this.#isTold = true;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#local)?.close();
+  }
+}
+
+/** Maximum time in ms for a gateway to answer at all. */
+const PROBE_LIMIT_MS = 2_000;
+
+/** A file left behind by a killed gateway may name a process id that has been reused. */
+async function isAnswering(socket: string): Promise<boolean> {
+  const signal = AbortSignal.timeout(PROBE_LIMIT_MS);
+  const answered = await sendOverSocket({ socket, method: 'GET', target: '/health', signal });
+  return answered.kind === 'answered' && answered.status === 200;
+}
+
+function targetAndBody({ path, query, body }: ApiRequest): {
+  readonly target: string;
+  readonly body?: unknown;
+} {
+  const text = query === undefined ? '' : new URLSearchParams(query).toString();
+  return { target: text === '' ? path : `${path}?${text}`, ...(body !== undefined && { body }) };
+}
+
+function resultOf(answered: SocketAnswer, { path }: ApiRequest): Result<unknown, Problem> {
+  if (answered.kind === 'failed' || (answered.status !== 204 && answered.text === ''))
+    return err(problemOf(ENDED, path));
+  const body: unknown = answered.text === '' ? undefined : JSON.parse(answered.text);
+  return answered.status < 400 ? ok(body) : err(body as Problem); // of the same version
+}
+
+const ENDED: Refusal = {
+  code: 'SERVER_ENDED',
+  server: 'assay serve',
+  cause: { code: 'RESPONSE_INCOMPLETE' },
+};

@@ -1,0 +1,96 @@
+import type { RunningServe } from '../adapters/store/running-serve.ts';
+import type { AppOptions } from '../core/command-options.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import { LOCAL_OPERATOR } from '../core/subject.ts';
+import type { ApiRequest, Problem } from '../edges/cli/api.ts';
+import { replyTo } from '../edges/rest/answer-route.ts';
+import { problemOf } from '../edges/rest/failure.ts';
+import type { Reply, Route } from '../edges/rest/route.ts';
+import { openInEnvironment } from './environment.ts';
+import { groupOf, type LocalParts } from './route-groups.ts';
+
+/** Answers requests in the process of a command, with the routes of the REST API. */
+export interface LocalApi {
+  send(request: ApiRequest): Promise<Result<unknown, Problem>>;
+  close(): Promise<void>;
+}
+
+/** `serve`: the running gateway of this home, which is not used. */
+export function openLocalApi(options: AppOptions, serve: RunningServe | undefined): LocalApi {
+  const environment = once(() =>
+    openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, (opened) =>
+      Promise.resolve(ok(opened)),
+    ),
+  );
+  const parts: LocalParts = {
+    store: async () => {
+      const opened = await environment.get();
+      return opened.ok ? opened.value.store.open() : opened;
+    },
+    serveUrl: serve?.url,
+  };
+  const groups = new Map<ReturnType<typeof groupOf>, Promise<Result<readonly Route[], Refusal>>>();
+  return {
+    send: async (request) => {
+      const { path } = request;
+      const group = groupOf(path);
+      if (group === undefined) return err(problemOf({ code: 'ENDPOINT_UNKNOWN', path, known: [] }, path));
+      const opening = groups.get(group) ?? group.open(parts);
+      groups.set(group, opening);
+      const routes = await opening;
+      return routes.ok ? answer(routes.value, request) : err(problemOf(routes.error, path));
+    },
+    close: async () => {
+      const opened = await environment.opened();
+      if (opened?.ok === true) await opened.value.cleanup.close();
+    },
+  };
+}
+
+async function answer(
+  routes: readonly Route[],
+  { method, path, query, body }: ApiRequest,
+): Promise<Result<unknown, Problem>> {
+  const steps = path.split('/');
+  const route = routes.find(({ spec }) => spec.method.toUpperCase() === method && isAt(spec.path, steps));
+  if (route === undefined) return err(problemOf({ code: 'ENDPOINT_UNKNOWN', path, known: [] }, path));
+  const names = route.spec.path.split('/');
+  const replied = await replyTo(route, {
+    identity: LOCAL_OPERATOR,
+    param: (name) => decodeURIComponent(steps[names.indexOf(`{${name}}`)] ?? ''),
+    query: new URLSearchParams(query),
+    readBody: () => Promise.resolve(ok(copyOf(body))),
+    header: () => undefined,
+    signal: new AbortController().signal,
+    isHead: false,
+  });
+  return replied.ok ? ok(copyOf(bodyOf(replied.value))) : err(problemOf(replied.error, path));
+}
+
+function isAt(pattern: string, steps: readonly string[]): boolean {
+  const names = pattern.split('/');
+  return (
+    names.length === steps.length && names.every((name, at) => name === steps[at] || name.startsWith('{'))
+  );
+}
+
+function bodyOf(reply: Reply): unknown {
+  return reply.kind === 'one' || reply.kind === 'list' ? reply.body : undefined;
+}
+
+/** The value as it would arrive over HTTP. */
+function copyOf(value: unknown): unknown {
+  return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
+}
+
+interface Once<T> {
+  get(): Promise<T>;
+  /** Resolves to undefined if it was never opened. */
+  opened(): Promise<T | undefined>;
+}
+
+function once<T>(open: () => Promise<T>): Once<T> {
+  let opening: Promise<T> | undefined;
+  return { get: () => (opening ??= open()), opened: () => opening ?? Promise.resolve(undefined) };
+}

@@ -1,0 +1,35 @@
+import type { RefusalCode } from '../../core/refusal.ts';
+import type { Result } from '../../core/result.ts';
+
+/** A request to the REST API (docs/API.md). */
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With encoded segments, see `apiPath`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+}
+
+/** A refused request, as the REST API reports it (RFC 9457). */
+export interface Problem {
+  readonly code: RefusalCode;
+  /** A sentence that says what happened and what to do. */
+  readonly detail: string;
+  readonly errors?: readonly ProblemPart[];
+}
+
+export interface ProblemPart {
+  /** JSON pointer into the body. */
+  readonly pointer?: string;
+  /** Name of a query parameter. */
+  readonly parameter?: string;
+  readonly detail: string;
+}
+
+/** The REST API of the running gateway of this home; without one, answered in this process. */
+export interface Api {
+  /** `T`: the documented form of the body; undefined for status 204. */
+  send<T>(request: ApiRequest): Promise<Result<T, Problem>>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,52 @@
+import { EXIT } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { ok, type Result } from '../../core/result.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import type { Api, Problem } from './api.ts';
+import { printError, printProblem, printRefusal } from './output.ts';
+import type { Runtime } from './runtime.ts';
+
+/** Works with the REST API. Prints refusals and refused requests; resolves with the exit code. */
+export async function withApi(
+  runtime: Runtime,
+  options: AppOptions,
+  work: (api: Api) => Promise<Result<unknown, Problem | Refusal>>,
+): Promise<number> {
+  const api = await runtime.openApi(options, printError);
+  try {
+    const done = await work(api);
+    if (done.ok) return EXIT.done;
+    return 'detail' in done.error ? printProblem(done.error) : printRefusal(done.error);
+  } finally {
+    await api.close();
+  }
+}
+
+/** Encodes the values as path segments: apiPath`/tokens/${id}`. */
+export function apiPath(texts: TemplateStringsArray, ...values: readonly string[]): string {
+  return texts.reduce((path, text, at) => path + encodeURIComponent(values[at - 1] ?? '') + text);
+}
+
+/** The largest page of the REST API. */
+const PAGE_SIZE = '1000';
+
+/** All items of a paged list. `name`: the member that holds them. */
+export async function listAll<T>(
+  api: Api,
+  path: string,
+  { name, query = {} }: { readonly name: string; readonly query?: Readonly<Record<string, string>> },
+): Promise<Result<readonly T[], Problem>> {
+  const items: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await api.send<Readonly<Record<string, unknown>>>({
+      method: 'GET',
+      path,
+      query: { ...query, limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) },
+    });
+    if (!page.ok) return page;
+    items.push(...(page.value[name] as readonly T[])); // as the documentation says
+    cursor = page.value['nextCursor'] as string | undefined;
+  } while (cursor !== undefined);
+  return ok(items);
+}
