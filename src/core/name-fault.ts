@@ -1,8 +1,14 @@
+import type { JsonObject } from './json-object.ts';
 import { printable } from './printable.ts';
 
 const MAX_NAME_LENGTH = 64;
 
 const WANTED = `it takes 1 to ${MAX_NAME_LENGTH} characters, each of A-Z, a-z, 0-9, "_", ".", "@", ":", "+", "-" or a single space between others, and begins with a letter, a digit or "_"`;
+const NAME = /^\w[\w.@:+-]*(?: [\w.@:+-]+)*$/;
+
+/** The JSON Schema of such a name. */
+export const NAME_SCHEMA: JsonObject = { maxLength: MAX_NAME_LENGTH, pattern: NAME.source };
+
 const FOREIGN = /[^\w.@:+ -]/u;
 
 /**
@@ -12,8 +18,7 @@ const FOREIGN = /[^\w.@:+ -]/u;
 export function nameFault(name: string): string | undefined {
   const [foreign] = FOREIGN.exec(name) ?? [];
   if (foreign !== undefined) return `it holds ${shown(foreign)}; ${WANTED}`;
-  const isFit = name.length <= MAX_NAME_LENGTH && /^\w[\w.@:+-]*(?: [\w.@:+-]+)*$/.test(name);
-  return isFit ? undefined : WANTED;
+  return name.length <= MAX_NAME_LENGTH && NAME.test(name) ? undefined : WANTED;
 }
 
 function shown(character: string): string {

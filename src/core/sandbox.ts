@@ -6,7 +6,7 @@ import type { ResolvedHint, ResolvedHints } from './hints/resolve.ts';
  */
 export type SandboxMode = 'twin' | 'strict';
 
-export const SANDBOX_MODES: readonly SandboxMode[] = ['twin', 'strict'];
+export const SANDBOX_MODES: readonly [SandboxMode, ...SandboxMode[]] = ['twin', 'strict'];
 
 /**
  * What a sandboxed process may do: read files; read files and use the network; or also change files in the declared
@@ -40,7 +40,10 @@ export interface Confinement {
  */
 export type SandboxConcession = 'separate_state' | 'node_permission';
 
-export const SANDBOX_CONCESSIONS: readonly SandboxConcession[] = ['separate_state', 'node_permission'];
+export const SANDBOX_CONCESSIONS: readonly [SandboxConcession, ...SandboxConcession[]] = [
+  'separate_state',
+  'node_permission',
+];
 
 /** Why there is no sandbox: what the machine lacks, or that the tools of a server keep `state` in memory. */
 export type SandboxGap = 'linux' | 'architecture' | 'bubblewrap' | 'namespaces' | 'state' | SandboxLack;

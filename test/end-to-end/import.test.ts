@@ -250,7 +250,7 @@ describe('assay import', () => {
       `skipped tools: this is Assay itself (${file}:2:9)`,
       `skipped http: this is Assay itself (${file}:3:9)`,
       `skipped socket: servers.socket.url: this is not an http or https URL (${file}:4:43)`,
-      `skipped ws: servers.ws.type: this is not "stdio", "http", "streamable-http", "streamableHttp", "sse", "openapi" or "codebase" (${file}:5:24)`,
+      `skipped ws: servers.ws.type: it must be one of stdio, http, streamable-http, streamableHttp, sse, openapi, codebase (${file}:5:24)`,
       `skipped conf: only that client can replace \${config:…} (${file}:6:43)`,
       '',
     ]);

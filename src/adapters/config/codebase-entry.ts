@@ -1,9 +1,13 @@
 import { join } from 'node:path';
 import type { Transport } from '../../core/server-spec.ts';
-import type { Entry } from './entry-fields.ts';
-import { readRoots, readVariables } from './stdio-entry.ts';
+import type { Entry, EntryMembers } from './entry-fields.ts';
+import { readRoots, readVariables, STDIO_MEMBERS } from './stdio-entry.ts';
 
-export const CODEBASE_KEYS: readonly string[] = ['env', 'envFile', 'roots'];
+const SHARED: readonly string[] = ['env', 'envFile', 'roots'];
+
+export const CODEBASE_MEMBERS: EntryMembers = Object.fromEntries(
+  Object.entries(STDIO_MEMBERS).filter(([name]) => SHARED.includes(name)),
+);
 
 /** The build places all modules next to the program. */
 const PROGRAM = join(import.meta.dirname, 'main.js');

@@ -1,5 +1,7 @@
-import type { Node } from 'jsonc-parser';
-import type { ProblemCollector, ConfigPosition } from './problem-collector.ts';
+import { getNodeValue, type Node } from 'jsonc-parser';
+import type { Fault } from '../../core/json-position.ts';
+import { list, type Reader, text, withSchema } from '../../core/json-reader.ts';
+import { type ConfigPosition, positionIn, type ProblemCollector } from './problem-collector.ts';
 import { ASKED, expand, type VariableSources } from './expand.ts';
 import { membersOf } from './json-tree.ts';
 
@@ -25,20 +27,30 @@ export function positionAt(entry: Entry, key: string): ConfigPosition | undefine
   return node && { node, path: [...entry.path, key] };
 }
 
-/** A kind of value in which variables are not expanded. */
-export interface Option<T> {
-  /** Description of valid values, e.g. "true or false". */
-  readonly wanted: string;
-  readonly read: (node: Node) => T | undefined;
-}
+/**
+ * The members of an object, each with its description and its JSON Schema. Those in which variables are expanded are
+ * read by `textAt` and `textsAt`, the others by `optionAt`.
+ */
+export type EntryMembers = Readonly<Record<string, Reader<unknown>>>;
 
-export function optionAt<T>(entry: Entry, key: string, { wanted, read }: Option<T>): T | undefined {
+/** A list of texts in which variables are expanded. */
+export const textList: Reader<readonly string[]> = list(text);
+
+/** An object of texts in which variables are expanded: see `textsAt`. */
+export const textRecord: Reader<unknown> = withSchema(
+  ({ value }) => value,
+  () => ({ type: 'object', additionalProperties: { type: ['string', 'number', 'null'] } }),
+);
+
+/** A value in which variables are not expanded. Undefined if it is absent, or invalid and reported. */
+export function optionAt<T>(entry: Entry, key: string, read: Reader<T>): T | undefined {
   const position = positionAt(entry, key);
   if (position === undefined) return undefined;
-  const value = read(position.node);
-  if (value === undefined)
-    entry.collector.problem(position, `this is not ${wanted}`, `Write ${wanted}, or leave the key out.`);
-  return value;
+  const faults: Fault[] = [];
+  const value = read({ value: getNodeValue(position.node), pointer: '', faults });
+  for (const { pointer, reason } of faults)
+    entry.collector.problem(positionIn(position, pointer), reason, 'Correct it, or leave the key out.');
+  return faults.length === 0 ? value : undefined;
 }
 
 /** A string with its variables expanded. Undefined, with an error reported, if that is not possible. */

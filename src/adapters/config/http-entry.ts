@@ -1,10 +1,73 @@
 import { issuerFault } from '../../core/auth-settings.ts';
 import type { AuthSpec, Transport } from '../../core/server-spec.ts';
 import type { ConfigPosition } from './problem-collector.ts';
-import { type Entry, type Option, optionAt, positionAt, textAt, textsAt } from './entry-fields.ts';
+import {
+  described,
+  flag,
+  objectSchema,
+  optional,
+  type Reader,
+  text,
+  withSchema,
+} from '../../core/json-reader.ts';
+import {
+  type Entry,
+  type EntryMembers,
+  optionAt,
+  positionAt,
+  textAt,
+  textRecord,
+  textsAt,
+} from './entry-fields.ts';
 import { membersOf } from './json-tree.ts';
 
-export const HTTP_KEYS: readonly string[] = ['url', 'httpUrl', 'serverUrl', 'headers', 'auth'];
+/** A test compares the descriptions with docs/CONFIG.md. */
+const AUTH_MEMBERS = {
+  clientId: described(
+    'as the issuer gave it, if Assay cannot register by itself; an https:// address is treated as that of a client metadata document',
+    optional(text),
+  ),
+  clientSecret: described('if the issuer gave one; needs issuer', optional(text)),
+  issuer: described(
+    'the only authorization server to sign in at, as in its issuer metadata; if the server names another one, nothing is sent there',
+    optional(text),
+  ),
+  scope: described('scopes that replace those that the server names, separated by spaces', optional(text)),
+  shared: described(
+    'whether one sign-in, that of local, serves all clients; otherwise each signs in with --subject NAME, the name of its token. Default: true if no token is needed, else false',
+    optional(flag),
+  ),
+};
+
+/** A URL, which may begin with a variable. */
+export const httpUrl: Reader<string> = withSchema(text, () => ({
+  type: 'string',
+  pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]?:|\\$\\{',
+}));
+const URL_ABOUT = 'http:// or https://, without credentials in it';
+
+export const headersMember: Reader<unknown> = described(
+  'object of strings or numbers, sent with every request',
+  textRecord,
+);
+
+export const HTTP_MEMBERS: EntryMembers = {
+  url: described(URL_ABOUT, httpUrl),
+  httpUrl: described(URL_ABOUT, httpUrl),
+  serverUrl: described(URL_ABOUT, httpUrl),
+  headers: headersMember,
+  auth: described(
+    'how to sign in, if discovery is not enough: clientId, clientSecret, issuer, scope, shared',
+    withSchema(
+      ({ value }) => value,
+      () => ({
+        ...objectSchema(AUTH_MEMBERS),
+        additionalProperties: false,
+        dependencies: { clientSecret: ['clientId', 'issuer'] },
+      }),
+    ),
+  ),
+};
 
 /** The last two are how Gemini CLI and Windsurf write it. */
 export const URL_KEYS: readonly string[] = ['url', 'httpUrl', 'serverUrl'];
@@ -83,12 +146,7 @@ export function readHeaders(entry: Entry): Readonly<Record<string, string>> {
   return Object.fromEntries(headers.values());
 }
 
-const KEYS: readonly string[] = ['clientId', 'clientSecret', 'issuer', 'scope', 'shared'];
-
-const BOOLEAN: Option<boolean> = {
-  wanted: 'true or false',
-  read: ({ type, value }) => (type === 'boolean' ? value === true : undefined),
-};
+const KEYS: readonly string[] = Object.keys(AUTH_MEMBERS);
 
 /** Reads "auth" of a server at a URL. Undefined if there is none. An error in it makes the entry invalid. */
 function readAuth(entry: Entry): AuthSpec | undefined {
@@ -113,7 +171,7 @@ function readAuth(entry: Entry): AuthSpec | undefined {
     wordsAt(inner, key),
   );
 
-  const isShared = optionAt(inner, 'shared', BOOLEAN);
+  const isShared = optionAt(inner, 'shared', AUTH_MEMBERS.shared);
   if (clientSecret !== undefined && clientId === undefined)
     collector.problem(
       positionAt(inner, 'clientSecret') ?? position,

@@ -1,30 +1,72 @@
 import { resolve } from 'node:path';
 import { getNodeValue } from 'jsonc-parser';
 import { shortHash } from '../../core/digest.ts';
-import { isOperationPattern, type OperationFilter } from '../../core/sources/operation-filter.ts';
+import { isOperationPattern } from '../../core/sources/operation-filter.ts';
 import type { Credential, Transport, TransportOf } from '../../core/server-spec.ts';
 import type { ConfigPosition } from './problem-collector.ts';
-import { optionAt, positionAt, textAt, textsAt, type Entry, type Option } from './entry-fields.ts';
+import { described, record, text, wholeNumber, withSchema } from '../../core/json-reader.ts';
+import { optionAt, positionAt, textAt, textsAt, type Entry, type EntryMembers } from './entry-fields.ts';
 import { expandHome } from './expand.ts';
-import { readHeaders } from './http-entry.ts';
+import { headersMember, httpUrl, readHeaders } from './http-entry.ts';
 import { membersOf } from './json-tree.ts';
-import { MAX_PATTERNS, patternLists } from './pattern-lists.ts';
-
-export const OPENAPI_KEYS: readonly string[] = [
-  'openapi',
-  'document',
-  'baseUrl',
-  'headers',
-  'credentials',
-  'operations',
-  'maxBytes',
-];
+import { patternList, patternLists } from './pattern-lists.ts';
 
 const DEFAULT_MAX_BYTES = 1_048_576;
 const MAX_BYTES_LIMIT = 52_428_800;
 /** Maximum length of an inline document, in UTF-16 units. */
 const MAX_TEXT_LENGTH = 4 * 1024 * 1024;
 const UPLOAD_HASH_DIGITS = 16;
+
+const operations = patternLists(
+  ['include', 'exclude'],
+  patternList((pattern) =>
+    isOperationPattern(pattern)
+      ? undefined
+      : 'it must be a pattern such as "tag:pets", "/pets/*" or "DELETE /*"',
+  ),
+);
+const maxBytes = wholeNumber({ min: 1, max: MAX_BYTES_LIMIT });
+const TEXT_OR_NUMBER = { type: ['string', 'number'] };
+const credential = withSchema(
+  ({ value }) => value,
+  () => ({
+    anyOf: [
+      { type: 'string' },
+      {
+        type: 'object',
+        properties: {
+          username: { description: 'sent as Authorization: Basic …', ...TEXT_OR_NUMBER },
+          password: { description: 'sent as Authorization: Basic …', ...TEXT_OR_NUMBER },
+        },
+        required: ['username', 'password'],
+        additionalProperties: false,
+      },
+    ],
+  }),
+);
+
+/** A test compares the descriptions with docs/OPENAPI.md. */
+export const OPENAPI_MEMBERS: EntryMembers = {
+  openapi: described(
+    'the path of the document, relative to the folder of the config, or its URL',
+    withSchema(text, () => ({ type: 'string', minLength: 1 })),
+  ),
+  document: described(
+    'the document itself as a string, JSON or YAML of at most 4 MiB, instead of openapi; its $refs to other documents must be URLs',
+    withSchema(text, () => ({ type: 'string', minLength: 1, maxLength: MAX_TEXT_LENGTH })),
+  ),
+  baseUrl: described("where the API is, instead of the document's servers", httpUrl),
+  headers: headersMember,
+  credentials: described(
+    'by name of the security scheme: a token or key, or {"username", "password"}',
+    record(credential),
+  ),
+  operations: described(
+    'which operations become tools: include and exclude, each a list of tag:NAME, /path or METHOD /path, in which * stands for any characters; exclude wins',
+    operations,
+  ),
+  maxBytes: described('maximum number of response bytes; 1048576 by default', maxBytes),
+};
 
 /**
  * Reads an OpenAPI source by path, URL or text. Undefined, with an error reported, if the document is missing or invalid.
@@ -34,8 +76,7 @@ export function readOpenapi(entry: Entry): Transport | undefined {
   const baseUrl = readBaseUrl(entry);
   const headers = readHeaders(entry);
   const credentials = readCredentials(entry);
-  const operations = optionAt(entry, 'operations', OPERATIONS);
-  const maxBytes = optionAt(entry, 'maxBytes', MAX_BYTES) ?? DEFAULT_MAX_BYTES;
+  const filter = optionAt(entry, 'operations', operations);
   if (document === undefined) return undefined;
   return {
     kind: 'openapi',
@@ -43,28 +84,10 @@ export function readOpenapi(entry: Entry): Transport | undefined {
     ...(baseUrl !== undefined && { baseUrl }),
     headers,
     credentials,
-    ...(operations !== undefined && { operations }),
-    maxBytes,
+    ...(filter !== undefined && { operations: filter }),
+    maxBytes: optionAt(entry, 'maxBytes', maxBytes) ?? DEFAULT_MAX_BYTES,
   };
 }
-
-const OPERATIONS: Option<OperationFilter> = {
-  wanted: `an object with "include", "exclude" or both, each a list of at most ${MAX_PATTERNS} patterns such as "tag:pets", "/pets/*" or "DELETE /*"`,
-  read: (node) => {
-    const filter = patternLists(getNodeValue(node), ['include', 'exclude']);
-    return filter !== undefined && Object.values(filter).flat().every(isOperationPattern)
-      ? filter
-      : undefined;
-  },
-};
-
-const MAX_BYTES: Option<number> = {
-  wanted: `a whole number of bytes from 1 to ${MAX_BYTES_LIMIT}`,
-  read: ({ value }) =>
-    typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_BYTES_LIMIT
-      ? value
-      : undefined,
-};
 
 type Source = Pick<TransportOf<'openapi'>, 'document' | 'text'>;
 

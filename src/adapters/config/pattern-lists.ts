@@ -1,26 +1,44 @@
-import { isJsonObject } from '../../core/json-object.ts';
+import { addFault } from '../../core/json-position.ts';
+import {
+  described,
+  list,
+  object,
+  optional,
+  type Reader,
+  schemaOf,
+  textUpTo,
+  withSchema,
+} from '../../core/json-reader.ts';
 
-/** Maximum number of patterns in one list. */
-export const MAX_PATTERNS = 1_000;
+const MAX_PATTERNS = 1_000;
 const MAX_PATTERN_LENGTH = 200;
 
-/** An object of lists of patterns under these names, at least one of them. Undefined if the value is anything else. */
-export function patternLists<K extends string>(
-  value: unknown,
-  names: readonly K[],
-): Partial<Record<K, readonly string[]>> | undefined {
-  if (!isJsonObject(value)) return undefined;
-  const lists = Object.entries(value);
-  const isGood =
-    lists.length > 0 &&
-    lists.every(([name, list]) => names.some((one) => one === name) && isPatternList(list));
-  return isGood ? (value as Partial<Record<K, readonly string[]>>) : undefined; // each member was just checked
+type Lists<K extends string> = Readonly<Partial<Record<K, readonly string[]>>>;
+
+/** A list of patterns; each may have to pass a further check. */
+export function patternList(fault?: (pattern: string) => string | undefined): Reader<readonly string[]> {
+  return list(textUpTo(MAX_PATTERN_LENGTH, fault), { max: MAX_PATTERNS, of: 'patterns' });
 }
 
-export function isPatternList(value: unknown): value is readonly string[] {
-  return (
-    Array.isArray(value) &&
-    value.length <= MAX_PATTERNS &&
-    value.every((one) => typeof one === 'string' && one !== '' && one.length <= MAX_PATTERN_LENGTH)
+/** An object of lists of patterns under these two names, at least one of them. */
+export function patternLists<K extends string>(
+  names: readonly [taken: K, left: K],
+  one: Reader<readonly string[]>,
+): Reader<Lists<K>> {
+  const [taken, left] = names;
+  const members = {
+    [taken]: described('those that are taken; all if absent', optional(one)),
+    [left]: described('those that are left out; it takes precedence', optional(one)),
+  };
+  const read = object<Record<string, readonly string[] | undefined>>(members);
+  return withSchema(
+    (position) => {
+      const before = position.faults.length;
+      const lists = read(position) as Lists<K>; // it has no other members
+      if (position.faults.length === before && Object.keys(lists).length === 0)
+        addFault(position, `it must have ${names.map((name) => JSON.stringify(name)).join(', ')} or both`);
+      return lists;
+    },
+    () => ({ ...schemaOf(read), minProperties: 1 }),
   );
 }

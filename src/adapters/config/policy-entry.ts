@@ -1,12 +1,6 @@
 import { getNodeValue, type Node } from 'jsonc-parser';
-import {
-  addFault,
-  isGiven,
-  memberAt,
-  membersAt,
-  type Fault,
-  type JsonPosition,
-} from '../../core/json-position.ts';
+import type { Fault } from '../../core/json-position.ts';
+import { described, object, optional, type Reader } from '../../core/json-reader.ts';
 import { readRules } from '../../core/policy/read-rules.ts';
 import type { PolicyRule } from '../../core/policy/rule.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -14,6 +8,11 @@ import { keyOf, positionIn } from './problem-collector.ts';
 import { membersOf, type SyntaxFault } from './json-tree.ts';
 
 const POLICY = 'policy';
+
+/** `policy` of a config. */
+export const policy: Reader<{ readonly rules?: readonly PolicyRule[] | undefined }> = object({
+  rules: described('rules in any order', optional(readRules)),
+});
 
 /**
  * `policy` of a config. A file with an invalid rule is rejected as a whole: skipping a rule that refuses would allow
@@ -23,11 +22,7 @@ export function readPolicy(node: Node): Result<readonly PolicyRule[], SyntaxFaul
   const twice = repeatedKey(node);
   if (twice !== undefined) return err(twice);
   const faults: Fault[] = [];
-  const position: JsonPosition = { value: getNodeValue(node), pointer: '', faults };
-  for (const [name, member] of membersAt(position))
-    if (name !== 'rules') addFault(member, 'this member is unknown; "policy" has "rules"');
-  const given = memberAt(position, 'rules');
-  const rules = isGiven(given) ? readRules(given) : [];
+  const { rules = [] } = policy({ value: getNodeValue(node), pointer: '', faults });
   const [first] = faults;
   return first === undefined ? ok(rules) : err(faultIn(node, first));
 }

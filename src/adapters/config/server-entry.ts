@@ -1,4 +1,5 @@
-import { getNodeValue, type Node } from 'jsonc-parser';
+import type { Node } from 'jsonc-parser';
+import type { JsonObject } from '../../core/json-object.ts';
 import type { ToolFilter } from '../../core/tool-filter.ts';
 import {
   DEFAULT_TIMEOUT_MS,
@@ -7,17 +8,29 @@ import {
   type Transport,
 } from '../../core/server-spec.ts';
 import { nameFault } from '../../core/name-fault.ts';
-import { isTagList, MAX_TAGS } from '../../core/tags.ts';
+import {
+  described,
+  flag,
+  list,
+  oneOf,
+  type Reader,
+  schemaOf,
+  schemasOf,
+  fitText,
+  wholeNumber,
+  withSchema,
+} from '../../core/json-reader.ts';
+import { MAX_TAGS, tagFault } from '../../core/tags.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { nearest } from '../../core/nearest.ts';
 import { type ProblemCollector, quoted } from './problem-collector.ts';
-import { optionAt, positionAt, type Entry, type EntryContext, type Option } from './entry-fields.ts';
-import { CODEBASE_KEYS, readCodebase } from './codebase-entry.ts';
-import { HTTP_KEYS, readHttp, URL_KEYS } from './http-entry.ts';
+import { optionAt, positionAt, type Entry, type EntryContext, type EntryMembers } from './entry-fields.ts';
+import { CODEBASE_MEMBERS, readCodebase } from './codebase-entry.ts';
+import { HTTP_MEMBERS, readHttp, URL_KEYS } from './http-entry.ts';
 import { membersOf, type TreeMember } from './json-tree.ts';
-import { OPENAPI_KEYS, readOpenapi } from './openapi-entry.ts';
-import { isPatternList, MAX_PATTERNS, patternLists } from './pattern-lists.ts';
-import { readStdio, STDIO_KEYS } from './stdio-entry.ts';
+import { OPENAPI_MEMBERS, readOpenapi } from './openapi-entry.ts';
+import { patternList, patternLists } from './pattern-lists.ts';
+import { readStdio, STDIO_MEMBERS } from './stdio-entry.ts';
 import { MAX_TIMER_MS } from '../../core/timer.ts';
 
 /** A member of `mcpServers`, located at `path`. */
@@ -38,14 +51,14 @@ export function readServer(
   }
   const before = collector.problems.length;
   const entry: Entry = { node, path, fields: fieldsOf(member, collector), here, collector };
-  if (optionAt(entry, 'disabled', BOOLEAN) === true) return undefined;
+  if (optionAt(entry, 'disabled', COMMON_MEMBERS.disabled) === true) return undefined;
   checkName(member, collector);
-  const isolation = optionAt(entry, 'isolation', ISOLATION);
-  const toolFilter = optionAt(entry, 'tools', TOOL_FILTER);
-  const trust = optionAt(entry, 'trust', BOOLEAN);
-  const tags = optionAt(entry, 'tags', TAGS);
-  const prefix = optionAt(entry, 'prefix', BOOLEAN) ?? true;
-  const timeoutMs = optionAt(entry, 'timeoutMs', TIMEOUT) ?? DEFAULT_TIMEOUT_MS;
+  const isolation = optionAt(entry, 'isolation', COMMON_MEMBERS.isolation);
+  const toolFilter = optionAt(entry, 'tools', COMMON_MEMBERS.tools);
+  const trust = optionAt(entry, 'trust', COMMON_MEMBERS.trust);
+  const tags = optionAt(entry, 'tags', COMMON_MEMBERS.tags);
+  const prefix = optionAt(entry, 'prefix', COMMON_MEMBERS.prefix) ?? true;
+  const timeoutMs = optionAt(entry, 'timeoutMs', COMMON_MEMBERS.timeoutMs) ?? DEFAULT_TIMEOUT_MS;
   const transport = readTransport(entry);
   if (transport === undefined || collector.problems.length > before) return undefined;
   return {
@@ -81,95 +94,115 @@ function checkName({ key, keyNode, path }: ServerEntry, collector: ProblemCollec
 
 const RENAME = 'Give it another name.';
 
-const BOOLEAN: Option<boolean> = {
-  wanted: 'true or false',
-  read: (node) => (node.type === 'boolean' ? node.value === true : undefined),
-};
-const TIMEOUT: Option<number> = {
-  wanted: `a whole number of milliseconds from 1 to ${MAX_TIMER_MS}`,
-  read: ({ type, value }) => {
-    const isGood =
-      type === 'number' && Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_TIMER_MS;
-    return isGood ? Number(value) : undefined;
-  },
-};
-function isIsolation(value: unknown): value is ServerSpec['isolation'] {
-  return value === 'session' || value === 'shared';
-}
-
-const ISOLATION: Option<ServerSpec['isolation']> = {
-  wanted: '"session" or "shared"',
-  read: ({ value }) => (isIsolation(value) ? value : undefined),
-};
-const TAGS: Option<readonly string[]> = {
-  wanted: `a list of at most ${MAX_TAGS} tags of 1 to 50 characters`,
-  read: (node) => {
-    const value: unknown = getNodeValue(node);
-    return isTagList(value) ? value : undefined;
-  },
-};
-/** A list alone is a list of allowed tools, as some clients write it. */
-const TOOL_FILTER: Option<ToolFilter> = {
-  wanted: `an object with "allow", "deny" or both, each a list of at most ${MAX_PATTERNS} tool names, in which * matches any characters`,
-  read: (node) => {
-    const value: unknown = getNodeValue(node);
-    return isPatternList(value) ? { allow: value } : patternLists(value, ['allow', 'deny']);
-  },
-};
-
-const COMMON_KEYS: readonly string[] = [
-  'type',
-  'disabled',
-  'prefix',
-  'timeoutMs',
-  'isolation',
-  'trust',
-  'tags',
-  'tools',
-];
-
 type TransportType = 'stdio' | 'auto' | 'streamable' | 'sse' | 'openapi' | 'codebase';
 
 /** VS Code's `http` falls back to the older transport if a server does not support the newer; other names are exact. */
-const TYPES: ReadonlyMap<unknown, TransportType> = new Map<unknown, TransportType>([
-  ['stdio', 'stdio'],
-  ['http', 'auto'],
-  ['streamable-http', 'streamable'],
-  ['streamableHttp', 'streamable'],
-  ['sse', 'sse'],
-  ['openapi', 'openapi'],
-  ['codebase', 'codebase'],
-]);
+const TYPES = {
+  stdio: 'stdio',
+  http: 'auto',
+  'streamable-http': 'streamable',
+  streamableHttp: 'streamable',
+  sse: 'sse',
+  openapi: 'openapi',
+  codebase: 'codebase',
+} as const satisfies Readonly<Record<string, TransportType>>;
 
-const TYPE: Option<TransportType> = {
-  wanted: [...TYPES.keys()]
-    .map((name) => JSON.stringify(name))
-    .join(', ')
-    .replace(/, (?=[^,]*$)/, ' or '),
-  read: ({ value }) => TYPES.get(value),
+const names = patternList();
+const lists = patternLists(['allow', 'deny'], names);
+
+/** A list alone is a list of allowed tools, as some clients write it. */
+const toolFilter: Reader<ToolFilter> = withSchema(
+  (position) => (Array.isArray(position.value) ? { allow: names(position) } : lists(position)),
+  () => ({ anyOf: [schemaOf(lists), schemaOf(names)] }),
+);
+
+/** Members of every kind of server. A test compares the descriptions with docs/CONFIG.md. */
+const COMMON_MEMBERS = {
+  type: described(
+    'stdio, http, streamable-http, streamableHttp, sse, openapi or codebase',
+    oneOf(['stdio', 'http', 'streamable-http', 'streamableHttp', 'sse', 'openapi', 'codebase']),
+  ),
+  disabled: described('whether the entry is left out', flag),
+  prefix: described("whether public names begin with the server's name", flag),
+  timeoutMs: described(
+    'maximum time in ms without a result or progress in one call',
+    wholeNumber({ min: 1, max: MAX_TIMER_MS }),
+  ),
+  isolation: described(
+    'session: each client session has its own process (stdio) or session (HTTP) of the server, and the server can send it requests; shared: all sessions share one, which is started without client capabilities',
+    oneOf(['session', 'shared']),
+  ),
+  trust: described('whether the hints of its tools may lower caution: see Annotations', flag),
+  tags: described(
+    'your tags of all its tools, for rules; private and outbound have a special meaning',
+    list(fitText(tagFault, { minLength: 1 }), { max: MAX_TAGS, of: 'tags' }),
+  ),
+  tools: described(
+    'which of its tools are offered: { "allow": ["list_*"], "deny": ["*delete*"] }, or a list of allowed ones; * stands for any characters, and deny takes precedence',
+    toolFilter,
+  ),
 };
 
 function readTransport(entry: Entry): Transport | undefined {
-  const way = entry.fields.has('type') ? optionAt(entry, 'type', TYPE) : wayByKeys(entry);
+  const type = optionAt(entry, 'type', COMMON_MEMBERS.type);
+  const way = entry.fields.has('type') ? type && TYPES[type] : wayByKeys(entry);
   if (way === undefined) return undefined;
-  const { keys, read } = READERS[way];
-  warnOfUnused(entry, keys);
+  const { members, read } = KINDS[way];
+  warnOfUnused(entry, Object.keys(members));
   return read(entry);
 }
 
-interface Reader {
-  readonly keys: readonly string[];
+interface ServerKind {
+  readonly members: EntryMembers;
   readonly read: (entry: Entry) => Transport | undefined;
+  /** What an entry of this kind must have, as a JSON Schema. */
+  readonly needs: JsonObject;
 }
 
-const READERS: Readonly<Record<TransportType, Reader>> = {
-  stdio: { keys: STDIO_KEYS, read: readStdio },
-  auto: { keys: HTTP_KEYS, read: (entry) => readHttp(entry, 'auto') },
-  streamable: { keys: HTTP_KEYS, read: (entry) => readHttp(entry, 'streamable') },
-  sse: { keys: HTTP_KEYS, read: (entry) => readHttp(entry, 'sse') },
-  openapi: { keys: OPENAPI_KEYS, read: readOpenapi },
-  codebase: { keys: CODEBASE_KEYS, read: readCodebase },
+const KINDS: Readonly<Record<TransportType, ServerKind>> = {
+  stdio: { members: STDIO_MEMBERS, read: readStdio, needs: { required: ['command'] } },
+  auto: httpKind('auto'),
+  streamable: httpKind('streamable'),
+  sse: httpKind('sse'),
+  openapi: {
+    members: OPENAPI_MEMBERS,
+    read: readOpenapi,
+    needs: { oneOf: [{ required: ['openapi'] }, { required: ['document'] }] },
+  },
+  codebase: { members: CODEBASE_MEMBERS, read: readCodebase, needs: { required: ['type'] } },
 };
+
+function httpKind(flavour: 'auto' | 'streamable' | 'sse'): ServerKind {
+  return {
+    members: HTTP_MEMBERS,
+    read: (entry) => readHttp(entry, flavour),
+    needs: { anyOf: URL_KEYS.map((key) => ({ required: [key] })) },
+  };
+}
+
+/** The JSON Schema of an entry. In it any text may contain variables. */
+export function serverSchema(): JsonObject {
+  const members = Object.assign({}, ...Object.values(KINDS).map((kind) => kind.members)) as EntryMembers;
+  const kinds = new Map(Object.values(KINDS).map((kind) => [kind.members, kind])).values();
+  const types = Object.entries(TYPES);
+  return {
+    type: 'object',
+    properties: schemasOf({ ...COMMON_MEMBERS, ...members }),
+    additionalProperties: false,
+    anyOf: [
+      ...[...kinds].map((kind) => ({
+        properties: {
+          type: {
+            enum: types.filter(([, way]) => KINDS[way].members === kind.members).map(([type]) => type),
+          },
+        },
+        propertyNames: { enum: Object.keys({ ...COMMON_MEMBERS, ...kind.members }) },
+        ...kind.needs,
+      })),
+      { properties: { disabled: { const: true } }, required: ['disabled'] },
+    ],
+  };
+}
 
 function wayByKeys({ fields, collector, node, path }: Entry): TransportType | undefined {
   if (fields.has('openapi') || fields.has('document')) return 'openapi';
@@ -203,11 +236,11 @@ function misspelt(written: readonly string[], known: readonly string[]): string 
 }
 
 function warnOfUnused(entry: Entry, used: readonly string[]): void {
-  const known = [...used, ...COMMON_KEYS];
+  const known = [...used, ...Object.keys(COMMON_MEMBERS)];
   for (const key of entry.fields.keys()) {
     const position = positionAt(entry, key);
     if (position === undefined || known.includes(key)) continue;
-    const isKnown = Object.values(READERS).some(({ keys }) => keys.includes(key));
+    const isKnown = Object.values(KINDS).some(({ members }) => Object.hasOwn(members, key));
     const reason = isKnown
       ? 'this key has no effect on a server of this type'
       : 'this key is unknown and has no effect';

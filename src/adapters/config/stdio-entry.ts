@@ -11,12 +11,45 @@ import { ANY_HOST, readAllowedHost } from '../../core/network-rules.ts';
 import { splitCommandRemedy } from '../../core/split-command.ts';
 import type { ConfigPosition } from './problem-collector.ts';
 import { readTextWithinNow } from '../../platform/bounded-file.ts';
-import { optionAt, positionAt, textAt, textsAt, type Entry, type Option } from './entry-fields.ts';
+import { described, list, oneOf, text } from '../../core/json-reader.ts';
+import {
+  optionAt,
+  positionAt,
+  textAt,
+  textsAt,
+  type Entry,
+  type EntryMembers,
+  textList,
+  textRecord,
+} from './entry-fields.ts';
 import { expandHome } from './expand.ts';
 
-export const STDIO_KEYS: readonly string[] = [
-  ...['command', 'args', 'env', 'envFile', 'cwd', 'sandbox', 'roots', 'network', 'sandboxAccepts'],
-];
+const sandbox = oneOf<SandboxMode | 'off'>(['off', ...SANDBOX_MODES]);
+
+/** A test compares the descriptions with docs/CONFIG.md. */
+export const STDIO_MEMBERS: EntryMembers = {
+  command: described('program that starts the server', text),
+  args: described('array of strings', textList),
+  env: described('object of strings or numbers; null counts as absent', textRecord),
+  envFile: described('file with lines of NAME=value, read with the config file; env takes precedence', text),
+  cwd: described('folder; a relative one starts at the folder of the config file', text),
+  sandbox: described(
+    'twin: calls of its read-only tools go to a second process that cannot change files; strict: the server itself runs in a sandbox, too; off',
+    sandbox,
+  ),
+  network: described(
+    'hosts that its sandboxed processes may connect to, such as "api.example.com", "*.example.com", "localhost:8080", or "*"',
+    textList,
+  ),
+  roots: described(
+    'files and folders that its sandboxed processes may read, and with strict change, beside cwd and the folders in args',
+    textList,
+  ),
+  sandboxAccepts: described(
+    'what you accept of its sandbox: separate_state, node_permission',
+    list(oneOf(SANDBOX_CONCESSIONS)),
+  ),
+};
 
 /** Reads a server run as a child process. Undefined, with an error reported, if it has no usable command. */
 export function readStdio(entry: Entry): Transport | undefined {
@@ -24,7 +57,7 @@ export function readStdio(entry: Entry): Transport | undefined {
   const env = readVariables(entry);
   const args = readArgs(withOwnVariables(entry, env));
   const cwd = readCwd(entry);
-  const sandbox = optionAt(entry, 'sandbox', SANDBOX);
+  const mode = optionAt(entry, 'sandbox', sandbox);
   const roots = readRoots(entry);
   const network = readNetwork(entry);
   const accepted = readConcessions(entry);
@@ -39,17 +72,12 @@ export function readStdio(entry: Entry): Transport | undefined {
     cwd,
     ...(isCwdGiven && { isCwdGiven }),
     ...envFileOf(entry),
-    ...(sandbox !== undefined && sandbox !== 'off' && { sandbox }),
+    ...(mode !== undefined && mode !== 'off' && { sandbox: mode }),
     ...(roots.length > 0 && { roots }),
     ...(network !== 'any' && { network }),
     ...(accepted.length > 0 && { sandboxAccepts: accepted }),
   };
 }
-
-const SANDBOX: Option<SandboxMode | 'off'> = {
-  wanted: '"off", "twin" or "strict"',
-  read: ({ value }) => ['off' as const, ...SANDBOX_MODES].find((mode) => mode === value),
-};
 
 /** Files and folders; a relative path starts at the config file's folder. */
 export function readRoots(entry: Entry): readonly string[] | undefined {

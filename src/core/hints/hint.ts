@@ -31,6 +31,14 @@ export function hintMeant(key: string): Hint | undefined {
 /** Stated hints; an absent one is not false. */
 export type DeclaredHints = Readonly<Partial<Record<Hint, boolean>>>;
 
+/** What each hint says of a tool, for editors of files. */
+export const HINT_ABOUT: Readonly<Record<Hint, string>> = {
+  readOnlyHint: 'whether it changes nothing',
+  destructiveHint: 'whether it may destroy or overwrite something',
+  idempotentHint: 'whether a repeated call has no further effect',
+  openWorldHint: 'whether it reaches things outside a closed domain, such as the web',
+};
+
 /** The hints among these members whose values are booleans. */
 export function declaredHints(members: Readonly<Record<string, unknown>>): DeclaredHints {
   const declared = HINTS.filter((hint) => Object.hasOwn(members, hint) && typeof members[hint] === 'boolean');

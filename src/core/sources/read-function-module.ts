@@ -1,5 +1,17 @@
-import { addFault, type Fault, fitTextAt, type JsonPosition, memberAt, textAt } from '../json-position.ts';
-import { list, record, reportUnknown, wholeNumber } from '../json-reader.ts';
+import { addFault, type Fault, memberAt, type JsonPosition } from '../json-position.ts';
+import {
+  described,
+  fitText,
+  list,
+  object,
+  optional,
+  type Reader,
+  record,
+  schemaOf,
+  text,
+  wholeNumber,
+  withSchema,
+} from '../json-reader.ts';
 import { err, ok, type Result } from '../result.ts';
 import type { FunctionModuleSpec } from './custom-tools.ts';
 import { MAX_TIMER_MS } from '../timer.ts';
@@ -9,12 +21,37 @@ export type ModuleEntry = Readonly<Record<string, unknown>>;
 const DEFAULT_MEMORY_MB = 256;
 const DEFAULT_TIMEOUT_MS = 60_000;
 
-const KNOWN: readonly string[] = ['module', 'env', 'reads', 'writes', 'memoryMb', 'timeoutMs'];
+interface WrittenModule {
+  readonly module: string;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly reads?: readonly string[] | undefined;
+  readonly writes?: readonly string[] | undefined;
+  readonly memoryMb?: number | undefined;
+  readonly timeoutMs?: number | undefined;
+}
 
-const texts = record(textAt);
-const paths = list((position) => fitTextAt(position, (path) => (path === '' ? 'it is empty' : undefined)));
-const memory = wholeNumber({ min: 16, max: 65_536 });
-const timeout = wholeNumber({ min: 1, max: MAX_TIMER_MS });
+const modulePath: Reader<string> = withSchema(
+  (position) => {
+    const { value } = position;
+    if (typeof value !== 'string' || value === '')
+      addFault(position, 'it must be the path of a .js, .mjs or .ts file');
+    else if (/\.[cm]?[jt]s$/.test(value)) return value;
+    else addFault(position, 'a module of functions is a .js, .mjs, .ts or .mts file');
+    return '';
+  },
+  () => ({ type: 'string', pattern: '\\.[cm]?[jt]s$' }),
+);
+const paths = list(fitText((path) => (path === '' ? 'it is empty' : undefined), { minLength: 1 }));
+
+/** An entry of `functions`. A test compares the descriptions with docs/FUNCTIONS.md. */
+export const functionModule: Reader<WrittenModule> = object<WrittenModule>({
+  module: described('path of the file, relative to the folder of the config file', modulePath),
+  env: described('environment variables of its process', optional(record(text))),
+  reads: described('files and folders that it may read beside its own folder', optional(paths)),
+  writes: described('files and folders that it may read and write', optional(paths)),
+  memoryMb: described('limit of its heap in MB', unlessNull(wholeNumber({ min: 16, max: 65_536 }))),
+  timeoutMs: described('time limit for one call', unlessNull(wholeNumber({ min: 1, max: MAX_TIMER_MS }))),
+});
 
 /** Reads an entry of `functions`; `absolute` makes a path as written absolute. */
 export function readFunctionModule(
@@ -23,31 +60,30 @@ export function readFunctionModule(
 ): Result<FunctionModuleSpec, readonly Fault[]> {
   const faults: Fault[] = [];
   const position: JsonPosition = { value: entry, pointer: '', faults };
-  const at = (name: string): JsonPosition => memberAt(position, name);
-  const given = (name: string, defaultValue: unknown): JsonPosition => {
-    const member = at(name);
-    return member.value === undefined ? { ...member, value: defaultValue } : member;
-  };
-  reportUnknown(position, KNOWN);
-  const spec: FunctionModuleSpec = {
-    path: absolute(readModule(at('module'))),
-    env: texts(given('env', {})),
-    reads: paths(given('reads', [])).map(absolute),
-    writes: paths(given('writes', [])).map(absolute),
-    // Null counts as absent.
-    memoryMb: memory({ ...at('memoryMb'), value: entry['memoryMb'] ?? DEFAULT_MEMORY_MB }),
-    timeoutMs: timeout({ ...at('timeoutMs'), value: entry['timeoutMs'] ?? DEFAULT_TIMEOUT_MS }),
-  };
-  if ('NODE_OPTIONS' in spec.env)
-    addFault(memberAt(at('env'), 'NODE_OPTIONS'), 'it could loosen what confines the module; take it out');
-  return faults.length === 0 ? ok(spec) : err(faults);
+  const { module, env = {}, reads = [], writes = [], ...limits } = functionModule(position);
+  if ('NODE_OPTIONS' in env)
+    addFault(
+      memberAt(memberAt(position, 'env'), 'NODE_OPTIONS'),
+      'it could loosen what confines the module; take it out',
+    );
+  const { memoryMb = DEFAULT_MEMORY_MB, timeoutMs = DEFAULT_TIMEOUT_MS } = limits;
+  if (faults.length > 0) return err(faults);
+  return ok({
+    path: absolute(module),
+    env,
+    reads: reads.map(absolute),
+    writes: writes.map(absolute),
+    memoryMb,
+    timeoutMs,
+  });
 }
 
-function readModule(position: JsonPosition): string {
-  const { value } = position;
-  if (typeof value !== 'string' || value === '')
-    addFault(position, 'it must be the path of a .js, .mjs or .ts file');
-  else if (/\.[cm]?[jt]s$/.test(value)) return value;
-  else addFault(position, 'a module of functions is a .js, .mjs, .ts or .mts file');
-  return '';
+/** An optional value; null counts as absent. */
+function unlessNull<T>(read: Reader<T>): Reader<T | undefined> {
+  return optional(
+    withSchema(
+      (position) => (position.value === null ? undefined : read(position)),
+      () => ({ anyOf: [schemaOf(read), { type: 'null' }] }),
+    ),
+  );
 }

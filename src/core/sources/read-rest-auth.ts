@@ -1,55 +1,60 @@
-import { addFault, fitTextAt, memberAt, membersAt, type JsonPosition } from '../json-position.ts';
+import { isJsonObject } from '../json-object.ts';
+import { addFault, memberAt } from '../json-position.ts';
+import { described, fitText, object, type Reader, schemaOf, withSchema } from '../json-reader.ts';
 import { headerNameFault, headerValueFault } from './http-header.ts';
 import type { RestAuth } from './custom-tools.ts';
 
-/** The members of each type besides `type`. */
-const MEMBERS: Readonly<Record<RestAuth['kind'], readonly string[]>> = {
-  bearer: ['token'],
-  basic: ['username', 'password'],
-  header: ['name', 'value'],
-  query: ['name', 'value'],
+type Kind = RestAuth['kind'];
+type Written<K extends Kind> = Omit<Extract<RestAuth, { kind: K }>, 'kind'> & { readonly type?: undefined };
+
+const KINDS: { readonly [K in Kind]: Reader<Written<K>> } = {
+  bearer: object<Written<'bearer'>>({
+    type: tag('bearer'),
+    token: described('sent as Authorization: Bearer …', fitText(tokenFault)),
+  }),
+  basic: object<Written<'basic'>>({
+    type: tag('basic'),
+    username: described('sent as Authorization: Basic …', fitText(usernameFault)),
+    password: described('sent as Authorization: Basic …', fitText(controlFault)),
+  }),
+  header: object<Written<'header'>>({
+    type: tag('header'),
+    name: described('name of the header', fitText(headerNameFault)),
+    value: described('value of the header', fitText(filledFault)),
+  }),
+  query: object<Written<'query'>>({
+    type: tag('query'),
+    name: described('name of the query parameter', fitText(emptyFault)),
+    value: described('value of the query parameter', fitText(textFault)),
+  }),
 };
 
-/** Undefined if it is invalid; the faults are then added to the position. No fault repeats a value. */
-export function readRestAuth(position: JsonPosition): RestAuth | undefined {
-  const before = position.faults.length;
-  const members = membersAt(position);
-  if (position.faults.length > before) return undefined;
-  const { value: type } = memberAt(position, 'type');
-  const at = (member: string): JsonPosition => memberAt(position, member);
-  if (!isKind(type)) {
-    addFault(at('type'), `it must be one of ${Object.keys(MEMBERS).join(', ')}`);
+/** Credentials, an object with a `type`. Undefined if they are invalid. No fault repeats a value. */
+export const restAuth: Reader<RestAuth | undefined> = withSchema(
+  (position) => {
+    const { value: type } = memberAt(position, 'type');
+    if (isKind(type)) return { kind: type, ...KINDS[type](position) } as RestAuth; // read by the reader of its kind
+    if (isJsonObject(position.value))
+      addFault(memberAt(position, 'type'), `it must be one of ${Object.keys(KINDS).join(', ')}`);
+    else addFault(position, 'it must be an object');
     return undefined;
-  }
-  for (const [name, member] of members)
-    if (name !== 'type' && !MEMBERS[type].includes(name))
-      addFault(member, `it does not belong to ${type}, which has ${MEMBERS[type].join(' and ')}`);
-  switch (type) {
-    case 'bearer':
-      return { kind: type, token: fitTextAt(at('token'), tokenFault) };
-    case 'basic':
-      return {
-        kind: type,
-        username: fitTextAt(at('username'), usernameFault),
-        password: fitTextAt(at('password'), controlFault),
-      };
-    case 'header':
-      return {
-        kind: type,
-        name: fitTextAt(at('name'), headerNameFault),
-        value: fitTextAt(at('value'), filledFault),
-      };
-    case 'query':
-      return {
-        kind: type,
-        name: fitTextAt(at('name'), emptyFault),
-        value: fitTextAt(at('value'), textFault),
-      };
-  }
+  },
+  () => ({ anyOf: Object.values(KINDS).map(schemaOf) }),
+);
+
+function isKind(type: unknown): type is Kind {
+  return typeof type === 'string' && Object.hasOwn(KINDS, type);
 }
 
-function isKind(type: unknown): type is RestAuth['kind'] {
-  return typeof type === 'string' && Object.hasOwn(MEMBERS, type);
+/** The `type`, which selected the reader. */
+function tag(kind: Kind): Reader<undefined> {
+  return described(
+    'how the credentials are sent',
+    withSchema(
+      () => undefined,
+      () => ({ const: kind }),
+    ),
+  );
 }
 
 function emptyFault(text: string): string | undefined {

@@ -1,44 +1,151 @@
-import { HINTS, isContradiction, declaredHints, type DeclaredHints } from '../hints/hint.ts';
+import { declaredHints, type Hint, HINT_ABOUT, isContradiction } from '../hints/hint.ts';
 import { isJsonObject, type JsonObject } from '../json-object.ts';
 import {
   addFault,
   type Fault,
   fitTextAt,
-  flagAt,
   isGiven,
   memberAt,
   membersAt,
   type JsonPosition,
-  textIfGiven,
 } from '../json-position.ts';
-import { reportUnknown, wholeNumber } from '../json-reader.ts';
+import {
+  described,
+  fitText,
+  flag,
+  object,
+  objectSchema,
+  oneOf,
+  optional,
+  type Reader,
+  record,
+  reportUnknown,
+  schemaOf,
+  text,
+  wholeNumber,
+  withSchema,
+} from '../json-reader.ts';
 import { err, ok, type Result } from '../result.ts';
 import { headerNameFault, headerValueFault, mappedHeaderFault } from './http-header.ts';
-import { readRestAuth } from './read-rest-auth.ts';
+import { restAuth } from './read-rest-auth.ts';
 import type { RestAuth, RestToolSpec } from './custom-tools.ts';
 import { readUrlTemplate, type UrlTemplate } from './url-template.ts';
 import { MAX_TIMER_MS } from '../timer.ts';
 
-const KNOWN: readonly string[] = [
-  ...[
-    'url',
-    'method',
-    'headers',
-    'auth',
-    'title',
-    'description',
-    'inputSchema',
-    'outputSchema',
-    'annotations',
-  ],
-  ...['queryMapping', 'headerMapping', 'bodyType', 'filter', 'timeoutMs', 'maxBytes'],
-];
-const NAME = /^[a-zA-Z0-9_][a-zA-Z0-9._/-]{0,127}$/;
+export const REST_TOOL_NAME: RegExp = /^[a-zA-Z0-9_][a-zA-Z0-9._/-]{0,127}$/;
 const METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const DEFAULT_MS = 60_000;
 const MIB = 2 ** 20;
 const MAX_BYTES = 50 * MIB;
 const MAX_FILTER_LENGTH = 4_096;
+
+const method: Reader<string> = withSchema(
+  (position) => {
+    const written = text(position);
+    const upper = written.toUpperCase();
+    if (typeof position.value === 'string' && !METHODS.includes(upper))
+      addFault(position, `it must be one of ${METHODS.join(', ')}`);
+    return upper;
+  },
+  () => ({
+    anyOf: [{ enum: METHODS }, { type: 'string', pattern: `^(?:${METHODS.map(inAnyCase).join('|')})$` }],
+  }),
+);
+
+function inAnyCase(word: string): string {
+  return word.replaceAll(/./g, (letter) => `[${letter}${letter.toLowerCase()}]`);
+}
+
+/** Both arguments and structured content must be objects (2025-11-25, schema#tool). */
+const objectType: Reader<JsonObject> = withSchema(
+  (position) => {
+    const { value } = position;
+    if (isJsonObject(value) && value['type'] === 'object') {
+      if (value['properties'] === undefined || isJsonObject(value['properties'])) return value;
+      addFault(memberAt(position, 'properties'), 'it must be an object');
+    } else addFault(position, 'it must be a JSON Schema with "type": "object"');
+    return { type: 'object' };
+  },
+  () => ({
+    type: 'object',
+    properties: {
+      type: { description: 'always object', const: 'object' },
+      properties: { description: 'a JSON Schema for each', type: 'object' },
+    },
+    required: ['type'],
+  }),
+);
+
+type Annotations = Readonly<Partial<Record<Hint, boolean>> & { title?: string | undefined }>;
+
+const annotationMembers = object<Annotations>({
+  readOnlyHint: hintMember('readOnlyHint'),
+  destructiveHint: hintMember('destructiveHint'),
+  idempotentHint: hintMember('idempotentHint'),
+  openWorldHint: hintMember('openWorldHint'),
+  title: described('a title, if the entry has none', optional(text)),
+});
+
+function hintMember(hint: Hint): Reader<boolean | undefined> {
+  return described(HINT_ABOUT[hint], optional(flag));
+}
+
+const annotations: Reader<Annotations> = withSchema(
+  (position) => {
+    const read = annotationMembers(position);
+    if (isContradiction(declaredHints(read)))
+      addFault(position, 'what only reads destroys nothing: readOnlyHint and destructiveHint are both true');
+    return read;
+  },
+  () => ({
+    ...schemaOf(annotationMembers),
+    not: {
+      properties: { readOnlyHint: { const: true }, destructiveHint: { const: true } },
+      required: ['readOnlyHint', 'destructiveHint'],
+    },
+  }),
+);
+
+const filter = fitText(
+  (given) => {
+    if (given === '') return 'it is empty; leave it out where the whole answer is wanted';
+    return given.length > MAX_FILTER_LENGTH ? `it is longer than ${MAX_FILTER_LENGTH} characters` : undefined;
+  },
+  { minLength: 1, maxLength: MAX_FILTER_LENGTH },
+);
+
+/** The members of an entry, each checked alone. A test compares the descriptions with docs/SOURCES.md. */
+const MEMBERS = {
+  url: described(
+    'absolute; {argument} in its path or query is replaced by that argument',
+    withSchema(readUrl, () => ({ type: 'string' })),
+  ),
+  method: described(METHODS.join(', '), optional(method)),
+  headers: described('sent with every request', optional(record(text))),
+  auth: described('credentials', optional(restAuth)),
+  title: described('what people and models read', optional(text)),
+  description: described('what people and models read', optional(text)),
+  inputSchema: described('JSON Schema of the arguments', optional(objectType)),
+  outputSchema: described(
+    'JSON Schema of the response; a response that does not match is an error',
+    optional(objectType),
+  ),
+  annotations: described('what the tool declares about itself', optional(annotations)),
+  queryMapping: described('argument to query parameter', optional(record(text))),
+  headerMapping: described('argument to header', optional(record(text))),
+  bodyType: described('json or form', optional(oneOf(['json', 'form']))),
+  filter: described('a JMESPath expression that selects what the model gets', optional(filter)),
+  timeoutMs: described('time limit for one call', optional(wholeNumber({ min: 1, max: MAX_TIMER_MS }))),
+  maxBytes: described(
+    'maximum number of response bytes to read',
+    optional(wholeNumber({ min: 1, max: MAX_BYTES })),
+  ),
+};
+
+/** The JSON Schema of an entry. */
+export function restToolSchema(): JsonObject {
+  return { ...objectSchema(MEMBERS), additionalProperties: false };
+}
 
 /** Reads an HTTP request that an operator exposes as a tool. Does not check whether its filter and schemas compile. */
 export function readRestTool(
@@ -49,42 +156,39 @@ export function readRestTool(
   const position: JsonPosition = { value: entry, pointer: '', faults };
   const at = (member: string): JsonPosition => memberAt(position, member);
   checkName(name, position);
-  reportUnknown(position, KNOWN);
-  const template = readUrl(at('url'));
-  const method = textIfGiven(at('method'))?.toUpperCase();
-  if (method !== undefined && !METHODS.includes(method))
-    addFault(at('method'), `it must be one of ${METHODS.join(', ')}`);
-  const auth = isGiven(at('auth')) ? readRestAuth(at('auth')) : undefined;
+  reportUnknown(position, Object.keys(MEMBERS));
+  const template = MEMBERS.url(at('url'));
+  const given = MEMBERS.method(at('method'));
+  const auth = MEMBERS.auth(at('auth'));
   const headers = readHeaders(at('headers'), auth);
   const queryMapping = readMapping(at('queryMapping'), queryFaults(template, auth));
   const headerMapping = readMapping(at('headerMapping'), headerFaults(headers, auth));
   const mapped = [...Object.keys(queryMapping), ...Object.keys(headerMapping)];
-  const annotations = at('annotations');
-  const annotated = textIfGiven(memberAt(annotations, 'title'));
+  const annotated = MEMBERS.annotations(at('annotations')) ?? {};
   const spec: RestToolSpec = {
     name,
-    title: textIfGiven(at('title')) ?? annotated,
-    description: textIfGiven(at('description')),
+    title: MEMBERS.title(at('title')) ?? annotated.title,
+    description: MEMBERS.description(at('description')),
     url: typeof entry['url'] === 'string' ? entry['url'] : '',
-    method: method ?? 'POST',
-    isMethodGiven: method !== undefined,
+    method: given ?? 'POST',
+    isMethodGiven: given !== undefined,
     headers,
     auth,
     inputSchema: readInputSchema(at('inputSchema'), template, mapped),
-    outputSchema: readOutputSchema(at('outputSchema')),
-    annotations: readHints(annotations),
+    outputSchema: MEMBERS.outputSchema(at('outputSchema')),
+    annotations: declaredHints(annotated),
     queryMapping,
     headerMapping,
-    bodyType: readBodyType(at('bodyType')),
-    filter: isGiven(at('filter')) ? fitTextAt(at('filter'), filterFault) : undefined,
-    timeoutMs: readWhole(at('timeoutMs'), { max: MAX_TIMER_MS, defaultValue: DEFAULT_MS }),
-    maxBytes: readWhole(at('maxBytes'), { max: MAX_BYTES, defaultValue: MIB }),
+    bodyType: MEMBERS.bodyType(at('bodyType')) ?? 'json',
+    filter: MEMBERS.filter(at('filter')),
+    timeoutMs: MEMBERS.timeoutMs(at('timeoutMs')) ?? DEFAULT_MS,
+    maxBytes: MEMBERS.maxBytes(at('maxBytes')) ?? MIB,
   };
   return faults.length === 0 ? ok(spec) : err(faults);
 }
 
 function checkName(name: string, position: JsonPosition): void {
-  if (NAME.test(name)) return;
+  if (REST_TOOL_NAME.test(name)) return;
   addFault(
     position,
     'a name has 1 to 128 letters, digits, "_", ".", "/" or "-", and begins with a letter, a digit or "_"',
@@ -163,40 +267,6 @@ function readTexts(
   );
 }
 
-function readHints(position: JsonPosition): DeclaredHints {
-  if (!isGiven(position)) return {};
-  for (const [name, member] of membersAt(position)) {
-    if (HINTS.some((hint) => hint === name)) flagAt(member, false);
-    else if (name !== 'title')
-      addFault(member, `it is not an annotation; known annotations are ${HINTS.join(', ')}, title`);
-  }
-  const members = Object.fromEntries(
-    membersAt({ ...position, faults: [] }).map(([name, { value }]) => [name, value]),
-  );
-  const declared = declaredHints(members);
-  if (isContradiction(declared))
-    addFault(position, 'what only reads destroys nothing: readOnlyHint and destructiveHint are both true');
-  return declared;
-}
-
-function readBodyType(position: JsonPosition): RestToolSpec['bodyType'] {
-  if (position.value === 'form' || position.value === 'json') return position.value;
-  if (isGiven(position)) addFault(position, 'it must be "json" or "form"');
-  return 'json';
-}
-
-function filterFault(text: string): string | undefined {
-  if (text === '') return 'it is empty; leave it out where the whole answer is wanted';
-  return text.length > MAX_FILTER_LENGTH ? `it is longer than ${MAX_FILTER_LENGTH} characters` : undefined;
-}
-
-function readWhole(
-  position: JsonPosition,
-  { max, defaultValue }: { readonly max: number; readonly defaultValue: number },
-): number {
-  return isGiven(position) ? wholeNumber({ min: 1, max })(position) : defaultValue;
-}
-
 /**
  * The given schema, which must have every argument of the URL; if none is given, a schema of these and of the mapped
  * arguments.
@@ -207,8 +277,8 @@ function readInputSchema(
   mapped: readonly string[],
 ): JsonObject {
   const inUrl = [...(template?.pathArguments ?? []), ...(template?.queryArguments ?? [])];
-  if (!isGiven(position)) return schemaOf([...new Set(inUrl)], mapped);
-  const schema = readObjectSchema(position);
+  if (!isGiven(position)) return schemaFor([...new Set(inUrl)], mapped);
+  const schema = objectType(position);
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
   const missing = inUrl.filter((name) => !Object.hasOwn(properties, name));
   if (missing.length > 0)
@@ -219,25 +289,11 @@ function readInputSchema(
   return schema;
 }
 
-function readOutputSchema(position: JsonPosition): JsonObject | undefined {
-  return isGiven(position) ? readObjectSchema(position) : undefined;
-}
-
-function schemaOf(required: readonly string[], mapped: readonly string[]): JsonObject {
+function schemaFor(required: readonly string[], mapped: readonly string[]): JsonObject {
   const names = [...new Set([...required, ...mapped])];
   return {
     type: 'object',
     properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
     ...(required.length > 0 && { required }),
   };
-}
-
-/** Both arguments and structured content must be objects (2025-11-25, schema#tool). */
-function readObjectSchema(position: JsonPosition): JsonObject {
-  const { value } = position;
-  if (isJsonObject(value) && value['type'] === 'object') {
-    if (value['properties'] === undefined || isJsonObject(value['properties'])) return value;
-    addFault(memberAt(position, 'properties'), 'it must be an object');
-  } else addFault(position, 'it must be a JSON Schema with "type": "object"');
-  return { type: 'object' };
 }

@@ -45,13 +45,13 @@ describe('"policy" of a config', () => {
   it.each([
     ['[]', '3:13: policy: it must be an object'],
     ['{ "rules": {} }', '3:24: policy.rules: it must be a list'],
-    ['{ "rule": [] }', '3:23: policy.rule: this member is unknown; "policy" has "rules"'],
+    ['{ "rule": [] }', '3:23: policy.rule: there is no such member; did you mean "rules"?'],
     ['{ "rules": [5] }', '3:25: policy.rules[0]: it must be an object'],
     [rule({}), '3:23: policy.rules[0].effect: it is missing'],
     [rule({ effect: 'deny' }), '3:33: policy.rules[0].effect: it must be one of allow, ask, refuse'],
     [
       rule({ effect: 'ask', servers: 'x' }),
-      '3:49: policy.rules[0].servers: a rule has no such member; did you mean "server"?',
+      '3:49: policy.rules[0].servers: there is no such member; did you mean "server"?',
     ],
     [
       rule({ effect: 'refuse', tool: 'delete_*' }),

@@ -231,7 +231,7 @@ describe('a REST tool', () => {
     [
       { auth: { type: 'bearer', token: 'a', name: 'b' } },
       'auth.name',
-      'It does not belong to bearer, which has token.',
+      'There is no such member; known are type, token.',
     ],
     [
       { auth: { type: 'basic', username: 'a:b', password: '' } },
@@ -263,14 +263,14 @@ describe('a REST tool', () => {
     [
       { annotations: { mood: 1 } },
       'annotations.mood',
-      'It is not an annotation; known annotations are readOnlyHint, destructiveHint, idempotentHint, openWorldHint, title.',
+      'There is no such member; known are readOnlyHint, destructiveHint, idempotentHint, openWorldHint, title.',
     ],
     [
       { annotations: { readOnlyHint: true, destructiveHint: true } },
       'annotations',
       'What only reads destroys nothing: readOnlyHint and destructiveHint are both true.',
     ],
-    [{ bodyType: 'xml' }, 'bodyType', 'It must be "json" or "form".'],
+    [{ bodyType: 'xml' }, 'bodyType', 'It must be one of json, form.'],
     [{ filter: '' }, 'filter', 'It is empty; leave it out where the whole answer is wanted.'],
     [{ filter: 'a'.repeat(4_097) }, 'filter', 'It is longer than 4096 characters.'],
     ...[0, -1, 1.5, '1', null, 2 ** 31].map(
