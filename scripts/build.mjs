@@ -116,6 +116,10 @@ const declared = ts.transpileDeclaration(readFileSync(join(ROOT, 'src/functions/
 });
 writeFileSync(join(ROOT, 'dist', 'define-tool.d.ts'), declared.outputText);
 
+// For editors of the config file.
+const { configSchema } = await import('../src/adapters/config/config-schema.ts');
+writeFileSync(join(ROOT, 'assay.schema.json'), `${JSON.stringify(configSchema(), undefined, 2)}\n`);
+
 // The page at /docs. As a dependency of the program its own dependency would report each installation to its maker.
 const SWAGGER_UI = join(ROOT, 'node_modules', 'swagger-ui-dist');
 const PAGE = join(ROOT, 'dist', 'swagger-ui');

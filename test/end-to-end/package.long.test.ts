@@ -31,11 +31,12 @@ describe('the package', () => {
       'LICENSE',
       'CHANGELOG.md',
       'dist/main.js',
+      'assay.schema.json',
       'dist/define-tool.d.ts',
       ...['', '.gz', '.br'].map((encoding) => `dist/admin/index.html${encoding}`),
     ];
     expect(needed.filter((file) => !files.includes(file))).toEqual([]);
-    const ours = /^(dist\/.*\.js|dist\/define-tool\.d\.ts|[A-Z]+(\.md)?|package\.json)$/;
+    const ours = /^(dist\/.*\.js|dist\/define-tool\.d\.ts|[A-Z]+(\.md)?|package\.json|assay\.schema\.json)$/;
     const page = /^dist\/swagger-ui\/(swagger-ui\.css|swagger-ui-bundle\.js\.LICENSE\.txt|LICENSE|NOTICE)$/;
     const admin = /^dist\/admin\/(index\.html|assets\/[\w-]+\.(js|css|svg))(\.gz|\.br)?$/;
     expect(files.filter((file) => !ours.test(file) && !page.test(file) && !admin.test(file))).toEqual([]);
