@@ -23,9 +23,15 @@ export function openApi(options: AppOptions, note: (text: string) => void): Api 
   return {
     // Both gateways and this process are of the same version, so the body has the documented form.
     send: <T>(request: ApiRequest) => client.send(request) as Promise<Result<T, Problem>>,
+    stream: async (request, onText) => {
+      const done = await client.send(request, onText);
+      return done.ok ? ok(undefined) : done;
+    },
     close: () => client.close(),
   };
 }
+
+type OnText = (text: string) => Promise<void>;
 
 class ApiClient {
   readonly #options: AppOptions;
@@ -39,18 +45,22 @@ class ApiClient {
     this.#note = note;
   }
 
-  async send(request: ApiRequest): Promise<Result<unknown, Problem>> {
+  async send(request: ApiRequest, onText?: OnText): Promise<Result<unknown, Problem>> {
     const found = await (this.#serve ??= this.#find());
     if (!found.ok) return err(problemOf(found.error, request.path));
     const serve = found.value;
     const socket = serve && this.#local === undefined ? this.#socketOf(serve, request) : undefined;
     if (socket !== undefined) {
-      const answered = await sendOverSocket({ socket, method: request.method, ...targetAndBody(request) });
-      if (answered.kind === 'answered' || answered.isSent) return resultOf(answered, request);
+      const answered = await sendOverSocket(
+        { socket, method: request.method, ...targetAndBody(request) },
+        onText,
+      );
+      if (answered.kind === 'answered' || answered.isSent)
+        return resultOf(answered, request, onText !== undefined);
       // It has just ended, and nothing was sent.
     }
     this.#local ??= import('./local-api.ts').then(({ openLocalApi }) => openLocalApi(this.#options, serve));
-    return (await this.#local).send(request);
+    return (await this.#local).send(request, onText);
   }
 
   /** The running gateway of this home, if it answers. PATH_UNSAFE: other users could have planted one. */
@@ -103,9 +113,14 @@ function targetAndBody({ path, query, body }: ApiRequest): {
   return { target: text === '' ? path : `${path}?${text}`, ...(body !== undefined && { body }) };
 }
 
-function resultOf(answered: SocketAnswer, { path }: ApiRequest): Result<unknown, Problem> {
-  if (answered.kind === 'failed' || (answered.status !== 204 && answered.text === ''))
-    return err(problemOf(ENDED, path));
+function resultOf(
+  answered: SocketAnswer,
+  { path }: ApiRequest,
+  isStreamed: boolean,
+): Result<unknown, Problem> {
+  const isWhole =
+    answered.kind === 'answered' && (answered.text !== '' || answered.status === 204 || isStreamed);
+  if (!isWhole) return err(problemOf(ENDED, path));
   const body: unknown = answered.text === '' ? undefined : JSON.parse(answered.text);
   return answered.status < 400 ? ok(body) : err(body as Problem); // of the same version
 }

@@ -3,7 +3,7 @@ import type { Refusal } from '../core/refusal.ts';
 import { ignoredSentence } from '../core/resolve-settings.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { ToolRef } from '../core/tool-ref.ts';
-import type { OpenStore, OpenToolsets, ShownSettings } from '../edges/cli/runtime.ts';
+import type { OpenToolsets, ShownSettings } from '../edges/cli/runtime.ts';
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import type { Server } from '../gateway/catalog/server.ts';
 import { NoteService } from '../gateway/services/notes/note-service.ts';
@@ -81,14 +81,6 @@ function stopOnSignal({ cleanup }: Environment): void {
   void untilStopped().then(async () => {
     await cleanup.close();
     process.exit(INTERRUPTED);
-  });
-}
-
-export function openStoreForCommand(options: AppOptions): Promise<Result<OpenStore, Refusal>> {
-  return openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async (environment) => {
-    const { store, cleanup } = environment;
-    const opened = await store.open();
-    return opened.ok ? ok({ store: opened.value, close: () => cleanup.close() }) : opened;
   });
 }
 

@@ -12,7 +12,7 @@ import { groupOf, type LocalParts } from './route-groups.ts';
 
 /** Answers requests in the process of a command, with the routes of the REST API. */
 export interface LocalApi {
-  send(request: ApiRequest): Promise<Result<unknown, Problem>>;
+  send(request: ApiRequest, onText?: (text: string) => Promise<void>): Promise<Result<unknown, Problem>>;
   close(): Promise<void>;
 }
 
@@ -23,23 +23,32 @@ export function openLocalApi(options: AppOptions, serve: RunningServe | undefine
       Promise.resolve(ok(opened)),
     ),
   );
+  const services = once(async () => {
+    const opened = await environment.get();
+    if (!opened.ok) return opened;
+    const { openServices } = await import('./services.ts');
+    return openServices(opened.value);
+  });
   const parts: LocalParts = {
     store: async () => {
       const opened = await environment.get();
       return opened.ok ? opened.value.store.open() : opened;
     },
+    services: () => services.get(),
     serveUrl: serve?.url,
   };
   const groups = new Map<ReturnType<typeof groupOf>, Promise<Result<readonly Route[], Refusal>>>();
   return {
-    send: async (request) => {
+    send: async (request, onText) => {
       const { path } = request;
       const group = groupOf(path);
       if (group === undefined) return err(problemOf({ code: 'ENDPOINT_UNKNOWN', path, known: [] }, path));
       const opening = groups.get(group) ?? group.open(parts);
       groups.set(group, opening);
       const routes = await opening;
-      return routes.ok ? answer(routes.value, request) : err(problemOf(routes.error, path));
+      if (!routes.ok) return err(problemOf(routes.error, path));
+      const answered = await answer(routes.value, request);
+      return answered.ok ? bodyOf(answered.value, onText) : answered;
     },
     close: async () => {
       const opened = await environment.opened();
@@ -51,7 +60,7 @@ export function openLocalApi(options: AppOptions, serve: RunningServe | undefine
 async function answer(
   routes: readonly Route[],
   { method, path, query, body }: ApiRequest,
-): Promise<Result<unknown, Problem>> {
+): Promise<Result<Reply, Problem>> {
   const steps = path.split('/');
   const route = routes.find(({ spec }) => spec.method.toUpperCase() === method && isAt(spec.path, steps));
   if (route === undefined) return err(problemOf({ code: 'ENDPOINT_UNKNOWN', path, known: [] }, path));
@@ -65,7 +74,7 @@ async function answer(
     signal: new AbortController().signal,
     isHead: false,
   });
-  return replied.ok ? ok(copyOf(bodyOf(replied.value))) : err(problemOf(replied.error, path));
+  return replied.ok ? replied : err(problemOf(replied.error, path));
 }
 
 function isAt(pattern: string, steps: readonly string[]): boolean {
@@ -75,8 +84,15 @@ function isAt(pattern: string, steps: readonly string[]): boolean {
   );
 }
 
-function bodyOf(reply: Reply): unknown {
-  return reply.kind === 'one' || reply.kind === 'list' ? reply.body : undefined;
+async function bodyOf(
+  reply: Reply,
+  onText: (text: string) => Promise<void> = () => Promise.resolve(),
+): Promise<Result<unknown, Problem>> {
+  if (reply.kind === 'one' || reply.kind === 'list') return ok(copyOf(reply.body));
+  const decoder = new TextDecoder();
+  if (reply.kind === 'stream')
+    for await (const chunk of reply.body) await onText(decoder.decode(chunk, { stream: true }));
+  return ok(undefined);
 }
 
 /** The value as it would arrive over HTTP. */

@@ -5,10 +5,12 @@ import { steadyClock } from '../core/token.ts';
 import type { Route } from '../edges/rest/route.ts';
 import type { TokenDeps } from '../edges/rest/tokens.ts';
 import type { Store } from '../gateway/ports/store.ts';
+import type { Services } from './services.ts';
 
 /** What routes need, opened on demand in the process of a command. */
 export interface LocalParts {
   readonly store: () => Promise<Result<Store, Refusal>>;
+  readonly services: () => Promise<Result<Services, Refusal>>;
   /** URL of the running gateway of this home. */
   readonly serveUrl: string | undefined;
 }
@@ -44,7 +46,53 @@ const GROUPS: readonly RouteGroup[] = [
       return ok(signInLinkRoutes({ ...deps, nowMs: steadyClock() }));
     },
   },
+  {
+    paths: /^\/approvals(?:\/|$)/,
+    isAboutConfig: false,
+    open: async ({ store }) => {
+      const opened = await store();
+      if (!opened.ok) return opened;
+      const { approvalRoutes } = await import('../edges/rest/approvals.ts');
+      return ok(approvalRoutes({ store: opened.value }));
+    },
+  },
+  {
+    paths: /^\/activity(?:\/|$)/,
+    isAboutConfig: false,
+    open: async ({ store }) => {
+      const opened = await store();
+      if (!opened.ok) return opened;
+      const { activityRoutes } = await import('../edges/rest/activity.ts');
+      const { callRoutes } = await import('../edges/rest/calls.ts');
+      const deps = { store: opened.value, nowMs: steadyClock() };
+      return ok([...activityRoutes(deps), ...callRoutes(deps)]);
+    },
+  },
+  ofServices(/^\/labels(?:\/|$)/, async (services) =>
+    (await import('../edges/rest/labels.ts')).labelRoutes(services),
+  ),
+  ofServices(/^\/policy\/rules$/, async (services) =>
+    (await import('../edges/rest/policy-rules.ts')).policyRuleRoutes(services),
+  ),
+  ofServices(/^\/preferences$/, async (services) =>
+    (await import('../edges/rest/preferences.ts')).preferenceRoutes(services),
+  ),
+  ofServices(/^\/tokens\/[^/]+\/preferences$/, async (services) =>
+    (await import('../edges/rest/token-preferences.ts')).tokenPreferenceRoutes(services),
+  ),
 ];
+
+/** Routes that use the services of a catalog whose servers are not started. */
+function ofServices(paths: RegExp, load: (services: Services) => Promise<readonly Route[]>): RouteGroup {
+  return {
+    paths,
+    isAboutConfig: true,
+    open: async ({ services }) => {
+      const opened = await services();
+      return opened.ok ? ok(await load(opened.value)) : opened;
+    },
+  };
+}
 
 /** A command has no connections that a token could have opened. */
 const NO_GATE: TokenDeps['gate'] = {

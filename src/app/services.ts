@@ -28,13 +28,13 @@ import { ToolService } from '../gateway/services/tools/tool-service.ts';
 import { Verifications } from '../gateway/services/verification/verifications.ts';
 import type { VerifyServer } from '../gateway/ports/verifier.ts';
 import { confineIn, openDeclared, sandboxSupport } from './confine.ts';
-import { openInEnvironment } from './environment.ts';
+import { type Environment, openInEnvironment } from './environment.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
 import type { AppOptions } from '../core/command-options.ts';
 import { reachFaultsBy } from './sources.ts';
 import { pathFacts } from '../platform/machine.ts';
 
-interface Services extends Pick<
+export interface Services extends Pick<
   OpenServices,
   | 'labels'
   | 'tokenPreferences'
@@ -134,6 +134,15 @@ async function moduleFault(path: string): Promise<string | undefined> {
   return facts.is === 'folder'
     ? `${JSON.stringify(path)} is a folder. Name the module file in it.`
     : undefined;
+}
+
+/** The services in an environment, which closes what they use. No server is started. */
+export async function openServices(environment: Environment): Promise<Result<Services, Refusal>> {
+  const store = await environment.store.open();
+  if (!store.ok) return store;
+  const isOnNetwork = await isServedToOthers(environment.home);
+  const opened = await openCatalog(environment, { mayBeEmpty: true, isOnNetwork });
+  return opened.ok ? ok(servicesOf(opened.value)) : opened;
 }
 
 /** Opens the services for a command. Only sources that it asks about are started. */

@@ -23,10 +23,11 @@ const MAX_BYTES = 80 * 1024 * 1024;
 /** There was no connection, so nothing was sent. */
 const UNREACHED: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOENT', 'EACCES', 'ENOTSOCK']);
 
-/** Sends one HTTP request to a process of this user over its socket. `onText` receives the response as it arrives. */
+/** Sends one HTTP request to a process of this user over its socket. `onText` receives a response with status 200 as it
+ * arrives. */
 export function sendOverSocket(
   { socket, method, target, body, headers, signal }: SocketRequest,
-  onText?: (text: string) => void,
+  onText?: (text: string) => Promise<void>,
 ): Promise<SocketAnswer> {
   // Importing node:http loads all of Node's bundled undici, for its re-exported classes.
   const { request } = process.getBuiltinModule('node:http');
@@ -57,11 +58,12 @@ export function sendOverSocket(
   });
 }
 
-async function read(response: IncomingMessage, onText?: (text: string) => void): Promise<string> {
+async function read(response: IncomingMessage, onText?: (text: string) => Promise<void>): Promise<string> {
   response.setEncoding('utf8');
+  const isStreamed = onText !== undefined && response.statusCode === 200;
   let text = '';
   for await (const chunk of response as AsyncIterable<string>) {
-    if (onText !== undefined) onText(chunk);
+    if (isStreamed) await onText(chunk);
     else text += chunk;
     if (text.length > MAX_BYTES) throw new Error('the response is too large');
   }

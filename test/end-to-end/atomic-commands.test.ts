@@ -10,7 +10,7 @@ import type { OpenServices, OpenToolsets } from '../../src/edges/cli/runtime.ts'
 import type { Store } from '../../src/gateway/ports/store.ts';
 import { createSignInLink } from '../../src/gateway/services/sign-in-links.ts';
 import { createToken, revokeToken } from '../../src/gateway/services/tokens.ts';
-import { openStoreForCommand, openToolsetsForCommand } from '../../src/app/commands.ts';
+import { openToolsetsForCommand } from '../../src/app/commands.ts';
 import { openServicesForCommand } from '../../src/app/services.ts';
 import { endAfterEach } from '../support/end-after-each.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -21,7 +21,7 @@ import { Faults, MAX_WRITES } from '../support/nth-write.ts';
 import { scaledMs } from '../support/slow-machine.ts';
 import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 import { rawRows } from '../support/stores.ts';
-import { valueOf } from '../support/store-values.ts';
+import { tryStore, valueOf } from '../support/store-values.ts';
 import { meet } from '../support/toolsets.ts';
 
 endAfterEach();
@@ -125,13 +125,13 @@ describe('a change', () => {
     async () => {
       const home = tempDir();
       const options = { home, config: writeConfig({}) };
-      const { store, close: closeStore } = valueOf(await openStoreForCommand(options));
+      const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
       const services = valueOf(await openServicesForCommand(options));
       const { toolsets, close } = valueOf(await openToolsetsForCommand(options));
       endLater(async () => {
         await close();
         await services.close();
-        await closeStore();
+        await store.close();
       });
       const module = join(tempDir(), 'm.mjs');
       writeFileSync(module, 'export default [];\n');

@@ -143,7 +143,7 @@ describe('assay activity', () => {
     expect(shown.stdout).toContain('the operator\'s rule "no counting" refuses it');
     expect((await runAssay(['activity', 'show', '999', '--home', home])).code).toBe(2);
     const changes = await runAssay(['activity', '--changes', '--json', '--home', home]);
-    expect(listAt(JSON.parse(changes.stdout) as Json, 'changes').map((one) => at(one, 'action'))).toEqual([
+    expect(listAt(JSON.parse(changes.stdout) as Json, 'activity').map((one) => at(one, 'action'))).toEqual([
       'token.create',
       'token.create',
     ]);

@@ -74,7 +74,7 @@ describe('beside a damaged cell', () => {
     expect([table.code, table.stdout]).toEqual([0, expect.stringContaining('name of c')]);
     expect(table.stdout).toMatch(new RegExp(`^ *${damaged} .*cannot be read.*after_json`, 'm'));
     const json = parseJson((await run('activity', '--changes', '--json')).stdout);
-    expect(listAt(json, 'changes').find((one) => at(one, 'id') === damaged)).toEqual({
+    expect(listAt(json, 'activity').find((one) => at(one, 'id') === damaged)).toEqual({
       id: damaged,
       ...UNREADABLE,
     });

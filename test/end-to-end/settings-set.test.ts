@@ -12,11 +12,7 @@ const config = writeConfig({}, { settings: { 'notes.review': 'always' } });
 let admin: AdminClient;
 beforeAll(async () => {
   const token = await keepToken(home, 'boss', { scopes: ['admin'] });
-  const assay = await startGateway({
-    servers: {},
-    home,
-    settings: { settings: { 'notes.review': 'always' } },
-  });
+  const assay = await startGateway({ home, config });
   admin = adminClient(assay, token);
 });
 
@@ -38,7 +34,7 @@ it('a value is stored, audited, shown as stored, and deleted', async () => {
   const listed = listAt(parseJson((await run('--json')).stdout), 'settings');
   expect(listed.find((one) => at(one, 'key') === 'limits.drainMs')).toMatchObject({ origin: 'store' });
   const unset = await run('unset', 'limits.drainMs', '--json');
-  expect(parseJson(unset.stdout)).toEqual({
+  expect(parseJson(unset.stdout)).toMatchObject({
     ...{ key: 'limits.drainMs', value: 10_000, origin: 'default', takesEffect: 'next start' },
   });
   expect(await preference('limits.drainMs')).toMatchObject({ value: 10_000, origin: 'default' });

@@ -6,20 +6,13 @@ import { EXIT } from '../../core/errors.ts';
 import { HINTS } from '../../core/hints/hint.ts';
 import type { AskedPer } from '../../core/policy/policy.ts';
 import { printable } from '../../core/printable.ts';
-import type { Refusal } from '../../core/refusal.ts';
-import { ok, type Result } from '../../core/result.ts';
-import type { AuditEntry } from '../../gateway/ports/records.ts';
-import type { Store } from '../../gateway/ports/store.ts';
-import {
-  callById,
-  type CallView,
-  exportedCalls,
-  recentCalls,
-  verifyCalls,
-} from '../../gateway/services/activity/call-history.ts';
+import type { Result } from '../../core/result.ts';
+import type { CallView } from '../../gateway/services/activity/call-history.ts';
+import type { Api, ApiRequest, Problem } from './api.ts';
 import { print, printError, printJson, proseOf, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { type JsonOptions, withOpened } from './with-opened.ts';
+import { apiPath, listAll, withApi } from './with-api.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 export interface ExportCallsOptions extends JsonOptions, CallFacts {}
 
@@ -30,19 +23,20 @@ export interface ListActivityOptions extends ExportCallsOptions {
 
 /** `assay activity`: the latest calls, or changes. */
 export function listActivity(runtime: Runtime, options: ListActivityOptions): Promise<number> {
-  return withStore(runtime, options, (store) =>
-    options.changes === true ? listChanges(store, options) : listCalls(store, options),
+  return withApi(runtime, options, (api) =>
+    options.changes === true ? listChanges(api, options) : listCalls(api, options),
   );
 }
 
-async function listCalls(store: Store, options: ListActivityOptions): Promise<Result<unknown, Refusal>> {
-  const found = await recentCalls(store, { ...factsIn(options), limit: options.limit });
-  if (!found.ok) return found;
-  const { calls } = found.value;
-  if (options.json === true) printJson({ calls });
-  else if (calls.length === 0) printError('No such calls are recorded.');
-  else print(tableOf(['ID', 'TIME', 'WHO', 'TOOL', 'DECISION', 'OUTCOME', 'MS'], calls.map(callRow)));
-  return found;
+async function listCalls(api: Api, options: ListActivityOptions): Promise<Result<unknown, Problem>> {
+  const { json, limit } = options;
+  const asked = { name: 'calls', query: factsIn(options), limit };
+  const calls = await listAll<CallView>(api, '/activity/calls', asked);
+  if (!calls.ok) return calls;
+  if (json === true) printJson({ calls: calls.value });
+  else if (calls.value.length === 0) printError('No such calls are recorded.');
+  else print(tableOf(['ID', 'TIME', 'WHO', 'TOOL', 'DECISION', 'OUTCOME', 'MS'], calls.value.map(callRow)));
+  return calls;
 }
 
 const UNREADABLE = 'changed, and cannot be read';
@@ -76,37 +70,38 @@ function timeOf(at: string): string {
 }
 
 async function listChanges(
-  store: Store,
+  api: Api,
   { json, limit }: ListActivityOptions,
-): Promise<Result<unknown, Refusal>> {
-  const found = await store.auditEvents({ limit });
-  if (!found.ok) return found;
-  if (json === true) printJson({ changes: found.value.map(changeJson) });
-  else if (found.value.length === 0) printError('No changes are recorded.');
-  else print(tableOf(['ID', 'TIME', 'WHO', 'ACTION', 'TARGET'], found.value.map(changeRow)));
-  return found;
+): Promise<Result<unknown, Problem>> {
+  const changes = await listAll<Change>(api, '/activity', { name: 'activity', limit });
+  if (!changes.ok) return changes;
+  if (json === true) printJson({ activity: changes.value });
+  else if (changes.value.length === 0) printError('No changes are recorded.');
+  else print(tableOf(['ID', 'TIME', 'WHO', 'ACTION', 'TARGET'], changes.value.map(changeRow)));
+  return changes;
 }
 
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString();
-}
+type Change =
+  | { readonly id: number; readonly kind: 'unreadable'; readonly reason: string }
+  | {
+      readonly id: number;
+      readonly kind?: undefined;
+      readonly at: string;
+      readonly subject: string;
+      readonly action: string;
+      readonly target: { readonly name: string };
+    };
 
-function changeJson(entry: AuditEntry): unknown {
-  if (entry.kind === 'unreadable') return entry;
-  const { atMs, ...event } = entry;
-  return { at: isoOf(atMs), ...event };
-}
-
-function changeRow(entry: AuditEntry): readonly string[] {
-  if (entry.kind === 'unreadable') return [String(entry.id), '', '', UNREADABLE, entry.reason];
-  const { id, atMs, subject, action, target } = entry;
-  return [String(id), timeOf(isoOf(atMs)), subject, action, target.name];
+function changeRow(change: Change): readonly string[] {
+  if (change.kind === 'unreadable') return [String(change.id), '', '', UNREADABLE, change.reason];
+  const { id, at, subject, action, target } = change;
+  return [String(id), timeOf(at), subject, action, target.name];
 }
 
 /** `assay activity show ID`: everything recorded about a call. */
 export function showCall(runtime: Runtime, id: number, options: JsonOptions): Promise<number> {
-  return withStore(runtime, options, async (store) => {
-    const found = await callById(store, id);
+  return withApi(runtime, options, async (api) => {
+    const found = await api.send<CallView>({ method: 'GET', path: apiPath`/activity/calls/${String(id)}` });
     if (!found.ok) return found;
     if (options.json === true) printJson(found.value);
     else show(found.value);
@@ -174,21 +169,22 @@ function questionOf(per: AskedPer, server = ''): string {
 
 /** `assay activity export`: JSON lines on stdout. */
 export function exportCalls(runtime: Runtime, options: ExportCallsOptions): Promise<number> {
-  return withStore(runtime, options, async (store) => {
-    for await (const lines of exportedCalls(store, factsIn(options))) {
-      if (!lines.ok) return lines;
-      if (!process.stdout.write(lines.value))
-        await new Promise((resolve) => process.stdout.once('drain', resolve));
-    }
-    return ok(undefined);
-  });
+  const request: ApiRequest = {
+    ...{ method: 'GET', path: '/activity/calls/export', query: factsIn(options) },
+  };
+  return withApi(runtime, options, (api) =>
+    api.stream(request, async (text) => {
+      if (!process.stdout.write(text)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+    }),
+  );
 }
 
 /** `assay activity verify`: whether the hash chains are intact. */
 export async function verifyActivity(runtime: Runtime, options: JsonOptions): Promise<number> {
   let faults = 0;
-  const exit = await withStore(runtime, options, async (store) => {
-    const verified = await verifyCalls(store);
+  const exit = await withApi(runtime, options, async (api) => {
+    const path = '/activity/calls/verification';
+    const verified = await api.send<ChainReport>({ method: 'GET', path });
     if (!verified.ok) return verified;
     faults = verified.value.faultCount;
     if (options.json === true) printJson(verified.value);
@@ -209,14 +205,13 @@ function showReport({ entries, chains, dropped, faults, faultCount }: ChainRepor
   if (dropped > 0) print(`${counted(dropped, 'call')} could not be recorded at the time.`);
 }
 
-function factsIn({ server, tool, subject, decision, outcome }: CallFacts): CallFacts {
-  return { server, tool, subject, decision, outcome };
-}
-
-function withStore(
-  runtime: Runtime,
-  options: JsonOptions,
-  work: (store: Store) => Promise<Result<unknown, Refusal>>,
-): Promise<number> {
-  return withOpened(runtime.openStore(options), ({ store }) => work(store));
+/** As query parameters. */
+function factsIn({ server, tool, subject, decision, outcome }: CallFacts): Readonly<Record<string, string>> {
+  return {
+    ...(server !== undefined && { server }),
+    ...(tool !== undefined && { tool }),
+    ...(subject !== undefined && { subject }),
+    ...(decision !== undefined && { decision }),
+    ...(outcome !== undefined && { outcome }),
+  };
 }

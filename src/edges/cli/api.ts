@@ -31,5 +31,7 @@ export interface ProblemPart {
 export interface Api {
   /** `T`: the documented form of the body; undefined for status 204. */
   send<T>(request: ApiRequest): Promise<Result<T, Problem>>;
+  /** For a body that is not JSON: calls back with its text as it arrives. */
+  stream(request: ApiRequest, onText: (text: string) => Promise<void>): Promise<Result<undefined, Problem>>;
   close(): Promise<void>;
 }

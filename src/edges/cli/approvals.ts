@@ -1,20 +1,11 @@
 import type { ApprovalScope } from '../../core/approval.ts';
-import type { Refusal } from '../../core/refusal.ts';
-import { ok, type Result } from '../../core/result.ts';
 import { printable } from '../../core/printable.ts';
-import { LOCAL_USER } from '../../core/subject.ts';
-import type { Store } from '../../gateway/ports/store.ts';
-import {
-  approveCall,
-  type ApprovalView,
-  denyCall,
-  getApproval,
-  listApprovals,
-  revokeApproval,
-} from '../../gateway/services/approvals.ts';
+import type { Result } from '../../core/result.ts';
+import type { ApprovalView } from '../../gateway/services/approvals.ts';
+import type { Api, ApiRequest, Problem } from './api.ts';
 import { print, printError, printJson, proseOf, quoted, style } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { withOpened } from './with-opened.ts';
+import { apiPath, listAll, withApi } from './with-api.ts';
 
 interface ApprovalOptions {
   readonly home?: string;
@@ -33,27 +24,25 @@ export interface DenyOptions extends ApprovalOptions {
   readonly reason?: string;
 }
 
-const MAX_LISTED = 1_000;
-
 /** `assay approvals`: the waiting calls, with what a person needs to know to decide. */
 export function list(runtime: Runtime, options: ListApprovalsOptions): Promise<number> {
-  return withStore(runtime, options, async (store) => {
-    const state = options.all === true ? undefined : 'pending';
-    const found = await listApprovals(store, { state, limit: MAX_LISTED }, Date.now());
+  const { all = false, json } = options;
+  return withApi(runtime, options, async (api) => {
+    const query = all ? {} : { state: 'pending' };
+    const found = await listAll<ApprovalView>(api, '/approvals', { name: 'approvals', query });
     if (!found.ok) return found;
-    const approvals = options.all === true ? found.value : found.value.filter(isShown);
-    if (options.json === true) printJson({ approvals });
+    const approvals = all ? found.value : found.value.filter(isShown);
+    if (json === true) printJson({ approvals });
     else approvals.forEach(show);
-    if (approvals.length === 0)
-      printError(options.all === true ? 'There are no approvals.' : 'No call waits for approval.');
-    return ok(undefined);
+    if (approvals.length === 0) printError(all ? 'There are no approvals.' : 'No call waits for approval.');
+    return found;
   });
 }
 
 /** `assay approvals show ID`: one of them, with all arguments. */
 export function showOne(runtime: Runtime, id: string, options: ApprovalOptions): Promise<number> {
-  return withStore(runtime, options, async (store) => {
-    const found = await getApproval(store, id, Date.now());
+  return withApi(runtime, options, async (api) => {
+    const found = await api.send<ApprovalView>({ method: 'GET', path: apiPath`/approvals/${id}` });
     if (!found.ok) return found;
     if (options.json === true) printJson(found.value);
     else show(found.value);
@@ -63,26 +52,35 @@ export function showOne(runtime: Runtime, id: string, options: ApprovalOptions):
 
 /** `assay approvals approve ID` */
 export function approve(runtime: Runtime, id: string, options: ApproveOptions): Promise<number> {
+  const { for: scope } = options;
+  const request: ApiRequest = {
+    ...{ method: 'POST', path: apiPath`/approvals/${id}/approve`, body: { scope } },
+  };
   return answer(runtime, options, {
-    run: (store) => approveCall({ id, scope: options.for }, by(store)),
-    message: ({ namespacedName }) =>
-      `Approved ${quoted(namespacedName)}${EXTENTS[options.for]}. A waiting call continues now.`,
+    send: (api) => api.send<ApprovalView>(request),
+    message: (name) => `Approved ${name}${EXTENTS[scope]}. A waiting call continues now.`,
   });
 }
 
 /** `assay approvals deny ID` */
 export function deny(runtime: Runtime, id: string, options: DenyOptions): Promise<number> {
+  const { reason } = options;
+  const body = reason === undefined ? {} : { reason };
   return answer(runtime, options, {
-    run: (store) => denyCall({ id, reason: options.reason }, by(store)),
-    message: ({ namespacedName }) => `Denied the call of ${quoted(namespacedName)}.`,
+    send: (api) => api.send<ApprovalView>({ method: 'POST', path: apiPath`/approvals/${id}/deny`, body }),
+    message: (name) => `Denied the call of ${name}.`,
   });
 }
 
 /** `assay approvals revoke ID` */
 export function revoke(runtime: Runtime, id: string, options: ApprovalOptions): Promise<number> {
+  const path = apiPath`/approvals/${id}`;
   return answer(runtime, options, {
-    run: (store) => revokeApproval(id, by(store)),
-    message: ({ namespacedName }) => `Revoked the approval of ${quoted(namespacedName)}.`,
+    send: async (api) => {
+      const revoked = await api.send<undefined>({ method: 'DELETE', path });
+      return revoked.ok ? api.send<ApprovalView>({ method: 'GET', path }) : revoked;
+    },
+    message: (name) => `Revoked the approval of ${name}.`,
   });
 }
 
@@ -94,34 +92,22 @@ const EXTENTS: Readonly<Record<ApprovalScope, string>> = {
 };
 
 interface AnswerToApproval {
-  readonly run: (store: Store) => Promise<Result<ApprovalView, Refusal>>;
-  readonly message: (approval: ApprovalView) => string;
+  readonly send: (api: Api) => Promise<Result<ApprovalView, Problem>>;
+  readonly message: (quotedName: string) => string;
 }
 
 function answer(
   runtime: Runtime,
   options: ApprovalOptions,
-  { run, message }: AnswerToApproval,
+  { send, message }: AnswerToApproval,
 ): Promise<number> {
-  return withStore(runtime, options, async (store) => {
-    const done = await run(store);
+  return withApi(runtime, options, async (api) => {
+    const done = await send(api);
     if (!done.ok) return done;
     if (options.json === true) printJson(done.value);
-    else print(message(done.value));
+    else print(message(quoted(done.value.namespacedName)));
     return done;
   });
-}
-
-function by(store: Store): Parameters<typeof approveCall>[1] {
-  return { store, subject: LOCAL_USER.subject, nowMs: Date.now() };
-}
-
-function withStore(
-  runtime: Runtime,
-  options: ApprovalOptions,
-  work: (store: Store) => Promise<Result<unknown, Refusal>>,
-): Promise<number> {
-  return withOpened(runtime.openStore(options), ({ store }) => work(store));
 }
 
 /** Those stored as pending may have expired. */

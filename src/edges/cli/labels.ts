@@ -1,10 +1,8 @@
 import { printable } from '../../core/printable.ts';
-import { ok } from '../../core/result.ts';
-import { LOCAL_USER } from '../../core/subject.ts';
-import type { StoredLabel } from '../../gateway/ports/labels.ts';
 import { print, printError, printJson, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { type JsonOptions, withOpened } from './with-opened.ts';
+import { apiPath, listAll, withApi } from './with-api.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 export interface LabelOptions extends JsonOptions {
   readonly clear?: string;
@@ -15,39 +13,40 @@ export interface LabelOptions extends JsonOptions {
  * tool.
  */
 export function showLabels(runtime: Runtime, options: LabelOptions): Promise<number> {
-  return withOpened(runtime.openServices(options), async ({ labels }) => {
+  return withApi(runtime, options, async (api) => {
     const { clear: subject, json } = options;
     if (subject !== undefined) {
-      const cleared = await labels.clear(subject, LOCAL_USER.subject);
+      const cleared = await api.send({ method: 'DELETE', path: apiPath`/labels/${subject}` });
       if (cleared.ok) printError(`The labels of ${printable(JSON.stringify(subject))} are cleared.`);
       return cleared;
     }
-    const listed = await labels.list();
+    const listed = await listAll<Label>(api, '/labels', { name: 'labels' });
     if (!listed.ok) return listed;
-    if (json === true) printJson({ labels: listed.value.map(shownOf) });
+    if (json === true) printJson({ labels: listed.value });
     else show(listed.value);
-    return ok(undefined);
+    return listed;
   });
 }
 
-function show(labels: readonly StoredLabel[]): void {
+interface Label {
+  readonly subject: string;
+  readonly label: string;
+  readonly source: string;
+  readonly since: string;
+}
+
+function show(labels: readonly Label[]): void {
   if (labels.length === 0) print('No labels: no caller has seen untrusted content or private data.');
   else
     print(
       tableOf(
         ['SUBJECT', 'LABEL', 'BY', 'SINCE'],
-        labels.map((label) => {
-          const { subject, label: name, source, since } = shownOf(label);
-          return [printable(subject), name, printable(source), since];
-        }),
+        labels.map(({ subject, label, source, since }) => [
+          printable(subject),
+          label,
+          printable(source),
+          since,
+        ]),
       ),
     );
-}
-
-function shownOf({ subject, label, source, sinceMs, seenMs }: StoredLabel) {
-  return { subject, label, source, since: isoOf(sinceMs), lastCallAt: isoOf(seenMs) };
-}
-
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+/, '');
 }

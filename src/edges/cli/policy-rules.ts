@@ -1,14 +1,16 @@
 import { HINTS } from '../../core/hints/hint.ts';
 import { printable } from '../../core/printable.ts';
 import { type PolicyRule, ruleName } from '../../core/policy/rule.ts';
+import type { PolicyRulesView } from '../../gateway/services/policy-rules.ts';
 import { print, printJson, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { type JsonOptions, withOpened } from './with-opened.ts';
+import { withApi } from './with-api.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 /** `assay policy rules`: the rules in force, those of the config file first. */
 export function showRules(runtime: Runtime, options: JsonOptions): Promise<number> {
-  return withOpened(runtime.openServices(options), async ({ policyRules }) => {
-    const viewed = await policyRules.view();
+  return withApi(runtime, options, async (api) => {
+    const viewed = await api.send<PolicyRulesView>({ method: 'GET', path: '/policy/rules' });
     if (!viewed.ok) return viewed;
     const { rules, configFileRules } = viewed.value;
     if (options.json === true) printJson(viewed.value);

@@ -46,7 +46,6 @@ import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
 import type { CustomToolService } from '../../gateway/services/sources/custom-tool-service.ts';
 import type { FunctionModuleService } from '../../gateway/services/sources/function-module-service.ts';
 import type { ShownCredential, SignInRequest, SignOutReport } from '../../gateway/ports/credentials.ts';
-import type { Store } from '../../gateway/ports/store.ts';
 import type { NoteService } from '../../gateway/services/notes/note-service.ts';
 import type { ToolsetService } from '../../gateway/services/toolsets/toolset-service.ts';
 import type { ToolsetView } from '../../gateway/services/toolsets/toolset-view.ts';
@@ -134,12 +133,6 @@ export interface LogLine {
   readonly json: string;
   /** The line for people. */
   readonly text: string;
-}
-
-/** The store of the home, for a short-lived command. */
-export interface OpenStore {
-  readonly store: Store;
-  readonly close: () => Promise<void>;
 }
 
 /** The toolsets in the home's store, for a short-lived command. */
@@ -245,7 +238,6 @@ export interface Runtime extends ClientConfigPorts, SandboxPort {
   openLog(options: AppOptions): Promise<Result<OpenLog, Refusal>>;
   /** Opens nothing before the first request. `note` receives a line that says why a running gateway is not used. */
   openApi(options: AppOptions, note: (text: string) => void): Promise<Api>;
-  openStore(options: AppOptions): Promise<Result<OpenStore, Refusal>>;
   openToolsets(options: AppOptions): Promise<Result<OpenToolsets, Refusal>>;
   openServices(options: AppOptions): Promise<Result<OpenServices, Refusal>>;
   /** The text of a file. FILE_UNREADABLE */

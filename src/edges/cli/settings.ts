@@ -1,3 +1,4 @@
+import type { PreferenceList } from '../../api/preference.ts';
 import { EXIT } from '../../core/errors.ts';
 import { nearest } from '../../core/nearest.ts';
 import type { SettingValue } from '../../core/record.ts';
@@ -6,11 +7,11 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { inWords } from '../../core/sentences.ts';
 import { isFormerSetting } from '../../core/fixed-limits.ts';
 import { isSettingKey, type SettingKey, SETTINGS } from '../../core/settings.ts';
-import { LOCAL_USER } from '../../core/subject.ts';
 import { preferenceIn } from '../../gateway/services/preferences/preference-service.ts';
 import { printRefusal, print, printError, printJson, quoted, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { type JsonOptions, withOpened } from './with-opened.ts';
+import { withApi } from './with-api.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 /** `assay settings`: every setting, its value and its source. */
 export async function showSettings(runtime: Runtime, options: JsonOptions): Promise<number> {
@@ -42,13 +43,14 @@ export function changeSetting(
   const value: Result<SettingValue | null, Refusal> =
     text === undefined ? ok(null) : preferenceIn(key.value, text);
   if (!value.ok) return Promise.resolve(printRefusal(value.error));
-  return withOpened(runtime.openServices(options), async ({ preferences: service }) => {
-    const changed = await service.change({ [key.value]: value.value }, { by: LOCAL_USER.subject });
+  return withApi(runtime, options, async (api) => {
+    const body = { [key.value]: value.value };
+    const changed = await api.send<PreferenceList>({ method: 'PATCH', path: '/preferences', body });
     if (!changed.ok) return changed;
     const [setting] = changed.value.preferences.filter((one) => one.key === key.value);
     if (setting === undefined) return changed;
-    const { value: now, origin, takesEffect } = setting;
-    if (options.json === true) printJson({ key: key.value, value: now, origin, takesEffect });
+    const { value: now, takesEffect } = setting;
+    if (options.json === true) printJson(setting);
     else
       print(
         `${key.value} is ${text === undefined ? 'back to its default' : 'now'} ${quoted(String(now))}. ${EFFECT[takesEffect]}`,

@@ -4,10 +4,15 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { inWords } from '../../core/sentences.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import { preferenceIn } from '../../gateway/services/preferences/preference-service.ts';
-import type { TokenPreferenceChanges } from '../../gateway/services/token-preferences.ts';
+import type {
+  TokenPreferenceChanges,
+  TokenPreferenceView,
+} from '../../gateway/services/token-preferences.ts';
 import { print, printRefusal, printJson, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { type JsonOptions, withOpened } from './with-opened.ts';
+import { findToken } from './token.ts';
+import { apiPath, withApi } from './with-api.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 interface PreferenceArguments {
   readonly token: string;
@@ -23,17 +28,20 @@ export async function tokenPreferences(
 ): Promise<number> {
   const changes = changesIn(change);
   if (!changes.ok) return printRefusal(changes.error);
-  return withOpened(runtime.openServices(options), async ({ tokenPreferences: service }) => {
-    const viewed = await (change.length === 0
-      ? service.view(token)
-      : service.change(token, changes.value, LOCAL_USER.subject));
+  return withApi(runtime, options, async (api) => {
+    const found = token === LOCAL_USER.subject ? ok({ id: token }) : await findToken(api, token);
+    if (!found.ok) return found;
+    const path = apiPath`/tokens/${found.value.id}/preferences`;
+    const viewed = await api.send<{ readonly preferences: readonly TokenPreferenceView[] }>(
+      change.length === 0 ? { method: 'GET', path } : { method: 'PATCH', path, body: changes.value },
+    );
     if (!viewed.ok) return viewed;
-    if (options.json === true) printJson({ preferences: viewed.value });
+    if (options.json === true) printJson(viewed.value);
     else
       print(
         tableOf(
           ['PREFERENCE', 'VALUE', 'FROM'],
-          viewed.value.map((one) => [one.key, String(one.value), inWords(one.origin)]),
+          viewed.value.preferences.map((one) => [one.key, String(one.value), inWords(one.origin)]),
         ),
       );
     return viewed;

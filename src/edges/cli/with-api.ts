@@ -28,13 +28,21 @@ export function apiPath(texts: TemplateStringsArray, ...values: readonly string[
 }
 
 /** The largest page of the REST API. */
-const PAGE_SIZE = '1000';
+const PAGE_SIZE = 1_000;
 
-/** All items of a paged list. `name`: the member that holds them. */
+interface ListOptions {
+  /** The member that holds the items. */
+  readonly name: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Maximum number of items. */
+  readonly limit?: number;
+}
+
+/** The items of a paged list, all by default. */
 export async function listAll<T>(
   api: Api,
   path: string,
-  { name, query = {} }: { readonly name: string; readonly query?: Readonly<Record<string, string>> },
+  { name, query = {}, limit = Infinity }: ListOptions,
 ): Promise<Result<readonly T[], Problem>> {
   const items: T[] = [];
   let cursor: string | undefined;
@@ -42,11 +50,15 @@ export async function listAll<T>(
     const page = await api.send<Readonly<Record<string, unknown>>>({
       method: 'GET',
       path,
-      query: { ...query, limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) },
+      query: {
+        ...query,
+        limit: String(Math.min(PAGE_SIZE, limit - items.length)),
+        ...(cursor !== undefined && { cursor }),
+      },
     });
     if (!page.ok) return page;
     items.push(...(page.value[name] as readonly T[])); // as the documentation says
     cursor = page.value['nextCursor'] as string | undefined;
-  } while (cursor !== undefined);
+  } while (cursor !== undefined && items.length < limit);
   return ok(items);
 }

@@ -51,7 +51,7 @@ const EXAMPLE = {
 /** Limits the length of the number in a cursor; event ids are never longer. */
 const EVENT_ID = /^\d{1,15}$/;
 
-export function activityRoutes({ store }: AdminDeps): readonly Route[] {
+export function activityRoutes({ store }: Pick<AdminDeps, 'store'>): readonly Route[] {
   const list = route(
     {
       method: 'get',

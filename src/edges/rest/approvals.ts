@@ -71,11 +71,13 @@ const CURSOR = /^(\d{1,16}) ([\w-]{1,64})$/;
 
 const FAULTS = ['APPROVAL_UNKNOWN', 'APPROVAL_CLOSED'] as const;
 
-export function approvalRoutes(deps: AdminDeps): readonly Route[] {
+type ApprovalDeps = Pick<AdminDeps, 'store'>;
+
+export function approvalRoutes(deps: ApprovalDeps): readonly Route[] {
   return [listRoute(deps), getRoute(deps), approveRoute(deps), denyRoute(deps), revokeRoute(deps)];
 }
 
-function listRoute({ store }: AdminDeps): Route {
+function listRoute({ store }: ApprovalDeps): Route {
   return route(
     {
       method: 'get',
@@ -103,7 +105,7 @@ function listRoute({ store }: AdminDeps): Route {
   );
 }
 
-function getRoute({ store }: AdminDeps): Route {
+function getRoute({ store }: ApprovalDeps): Route {
   return route(
     {
       method: 'get',
@@ -118,7 +120,7 @@ function getRoute({ store }: AdminDeps): Route {
   );
 }
 
-function approveRoute({ store }: AdminDeps): Route {
+function approveRoute({ store }: ApprovalDeps): Route {
   return route(
     {
       method: 'post',
@@ -136,7 +138,7 @@ function approveRoute({ store }: AdminDeps): Route {
   );
 }
 
-function denyRoute({ store }: AdminDeps): Route {
+function denyRoute({ store }: ApprovalDeps): Route {
   return route(
     {
       method: 'post',
@@ -158,7 +160,7 @@ function denyRoute({ store }: AdminDeps): Route {
   );
 }
 
-function revokeRoute({ store }: AdminDeps): Route {
+function revokeRoute({ store }: ApprovalDeps): Route {
   return route(
     {
       method: 'delete',

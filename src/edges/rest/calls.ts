@@ -9,6 +9,7 @@ import {
   type CallView,
   exportedCalls,
   recentCalls,
+  verifyCalls,
 } from '../../gateway/services/activity/call-history.ts';
 import type { CallQuery, CallStore } from '../../gateway/ports/call-log.ts';
 import type { AdminDeps } from './admin-deps.ts';
@@ -124,8 +125,14 @@ const EXAMPLE = {
 const ID = /^\d{1,15}$/;
 
 /** The record of calls. Arguments are shown only to the `admin` scope. */
-export function callRoutes({ store, nowMs }: AdminDeps): readonly Route[] {
-  return [listRoute(store), exportRoute(store), countsRoute(store, nowMs), oneRoute(store)];
+export function callRoutes({ store, nowMs }: Pick<AdminDeps, 'store' | 'nowMs'>): readonly Route[] {
+  return [
+    listRoute(store),
+    exportRoute(store),
+    countsRoute(store, nowMs),
+    verificationRoute(store),
+    oneRoute(store),
+  ];
 }
 
 function listRoute(store: CallStore): Route {
@@ -175,6 +182,36 @@ function oneRoute(store: CallStore): Route {
         ? await callById(store, Number(id))
         : err({ code: 'CALL_UNKNOWN', id } as const);
       return found.ok ? ok({ kind: 'one', body: shownTo(identity, found.value) }) : found;
+    },
+  );
+}
+
+function verificationRoute(store: CallStore): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/activity/calls/verification',
+      id: 'verifyCalls',
+      summary: 'Check that no recorded call was changed, removed or inserted',
+      about: 'Reads all recorded calls and checks their hash chains.',
+      scope: 'admin',
+      answer: {
+        about: 'What was checked, and the first faults.',
+        schema: z
+          .object({
+            entries: z.int(),
+            chains: z.int().openapi({ description: 'One for each process that recorded calls.' }),
+            dropped: z.int().openapi({ description: 'Calls that could not be recorded at the time.' }),
+            faults: z.array(z.looseObject({ kind: z.string() })),
+            faultCount: z.int(),
+          })
+          .openapi('CallVerification'),
+        example: { entries: 120, chains: 2, dropped: 0, faults: [], faultCount: 0 },
+      },
+    },
+    async () => {
+      const verified = await verifyCalls(store);
+      return verified.ok ? ok({ kind: 'list', body: verified.value }) : verified;
     },
   );
 }

@@ -27,7 +27,7 @@ const EXAMPLE = {
 };
 
 /** Routes about subjects that have seen untrusted content or private data. */
-export function labelRoutes({ labels }: AdminDeps): readonly Route[] {
+export function labelRoutes({ labels }: Pick<AdminDeps, 'labels'>): readonly Route[] {
   return [
     route(
       {

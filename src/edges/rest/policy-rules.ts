@@ -43,7 +43,7 @@ const ANSWER = {
 };
 
 /** Routes of the rules by which calls are decided. */
-export function policyRuleRoutes({ policyRules }: AdminDeps): readonly Route[] {
+export function policyRuleRoutes({ policyRules }: Pick<AdminDeps, 'policyRules'>): readonly Route[] {
   return [
     route(
       {

@@ -90,11 +90,13 @@ const EXAMPLE = {
 
 const ANSWER = { about: 'All preferences.', schema: PREFERENCES, example: EXAMPLE };
 
-export function preferenceRoutes(deps: AdminDeps): readonly Route[] {
+type PreferenceDeps = Pick<AdminDeps, 'preferences'>;
+
+export function preferenceRoutes(deps: PreferenceDeps): readonly Route[] {
   return [getRoute(deps), changeRoute(deps, 'put'), changeRoute(deps, 'patch')];
 }
 
-function getRoute({ preferences }: AdminDeps): Route {
+function getRoute({ preferences }: PreferenceDeps): Route {
   return route(
     {
       method: 'get',
@@ -110,7 +112,7 @@ function getRoute({ preferences }: AdminDeps): Route {
   );
 }
 
-function changeRoute({ preferences }: AdminDeps, method: 'put' | 'patch'): Route {
+function changeRoute({ preferences }: PreferenceDeps, method: 'put' | 'patch'): Route {
   return route(
     {
       method,

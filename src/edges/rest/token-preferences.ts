@@ -32,7 +32,9 @@ const ANSWER = {
 };
 
 /** Routes of one token's preferences, which override those of the instance. */
-export function tokenPreferenceRoutes({ tokenPreferences }: AdminDeps): readonly Route[] {
+export function tokenPreferenceRoutes({
+  tokenPreferences,
+}: Pick<AdminDeps, 'tokenPreferences'>): readonly Route[] {
   return [
     route(
       {
