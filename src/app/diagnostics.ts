@@ -26,15 +26,12 @@ import { checkDrift, checkHints, checkIsolation } from '../core/check-tools.ts';
 import { checkNames } from '../core/list-report.ts';
 import type { ReachRules } from '../core/reach.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
-import { err } from '../core/result.ts';
 import { defaultSettings, resolveSettings } from '../core/resolve-settings.ts';
 import type { Settings } from '../core/settings.ts';
 import { Catalog } from '../gateway/catalog/catalog.ts';
 import { examineServers, type CollectedLogs } from '../gateway/services/examine-servers.ts';
-import { callDeps } from '../gateway/catalog/call-deps.ts';
 import type { Log } from '../gateway/ports/log.ts';
 import type { Memory } from '../gateway/ports/link.ts';
-import type { Sealer } from '../gateway/ports/sealing.ts';
 import type { Credentials } from '../gateway/ports/credentials.ts';
 import { homeStore, isOpenWith, secretFiles, setting } from './environment.ts';
 import type { DiagnosticsOptions } from '../core/command-options.ts';
@@ -188,9 +185,7 @@ async function lookAtServers(config: Config, context: DiagnosticsContext): Promi
   // Log output of a second start would repeat the first.
   const second = upstream({ ...connecting, log: NO_LOG, recallEra: () => 'legacy' });
   const { connect: connectAgain } = connectAll({ ...common, upstream: second, log: NO_LOG });
-  // No calls are made here, so no server requests are relayed and no state is sealed.
-  const calls = callDeps({ sealer: NO_SEALER, replica: '', limits });
-  const watching = { memory: NO_MEMORY, log: collector, limits, calls };
+  const watching = { memory: NO_MEMORY, log: collector, limits };
   const catalog = new Catalog(config, { connect: sources.connect, ...watching, chance: Math.random });
   const logsOf = (server: string): CollectedLogs => collector.of(server);
   const servers = await examineServers({ catalog, connectAgain, logsOf, mask, onNews, signal });
@@ -217,10 +212,6 @@ const NO_MEMORY: Memory = {
   remember: () => undefined,
   recallAbsence: () => false,
   rememberAbsence: () => undefined,
-};
-const NO_SEALER: Sealer = {
-  seal: () => Promise.reject(new Error('nothing is sealed here')),
-  open: () => Promise.resolve(err({ code: 'STATE_INVALID', reason: 'nothing is sealed here' })),
 };
 const NO_LOG: Log = {
   debug: () => undefined,

@@ -8,9 +8,11 @@ import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import type { Settings } from '../core/settings.ts';
-import { type CallDeps, callDeps, type CallDepsOptions } from '../gateway/catalog/call-deps.ts';
+import { type RelayDeps, relayDeps, type RelayDepsOptions } from '../gateway/catalog/call-deps.ts';
 import { Approvals } from '../gateway/catalog/approvals.ts';
 import type { Credentials } from '../gateway/ports/credentials.ts';
+import { createRelay } from '../gateway/relay/pipeline.ts';
+import type { Relay } from '../gateway/relay/call.ts';
 import type { Sealer, TaskAccess, TaskIds } from '../gateway/ports/sealing.ts';
 import { type Environment, type HomeStore, setting } from './environment.ts';
 
@@ -65,12 +67,12 @@ export function openApprovals(
   return approvals;
 }
 
-/** The dependencies of server requests. The ciphers are loaded on first use. */
-export function callDepsWith(
-  { log, store, options }: Pick<Environment, 'log' | 'store' | 'options'>,
+/** The call pipeline. The ciphers are loaded on first use. */
+export function openRelay(
+  { log, store, options, telemetry }: Pick<Environment, 'log' | 'store' | 'options' | 'telemetry'>,
   settings: Settings,
-  given: Pick<CallDepsOptions, 'policy' | 'labels' | 'callLog' | 'approvals'>,
-): CallDeps {
+  given: Pick<RelayDepsOptions, 'policy' | 'labels' | 'callLog' | 'approvals' | 'tasks'>,
+): Relay {
   let sealer: Promise<Sealer> | undefined;
   const load = async (): Promise<Sealer> => {
     const { KeySealer } = await import('../adapters/auth/sealer.ts');
@@ -78,16 +80,18 @@ export function callDepsWith(
   };
   const loaded = (): Promise<Sealer> => (sealer ??= load());
   const replica = `${process.pid} ${Date.now()} ${Math.random()}`;
-  return callDeps({
+  const deps: RelayDeps = relayDeps({
     replica,
     limits: { ...settings, ...options.limits },
     ...given,
+    telemetry,
     retries: { log },
     sealer: {
       seal: async (text, sealing) => (await loaded()).seal(text, sealing),
       open: async (sealed, opening) => (await loaded()).open(sealed, opening),
     },
   });
+  return createRelay(deps);
 }
 
 const PURPOSE = 'task-ids';

@@ -15,9 +15,10 @@ export function openOnboardingForCommand(options: AppOptions): Promise<Result<Op
   return openInEnvironment(given, async (environment) => {
     const opened = await openCatalog(environment, { mayBeEmpty: true });
     if (!opened.ok) return opened;
-    const { catalog, settings, close } = opened.value;
+    const { catalog, relay, settings, close } = opened.value;
     const { toolsets, toolsetService, views } = await openToolsets(environment, {
       catalog,
+      relay,
       settings,
       isPersonal: false,
     });

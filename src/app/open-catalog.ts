@@ -25,12 +25,13 @@ import type { TokenPreferences } from '../gateway/services/token-preferences.ts'
 import type { SoleClient } from '../gateway/catalog/client-session.ts';
 import type { View } from '../gateway/catalog/view.ts';
 import type { Log } from '../gateway/ports/log.ts';
+import type { Relay } from '../gateway/relay/call.ts';
 import type { Era } from '../protocol/eras.ts';
 import { openCallLog } from './call-log.ts';
 import { commandsOf, confineIn, declarePaths } from './confine.ts';
 import type { EarlyStart } from './early-start.ts';
 import { type Environment, hasHomeStore } from './environment.ts';
-import { callDepsWith, openApprovals, openCredentials, openTaskIds } from './keys.ts';
+import { openRelay, openApprovals, openCredentials, openTaskIds } from './keys.ts';
 import type { ViewOptions } from '../core/command-options.ts';
 import { openLabels, openTokenPreferences } from './open-policy.ts';
 import { attachedView, followConfig, followServe, planOfServe, readConfig } from './plan.ts';
@@ -41,6 +42,8 @@ import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
 export interface OpenCatalog {
   readonly environment: Environment;
   readonly catalog: Catalog;
+  /** The call pipeline. */
+  readonly relay: Relay;
   readonly settings: Settings;
   /** `settings` as read from the config file. */
   readonly fileSettings: ReadonlyMap<string, unknown>;
@@ -193,7 +196,10 @@ interface PlanOptions extends Pick<CatalogOptions, 'early' | 'sole' | 'isPersona
   readonly approvals?: Approvals;
 }
 
-type OpenPlan = Pick<OpenCatalog, 'environment' | 'catalog' | 'settings' | 'rules' | 'start' | 'close'>;
+type OpenPlan = Pick<
+  OpenCatalog,
+  'environment' | 'catalog' | 'relay' | 'settings' | 'rules' | 'start' | 'close'
+>;
 
 async function openPlan(plan: Plan, environment: Environment, given: PlanOptions): Promise<OpenPlan> {
   const { home, log, telemetry, cleanup } = environment;
@@ -229,11 +235,14 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     ...reviewing(records, isRecorded),
     limits: { ...settings, ...environment.options.limits },
     chance: Math.random,
-    telemetry,
-    calls: callDepsWith(environment, settings, { ...given, callLog }),
+    mask: telemetry.mask,
+    policy: given.policy,
     sole: given.sole,
-    tasks: given.tasks && { ...given.tasks, ids: openTaskIds(environment) },
     credentials,
+  });
+  const relay = openRelay(environment, settings, {
+    ...{ ...given, callLog },
+    tasks: given.tasks && { ...given.tasks, ids: openTaskIds(environment) },
   });
   await records?.registered.follow(catalog);
   // After a sign-in, connect servers that were waiting for it.
@@ -241,6 +250,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
   const following = followLater(catalog, given);
   cleanup.defer(async () => {
     await following.stop();
+    relay.deps.suspended.stop();
     await catalog.stop();
     await Promise.all([memory.flush(), credentials.close(), sources.close()]);
   });
@@ -248,7 +258,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     catalog.start();
     following.start();
   };
-  return { environment, catalog, settings, rules, start, close: () => cleanup.close() };
+  return { environment, catalog, relay, settings, rules, start, close: () => cleanup.close() };
 }
 
 interface UpstreamMeans {

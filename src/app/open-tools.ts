@@ -241,7 +241,7 @@ export async function startSome(catalog: Catalog, servers: readonly Server[]): P
 }
 
 async function callHere(
-  { catalog }: ConfiguredCatalog,
+  { catalog, relay }: ConfiguredCatalog,
   { name, args, onProgress }: CallRequest,
 ): Promise<CallAnswer> {
   await startSome(catalog, serversFor(catalog, name));
@@ -250,7 +250,7 @@ async function callHere(
       catalog,
       catalog.servers.filter(({ lists }) => !lists.isKnown('tools')),
     );
-  const answered = await answerOwn(catalog.all, {
+  const answered = await answerOwn(relay, catalog.all, {
     identity: LOCAL_USER,
     method: 'tools/call',
     params: { name: publicNameIn(catalog, name), arguments: args },

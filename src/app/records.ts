@@ -12,6 +12,7 @@ import { UnstoredDefinitions } from '../gateway/catalog/unstored-definitions.ts'
 import { InstructionsReview } from '../gateway/catalog/instructions-review.ts';
 import { RegisteredServers } from '../gateway/catalog/registered.ts';
 import type { ServerDeps } from '../gateway/catalog/server-deps.ts';
+import type { Relay } from '../gateway/relay/call.ts';
 import { ToolClaims } from '../gateway/catalog/tool-claims.ts';
 import type { RecordReplica } from '../gateway/catalog/record-replica.ts';
 import type { EntrySeal, ReadEntry, ReadCustom } from '../gateway/ports/config-entries.ts';
@@ -85,6 +86,7 @@ export interface OpenToolsets {
 
 interface ToolsetsOptions {
   readonly catalog: Catalog;
+  readonly relay: Relay;
   readonly settings: Settings;
   /** Whether clients use tokens. */
   readonly isPersonal: boolean;
@@ -95,7 +97,7 @@ interface ToolsetsOptions {
 /** The toolsets of the home and their views of a catalog. */
 export async function openToolsets(
   environment: Environment,
-  { catalog, settings, isPersonal, equipsAlone = isPersonal }: ToolsetsOptions,
+  { catalog, relay, settings, isPersonal, equipsAlone = isPersonal }: ToolsetsOptions,
 ): Promise<OpenToolsets> {
   const { cleanup } = environment;
   const toolsets = await readToolsets(environment);
@@ -108,6 +110,7 @@ export async function openToolsets(
     equipsAlone || scope === 'session' ? openSessionToolsets(environment, { settings, toolsets }) : undefined;
   const views = new ToolsetViews({
     catalog,
+    labels: relay.deps.labels,
     toolsets,
     notes,
     toolsetService,

@@ -61,7 +61,7 @@ async function serveFrom(
   if (!opened.ok) return opened;
   const { catalog, configPath, settings, start, close } = opened.value;
   const isPersonal = needsTokenWith(settings);
-  const shown = await openToolsets(environment, { catalog, settings, isPersonal });
+  const shown = await openToolsets(environment, { ...opened.value, isPersonal });
   const known = await shown.toolsets.ready();
   if (!known.ok) return known;
   const isOpen = isOpenIn(settings);
@@ -114,7 +114,7 @@ async function openServer(
   { host, port, meter, operatorToken, isOpen, limits }: ServerOptions,
   { store, opened, shown }: Opened,
 ): Promise<Result<OpenServer, Refusal>> {
-  const { settings, catalog, rules, environment } = opened;
+  const { settings, catalog, relay, rules, environment } = opened;
   const { log, cleanup } = environment;
   const { views, toolsets, notes, toolsetService } = shown;
   const resourceServer = resourceServerOf(settings, host);
@@ -135,7 +135,7 @@ async function openServer(
     clock: nowMs,
     maxFailures: limits?.tokenFailures,
   });
-  catalog.all.calls.tokens.gate = gate;
+  relay.deps.tokens.gate = gate;
   cleanup.defer(() => gate.close());
   const startedMs = performance.now();
   const listening: { server?: McpHttpServer } = {};
@@ -147,19 +147,8 @@ async function openServer(
     needsToken: !isOpen || !isLoopback(host),
   });
   const server = await openHttpServer({
-    host,
-    port,
-    gate,
-    resource,
-    isOpen,
-    settings,
-    limits,
-    catalog,
-    log,
-    meter,
-    views,
-    rest,
-    bodies,
+    ...{ host, port, isOpen, settings, limits, log, meter },
+    ...{ gate, resource, catalog, relay, views, rest, bodies },
     storeFault: () => store.fault && sentenceOf(store.fault),
     place: { home: environment.home, env: environment.configEnvironment.env },
   });
@@ -232,7 +221,7 @@ function openRest(context: RestContext): RestHandler {
 }
 
 function depsOf({ opened, ...given }: RestContext): Omit<AdminDeps, 'ending'> {
-  const { catalog, settings, environment, records } = opened;
+  const { catalog, relay, settings, environment, records } = opened;
   const { log } = environment;
   const services = servicesOf(opened);
   return {
@@ -242,6 +231,7 @@ function depsOf({ opened, ...given }: RestContext): Omit<AdminDeps, 'ending'> {
     mint: mintToken,
     mintSession,
     catalog,
+    relay,
     lintLevels: lintLevelsOf(settings),
     ...services,
     documents: documentsOf(opened),

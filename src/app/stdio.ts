@@ -64,7 +64,7 @@ export async function runStdio(
       ? openAttached(environment, given, before)
       : openCatalog(environment, before));
     if (!opened.ok) return opened;
-    const { catalog, settings, start } = opened.value;
+    const { catalog, relay, settings, start } = opened.value;
     const shown = await shownOf(given, opened.value);
     if (!shown.ok) return shown;
     const { view, read } = shown.value;
@@ -76,7 +76,15 @@ export async function runStdio(
     };
     const starting = isKnown ? setTimeout(startAll, START_AFTER_MS) : undefined;
     if (starting === undefined) startAll();
-    await runStdioServer({ ...streams, view, settings, limits: given.limits, log: environment.log, sole });
+    await runStdioServer({
+      ...streams,
+      relay,
+      view,
+      settings,
+      limits: given.limits,
+      log: environment.log,
+      sole,
+    });
     clearTimeout(starting);
     // Servers wait to learn about their client; one that sent nothing offers no capabilities.
     sole.introduce(undefined);
@@ -93,12 +101,12 @@ interface ShownView {
 /** The view for the client. Showing everything needs no store. */
 async function shownOf(
   given: StdioOptions,
-  { attached, catalog, environment, settings }: OpenCatalog,
+  { attached, catalog, relay, environment, settings }: OpenCatalog,
 ): Promise<Result<ShownView, Refusal>> {
   if (attached !== undefined) return ok({ view: attached });
   if (given.all === true) return ok({ view: catalog.all });
   const { toolsets, views } = await openToolsets(environment, {
-    ...{ catalog, settings, isPersonal: false },
+    ...{ catalog, relay, settings, isPersonal: false },
     // If clients of the home are told apart by tokens, this one must not change what they see either.
     equipsAlone: !isOpenWith(settings, environment.configEnvironment),
   });

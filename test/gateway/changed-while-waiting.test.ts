@@ -8,7 +8,8 @@ import { ResultCache } from '../../src/gateway/catalog/result-cache.ts';
 import { View } from '../../src/gateway/catalog/view.ts';
 import type { Connect, Link } from '../../src/gateway/ports/link.ts';
 import { type Answer, Call } from '../../src/gateway/relay/call.ts';
-import { answer } from '../../src/gateway/relay/pipeline.ts';
+import { createRelay } from '../../src/gateway/relay/pipeline.ts';
+import type { Relay } from '../../src/gateway/relay/call.ts';
 import { ownRequest } from '../../src/protocol/message.ts';
 import type { Json } from '../support/json.ts';
 import { listLink } from './list-link.ts';
@@ -22,6 +23,7 @@ const CACHE = { 'cache.ttlMs': 60_000, 'cache.maxBytes': 1_000_000 };
 const UNREADABLE = 'its list cannot be read';
 
 interface Opened {
+  readonly relay: Relay;
   readonly server: Server;
   readonly view: View;
   /** For each call that reached the server, the number of the process that received it. */
@@ -71,25 +73,25 @@ async function open({
   onTestFinished(() => server.stop());
   await server.waitUntilReady(new Cancellation());
   let isValid = true;
+  const relay = createRelay({
+    ...NOTHING_ASKS,
+    tokens: { gate: { isHolder: () => isValid, refresh: () => Promise.resolve() } },
+    policy: { current: { ...NO_POLICY, decide: () => ALLOW } },
+    ...(isCached && { results: new ResultCache({ limits: CACHE, nowMs: () => 0 }) }),
+  });
   const view = new View({
     endpoint: 'all',
-    calls: {
-      ...NOTHING_ASKS,
-      tokens: { gate: { isHolder: () => isValid, refresh: () => Promise.resolve() } },
-      policy: { current: { ...NO_POLICY, decide: () => ALLOW } },
-      ...(isCached && { results: new ResultCache({ limits: CACHE, nowMs: () => 0 }) }),
-    },
     servers: () => [server],
     isAggregated: true,
     settled: () => Promise.resolve(),
   });
-  return { server, view, sent, end: () => end(), revoke: () => (isValid = false) };
+  return { server, relay, view, sent, end: () => end(), revoke: () => (isValid = false) };
 }
 
-function act(view: View): Promise<Answer> {
-  return answer(
+function act({ relay, view }: Pick<Opened, 'relay' | 'view'>): Promise<Answer> {
+  return relay.answer(
     new Call({
-      caller: { era: 'legacy', view, clientInfo: undefined, logLevel: undefined },
+      caller: { era: 'legacy', relay, view, clientInfo: undefined, logLevel: undefined },
       identity: LOCAL_USER,
       message: ownRequest('tools/call', { name: 's_act', arguments: {} }),
       cancellation: new Cancellation(),
@@ -103,10 +105,10 @@ const CHANGED = { kind: 'refused', refusal: { code: 'TOOL_CHANGED', tool: 's_act
 
 describe('a call decided while its server was down', () => {
   async function callWhileDown(given: Given): Promise<{ answered: Answer; sent: readonly number[] }> {
-    const { server, view, sent, end } = await open(given);
+    const { server, relay, view, sent, end } = await open(given);
     end();
     await expect.poll(() => server.link).toBeUndefined();
-    return { answered: await act(view), sent };
+    return { answered: await act({ relay, view }), sent };
   }
 
   it('is sent when the server is up again', async () => {
@@ -132,9 +134,9 @@ it('a call that did not reach its server is resent after a restart only if the t
       return Promise.resolve(err({ code: 'SERVER_UNREACHED', server: 's', cause }));
     };
   const same = await open({ first });
-  expect([(await act(same.view)).kind, same.sent]).toEqual(['relayed', [1, 2]]);
+  expect([(await act(same)).kind, same.sent]).toEqual(['relayed', [1, 2]]);
   const other = await open({ first, then: OTHER });
-  expect([await act(other.view), other.sent]).toEqual([CHANGED, [1]]);
+  expect([await act(other), other.sent]).toEqual([CHANGED, [1]]);
 });
 
 it.each([
@@ -142,11 +144,11 @@ it.each([
   [OTHER, 'refused', [1]],
 ] as const)('a queued call is sent only if the tool is unchanged: %j', async (tools, kind, reached) => {
   const held = Promise.withResolvers<undefined>();
-  const { server, view, sent } = await open({
+  const { server, relay, view, sent } = await open({
     first: (_, send) => (request) => held.promise.then(() => send(request)),
   });
-  const before = act(view);
-  const waiting = act(view);
+  const before = act({ relay, view });
+  const waiting = act({ relay, view });
   server.lists.inventory = { ...server.lists.inventory, ...inventoryOf({ tools }) };
   held.resolve(undefined);
   expect((await before).kind).toBe('relayed');
@@ -155,13 +157,13 @@ it.each([
 
 it('a call that waited for an identical call is not sent if the tool has changed by then', async () => {
   const held = Promise.withResolvers<undefined>();
-  const { server, view, sent } = await open({
+  const { server, relay, view, sent } = await open({
     isCached: true,
     first: (_, send) => (request) => held.promise.then(() => send(request)),
   });
-  const before = act(view);
+  const before = act({ relay, view });
   await expect.poll(() => sent).toEqual([1]);
-  const waiting = act(view);
+  const waiting = act({ relay, view });
   server.lists.inventory = { ...server.lists.inventory, ...inventoryOf({ tools: OTHER }) };
   held.resolve(undefined);
   expect((await before).kind).toBe('relayed');
@@ -184,10 +186,10 @@ describe('a call whose token ends while it waits is not sent', () => {
     ['for an identical call, whose result it does not get', true],
   ])('%s', async (_, isCached) => {
     const { first, release } = hold();
-    const { view, sent, revoke } = await open({ first, isCached });
-    const before = act(view);
+    const { relay, view, sent, revoke } = await open({ first, isCached });
+    const before = act({ relay, view });
     await expect.poll(() => sent).toEqual([1]);
-    const waiting = act(view);
+    const waiting = act({ relay, view });
     revoke();
     release();
     expect((await before).kind).toBe('relayed');
@@ -195,10 +197,10 @@ describe('a call whose token ends while it waits is not sent', () => {
   });
 
   it('for a server that starts', async () => {
-    const { server, view, sent, end, revoke } = await open();
+    const { server, relay, view, sent, end, revoke } = await open();
     end();
     await expect.poll(() => server.link).toBeUndefined();
-    const waiting = act(view);
+    const waiting = act({ relay, view });
     revoke();
     expect([await waiting, sent]).toEqual([ENDED, []]);
   });
@@ -213,6 +215,6 @@ describe('a call whose token ends while it waits is not sent', () => {
     };
     const opened = await open({ first });
     revoke = opened.revoke;
-    expect([await act(opened.view), opened.sent]).toEqual([ENDED, [1]]);
+    expect([await act(opened), opened.sent]).toEqual([ENDED, [1]]);
   });
 });

@@ -7,7 +7,8 @@ import type { LiveLabels } from '../../src/gateway/catalog/call-deps.ts';
 import { View } from '../../src/gateway/catalog/view.ts';
 import { Call } from '../../src/gateway/relay/call.ts';
 import { labelled, learnLabels } from '../../src/gateway/relay/labels.ts';
-import { answer } from '../../src/gateway/relay/pipeline.ts';
+import { createRelay } from '../../src/gateway/relay/pipeline.ts';
+import type { Relay } from '../../src/gateway/relay/call.ts';
 import { err, ok } from '../../src/core/result.ts';
 import { labelledSession } from '../../src/gateway/catalog/client-session.ts';
 import type { Connect, Link, ServerRequest } from '../../src/gateway/ports/link.ts';
@@ -25,15 +26,19 @@ function callOf(method: string, labels: Partial<LiveLabels>, dependsOnLabels: bo
     enforcesLabels: 'all',
     dependsOnLabels: () => dependsOnLabels,
   } as const;
+  const relay = createRelay({
+    ...NOTHING_ASKS,
+    labels: { ...NOTHING_ASKS.labels, ...labels },
+    policy: { current: policy },
+  });
   const view = new View({
     endpoint: 'all',
-    calls: { ...NOTHING_ASKS, labels: { ...NOTHING_ASKS.labels, ...labels }, policy: { current: policy } },
     servers: () => [SERVER],
     isAggregated: true,
     settled: () => Promise.resolve(),
   });
   return new Call({
-    caller: { era: 'legacy', view, clientInfo: undefined, logLevel: undefined },
+    caller: { era: 'legacy', relay, view, clientInfo: undefined, logLevel: undefined },
     identity: LOCAL_USER,
     message: ownRequest(method, {}),
     cancellation: new Cancellation(),
@@ -100,7 +105,7 @@ interface Observed {
   /** What happened at the client, and when its labels were set. */
   readonly order: string[];
   readonly stored: PromiseWithResolvers<undefined>;
-  readonly call: (method: string, params: object) => ReturnType<typeof answer>;
+  readonly call: (method: string, params: object) => ReturnType<Relay['answer']>;
 }
 
 /** Sends something before the result. */
@@ -137,41 +142,43 @@ async function observe(
   onTestFinished(() => server.stop());
   await server.waitUntilReady(new Cancellation());
   let labels: ReadonlySet<SessionLabel> = new Set();
-  const view = new View({
-    endpoint: 'all',
-    calls: {
-      ...NOTHING_ASKS,
-      policy: { current: { ...NO_POLICY, outbound, enforcesLabels: outbound === 'allow' ? 'none' : 'all' } },
-      labels: {
-        ...NOTHING_ASKS.labels,
-        add: (_, seen) => {
-          if (labels.size === 0) order.push('labelled');
-          labels = seen;
-          return stored.promise;
-        },
+  const relay = createRelay({
+    ...NOTHING_ASKS,
+    policy: { current: { ...NO_POLICY, outbound, enforcesLabels: outbound === 'allow' ? 'none' : 'all' } },
+    labels: {
+      ...NOTHING_ASKS.labels,
+      add: (_, seen) => {
+        if (labels.size === 0) order.push('labelled');
+        labels = seen;
+        return stored.promise;
       },
     },
+  });
+  const view = new View({
+    endpoint: 'all',
     servers: () => [server],
     isAggregated: true,
     settled: () => Promise.resolve(),
   });
-  const call = (method: string, params: object): ReturnType<typeof answer> =>
-    answer(
-      new Call({
-        caller: { era: 'legacy', view, clientInfo: undefined, logLevel: undefined },
-        identity: LOCAL_USER,
-        message: ownRequest(method, { ...params }),
-        cancellation: new Cancellation(),
-        client: {
-          notify: ({ method: name }) => void order.push(name),
-          ask: ({ message }) => void order.push(message.method),
-        },
-        logLevel: undefined,
-      }),
-    ).then((answered) => {
-      order.push('answered');
-      return answered;
-    });
+  const call = (method: string, params: object): ReturnType<Relay['answer']> =>
+    relay
+      .answer(
+        new Call({
+          caller: { era: 'legacy', relay, view, clientInfo: undefined, logLevel: undefined },
+          identity: LOCAL_USER,
+          message: ownRequest(method, { ...params }),
+          cancellation: new Cancellation(),
+          client: {
+            notify: ({ method: name }) => void order.push(name),
+            ask: ({ message }) => void order.push(message.method),
+          },
+          logLevel: undefined,
+        }),
+      )
+      .then((answered) => {
+        order.push('answered');
+        return answered;
+      });
   return { order, stored, call };
 }
 

@@ -12,7 +12,7 @@ import { examineServers } from '../../src/gateway/services/examine-servers.ts';
 import { healthOf, sendHealth } from '../../src/edges/mcp/health.ts';
 import { readServerMessage, type ResponseMessage } from '../../src/protocol/message.ts';
 import { until } from '../support/endings.ts';
-import { NOTHING_ASKS, SILENT } from './listed-server.ts';
+import { SILENT } from './listed-server.ts';
 
 function response(members: string): ResponseMessage {
   const message = readServerMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,${members}}`));
@@ -148,12 +148,7 @@ function openCatalog(failing: Partial<Record<ListKind, string>>): Catalog {
       log: SILENT,
       limits: defaultSettings(),
       chance: () => 0,
-      calls: NOTHING_ASKS,
-      telemetry: {
-        tracer: undefined,
-        meter: undefined,
-        mask: (text) => text.replaceAll('SECRET', '[masked]'),
-      },
+      mask: (text) => text.replaceAll('SECRET', '[masked]'),
     },
   );
 }

@@ -3,7 +3,7 @@ import { err, ok } from '../../src/core/result.ts';
 import { defaultSettings } from '../../src/core/resolve-settings.ts';
 import type { FixedLimits } from '../../src/core/fixed-limits.ts';
 import type { Settings } from '../../src/core/settings.ts';
-import { callDeps, type CallDeps } from '../../src/gateway/catalog/call-deps.ts';
+import { relayDeps, type RelayDeps } from '../../src/gateway/catalog/call-deps.ts';
 import { EMPTY_INVENTORY, LISTS } from '../../src/gateway/catalog/inventory.ts';
 import type { Connect, Definition, Link, ListKind, Memory } from '../../src/gateway/ports/link.ts';
 import type { Log } from '../../src/gateway/ports/log.ts';
@@ -15,7 +15,7 @@ import type { Json } from '../support/json.ts';
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** For servers that send no requests. */
-export const NOTHING_ASKS: CallDeps = callDeps({
+export const NOTHING_ASKS: RelayDeps = relayDeps({
   sealer: {
     seal: () => Promise.reject(new Error('nothing is sealed here')),
     open: () => Promise.resolve(err({ code: 'STATE_INVALID', reason: 'nothing is sealed here' })),

@@ -4,7 +4,8 @@ import { type Decision, NO_POLICY, type Policy, type PolicyInput } from '../../s
 import { LOCAL_USER, type Identity } from '../../src/core/subject.ts';
 import { answerOwn } from '../../src/gateway/relay/own-call.ts';
 import { type Answer, Call } from '../../src/gateway/relay/call.ts';
-import { answer } from '../../src/gateway/relay/pipeline.ts';
+import { createRelay } from '../../src/gateway/relay/pipeline.ts';
+import type { Relay } from '../../src/gateway/relay/call.ts';
 import { digestOf } from '../../src/gateway/catalog/definition-facts.ts';
 import type { LiveLabels } from '../../src/gateway/catalog/call-deps.ts';
 import type { ConfigurationTool } from '../../src/gateway/catalog/configuration-tool.ts';
@@ -46,6 +47,7 @@ function forwardingTo(view: () => View): ConfigurationTool {
 }
 
 interface Opened {
+  readonly relay: Relay;
   readonly view: View;
   /** The methods of the calls that reached the server. */
   readonly sent: readonly string[];
@@ -98,17 +100,21 @@ async function open(
       end: (ending) => recorded.push(`${name} ${method} ${ending}`),
     }),
   };
-  const view: View = new View({
-    endpoint: 'all',
-    calls: { ...NOTHING_ASKS, labels, policy: { current: { ...NO_POLICY, ...given } } },
-    servers: () => [server],
-    isAggregated: true,
-    settled: () => Promise.resolve(),
+  const relay = createRelay({
+    ...NOTHING_ASKS,
+    labels,
+    policy: { current: { ...NO_POLICY, ...given } },
     telemetry: {
       meter: { ...meter, expose: () => expect.unreachable() },
       tracer: undefined,
       mask: (text) => text.replaceAll('hunter2', '***'),
     },
+  });
+  const view: View = new View({
+    endpoint: 'all',
+    servers: () => [server],
+    isAggregated: true,
+    settled: () => Promise.resolve(),
     filter: {
       candidates: () => [server],
       listing: (kind) => plain.listing(kind),
@@ -125,18 +131,17 @@ async function open(
   });
   const plain = new View({
     endpoint: 'all',
-    calls: NOTHING_ASKS,
     servers: () => [server],
     isAggregated: true,
     settled: () => Promise.resolve(),
   });
-  return { view, sent, recorded, decisions };
+  return { relay, view, sent, recorded, decisions };
 }
 
-function callTool(view: View, name: string): Promise<Answer> {
-  return answer(
+function callTool({ relay, view }: Pick<Opened, 'relay' | 'view'>, name: string): Promise<Answer> {
+  return relay.answer(
     new Call({
-      caller: { era: 'legacy', view, clientInfo: undefined, logLevel: undefined },
+      caller: { era: 'legacy', relay, view, clientInfo: undefined, logLevel: undefined },
       identity: READER,
       message: ownRequest('tools/call', { name, arguments: { path: 'a' } }),
       cancellation: new Cancellation(),
@@ -173,8 +178,8 @@ describe('the policy decides', () => {
 
   it('on a client’s call, given the caller and the tool with its digest and hints', async () => {
     inputs.length = 0;
-    const { view, sent, decisions } = await open(policy);
-    await callTool(view, 's_read');
+    const { relay, view, sent, decisions } = await open(policy);
+    await callTool({ relay, view }, 's_read');
     const found = await view.tool('s_read');
     const digest = found.ok ? digestOf(found.value.definition) : undefined;
     expect(inputs).toEqual([
@@ -189,8 +194,8 @@ describe('the policy decides', () => {
 
   it('on the call of a configuration tool in the same way', async () => {
     inputs.length = 0;
-    const { view } = await open(policy);
-    await callTool(view, OWN.key);
+    const { relay, view } = await open(policy);
+    await callTool({ relay, view }, OWN.key);
     const digest = digestOf(OWN.definition);
     expect(inputs).toEqual([
       {
@@ -202,17 +207,17 @@ describe('the policy decides', () => {
 
   it('on the tool that call_tool calls', async () => {
     inputs.length = 0;
-    const { view, sent } = await open(policy);
-    await callTool(view, 'call_tool');
+    const { relay, view, sent } = await open(policy);
+    await callTool({ relay, view }, 'call_tool');
     expect(inputs).toMatchObject([{ server: 's', name: 'read', isReadOnly: true }]);
     expect(sent).toEqual(['tools/call']);
   });
 
   it('on a call from the command line, which has its own identity', async () => {
     inputs.length = 0;
-    const { view } = await open(policy);
+    const { relay, view } = await open(policy);
     const params = { name: 's_read', arguments: {} };
-    await answerOwn(view, {
+    await answerOwn(relay, view, {
       identity: LOCAL_USER,
       method: 'tools/call',
       params,
@@ -223,13 +228,13 @@ describe('the policy decides', () => {
 
   it('with the same tool object for each call', async () => {
     const tools = new Set<unknown>();
-    const { view } = await open({
+    const { relay, view } = await open({
       decide: ({ tool: about }) => {
         tools.add(about);
         return ALLOW;
       },
     });
-    for (const name of ['s_read', 's_read', 'call_tool']) await callTool(view, name);
+    for (const name of ['s_read', 's_read', 'call_tool']) await callTool({ relay, view }, name);
     expect(tools.size).toBe(1);
   });
 });
@@ -238,9 +243,9 @@ describe('a call refused by the policy', () => {
   it.each(['s_read', OWN.key, 'call_tool'])(
     'gets the reasons, reaches no server, and is recorded: %s',
     async (name) => {
-      const { view, sent, recorded, decisions } = await open({ decide: () => REFUSE });
+      const { relay, view, sent, recorded, decisions } = await open({ decide: () => REFUSE });
       const refusal = { code: 'CALL_REFUSED', tool: name, reasons: REFUSE.reasons };
-      expect(await callTool(view, name)).toEqual({ kind: 'refused', refusal });
+      expect(await callTool({ relay, view }, name)).toEqual({ kind: 'refused', refusal });
       expect(sent).toEqual([]);
       expect(recorded).toEqual([`${name === OWN.key ? '' : 's'} tools/call CALL_REFUSED`]);
       expect(decisions).toEqual(['refuse']);
@@ -250,8 +255,8 @@ describe('a call refused by the policy', () => {
 
 describe('a call that needs approval', () => {
   it('is sent if approvals are left to the client, and the decision is counted', async () => {
-    const { view, sent, decisions } = await open({ decide: () => ASK, approvals: 'client' });
-    expect(await callTool(view, 's_read')).toMatchObject({ kind: 'relayed' });
+    const { relay, view, sent, decisions } = await open({ decide: () => ASK, approvals: 'client' });
+    expect(await callTool({ relay, view }, 's_read')).toMatchObject({ kind: 'relayed' });
     expect(sent).toEqual(['tools/call']);
     expect(decisions).toEqual(['ask']);
   });
@@ -259,7 +264,7 @@ describe('a call that needs approval', () => {
   it.each([true, false])(
     'reaches no server if Assay handles approvals (warnings: %s)',
     async (showWarnings) => {
-      const { view, sent } = await open({ decide: () => ASK, approvals: 'gateway', showWarnings });
+      const { relay, view, sent } = await open({ decide: () => ASK, approvals: 'gateway', showWarnings });
       const warning = { hint: 'openWorldHint', value: true, origin: 'default' };
       const destroys = { ...warning, hint: 'destructiveHint' };
       const refusal = {
@@ -268,7 +273,7 @@ describe('a call that needs approval', () => {
         reasons: ASK.reasons,
         warnings: showWarnings ? [destroys, warning] : [],
       };
-      expect(await callTool(view, 's_read')).toEqual({ kind: 'refused', refusal });
+      expect(await callTool({ relay, view }, 's_read')).toEqual({ kind: 'refused', refusal });
       expect(sent).toEqual([]);
     },
   );
@@ -292,7 +297,7 @@ describe('a call that times out', () => {
         });
       },
     };
-    const { view } = await open(
+    const { relay, view } = await open(
       { outbound: 'ask', enforcesLabels: 'all' },
       {
         labels,
@@ -303,7 +308,7 @@ describe('a call that times out', () => {
         },
       },
     );
-    const answered = callTool(view, 's_read').then(({ kind }) => steps.push(kind));
+    const answered = callTool({ relay, view }, 's_read').then(({ kind }) => steps.push(kind));
     if (isNotified) await expect.poll(() => save !== undefined).toBe(true);
     save?.();
     await answered;
@@ -318,15 +323,15 @@ describe('the record is written for', () => {
     ['a call of a configuration tool', OWN.key, ' tools/call ok'],
     ['a call of a tool that does not exist', 's_gone', ' tools/call TOOL_UNKNOWN'],
   ])('%s', async (_, name, record) => {
-    const { view, recorded } = await open({});
-    await callTool(view, name);
+    const { relay, view, recorded } = await open({});
+    await callTool({ relay, view }, name);
     expect(recorded).toEqual([record]);
   });
 
   it('a call whose server is down, and the client does not see the secret in the cause', async () => {
-    const { view, recorded } = await open({});
+    const { relay, view, recorded } = await open({});
     const cause = { code: 'PROCESS_NOT_STARTED', error: '***' };
-    expect(await callTool(view, 'down')).toEqual({
+    expect(await callTool({ relay, view }, 'down')).toEqual({
       kind: 'refused',
       refusal: { code: 'SERVER_UNAVAILABLE', server: 's', cause },
     });
@@ -334,8 +339,8 @@ describe('the record is written for', () => {
   });
 
   it('a call that fails because of a bug in Assay', async () => {
-    const { view, recorded } = await open({});
-    await expect(callTool(view, FAILING.key)).rejects.toThrow('a bug');
+    const { relay, view, recorded } = await open({});
+    await expect(callTool({ relay, view }, FAILING.key)).rejects.toThrow('a bug');
     expect(recorded).toEqual([' tools/call INTERNAL']);
   });
 });

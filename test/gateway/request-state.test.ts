@@ -7,6 +7,7 @@ import { type Identity, LOCAL_USER } from '../../src/core/subject.ts';
 import { View } from '../../src/gateway/catalog/view.ts';
 import type { StoredKey } from '../../src/gateway/ports/store.ts';
 import { bindingOf } from '../../src/gateway/relay/approval-request.ts';
+import { createRelay } from '../../src/gateway/relay/pipeline.ts';
 import { Call } from '../../src/gateway/relay/call.ts';
 import { openState, sealState, type RequestState } from '../../src/gateway/relay/request-state.ts';
 import { ownRequest } from '../../src/protocol/message.ts';
@@ -48,18 +49,17 @@ function callsOf(): {
     tool('tell', { annotations: { idempotentHint: true } }),
   ];
   const server = listed('s', { tools }, { trust: true });
-  const calls = { ...NOTHING_ASKS, sealer: sealer() };
+  const relay = createRelay({ ...NOTHING_ASKS, sealer: sealer() });
   const called = async (other: Other = {}): Promise<Call> => {
     const { number = '1', endpoint = 'all', method = 'tools/call', name = 's_ask' } = other;
     const view = new View({
       endpoint,
-      calls,
       servers: () => [server],
       isAggregated: true,
       settled: () => Promise.resolve(),
     });
     const call = new Call({
-      caller: { era: 'modern', view, clientInfo: undefined, logLevel: undefined },
+      caller: { era: 'modern', relay, view, clientInfo: undefined, logLevel: undefined },
       identity: other.identity ?? LOCAL_USER,
       message: ownRequest(method, { name, arguments: { a: JSON.rawJSON(number) } }),
       cancellation: new Cancellation(),

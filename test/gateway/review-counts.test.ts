@@ -8,7 +8,7 @@ import { idsOf, ToolClaims } from '../../src/gateway/catalog/tool-claims.ts';
 import { reviewCounts } from '../../src/gateway/services/tools/review-counts.ts';
 import { until } from '../support/endings.ts';
 import { MemoryRecords, replicaOf } from '../support/memory-records.ts';
-import { inventoryOf, NOTHING_ASKS, SILENT, tool } from './listed-server.ts';
+import { inventoryOf, SILENT, tool } from './listed-server.ts';
 
 it('tools that wait for a review are counted once for each change, not for each request', async () => {
   const store = new MemoryRecords();
@@ -24,7 +24,6 @@ it('tools that wait for a review are counted once for each change, not for each 
       log: SILENT,
       limits: defaultSettings(),
       chance: () => 0,
-      calls: NOTHING_ASKS,
       claims: new ToolClaims(records),
     },
   );

@@ -4,10 +4,11 @@ import { defaultSettings } from '../../src/core/resolve-settings.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
 import { err, ok, type Result } from '../../src/core/result.ts';
 import { LOCAL_USER } from '../../src/core/subject.ts';
-import { callDeps } from '../../src/gateway/catalog/call-deps.ts';
+import { relayDeps } from '../../src/gateway/catalog/call-deps.ts';
 import type { Server } from '../../src/gateway/catalog/server.ts';
 import { View } from '../../src/gateway/catalog/view.ts';
 import type { Reply } from '../../src/gateway/ports/link.ts';
+import { createRelay } from '../../src/gateway/relay/pipeline.ts';
 import { Call } from '../../src/gateway/relay/call.ts';
 import { sendAgain } from '../../src/gateway/relay/send-again.ts';
 import { ownRequest, readServerMessage } from '../../src/protocol/message.ts';
@@ -37,15 +38,17 @@ function open({ annotations = IDEMPOTENT, retries = 3, params = {} }: Given = {}
   const server = listed('s', { tools: [tool('set', { annotations })] }, { trust: true });
   const limits = { ...defaultSettings(), 'limits.retries': retries };
   const notifications: string[] = [];
+  const relay = createRelay(
+    relayDeps({ sealer: NOTHING_ASKS.sealer, replica: '', limits, retries: { chance: () => 0 } }),
+  );
   const view = new View({
     endpoint: 'all',
-    calls: callDeps({ sealer: NOTHING_ASKS.sealer, replica: '', limits, retries: { chance: () => 0 } }),
     servers: () => [server],
     isAggregated: true,
     settled: () => Promise.resolve(),
   });
   const call = new Call({
-    caller: { era: 'legacy', view, clientInfo: undefined, logLevel: undefined },
+    caller: { era: 'legacy', relay, view, clientInfo: undefined, logLevel: undefined },
     identity: LOCAL_USER,
     message: ownRequest('tools/call', { name: 's_set', arguments: {}, ...params }),
     cancellation: new Cancellation(),
@@ -143,10 +146,10 @@ describe('a call whose connection was lost', () => {
   it('may be repeated by its client without another approval, unless it timed out', async () => {
     const lost = approved(open({ retries: 0 }));
     await run(lost);
-    expect(lost.call.view.calls.repeats.take(lost.call)).toBe(true);
+    expect(lost.call.deps.repeats.take(lost.call)).toBe(true);
     const late = approved(open());
     expect(sentTimes(await run(late, [LATE]))).toBe(1);
-    expect(late.call.view.calls.repeats.take(late.call)).toBe(false);
+    expect(late.call.deps.repeats.take(late.call)).toBe(false);
   });
 
   it('does not repeat progress after a resend, since progress must increase', async () => {

@@ -8,12 +8,11 @@ import type { Result } from '../../src/core/result.ts';
 import type { ListKind } from '../../src/gateway/ports/link.ts';
 import type { Server } from '../../src/gateway/catalog/server.ts';
 import { View } from '../../src/gateway/catalog/view.ts';
-import { inventoryOf, listed, NOTHING_ASKS, resource, standing, template, tool } from './listed-server.ts';
+import { inventoryOf, listed, resource, standing, template, tool } from './listed-server.ts';
 
 function viewOf(servers: readonly Server[], isAggregated = true): View {
   return new View({
     endpoint: 'all',
-    calls: NOTHING_ASKS,
     servers: () => servers,
     isAggregated,
     settled: () => Promise.resolve(),
@@ -184,7 +183,6 @@ describe('a tool or prompt', () => {
     };
     const view = new View({
       endpoint: 'all',
-      calls: NOTHING_ASKS,
       servers: () => [a],
       isAggregated: true,
       settled,

@@ -5,7 +5,6 @@ import type { Refusal } from '../../core/refusal.ts';
 import type { Identity } from '../../core/subject.ts';
 import type { Reply, ServerRequestHandler } from '../../gateway/ports/link.ts';
 import { type Answer, Call, type Caller, type ClientChannel } from '../../gateway/relay/call.ts';
-import { answer } from '../../gateway/relay/pipeline.ts';
 import { type Era, METHODS } from '../../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import { errorMessage, resultMessage, resultPieces, resultText } from '../../protocol/reply.ts';
@@ -33,25 +32,26 @@ export interface ReceivedRequest {
 }
 
 /** Answers one request in the format of the client's era. */
-export function handleRequest(request: ReceivedRequest): Promise<Outcome> {
+export async function handleRequest(request: ReceivedRequest): Promise<Outcome> {
   const { caller, message } = request;
-  const { era, view } = caller;
+  const { era, view, relay } = caller;
   const { method, idText } = message;
   const known = METHODS.get(method);
-  if (known?.eras.includes(era) !== true)
-    return Promise.resolve(refusal(idText, era, { code: 'METHOD_UNKNOWN', method }));
+  if (known?.eras.includes(era) !== true) return refusal(idText, era, { code: 'METHOD_UNKNOWN', method });
   // Upstream servers reject invalid JSON themselves. Assay must check the requests that it answers itself.
   const fault = known.isRelayed === true ? undefined : ownFault(message);
-  if (fault !== undefined) return Promise.resolve(refusal(idText, era, fault));
+  if (fault !== undefined) return refusal(idText, era, fault);
   switch (method) {
     case 'ping':
-      return Promise.resolve(done(resultMessage(idText, resultText(method, era, {}))));
+      return done(resultMessage(idText, resultText(method, era, {})));
     case 'server/discover':
-      return Promise.resolve(done(resultMessage(idText, resultText(method, era, discovery(view)))));
+      return done(
+        resultMessage(idText, resultText(method, era, discovery({ view, tasks: relay.deps.tasks }))),
+      );
     case 'logging/setLevel':
       return setLogLevel(caller, message);
     default:
-      return answer(callOf(request)).then((answered) => outcomeOf(answered, message, era));
+      return outcomeOf(await relay.answer(callOf(request)), message, era);
   }
 }
 

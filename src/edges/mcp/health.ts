@@ -2,6 +2,7 @@ import type { Server as HttpServer, ServerResponse } from 'node:http';
 import { VERSION } from '../../core/version.ts';
 import type { ServerState } from '../../core/supervision.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
+import type { Relay } from '../../gateway/relay/call.ts';
 import { type ServerStatus, serverStatuses } from '../../gateway/catalog/server-status.ts';
 import { reviewCounts, type ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
 import { sendJson } from './http-answer.ts';
@@ -77,6 +78,7 @@ function overallStatus(
 
 interface MetricsSources extends Pick<Readings, 'sessions' | 'subscriptions'> {
   readonly catalog: Catalog;
+  readonly relay: Relay;
   readonly meter: Meter;
   /** The server whose connections are counted. */
   readonly httpServer: HttpServer;
@@ -84,7 +86,7 @@ interface MetricsSources extends Pick<Readings, 'sessions' | 'subscriptions'> {
 
 /** Sends all metrics of this process in Prometheus format. */
 export async function sendMetrics(response: ServerResponse, sources: MetricsSources): Promise<void> {
-  const { catalog, meter, httpServer, sessions, subscriptions } = sources;
+  const { catalog, relay, meter, httpServer, sessions, subscriptions } = sources;
   const servers = catalog.servers.map(({ spec, state, restarts, queue, privateLinks }) => ({
     name: spec.name,
     state: state.state,
@@ -99,7 +101,7 @@ export async function sendMetrics(response: ServerResponse, sources: MetricsSour
     sessions,
     connections,
     subscriptions,
-    suspendedCalls: catalog.all.calls.suspended.size,
+    suspendedCalls: relay.deps.suspended.size,
   });
   response.writeHead(200, { 'content-type': type, 'cache-control': 'no-store' }).end(text);
 }

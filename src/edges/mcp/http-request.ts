@@ -10,7 +10,7 @@ import * as headers from '../../protocol/headers.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
 import type { ClientLoads } from './client-load.ts';
 import { handleRequest, type Outcome, refusal } from './handle-request.ts';
-import type { Caller } from '../../gateway/relay/call.ts';
+import type { Caller, Relay } from '../../gateway/relay/call.ts';
 import { HttpAnswer, sendJson, type StreamSource } from './http-answer.ts';
 import type { InFlight, OpenRequests } from './in-flight.ts';
 import type { Session, Sessions } from './session.ts';
@@ -20,6 +20,7 @@ export interface Post {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly body: Buffer;
+  readonly relay: Relay;
   readonly view: View;
   readonly identity: Identity;
   readonly settings: Settings;

@@ -9,6 +9,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { allows, type Holder, type Identity, LOCAL_OPERATOR } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
+import type { Relay } from '../../gateway/relay/call.ts';
 import type { Gate } from '../../gateway/ports/gate.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Meter } from '../../gateway/ports/telemetry.ts';
@@ -54,6 +55,7 @@ export interface HttpServerOptions {
   readonly settings: Settings;
   readonly limits?: Partial<FixedLimits> | undefined;
   readonly catalog: Catalog;
+  readonly relay: Relay;
   readonly views: ToolsetViews;
   readonly log: Log;
   /** The source for `/metrics`. */
@@ -312,6 +314,7 @@ class McpServer {
       {
         request,
         response,
+        relay: this.#options.relay,
         view,
         identity,
         settings: this.#options.settings,

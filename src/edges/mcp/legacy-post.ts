@@ -84,7 +84,9 @@ function beginSession(post: Post, message: RequestMessage): void {
     sendJson(post.response, status, { headers: {}, pieces });
     return;
   }
+  const { relay } = post;
   const session = post.sessions.begin({
+    relay,
     view: post.view,
     version: version.value,
     profile: offerOf(message, post.identity.subject),
@@ -94,7 +96,7 @@ function beginSession(post: Post, message: RequestMessage): void {
     refuse(post, { code: 'SESSION_LIMIT' }, { idText, era: 'legacy' });
     return;
   }
-  post.view.telemetry?.traffic?.connected({
+  relay.deps.telemetry?.traffic?.connected({
     client: session.clientInfo,
     transport: 'http',
     revision: session.version,
@@ -103,7 +105,11 @@ function beginSession(post: Post, message: RequestMessage): void {
     isStateless: false,
     sharesMode: post.view.sharesMode,
   });
-  const result = resultText('initialize', 'legacy', initialization(post.view, session.version));
+  const result = resultText(
+    'initialize',
+    'legacy',
+    initialization({ view: post.view, tasks: relay.deps.tasks }, session.version),
+  );
   const outcome = { pieces: [resultMessage(idText, result)], status: 200 };
   openAnswer(post, undefined, undefined).respond(outcome, { [headers.SESSION_ID]: session.id });
 }

@@ -1,6 +1,7 @@
 import { ClientSubscriptions, type SubscriptionQuota } from '../../gateway/relay/client-subscriptions.ts';
 import type { ClientSession } from '../../gateway/catalog/client-session.ts';
 import type { View } from '../../gateway/catalog/view.ts';
+import type { Relay } from '../../gateway/relay/call.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { withoutSubscriptionId } from '../../protocol/translate.ts';
 import { RESOURCE_UPDATED } from './legacy-rules.ts';
@@ -10,6 +11,7 @@ export type Notify = (topic: string, bytes: Buffer, whole: () => Buffer) => void
 
 /** The owner of the subscriptions. */
 export interface LegacyClient {
+  readonly relay: Relay;
   readonly view: View;
   readonly quota: SubscriptionQuota;
   readonly session: ClientSession;
@@ -17,11 +19,12 @@ export interface LegacyClient {
 
 /** The subscriptions of a client that subscribes to resources one by one and is notified on its own stream. */
 export function legacySubscriptions(
-  { view, quota, session }: LegacyClient,
+  { relay, view, quota, session }: LegacyClient,
   notify: Notify,
 ): ClientSubscriptions {
   const { subject, clientInfo } = session.profile;
   return new ClientSubscriptions({
+    relay,
     view,
     quota,
     client: { era: 'legacy', message: undefined, subject, clientInfo, session },

@@ -37,7 +37,7 @@ export function answerModern(post: Post, message: RequestMessage): Promise<void>
     { view: post.view, subject },
     () => profileIn(message, subject).clientInfo,
   );
-  const traffic = post.view.telemetry?.traffic;
+  const { traffic } = post.relay.deps.telemetry ?? {};
   if (traffic !== undefined) logClient(traffic, post, message);
   if (message.method === 'subscriptions/listen') {
     openSubscription(post, message, load.quota);
@@ -48,6 +48,7 @@ export function answerModern(post: Post, message: RequestMessage): Promise<void>
   const headerLines = (): HeaderLines => request.headersDistinct;
   const caller: Caller = {
     era: 'modern',
+    relay: post.relay,
     view,
     clientInfo: undefined,
     headerLines,
@@ -113,6 +114,7 @@ function openSubscription(post: Post, message: RequestMessage, quota: Subscripti
   const early: Buffer[] = [];
   const send = (bytes: Buffer): void => sink.send(bytes);
   const opened = Subscription.open({
+    relay: post.relay,
     view: viewFor(post, message, { isLasting: true }),
     subject: post.identity.subject,
     message,

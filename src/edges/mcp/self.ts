@@ -1,37 +1,42 @@
 import { OWN_INFO } from '../../core/version.ts';
-import { taskCapabilities, type ClientForm } from '../../gateway/relay/task-support.ts';
+import { taskCapabilities, type ClientForm, type TaskOffer } from '../../gateway/relay/task-support.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import { MODERN_VERSIONS } from '../../protocol/eras.ts';
 import type { JsonObject } from '../../core/json-object.ts';
 
+interface Offer extends TaskOffer {
+  readonly view: View;
+}
+
 /** The result of `server/discover` (2026-07-28, server/discover). */
-export function discovery(view: View): JsonObject {
+export function discovery(offer: Offer): JsonObject {
   return {
     supportedVersions: MODERN_VERSIONS,
-    capabilities: capabilitiesOf(view, { era: 'modern' }),
+    capabilities: capabilitiesOf(offer, { era: 'modern' }),
     serverInfo: OWN_INFO,
-    ...instructionsOf(view),
+    ...instructionsOf(offer),
     _meta: { 'io.modelcontextprotocol/serverInfo': OWN_INFO },
   };
 }
 
 /** The result of `initialize` (2025-11-25, basic/lifecycle#initialization). */
-export function initialization(view: View, version: string): JsonObject {
+export function initialization(offer: Offer, version: string): JsonObject {
   return {
     protocolVersion: version,
-    capabilities: capabilitiesOf(view, { era: 'legacy', version }),
+    capabilities: capabilitiesOf(offer, { era: 'legacy', version }),
     serverInfo: OWN_INFO,
-    ...instructionsOf(view),
+    ...instructionsOf(offer),
   };
 }
 
-function instructionsOf(view: View): JsonObject {
+function instructionsOf({ view }: Offer): JsonObject {
   const instructions = view.instructions();
   return instructions === undefined ? {} : { instructions };
 }
 
 /** The capabilities that servers have and Assay relays. A server that has not started yet may have any. */
-function capabilitiesOf(view: View, client: ClientForm): JsonObject {
+function capabilitiesOf(offer: Offer, client: ClientForm): JsonObject {
+  const { view } = offer;
   const lists = ['tools', 'prompts', 'resources'].filter((name) => view.has(name));
   const plain = (client.era === 'legacy' ? ['completions', 'logging'] : ['completions']).filter((name) =>
     view.has(name),
@@ -44,5 +49,5 @@ function capabilitiesOf(view: View, client: ClientForm): JsonObject {
     ]),
     ...plain.map((name): [string, JsonObject] => [name, {}]),
   ]);
-  return { ...plainly, ...taskCapabilities(view, client) };
+  return { ...plainly, ...taskCapabilities(offer, client) };
 }

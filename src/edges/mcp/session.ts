@@ -10,7 +10,7 @@ import type { View } from '../../gateway/catalog/view.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
 import { ClientLoad, type ClientLimits } from './client-load.ts';
 import { wantsLog } from './handle-request.ts';
-import type { Caller } from '../../gateway/relay/call.ts';
+import type { Caller, Relay } from '../../gateway/relay/call.ts';
 import { InFlight } from './in-flight.ts';
 import { LIST_CHANGED } from './legacy-rules.ts';
 import { legacySubscriptions } from './legacy-subscriptions.ts';
@@ -19,6 +19,7 @@ import { ReplaySpace } from './replay.ts';
 import { SessionStreams } from './session-streams.ts';
 
 export interface SessionOptions {
+  readonly relay: Relay;
   readonly view: View;
   readonly version: string;
   readonly profile: ClientProfile;
@@ -29,6 +30,7 @@ export interface SessionOptions {
 export class Session implements Caller, ClientSession {
   readonly id: string = crypto.randomUUID();
   readonly era = 'legacy';
+  readonly relay: Relay;
   readonly view: View;
   /** The view of its endpoint. Clients may see different parts of it. */
   readonly endpoint: View;
@@ -50,12 +52,13 @@ export class Session implements Caller, ClientSession {
   readonly #unsubscribe: () => void;
 
   constructor(
-    { view: endpoint, version, profile, holder }: SessionOptions,
+    { relay, view: endpoint, version, profile, holder }: SessionOptions,
     limits: SessionLimits,
     space: ReplaySpace,
   ) {
     this.#load = new ClientLoad(limits);
     this.limit = this.#load.limit;
+    this.relay = relay;
     this.endpoint = endpoint;
     this.view = endpoint.forClient(() => this.id).forCaller(profile.subject, { isLasting: true });
     const { view } = this;
@@ -73,7 +76,7 @@ export class Session implements Caller, ClientSession {
     this.streams = new SessionStreams({ version, replay, maxUnreadBytes, allChanged });
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
     const { quota } = this.#load;
-    this.subscriptions = legacySubscriptions({ view, quota, session: this }, (...told) =>
+    this.subscriptions = legacySubscriptions({ relay, view, quota, session: this }, (...told) =>
       this.streams.sendLatest(...told),
     );
   }

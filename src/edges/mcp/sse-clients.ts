@@ -4,6 +4,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { isSameHolder, type Identity } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { View } from '../../gateway/catalog/view.ts';
+import type { Relay } from '../../gateway/relay/call.ts';
 import * as headers from '../../protocol/headers.ts';
 import type { Message, NoMessage, RequestMessage } from '../../protocol/message.ts';
 import { resultMessage, resultText } from '../../protocol/reply.ts';
@@ -28,6 +29,7 @@ export interface SseExchange {
 }
 
 export interface SseClientsOptions {
+  readonly relay: Relay;
   readonly settings: Settings;
   readonly sessions: Sessions;
   readonly openRequests: OpenRequests;
@@ -164,13 +166,20 @@ export class SseClients {
       return;
     }
     const profile = offerOf(message, identity.subject);
-    const session = this.#options.sessions.begin({ view, version: VERSION, profile, holder: identity });
+    const { relay } = this.#options;
+    const session = this.#options.sessions.begin({
+      relay,
+      view,
+      version: VERSION,
+      profile,
+      holder: identity,
+    });
     if (session === undefined) {
       refuse(exchange, { code: 'SESSION_LIMIT' }, target);
       return;
     }
     client.session = session;
-    view.telemetry?.traffic?.connected({
+    relay.deps.telemetry?.traffic?.connected({
       client: session.clientInfo,
       transport: 'sse',
       revision: VERSION,
@@ -180,7 +189,11 @@ export class SseClients {
     });
     session.streams.listen(client.response);
     exchange.response.writeHead(202).end();
-    const result = resultText('initialize', 'legacy', initialization(view, VERSION));
+    const result = resultText(
+      'initialize',
+      'legacy',
+      initialization({ view, tasks: relay.deps.tasks }, VERSION),
+    );
     session.streams.respond([resultMessage(message.idText, result)]);
   }
 }

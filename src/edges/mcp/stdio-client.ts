@@ -8,13 +8,14 @@ import type { View } from '../../gateway/catalog/view.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
 import { onOneLine } from '../../protocol/splice.ts';
 import { wantsLog } from './handle-request.ts';
-import type { Caller } from '../../gateway/relay/call.ts';
+import type { Caller, Relay } from '../../gateway/relay/call.ts';
 import { legacySubscriptions } from './legacy-subscriptions.ts';
 import { ForwardedRequests, type Send } from './forwarded-requests.ts';
 
 interface StdioClientOptions {
   /** Identifies the client among all that use the store. */
   readonly id: string;
+  readonly relay: Relay;
   readonly view: View;
   readonly profile: ClientProfile;
   readonly version: string;
@@ -29,6 +30,7 @@ export class StdioClient implements Caller, ClientSession {
   readonly id: string;
   readonly era = 'legacy';
   readonly subject: string = LOCAL_USER.subject;
+  readonly relay: Relay;
   readonly view: View;
   readonly profile: ClientProfile;
   readonly clientInfo: string | undefined;
@@ -38,14 +40,18 @@ export class StdioClient implements Caller, ClientSession {
   logLevel: string | undefined;
   readonly #send: Send;
 
-  constructor({ id, view, profile, version, send, quota, questionMs }: StdioClientOptions) {
+  constructor({ id, relay, view, profile, version, send, quota, questionMs }: StdioClientOptions) {
     this.id = id;
+    this.relay = relay;
     this.view = view;
     this.profile = profile;
     this.clientInfo = profile.clientInfo;
     this.version = version;
     this.#send = send;
-    this.subscriptions = legacySubscriptions({ view, quota, session: this }, (_, bytes) => void send(bytes));
+    this.subscriptions = legacySubscriptions(
+      { relay, view, quota, session: this },
+      (_, bytes) => void send(bytes),
+    );
     this.forwarded = new ForwardedRequests({ capabilities: profile.capabilities, limitMs: questionMs });
   }
 
@@ -112,12 +118,12 @@ export class StdioOutput {
 
 /** Announces the client to the servers opened on its behalf, and to the log. */
 export function introduce(
-  { sole, view }: { readonly sole: SoleClient; readonly view: View },
+  { sole, relay, view }: { readonly sole: SoleClient; readonly relay: Relay; readonly view: View },
   profile: ClientProfile,
   { revision, session }: { readonly revision: string; readonly session?: StdioClient },
 ): void {
   sole.introduce(profile, session);
   const { clientInfo: client, subject } = profile;
   const stdio = { transport: 'stdio', endpoint: view.endpoint, isStateless: false } as const;
-  view.telemetry?.traffic?.connected({ ...stdio, client, revision, subject });
+  relay.deps.telemetry?.traffic?.connected({ ...stdio, client, revision, subject });
 }

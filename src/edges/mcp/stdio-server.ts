@@ -18,7 +18,7 @@ import type { Message, NoMessage, RequestMessage } from '../../protocol/message.
 import { notificationMessage, resultMessage, resultText } from '../../protocol/reply.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
 import { handleRequest, type Outcome, refusal } from './handle-request.ts';
-import type { Caller } from '../../gateway/relay/call.ts';
+import type { Caller, Relay } from '../../gateway/relay/call.ts';
 import { InFlight, OpenRequests } from './in-flight.ts';
 import { allProcessed, InputBuffer } from './input-buffer.ts';
 import * as rules from './legacy-rules.ts';
@@ -31,6 +31,7 @@ import { Subscription } from './subscription.ts';
 export interface StdioServerOptions {
   readonly input: Readable;
   readonly output: Writable;
+  readonly relay: Relay;
   readonly view: View;
   readonly settings: Settings;
   readonly limits?: Partial<Pick<FixedLimits, 'unreadBytes' | 'subscriptionsPerClient'>> | undefined;
@@ -181,7 +182,7 @@ class StdioServer {
   }
 
   async #answer(message: RequestMessage): Promise<Outcome | undefined> {
-    const { view } = this.#options;
+    const { relay, view } = this.#options;
     const { idText } = message;
     if (this.#openRequests.isStopping) return refusal(idText, this.#era(), { code: 'SHUTTING_DOWN' });
     if (isEnveloped(message)) {
@@ -191,7 +192,7 @@ class StdioServer {
         introduce(this.#options, profileIn(message, LOCAL_USER.subject), { revision: MODERN_VERSION });
       this.#isIntroduced = true;
       if (message.method === 'subscriptions/listen') return this.#listen(message);
-      return this.#handle(message, { ...LOCAL_CALLER, era: 'modern', view, connectionId: this.#id });
+      return this.#handle(message, { ...LOCAL_CALLER, era: 'modern', relay, view, connectionId: this.#id });
     }
     if (message.method === 'initialize') return this.#initialize(message);
     // Both sides may ping before the handshake (2025-11-25, basic/lifecycle#initialization).
@@ -203,7 +204,7 @@ class StdioServer {
   }
 
   #initialize(message: RequestMessage): Outcome {
-    const { view } = this.#options;
+    const { relay, view } = this.#options;
     const version = rules.versionFor(message);
     if (!version.ok) return refusal(message.idText, 'legacy', version.error);
     const profile = rules.offerOf(message, LOCAL_USER.subject);
@@ -212,6 +213,7 @@ class StdioServer {
     this.#legacy?.subscriptions.end();
     this.#legacy = new StdioClient({
       id: this.#id,
+      relay,
       view,
       profile,
       version: version.value,
@@ -220,7 +222,11 @@ class StdioServer {
       questionMs: this.#options.settings['limits.questionMs'],
     });
     introduce(this.#options, profile, { revision: version.value, session: this.#legacy });
-    const result = resultText('initialize', 'legacy', initialization(view, version.value));
+    const result = resultText(
+      'initialize',
+      'legacy',
+      initialization({ view, tasks: relay.deps.tasks }, version.value),
+    );
     return { pieces: [resultMessage(message.idText, result)], status: 200 };
   }
 
@@ -245,7 +251,7 @@ class StdioServer {
   }
 
   #listen(message: RequestMessage): Outcome | undefined {
-    const { view, settings } = this.#options;
+    const { relay, view, settings } = this.#options;
     const { idText } = message;
     if (this.#subscriptions.has(idText)) return refusal(idText, 'modern', ID_IN_USE);
     const limit = settings['limits.requestsPerClient'];
@@ -253,7 +259,7 @@ class StdioServer {
       return refusal(idText, 'modern', { code: 'CLIENT_BUSY', limit });
     const send = (bytes: Buffer): void => void this.#output.notify(bytes);
     const { subject } = LOCAL_USER;
-    const opened = Subscription.open({ view, subject, message, quota: this.#quota, send });
+    const opened = Subscription.open({ relay, view, subject, message, quota: this.#quota, send });
     if (!opened.ok) return refusal(idText, 'modern', opened.error);
     this.#subscriptions.set(idText, opened.value);
     return undefined;

@@ -7,6 +7,7 @@ import type { UpdateListener } from '../../gateway/catalog/resource-subscription
 import { type SubscriptionQuota, ClientSubscriptions } from '../../gateway/relay/client-subscriptions.ts';
 import { TASKS_MISSING } from '../../gateway/relay/task-requests.ts';
 import type { View } from '../../gateway/catalog/view.ts';
+import type { Relay } from '../../gateway/relay/call.ts';
 import { atMost } from '../../platform/pause.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
 import { notificationText, resultMessage } from '../../protocol/reply.ts';
@@ -19,6 +20,7 @@ import { ownFault } from './read-message.ts';
 const ACKNOWLEDGE_MS = 5_000;
 
 interface SubscriptionOptions {
+  readonly relay: Relay;
   readonly view: View;
   readonly message: RequestMessage;
   /** The client's quota across all its subscriptions. */
@@ -43,7 +45,7 @@ export class Subscription {
   #held: HeldNotifications | undefined = new HeldNotifications();
 
   private constructor(options: SubscriptionOptions, filter: Filter) {
-    const { message, view, subject, quota, send } = options;
+    const { relay, message, view, subject, quota, send } = options;
     this.#idText = message.idText;
     this.#filter = filter;
     this.#waiting = new Map(filter.uris.map((uri) => [uri, new Cancellation()]));
@@ -55,7 +57,7 @@ export class Subscription {
       this.#notify(uri, note === undefined ? own() : withSubscriptionId(note, this.#idText), own);
     };
     const client = { era: 'modern', message, subject, clientInfo: undefined } as const;
-    this.#subscriptions = new ClientSubscriptions({ view, quota, client, onUpdate });
+    this.#subscriptions = new ClientSubscriptions({ relay, view, quota, client, onUpdate });
     if (filter.uris.length === 0) this.#acknowledge([]);
     else void this.#open();
   }

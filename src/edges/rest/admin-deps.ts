@@ -6,6 +6,7 @@ import { allows, LOCAL_OPERATOR } from '../../core/subject.ts';
 import type { RunningStatus } from '../../gateway/services/gateway-status.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
+import type { Relay } from '../../gateway/relay/call.ts';
 import type { DocumentTools } from '../../gateway/services/servers/document-tools.ts';
 import type { ConfigEntry, Imported } from '../../gateway/ports/config-entries.ts';
 import type { Result } from '../../core/result.ts';
@@ -45,6 +46,7 @@ export interface AdminDeps {
   readonly mint: Mint;
   readonly mintSession: Mint;
   readonly catalog: Catalog;
+  readonly relay: Relay;
   readonly lintLevels: LintLevels;
   readonly recentLines: RecentLines;
   readonly buildSearch: BuildSearch;

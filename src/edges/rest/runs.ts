@@ -68,21 +68,24 @@ interface Run {
 
 /** The run ends when its reader disconnects, its credential ends or the process stops. */
 function startRun(
-  { catalog, log, ...held }: AdminDeps,
+  { catalog, relay, log, ...held }: AdminDeps,
   { name, args, identity, signal }: Run,
 ): ReadableStream<Uint8Array> {
   const cancellation = new Cancellation();
   const cancel = (): void => cancellation.cancel('the run was cancelled');
   const stream = runStream(cancel);
   const done = whileHeld(held, { identity, signal, cancel });
-  const run = runTool(catalog.all, {
-    ...{ name, args, identity, cancellation, nowMs: Date.now },
-    onNotification: (note) => {
-      const event = noteEvent(note);
-      if (event !== undefined) stream.note(event);
+  const run = runTool(
+    { relay, view: catalog.all },
+    {
+      ...{ name, args, identity, cancellation, nowMs: Date.now },
+      onNotification: (note) => {
+        const event = noteEvent(note);
+        if (event !== undefined) stream.note(event);
+      },
+      onWaiting: (data) => stream.send({ name: 'approval', data }),
     },
-    onWaiting: (data) => stream.send({ name: 'approval', data }),
-  });
+  );
   const failed = (error: unknown): OwnAnswer => {
     log.error('a run failed inside Assay', { error: String(error) });
     return { kind: 'refused', refusal: { code: 'INTERNAL' } };

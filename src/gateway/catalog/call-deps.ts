@@ -10,7 +10,8 @@ import { type SuspendedCallLimits, SuspendedCalls } from './suspended-calls.ts';
 import type { CallLog } from '../ports/call-log.ts';
 import type { Gate } from '../ports/gate.ts';
 import type { Log } from '../ports/log.ts';
-import type { Sealer } from '../ports/sealing.ts';
+import type { Sealer, TaskAccess } from '../ports/sealing.ts';
+import type { Telemetry } from '../ports/telemetry.ts';
 
 /** The policy in force. Editing rules or preferences replaces it. */
 export interface LivePolicy {
@@ -46,8 +47,8 @@ export interface LiveLabels {
   add(subject: string, labels: ReadonlySet<SessionLabel>, source: string): Promise<void> | undefined;
 }
 
-/** Shared dependencies of calls. */
-export interface CallDeps {
+/** What the relay needs for all calls. */
+export interface RelayDeps {
   readonly policy: LivePolicy;
   readonly labels: LiveLabels;
   /** Undefined: calls are not recorded here. */
@@ -61,6 +62,9 @@ export interface CallDeps {
   readonly retries: Retries;
   readonly results: ResultCache;
   readonly tokens: CallerTokens;
+  readonly telemetry?: Telemetry | undefined;
+  /** Undefined: tasks are not offered. */
+  readonly tasks?: TaskAccess | undefined;
   /** Clock for the expiry of sealed states. */
   readonly nowMs: () => number;
 }
@@ -71,7 +75,7 @@ export interface CallerTokens {
   gate: Pick<Gate, 'isHolder' | 'refresh'> | undefined;
 }
 
-export interface CallDepsOptions {
+export interface RelayDepsOptions extends Pick<RelayDeps, 'telemetry' | 'tasks'> {
   readonly sealer: Sealer;
   /** Identifies this process among all replicas that clients may reach. */
   readonly replica: string;
@@ -86,7 +90,7 @@ export interface CallDepsOptions {
   readonly approvals?: Approvals | undefined;
 }
 
-export function callDeps({
+export function relayDeps({
   sealer,
   replica,
   limits,
@@ -95,12 +99,16 @@ export function callDeps({
   callLog,
   retries,
   approvals,
-}: CallDepsOptions): CallDeps {
+  telemetry,
+  tasks,
+}: RelayDepsOptions): RelayDeps {
   return {
     policy,
     labels,
     callLog,
     approvals,
+    telemetry,
+    tasks,
     sealer,
     suspended: new SuspendedCalls(replica, limits),
     repeats: new ApprovedRepeats(() => performance.now()),

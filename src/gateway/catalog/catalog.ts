@@ -2,13 +2,11 @@ import type { Cause } from '../../core/cause.ts';
 import type { ListReport } from '../../core/list-report.ts';
 import { isSameServer, isSameTransport } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import type { CallDeps } from './call-deps.ts';
+import type { LivePolicy } from './call-deps.ts';
 import { firstLists } from './first-lists.ts';
 import { LIST_KINDS } from './inventory.ts';
 import { REAL_CLOCK } from './list-pace.ts';
 import type { Connect, ListKind } from '../ports/link.ts';
-import type { TaskAccess } from '../ports/sealing.ts';
-import type { Telemetry } from '../ports/telemetry.ts';
 import { Server } from './server.ts';
 import { joined, NO_PLAN, type Plan, type PlanChange, type PlanPart, type Rejected } from './server-plan.ts';
 import { instructionsReports } from './server-instructions.ts';
@@ -21,9 +19,8 @@ const ANNOUNCE_AFTER_MS = 50;
 const ANNOUNCE_REST = 10;
 
 export interface CatalogDeps extends Omit<ServerDeps, 'onChange'> {
-  readonly calls: CallDeps;
-  readonly telemetry?: Telemetry;
-  readonly tasks?: TaskAccess | undefined;
+  /** Hides tools from callers. */
+  readonly policy?: Pick<LivePolicy, 'hidden' | 'onRules'> | undefined;
 }
 
 /** What a view selects, from which servers, and when it may be shown. */
@@ -53,16 +50,14 @@ export class Catalog {
     this.#deps = deps;
     this.all = new View({
       endpoint: 'all',
-      calls: deps.calls,
+      policy: deps.policy,
       servers: () => this.#servers,
       isAggregated: true,
       settled: (kind) => this.listed(this.#servers, kind),
-      telemetry: deps.telemetry,
-      tasks: deps.tasks,
     });
     this.follow(plan);
     deps.claims?.onChange(() => this.#changed());
-    deps.calls.policy.onRules?.(() => this.#changed());
+    deps.policy?.onRules?.(() => this.#changed());
   }
 
   get servers(): readonly Server[] {
@@ -96,16 +91,14 @@ export class Catalog {
 
   /** Opens a filtered view that follows the servers like the others. Replaces an earlier one with this key. */
   open(endpoint: string, choice: OpenFilter, key: string = endpoint): View {
-    const { telemetry, calls, tasks } = this.#deps;
+    const { policy } = this.#deps;
     const { servers, settled } = choice;
     const view = new View({
       endpoint,
-      calls,
+      policy,
       servers,
       isAggregated: true,
       settled,
-      telemetry,
-      tasks,
       filter: choice,
     });
     this.#choices.set(key, view);
@@ -167,16 +160,15 @@ export class Catalog {
    * instructions.
    */
   reports(kinds?: readonly ListKind[]): readonly ListReport[] {
-    const { telemetry } = this.#deps;
+    const { mask } = this.#deps;
     const lists = (kinds ?? LIST_KINDS).flatMap((kind) => this.all.listing(kind).reports);
     const reports = kinds === undefined ? [...lists, ...instructionsReports(this.#servers)] : lists;
-    return reports.map(({ code, text }) => ({ code, text: telemetry?.mask(text) ?? text }));
+    return reports.map(({ code, text }) => ({ code, text: mask?.(text) ?? text }));
   }
 
   async stop(): Promise<void> {
     this.#isRunning = false;
     clearTimeout(this.#announcing);
-    this.#deps.calls.suspended.stop();
     await Promise.all([...this.#servers.map((server) => server.stop()), ...this.#ending.values()]);
   }
 
@@ -191,8 +183,7 @@ export class Catalog {
 
   #replacement(spec: ServerSpec, old: Server | undefined, cause: Cause): Server {
     const { subscriptions } = old ?? {};
-    const mask = this.#deps.telemetry?.mask;
-    const server = new Server(spec, { ...this.#deps, mask, onChange: () => this.#changed(), subscriptions });
+    const server = new Server(spec, { ...this.#deps, onChange: () => this.#changed(), subscriptions });
     if (!this.#views.has(spec.name)) this.#views.set(spec.name, this.#viewOf(spec.name));
     if (old !== undefined) server.privateLinks.takeOver(old.privateLinks);
     this.#end(old, cause);
@@ -202,15 +193,13 @@ export class Catalog {
 
   #viewOf(name: string): View {
     const servers = (): readonly Server[] => this.#servers.filter(({ spec }) => spec.name === name);
-    const { telemetry, calls, tasks } = this.#deps;
+    const { policy } = this.#deps;
     return new View({
       endpoint: `servers/${name}`,
-      calls,
+      policy,
       servers,
       isAggregated: false,
       settled: (kind) => this.listed(servers(), kind),
-      telemetry,
-      tasks,
     });
   }
 

@@ -3,14 +3,12 @@ import type { HiddenTools } from '../../core/policy/hidden-tools.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Era } from '../../protocol/eras.ts';
-import type { CallDeps } from './call-deps.ts';
+import type { LivePolicy } from './call-deps.ts';
 import type { ClientSession } from './client-session.ts';
 import { LIST_KINDS } from './inventory.ts';
 import { listingOf, type Entry, type Listing, type PageOptions } from './listing.ts';
 import type { ConfigurationTool } from './configuration-tool.ts';
 import type { ListKind } from '../ports/link.ts';
-import type { TaskAccess } from '../ports/sealing.ts';
-import type { Telemetry } from '../ports/telemetry.ts';
 import type { Server } from './server.ts';
 import { isListable, mayHave, unseenRefusal, unseenServers, untilStarted } from './server-abilities.ts';
 import { joinedInstructionsOf } from './server-instructions.ts';
@@ -22,15 +20,13 @@ import { Listeners } from '../../core/listeners.ts';
 export interface ViewOptions {
   /** The path it is served under. Also identifies the view in state that a client keeps. */
   readonly endpoint: string;
-  readonly calls: CallDeps;
+  /** Hides tools from callers. */
+  readonly policy?: Pick<LivePolicy, 'hidden'> | undefined;
   /** The current servers; editing the config changes them. */
   readonly servers: () => readonly Server[];
   readonly isAggregated: boolean;
   /** Resolves when the first list of a kind may be returned. */
   readonly settled: (kind: ListKind) => Promise<void>;
-  readonly telemetry?: Telemetry | undefined;
-  /** Undefined: tasks are not offered. */
-  readonly tasks?: TaskAccess | undefined;
   /** Undefined: everything is shown. */
   readonly filter?: ViewFilter | undefined;
   /** The view of which this is a caller's. */
@@ -66,10 +62,7 @@ const MAX_CALLERS = 1_000;
 /** What one endpoint shows: some servers, under public names or their own. */
 export class View {
   readonly endpoint: string;
-  readonly calls: CallDeps;
   readonly isAggregated: boolean;
-  readonly telemetry: Telemetry | undefined;
-  readonly tasks: TaskAccess | undefined;
   /** Whether one client can change what all clients of this endpoint see. */
   readonly sharesMode: boolean;
   readonly toolset: ViewFilter['toolset'];
@@ -85,13 +78,10 @@ export class View {
 
   constructor(options: ViewOptions) {
     this.endpoint = options.endpoint;
-    this.calls = options.calls;
     this.isAggregated = options.isAggregated;
     this.#options = options;
     this.#servers = options.servers;
     this.#settled = options.settled;
-    this.telemetry = options.telemetry;
-    this.tasks = options.tasks;
     this.#filter = options.filter;
     this.sharesMode = options.filter?.sharesMode === true;
     this.toolset = options.filter?.toolset;
@@ -111,8 +101,7 @@ export class View {
    * one request, so it has to follow the rules.
    */
   forCaller(subject: string, { isLasting = false }: { readonly isLasting?: boolean } = {}): View {
-    const { policy } = this.calls;
-    if (policy.hidden === undefined) return this;
+    if (this.#options.policy?.hidden === undefined) return this;
     const open = this.#callers.get(subject);
     // An open view learns which lists its caller has read, so that it need not announce them.
     const isNeeded =
@@ -138,7 +127,7 @@ export class View {
   }
 
   #hiddenFrom(subject: string): HiddenTools | undefined {
-    return this.calls.policy.hidden?.({ identity: { subject }, toolset: this.toolset?.() });
+    return this.#options.policy?.hidden?.({ identity: { subject }, toolset: this.toolset?.() });
   }
 
   get #base(): View {

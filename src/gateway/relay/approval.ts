@@ -46,7 +46,7 @@ interface Asked {
  * or from an operator through the inbox. Undefined if the call may be sent; it is then in `call.approval`.
  */
 export async function obtainApproval(call: Call, decision: Ask): Promise<Answer | undefined> {
-  const { approvals } = call.view.calls;
+  const { approvals } = call.deps;
   const { tool } = call;
   if (tool === undefined) return refused({ code: 'INTERNAL' });
   if (approvals === undefined) return refused(requiredBy(requestOf(call, { tool, decision, approvals })));
@@ -99,7 +99,7 @@ type Outcome = Result<GivenApproval, Answer>;
 
 async function outcomeOf(asked: Asked, { per }: Ask, retry: RetryOfCall | undefined): Promise<Outcome> {
   const { call, approvals, binding } = asked;
-  const { repeats } = call.view.calls;
+  const { repeats } = call.deps;
   const state = retry?.state;
   const reasons = reasonsHash(call);
   if (retry !== undefined && state?.kind === 'approval' && state.asked === reasons)

@@ -31,15 +31,14 @@ export function askAndDeliver(call: Call, server: Server, link: Link): Promise<A
   return call.era === 'legacy' ? deliverForLegacy(call, route) : deliverForModern(call, route);
 }
 
-function deliverForLegacy(call: Call, route: Route): Promise<Answer> {
+async function deliverForLegacy(call: Call, route: Route): Promise<Answer> {
   const { ask } = call.client;
   call.onServerRequest = ask && asking(call, ask);
   call.envelopeLogLevel = envelopeLogLevel(call, route.link);
-  return deliver(call, route).then((reply) => {
-    if (!reply.ok) return refused(reply.error);
-    const needsInput = reply.value.era === 'modern' && asksForInput(reply.value.message);
-    return needsInput ? afterInput(call, route, reply.value) : { kind: 'relayed', reply: reply.value };
-  });
+  const reply = await deliver(call, route);
+  if (!reply.ok) return refused(reply.error);
+  const needsInput = reply.value.era === 'modern' && asksForInput(reply.value.message);
+  return needsInput ? afterInput(call, route, reply.value) : { kind: 'relayed', reply: reply.value };
 }
 
 /** Records that the server has asked: a call whose questions were answered is not sent again. */
@@ -62,18 +61,17 @@ function envelopeLogLevel({ logLevel }: Call, { capabilities }: Link): string | 
   return capabilities['logging'] === undefined ? undefined : (logLevel ?? DEFAULT_LEVEL);
 }
 
-function deliverForModern(call: Call, route: Route): Promise<Answer> {
+async function deliverForModern(call: Call, route: Route): Promise<Answer> {
   const { server, link, choice } = route;
   const isAskable = link.asksCallers === true || !isForAll(choice) || server.sole !== undefined;
   if (link.era === 'legacy' && isAskable) return suspendably(call, route);
-  return deliver(call, route).then((reply) => {
-    if (!reply.ok) return refused(reply.error);
-    const { message, era } = reply.value;
-    const state = era === 'modern' && asksForInput(message) ? requestStateOf(message) : undefined;
-    return state === undefined
-      ? { kind: 'relayed', reply: reply.value }
-      : sealed(call, server, { reply: reply.value, state });
-  });
+  const reply = await deliver(call, route);
+  if (!reply.ok) return refused(reply.error);
+  const { message, era } = reply.value;
+  const state = era === 'modern' && asksForInput(message) ? requestStateOf(message) : undefined;
+  return state === undefined
+    ? { kind: 'relayed', reply: reply.value }
+    : sealed(call, server, { reply: reply.value, state });
 }
 
 async function sealed(
@@ -103,7 +101,7 @@ async function step(
   server: Server,
   { suspendable, cancellation }: { suspendable: SuspendableCall; cancellation: Call['cancellation'] },
 ): Promise<Answer> {
-  const { suspended } = call.view.calls;
+  const { suspended } = call.deps;
   for (;;) {
     const reached = await suspendable.step(call, cancellation);
     if (reached.kind === 'replied')
@@ -137,15 +135,11 @@ export type ReturnedState =
   | { readonly kind: 'inbox' };
 
 /** Undefined if the request brings no state. Answers for a server that gave no state are relayed unchanged. */
-export function returnedState(
+export async function returnedState(
   call: Call,
   server: Server,
-): Promise<Result<ReturnedState, Refusal>> | undefined {
-  const isRetry = call.era === 'modern' && memberOf(call.message.params, 'requestState') !== undefined;
-  return isRetry ? open(call, server) : undefined;
-}
-
-async function open(call: Call, server: Server): Promise<Result<ReturnedState, Refusal>> {
+): Promise<Result<ReturnedState, Refusal> | undefined> {
+  if (call.era === 'legacy' || memberOf(call.message.params, 'requestState') === undefined) return undefined;
   const retry = retryOf(call.message);
   if ('fault' in retry)
     return err({
@@ -159,7 +153,7 @@ async function open(call: Call, server: Server): Promise<Result<ReturnedState, R
   if (state.value.kind === 'approval')
     return err({ code: 'STATE_INVALID', reason: 'the call needs no approval any more' });
   if (state.value.kind === 'server') return ok({ kind: 'server', state: state.value.state });
-  const taken = call.view.calls.suspended.take(state.value.id);
+  const taken = call.deps.suspended.take(state.value.id);
   if (!taken.ok) return taken;
   const suspendable = taken.value;
   suspendable.answer(retry.responses);

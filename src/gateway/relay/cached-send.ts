@@ -12,7 +12,7 @@ import { tokenRefusal } from './caller-token.ts';
 /** Whether a call may use, fill or invalidate the cache of results. */
 export function concernsCache(call: Call): boolean {
   if (call.method !== 'tools/call') return false;
-  const { results } = call.view.calls;
+  const { results } = call.deps;
   return results.ttlMs > 0 || results.size > 0 || call.tool?.cacheMs !== undefined;
 }
 
@@ -21,7 +21,7 @@ export function concernsCache(call: Call): boolean {
  * in progress, waits for its result; if that is not kept, sends this call as well.
  */
 export async function sendCached(call: Call, server: Server, send: () => Promise<Answer>): Promise<Answer> {
-  const { results } = call.view.calls;
+  const { results } = call.deps;
   const { tool } = call;
   if (tool === undefined || !isKnownReadOnly(tool)) {
     const end = results.write(server);
@@ -41,7 +41,7 @@ export async function sendCached(call: Call, server: Server, send: () => Promise
   }
   const found = results.find(server, key);
   if (found !== undefined) {
-    call.view.telemetry?.meter?.cached(server.spec.name);
+    call.deps.telemetry?.meter?.cached(server.spec.name);
     return { kind: 'relayed', reply: found };
   }
   const ticket = results.begin(server);

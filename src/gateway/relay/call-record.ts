@@ -16,7 +16,7 @@ const MAX_ARGUMENT_BYTES = 64 * 1024;
 export function recordedCall(
   call: Call,
 ): ((ended: Answer | 'question', durationMs: number) => void) | undefined {
-  const { callLog: log } = call.view.calls;
+  const { callLog: log } = call.deps;
   if (log === undefined) return undefined;
   const { entry, configurationTool, labels, message } = call;
   const { tool, toolset } = call;

@@ -10,6 +10,7 @@ import type { HeaderLines } from '../../protocol/parameter-values.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
 import { taskIdsInNote, type TaskChange } from '../../protocol/tasks.ts';
 import type { TraceContext } from '../../protocol/trace-context.ts';
+import type { RelayDeps } from '../catalog/call-deps.ts';
 import type { ClientSession } from '../catalog/client-session.ts';
 import { type ConfigurationTool, hintsOf } from '../catalog/configuration-tool.ts';
 import { digestOf } from '../catalog/definition-facts.ts';
@@ -23,9 +24,16 @@ import type { Link, Reply, ServerRequestHandler, UpstreamRequest } from '../port
 import type { ClientSubscriptions } from './client-subscriptions.ts';
 import type { TaskNotifications } from './task-notifications.ts';
 
+/** Answers requests about what servers offer. The edge answers those about the connection. */
+export interface Relay {
+  readonly deps: RelayDeps;
+  answer(call: Call): Promise<Answer>;
+}
+
 /** The caller: a legacy session, or a single request of the modern era. */
 export interface Caller {
   readonly era: Era;
+  readonly relay: Relay;
   readonly view: View;
   /** JSON text of the name and version that a legacy client sent at its handshake. */
   readonly clientInfo: string | undefined;
@@ -144,6 +152,10 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
     this.cancellation = cancellation;
     this.client = client;
     this.logLevel = logLevel;
+  }
+
+  get deps(): RelayDeps {
+    return this.caller.relay.deps;
   }
 
   get view(): View {

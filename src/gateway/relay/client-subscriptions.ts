@@ -8,6 +8,7 @@ import type { Link, SubscriptionAnswer } from '../ports/link.ts';
 import type { UpdateListener, ResourceSubscriptions } from '../catalog/resource-subscriptions.ts';
 import type { Server } from '../catalog/server.ts';
 import { labelsOfServer } from '../catalog/server-labels.ts';
+import type { RelayDeps } from '../catalog/call-deps.ts';
 import type { View } from '../catalog/view.ts';
 
 /** Limits the resources that one client may subscribe to, across all its streams. */
@@ -36,6 +37,7 @@ export class SubscriptionQuota {
 }
 
 export interface ClientSubscriptionsOptions {
+  readonly relay: { readonly deps: Pick<RelayDeps, 'labels' | 'telemetry'> };
   readonly view: View;
   readonly quota: SubscriptionQuota;
   /** The subscriber. If it has its own link to the server, that link is used. */
@@ -70,7 +72,7 @@ export class ClientSubscriptions {
   async subscribe(uri: string, cancellation: Cancellation): Promise<SubscriptionAnswer> {
     const known = this.#subscriptions.get(uri);
     if (known !== undefined) return known.answer;
-    const { quota, view } = this.#options;
+    const { quota, relay } = this.#options;
     const reason = `it is longer than ${MAX_URI_LENGTH} characters`;
     if (uri.length > MAX_URI_LENGTH) return failed({ code: 'PARAMS_INVALID', field: 'uri', reason });
     if (!quota.take()) return failed({ code: 'SUBSCRIPTION_LIMIT', limit: quota.limit });
@@ -84,7 +86,7 @@ export class ClientSubscriptions {
     this.#subscriptions.set(uri, subscription);
     const answer = await this.#ask(uri, subscription, cancellation);
     if (answer.kind !== 'honoured' || cancellation.isCancelled) this.#forget(uri, subscription);
-    const { telemetry } = view;
+    const { telemetry } = relay.deps;
     asked.resolve(
       answer.kind === 'failed' && telemetry !== undefined
         ? failed(maskedRefusal(answer.refusal, telemetry.mask))
@@ -108,7 +110,7 @@ export class ClientSubscriptions {
     subscription: ClientSubscription,
     cancellation: Cancellation,
   ): Promise<SubscriptionAnswer> {
-    const { view, onUpdate, client } = this.#options;
+    const { relay, view, onUpdate, client } = this.#options;
     const found = await view.resource(uri);
     if (!found.ok) return failed(found.error);
     const server = found.value;
@@ -128,7 +130,7 @@ export class ClientSubscriptions {
     subscription.listener = (...update) => {
       if (!view.servers.some(({ spec }) => spec.name === server.spec.name)) return;
       const labels = labelsOfServer(server.spec);
-      void view.calls.labels.add(client.subject, labels, `${server.spec.name} resources/subscribe`);
+      void relay.deps.labels.add(client.subject, labels, `${server.spec.name} resources/subscribe`);
       onUpdate(...update);
     };
     const answer = await target.value.subscriptions.subscribe(uri, subscription.listener);

@@ -5,7 +5,7 @@ import { ownRequest } from '../../protocol/message.ts';
 import type { LinkChoice } from '../catalog/link-choice.ts';
 import type { Server } from '../catalog/server.ts';
 import type { TwinCall } from '../catalog/twin-denials.ts';
-import { refuseServerRequest, type ServerRequestRouter } from '../catalog/server-request-router.ts';
+import { refuseServerRequest } from '../catalog/server-request-router.ts';
 import { ownUpstreamRequest, type Link, type Reply } from '../ports/link.ts';
 import type { Call } from './call.ts';
 import { tokenRefusal } from './caller-token.ts';
@@ -20,29 +20,21 @@ export interface Route {
 }
 
 /** Sends a call on its link, and again after a failure if it cannot take effect twice. */
-export function deliver(call: Call, route: Route): Promise<Result<Reply, Refusal>> {
+export async function deliver(call: Call, route: Route): Promise<Result<Reply, Refusal>> {
+  const { server, link, choice } = route;
   const sentMs = performance.now();
-  return sendOnce(call, route).then((reply) => {
-    if (reply.ok) return reply;
-    // The ping tells the shared link whether it needs authorization too.
-    if (route.choice.kind !== 'shared' && reply.error.code === 'AUTHORIZATION_NEEDED')
-      void answersPing(route.link, call);
-    return sendAgain({
-      call,
-      server: route.server,
-      refusal: reply.error,
-      sentMs,
-      resend: (isUnsent) => resend(call, route, isUnsent),
-    });
-  });
+  const reply = await sendOnce(call, route);
+  if (reply.ok) return reply;
+  // The ping tells the shared link whether it needs authorization too.
+  if (choice.kind !== 'shared' && reply.error.code === 'AUTHORIZATION_NEEDED') void answersPing(link, call);
+  const resendNow = (isUnsent: boolean): Promise<Result<Reply, Refusal>> => resend(call, route, isUnsent);
+  return sendAgain({ call, server, refusal: reply.error, sentMs, resend: resendNow });
 }
 
-function sendOnce(call: Call, { server, link, choice }: Route): Promise<Result<Reply, Refusal>> {
+async function sendOnce(call: Call, { server, link, choice }: Route): Promise<Result<Reply, Refusal>> {
   if (choice.kind !== 'shared') return sendPrivately(call, { server, link, choice });
-  const levelSet = call.logLevel === undefined ? undefined : server.requestLogLevel(call.logLevel);
-  return levelSet === undefined
-    ? sendShared(call, server, link)
-    : levelSet.then(() => sendShared(call, server, link));
+  if (call.logLevel !== undefined) await server.requestLogLevel(call.logLevel);
+  return sendShared(call, server, link);
 }
 
 async function resend(call: Call, route: Route, isUnsent: boolean): Promise<Result<Reply, Refusal>> {
@@ -70,25 +62,15 @@ async function linkOf(call: Call, server: Server, butNot: Link | undefined): Pro
   return change === undefined ? link : err(change);
 }
 
-function sendShared(call: Call, { sole }: Server, link: Link): Promise<Result<Reply, Refusal>> {
+async function sendShared(call: Call, { sole }: Server, link: Link): Promise<Result<Reply, Refusal>> {
   const refusal = tokenRefusal(call);
-  if (refusal !== undefined) return Promise.resolve(err(refusal));
-  return sole === undefined || call.onServerRequest === undefined
-    ? link.send(call)
-    : sendAskable(call, sole, link);
-}
-
-/** Any call of the only client may carry server requests. */
-async function sendAskable(
-  call: Call,
-  sole: ServerRequestRouter,
-  link: Link,
-): Promise<Result<Reply, Refusal>> {
-  const begun = sole.add(call.onServerRequest ?? refuseServerRequest);
+  if (refusal !== undefined) return err(refusal);
+  // Any call of the only client may carry server requests.
+  const begun = call.onServerRequest && sole?.add(call.onServerRequest);
   try {
     return await link.send(call);
   } finally {
-    sole.delete(begun);
+    if (begun !== undefined) sole?.delete(begun);
   }
 }
 

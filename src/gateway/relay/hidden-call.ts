@@ -16,7 +16,7 @@ export function refuseUnseen(call: Call, name: string, refusal: Refusal): Answer
   const found = call.caller.isOperator === true ? undefined : call.view.hiddenTool(name, call.subject);
   if (found === undefined) return recordRefusal(call, refusal, undefined);
   recordHidden(call, name, found);
-  const { telemetry } = call.view;
+  const { telemetry } = call.deps;
   return refused(telemetry === undefined ? refusal : maskedRefusal(refusal, telemetry.mask));
 }
 
@@ -26,7 +26,7 @@ export function recordHidden(call: Call, name: string, found: Entry | Configurat
   else call.configurationTool = found;
   const decision: Decision = policyOf(call).decide(call) ?? { kind: 'refuse', reasons: [] };
   call.decision = decision;
-  call.view.telemetry?.meter?.decided(decision.kind);
+  call.deps.telemetry?.meter?.decided(decision.kind);
   const refusal = { code: 'CALL_REFUSED', tool: name, reasons: decision.reasons } as const;
   recordRefusal(call, refusal, call.entry?.server);
 }
@@ -36,7 +36,7 @@ export function asSeen(call: Call, answer: Answer): Answer {
   if (answer.kind !== 'refused' || answer.refusal.code !== 'CALL_REFUSED' || call.caller.isOperator === true)
     return answer;
   const found = call.configurationTool ?? call.entry;
-  const hidden = call.view.calls.policy.hidden?.(call);
+  const hidden = call.deps.policy.hidden?.(call);
   return found !== undefined && isHidden(found, hidden)
     ? refused({ code: 'TOOL_UNKNOWN', name: answer.refusal.tool })
     : answer;

@@ -20,7 +20,7 @@ import type { Answer, Call, ClientChannel } from './call.ts';
  */
 export function learnLabels(call: Call): Promise<void> | undefined {
   const { subject } = call;
-  const { labels } = call.view.calls;
+  const { labels } = call.deps;
   const policy = policyOf(call);
   const isEnforced = enforcesLabels(call);
   labels.calls(subject, isEnforced);
@@ -54,12 +54,12 @@ export function decisionWithoutLabels(call: Call): Decision | undefined {
 
 /** Adds what the caller has seen while the call waited. */
 export function relearnLabels(call: Call): void {
-  call.labels = joinedLabels(call.labels, call.view.calls.labels.of(call.subject));
+  call.labels = joinedLabels(call.labels, call.deps.labels.of(call.subject));
 }
 
 /** The policy for the caller of a call. */
-export function policyOf({ view, identity }: Call): Policy {
-  const { policy } = view.calls;
+export function policyOf({ deps, identity }: Call): Policy {
+  const { policy } = deps;
   return policy.of?.(identity) ?? policy.current;
 }
 
@@ -90,7 +90,7 @@ function labelsBefore(call: Call, spec: ServerSpec, answer?: Answer): Promise<vo
   const seen = tool === undefined ? labelsOfServer(spec) : labelsOfAnswer(call, tool, answer);
   if (seen.size === 0) return undefined;
   const source = tool === undefined ? `${spec.name} ${method}` : `${spec.name}.${tool.name}`;
-  const saved = call.view.calls.labels.add(subject, seen, source);
+  const saved = call.deps.labels.add(subject, seen, source);
   return enforcesLabels(call) ? saved : undefined;
 }
 
@@ -99,7 +99,7 @@ function labelsOfAnswer(call: Call, tool: PolicyTool, answer: Answer | undefined
   const { labels = NO_LABELS, acknowledgementLabels = labels } = tool;
   if (acknowledgementLabels === labels || answer?.kind !== 'relayed') return labels;
   // Parsed only if it makes a difference.
-  const known = call.view.calls.labels.of(call.subject);
+  const known = call.deps.labels.of(call.subject);
   if (joinedLabels(known, labels) === joinedLabels(known, acknowledgementLabels)) return labels;
   const { bytes, root } = answer.reply.message;
   const result = memberOf(root, 'result');

@@ -2,8 +2,7 @@ import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Identity } from '../../core/subject.ts';
 import { ownRequest } from '../../protocol/message.ts';
-import { Call, type ClientChannel } from './call.ts';
-import { answer } from './pipeline.ts';
+import { Call, type ClientChannel, type Relay } from './call.ts';
 import type { View } from '../catalog/view.ts';
 import type { JsonObject } from '../../core/json-object.ts';
 
@@ -28,10 +27,10 @@ export type OwnAnswer =
  * Sends a request through the gateway as a client would, and parses the answer; for commands and pages, not for the hot
  * path.
  */
-export async function answerOwn(view: View, request: OwnRequest): Promise<OwnAnswer> {
+export async function answerOwn(relay: Relay, view: View, request: OwnRequest): Promise<OwnAnswer> {
   const { identity, method, params, clientInfo, onNotification, onWaiting } = request;
   const call = new Call({
-    caller: { era: 'legacy', view, clientInfo, logLevel: undefined, isOperator: true },
+    caller: { era: 'legacy', relay, view, clientInfo, logLevel: undefined, isOperator: true },
     identity,
     message: ownRequest(method, { ...params, _meta: { progressToken: 0 } }),
     cancellation: request.cancellation ?? new Cancellation(),
@@ -42,7 +41,7 @@ export async function answerOwn(view: View, request: OwnRequest): Promise<OwnAns
     },
     logLevel: undefined,
   });
-  const answered = await answer(call);
+  const answered = await relay.answer(call);
   if (answered.kind === 'refused') return answered;
   const bytes = answered.kind === 'own' ? answered.result : answered.reply.message.bytes;
   const parsed = JSON.parse(bytes.toString()) as JsonObject;

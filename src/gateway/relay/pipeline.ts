@@ -1,10 +1,10 @@
 import type { Decision } from '../../core/policy/policy.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import type { Result } from '../../core/result.ts';
 import { nameBudgetOf } from '../../core/name-budget.ts';
 import { parameterFault } from '../../protocol/parameter-values.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
 import { nameOf } from '../../protocol/translate.ts';
+import type { RelayDeps } from '../catalog/call-deps.ts';
 import { clientInfoOf } from '../catalog/link-choice.ts';
 import { LIST_KINDS, LISTS } from '../catalog/inventory.ts';
 import type { ForwardedCall } from '../catalog/configuration-tool.ts';
@@ -12,7 +12,7 @@ import type { Entry } from '../catalog/listing.ts';
 import type { Server } from '../catalog/server.ts';
 import type { ListKind } from '../ports/link.ts';
 import { obtainApproval } from './approval.ts';
-import { type Answer, type Call, refused, type Target } from './call.ts';
+import { type Answer, type Call, refused, type Relay, type Target } from './call.ts';
 import { asSeen, recordHidden, refuseUnseen } from './hidden-call.ts';
 import { decisionFor, labelBeforeDelivery, labelled, learnLabels, policyOf } from './labels.ts';
 import { recordedCall } from './call-record.ts';
@@ -24,20 +24,19 @@ import { answerTask, TASK_METHODS } from './task-requests.ts';
 
 type Handler = (call: Call) => Promise<Answer>;
 
-/** Answers requests about what servers offer. The edge answers those about the connection. */
-export function answer(call: Call): Promise<Answer> {
+/** The call pipeline: it resolves a call, decides on it, asks for approval, sends and records it. */
+export function createRelay(deps: RelayDeps): Relay {
+  return { deps, answer };
+}
+
+async function answer(call: Call): Promise<Answer> {
   const handler = HANDLERS.get(call.method);
-  return handler === undefined
-    ? Promise.resolve(refused({ code: 'METHOD_UNKNOWN', method: call.method }))
-    : handler(call);
+  return handler?.(call) ?? refused({ code: 'METHOD_UNKNOWN', method: call.method });
 }
 
 const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...LIST_KINDS.map((kind): [string, Handler] => [LISTS[kind].method, (call) => list(call, kind)]),
-  [
-    'tools/call',
-    (call) => (isConfigurationTool(call) ? answerConfigurationTool(call) : relayNamed(call, 'tool')),
-  ],
+  ['tools/call', callTool],
   ['prompts/get', (call) => relayNamed(call, 'prompt')],
   ['resources/read', (call) => relayUri(call, 'params.uri', textAt(call, 'uri'))],
   ['resources/subscribe', subscribe],
@@ -63,26 +62,28 @@ async function list(call: Call, kind: ListKind): Promise<Answer> {
   return page.ok ? { kind: 'own', result: page.value } : refused(page.error);
 }
 
-/** Resolves a tool or prompt by its public name and relays the call. */
-function relayNamed(call: Call, kind: 'tool' | 'prompt'): Promise<Answer> {
-  const { message, view, cancellation } = call;
-  const name = textOf(message.bytes, nameOf(message));
-  if (name === undefined) return rejected(call, notAString('params.name'));
-  const found = kind === 'tool' ? view.tool(name, cancellation) : view.prompt(name, cancellation);
-  return found instanceof Promise
-    ? found.then((entry) => relayEntry(call, name, entry))
-    : relayEntry(call, name, found);
+function callTool(call: Call): Promise<Answer> {
+  const name = textOf(call.message.bytes, nameOf(call.message));
+  call.configurationTool = name === undefined ? undefined : call.view.configurationTool(name);
+  return call.configurationTool === undefined ? relayNamed(call, 'tool') : answerConfigurationTool(call);
 }
 
-function relayEntry(call: Call, asked: string, found: Result<Entry, Refusal>): Promise<Answer> {
-  if (!found.ok) {
-    const refusal: Refusal = call.cancellation.isCancelled ? { code: 'CANCELLED' } : found.error;
-    return call.method === 'tools/call'
-      ? Promise.resolve(refuseUnseen(call, asked, refusal))
-      : rejected(call, refusal);
-  }
-  const { server, key, name, definition } = found.value;
-  call.entry = found.value;
+/** Resolves a tool or prompt by its public name and relays the call. */
+async function relayNamed(call: Call, kind: 'tool' | 'prompt'): Promise<Answer> {
+  const { message, view, cancellation } = call;
+  const name = textOf(message.bytes, nameOf(message));
+  if (name === undefined) return recordRefusal(call, notAString('params.name'));
+  const found = await (kind === 'tool' ? view.tool(name, cancellation) : view.prompt(name, cancellation));
+  if (found.ok) return relayEntry(call, found.value);
+  const refusal: Refusal = cancellation.isCancelled ? { code: 'CANCELLED' } : found.error;
+  return kind === 'tool' && call.method === 'tools/call'
+    ? refuseUnseen(call, name, refusal)
+    : recordRefusal(call, refusal);
+}
+
+function relayEntry(call: Call, entry: Entry): Answer | Promise<Answer> {
+  const { server, key, name, definition } = entry;
+  call.entry = entry;
   call.parameters = definition.parameters;
   const { headerLines } = call.caller;
   const fault =
@@ -91,18 +92,18 @@ function relayEntry(call: Call, asked: string, found: Result<Entry, Refusal>): P
     parameterFault(call.message, definition.parameters, headerLines());
   return fault === undefined
     ? relay(call, { server, name: key === name ? undefined : name })
-    : rejected(call, { code: 'HEADER_MISMATCH', ...fault });
+    : recordRefusal(call, { code: 'HEADER_MISMATCH', ...fault });
 }
 
 /** Resolves a resource or template to its server and relays the call. */
 async function relayUri(call: Call, field: string, uri: string | undefined): Promise<Answer> {
-  if (uri === undefined) return rejected(call, notAString(field));
+  if (uri === undefined) return recordRefusal(call, notAString(field));
   const { view } = call;
   const found = call.method === 'resources/read' ? await view.resource(uri) : await view.template(uri);
-  return found.ok ? relay(call, { server: found.value, name: undefined }) : rejected(call, found.error);
+  return found.ok ? relay(call, { server: found.value, name: undefined }) : recordRefusal(call, found.error);
 }
 
-function complete(call: Call): Promise<Answer> {
+async function complete(call: Call): Promise<Answer> {
   const { bytes, params } = call.message;
   const ref = memberOf(params, 'ref')?.object;
   switch (textOf(bytes, memberOf(ref, 'type'))) {
@@ -111,7 +112,7 @@ function complete(call: Call): Promise<Answer> {
     case 'ref/resource':
       return relayUri(call, 'params.ref.uri', textOf(bytes, memberOf(ref, 'uri')));
     default:
-      return rejected(call, {
+      return recordRefusal(call, {
         code: 'PARAMS_INVALID',
         field: 'params.ref.type',
         reason: 'it must be "ref/prompt" or "ref/resource"',
@@ -124,39 +125,35 @@ function relay(call: Call, target: Target): Promise<Answer> {
   return concernsTasks(call, target.server) ? relayTasks(call, target, execute) : execute(call, target);
 }
 
-/** Decides on a call and sends it, once what its caller has seen is known. */
-function execute(call: Call, target: Target): Promise<Answer> {
-  if (call.method !== 'tools/call') return decideAndSend(call, target);
-  const { pending } = call.view.calls.policy;
-  const known = pending === undefined ? learnLabels(call) : pending.then(() => learnLabels(call));
-  return known === undefined ? decideAndSend(call, target) : known.then(() => decideAndSend(call, target));
-}
-
-/** Decides on a call, obtains approval if needed, sends and records it. */
-function decideAndSend(call: Call, target: Target): Promise<Answer> {
-  call.decidedLink = target.server.link;
+/** Decides on a call once it is known what its caller has seen, obtains approval if needed, sends and records it. */
+async function execute(call: Call, target: Target): Promise<Answer> {
+  const { server } = target;
+  if (call.method === 'tools/call') {
+    const { pending } = call.deps.policy;
+    if (pending !== undefined) await pending;
+    const learned = learnLabels(call);
+    if (learned !== undefined) await learned;
+  }
+  call.decidedLink = server.link;
   const decision = decide(call);
-  if (decision === undefined) return sendAndRecord(call, target);
-  return approve(call, decision).then((answer) =>
-    answer === undefined
-      ? sendAndRecord(call, target)
-      : asSeen(call, recordUnsent(call, answer, target.server)),
-  );
-}
-
-/** Sends and records a call. */
-function sendAndRecord(call: Call, target: Target): Promise<Answer> {
-  const record = beginRecord(call, target.server);
+  const unapproved = decision && (await approve(call, decision));
+  if (unapproved !== undefined) return asSeen(call, recordUnsent(call, unapproved, server));
+  const record = beginRecord(call, server);
   call.trace = record?.trace;
-  labelBeforeDelivery(call, target.server);
-  const end = (answer: Answer): Answer | Promise<Answer> =>
-    labelled(call, target.server, record === undefined ? answer : record.end(answer));
-  return send(call, target).then(end, record?.fail);
+  labelBeforeDelivery(call, server);
+  let answered: Answer;
+  try {
+    answered = await send(call, target);
+  } catch (error) {
+    record?.fail(error);
+    throw error;
+  }
+  return labelled(call, server, record?.end(answered) ?? answered);
 }
 
 /** Undefined if the call may proceed at once. */
 function decide(call: Call): Exclude<Decision, { kind: 'allow' }> | undefined {
-  const { telemetry } = call.view;
+  const { telemetry } = call.deps;
   const policy = policyOf(call);
   const decision = decisionFor(call);
   call.decision = decision;
@@ -171,10 +168,13 @@ function decide(call: Call): Exclude<Decision, { kind: 'allow' }> | undefined {
 }
 
 /** Undefined if the call was approved. */
-function approve(call: Call, decision: Exclude<Decision, { kind: 'allow' }>): Promise<Answer | undefined> {
+async function approve(
+  call: Call,
+  decision: Exclude<Decision, { kind: 'allow' }>,
+): Promise<Answer | undefined> {
   if (decision.kind === 'ask') return obtainApproval(call, decision);
   const tool = textOf(call.message.bytes, nameOf(call.message)) ?? '';
-  return Promise.resolve(refused({ code: 'CALL_REFUSED', tool, reasons: decision.reasons }));
+  return refused({ code: 'CALL_REFUSED', tool, reasons: decision.reasons });
 }
 
 /** A question to the client does not end its call, so it is not counted. */
@@ -184,23 +184,11 @@ function recordUnsent(call: Call, answer: Answer, server: Server | undefined): A
   return answer;
 }
 
-function isConfigurationTool(call: Call): boolean {
-  const { view, message } = call;
-  if (!view.hasConfigurationTools) return false;
-  const name = textOf(message.bytes, nameOf(message));
-  call.configurationTool = name === undefined ? undefined : view.configurationTool(name);
-  return call.configurationTool !== undefined;
-}
-
-function answerConfigurationTool(call: Call): Promise<Answer> {
-  const forwarding = call.configurationTool?.forward?.(call.message, call.subject);
-  return forwarding === undefined
-    ? runConfigurationTool(call)
-    : forwarding.then((target) =>
-        target === undefined || target.isHidden === true
-          ? runConfigurationTool(call, target)
-          : relayForwarded(call, target),
-      );
+async function answerConfigurationTool(call: Call): Promise<Answer> {
+  const target = await call.configurationTool?.forward?.(call.message, call.subject);
+  return target === undefined || target.isHidden === true
+    ? runConfigurationTool(call, target)
+    : relayForwarded(call, target);
 }
 
 /** From here on it is a call of that tool, as if the client had called it. */
@@ -215,28 +203,26 @@ function relayForwarded(call: Call, { entry, message }: ForwardedCall): Promise<
 
 /** `hidden`: the tool that it does not find, as rules hide it from the caller. */
 async function runConfigurationTool(call: Call, hidden?: ForwardedCall): Promise<Answer> {
-  await call.view.calls.policy.pending;
+  await call.deps.policy.pending;
   const decision = decide(call);
   const answer = decision && (await approve(call, decision));
   if (answer !== undefined) return asSeen(call, recordUnsent(call, answer, undefined));
   const record = hidden === undefined ? beginRecord(call, undefined) : undefined;
-  const run = call.configurationTool?.call(call) ?? Promise.reject(new Error('resolved to no tool'));
-  const answered = run.then((result): Answer => {
+  try {
+    const result = await call.configurationTool?.call(call);
+    if (result === undefined) throw new Error('resolved to no tool');
     if (hidden !== undefined) recordForwarded(call, hidden);
-    return { kind: 'own', result };
-  });
-  return record === undefined ? answered : answered.then(record.end, record.fail);
+    return record?.end({ kind: 'own', result }) ?? { kind: 'own', result };
+  } catch (error) {
+    record?.fail(error);
+    throw error;
+  }
 }
 
 function recordForwarded(call: Call, { entry, message }: ForwardedCall): void {
   call.configurationTool = undefined;
   call.message = message;
   recordHidden(call, entry.key, entry);
-}
-
-/** Calls that reach no server are recorded too. */
-function rejected(call: Call, refusal: Refusal, server?: Server): Promise<Answer> {
-  return Promise.resolve(recordRefusal(call, refusal, server));
 }
 
 function textAt({ message }: Call, key: string): string | undefined {

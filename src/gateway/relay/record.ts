@@ -25,7 +25,7 @@ export interface CallRecord {
 
 /** Counts a call, and begins its span if tracing is on. `server` is undefined for a configuration tool. */
 export function beginRecord(call: Call, server: Server | undefined): CallRecord | undefined {
-  const { telemetry } = call.view;
+  const { telemetry } = call.deps;
   if (telemetry === undefined) return undefined;
   const { meter, tracer, mask } = telemetry;
   const isToolCall = call.method === 'tools/call';
@@ -67,7 +67,7 @@ function logCall(
 }
 
 /** Records a call that was refused before it was sent. `server` is undefined if it was not resolved. */
-export function recordRefusal(call: Call, refusal: Refusal, server: Server | undefined): Answer {
+export function recordRefusal(call: Call, refusal: Refusal, server?: Server): Answer {
   const answer = refused(refusal);
   return beginRecord(call, server)?.end(answer) ?? answer;
 }

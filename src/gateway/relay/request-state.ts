@@ -34,7 +34,7 @@ const SERVER_STATE_MS = 24 * 60 * 60 * 1_000;
 
 /** Seals a state to one request of one subject to one server (DESIGN.md, D2). */
 export function sealState(call: Call, server: string, state: RequestState): Promise<string> {
-  const { sealer, suspended, nowMs } = call.view.calls;
+  const { sealer, suspended, nowMs } = call.deps;
   const lifeMs = state.kind === 'server' ? SERVER_STATE_MS : suspended.keepsMs;
   return sealer.seal(textOfState(state), { about: aboutOf(call, server), expiresMs: nowMs() + lifeMs });
 }
@@ -61,7 +61,7 @@ export async function openState(
   server: string,
   sealed: string,
 ): Promise<Result<RequestState, Refusal>> {
-  const { sealer, nowMs } = call.view.calls;
+  const { sealer, nowMs } = call.deps;
   const opened = await sealer.open(sealed, { about: aboutOf(call, server), nowMs: nowMs() });
   if (!opened.ok) return opened;
   const [kind, one, other, id, asked] = JSON.parse(opened.value) as readonly (string | null)[];

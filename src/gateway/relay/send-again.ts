@@ -25,7 +25,7 @@ export interface Unanswered {
  */
 export async function sendAgain(unanswered: Unanswered): Promise<Result<Reply, Refusal>> {
   const { call, server, sentMs } = unanswered;
-  const { max, chance } = call.view.calls.retries;
+  const { max, chance } = call.deps.retries;
   const limitMs = call.timeoutMs;
   let last = unanswered.refusal;
   const uncertain = isUncertain(last) ? [last] : [];
@@ -41,7 +41,7 @@ export async function sendAgain(unanswered: Unanswered): Promise<Result<Reply, R
     call.timeoutMs = sentMs + limitMs - performance.now();
     const reply = await unanswered.resend(isUnsent);
     call.timeoutMs = limitMs;
-    call.view.telemetry?.meter?.repeated(server.spec.name, reply.ok);
+    call.deps.telemetry?.meter?.repeated(server.spec.name, reply.ok);
     if (reply.ok) return reply;
     last = reply.error.code === 'SERVER_TIMEOUT' ? { ...reply.error, limitMs } : reply.error;
     if (isUncertain(last)) uncertain.push(last);
@@ -93,7 +93,7 @@ function isUncertain(refusal: Refusal): boolean {
 
 function failed(call: Call, last: Refusal, uncertain: readonly Refusal[]): Refusal {
   const [first = last] = uncertain;
-  if (deliveryOf(first) === 'lost') call.view.calls.repeats.allow(call);
+  if (deliveryOf(first) === 'lost') call.deps.repeats.allow(call);
   switch (first.code) {
     case 'SERVER_ENDED':
     case 'SERVER_TIMEOUT':
@@ -109,10 +109,10 @@ function failed(call: Call, last: Refusal, uncertain: readonly Refusal[]): Refus
 }
 
 function noteRepeat(
-  { method, view }: Call,
+  { method, deps }: Call,
   { spec }: Server,
   { repeat, refusal }: { readonly repeat: number; readonly refusal: Refusal },
 ): void {
   const cause = { code: refusal.code, ...causeCodeIn(refusal) };
-  view.calls.retries.log?.debug('a request is sent again', { server: spec.name, method, repeat, ...cause });
+  deps.retries.log?.debug('a request is sent again', { server: spec.name, method, repeat, ...cause });
 }

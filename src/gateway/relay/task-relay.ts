@@ -22,8 +22,8 @@ export type ExecuteCall = (call: Call, target: Target) => Promise<Answer>;
 
 /** Whether a request involves tasks. Checked for every request to a server. */
 export function concernsTasks(call: Call, server: Server): boolean {
-  const { view, era, message } = call;
-  if (view.tasks === undefined) return false;
+  const { deps, era, message } = call;
+  if (deps.tasks === undefined) return false;
   if (asksForTask(message) || isRelatedToTask(message)) return true;
   const isModernCall = era === 'modern' && message.method === 'tools/call';
   return isModernCall && (makesTasks(server, 'legacy') || mayMakeTask(call, server));
@@ -38,13 +38,13 @@ function mayMakeTask(call: Call, server: Server): boolean {
 
 /** Carries out a call that may create a task or belongs to one. */
 export async function relayTasks(call: Call, target: Target, execute: ExecuteCall): Promise<Answer> {
-  const { view, message, subject } = call;
+  const { deps, message, subject } = call;
   const { server } = target;
   const refusal = whyNot(call, server);
   if (refusal !== undefined) return recordRefusal(call, refusal, server);
   const isDropped = asksForTask(message) && makesTasks(server, 'legacy') && !isLegacyTasks(call);
   const isSettled = !mayMakeTask(call, server) && !isRelatedToTask(message);
-  const ids = isSettled ? undefined : await view.tasks?.ids();
+  const ids = isSettled ? undefined : await deps.tasks?.ids();
   if (ids === undefined) {
     if (isDropped) call.task = { isDropped };
     return execute(call, target);
@@ -76,7 +76,7 @@ export async function relayOwn(
   const notifications = new TaskNotifications({
     pass: (note, bytes) => call.client.notify(note, bytes),
     wrap,
-    isAlone: call.view.tasks?.isAlone === true || hasOwnLink(call, target.server),
+    isAlone: call.deps.tasks?.isAlone === true || hasOwnLink(call, target.server),
   });
   for (const inner of own) notifications.own(inner);
   call.taskNotifications = notifications;
@@ -101,6 +101,7 @@ function isLegacyTasks(call: Call): boolean {
 /** Why a tool cannot be called this way. Tools are listed to all clients, even those that cannot call them. */
 function whyNot(call: Call, server: Server): Refusal | undefined {
   const { view, message } = call;
+  const { tasks } = call.deps;
   if (message.method !== 'tools/call' || server.capabilities === undefined) return undefined;
   const name = textOf(message.bytes, nameOf(message)) ?? '';
   if (call.era === 'modern' && makesTasks(server, 'legacy')) {
@@ -111,7 +112,7 @@ function whyNot(call: Call, server: Server): Refusal | undefined {
   }
   // 2025-11-25, basic/utilities/tasks#tool-level-negotiation
   const isUnsupported = asksForTask(message) && isLegacyTasks(call) && !makesTasks(server, 'legacy');
-  return isUnsupported && offersTasks(view, call) ? { code: 'TASK_UNSUPPORTED', name } : undefined;
+  return isUnsupported && offersTasks({ view, tasks }, call) ? { code: 'TASK_UNSUPPORTED', name } : undefined;
 }
 
 function relatedTo(

@@ -26,11 +26,12 @@ export const TASKS_MISSING: Refusal = {
 /** Answers a task request by asking the server named in the task id; no task state is kept in between. */
 export async function answerTask(call: Call, execute: ExecuteCall): Promise<Answer> {
   const { view, message, era, method } = call;
+  const { tasks } = call.deps;
   const isList = method === 'tasks/list';
-  if (view.tasks === undefined || !offersTasks(view, call) || (isList && !view.tasks.isAlone))
+  if (tasks === undefined || !offersTasks({ view, tasks }, call) || (isList && !tasks.isAlone))
     return refused({ code: 'METHOD_UNKNOWN', method });
   if (era === 'modern' && !declaresTasks(message)) return refused(TASKS_MISSING);
-  const ids = await view.tasks.ids();
+  const ids = await tasks.ids();
   if (isList) return listTasks(call, ids, execute);
   const taskId = textOf(message.bytes, taskIdOf(message));
   if (taskId === undefined)

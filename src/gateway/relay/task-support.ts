@@ -2,9 +2,16 @@ import type { Era } from '../../protocol/eras.ts';
 import { LEGACY_TASKS_VERSION } from '../../protocol/eras.ts';
 import { TASKS_EXTENSION } from '../../protocol/tasks.ts';
 import type { Capabilities } from '../ports/link.ts';
+import type { TaskAccess } from '../ports/sealing.ts';
 import type { Server } from '../catalog/server.ts';
 import type { View } from '../catalog/view.ts';
 import type { JsonObject } from '../../core/json-object.ts';
+
+/** The servers of a view, and whether tasks are offered. */
+export interface TaskOffer {
+  readonly view: Pick<View, 'capable'>;
+  readonly tasks: TaskAccess | undefined;
+}
 
 /** The era and revision of a client, which determine task support. */
 export interface ClientForm {
@@ -28,19 +35,19 @@ export function listsTasks({ era, capabilities }: Server): boolean {
 }
 
 /** Whether tasks are offered to a client of this form. */
-export function offersTasks(view: View, client: ClientForm): boolean {
-  return Object.keys(taskCapabilities(view, client)).length > 0;
+export function offersTasks(offer: TaskOffer, client: ClientForm): boolean {
+  return Object.keys(taskCapabilities(offer, client)).length > 0;
 }
 
 /** The capabilities that offer tasks to a client. Empty if no server could create one for it. */
-export function taskCapabilities(view: View, client: ClientForm): JsonObject {
-  if (view.tasks === undefined || !knowsTasks(client)) return {};
+export function taskCapabilities({ view, tasks }: TaskOffer, client: ClientForm): JsonObject {
+  if (tasks === undefined || !knowsTasks(client)) return {};
   const forms = view.capable.flatMap((server) => formsOf(server, client.era));
   if (!forms.some(({ makes }) => makes)) return {};
   if (client.era === 'modern') return { extensions: { [TASKS_EXTENSION]: {} } };
   return {
     tasks: {
-      ...(view.tasks.isAlone && forms.some(({ lists }) => lists) ? { list: {} } : {}),
+      ...(tasks.isAlone && forms.some(({ lists }) => lists) ? { list: {} } : {}),
       ...(forms.some(({ cancels }) => cancels) ? { cancel: {} } : {}),
       requests: { tools: { call: {} } },
     },

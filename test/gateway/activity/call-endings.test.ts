@@ -9,7 +9,7 @@ import type { ConfigurationTool } from '../../../src/gateway/catalog/configurati
 import { View } from '../../../src/gateway/catalog/view.ts';
 import type { Connect, Reply } from '../../../src/gateway/ports/link.ts';
 import { Call } from '../../../src/gateway/relay/call.ts';
-import { answer } from '../../../src/gateway/relay/pipeline.ts';
+import { createRelay } from '../../../src/gateway/relay/pipeline.ts';
 import { ownRequest, readServerMessage } from '../../../src/protocol/message.ts';
 import { definition, inventoryOf, listed, NOTHING_ASKS, standing, tool } from '../listed-server.ts';
 
@@ -67,16 +67,16 @@ async function recorded(name: string, given: Given = {}): Promise<readonly Finis
   const policy = { ...NO_POLICY, decide: () => ALLOW, ...given.policy };
   const options = {
     endpoint: 'all',
-    calls: {
-      ...NOTHING_ASKS,
-      policy: { current: policy },
-      callLog: { arguments: given.log ?? ('none' as const), add: (call: FinishedCall) => calls.push(call) },
-    },
     servers: () => [server],
     isAggregated: true,
     settled: () => Promise.resolve(),
-    telemetry: { meter: undefined, tracer: undefined, mask: (text: string) => text },
   };
+  const relay = createRelay({
+    ...NOTHING_ASKS,
+    policy: { current: policy },
+    callLog: { arguments: given.log ?? ('none' as const), add: (call: FinishedCall) => calls.push(call) },
+    telemetry: { meter: undefined, tracer: undefined, mask: (text: string) => text },
+  });
   const plain = new View(options);
   const view = new View({
     ...options,
@@ -90,16 +90,18 @@ async function recorded(name: string, given: Given = {}): Promise<readonly Finis
   const cancellation = new Cancellation();
   if (given.isCancelled === true) cancellation.cancel();
   const era = typeof reply === 'string' && reply.includes('input_required') ? 'modern' : 'legacy';
-  await answer(
-    new Call({
-      caller: { era, view, clientInfo: '{"name":"probe"}', logLevel: undefined },
-      identity: { subject: 'ci', scopes: ['mcp'] },
-      message: ownRequest('tools/call', { name, arguments: { path: 'secret' } }),
-      cancellation,
-      client: { notify: () => undefined, ask: undefined },
-      logLevel: undefined,
-    }),
-  ).catch(() => undefined);
+  await relay
+    .answer(
+      new Call({
+        caller: { era, relay, view, clientInfo: '{"name":"probe"}', logLevel: undefined },
+        identity: { subject: 'ci', scopes: ['mcp'] },
+        message: ownRequest('tools/call', { name, arguments: { path: 'secret' } }),
+        cancellation,
+        client: { notify: () => undefined, ask: undefined },
+        logLevel: undefined,
+      }),
+    )
+    .catch(() => undefined);
   return calls;
 }
 

@@ -76,14 +76,14 @@ async function annotate(
   context: ConfigurationContext,
   { ref, notes, subject }: AnnotateOptions,
 ): Promise<Result<OwnToolResult, Refusal>> {
-  const { equipping, catalog, reviewsNotes } = context;
+  const { equipping, labels, reviewsNotes } = context;
   const equipped = equipping.current;
   if (equipped === undefined) return err({ code: 'TOOLSET_NOT_EQUIPPED' });
   const entry = (await indexFor(context, [ref], subject)).resolve(ref);
   if (!entry.ok) return entry;
   const place = { toolset: equipped.name, tool: nameIn(entry.value) };
   // Text that the model has read may have told it what to write.
-  const isHeld = reviewsNotes || (await catalog.all.calls.labels.read(subject)).has('saw-untrusted');
+  const isHeld = reviewsNotes || (await labels.read(subject)).has('saw-untrusted');
   const objection = objectionTo(context.settings['toolsets.modelsMayChange'], subject);
   const added = await context.notes.addMissing(place, notes, { by: { model: subject }, isHeld, objection });
   return added.ok ? ok(resultOf(added.value, { ...place, isHeld })) : added;

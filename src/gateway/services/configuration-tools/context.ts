@@ -1,5 +1,6 @@
 import type { Settings } from '../../../core/settings.ts';
 import type { Toolset } from '../../../core/toolset.ts';
+import type { LiveLabels } from '../../catalog/call-deps.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { CompileSchema } from '../../ports/compile-schema.ts';
 import type { BuildSearch } from '../../ports/search.ts';
@@ -16,6 +17,7 @@ import type { Toolsets } from '../toolsets/toolsets.ts';
 /** Dependencies of the configuration tools. */
 export interface ConfigurationContext {
   readonly catalog: Catalog;
+  readonly labels: Pick<LiveLabels, 'read'>;
   readonly toolsets: Toolsets;
   readonly notes: NoteService;
   readonly toolsetService: ToolsetService;

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../core/json-object.ts';
 import type { Identity } from '../../../core/subject.ts';
 import { VERSION } from '../../../core/version.ts';
 import type { View } from '../../catalog/view.ts';
+import type { Relay } from '../../relay/call.ts';
 import { answerOwn, type OwnAnswer } from '../../relay/own-call.ts';
 import { approvalView, type ApprovalView } from '../approvals.ts';
 
@@ -25,10 +26,10 @@ const CLIENT_INFO = JSON.stringify({ name: 'assay-run', title: 'Run page', versi
 
 /** Calls a tool for an operator. The call is decided on, approved and recorded like that of any client. */
 export function runTool(
-  view: View,
+  { relay, view }: { readonly relay: Relay; readonly view: View },
   { name, args, identity, cancellation, nowMs, onNotification, onWaiting }: RunRequest,
 ): Promise<OwnAnswer> {
-  return answerOwn(view, {
+  return answerOwn(relay, view, {
     identity,
     method: 'tools/call',
     params: { name, arguments: args },
