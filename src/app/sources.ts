@@ -4,7 +4,7 @@ import { connectBuiltIn } from '../adapters/sources/connect-built-in.ts';
 import type { FilterRunner } from '../adapters/sources/http/filter-processes.ts';
 import type { HttpPort } from '../adapters/sources/http/open-http.ts';
 import { namedUrls, reachRemedy, type ReachRules, reachRules } from '../core/reach.ts';
-import { pathFaultPhrase } from '../core/sentences.ts';
+import { pathFaultPhrase } from '../core/refusals/config-refusals.ts';
 import type { Transport } from '../core/server-spec.ts';
 import type { Settings } from '../core/settings.ts';
 import type { EntryFault } from '../core/json-position.ts';

@@ -100,36 +100,3 @@ export function isApprovalRequest(value: unknown): value is ApprovalRequest {
 function isTime(value: unknown): boolean {
   return value === undefined || (typeof value === 'number' && !Number.isNaN(new Date(value).valueOf()));
 }
-
-/** Why a call was not sent, or an approval not changed. */
-export type ApprovalRefusal =
-  | { readonly code: 'CALL_REFUSED'; readonly tool: string; readonly reasons: readonly PolicyReason[] }
-  | {
-      readonly code: 'APPROVAL_REQUIRED';
-      readonly tool: string;
-      readonly reasons: readonly PolicyReason[];
-      /** Empty if operators do not want them shown. */
-      readonly warnings: readonly HintWarning[];
-      /** Id of the approval that an operator can give. Undefined if the call does not wait for one. */
-      readonly approval?: string | undefined;
-      /** The client's user was not asked, because the arguments are too long for a question. */
-      readonly isTooLong?: boolean | undefined;
-    }
-  | {
-      readonly code: 'APPROVAL_DENIED';
-      readonly tool: string;
-      /** As written by the person who denied it. */
-      readonly reason?: string | undefined;
-    }
-  | { readonly code: 'APPROVALS_FULL'; readonly limit: number }
-  | { readonly code: 'APPROVAL_UNKNOWN'; readonly id: string }
-  | { readonly code: 'APPROVAL_CLOSED'; readonly id: string; readonly state: ApprovalState }
-  /** The caller tried to approve its own call. */
-  | { readonly code: 'APPROVAL_OWN'; readonly id: string; readonly subject: string }
-  | { readonly code: 'APPROVAL_ONCE_ONLY'; readonly id: string; readonly tool: string }
-  /** The scope is not among those that the request offers. */
-  | {
-      readonly code: 'APPROVAL_SCOPE_INVALID';
-      readonly id: string;
-      readonly scopes: readonly ApprovalScope[];
-    };

@@ -1,6 +1,6 @@
 import type { Finding } from './finding.ts';
 import { type UnsafePath, unsafePathText } from './sandbox.ts';
-import { remedyOf } from './cause-remedy.ts';
+import { remedyOf } from './cause.ts';
 import { shellArgument } from './shell-argument.ts';
 
 /** What the roots of a server in a sandbox contain and lead to. */

@@ -1,6 +1,4 @@
-import type { Cause } from './cause.ts';
-import { remedyOf } from './cause-remedy.ts';
-import { causeText } from './cause-text.ts';
+import { type Cause, causeText, remedyOf } from './cause.ts';
 import type { ServerSpec } from './server-spec.ts';
 import type { Finding } from './finding.ts';
 

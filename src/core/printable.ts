@@ -70,3 +70,11 @@ function codePoint(character: string): string {
 function hex(character: string): string {
   return (character.codePointAt(0) ?? 0).toString(16);
 }
+
+/** Untrusted text within a sentence: quoted, and on one line. The caller has cut it. */
+export const quote: (text: string) => string = JSON.stringify;
+
+/** `config_file` as readable words. */
+export function inWords(value: string): string {
+  return value.replaceAll('_', ' ');
+}

@@ -1,9 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CAUSE_CODES, mapTexts, RECOVERY, type Cause, type CauseCode } from '../../src/core/cause.ts';
-import { remedyOf } from '../../src/core/cause-remedy.ts';
-import { causeJson, causeText } from '../../src/core/cause-text.ts';
+import {
+  type Cause,
+  CAUSE_CODES,
+  type CauseCode,
+  causeJson,
+  causeText,
+  mapTexts,
+  recoveryOf,
+  remedyOf,
+} from '../../src/core/cause.ts';
 import { INITIAL_STATE, nextState } from '../../src/core/supervision.ts';
 import { ROOT } from '../support/paths.ts';
 
@@ -117,7 +124,7 @@ describe.each(CAUSE_CODES)('%s', (code) => {
   });
 
   it('determines how its server is retried', () => {
-    const state = { time: 'restarting', change: 'refused', sign_in: 'unauthorized' }[RECOVERY[code]];
+    const state = { time: 'restarting', change: 'refused', sign_in: 'unauthorized' }[recoveryOf({ code })];
     const next = nextState(INITIAL_STATE, { kind: 'ended', cause: causeOf(code), nowMs: 0, chance: 0.5 });
     expect(next.state).toBe(state);
   });
@@ -126,7 +133,7 @@ describe.each(CAUSE_CODES)('%s', (code) => {
 it('docs/CAUSES.md lists all causes in the same order', () => {
   const recovery = { time: 'time', change: 'a change', sign_in: 'a sign-in' } as const;
   const rows = CAUSE_CODES.map((code) => {
-    const cells = [`\`${code}\``, causeText(causeOf(code)), recovery[RECOVERY[code]], remedyOf(code)];
+    const cells = [`\`${code}\``, causeText(causeOf(code)), recovery[recoveryOf({ code })], remedyOf(code)];
     return `| ${cells.join(' | ')} |`;
   });
   const page = readFileSync(join(ROOT, 'docs', 'CAUSES.md'), 'utf8');

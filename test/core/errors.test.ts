@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { causeJson } from '../../src/core/cause-text.ts';
-import { EXIT, reportedCodesOf, restStatusOf, rpcErrorOf } from '../../src/core/errors.ts';
+import { causeJson } from '../../src/core/cause.ts';
+import { EXIT, exitCodeOf, reportedCodesOf, restStatusOf, rpcErrorOf } from '../../src/core/errors.ts';
 import { sentenceOf } from '../../src/core/sentences.ts';
 import type { Refusal, RefusalCode } from '../../src/core/refusal.ts';
 
@@ -210,8 +210,8 @@ const EXAMPLES = Object.entries(REFUSALS).map(([code, [faces, details]]) => ({
 describe('a refusal', () => {
   it('has stable codes on every surface', () => {
     const faces = EXAMPLES.map(({ refusal }) => {
-      const { rpc, http, exit } = reportedCodesOf(refusal);
-      return `${refusal.code}: ${rpc} ${http} ${exit}`;
+      const { rpc, http } = reportedCodesOf(refusal);
+      return `${refusal.code}: ${rpc} ${http} ${exitCodeOf(refusal)}`;
     });
     expect(faces).toEqual(EXAMPLES.map(({ code, faces }) => `${code}: ${faces}`));
   });

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Cause } from '../../src/core/cause.ts';
-import { causeText } from '../../src/core/cause-text.ts';
+import { type Cause, causeText } from '../../src/core/cause.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
 import { causeOfRefusal } from '../../src/core/refusal-cause.ts';
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Cancellation } from '../../src/core/cancellation.ts';
 import { PLAIN_LAUNCHER } from '../../src/platform/launcher.ts';
-import { causeText } from '../../src/core/cause-text.ts';
+import { causeText } from '../../src/core/cause.ts';
 import { watchFile } from '../../src/adapters/config/watch-file.ts';
 import { openModule } from '../../src/adapters/sources/functions/open-module.ts';
 import type {

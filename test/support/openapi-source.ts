@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Cancellation } from '../../src/core/cancellation.ts';
-import { causeText } from '../../src/core/cause-text.ts';
+import { causeText } from '../../src/core/cause.ts';
 import { err, ok } from '../../src/core/result.ts';
 import { openHttp } from '../../src/adapters/sources/http/open-http.ts';
 import type {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Cause } from '../../core/cause.ts';
-import { causeJson } from '../../core/cause-text.ts';
+import { type Cause, causeJson } from '../../core/cause.ts';
 import type { ReachRules } from '../../core/reach.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';

@@ -1,5 +1,4 @@
-import type { Cause } from '../../core/cause.ts';
-import { causeText } from '../../core/cause-text.ts';
+import { type Cause, causeText } from '../../core/cause.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
 import type { CustomTools } from '../../core/server-spec.ts';

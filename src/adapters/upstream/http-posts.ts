@@ -1,5 +1,4 @@
-import type { Cause } from '../../core/cause.ts';
-import { causeJson } from '../../core/cause-text.ts';
+import { type Cause, causeJson } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { causeOfRefusal } from '../../core/refusal-cause.ts';
 import type { UpstreamRequest, LinkEvents } from '../../gateway/ports/link.ts';

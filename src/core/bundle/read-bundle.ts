@@ -14,7 +14,7 @@ import {
 import { readRules } from '../policy/read-rules.ts';
 import { readToolset, type LeftOut } from '../read-toolset-json.ts';
 import { isSettingValue, type SettingValue } from '../record.ts';
-import type { FieldError } from '../refusal.ts';
+import type { FieldError } from '../field-error.ts';
 import { settingFault } from '../resolve-settings.ts';
 import { err, ok, type Result } from '../result.ts';
 import { isFormerSetting } from '../fixed-limits.ts';

@@ -1,7 +1,6 @@
 import type { Hint } from '../hints/hint.ts';
 import { type ReasonCode, reasonOf } from '../hints/reason.ts';
 import type { ResolvedHint, ResolvedHints } from '../hints/resolve.ts';
-import type { SentCall } from '../refusal.ts';
 import type { HintWarning, PolicyReason } from './policy.ts';
 
 /** Why a decision was made, as a phrase. Operators' texts are quoted. */
@@ -95,14 +94,3 @@ const WARNINGS: Readonly<Record<Hint, string>> = {
   idempotentHint: 'it can be repeated',
   openWorldHint: 'it may reach outside',
 };
-
-/** What to do about a call without a result, as sentences to append. Empty if nothing was called. */
-export function sentCallText(sent: SentCall | undefined): string {
-  if (sent === undefined) return '';
-  const { times, mayRepeat } = sent;
-  const unknown = ' It is unknown whether the call took effect.';
-  if (!mayRepeat)
-    return `${unknown} It was not sent again, because the tool is not known to be idempotent: check its effect before you repeat it.`;
-  const tried = times === 1 ? '' : ` It was sent ${times} times.`;
-  return `${unknown}${tried} You can safely repeat it: the tool is read-only or idempotent.`;
-}

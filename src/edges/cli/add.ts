@@ -1,5 +1,5 @@
 import type { AddRequest } from '../../core/client-configs.ts';
-import { remedyOf } from '../../core/cause-remedy.ts';
+import { remedyOf } from '../../core/cause.ts';
 import { counted } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json-object.ts';

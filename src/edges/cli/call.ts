@@ -1,4 +1,4 @@
-import { EXIT, reportedCodesOf } from '../../core/errors.ts';
+import { EXIT, exitCodeOf } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import { printRefusal, printError, printJson, printText } from './output.ts';
 import { withProgress } from './progress.ts';
@@ -40,7 +40,7 @@ export async function callTool(runtime: Runtime, { name, args, options }: CallOp
     });
     if (called.kind === 'refused') {
       printError(`assay: ${called.message}`);
-      return reportedCodesOf(called).exit;
+      return exitCodeOf(called);
     }
     if (called.kind === 'error') {
       if (options.json === true) printJson({ error: called.error });

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { counted } from '../../core/counted.ts';
-import { printable } from '../../core/printable.ts';
+import { inWords, printable } from '../../core/printable.ts';
 import { ok } from '../../core/result.ts';
-import { inWords } from '../../core/sentences.ts';
 import { CUSTOM_SERVER } from '../../core/server-spec.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import { printRefusal, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { Ansis } from 'ansis';
-import { reportedCodesOf } from '../../core/errors.ts';
+import { exitCodeOf } from '../../core/errors.ts';
 import { printable, printableJson, printableLines } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -85,7 +85,7 @@ export function quoted(text: string): string {
 /** Prints a refusal to stderr and returns its exit code. */
 export function printRefusal(refusal: Refusal): number {
   printError(`assay: ${sentenceOf(refusal)}`);
-  return reportedCodesOf(refusal).exit;
+  return exitCodeOf(refusal);
 }
 
 /** Prints a refused request to stderr, like the refusal of a local command, and returns its exit code. */
@@ -94,7 +94,7 @@ export function printProblem({ code, detail, errors = [] }: Problem): number {
   // The sentence has the first.
   for (const { pointer, parameter, detail: more } of errors.slice(1))
     printError(`  ${printable(pointer ?? parameter ?? '')}: ${more}`);
-  return reportedCodesOf({ code }).exit;
+  return exitCodeOf({ code });
 }
 
 /** For example "read-only (inferred: GET request)". */

@@ -4,7 +4,7 @@ import { nearest } from '../../core/nearest.ts';
 import type { SettingValue } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { inWords } from '../../core/sentences.ts';
+import { inWords } from '../../core/printable.ts';
 import { isFormerSetting } from '../../core/fixed-limits.ts';
 import { isSettingKey, type SettingKey, SETTINGS } from '../../core/settings.ts';
 import { preferenceIn } from '../../gateway/services/preferences/preference-service.ts';

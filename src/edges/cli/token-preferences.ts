@@ -1,7 +1,7 @@
 import { isTokenPreference, TOKEN_PREFERENCES } from '../../core/policy/token-preferences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { inWords } from '../../core/sentences.ts';
+import { inWords } from '../../core/printable.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import { preferenceIn } from '../../gateway/services/preferences/preference-service.ts';
 import type {

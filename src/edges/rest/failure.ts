@@ -1,7 +1,8 @@
 import type { CauseCode } from '../../core/cause.ts';
 import { challengeOf, type Challenged } from '../../core/challenge.ts';
 import { restStatusOf } from '../../core/errors.ts';
-import type { FieldError, PlacedRefusal, Refusal, RefusalCode } from '../../core/refusal.ts';
+import type { FieldError } from '../../core/field-error.ts';
+import type { PlacedRefusal, Refusal, RefusalCode } from '../../core/refusal.ts';
 import { causeCodeIn } from '../../core/refusal-cause.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 

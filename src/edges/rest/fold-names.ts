@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { nearest } from '../../core/nearest.ts';
-import type { FieldError } from '../../core/refusal.ts';
+import type { FieldError } from '../../core/field-error.ts';
 import { startOf } from '../../core/shorten.ts';
 import { pointerStep } from '../../core/json-pointer.ts';
 

@@ -1,5 +1,6 @@
 import type { z } from '@hono/zod-openapi';
-import type { FieldError, Refusal } from '../../core/refusal.ts';
+import type { FieldError } from '../../core/field-error.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { foldNames, membersOf } from './fold-names.ts';
 import { isJsonObject } from '../../core/json-object.ts';

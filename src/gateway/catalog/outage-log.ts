@@ -1,5 +1,4 @@
-import { type Cause, mapTexts } from '../../core/cause.ts';
-import { causeJson } from '../../core/cause-text.ts';
+import { type Cause, causeJson, mapTexts } from '../../core/cause.ts';
 import type { Log } from '../ports/log.ts';
 
 export interface OutageLogOptions {

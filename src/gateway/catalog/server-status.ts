@@ -1,5 +1,4 @@
-import type { CauseCode } from '../../core/cause.ts';
-import { causeJson } from '../../core/cause-text.ts';
+import { type CauseCode, causeJson } from '../../core/cause.ts';
 import type { ServerState } from '../../core/supervision.ts';
 import type { Catalog } from './catalog.ts';
 import type { ListFault } from './server-lists.ts';

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { causeText } from '../../core/cause-text.ts';
+import { causeText } from '../../core/cause.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Child, ChildOptions } from '../../platform/child.ts';

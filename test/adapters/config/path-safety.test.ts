@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { connectAll } from '../../../src/app/sources.ts';
-import { causeText } from '../../../src/core/cause-text.ts';
+import { causeText } from '../../../src/core/cause.ts';
 import { reachRules } from '../../../src/core/reach.ts';
 import type { Refusal } from '../../../src/core/refusal.ts';
 import { ok, type Result } from '../../../src/core/result.ts';

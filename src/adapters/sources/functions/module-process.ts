@@ -6,8 +6,7 @@ import {
   type ToRunner,
 } from '../../../core/sources/function-messages.ts';
 import { Cancelled } from '../../../core/cancellation.ts';
-import type { Cause } from '../../../core/cause.ts';
-import { causeText } from '../../../core/cause-text.ts';
+import { type Cause, causeText } from '../../../core/cause.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Log } from '../../../gateway/ports/log.ts';

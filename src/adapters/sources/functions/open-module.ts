@@ -1,6 +1,5 @@
 import { Cancellation, Cancelled } from '../../../core/cancellation.ts';
-import type { Cause } from '../../../core/cause.ts';
-import { causeJson, causeText } from '../../../core/cause-text.ts';
+import { type Cause, causeJson, causeText } from '../../../core/cause.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { FunctionFacts, Manifest } from '../../../core/sources/function-messages.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';

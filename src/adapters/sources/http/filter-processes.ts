@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Cancellation, Cancelled } from '../../../core/cancellation.ts';
-import { causeText } from '../../../core/cause-text.ts';
+import { causeText } from '../../../core/cause.ts';
 import { err } from '../../../core/result.ts';
 import type { Launcher } from '../../../platform/launcher.ts';
 import { type TaskFault, TaskProcess, taskProcessOptions } from '../../../platform/task-process.ts';

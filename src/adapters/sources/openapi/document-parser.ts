@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { causeText } from '../../../core/cause-text.ts';
+import { causeText } from '../../../core/cause.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Launcher } from '../../../platform/launcher.ts';
 import { LineSplitter } from '../../../platform/lines.ts';

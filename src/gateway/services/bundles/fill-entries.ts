@@ -7,7 +7,7 @@ import {
 } from '../../../core/bundle/bundle.ts';
 import { placeOf, withSecrets, type EntrySecrets } from '../../../core/bundle/entry-secrets.ts';
 import { pointerStep } from '../../../core/json-pointer.ts';
-import type { FieldError } from '../../../core/refusal.ts';
+import type { FieldError } from '../../../core/field-error.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import { specOf, type EntryReaders } from './entry-records.ts';

@@ -1,5 +1,4 @@
-import { causeText } from '../../../core/cause-text.ts';
-import type { Cause } from '../../../core/cause.ts';
+import { type Cause, causeText } from '../../../core/cause.ts';
 import { type Claim, type Hint, HINTS } from '../../../core/hints/hint.ts';
 import { reasonOf } from '../../../core/hints/reason.ts';
 import type { Refusal } from '../../../core/refusal.ts';

@@ -1,5 +1,6 @@
 import { nearest } from '../../../core/nearest.ts';
-import type { Placed, PlacedRefusal, Refusal, UnknownRef } from '../../../core/refusal.ts';
+import type { Placed, PlacedRefusal, Refusal } from '../../../core/refusal.ts';
+import type { UnknownRef } from '../../../core/refusals/toolset-refusals.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { namespacedNameOf, refIdOf, refText, type ToolRef } from '../../../core/tool-ref.ts';
 import { digestOf } from '../../catalog/definition-facts.ts';

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { causeText } from '../../../../src/core/cause-text.ts';
+import { causeText } from '../../../../src/core/cause.ts';
 import type { BuiltInSource } from '../../../../src/adapters/sources/built-in-tool.ts';
 import type { OpenapiOptions } from '../../../../src/adapters/sources/openapi/open-openapi.ts';
 import type { Documents } from '../../../../src/adapters/sources/openapi/documents.ts';
