@@ -10,6 +10,7 @@ import type {
   BuiltInTools,
 } from '../../src/adapters/sources/built-in-tool.ts';
 import { reachRules } from '../../src/core/reach.ts';
+import { watchFile } from '../../src/adapters/config/watch-file.ts';
 import { documentParser } from '../../src/adapters/sources/openapi/document-parser.ts';
 import { type OpenapiOptions, openOpenapi } from '../../src/adapters/sources/openapi/open-openapi.ts';
 import { PLAIN_LAUNCHER } from '../../src/platform/launcher.ts';
@@ -32,6 +33,7 @@ export function openSource(document: string, more: Partial<OpenapiOptions> = {})
     http,
     readFile: readBounded,
     parse: documentParser(PLAIN_LAUNCHER),
+    watch: watchFile,
     ...more,
   });
   endLater(async () => {

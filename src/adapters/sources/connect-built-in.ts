@@ -7,7 +7,7 @@ import type { CustomTools, ServerSpec } from '../../core/server-spec.ts';
 import { readTextWithin } from '../../platform/bounded-file.ts';
 import type { FilterRunner } from './http/filter-processes.ts';
 import type { HttpPort } from './http/open-http.ts';
-import type { WatchFile } from './functions/file-watch.ts';
+import type { WatchFile } from './file-watch.ts';
 import type { LocalSource } from './local-source.ts';
 import { BuiltInLink } from './built-in-link.ts';
 import type { Launcher } from '../../platform/launcher.ts';
@@ -51,7 +51,8 @@ export function connectBuiltIn(deps: BuiltInDeps): Connectors<'openapi' | 'local
         return fault === undefined ? readTextWithin(path, maxBytes) : err(fault);
       };
       const parse = documentParser(deps.launcher);
-      const source = openOpenapi({ ...transport, chosenBy, timeoutMs, http, readFile, parse });
+      const { watch } = deps;
+      const source = openOpenapi({ ...transport, chosenBy, timeoutMs, http, readFile, parse, watch });
       return open(spec, opening, { source, log, mask });
     },
     local: async (spec, transport, opening) => {

@@ -1,5 +1,6 @@
+import { isMembers, writtenJson } from '../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { scanArray, scanMembers } from '../../protocol/scan.ts';
+import { scanMembers } from '../../protocol/scan.ts';
 import { rawOf } from '../../protocol/spans.ts';
 import type { BuiltInArguments } from './built-in-tool.ts';
 
@@ -14,21 +15,24 @@ export interface WrittenArguments {
 }
 
 export function writtenArguments({ values, text }: BuiltInArguments): WrittenArguments {
-  let read: ReadonlyMap<string, string> | undefined;
-  const written = (): ReadonlyMap<string, string> => (read ??= writtenValues(text));
-  const valueOf = (name: string): unknown => (Object.hasOwn(values, name) ? values[name] : undefined);
+  let read: Readonly<Record<string, unknown>> | undefined;
+  const written = (name: string): unknown => {
+    if (!Object.hasOwn(values, name)) return undefined;
+    const value = values[name];
+    if (typeof value !== 'number' && !Array.isArray(value)) return value;
+    if (read === undefined) {
+      const all = writtenJson(text)?.value;
+      read = isMembers(all) ? all : values;
+    }
+    return read[name];
+  };
   return {
-    textOf(name) {
-      const value = valueOf(name);
-      return typeof value === 'number' ? ok(written().get(name) ?? String(value)) : textOfScalar(value);
-    },
+    textOf: (name) => textOfScalar(written(name)),
     textsOf(name) {
-      const value = valueOf(name);
-      if (!Array.isArray(value)) {
-        const only = this.textOf(name);
-        return only.ok ? ok(only.value === undefined ? [] : [only.value]) : only;
-      }
-      return textsOfList(value, () => written().get(name));
+      const value = written(name);
+      if (Array.isArray(value)) return textsOfList(value);
+      const only = textOfScalar(value);
+      return only.ok ? ok(only.value === undefined ? [] : [only.value]) : only;
     },
     without(names) {
       const bytes = Buffer.from(text);
@@ -40,12 +44,6 @@ export function writtenArguments({ values, text }: BuiltInArguments): WrittenArg
   };
 }
 
-/** By name; the last of a duplicate name wins, as it does for JSON.parse. */
-function writtenValues(text: string): ReadonlyMap<string, string> {
-  const bytes = Buffer.from(text);
-  return new Map((scanMembers(bytes) ?? []).map((member) => [member.key, rawOf(bytes, member)]));
-}
-
 function textOfScalar(value: unknown): Result<string | undefined, string> {
   switch (typeof value) {
     case 'string':
@@ -55,20 +53,15 @@ function textOfScalar(value: unknown): Result<string | undefined, string> {
       return ok(String(value));
     default:
       if (value === undefined || value === null) return ok(undefined);
+      if (JSON.isRawJSON(value)) return ok(value.rawJSON);
       return err('is an object or a list, which is not possible there');
   }
 }
 
-function textsOfList(
-  list: readonly unknown[],
-  rawList: () => string | undefined,
-): Result<readonly string[], string> {
-  const bytes = list.some((item) => typeof item === 'number') ? Buffer.from(rawList() ?? '') : undefined;
-  const spans = bytes && scanArray(bytes, 0, false);
+function textsOfList(list: readonly unknown[]): Result<readonly string[], string> {
   const texts: string[] = [];
-  for (const [index, item] of list.entries()) {
-    const span = typeof item === 'number' ? spans?.[index] : undefined;
-    const text = bytes !== undefined && span !== undefined ? ok(rawOf(bytes, span)) : textOfScalar(item);
+  for (const item of list) {
+    const text = textOfScalar(item);
     if (!text.ok) return err('contains an object, a list, or something that is not text');
     if (text.value !== undefined) texts.push(text.value);
   }

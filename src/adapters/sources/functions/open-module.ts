@@ -14,7 +14,7 @@ import {
   type BuiltInTools,
   refused,
 } from '../built-in-tool.ts';
-import { FileWatch, type WatchFile } from './file-watch.ts';
+import { FileWatch, type WatchFile } from '../file-watch.ts';
 import { ModuleProcess } from './module-process.ts';
 import type { Launcher } from '../../../platform/launcher.ts';
 import { nameOf, runnerCommand, type RunnerLocation } from './runner-command.ts';

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { Cause } from '../../../core/cause.ts';
 import type { UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { fileFacts, fileMarkOf } from '../../../platform/files.ts';
 import type { BuiltInSource, BuiltInTools } from '../built-in-tool.ts';
+import { FileWatch, type WatchFile } from '../file-watch.ts';
 import type { ParseDocument } from './document-parser.ts';
 import { type DocumentTexts, openDocumentTexts, type TextOptions } from './document-texts.ts';
 import { areUnchanged, loadDocuments, MAX_DOCUMENT_BYTES } from './documents.ts';
@@ -14,7 +14,10 @@ import { startOf } from '../../../core/shorten.ts';
 import { Listeners } from '../../../core/listeners.ts';
 
 export type OpenapiOptions = TextOptions &
-  Omit<MakingOptions, 'documents' | 'chooserOf'> & { readonly parse: ParseDocument };
+  Omit<MakingOptions, 'documents' | 'chooserOf'> & {
+    readonly parse: ParseDocument;
+    readonly watch?: WatchFile;
+  };
 
 /**
  * The operations of an OpenAPI document (3.0 or 3.1, JSON or YAML) as tools. An operation that cannot be called is
@@ -22,8 +25,9 @@ export type OpenapiOptions = TextOptions &
  */
 export function openOpenapi(options: OpenapiOptions): BuiltInSource {
   const texts = openDocumentTexts(options);
-  const watching = openFileWatch();
-  if (texts.ok) watching.follow([texts.value.root]);
+  const listeners = new Listeners();
+  const watching = new FileWatch(options.watch, () => listeners.notify());
+  let files = filesIn(texts.ok ? [texts.value.root] : []);
   let kept: LoadedDocument | undefined;
   return {
     read: async (signal) => {
@@ -36,7 +40,8 @@ export function openOpenapi(options: OpenapiOptions): BuiltInSource {
           return err({ document, ...(within.aborted && !signal.aborted ? tooSlow(options) : read.error) });
         kept = read.value;
         // Documents that could not be read are not watched.
-        watching.follow([...kept.texts].flatMap(([url, text]) => (text === undefined ? [] : [url])));
+        files = filesIn([...kept.texts].flatMap(([url, text]) => (text === undefined ? [] : [url])));
+        if (listeners.size > 0) watching.follow(files);
         return ok(kept.tools);
       } catch (error) {
         // A third-party document must not crash the program, even in a case that we missed.
@@ -44,13 +49,19 @@ export function openOpenapi(options: OpenapiOptions): BuiltInSource {
         return err({ code: 'READING_FAILED', error: startOf(reason, 200) });
       }
     },
-    onChange: (listener) => watching.onChange(listener),
+    onChange: (listener) => {
+      watching.follow(files);
+      return listeners.add(listener);
+    },
     close: async () => {
-      watching.close();
       kept = undefined;
-      await Promise.resolve();
+      await watching.close();
     },
   };
+}
+
+function filesIn(urls: readonly string[]): readonly string[] {
+  return urls.filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url));
 }
 
 type DocumentFault = Extract<Cause, { readonly code: `DOCUMENT_${string}` }>;
@@ -100,60 +111,4 @@ function shownDocument({ document, text }: OpenapiOptions): string | undefined {
   if (url === null) return document;
   [url.username, url.password, url.search, url.hash] = ['', '', '', ''];
   return url.href;
-}
-
-interface FileWatch {
-  /** Replaces the watched files, given by URL. */
-  follow(urls: readonly string[]): void;
-  onChange(listener: () => void): () => void;
-  close(): void;
-}
-
-const LOOK_INTERVAL_MS = 2_000;
-
-/** Polls the files of a document while there are listeners. */
-function openFileWatch(): FileWatch {
-  const listeners = new Listeners();
-  const marks = new Map<string, string | undefined>();
-  const looking = new Set<string>();
-  let timer: NodeJS.Timeout | undefined;
-  const look = async (path: string): Promise<void> => {
-    if (looking.has(path)) return;
-    looking.add(path);
-    const now = fileMarkOf(await fileFacts(path));
-    looking.delete(path);
-    const before = marks.get(path);
-    if (timer === undefined || !marks.has(path)) return;
-    marks.set(path, now);
-    if (before !== undefined && before !== now) listeners.notify();
-  };
-  const lookAtAll = (): void => {
-    for (const path of marks.keys()) void look(path);
-  };
-  const settle = (): void => {
-    clearInterval(timer);
-    timer = listeners.size === 0 ? undefined : setInterval(lookAtAll, LOOK_INTERVAL_MS).unref();
-    if (timer === undefined) for (const path of marks.keys()) marks.set(path, undefined);
-    else lookAtAll();
-  };
-  return {
-    follow: (urls) => {
-      const paths = new Set(urls.filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url)));
-      for (const path of marks.keys()) if (!paths.has(path)) marks.delete(path);
-      for (const path of paths) if (!marks.has(path)) marks.set(path, undefined);
-      if (timer !== undefined) lookAtAll();
-    },
-    onChange: (listener) => {
-      const remove = listeners.add(listener);
-      settle();
-      return () => {
-        remove();
-        settle();
-      };
-    },
-    close: () => {
-      listeners.clear();
-      settle();
-    },
-  };
 }

@@ -1,4 +1,4 @@
-import { isMembers } from '../../../core/canonical-json.ts';
+import { isMembers, writtenJson } from '../../../core/canonical-json.ts';
 import { sha256 } from '../../../core/digest.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Parameter, ParameterStyle, RequestBody } from './parameters.ts';
@@ -19,7 +19,7 @@ export function writeBody(value: unknown, writing: BodyWriting): Result<WrittenB
   const { kind, mediaType, encoding } = writing.body;
   switch (kind) {
     case 'json':
-      return ok({ contentType: mediaType, body: exactJsonOf(value) });
+      return ok({ contentType: mediaType, body: JSON.stringify(value ?? null) });
     case 'text':
       return ok({ contentType: withCharset(mediaType), body: exactText(value) });
     case 'bytes': {
@@ -155,7 +155,7 @@ const reserved: Encode = (text) =>
 /** The value of a path parameter (OpenAPI 3.1.1, section 4.8.12.2.3), encoded. */
 export function inPath({ name, form }: Parameter, value: unknown): string {
   const { style, explode } = form;
-  if (style === 'json') return encoded(exactJsonOf(value));
+  if (style === 'json') return encoded(JSON.stringify(value));
   const parts = partsOf(value);
   const key = encoded(name);
   if (style === 'label') return `.${list(parts, { explode, between: explode ? '.' : ',' }, encoded)}`;
@@ -172,7 +172,7 @@ export function inQuery({ name, form }: Pick<Parameter, 'name' | 'form'>, value:
   const { style, explode } = form;
   const encode = form.allowReserved ? reserved : encoded;
   const key = encoded(name);
-  if (style === 'json') return [[key, encode(exactJsonOf(value))]];
+  if (style === 'json') return [[key, encode(JSON.stringify(value))]];
   const parts = partsOf(value);
   if (style === 'deepObject') return deepPairs(name, value, encode);
   if (explode && parts.kind === 'members')
@@ -190,7 +190,7 @@ const BETWEEN: Readonly<Partial<Record<string, string>>> = { spaceDelimited: '%2
 
 /** The text of a header parameter; it is not encoded. */
 export function inHeader({ form }: Parameter, value: unknown): string {
-  if (form.style === 'json') return exactJsonOf(value);
+  if (form.style === 'json') return JSON.stringify(value);
   return list(partsOf(value), { explode: form.explode, between: ',' }, (text) => text);
 }
 
@@ -233,40 +233,17 @@ function list(parts: Parts, { explode, between }: Listing, encode: Encode): stri
 /** Arguments of a call, with each number as the client wrote it: a double cannot hold every number. */
 export type ExactArguments = ReadonlyMap<string, unknown>;
 
-/** A number, with its original digits. */
-class WrittenNumber {
-  readonly source: string;
-  constructor(source: string) {
-    this.source = source;
-  }
-}
-
 export function exactArguments(text: string): ExactArguments {
-  const read: unknown = JSON.parse(text, keepNumbers);
+  const read = writtenJson(text)?.value;
   return new Map(isMembers(read) ? Object.entries(read) : []);
-}
-
-/** JSON of an exact value. */
-function exactJsonOf(value: unknown): string {
-  if (value instanceof WrittenNumber) return value.source;
-  if (Array.isArray(value)) return `[${value.map(exactJsonOf).join(',')}]`;
-  if (!isMembers(value)) return JSON.stringify(value ?? null);
-  const members = Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}:${exactJsonOf(one)}`);
-  return `{${members.join(',')}}`;
 }
 
 /** An exact value as a text within a URL, a header or a form: JSON for arrays and objects. */
 function exactText(value: unknown): string {
-  return typeof value === 'string' ? value : exactJsonOf(value);
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
 
 /** Members of an exact object, in their order. Undefined for anything else. */
 export function exactMembers(value: unknown): readonly (readonly [string, unknown])[] | undefined {
-  return isMembers(value) && !(value instanceof WrittenNumber) ? Object.entries(value) : undefined;
-}
-
-function keepNumbers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  return typeof value === 'number' && context?.source !== undefined
-    ? new WrittenNumber(context.source)
-    : value;
+  return isMembers(value) ? Object.entries(value) : undefined;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FileWatch } from '../../../../src/adapters/sources/functions/file-watch.ts';
+import { FileWatch } from '../../../src/adapters/sources/file-watch.ts';
 
 it("a thousand of a module's files are watched, however many there are, each once, and none by an endless path", async () => {
   const watched: string[] = [];

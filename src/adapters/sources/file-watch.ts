@@ -1,13 +1,13 @@
-import { fileFacts, fileFactsNow, fileMarkOf, type FileFacts } from '../../../platform/files.ts';
+import { fileFacts, fileFactsNow, fileMarkOf, type FileFacts } from '../../platform/files.ts';
 
 /** Notifies each time a file may have changed. */
 export type WatchFile = (path: string, onChange: () => void) => Promise<{ close(): Promise<void> }>;
 
-/** Module code can report files just as its runner does, so the number and length of paths are limited. */
+/** Modules and documents name further files, so the number and length of paths are limited. */
 const MAX_FILES = 1_000;
 const MAX_PATH_LENGTH = 4_096;
 
-/** Watches the files of one module. */
+/** Watches the files of one source. */
 export class FileWatch {
   readonly #watch: WatchFile | undefined;
   readonly #onChange: () => void;
@@ -25,6 +25,16 @@ export class FileWatch {
     // A change to a file that cannot be watched takes effect at the next start.
     const watching = this.#begin(path, this.#watch).catch(() => undefined);
     this.#watched.set(path, watching);
+  }
+
+  /** Watches these files and no others. */
+  follow(paths: readonly string[]): void {
+    for (const [path, watching] of this.#watched) {
+      if (paths.includes(path)) continue;
+      this.#watched.delete(path);
+      void watching.then((watcher) => watcher?.close());
+    }
+    for (const path of paths) this.add(path);
   }
 
   /** Also reports a change made while the watch was being set up. */
