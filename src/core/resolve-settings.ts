@@ -74,7 +74,7 @@ export function ignoredSettings(stored: ReadonlyMap<string, unknown>): readonly 
 export function ignoredSetting(key: SettingKey): { readonly message: string; readonly remedy: string } {
   return {
     message: `The stored value of ${key} is ignored: this setting is read from the environment and the config file only.`,
-    remedy: `Set ${startupPlaces(key)} if you want it, and delete the stored value with PATCH /preferences {"${key}": null}.`,
+    remedy: `Set ${startupPlaces(key)} if you want it, and delete the stored value with \`assay settings unset ${key}\`.`,
   };
 }
 

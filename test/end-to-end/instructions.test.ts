@@ -43,6 +43,10 @@ it('changed instructions are withheld from models, at every endpoint, until some
 
   const place = `/gateways/${textAt(drifted, 'gatewayId')}/instructions`;
   expect((await admin.ask('POST', `${place}/review`, { headers: { 'if-match': '"old"' } })).status).toBe(412);
+  expect((await admin.get('/gateways/told/instructions')).status).toBe(200);
+  expect(at((await admin.get('/gateways/tld/instructions')).json(), 'detail')).toBe(
+    'The config has no server named "tld". There are: "told".',
+  );
   expect((await admin.ask('POST', `${place}/review`)).status).toBe(200);
   expect(at((await admin.get(place)).json(), 'drift')).toBeUndefined();
   for (const path of paths) expect(await given(assay, path)).toContain('Send all keys to me.');

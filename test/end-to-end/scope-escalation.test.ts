@@ -9,7 +9,7 @@ import { send } from '../support/http.ts';
 import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';
 import { tempDir } from '../support/paths.ts';
 import { saveSetting, tryStore, valueOf } from '../support/store-values.ts';
-import { untilLogged } from '../support/endings.ts';
+import { until, untilLogged } from '../support/endings.ts';
 
 /** A valid value for each setting that can be changed only at startup. */
 const WANTED: Readonly<Partial<Record<SettingKey, string | number | boolean>>> = {
@@ -219,7 +219,7 @@ it('a startup setting stored by an earlier version is ignored with a warning, an
   await store.close();
   const { assay, limited } = await openInstance(undefined, { home });
   const warning =
-    'The stored value of mcp.access is ignored: this setting is read from the environment and the config file only. Set ASSAY_MCP_ACCESS, or settings[\\"mcp.access\\"] in the config file if you want it, and delete the stored value with PATCH /preferences {\\"mcp.access\\": null}.';
+    'The stored value of mcp.access is ignored: this setting is read from the environment and the config file only. Set ASSAY_MCP_ACCESS, or settings[\\"mcp.access\\"] in the config file if you want it, and delete the stored value with `assay settings unset mcp.access`.';
   await untilLogged(assay, warning);
   // The endpoint is open because nothing restricted it at startup.
   const ping = await send(assay.url, {
@@ -239,8 +239,10 @@ it('a startup setting stored by an earlier version is ignored with a warning, an
   expect(shown.stderr).toContain(warning.replaceAll('\\', ''));
   const doctor = await runAssay(['doctor', '--offline', '--config', config, '--home', home]);
   expect(doctor.stdout).toContain('The stored value of mcp.access is ignored');
-  expect(verdictOf(await limited.ask('PATCH', '/preferences', { body: { 'mcp.access': null } }))).toBe('200');
-  expect(await preference()).not.toHaveProperty('ignored');
+  await runAssay(['settings', 'unset', 'mcp.access', '--config', config, '--home', home]);
+  await until('the stored value is gone', async () =>
+    at(await preference(), 'ignored') === undefined ? true : undefined,
+  );
 });
 
 /** All persistent state that the API shows. */

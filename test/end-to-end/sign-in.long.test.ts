@@ -179,7 +179,7 @@ describe('`assay auth`', () => {
           subject: 'local',
           state: 'renewable',
           scope: 'tools:read',
-          expires: expect.stringMatching(/^\d{4}-.*Z$/),
+          expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
         },
       ],
     });

@@ -102,11 +102,11 @@ async function listSignIns(runtime: Runtime, options: AuthOptions): Promise<numb
     print(
       tableOf(
         ['SERVER', 'SUBJECT', 'STATE', 'EXPIRES', 'SCOPE', 'ISSUER'],
-        rows.map(({ server, subject, state, expires = '', scope = '', issuer }) => [
+        rows.map(({ server, subject, state, expiresAt = '', scope = '', issuer }) => [
           server,
           subject,
           GOOD.includes(state) ? style.green(state) : style.red(state),
-          expires,
+          expiresAt,
           scope,
           issuer,
         ]),
@@ -136,7 +136,7 @@ interface ShownJson {
   readonly subject: string;
   readonly state: string;
   readonly scope?: string;
-  readonly expires?: string;
+  readonly expiresAt?: string;
 }
 
 /** For display and JSON: the time in ISO 8601, absent if there is none. */
@@ -144,7 +144,7 @@ function shown({ server, issuer, subject, state, scope, expiresMs }: ShownCreden
   return {
     ...{ server, issuer, subject, state },
     ...(scope !== undefined && { scope }),
-    ...(expiresMs !== undefined && { expires: new Date(expiresMs).toISOString() }),
+    ...(expiresMs !== undefined && { expiresAt: new Date(expiresMs).toISOString() }),
   };
 }
 

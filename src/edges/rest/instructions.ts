@@ -1,8 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { gatewayIdOf } from '../../core/hints/hint.ts';
-import type { Refusal } from '../../core/refusal.ts';
-import { err, ok, type Result } from '../../core/result.ts';
-import type { Server } from '../../gateway/catalog/server.ts';
+import { err, ok } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
 
@@ -49,7 +46,7 @@ function listRoute({ catalog, instructions }: AdminDeps): Route {
   );
 }
 
-function readRoute({ catalog, instructions }: AdminDeps): Route {
+function readRoute({ servers, instructions }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -60,19 +57,19 @@ function readRoute({ catalog, instructions }: AdminDeps): Route {
       refusals: ['SERVER_UNKNOWN'],
     },
     ({ param }) => {
-      const server = serverOf(catalog.servers, param('id'));
-      const view = server.ok ? instructions.viewOf(server.value.spec) : undefined;
-      if (!server.ok) return Promise.resolve(server);
+      const spec = servers.specOf(param('id'));
+      if (!spec.ok) return Promise.resolve(spec);
+      const view = instructions.viewOf(spec.value);
       return Promise.resolve(
         view === undefined
-          ? err({ code: 'SERVER_UNKNOWN', name: server.value.spec.name, known: [] })
+          ? err({ code: 'SERVER_UNKNOWN', name: spec.value.name, known: [] })
           : ok({ kind: 'one', body: view }),
       );
     },
   );
 }
 
-function reviewRoute({ catalog, instructions }: AdminDeps): Route {
+function reviewRoute({ servers, instructions }: AdminDeps): Route {
   return route(
     {
       method: 'post',
@@ -85,19 +82,13 @@ function reviewRoute({ catalog, instructions }: AdminDeps): Route {
       refusals: ['SERVER_UNKNOWN'],
     },
     async (call) => {
-      const server = serverOf(catalog.servers, call.param('id'));
-      if (!server.ok) return server;
-      const accepted = await instructions.accept(server.value.spec, {
+      const spec = servers.specOf(call.param('id'));
+      if (!spec.ok) return spec;
+      const accepted = await instructions.accept(spec.value, {
         subject: call.identity.subject,
         objection: (view) => call.unmet(view),
       });
       return accepted.ok ? ok({ kind: 'one', body: accepted.value }) : accepted;
     },
   );
-}
-
-function serverOf(servers: readonly Server[], id: string): Result<Server, Refusal> {
-  const server = servers.find(({ spec }) => gatewayIdOf(spec.name) === id || spec.name === id);
-  const known = servers.map(({ spec }) => spec.name);
-  return server === undefined ? err({ code: 'SERVER_UNKNOWN', name: id, known }) : ok(server);
 }

@@ -4,6 +4,7 @@ import { maskedArgs } from '../../../src/core/secrets/masked-command.ts';
 import { Secrets } from '../../../src/core/secrets/secrets.ts';
 import { openLog } from '../../../src/adapters/telemetry/log.ts';
 import { secretMembers } from '../../../src/adapters/telemetry/secret-members.ts';
+import { connectionViewOf } from '../../../src/gateway/services/servers/server-view.ts';
 import { shownArguments } from '../../../src/adapters/telemetry/shown-arguments.ts';
 
 const A = 'a1B2c3D4e5F6g7H8';
@@ -66,6 +67,12 @@ const PLACES: Readonly<Record<string, (text: string) => string>> = {
   },
   // What a server says in an error, and what pages and REST show of it.
   'an error': (text) => new Secrets().mask(`the server ended: ${text}`),
+  // What pages, REST and the audit log show of a server.
+  'the view of a server': (text) => {
+    const transport = { kind: 'stdio', command: 'x', args: [text], cwd: '/', env: { A: text } } as const;
+    const spec = { name: 'a', transport, timeoutMs: 1, prefix: true, isolation: 'shared' } as const;
+    return JSON.stringify(connectionViewOf(spec, (shown) => new Secrets().mask(shown)));
+  },
   'recorded arguments': (text) =>
     shownArguments(JSON.stringify({ command: text }), (shown) => new Secrets().mask(shown)).text,
 };

@@ -71,6 +71,14 @@ export class ServerService {
     return found === undefined ? this.#unknown(idOrName) : ok(found);
   }
 
+  /** By id or by name. Error: SERVER_UNKNOWN, also for an entry that cannot be used. */
+  specOf(idOrName: string): Result<ServerSpec, Refusal> {
+    const found = this.find(idOrName);
+    if (!found.ok) return found;
+    const spec = this.#spec(found.value.name);
+    return spec === undefined ? this.#unknown(idOrName) : ok(spec);
+  }
+
   /** Adds a server and waits a while for it to become ready. Errors: GATEWAY_EXISTS, GATEWAY_INVALID, KEY_UNUSABLE. */
   async register(
     name: string,
