@@ -74,7 +74,7 @@ function checkCondition({ name, condition }: ServerFacts): Finding {
         level: 'problem',
         about: name,
         code: first.code,
-        message: `Ready, with ${revision} (${era}), but some of its lists could not be read: ${listFaults.map(causeText).join('; ')}.`,
+        message: `Up, with ${revision} (${era}), but some of its lists could not be read: ${listFaults.map(causeText).join('; ')}.`,
         remedy: remedyOf(first.code),
       };
     const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`;
@@ -82,7 +82,7 @@ function checkCondition({ name, condition }: ServerFacts): Finding {
       check: 'servers',
       level: 'ok',
       about: name,
-      message: `Ready in ${readyAfterMs} ms, with ${revision} (${era}): ${count}.`,
+      message: `Up after ${readyAfterMs} ms, with ${revision} (${era}): ${count}.`,
     };
   }
   const { cause, lastLines } = condition;
@@ -93,7 +93,7 @@ function checkCondition({ name, condition }: ServerFacts): Finding {
     level: 'problem',
     about: name,
     code: cause.code,
-    message: `Not ready, so its tools are missing: ${causeText(cause)}.${output}`,
+    message: `Not up, so its tools are missing: ${causeText(cause)}.${output}`,
     remedy: remedyOf(cause.code),
   };
 }

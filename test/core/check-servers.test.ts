@@ -36,7 +36,7 @@ it('a ready server is reported with its revision and number of tools', () => {
       check: 'servers',
       level: 'ok',
       about: 'a',
-      message: 'Ready in 12 ms, with 2026-07-28 (modern): 1 tool.',
+      message: 'Up after 12 ms, with 2026-07-28 (modern): 1 tool.',
     },
   ]);
 });
@@ -57,7 +57,7 @@ it.each([
   expect([found?.level, found?.code, found?.message]).toEqual([
     'problem',
     'LIST_REFUSED',
-    `Ready, with 2025-11-25 (legacy), but some of its lists could not be read: ${details}.`,
+    `Up, with 2025-11-25 (legacy), but some of its lists could not be read: ${details}.`,
   ]);
 });
 
@@ -67,7 +67,7 @@ it('a server that is not ready is a problem, with its cause, code and last outpu
   expect([found?.level, found?.code, found?.message]).toEqual([
     'problem',
     'PROCESS_EXITED',
-    'Not ready, so its tools are missing: exited with code 3. Last output: no disk / bye',
+    'Not up, so its tools are missing: exited with code 3. Last output: no disk / bye',
   ]);
 });
 

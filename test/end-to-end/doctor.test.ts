@@ -91,8 +91,8 @@ describe('assay doctor', () => {
     expect(found('config')).toEqual([`ok ${config}: It has 2 usable servers. It is named by --config.`]);
     expect(found('commands')).toEqual([`ok plain: ${JSON.stringify(process.execPath)} is there.`]);
     expect(found('servers')).toEqual([
-      expect.stringMatching(/^ok plain: Ready in \d+ ms, with 2025-11-25 \(legacy\): \d+ tools\.$/),
-      expect.stringMatching(/^ok distant: Ready in \d+ ms, with 2026-07-28 \(modern\): \d+ tools?\.$/),
+      expect.stringMatching(/^ok plain: Up after \d+ ms, with 2025-11-25 \(legacy\): \d+ tools\.$/),
+      expect.stringMatching(/^ok distant: Up after \d+ ms, with 2026-07-28 \(modern\): \d+ tools?\.$/),
     ]);
     expect(found('hints')[0]).toMatch(/^note plain: \d+ of \d+ tools declare no readOnlyHint \(/);
     expect(found('isolation')).toEqual([
@@ -150,9 +150,9 @@ describe('assay doctor', () => {
       'problem lost: Its working folder "/no/such/folder" does not exist, so it cannot be started.',
     ]);
     expect(found('servers')).toEqual([
-      'problem crashing: Not ready, so its tools are missing: exited with code 3: no disk for [masked].',
-      'problem unwelcome: Not ready, so its tools are missing: it answers HTTP 401: the credentials were rejected; set "headers" in its config entry.',
-      'problem closed: Not ready, so its tools are missing: nothing is listening at its address (ECONNREFUSED).',
+      'problem crashing: Not up, so its tools are missing: exited with code 3: no disk for [masked].',
+      'problem unwelcome: Not up, so its tools are missing: it answers HTTP 401: the credentials were rejected; set "headers" in its config entry.',
+      'problem closed: Not up, so its tools are missing: nothing is listening at its address (ECONNREFUSED).',
       expect.stringMatching(/^ok plain: /),
     ]);
     expect(numberAt(report, 'problems')).toBe(7);

@@ -113,7 +113,7 @@ async function playCommands(recorder: Recorder, person: Person): Promise<void> {
   recorder.compare('a client of /mcp/all', (await overHttp(`${url}/all`)).tools, all);
   recorder.compare('a client of /mcp/search', (await overHttp(`${url}/search`)).tools, SEARCH);
   await assay('logs slack', 0, /SLACK_BOT_TOKEN/);
-  await assay('doctor', 1, /slack: Not ready/, /SLACK_BOT_TOKEN/);
+  await assay('doctor', 1, /slack: Not up/, /SLACK_BOT_TOKEN/);
   serving.type('\u0003');
   await recorder.close(serving, 0);
   await assay('status', 0, /No gateway is running/);

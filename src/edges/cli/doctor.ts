@@ -22,7 +22,7 @@ export async function diagnose(runtime: Runtime, options: DoctorOptions): Promis
     runtime.examine({
       ...options,
       offline,
-      onNews: (server, isUp) => say(`checking: ${server} ${isUp ? 'is ready' : 'has failed'}`),
+      onNews: (server, isUp) => say(`checking: ${server} ${isUp ? 'is up' : 'has failed'}`),
     }),
   );
   const { findings } = diagnosis;

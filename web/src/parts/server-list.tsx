@@ -2,7 +2,7 @@ import { Lock } from 'lucide-react';
 import { useEffect, useRef, type ReactNode } from 'react';
 import type { Gateway } from '../../../src/api/server.ts';
 import { HostileText } from './hostile-text.tsx';
-import { SERVER_STATES } from './server-row.tsx';
+import { stateLabel } from './server-row.tsx';
 
 export type ReviewCounts = ReadonlyMap<string, number>;
 
@@ -46,7 +46,7 @@ function Row({ gateway, isCurrent, reviewCount, onOpen }: RowProps): ReactNode {
   }, [isCurrent]);
   return (
     <li ref={element} className="row server" data-current={isCurrent}>
-      <span className={`badge state-${state}`}>{SERVER_STATES[state] ?? state}</span>
+      <span className={`badge state-${state}`}>{stateLabel(state)}</span>
       <button type="button" className="grow open-row" onClick={onOpen}>
         <strong>
           <HostileText text={name} />

@@ -3,16 +3,10 @@ import type { ReactNode } from 'react';
 import type { Gateway } from '../../../src/api/server.ts';
 import { HostileText } from './hostile-text.tsx';
 
-export const SERVER_STATES: Readonly<Record<string, string>> = {
-  up: 'Up',
-  starting: 'Starting',
-  restarting: 'Restarting',
-  backoff: 'Retrying',
-  refused: 'Refused',
-  unauthorized: 'Sign-in needed',
-  stopped: 'Stopped',
-  disabled: 'Off',
-};
+/** The state by the name that it has in REST and in the CLI. */
+export function stateLabel(state: string): string {
+  return state.charAt(0).toUpperCase() + state.slice(1);
+}
 
 interface ServerRowProps {
   readonly gateway: Gateway;
@@ -23,7 +17,7 @@ export function ServerRow({ gateway, action }: ServerRowProps): ReactNode {
   const { name, state, cause, toolCount, transport, command, url, trust } = gateway;
   return (
     <div className="row server">
-      <span className={`badge state-${state}`}>{SERVER_STATES[state] ?? state}</span>
+      <span className={`badge state-${state}`}>{stateLabel(state)}</span>
       <span className="grow">
         <strong>
           <HostileText text={name} />

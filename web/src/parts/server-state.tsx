@@ -8,7 +8,7 @@ import { refreshServer, restartServer } from '../state/servers.ts';
 import { useIsAdmin } from '../state/session.ts';
 import { HostileText } from './hostile-text.tsx';
 import { addressOf } from './server-list.tsx';
-import { SERVER_STATES } from './server-row.tsx';
+import { stateLabel } from './server-row.tsx';
 import { Failed } from './states.tsx';
 import { When } from './when.tsx';
 
@@ -19,7 +19,7 @@ export function ServerState({ gateway }: { readonly gateway: Gateway }): ReactNo
   return (
     <>
       <p className="state-line">
-        <span className={`badge state-${state}`}>{SERVER_STATES[state] ?? state}</span>
+        <span className={`badge state-${state}`}>{stateLabel(state)}</span>
         {era !== undefined && (
           <span className="quiet small">
             MCP {revision ?? era}
