@@ -10,6 +10,7 @@ import {
   membersAt,
   MISSING,
   textAt,
+  timeMsAt,
 } from './json-position.ts';
 import { nearest } from './nearest.ts';
 
@@ -168,6 +169,15 @@ export function wholeNumber({ min, max }: { readonly min: number; readonly max: 
     () => ({ type: 'integer', minimum: min, maximum: max }),
   );
 }
+
+/** Any value, as it is. */
+export const anything: Reader<unknown> = ({ value }) => value;
+
+/** ISO 8601, read as ms since 1970. */
+export const time: Reader<number> = (position) => {
+  if (!isGiven(position)) addFault(position, MISSING);
+  return timeMsAt(position, 0);
+};
 
 export const text: Reader<string> = withSchema(textAt, () => ({ type: 'string' }));
 

@@ -70,6 +70,6 @@ export const ENTRY_LISTS: Readonly<Record<EntryKind, 'gateways' | 'tools' | 'fun
   function: 'functions',
 };
 
-export const ENTRY_KINDS: readonly EntryKind[] = ['gateway', 'tool', 'function'];
+export const ENTRY_KINDS: readonly [EntryKind, ...EntryKind[]] = ['gateway', 'tool', 'function'];
 
 export const MIN_PASSPHRASE_LENGTH = 12;

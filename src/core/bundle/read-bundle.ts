@@ -3,14 +3,12 @@ import {
   addFault,
   type Fault,
   isGiven,
-  itemsAt,
   memberAt,
   membersAt,
-  type JsonPosition,
-  textAt,
+  MISSING,
   textIfGiven,
-  timeMsAt,
 } from '../json-position.ts';
+import { anything, list, object, optional, type Reader, record, text, time } from '../json-reader.ts';
 import { readRules } from '../policy/read-rules.ts';
 import { readToolset, type LeftOut } from '../read-toolset-json.ts';
 import { isSettingValue, type SettingValue } from '../record.ts';
@@ -20,14 +18,9 @@ import { err, ok, type Result } from '../result.ts';
 import { isFormerSetting } from '../fixed-limits.ts';
 import { isSettingKey, SETTINGS } from '../settings.ts';
 import { TOOLSET_LIMITS, type Toolset } from '../toolset.ts';
-import type { BundledEntry, BundleFile } from './bundle.ts';
-import { onlyMembers, readSealed } from './read-sealed.ts';
-import { readBundledOverride, readTrust } from './read-bundled-override.ts';
-
-const MEMBERS: readonly string[] = [
-  ...['assay', 'exportedAt', 'gateways', 'tools', 'functions', 'trust', 'overrides', 'toolsets'],
-  ...['equipped', 'preferences', 'policyRules', 'sealed', 'leftOut'],
-];
+import type { BundledEntry, BundleFile, SealedText } from './bundle.ts';
+import { sealed } from './read-sealed.ts';
+import { bundledOverride, bundledTrust } from './read-bundled-override.ts';
 
 /** Deeper nesting could overflow the stack of a recursive reader. */
 const MAX_DEPTH = 80;
@@ -49,100 +42,74 @@ export function readBundle(value: unknown): Result<BundleFile, readonly FieldErr
   if (isDeep(value))
     return err([invalid({ pointer: '', reason: `it is nested more than ${MAX_DEPTH} deep` })]);
   const faults: Fault[] = [];
-  const file: JsonPosition = { value, pointer: '', faults };
-  const at = (name: string): JsonPosition => memberAt(file, name);
-  onlyMembers(file, MEMBERS);
-  if (faults.length === 0 && at('assay').value !== 1)
-    addFault(at('assay'), isGiven(at('assay')) ? 'this Assay reads only version 1' : 'it is missing');
-  const bundle: BundleFile = {
-    gateways: entriesAt(at('gateways')),
-    tools: entriesAt(at('tools')),
-    functions: entriesAt(at('functions')),
-    trust: distinctAt(at('trust'), readTrust, ({ server, identity }) => [server, identity]),
-    overrides: distinctAt(at('overrides'), readBundledOverride, (override) => [
-      override.server,
-      override.identity,
-      override.name,
-    ]),
-    toolsets: toolsetsAt(at('toolsets')),
-    equipped: at('equipped').value === null ? undefined : textIfGiven(at('equipped')),
-    preferences: preferencesAt(at('preferences')),
-    policyRules: isGiven(at('policyRules')) ? readRules(at('policyRules')) : [],
-    sealed: isGiven(at('sealed')) ? readSealed(at('sealed')) : undefined,
-  };
-  const { equipped, toolsets } = bundle;
-  if (equipped !== undefined && !toolsets.some(({ name }) => name === equipped))
-    addFault(at('equipped'), 'no toolset of the bundle is called so');
-  return faults.length === 0 ? ok(bundle) : err(faults.slice(0, MAX_FAULTS).map(invalid));
+  const read = written({ value, pointer: '', faults });
+  if (faults.length > 0) return err(faults.slice(0, MAX_FAULTS).map(invalid));
+  const { gateways = [], tools = [], functions = [], trust = [], overrides = [], toolsets = [] } = read;
+  const { equipped, preferences = new Map<string, SettingValue>(), policyRules = [], sealed: secrets } = read;
+  const entries = { gateways, tools, functions, trust, overrides };
+  return ok({ ...entries, toolsets, equipped, preferences, policyRules, sealed: secrets });
 }
 
 function invalid({ pointer, reason }: Fault): FieldError {
   return { at: pointer, kind: 'invalid', reason };
 }
 
-function entriesAt(position: JsonPosition): readonly BundledEntry[] {
-  return distinctAt(position, readEntry, ({ name }) => [name]);
+interface WrittenEntry extends Pick<BundledEntry, 'name' | 'entry'> {
+  readonly withheld?: readonly string[] | undefined;
+  readonly createdAt: number;
+  readonly createdBy: string;
 }
 
-function readEntry(position: JsonPosition): BundledEntry {
-  onlyMembers(position, ['name', 'entry', 'withheld', 'createdAt', 'createdBy']);
-  const at = (name: string): JsonPosition => memberAt(position, name);
-  const withheld = isGiven(at('withheld')) ? itemsAt(at('withheld')).map(textAt) : [];
-  const members = membersAt(at('entry'));
-  const both = members.find(([name]) => withheld.includes(name));
-  if (both !== undefined) addFault(both[1], 'it is listed as withheld too');
-  if (!isGiven(at('createdAt'))) addFault(at('createdAt'), 'it is missing');
-  return {
-    name: textAt(at('name')),
-    entry: Object.fromEntries(members.map(([name, { value }]) => [name, value])),
-    withheld: [...new Set(withheld)].sort(),
-    createdMs: timeMsAt(at('createdAt'), 0),
-    author: textAt(at('createdBy')),
-  };
-}
+const writtenEntry = object<WrittenEntry>({
+  name: text,
+  entry: record(anything),
+  withheld: optional(list(text)),
+  createdAt: time,
+  createdBy: text,
+});
 
-/** Reads an optional list whose items must differ in the given keys. */
-function distinctAt<T>(
-  position: JsonPosition,
-  read: (item: JsonPosition) => T,
+const entry: Reader<BundledEntry> = (position) => {
+  const read = writtenEntry(position);
+  const withheld = [...new Set(read.withheld)].sort();
+  const both = withheld.find((name) => Object.hasOwn(read.entry, name));
+  if (both !== undefined)
+    addFault(memberAt(memberAt(position, 'entry'), both), 'it is listed as withheld too');
+  return { name: read.name, entry: read.entry, withheld, createdMs: read.createdAt, author: read.createdBy };
+};
+
+/** An optional list whose items must differ in the given keys. */
+function distinct<T>(
+  read: Reader<T>,
   keysOf: (thing: T) => readonly string[],
-): readonly T[] {
-  const known = new Set<string>();
-  return optionalItems(position).map((item) => {
-    const thing = read(item);
-    const key = JSON.stringify(keysOf(thing));
-    if (known.has(key)) addFault(item, 'it occurs twice');
-    known.add(key);
-    return thing;
+): Reader<readonly T[] | undefined> {
+  return optional((position) => {
+    const known = new Set<string>();
+    const once: Reader<T> = (item) => {
+      const thing = read(item);
+      const key = JSON.stringify(keysOf(thing));
+      if (known.has(key)) addFault(item, 'it occurs twice');
+      known.add(key);
+      return thing;
+    };
+    return list(once)(position);
   });
 }
 
-function optionalItems(position: JsonPosition): readonly JsonPosition[] {
-  return isGiven(position) ? itemsAt(position) : [];
-}
-
-function toolsetsAt(position: JsonPosition): readonly Toolset[] {
-  const toolsets = distinctAt(position, toolsetAt, ({ name }) => [name]);
-  const max = TOOLSET_LIMITS.toolsets;
-  if (toolsets.length > max) addFault(position, `it may have at most ${max} toolsets`);
-  return toolsets;
-}
-
 /** The toolset reader tolerates files of other programs; in a bundle, everything it would leave out is an error. */
-function toolsetAt(position: JsonPosition): Toolset {
+const toolset: Reader<Toolset> = (position) => {
   for (const member of ['createdAt', 'lastModified'])
     if (!isGiven(memberAt(position, member))) addFault(memberAt(position, member), 'it is missing');
   const leftOut: LeftOut[] = [];
-  const toolset = readToolset({ position, name: memberAt(position, 'name') }, { nowMs: 0, leftOut });
+  const read = readToolset({ position, name: memberAt(position, 'name') }, { nowMs: 0, leftOut });
   for (const { tool, note, reason } of leftOut) {
     const what = note === undefined ? 'the tool' : `the note ${JSON.stringify(note)} on`;
     addFault(position, `${what} ${JSON.stringify(tool)} cannot be kept: ${reason}`);
   }
-  return toolset;
-}
+  return read;
+};
 
-function preferencesAt(position: JsonPosition): ReadonlyMap<string, SettingValue> {
-  const members = isGiven(position) ? membersAt(position) : [];
+const preferences: Reader<ReadonlyMap<string, SettingValue>> = (position) => {
+  const members = membersAt(position);
   for (const [key, member] of members) {
     const reason = preferenceFault(key, member.value);
     if (reason !== undefined) addFault(member, reason);
@@ -150,7 +117,49 @@ function preferencesAt(position: JsonPosition): ReadonlyMap<string, SettingValue
   return new Map(
     members.flatMap(([key, { value }]) => (isSettingValue(value) ? [[key, value] as const] : [])),
   );
+};
+
+const version: Reader<undefined> = (position) => {
+  if (position.value === 1) return;
+  addFault(position, isGiven(position) ? 'this Assay reads only version 1' : MISSING);
+};
+
+/** For people only. */
+const unread: Reader<undefined> = () => undefined;
+
+interface Written extends Partial<Omit<BundleFile, 'equipped' | 'sealed'>> {
+  readonly assay?: undefined;
+  readonly exportedAt?: undefined;
+  readonly leftOut?: undefined;
+  readonly equipped?: string | undefined;
+  readonly sealed?: SealedText | undefined;
 }
+
+const members = object<Written>({
+  assay: version,
+  exportedAt: unread,
+  gateways: distinct(entry, ({ name }) => [name]),
+  tools: distinct(entry, ({ name }) => [name]),
+  functions: distinct(entry, ({ name }) => [name]),
+  trust: distinct(bundledTrust, ({ server, identity }) => [server, identity]),
+  overrides: distinct(bundledOverride, ({ server, identity, name }) => [server, identity, name]),
+  toolsets: distinct(toolset, ({ name }) => [name]),
+  equipped: (position) => (position.value === null ? undefined : textIfGiven(position)),
+  preferences: optional(preferences),
+  policyRules: optional(readRules),
+  sealed: optional(sealed),
+  leftOut: unread,
+});
+
+const written: Reader<Written> = (position) => {
+  const read = members(position);
+  const { equipped, toolsets = [] } = read;
+  const max = TOOLSET_LIMITS.toolsets;
+  if (toolsets.length > max) addFault(memberAt(position, 'toolsets'), `it may have at most ${max} toolsets`);
+  if (equipped !== undefined && !toolsets.some(({ name }) => name === equipped))
+    addFault(memberAt(position, 'equipped'), 'no toolset of the bundle is called so');
+  return read;
+};
 
 function preferenceFault(key: string, value: unknown): string | undefined {
   if (isFormerSetting(key)) return 'it is no longer a setting but a fixed limit: remove it';
@@ -161,7 +170,6 @@ function preferenceFault(key: string, value: unknown): string | undefined {
     : 'it must be a text, a number, true or false';
 }
 
-/** Iterative, since recursion could overflow the stack. */
 /** Number of items in the lists of a bundle, and in the lists within those. */
 function itemsIn(value: unknown): number {
   const lists = isJsonObject(value) ? Object.values(value).filter(Array.isArray) : [];
@@ -169,6 +177,7 @@ function itemsIn(value: unknown): number {
   return [...lists, ...inner.filter(Array.isArray)].reduce((sum, list) => sum + list.length, 0);
 }
 
+/** Iterative, since recursion could overflow the stack. */
 function isDeep(value: unknown): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {

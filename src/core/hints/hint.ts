@@ -3,7 +3,12 @@ import { shortHash } from '../digest.ts';
 /** A tool annotation that describes its behaviour (2025-11-25, schema#toolannotations). */
 export type Hint = 'readOnlyHint' | 'destructiveHint' | 'idempotentHint' | 'openWorldHint';
 
-export const HINTS: readonly Hint[] = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
+export const HINTS: readonly [Hint, ...Hint[]] = [
+  'readOnlyHint',
+  'destructiveHint',
+  'idempotentHint',
+  'openWorldHint',
+];
 
 export type Hints = Readonly<Record<Hint, boolean>>;
 

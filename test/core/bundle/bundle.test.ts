@@ -146,7 +146,7 @@ describe('a bundle', () => {
       'an unknown hint',
       { overrides: [{ server: 'a', identity: 'b', name: 'c', hints: { safeHint: {} } }] },
       '/overrides/0/hints/safeHint',
-      'there is no such hint',
+      'there is no such member',
     ],
     [
       'a list instead of one choice',
