@@ -4,7 +4,6 @@ import {
   type Fault,
   fieldOf,
   fitTextAt,
-  flagAt,
   isGiven,
   itemsAt,
   memberAt,
@@ -12,8 +11,8 @@ import {
   type JsonPosition,
   textAt,
   textIfGiven,
-  timeMsAt,
 } from './json-position.ts';
+import { fitText, flag, list, oneOf, openObject, optional, text, time } from './json-reader.ts';
 import { NOTE_LIMITS, noteFault, noteNameFault, type Note } from './notes.ts';
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
@@ -53,10 +52,10 @@ export interface LeftOut {
  * Reads an export, one bare toolset, or HyperTool's `config.json`. A note without author or date is attributed to the
  * local operator, at the time its toolset last changed. PARAMS_INVALID names the first invalid field.
  */
-export function readToolsetJson(text: string, nowMs: number): Result<ReadToolsets, Refusal> {
+export function readToolsetJson(json: string, nowMs: number): Result<ReadToolsets, Refusal> {
   const faults: Fault[] = [];
   const leftOut: LeftOut[] = [];
-  const file: JsonPosition = { value: parsedJson(text), pointer: '', faults };
+  const file: JsonPosition = { value: parsedJson(json), pointer: '', faults };
   const toolsets = toolsetsIn(file).map((position) => readToolset(position, { nowMs, leftOut }));
   const twice = toolsets.find(({ name }, at) => toolsets.findIndex((other) => other.name === name) !== at);
   if (twice !== undefined)
@@ -101,37 +100,43 @@ export interface ToolsetReader {
   readonly leftOut: LeftOut[];
 }
 
+const writer = oneOf(['model', 'operator']);
+
+interface WrittenToolset {
+  readonly version?: string | undefined;
+  readonly description?: string | undefined;
+  readonly madeBy?: ToolsetMaker | undefined;
+  readonly createdAt?: number | undefined;
+  readonly lastModified?: number | undefined;
+}
+
+const written = openObject<WrittenToolset>({
+  version: optional(
+    fitText((version) => (version.startsWith('1.') ? undefined : 'this Assay reads only 1.0.0')),
+  ),
+  description: optional(fitText(descriptionFault)),
+  madeBy: optional(openObject<ToolsetMaker>({ by: writer, subject: text })),
+  createdAt: optional(time),
+  lastModified: optional(time),
+});
+
 /** Reads one toolset; errors are reported at their position. */
 export function readToolset(
   { position, name: namePosition }: ToolsetPosition,
   { nowMs, leftOut }: ToolsetReader,
 ): Toolset {
   const name = fitTextAt(namePosition, toolsetNameFault);
-  const version = memberAt(position, 'version');
-  if (isGiven(version)) fitTextAt(version, versionFault);
-  const description = memberAt(position, 'description');
-  const madeBy = memberAt(position, 'madeBy');
-  const createdMs = timeMsAt(memberAt(position, 'createdAt'), nowMs);
-  const changedMs = timeMsAt(memberAt(position, 'lastModified'), createdMs);
-  const within = { toolset: name, changedMs, leftOut };
+  const { description, madeBy, createdAt = nowMs, lastModified = createdAt } = written(position);
+  const within = { toolset: name, changedMs: lastModified, leftOut };
   return {
     name,
-    ...(isGiven(description) && { description: fitTextAt(description, descriptionFault) }),
-    ...(isGiven(madeBy) && { maker: readMaker(madeBy) }),
-    createdMs,
-    changedMs,
+    ...(description !== undefined && { description }),
+    ...(madeBy && { maker: madeBy }),
+    createdMs: createdAt,
+    changedMs: lastModified,
     tools: readTools(memberAt(position, 'tools'), within),
     toolNotes: readToolNotes(memberAt(position, 'toolNotes'), within),
   };
-}
-
-function readMaker(position: JsonPosition): ToolsetMaker {
-  const by = fitTextAt(memberAt(position, 'by'), writerFault);
-  return { by: by === 'model' ? by : 'operator', subject: textAt(memberAt(position, 'subject')) };
-}
-
-function versionFault(version: string): string | undefined {
-  return version.startsWith('1.') ? undefined : 'this Assay reads only 1.0.0';
 }
 
 interface Within {
@@ -172,17 +177,17 @@ function readTool(position: JsonPosition, namespacedName: string): ToolsetTool {
   }
   const definition = memberAt(position, 'definition');
   if (!isGiven(definition)) return { namespacedName };
-  const text = textAt(definition);
-  const digest = digestOfDefinition(text);
+  const source = textAt(definition);
+  const digest = digestOfDefinition(source);
   const refId = fitTextAt(memberAt(position, 'refId'), (given) =>
     isRefIdOf(given, namespacedName, digest) ? undefined : 'it is not that of the definition beside it',
   );
-  return { namespacedName, held: { refId, digest, text } };
+  return { namespacedName, held: { refId, digest, text: source } };
 }
 
 /** Names of tools of one server. */
 function readNames(position: JsonPosition): readonly string[] {
-  const names = isGiven(position) ? itemsAt(position).map(textAt) : [];
+  const names = isGiven(position) ? list(text)(position) : [];
   const most = WHOLE_SERVER_LIMIT;
   if (names.length > most) addFault(position, `it may have at most ${most} names`);
   return [...new Set(names)];
@@ -217,19 +222,29 @@ function fieldError({ name, note }: Note, known: readonly Note[]): string | unde
   return known.length >= max ? `its tool has ${max} notes already` : undefined;
 }
 
-function readNote(position: JsonPosition, { changedMs }: Within): Note {
-  const by = memberAt(position, 'by');
-  if (isGiven(by)) fitTextAt(by, writerFault);
-  return {
-    name: textAt(memberAt(position, 'name')),
-    note: textAt(memberAt(position, 'note')),
-    author: textIfGiven(memberAt(position, 'author')) ?? LOCAL_USER.subject,
-    by: by.value === 'model' ? 'model' : 'operator',
-    writtenMs: timeMsAt(memberAt(position, 'writtenAt'), changedMs),
-    isHeld: flagAt(memberAt(position, 'isHeld'), false),
-  };
+interface WrittenNote extends Pick<Note, 'name' | 'note'> {
+  readonly author?: string | undefined;
+  readonly by?: Note['by'] | undefined;
+  readonly writtenAt?: number | undefined;
+  readonly isHeld?: boolean | undefined;
 }
 
-function writerFault(by: string): string | undefined {
-  return by === 'model' || by === 'operator' ? undefined : 'it must be "model" or "operator"';
+const writtenNote = openObject<WrittenNote>({
+  name: text,
+  note: text,
+  author: optional(text),
+  by: optional(writer),
+  writtenAt: optional(time),
+  isHeld: optional(flag),
+});
+
+function readNote(position: JsonPosition, { changedMs }: Within): Note {
+  const {
+    author = LOCAL_USER.subject,
+    by = 'operator',
+    writtenAt,
+    isHeld = false,
+    ...note
+  } = writtenNote(position);
+  return { ...note, author, by, writtenMs: writtenAt ?? changedMs, isHeld };
 }

@@ -276,7 +276,7 @@ describe('a file without valid toolsets', () => {
       'an unknown kind of author',
       notes({ by: 'god' }),
       'toolsets.0.toolNotes.0.notes.0.by',
-      'it must be "model" or "operator"',
+      'it must be one of model, operator',
     ],
     [
       'a flag that is not a boolean',
