@@ -1,5 +1,8 @@
-import { isJsonObject, type JsonObject } from '../core/json-object.ts';
-import { err, ok, type Result } from '../core/result.ts';
+import type { JsonObject } from '../core/json-object.ts';
+import { anything, fitText, list, object, optional, type Reader, record, text } from '../core/json-reader.ts';
+import { addFault } from '../core/json-position.ts';
+import { ok, type Result } from '../core/result.ts';
+import { type FileFault, readJsonFile } from './read-json-file.ts';
 
 /** The fixtures file, kept with the server: how its tools are called when they are verified. */
 export interface Fixtures {
@@ -15,59 +18,46 @@ export interface ToolFixture {
   readonly skip: string | undefined;
 }
 
-/** The position of a fault in a file, and what to do about it. */
-export interface FileFault {
-  readonly code: 'FIXTURES_INVALID' | 'BASELINE_INVALID';
-  /** `tools.read_file.calls[0]` */
-  readonly field: string;
-  readonly problem: string;
-}
-
 export const NO_FIXTURES: Fixtures = { seed: undefined, tools: new Map() };
 
 const MAX_TOOLS = 1_000;
 const MAX_CALLS = 50;
 
+interface WrittenFixtures {
+  readonly seed?: string | undefined;
+  readonly tools?: Readonly<Record<string, WrittenTool>> | undefined;
+}
+
+interface WrittenTool {
+  readonly calls?: readonly JsonObject[] | undefined;
+  readonly skip?: string | undefined;
+}
+
+const tools = record(
+  object<WrittenTool>({
+    calls: optional(list<JsonObject>(record(anything), { max: MAX_CALLS, of: 'calls' })),
+    skip: optional(
+      fitText((why) => (why.trim() === '' ? 'it must say why the tool is never called' : undefined)),
+    ),
+  }),
+);
+
+const fixtures: Reader<WrittenFixtures> = object<WrittenFixtures>({
+  seed: optional(text),
+  tools: optional((position) => {
+    const read = tools(position);
+    if (Object.keys(read).length > MAX_TOOLS) addFault(position, `it may have at most ${MAX_TOOLS} tools`);
+    return read;
+  }),
+});
+
 /** Reads the text of a fixtures file. FIXTURES_INVALID */
-export function readFixtures(text: string): Result<Fixtures, FileFault> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return fault('', `is not JSON: ${error instanceof Error ? error.message : 'unreadable'}`);
-  }
-  if (!isJsonObject(value)) return fault('', 'must be a JSON object');
-  const unknown = Object.keys(value).find((key) => !['seed', 'tools'].includes(key));
-  if (unknown !== undefined) return fault(unknown, 'is unknown; there are "seed" and "tools"');
-  const { seed, tools = {} } = value;
-  if (seed !== undefined && typeof seed !== 'string') return fault('seed', 'must be the path of a folder');
-  if (!isJsonObject(tools)) return fault('tools', 'must be an object with one member per tool');
-  if (Object.keys(tools).length > MAX_TOOLS) return fault('tools', `must have at most ${MAX_TOOLS} members`);
-  const read = new Map<string, ToolFixture>();
-  for (const [name, given] of Object.entries(tools)) {
-    const tool = readTool(`tools.${name}`, given);
-    if (!tool.ok) return tool;
-    read.set(name, tool.value);
-  }
-  return ok({ seed, tools: read });
-}
-
-function readTool(at: string, given: unknown): Result<ToolFixture, FileFault> {
-  if (!isJsonObject(given)) return fault(at, 'must be an object with "calls" or "skip"');
-  const unknown = Object.keys(given).find((key) => !['calls', 'skip'].includes(key));
-  if (unknown !== undefined) return fault(`${at}.${unknown}`, 'is unknown; there are "calls" and "skip"');
-  const { calls = [], skip } = given;
-  if (skip !== undefined && (typeof skip !== 'string' || skip.trim() === ''))
-    return fault(`${at}.skip`, 'must be a text that says why the tool is never called');
-  if (!Array.isArray(calls) || calls.length > MAX_CALLS)
-    return fault(`${at}.calls`, `must be a list of at most ${MAX_CALLS} objects, the arguments of each call`);
-  const wrong = calls.findIndex((call) => !isJsonObject(call));
-  if (wrong >= 0) return fault(`${at}.calls[${wrong}]`, 'must be an object, the arguments of one call');
-  return ok({ calls: calls.filter(isJsonObject), skip });
-}
-
-function fault(field: string, problem: string): { readonly ok: false; readonly error: FileFault } {
-  return err({ code: 'FIXTURES_INVALID', field, problem });
+export function readFixtures(json: string): Result<Fixtures, FileFault> {
+  const read = readJsonFile(json, 'FIXTURES_INVALID', fixtures);
+  if (!read.ok) return read;
+  const { seed, tools: given = {} } = read.value;
+  const named = Object.entries(given).map(([name, { calls = [], skip }]) => [name, { calls, skip }] as const);
+  return ok({ seed, tools: new Map(named) });
 }
 
 /** A fixtures file to fill in: for each tool the arguments that would be used without it. */

@@ -14,7 +14,8 @@ import { endWithoutCall, runTool, type ServerRun, type ToolTrials } from './expe
 import type { ListedTool } from './experiment/sandboxed-server.ts';
 import { runTools } from './experiment/run-tools.ts';
 import { type WatchedTool, watchTools } from './experiment/watch-tools.ts';
-import { type FileFault, type Fixtures, fixturesText, NO_FIXTURES, readFixtures } from './fixtures.ts';
+import { type Fixtures, fixturesText, NO_FIXTURES, readFixtures } from './fixtures.ts';
+import type { FileFault } from './read-json-file.ts';
 import { judgeTool } from './judge/judge-tool.ts';
 import type { Observation, OpenSandbox } from './observation.ts';
 import { packageDigest } from './package-digest.ts';

@@ -30,6 +30,6 @@ export function verifyFaultText(fault: VerifyFault): string {
       return `${fault.file} cannot be read: ${fault.problem}`;
     case 'FIXTURES_INVALID':
     case 'BASELINE_INVALID':
-      return `${fault.file}: ${fault.field} ${fault.problem}. See docs/VERIFY.md.`;
+      return `${[fault.file, fault.field, fault.problem].filter((part) => part !== '').join(': ')}. See docs/VERIFY.md.`;
   }
 }
