@@ -102,15 +102,7 @@ export interface ToolsetReader {
 
 const writer = oneOf(['model', 'operator']);
 
-interface WrittenToolset {
-  readonly version?: string | undefined;
-  readonly description?: string | undefined;
-  readonly madeBy?: ToolsetMaker | undefined;
-  readonly createdAt?: number | undefined;
-  readonly lastModified?: number | undefined;
-}
-
-const written = openObject<WrittenToolset>({
+const written = openObject({
   version: optional(
     fitText((version) => (version.startsWith('1.') ? undefined : 'this Assay reads only 1.0.0')),
   ),
@@ -222,14 +214,7 @@ function fieldError({ name, note }: Note, known: readonly Note[]): string | unde
   return known.length >= max ? `its tool has ${max} notes already` : undefined;
 }
 
-interface WrittenNote extends Pick<Note, 'name' | 'note'> {
-  readonly author?: string | undefined;
-  readonly by?: Note['by'] | undefined;
-  readonly writtenAt?: number | undefined;
-  readonly isHeld?: boolean | undefined;
-}
-
-const writtenNote = openObject<WrittenNote>({
+const writtenNote = openObject({
   name: text,
   note: text,
   author: optional(text),

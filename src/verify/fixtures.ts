@@ -1,5 +1,5 @@
 import type { JsonObject } from '../core/json-object.ts';
-import { anything, fitText, list, object, optional, type Reader, record, text } from '../core/json-reader.ts';
+import { anything, fitText, list, object, optional, record, text } from '../core/json-reader.ts';
 import { addFault } from '../core/json-position.ts';
 import { ok, type Result } from '../core/result.ts';
 import { type FileFault, readJsonFile } from './read-json-file.ts';
@@ -23,18 +23,8 @@ export const NO_FIXTURES: Fixtures = { seed: undefined, tools: new Map() };
 const MAX_TOOLS = 1_000;
 const MAX_CALLS = 50;
 
-interface WrittenFixtures {
-  readonly seed?: string | undefined;
-  readonly tools?: Readonly<Record<string, WrittenTool>> | undefined;
-}
-
-interface WrittenTool {
-  readonly calls?: readonly JsonObject[] | undefined;
-  readonly skip?: string | undefined;
-}
-
 const tools = record(
-  object<WrittenTool>({
+  object({
     calls: optional(list<JsonObject>(record(anything), { max: MAX_CALLS, of: 'calls' })),
     skip: optional(
       fitText((why) => (why.trim() === '' ? 'it must say why the tool is never called' : undefined)),
@@ -42,7 +32,7 @@ const tools = record(
   }),
 );
 
-const fixtures: Reader<WrittenFixtures> = object<WrittenFixtures>({
+const fixtures = object({
   seed: optional(text),
   tools: optional((position) => {
     const read = tools(position);

@@ -4,7 +4,7 @@ import { NAME_SCHEMA } from '../../core/name-fault.ts';
 import { CUSTOM_SERVER } from '../../core/server-spec.ts';
 import type { SettingFacts, SettingKind } from '../../core/setting-kind.ts';
 import { SETTINGS } from '../../core/settings.ts';
-import { functionModule } from '../../core/sources/read-function-module.ts';
+import { functionModuleSchema } from '../../core/sources/read-function-module.ts';
 import { REST_TOOL_NAME, restToolSchema } from '../../core/sources/read-rest-tool.ts';
 import { policy } from './policy-entry.ts';
 import { serverSchema } from './server-entry.ts';
@@ -24,7 +24,7 @@ export function configSchema(): JsonObject {
     propertyNames: { pattern: REST_TOOL_NAME.source },
     additionalProperties: restToolSchema(),
   };
-  const module = schemaOf(functionModule);
+  const module = functionModuleSchema();
   const { module: path } = module['properties'] as { readonly module: JsonObject };
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',

@@ -3,6 +3,7 @@ import {
   addFault,
   type Fault,
   isGiven,
+  type JsonPosition,
   memberAt,
   membersAt,
   MISSING,
@@ -18,7 +19,7 @@ import { err, ok, type Result } from '../result.ts';
 import { isFormerSetting } from '../fixed-limits.ts';
 import { isSettingKey, SETTINGS } from '../settings.ts';
 import { TOOLSET_LIMITS, type Toolset } from '../toolset.ts';
-import type { BundledEntry, BundleFile, SealedText } from './bundle.ts';
+import type { BundledEntry, BundleFile } from './bundle.ts';
 import { sealed } from './read-sealed.ts';
 import { bundledOverride, bundledTrust } from './read-bundled-override.ts';
 
@@ -54,13 +55,7 @@ function invalid({ pointer, reason }: Fault): FieldError {
   return { at: pointer, kind: 'invalid', reason };
 }
 
-interface WrittenEntry extends Pick<BundledEntry, 'name' | 'entry'> {
-  readonly withheld?: readonly string[] | undefined;
-  readonly createdAt: number;
-  readonly createdBy: string;
-}
-
-const writtenEntry = object<WrittenEntry>({
+const writtenEntry = object({
   name: text,
   entry: record(anything),
   withheld: optional(list(text)),
@@ -127,15 +122,7 @@ const version: Reader<undefined> = (position) => {
 /** For people only. */
 const unread: Reader<undefined> = () => undefined;
 
-interface Written extends Partial<Omit<BundleFile, 'equipped' | 'sealed'>> {
-  readonly assay?: undefined;
-  readonly exportedAt?: undefined;
-  readonly leftOut?: undefined;
-  readonly equipped?: string | undefined;
-  readonly sealed?: SealedText | undefined;
-}
-
-const members = object<Written>({
+const members = object({
   assay: version,
   exportedAt: unread,
   gateways: distinct(entry, ({ name }) => [name]),
@@ -151,7 +138,8 @@ const members = object<Written>({
   leftOut: unread,
 });
 
-const written: Reader<Written> = (position) => {
+/** Checks across members. */
+function written(position: JsonPosition): ReturnType<typeof members> {
   const read = members(position);
   const { equipped, toolsets = [] } = read;
   const max = TOOLSET_LIMITS.toolsets;
@@ -159,7 +147,7 @@ const written: Reader<Written> = (position) => {
   if (equipped !== undefined && !toolsets.some(({ name }) => name === equipped))
     addFault(memberAt(position, 'equipped'), 'no toolset of the bundle is called so');
   return read;
-};
+}
 
 function preferenceFault(key: string, value: unknown): string | undefined {
   if (isFormerSetting(key)) return 'it is no longer a setting but a fixed limit: remove it';

@@ -1,6 +1,6 @@
 import { CONFIRMS } from '../confirm.ts';
 import type { Aspects } from '../hints/aspects.ts';
-import { isContradiction, type Hint, type TrustRecord } from '../hints/hint.ts';
+import { isContradiction, type TrustRecord } from '../hints/hint.ts';
 import {
   type CallChoice,
   descriptionFault,
@@ -44,9 +44,7 @@ const tags: Reader<readonly string[]> = (position) => {
   return read;
 };
 
-type WrittenHint = Omit<Override, 'atMs'> & { readonly at: number };
-
-const writtenHint = object<WrittenHint>({
+const writtenHint = object({
   value: flag,
   author: text,
   at: time,
@@ -60,18 +58,12 @@ const hint = optional<Override>((position) => {
   return { ...override, atMs: at };
 });
 
-type Hints = Partial<Record<Hint, Override>>;
-type Written = Omit<BundledOverride, 'overrides' | 'isDisabled'> & {
-  readonly hints?: Hints | undefined;
-  readonly enabled?: boolean | undefined;
-};
-
-const written = object<Written>({
+const written = object({
   server: text,
   identity: text,
   name: text,
   hints: optional(
-    object<Hints>({ readOnlyHint: hint, destructiveHint: hint, idempotentHint: hint, openWorldHint: hint }),
+    object({ readOnlyHint: hint, destructiveHint: hint, idempotentHint: hint, openWorldHint: hint }),
   ),
   title: optional(textUpTo(MAX_TITLE_LENGTH)),
   publicName: optional(fitText(publicNameFault)),

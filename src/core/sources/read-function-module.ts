@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import { addFault, type Fault, memberAt, type JsonPosition } from '../json-position.ts';
 import {
   described,
@@ -21,15 +22,6 @@ export type ModuleEntry = Readonly<Record<string, unknown>>;
 const DEFAULT_MEMORY_MB = 256;
 const DEFAULT_TIMEOUT_MS = 60_000;
 
-interface WrittenModule {
-  readonly module: string;
-  readonly env?: Readonly<Record<string, string>> | undefined;
-  readonly reads?: readonly string[] | undefined;
-  readonly writes?: readonly string[] | undefined;
-  readonly memoryMb?: number | undefined;
-  readonly timeoutMs?: number | undefined;
-}
-
 const modulePath: Reader<string> = withSchema(
   (position) => {
     const { value } = position;
@@ -44,7 +36,7 @@ const modulePath: Reader<string> = withSchema(
 const paths = list(fitText((path) => (path === '' ? 'it is empty' : undefined), { minLength: 1 }));
 
 /** An entry of `functions`. A test compares the descriptions with docs/FUNCTIONS.md. */
-export const functionModule: Reader<WrittenModule> = object<WrittenModule>({
+const functionModule = object({
   module: described('path of the file, relative to the folder of the config file', modulePath),
   env: described('environment variables of its process', optional(record(text))),
   reads: described('files and folders that it may read beside its own folder', optional(paths)),
@@ -52,6 +44,11 @@ export const functionModule: Reader<WrittenModule> = object<WrittenModule>({
   memoryMb: described('limit of its heap in MB', unlessNull(wholeNumber({ min: 16, max: 65_536 }))),
   timeoutMs: described('time limit for one call', unlessNull(wholeNumber({ min: 1, max: MAX_TIMER_MS }))),
 });
+
+/** The JSON Schema of an entry that is an object. */
+export function functionModuleSchema(): JsonObject {
+  return schemaOf(functionModule);
+}
 
 /** Reads an entry of `functions`; `absolute` makes a path as written absolute. */
 export function readFunctionModule(
