@@ -6,11 +6,11 @@ import type { AppOptions } from '../core/command-options.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { VERSION } from '../core/version.ts';
-import type { Api, ApiRequest, Problem } from '../edges/cli/api.ts';
+import type { Api, ApiRequest, Problem, Tagged } from '../edges/cli/api.ts';
 import { problemOf } from '../edges/rest/failure.ts';
 import { unsafePath } from '../platform/path-safety.ts';
-import { sendOverSocket, type SocketAnswer } from '../platform/socket-request.ts';
-import type { LocalApi } from './local-api.ts';
+import { sendOverSocket, type SocketAnswer, type SocketRequest } from '../platform/socket-request.ts';
+import type { ApiAnswer, LocalApi } from './local-api.ts';
 import { isAboutConfig } from './route-groups.ts';
 
 /**
@@ -19,15 +19,26 @@ import { isAboutConfig } from './route-groups.ts';
  * used.
  */
 export function openApi(options: AppOptions, note: (text: string) => void): Api {
-  const client = new ApiClient(options, note);
+  return apiOf(new ApiClient(options, note));
+}
+
+/** The client's view of what answers requests. */
+export function apiOf(answering: Pick<LocalApi, 'send' | 'close'>): Api {
   return {
-    // Both gateways and this process are of the same version, so the body has the documented form.
-    send: <T>(request: ApiRequest) => client.send(request) as Promise<Result<T, Problem>>,
+    // What answers is of the same version, so the body has the documented form.
+    send: async <T>(request: ApiRequest): Promise<Result<T, Problem>> => {
+      const done = await answering.send(request);
+      return done.ok ? ok(done.value.body as T) : done;
+    },
+    read: async <T>(path: string): Promise<Result<Tagged<T>, Problem>> => {
+      const done = await answering.send({ method: 'GET', path });
+      return done.ok ? ok({ value: done.value.body as T, etag: done.value.etag ?? '' }) : done;
+    },
     stream: async (request, onText) => {
-      const done = await client.send(request, onText);
+      const done = await answering.send(request, onText);
       return done.ok ? ok(undefined) : done;
     },
-    close: () => client.close(),
+    close: () => answering.close(),
   };
 }
 
@@ -45,14 +56,14 @@ class ApiClient {
     this.#note = note;
   }
 
-  async send(request: ApiRequest, onText?: OnText): Promise<Result<unknown, Problem>> {
+  async send(request: ApiRequest, onText?: OnText): Promise<Result<ApiAnswer, Problem>> {
     const found = await (this.#serve ??= this.#find());
     if (!found.ok) return err(problemOf(found.error, request.path));
     const serve = found.value;
     const socket = serve && this.#local === undefined ? this.#socketOf(serve, request) : undefined;
     if (socket !== undefined) {
       const answered = await sendOverSocket(
-        { socket, method: request.method, ...targetAndBody(request) },
+        { socket, method: request.method, ...messageOf(request) },
         onText,
       );
       if (answered.kind === 'answered' || answered.isSent)
@@ -105,24 +116,31 @@ async function isAnswering(socket: string): Promise<boolean> {
   return answered.kind === 'answered' && answered.status === 200;
 }
 
-function targetAndBody({ path, query, body }: ApiRequest): {
-  readonly target: string;
-  readonly body?: unknown;
-} {
+function messageOf({
+  path,
+  query,
+  body,
+  ifMatch,
+}: ApiRequest): Pick<SocketRequest, 'target' | 'body' | 'headers'> {
   const text = query === undefined ? '' : new URLSearchParams(query).toString();
-  return { target: text === '' ? path : `${path}?${text}`, ...(body !== undefined && { body }) };
+  return {
+    target: text === '' ? path : `${path}?${text}`,
+    ...(body !== undefined && { body }),
+    ...(ifMatch !== undefined && { headers: { 'if-match': ifMatch } }),
+  };
 }
 
 function resultOf(
   answered: SocketAnswer,
   { path }: ApiRequest,
   isStreamed: boolean,
-): Result<unknown, Problem> {
+): Result<ApiAnswer, Problem> {
   const isWhole =
     answered.kind === 'answered' && (answered.text !== '' || answered.status === 204 || isStreamed);
   if (!isWhole) return err(problemOf(ENDED, path));
   const body: unknown = answered.text === '' ? undefined : JSON.parse(answered.text);
-  return answered.status < 400 ? ok(body) : err(body as Problem); // of the same version
+  // Of the same version.
+  return answered.status < 400 ? ok({ body, etag: answered.etag }) : err(body as Problem);
 }
 
 const ENDED: Refusal = {

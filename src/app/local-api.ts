@@ -4,15 +4,20 @@ import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { LOCAL_OPERATOR } from '../core/subject.ts';
 import type { ApiRequest, Problem } from '../edges/cli/api.ts';
-import { replyTo } from '../edges/rest/answer-route.ts';
+import { etagOf, replyTo } from '../edges/rest/answer-route.ts';
 import { problemOf } from '../edges/rest/failure.ts';
 import type { Reply, Route } from '../edges/rest/route.ts';
 import { openInEnvironment } from './environment.ts';
 import { groupOf, type LocalParts } from './route-groups.ts';
 
+export interface ApiAnswer {
+  readonly body: unknown;
+  readonly etag: string | undefined;
+}
+
 /** Answers requests in the process of a command, with the routes of the REST API. */
 export interface LocalApi {
-  send(request: ApiRequest, onText?: (text: string) => Promise<void>): Promise<Result<unknown, Problem>>;
+  send(request: ApiRequest, onText?: (text: string) => Promise<void>): Promise<Result<ApiAnswer, Problem>>;
   close(): Promise<void>;
 }
 
@@ -47,8 +52,7 @@ export function openLocalApi(options: AppOptions, serve: RunningServe | undefine
       groups.set(group, opening);
       const routes = await opening;
       if (!routes.ok) return err(problemOf(routes.error, path));
-      const answered = await answer(routes.value, request);
-      return answered.ok ? bodyOf(answered.value, onText) : answered;
+      return answerRequest(routes.value, request, onText);
     },
     close: async () => {
       const opened = await environment.opened();
@@ -57,10 +61,12 @@ export function openLocalApi(options: AppOptions, serve: RunningServe | undefine
   };
 }
 
-async function answer(
+/** Answers with the route that fits. */
+export async function answerRequest(
   routes: readonly Route[],
-  { method, path, query, body }: ApiRequest,
-): Promise<Result<Reply, Problem>> {
+  { method, path, query, body, ifMatch }: ApiRequest,
+  onText?: (text: string) => Promise<void>,
+): Promise<Result<ApiAnswer, Problem>> {
   const steps = path.split('/');
   const route = routes.find(({ spec }) => spec.method.toUpperCase() === method && isAt(spec.path, steps));
   if (route === undefined) return err(problemOf({ code: 'ENDPOINT_UNKNOWN', path, known: [] }, path));
@@ -70,11 +76,11 @@ async function answer(
     param: (name) => decodeURIComponent(steps[names.indexOf(`{${name}}`)] ?? ''),
     query: new URLSearchParams(query),
     readBody: () => Promise.resolve(ok(copyOf(body))),
-    header: () => undefined,
+    header: (name) => (name === 'if-match' ? ifMatch : undefined),
     signal: new AbortController().signal,
     isHead: false,
   });
-  return replied.ok ? replied : err(problemOf(replied.error, path));
+  return replied.ok ? answerOf(replied.value, onText) : err(problemOf(replied.error, path));
 }
 
 function isAt(pattern: string, steps: readonly string[]): boolean {
@@ -84,15 +90,16 @@ function isAt(pattern: string, steps: readonly string[]): boolean {
   );
 }
 
-async function bodyOf(
+async function answerOf(
   reply: Reply,
   onText: (text: string) => Promise<void> = () => Promise.resolve(),
-): Promise<Result<unknown, Problem>> {
-  if (reply.kind === 'one' || reply.kind === 'list') return ok(copyOf(reply.body));
+): Promise<Result<ApiAnswer, Problem>> {
+  if (reply.kind === 'one') return ok({ body: copyOf(reply.body), etag: etagOf(reply.of ?? reply.body) });
+  if (reply.kind === 'list') return ok({ body: copyOf(reply.body), etag: undefined });
   const decoder = new TextDecoder();
   if (reply.kind === 'stream')
     for await (const chunk of reply.body) await onText(decoder.decode(chunk, { stream: true }));
-  return ok(undefined);
+  return ok({ body: undefined, etag: undefined });
 }
 
 /** The value as it would arrive over HTTP. */

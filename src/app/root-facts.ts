@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { locateConfig } from '../adapters/config/locate-config.ts';
 import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
 import { type DeclaredPaths, resolveDeclared } from '../adapters/sandbox/declared-paths.ts';
@@ -21,15 +22,35 @@ export interface RootFactsOptions {
   readonly servers: readonly ServerSpec[];
 }
 
-/** What the roots of servers with a sandbox contain and lead to. Stores nothing. */
+/** What the roots of servers with a sandbox contain and lead to, and the folders of the others. Stores nothing. */
 export async function rootFacts(options: RootFactsOptions): Promise<readonly RootFacts[]> {
   const facts = await Promise.all(
     options.servers.map(async ({ name, transport }) => {
       const command = sourceKind(transport).command(transport);
-      return command?.sandbox === undefined ? [] : [await factsOf(name, command, options)];
+      if (command === undefined) return [];
+      return [await (command.sandbox === undefined ? openFactsOf : factsOf)(name, command, options)];
     }),
   );
   return facts.flat();
+}
+
+/** A server without a sandbox is given its folders as arguments, such as `mcp-server-filesystem /home/ada`. */
+async function openFactsOf(
+  name: string,
+  { args, cwd }: Command,
+  { home }: RootFactsOptions,
+): Promise<RootFacts> {
+  const { real } = await walkPath(home);
+  const holdsToken = (await walkPath(join(home, 'admin-token'))).is === 'file';
+  for (const arg of holdsToken ? args.filter((one) => one !== '') : []) {
+    const given = await walkPath(resolve(cwd, arg));
+    if (given.is === 'folder' && isInside(real, given.real)) return { ...factless(name), seesToken: arg };
+  }
+  return factless(name);
+}
+
+function factless(name: string): RootFacts {
+  return { name, unsafe: undefined, readOnly: [], exposed: [], ignored: [], ownsHome: false };
 }
 
 async function factsOf(
@@ -38,7 +59,7 @@ async function factsOf(
   { home, config, configEnvironment, servers }: RootFactsOptions,
 ): Promise<RootFacts> {
   const change = await compareDeclared(home, command);
-  const none = { name, unsafe: undefined, readOnly: [], exposed: [], ignored: [], ownsHome: false };
+  const none = factless(name);
   if (!change.ok) return { ...none, unsafe: change.error };
   const { stored, now } = change.value;
   const ignored = now.filter((path) => !stored.includes(path));

@@ -5,12 +5,12 @@ import { steadyClock } from '../core/token.ts';
 import type { Route } from '../edges/rest/route.ts';
 import type { TokenDeps } from '../edges/rest/tokens.ts';
 import type { Store } from '../gateway/ports/store.ts';
-import type { Services } from './services.ts';
+import type { LocalServices } from './services.ts';
 
 /** What routes need, opened on demand in the process of a command. */
 export interface LocalParts {
   readonly store: () => Promise<Result<Store, Refusal>>;
-  readonly services: () => Promise<Result<Services, Refusal>>;
+  readonly services: () => Promise<Result<LocalServices, Refusal>>;
   /** URL of the running gateway of this home. */
   readonly serveUrl: string | undefined;
 }
@@ -80,10 +80,18 @@ const GROUPS: readonly RouteGroup[] = [
   ofServices(/^\/tokens\/[^/]+\/preferences$/, async (services) =>
     (await import('../edges/rest/token-preferences.ts')).tokenPreferenceRoutes(services),
   ),
+  ofServices(/^\/tools(?:\/[^/]+(?:\/review)?)?$/, async (services) => {
+    await services.startAll();
+    return (await import('../edges/rest/tools.ts')).toolRoutes(services);
+  }),
+  ofServices(/^\/instructions$|^\/gateways\/[^/]+\/instructions(?:\/|$)/, async (services) => {
+    await services.startAll();
+    return (await import('../edges/rest/instructions.ts')).instructionsRoutes(services);
+  }),
 ];
 
-/** Routes that use the services of a catalog whose servers are not started. */
-function ofServices(paths: RegExp, load: (services: Services) => Promise<readonly Route[]>): RouteGroup {
+/** Routes that use the services of a catalog; `load` starts its servers if the routes need them. */
+function ofServices(paths: RegExp, load: (services: LocalServices) => Promise<readonly Route[]>): RouteGroup {
   return {
     paths,
     isAboutConfig: true,

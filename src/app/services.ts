@@ -26,6 +26,8 @@ import { CustomToolService } from '../gateway/services/sources/custom-tool-servi
 import { FunctionModuleService } from '../gateway/services/sources/function-module-service.ts';
 import { ToolService } from '../gateway/services/tools/tool-service.ts';
 import { Verifications } from '../gateway/services/verification/verifications.ts';
+import type { Catalog } from '../gateway/catalog/catalog.ts';
+import type { InstructionsReview } from '../gateway/catalog/instructions-review.ts';
 import type { VerifyServer } from '../gateway/ports/verifier.ts';
 import { confineIn, openDeclared, sandboxSupport } from './confine.ts';
 import { type Environment, openInEnvironment } from './environment.ts';
@@ -137,12 +139,28 @@ async function moduleFault(path: string): Promise<string | undefined> {
 }
 
 /** The services in an environment, which closes what they use. No server is started. */
-export async function openServices(environment: Environment): Promise<Result<Services, Refusal>> {
+export async function openServices(environment: Environment): Promise<Result<LocalServices, Refusal>> {
   const store = await environment.store.open();
   if (!store.ok) return store;
   const isOnNetwork = await isServedToOthers(environment.home);
   const opened = await openCatalog(environment, { mayBeEmpty: true, isOnNetwork });
-  return opened.ok ? ok(servicesOf(opened.value)) : opened;
+  if (!opened.ok) return opened;
+  const { catalog, records } = opened.value;
+  let starting: Promise<void> | undefined;
+  return ok({
+    ...servicesOf(opened.value),
+    catalog,
+    instructions: records.instructions,
+    startAll: () => (starting ??= startAll(opened.value)),
+  });
+}
+
+/** The services of a process without a gateway. */
+export interface LocalServices extends Services {
+  readonly catalog: Catalog;
+  readonly instructions: InstructionsReview;
+  /** Starts all servers, once, and compares their lists with what was accepted. */
+  readonly startAll: () => Promise<void>;
 }
 
 /** Opens the services for a command. Only sources that it asks about are started. */

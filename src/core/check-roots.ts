@@ -16,6 +16,8 @@ export interface RootFacts {
   readonly ignored: readonly string[];
   /** Whether it may change the user's home folder. */
   readonly ownsHome: boolean;
+  /** A folder that a server without a sandbox is given and that contains Assay's home, in which there is a token. */
+  readonly seesToken?: string | undefined;
 }
 
 /** Checks what servers with a sandbox may change and read. */
@@ -26,7 +28,7 @@ export function checkRoots(facts: readonly RootFacts[]): readonly Finding[] {
 const NARROW = 'Give it narrower roots, or move those files.';
 
 function findingsOf({ name: about, ...facts }: RootFacts): readonly Finding[] {
-  const { unsafe, readOnly, exposed, ignored, ownsHome } = facts;
+  const { unsafe, readOnly, exposed, ignored, ownsHome, seesToken } = facts;
   const base = { check: 'sandbox', about } as const;
   const found: Finding[] = [];
   if (unsafe !== undefined)
@@ -49,6 +51,11 @@ function findingsOf({ name: about, ...facts }: RootFacts): readonly Finding[] {
       ...{ ...base, level: 'warning', remedy: 'Give it narrower roots.' },
       message:
         'It may change your home folder, where shells, npm, git and others find programs to run. The sandbox protects only what Assay and its entries run or read.',
+    });
+  if (seesToken !== undefined)
+    found.push({
+      ...{ ...base, level: 'warning', remedy: 'Give it narrower folders, or a sandbox (docs/SANDBOX.md).' },
+      message: `Its argument ${listed([seesToken])} contains the data folder of Assay, so its tools may read admin-token there, with which a client may do everything but run programs.`,
     });
   if (ignored.length > 0)
     found.push({

@@ -13,7 +13,7 @@ export interface SocketRequest {
 }
 
 export type SocketAnswer =
-  | { readonly kind: 'answered'; readonly status: number; readonly text: string }
+  | { readonly kind: 'answered'; readonly status: number; readonly text: string; readonly etag?: string }
   /** `isSent`: the request may have been carried out. */
   | { readonly kind: 'failed'; readonly error: string; readonly isSent: boolean };
 
@@ -49,10 +49,10 @@ export function sendOverSocket(
     });
     sent.once('error', fail);
     sent.once('response', (response) => {
-      read(response, onText).then(
-        (text) => resolve({ kind: 'answered', status: response.statusCode ?? 0, text }),
-        fail,
-      );
+      read(response, onText).then((text) => {
+        const { etag } = response.headers;
+        resolve({ kind: 'answered', status: response.statusCode ?? 0, text, ...(etag && { etag }) });
+      }, fail);
     });
     sent.end(bytes);
   });

@@ -33,3 +33,9 @@ it('a server that does not start is a problem, and what it could change is a war
   expect(findings[1]?.message).toMatch(/"\/srv\/e" and 2 more\.$/);
   expect(findings[4]).toMatchObject({ remedy: expect.stringContaining('review --roots files') as string });
 });
+
+it('a server without a sandbox that is given the folder of the token is a warning', () => {
+  const [finding, ...more] = checkRoots([{ ...FINE, seesToken: '/home/ada' }]);
+  expect([finding?.level, more]).toEqual(['warning', []]);
+  expect(finding?.message).toContain('"/home/ada" contains the data folder of Assay');
+});

@@ -306,3 +306,17 @@ describe('assay doctor', () => {
     expect(stdout.trimEnd().split('\n').at(-1)).toBe('1 problem, 0 warnings');
   });
 });
+
+it('warns of a server outside a sandbox whose folder contains the token for the REST API', async () => {
+  const [parent, other] = [tempDir(), tempDir()];
+  const home = join(parent, 'home');
+  mkdirSync(home, { mode: 0o700 });
+  const config = writeConfig({ near: fixture('plain', [parent]), far: fixture('plain', [other]) });
+  const without = await doctor(config, { home, args: ['--offline'] });
+  expect(without.found('sandbox')).toEqual([]);
+  writeFileSync(join(home, 'admin-token'), 'assay_x', { mode: 0o600 });
+  const { found } = await doctor(config, { home, args: ['--offline'] });
+  expect(found('sandbox')).toEqual([
+    expect.stringContaining(`warning near: Its argument "${parent}" contains the data folder of Assay`),
+  ]);
+});

@@ -62,6 +62,33 @@ describe('commands with a running gateway', () => {
     expect(starts()).toEqual(before);
   });
 
+  it.each([
+    [['review'], 0],
+    [['review', 'plain_add'], 0],
+    [['review', '--instructions', 'plain'], 0],
+    [['hints', 'plain_add'], 0],
+    [['hints', 'plain_add', '--set', 'readOnly=true'], 0],
+    [['edit', 'plain_add', '--title', 'Add'], 0],
+    [['tools', '--refresh'], 0],
+    [['status'], 0],
+    [['policy', 'test', 'plain_add'], 0],
+    [['policy', 'rules'], 0],
+    [['policy', 'labels'], 0],
+    [['settings', 'set', 'limits.drainMs', '5000'], 0],
+    [['token', 'preferences', 'local'], 0],
+    [['token', 'list'], 0, 'record'],
+    [['approvals'], 0, 'record'],
+    [['activity'], 0, 'record'],
+  ])('start no server: %s', async (args, expected, kind?: string) => {
+    const { home, config, run, starts } = prepare();
+    const gateway = await startGateway({ home, config });
+    await gateway.settled();
+    const before = starts();
+    const { code, stderr } = kind === 'record' ? await runAssay([...args, '--home', home]) : await run(args);
+    expect([code, stderr]).toEqual([expected, expect.not.stringContaining('note: the running gateway')]);
+    expect(starts()).toEqual(before);
+  });
+
   it('never repeat a call that the server has received', async () => {
     const made = await startMade({
       era: 'legacy',

@@ -9,6 +9,8 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** The ETag of what the operator saw; PRECONDITION_FAILED if it changed since. */
+  readonly ifMatch?: string;
 }
 
 /** A refused request, as the REST API reports it (RFC 9457). */
@@ -27,10 +29,18 @@ export interface ProblemPart {
   readonly detail: string;
 }
 
+/** A resource and its ETag. */
+export interface Tagged<T> {
+  readonly value: T;
+  readonly etag: string;
+}
+
 /** The REST API of the running gateway of this home; without one, answered in this process. */
 export interface Api {
   /** `T`: the documented form of the body; undefined for status 204. */
   send<T>(request: ApiRequest): Promise<Result<T, Problem>>;
+  /** Reads one resource with its ETag. */
+  read<T>(path: string): Promise<Result<Tagged<T>, Problem>>;
   /** For a body that is not JSON: calls back with its text as it arrives. */
   stream(request: ApiRequest, onText: (text: string) => Promise<void>): Promise<Result<undefined, Problem>>;
   close(): Promise<void>;

@@ -3,13 +3,14 @@ import { descriptionFault, MAX_CACHE_MS, publicNameFault } from '../../core/hint
 import { printable } from '../../core/printable.ts';
 import { argumentFault, type Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
-import { LOCAL_USER } from '../../core/subject.ts';
 import { tagsFault } from '../../core/tags.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
-import { allTools, namedTool } from './hints.ts';
+import type { Problem } from './api.ts';
+import { findTool } from './hints.ts';
 import { print, printRefusal, printError, printJson, quoted } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { type JsonOptions, withOpened } from './with-opened.ts';
+import { apiPath, withApi } from './with-api.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 export interface EditOptions extends JsonOptions {
   readonly name?: string;
@@ -37,8 +38,8 @@ export async function editTool(runtime: Runtime, tool: string, options: EditOpti
       argumentFault('--description', description ? descriptionFault(description) : undefined) ??
       argumentFault('--cache', cacheFault(cache)));
   if (wrong !== undefined) return printRefusal(wrong);
-  return withOpened(runtime.openServices(options), async (services): Promise<Result<unknown, Refusal>> => {
-    const found = namedTool(await allTools(services), tool);
+  return withApi(runtime, options, async (api): Promise<Result<unknown, Refusal | Problem>> => {
+    const found = await findTool(api, tool);
     if (!found.ok) return found;
     if (found.value.source === 'rest' && (name !== undefined || description !== undefined))
       return err({
@@ -48,7 +49,7 @@ export async function editTool(runtime: Runtime, tool: string, options: EditOpti
     const tags = tagsWith(found.value.tags ?? [], options);
     const wrongTags = argumentFault('--tag', tags && tagsFault(tags));
     if (wrongTags !== undefined) return err(wrongTags);
-    const patch = {
+    const body = {
       name: restored(name),
       title: restored(title),
       description: restored(description),
@@ -57,7 +58,8 @@ export async function editTool(runtime: Runtime, tool: string, options: EditOpti
       tags,
       reason,
     };
-    const edited = await services.tools.change(found.value.id, patch, { subject: LOCAL_USER.subject });
+    const path = apiPath`/tools/${found.value.id}`;
+    const edited = await api.send<ToolView>({ method: 'PATCH', path, body });
     if (!edited.ok) return edited;
     if (options.json === true) printJson(edited.value);
     else show(edited.value);

@@ -3,11 +3,12 @@ import { nearest } from '../../core/nearest.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { LOCAL_USER } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
+import type { Api, Problem } from './api.ts';
 import { print, printJson, tableOf } from './output.ts';
-import type { OpenServices, Runtime } from './runtime.ts';
-import { type JsonOptions, withOpened } from './with-opened.ts';
+import type { Runtime } from './runtime.ts';
+import { apiPath, listAll, withApi } from './with-api.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 export interface HintsOptions extends JsonOptions {
   /** `readOnlyHint=true` */
@@ -17,18 +18,17 @@ export interface HintsOptions extends JsonOptions {
 
 /** `assay hints TOOL`: each hint with its source and all claims. `--set` changes hints like `PATCH /tools/{id}`. */
 export function toolHints(runtime: Runtime, name: string, options: HintsOptions): Promise<number> {
-  return withOpened(runtime.openServices(options), async (services): Promise<Result<unknown, Refusal>> => {
-    const hints = hintsIn(options.set ?? []);
+  const { set, reason, json } = options;
+  return withApi(runtime, options, async (api): Promise<Result<unknown, Refusal | Problem>> => {
+    const hints = hintsIn(set ?? []);
     if (!hints.ok) return hints;
-    const found = namedTool(await allTools(services), name);
+    const found = await findTool(api, name);
     if (!found.ok) return found;
-    const isChange = options.set !== undefined;
-    const patch = { annotations: { replaces: false, hints: hints.value }, reason: options.reason };
-    const tool = isChange
-      ? await services.customTools.change(found.value.id, { patch }, { subject: LOCAL_USER.subject })
-      : found;
+    const body = { annotations: hints.value, ...(reason !== undefined && { reason }) };
+    const path = apiPath`/tools/${found.value.id}`;
+    const tool = set === undefined ? found : await api.send<ToolView>({ method: 'PATCH', path, body });
     if (!tool.ok) return tool;
-    if (options.json === true) printJson({ tool: tool.value.name, hints: tool.value.hints });
+    if (json === true) printJson({ tool: tool.value.name, hints: tool.value.hints });
     else show(tool.value);
     return tool;
   });
@@ -68,16 +68,19 @@ function show({ name, hints }: ToolView): void {
   print(tableOf(['HINT', 'VALUE', 'WHY, AND ALL CLAIMS'], rows));
 }
 
-const MAX_TOOLS = 100_000;
+/** All tools of all servers, compared with the accepted definitions. */
+export function allTools(api: Api): Promise<Result<readonly ToolView[], Problem>> {
+  return listAll(api, '/tools', { name: 'tools' });
+}
 
-/** All tools of all servers. Starts the servers and compares their tools with the accepted definitions. */
-export async function allTools({ tools, startAll }: OpenServices): Promise<readonly ToolView[]> {
-  await startAll();
-  return (await tools.page({}, { limit: MAX_TOOLS })).tools;
+/** REF_UNKNOWN */
+export async function findTool(api: Api, name: string): Promise<Result<ToolView, Refusal | Problem>> {
+  const tools = await allTools(api);
+  return tools.ok ? namedTool(tools.value, name) : tools;
 }
 
 /** Finds a tool by public name, namespaced name or id. REF_UNKNOWN suggests the nearest name. */
-export function namedTool(tools: readonly ToolView[], name: string): Result<ToolView, Refusal> {
+function namedTool(tools: readonly ToolView[], name: string): Result<ToolView, Refusal> {
   const found = tools.find((tool) => [tool.name, tool.namespacedName, tool.id].includes(name));
   if (found !== undefined) return ok(found);
   const near = nearest(

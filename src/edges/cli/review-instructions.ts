@@ -1,10 +1,9 @@
 import { hiddenCharacters, printable } from '../../core/printable.ts';
-import type { Refusal } from '../../core/refusal.ts';
-import { err, ok, type Result } from '../../core/result.ts';
-import { LOCAL_USER } from '../../core/subject.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { InstructionsView } from '../../gateway/catalog/instructions-review.ts';
+import type { Api, Problem } from './api.ts';
 import { print, printError, printJson, style } from './output.ts';
-import type { OpenServices } from './runtime.ts';
+import { apiPath } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
 
 export interface AcceptOptions extends JsonOptions {
@@ -32,43 +31,38 @@ interface Text {
   readonly text: string;
 }
 
-type Opened = Pick<OpenServices, 'instructions' | 'serverSpecs' | 'startAll'>;
-
-/** The changed instructions of all servers, which must be started. */
-export function changedInstructions({ serverSpecs, instructions }: Opened): readonly InstructionsItem[] {
-  return serverSpecs().flatMap((spec) => itemOf(instructions.viewOf(spec)));
+/** The changed instructions of all servers. */
+export async function changedInstructions(api: Api): Promise<Result<readonly InstructionsItem[], Problem>> {
+  const read = await api.send<{ readonly instructions: readonly InstructionsView[] }>({
+    ...{ method: 'GET', path: '/instructions', query: { drift: 'any' } },
+  });
+  return read.ok ? ok(read.value.instructions.flatMap(itemOf)) : read;
 }
 
 /** Shows how a server's instructions differ from the accepted text, or accepts them. SERVER_UNKNOWN */
 export async function reviewInstructions(
-  services: Opened,
+  api: Api,
   name: string,
   { accept = false, json = false }: AcceptOptions,
-): Promise<Result<unknown, Refusal>> {
-  const specs = services.serverSpecs();
-  const spec = specs.find((one) => one.name === name);
-  if (spec === undefined) return err({ code: 'SERVER_UNKNOWN', name, known: specs.map((one) => one.name) });
-  await services.startAll();
-  const [item] = itemOf(services.instructions.viewOf(spec));
+): Promise<Result<unknown, Problem>> {
+  const path = apiPath`/gateways/${name}/instructions`;
+  const read = await api.read<InstructionsView>(path);
+  if (!read.ok) return read;
+  const { value, etag: ifMatch } = read.value;
+  const [item] = itemOf(value);
   if (item === undefined) {
     if (json) printJson({ review: [] });
     else print(`The instructions of ${printable(name)}: nothing waits for a review.`);
-    return ok(undefined);
+    return read;
   }
   if (!json) showDifference(item);
   if (!accept) {
     if (json) printJson({ review: [item] });
     else printError('`--accept` accepts exactly this text; models get it from then on.');
-    return ok(undefined);
+    return read;
   }
-  // A running `serve` may have received a newer text since this one was shown.
-  const accepted = await services.instructions.accept(spec, {
-    subject: LOCAL_USER.subject,
-    objection: ({ digest, drift }) => {
-      const now = drift?.digest ?? digest;
-      return now === item.changed.digest ? undefined : { code: 'PRECONDITION_FAILED', etag: now };
-    },
-  });
+  // The server may have sent a newer text since this one was shown.
+  const accepted = await api.send({ method: 'POST', path: `${path}/review`, ifMatch });
   if (!accepted.ok) return accepted;
   if (json) printJson(accepted.value);
   else print(`Accepted the instructions of ${printable(name)}.`);
@@ -76,8 +70,8 @@ export async function reviewInstructions(
 }
 
 /** Empty if the instructions are the accepted ones. */
-function itemOf(view: InstructionsView | undefined): readonly InstructionsItem[] {
-  if (view?.drift === undefined) return [];
+function itemOf(view: InstructionsView): readonly InstructionsItem[] {
+  if (view.drift === undefined) return [];
   const { gatewayId: id, serverName: name, digest, text, drift } = view;
   const hidden = hiddenCharacters(drift.text);
   const reasons = [

@@ -2,12 +2,12 @@ import { counted } from '../../core/counted.ts';
 import { type Hint, HINTS } from '../../core/hints/hint.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { err, ok, type Result } from '../../core/result.ts';
-import { LOCAL_USER } from '../../core/subject.ts';
+import type { Result } from '../../core/result.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
-import { allTools, namedTool } from './hints.ts';
-import { print, printError, printJson, proseOf, style, tableOf } from './output.ts';
+import type { Api, Problem } from './api.ts';
+import { allTools, findTool } from './hints.ts';
+import { print, printError, printJson, printRefusal, proseOf, style, tableOf } from './output.ts';
 import {
   changedInstructions,
   reviewInstructions,
@@ -16,6 +16,7 @@ import {
 } from './review-instructions.ts';
 import { reviewRoots } from './review-roots.ts';
 import type { Runtime } from './runtime.ts';
+import { apiPath, withApi } from './with-api.ts';
 import { withOpened } from './with-opened.ts';
 
 export interface ReviewOptions extends AcceptOptions {
@@ -44,48 +45,70 @@ interface ToolItem {
 type Change = NonNullable<ToolView['drift']>['changes'][number];
 
 /** `assay review [TOOL]`: lists items to review, or shows how one tool or a server's instructions changed. */
-export function review(runtime: Runtime, name: string | undefined, options: ReviewOptions): Promise<number> {
-  return withOpened(runtime.openServices(options), async (services): Promise<Result<unknown, Refusal>> => {
-    const { instructions, roots } = options;
-    if ([name, instructions, roots].filter((one) => one !== undefined).length > 1) {
-      const reason = 'name a tool, or a server with --instructions or --roots, not several of them';
-      return err({ code: 'ARGUMENTS_INVALID', reason });
-    }
-    if (instructions !== undefined) return reviewInstructions(services, instructions, options);
-    if (roots !== undefined) return reviewRoots(services, roots, options);
-    if (name === undefined && options.accept === true)
-      return err({
-        code: 'ARGUMENTS_INVALID',
-        reason:
-          '--accept: name the tool whose definition you accept, or use --instructions or --roots with the server',
-      });
-    const tools = await allTools(services);
-    if (name === undefined) {
-      const items = [...tools.flatMap(itemOf), ...changedInstructions(services)];
-      showAll(items.toSorted(byGravity), options);
-      return ok(undefined);
-    }
-    const tool = namedTool(tools, name);
-    if (!tool.ok) return tool;
-    const [item] = itemOf(tool.value);
-    if (item === undefined) {
-      if (options.json === true) printJson({ review: [] });
-      else print(`${printable(tool.value.name)}: nothing waits for a review.`);
-      return ok(undefined);
-    }
-    if (options.accept !== true) {
-      showOne(item, options);
-      return ok(undefined);
-    }
-    // Accepts only the definition that was read here, not a newer one.
-    const objection = (now: ToolView): Refusal | undefined =>
-      now.digest === tool.value.digest ? undefined : { code: 'PRECONDITION_FAILED', etag: now.digest };
-    const accepted = await services.tools.review(item.id, { subject: LOCAL_USER.subject, objection });
-    if (!accepted.ok) return accepted;
-    if (options.json === true) printJson(accepted.value);
-    else print(`Accepted the definition of ${printable(item.name)}.`);
-    return accepted;
+export async function review(
+  runtime: Runtime,
+  name: string | undefined,
+  options: ReviewOptions,
+): Promise<number> {
+  const { instructions, roots } = options;
+  const reason = argumentsFault(name, options);
+  if (reason !== undefined) return printRefusal({ code: 'ARGUMENTS_INVALID', reason });
+  // The roots of an entry are paths of this machine.
+  if (roots !== undefined)
+    return withOpened(runtime.openServices(options), (services) => reviewRoots(services, roots, options));
+  return withApi(runtime, options, (api) => {
+    if (instructions !== undefined) return reviewInstructions(api, instructions, options);
+    return name === undefined ? reviewAll(api, options) : reviewTool(api, name, options);
   });
+}
+
+function argumentsFault(
+  name: string | undefined,
+  { instructions, roots, accept }: ReviewOptions,
+): string | undefined {
+  const named = [name, instructions, roots].filter((one) => one !== undefined).length;
+  if (named > 1) return 'name a tool, or a server with --instructions or --roots, not several of them';
+  return named === 0 && accept === true
+    ? '--accept: name the tool whose definition you accept, or use --instructions or --roots with the server'
+    : undefined;
+}
+
+async function reviewAll(api: Api, options: ReviewOptions): Promise<Result<unknown, Problem>> {
+  const tools = await allTools(api);
+  if (!tools.ok) return tools;
+  const instructions = await changedInstructions(api);
+  if (!instructions.ok) return instructions;
+  showAll([...tools.value.flatMap(itemOf), ...instructions.value].toSorted(byGravity), options);
+  return tools;
+}
+
+async function reviewTool(
+  api: Api,
+  name: string,
+  options: ReviewOptions,
+): Promise<Result<unknown, Problem | Refusal>> {
+  const found = await findTool(api, name);
+  if (!found.ok) return found;
+  const path = apiPath`/tools/${found.value.id}`;
+  const read = await api.read<ToolView>(path);
+  if (!read.ok) return read;
+  const { value: tool, etag: ifMatch } = read.value;
+  const [item] = itemOf(tool);
+  if (item === undefined) {
+    if (options.json === true) printJson({ review: [] });
+    else print(`${printable(tool.name)}: nothing waits for a review.`);
+    return read;
+  }
+  if (options.accept !== true) {
+    showOne(item, options);
+    return read;
+  }
+  // Accepts only the definition that was read here, not a newer one.
+  const accepted = await api.send<ToolView>({ method: 'POST', path: `${path}/review`, ifMatch });
+  if (!accepted.ok) return accepted;
+  if (options.json === true) printJson(accepted.value);
+  else print(`Accepted the definition of ${printable(item.name)}.`);
+  return accepted;
 }
 
 /** Empty if the definition is the accepted one and no override is suspended. */

@@ -159,7 +159,7 @@ function responseOf(reply: Reply, { answer, method }: Route['spec'], request: Re
 }
 
 /** The strong validator of a representation (RFC 9110, section 8.8.3). */
-function etagOf(representation: unknown): string {
+export function etagOf(representation: unknown): string {
   return `"${shortHash(JSON.stringify(representation), 32)}"`;
 }
 

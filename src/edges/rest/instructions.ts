@@ -1,5 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import { err, ok } from '../../core/result.ts';
+import { sha256 } from '../../core/digest.ts';
+import { gatewayIdOf } from '../../core/hints/hint.ts';
+import { ok } from '../../core/result.ts';
+import type { Server } from '../../gateway/catalog/server.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
 
@@ -19,11 +22,16 @@ const INSTRUCTIONS = z
 
 const QUERY = z.object({ drift: z.enum(['any', 'none']).optional() });
 
-export function instructionsRoutes(deps: AdminDeps): readonly Route[] {
+export interface InstructionsDeps extends Pick<AdminDeps, 'instructions'> {
+  readonly catalog: { readonly servers: readonly Pick<Server, 'spec'>[] };
+  readonly servers: Pick<AdminDeps['servers'], 'specOf'>;
+}
+
+export function instructionsRoutes(deps: InstructionsDeps): readonly Route[] {
   return [listRoute(deps), readRoute(deps), reviewRoute(deps)];
 }
 
-function listRoute({ catalog, instructions }: AdminDeps): Route {
+function listRoute({ catalog, instructions }: InstructionsDeps): Route {
   return route(
     {
       method: 'get',
@@ -46,30 +54,26 @@ function listRoute({ catalog, instructions }: AdminDeps): Route {
   );
 }
 
-function readRoute({ servers, instructions }: AdminDeps): Route {
+function readRoute({ servers, instructions }: InstructionsDeps): Route {
   return route(
     {
       method: 'get',
       path: '/gateways/{id}/instructions',
       id: 'readInstructions',
       summary: 'Get the instructions of a gateway',
-      answer: { about: 'The instructions.', schema: INSTRUCTIONS },
+      answer: { about: 'The instructions; an empty text if it never sent any.', schema: INSTRUCTIONS },
       refusals: ['SERVER_UNKNOWN'],
     },
     ({ param }) => {
       const spec = servers.specOf(param('id'));
       if (!spec.ok) return Promise.resolve(spec);
       const view = instructions.viewOf(spec.value);
-      return Promise.resolve(
-        view === undefined
-          ? err({ code: 'SERVER_UNKNOWN', name: spec.value.name, known: [] })
-          : ok({ kind: 'one', body: view }),
-      );
+      return Promise.resolve(ok({ kind: 'one', body: view ?? noneOf(spec.value.name) }));
     },
   );
 }
 
-function reviewRoute({ servers, instructions }: AdminDeps): Route {
+function reviewRoute({ servers, instructions }: InstructionsDeps): Route {
   return route(
     {
       method: 'post',
@@ -91,4 +95,9 @@ function reviewRoute({ servers, instructions }: AdminDeps): Route {
       return accepted.ok ? ok({ kind: 'one', body: accepted.value }) : accepted;
     },
   );
+}
+
+/** Of a gateway that has sent none so far. */
+function noneOf(serverName: string): z.input<typeof INSTRUCTIONS> {
+  return { gatewayId: gatewayIdOf(serverName), serverName, digest: sha256(''), text: '' };
 }

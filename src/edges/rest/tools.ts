@@ -75,7 +75,9 @@ const TOOL_QUERY = z.object({
   }),
 });
 
-export function toolRoutes(deps: AdminDeps): readonly Route[] {
+type ToolDeps = Pick<AdminDeps, 'tools' | 'servers' | 'customTools'>;
+
+export function toolRoutes(deps: ToolDeps): readonly Route[] {
   return [
     listRoute(deps),
     readRoute(deps),
@@ -86,7 +88,7 @@ export function toolRoutes(deps: AdminDeps): readonly Route[] {
   ];
 }
 
-function listRoute({ tools, servers }: AdminDeps): Route {
+function listRoute({ tools, servers }: ToolDeps): Route {
   return route(
     {
       method: 'get',
@@ -135,7 +137,7 @@ function filterOf(query: z.output<typeof TOOL_QUERY>, servers: AdminDeps['server
   };
 }
 
-function readRoute({ tools }: AdminDeps): Route {
+function readRoute({ tools }: ToolDeps): Route {
   return route(
     {
       method: 'get',
@@ -157,7 +159,7 @@ const ABOUT = {
     'Changes the given fields, and within `annotations` the given hints. null returns a hint to what its server declares, or, for a REST tool, to what its method implies.',
 };
 
-function changeRoute({ tools, customTools }: AdminDeps, method: 'put' | 'patch'): Route {
+function changeRoute({ tools, customTools }: ToolDeps, method: 'put' | 'patch'): Route {
   return route(
     {
       method,
@@ -252,7 +254,7 @@ function annotationsOf(
   return { replaces, hints, title };
 }
 
-function claimsRoute({ tools }: AdminDeps): Route {
+function claimsRoute({ tools }: ToolDeps): Route {
   return route(
     {
       method: 'get',
@@ -274,7 +276,7 @@ function claimsRoute({ tools }: AdminDeps): Route {
   );
 }
 
-function reviewRoute({ tools }: AdminDeps): Route {
+function reviewRoute({ tools }: ToolDeps): Route {
   return route(
     {
       method: 'post',
