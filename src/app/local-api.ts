@@ -47,7 +47,7 @@ export function openLocalApi(options: AppOptions, serve: RunningServe | undefine
     send: async (request, onText) => {
       const { path } = request;
       const group = groupOf(path);
-      if (group === undefined) return err(problemOf({ code: 'ENDPOINT_UNKNOWN', path, known: [] }, path));
+      if (group === undefined) return err(problemOf(NO_GATEWAY, path));
       const opening = groups.get(group) ?? group.open(parts);
       groups.set(group, opening);
       const routes = await opening;
@@ -61,7 +61,13 @@ export function openLocalApi(options: AppOptions, serve: RunningServe | undefine
   };
 }
 
-/** Answers with the route that fits. */
+const NO_GATEWAY: Refusal = {
+  code: 'SERVER_UNREACHED',
+  server: 'assay serve',
+  cause: { code: 'CONNECTION_REFUSED' },
+};
+
+/** Answers with the route that fits. SERVER_UNREACHED: only a running gateway can answer. */
 export async function answerRequest(
   routes: readonly Route[],
   { method, path, query, body, ifMatch }: ApiRequest,
@@ -69,7 +75,7 @@ export async function answerRequest(
 ): Promise<Result<ApiAnswer, Problem>> {
   const steps = path.split('/');
   const route = routes.find(({ spec }) => spec.method.toUpperCase() === method && isAt(spec.path, steps));
-  if (route === undefined) return err(problemOf({ code: 'ENDPOINT_UNKNOWN', path, known: [] }, path));
+  if (route === undefined) return err(problemOf(NO_GATEWAY, path));
   const names = route.spec.path.split('/');
   const replied = await replyTo(route, {
     identity: LOCAL_OPERATOR,

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openLocalApi } from '../../src/app/local-api.ts';
 import { serverIn } from '../support/assay.ts';
 import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -243,4 +244,11 @@ describe('token commands with a running gateway', () => {
       'note: the running gateway of this home is not used: it is of version 0.0.1, not 0.1.0.',
     );
   });
+});
+
+it('a request that only a running gateway can answer says so without one', async () => {
+  const api = openLocalApi({ home: tempDir() }, undefined);
+  const refused = await api.send({ method: 'POST', path: '/gateways/plain/refresh' });
+  await api.close();
+  expect(refused).toMatchObject({ ok: false, error: { code: 'SERVER_UNREACHED' } });
 });
