@@ -61,15 +61,7 @@ const PACKAGES = {
   'adapters/upstream': { imports: ADAPTER, uses: PATHS },
   'adapters/sources': {
     imports: ADAPTER,
-    uses: [
-      ...PATHS,
-      'module',
-      'ajv',
-      'ajv-formats',
-      '@apidevtools/json-schema-ref-parser',
-      '@jmespath-community/jmespath',
-      're2js',
-    ],
+    uses: [...PATHS, 'module', 'ajv', 'ajv-formats', '@jmespath-community/jmespath', 'js-yaml', 're2js'],
   },
   'adapters/store': { imports: ADAPTER, uses: [...PATHS, 'crypto', 'net', 'kysely', 'better-sqlite3', 'pg'] },
   'adapters/config': {

@@ -27,7 +27,7 @@ export async function parseText(
   maxValues: number,
 ): Promise<Result<ParsedDocument, ParseFault>> {
   const read = /^\s*\{/.test(text) ? fromJson(text) : undefined;
-  const parsed = read ?? (await fromYaml(text, { url, maxValues }));
+  const parsed = read ?? (await fromYaml(text, maxValues));
   if (!parsed.ok) return parsed;
   const { value } = parsed;
   const fault = faultOf(value, maxValues);
@@ -62,26 +62,15 @@ function jsonFault(text: string): string | undefined {
   return undefined;
 }
 
-async function fromYaml(
-  text: string,
-  { url, maxValues }: { readonly url: string; readonly maxValues: number },
-): Promise<Result<unknown, ParseFault>> {
-  // Loaded on first use: most documents are JSON.
-  const { getJsonSchemaRefParserDefaultOptions } = await import('@apidevtools/json-schema-ref-parser');
-  const { yaml } = getJsonSchemaRefParserDefaultOptions().parse;
-  if (typeof yaml !== 'object' || typeof yaml.parse !== 'function') throw new Error('No parser of YAML');
+async function fromYaml(text: string, maxValues: number): Promise<Result<unknown, ParseFault>> {
+  const { CORE_SCHEMA, load } = await import('js-yaml'); // loaded on first use: most documents are JSON
   try {
-    const file = { url, hash: '', extension: '.yaml', data: text };
-    const value: unknown = await yaml.parse(file);
+    const value = load(text, { schema: CORE_SCHEMA, maxDepth: MAX_DEPTH + 1 });
     return mergeKeys(value, maxValues) ? ok(value) : err({ code: 'values_limit' });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : '';
-    return err(invalid(`is neither JSON nor YAML: ${firstLine(jsonFault(text) ?? reason)}`));
+    const reason = jsonFault(text) ?? (error instanceof Error ? error.message : '');
+    return err(invalid(`is neither JSON nor YAML: ${(reason.split('\n')[0] ?? '').slice(0, 200)}`));
   }
-}
-
-function firstLine(reason: string): string {
-  return (reason.split('\n')[0] ?? '').replace(/^Error parsing \S+: /, '').slice(0, 200);
 }
 
 /**

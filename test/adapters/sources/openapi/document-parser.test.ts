@@ -95,6 +95,43 @@ describe('a document that exceeds a limit is refused with the limit and a remedy
   });
 });
 
+describe('a YAML text has one meaning, or is refused with the position and the reason', () => {
+  const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+  it.each<[text: string, value: unknown]>([
+    [
+      'a: 1.0\nb: 2020-01-01\nc: yes\nd: 0o17\ne: ~\n200: x',
+      { a: 1, b: '2020-01-01', c: 'yes', d: 15, e: null, 200: 'x' },
+    ],
+    ['__proto__: {x: 1}\nconstructor: y', JSON.parse('{"__proto__": {"x": 1}, "constructor": "y"}')],
+    ['a: &a {k: 1, l: 2}\nb: {<<: *a, l: 3}', { a: { k: 1, l: 2 }, b: { k: 1, l: 3 } }],
+    [nested(200), JSON.parse(nested(200))],
+    ['{"a": 1, "a": 2}', { a: 2 }], // JSON: the last one counts
+  ])('value %$', async (text, value) => {
+    expect(await parse(text, URL, never())).toEqual({ ok: true, value: { value, others: [] } });
+  });
+
+  it.each<[text: string, reason: string]>([
+    ['a: 1\nb: 2\na: 3', 'is neither JSON nor YAML: duplicated mapping key (3:1)'],
+    [
+      'a: !!js/function "function () {}"',
+      'is neither JSON nor YAML: unknown scalar tag !<tag:yaml.org,2002:js/function> (1:4)',
+    ],
+    [
+      'a: !!timestamp 2020-01-01',
+      'is neither JSON nor YAML: unknown scalar tag !<tag:yaml.org,2002:timestamp> (1:4)',
+    ],
+    ['a: 1\n---\nb: 2', 'is neither JSON nor YAML: expected a single document in the stream, but found more'],
+    ['# nothing', 'is neither JSON nor YAML: expected a document, but the input is empty'],
+    [nested(201), 'is neither JSON nor YAML: nesting exceeded maxDepth (201) (1:201)'],
+    [nested(15_000), 'is neither JSON nor YAML: nesting exceeded maxDepth (201) (1:201)'],
+    ['- '.repeat(15_000), 'is neither JSON nor YAML: nesting exceeded maxDepth (201) (1:403)'],
+    ['a: *b', 'is neither JSON nor YAML: unidentified alias "b" (1:5)'],
+  ])('refusal %$', async (text, error) => {
+    expect(await parse(text, URL, never())).toEqual({ ok: false, error });
+  });
+});
+
 it('a reading that is given up ends the process, and the next document is parsed', async () => {
   const ending = new AbortController();
   const given = parse(yamlOf(3_000), URL, ending.signal);

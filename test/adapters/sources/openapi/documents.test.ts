@@ -55,7 +55,7 @@ const referring = (reference: string, more: JsonObject = {}): JsonObject => {
 
 describe('a document', () => {
   it.each<[what: string, text: string, error: string]>([
-    ['is empty', '', 'is not an OpenAPI document: it is not an object'],
+    ['is empty', '', 'is neither JSON nor YAML: expected a document, but the input is empty'],
     ['is a string', 'hello', 'is not an OpenAPI document: it is not an object'],
     ['is a list', '[]', 'is not an OpenAPI document: it is not an object'],
     ['has no member "openapi"', '{"a":1}', 'is not an OpenAPI document: it has no member "openapi"'],
