@@ -49,7 +49,7 @@ const PACKAGES = {
     ],
   },
   'gateway/ports': { imports: ['core', 'protocol'], uses: ['buffer'] },
-  'gateway/catalog': { imports: ['core', 'protocol', 'gateway/ports'], uses: ['buffer', 'timers'] },
+  'gateway/catalog': { imports: ['core', 'api', 'protocol', 'gateway/ports'], uses: ['buffer', 'timers'] },
   'gateway/relay': {
     imports: ['core', 'protocol', 'gateway/ports', 'gateway/catalog'],
     uses: ['buffer', 'timers'],
@@ -84,7 +84,7 @@ const PACKAGES = {
   },
   'edges/rest': {
     imports: ['core', 'api', 'gateway'],
-    uses: ['buffer', 'http', 'hono', '@hono/[^/]+', 'zod'],
+    uses: ['buffer', 'http', 'hono', '@hono/node-server', 'zod'],
   },
   'edges/cli': {
     imports: ['core', 'api', 'gateway'],

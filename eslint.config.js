@@ -3,6 +3,7 @@ import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 import { toolHints } from './scripts/hints-rule.ts';
+import { isolatedDeclarations } from './scripts/isolated-declarations-rule.ts';
 
 const TYPED = ['**/*.ts', '**/*.tsx'];
 const UNTYPED = ['**/*.js', '**/*.mjs', '**/*.cjs'];
@@ -80,6 +81,13 @@ export default defineConfig(
       '@typescript-eslint/max-params': ['error', { max: 4 }],
       '@typescript-eslint/explicit-module-boundary-types': 'error',
     },
+  },
+  {
+    // The compiler can check it only for a whole program, and the types of schemas are inferred (docs/adr/0089).
+    files: ['**/*.ts'],
+    ignores: ['src/api/**', 'web/**'],
+    plugins: { types: { rules: { 'isolated-declarations': isolatedDeclarations } } },
+    rules: { 'types/isolated-declarations': 'error' },
   },
   { files: ['web/src/**/*.{ts,tsx}'], rules: { 'max-lines': ['error', { max: 500 }] } },
   {

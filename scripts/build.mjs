@@ -5,14 +5,19 @@ import ts from 'typescript';
 import { buildPages } from './build-pages.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
-const KYSELY_FOLDER = join(ROOT, 'node_modules', 'kysely');
 
-/** Packages are not taken in: npm installs them, and whoever audits finds them. Kysely is bundled: docs/adr/0052. */
-const external = /^(?!kysely$)[^./]/;
-const kysely = { name: 'kysely', test: /node_modules[\\/]kysely[\\/]/ };
-/** Kysely's license asks for its text in each copy. */
-const banner = ({ name }) =>
-  name.endsWith('kysely') ? `/*!\n${readFileSync(join(KYSELY_FOLDER, 'LICENSE'), 'utf8')}*/` : '';
+/** Packages are not taken in: npm installs them, and whoever audits finds them. Two are bundled: docs/adr/0052 and 0089. */
+const external = /^(?!(?:kysely|zod)$)[^./]/;
+const [kysely, zod] = ['kysely', 'zod'].map((name) => ({
+  name,
+  test: new RegExp(`node_modules[\\\\/]${name}[\\\\/]`),
+  priority: 20,
+}));
+/** Their licenses ask for their texts in each copy. */
+const banner = ({ name }) => {
+  const bundled = [kysely, zod].find((one) => name.endsWith(one.name));
+  return bundled ? `/*!\n${readFileSync(join(ROOT, 'node_modules', bundled.name, 'LICENSE'), 'utf8')}*/` : '';
+};
 
 // Each file costs a start about half a millisecond, so what a start imports is one file for each of its stages
 // (docs/adr/0056): what starts the first servers, the gateway, and the command line.
@@ -54,7 +59,7 @@ await build({
     dir: 'dist',
     cleanDir: true,
     chunkFileNames: '[name].js',
-    codeSplitting: { groups: [kysely, ...stages] },
+    codeSplitting: { groups: [kysely, zod, ...stages] },
     banner,
   },
 });
@@ -78,7 +83,7 @@ await build({
     'index-worker': 'src/codebase/indexing/index-worker.ts',
   },
   platform: 'node',
-  external,
+  external: /^[^./]/,
   plugins: [builtins],
   output: { dir: 'dist', chunkFileNames: 'codebase-[name].js' },
 });

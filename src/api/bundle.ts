@@ -1,18 +1,55 @@
-export type PlanAction = 'create' | 'update' | 'unchanged' | 'kept' | 'omitted';
+import * as z from 'zod';
+import type { Data } from './data.ts';
+
+/** Everything that operators created. */
+export const BUNDLE = z
+  .object({
+    assay: z.literal(1).meta({ description: 'Version of the bundle format.' }),
+    exportedAt: z.iso.datetime(),
+  })
+  .catchall(z.unknown())
+  .meta({
+    id: 'Bundle',
+    description: 'Everything that operators created; docs/BACKUP.md lists the members.',
+  });
+
+const PLAIN = z.union([z.string(), z.number(), z.boolean()]).nullable();
+
+const ACTION = z.enum(['create', 'update', 'unchanged', 'kept', 'omitted']);
 
 /** What an import does, or would do, with one item of a bundle. */
-export interface ImportItem {
-  readonly kind: string;
-  readonly name: string;
-  readonly action: PlanAction;
-  readonly changed: readonly string[];
-  readonly before?: string | number | boolean | null;
-  readonly after?: string | number | boolean | null;
-  readonly warnings: readonly string[];
-}
+const IMPORT_ITEM = z.object({
+  kind: z.enum([
+    'gateway',
+    'tool',
+    'function',
+    'trust',
+    'override',
+    'toolset',
+    'equipped',
+    'preference',
+    'policy_rules',
+  ]),
+  name: z.string(),
+  action: ACTION,
+  changed: z.array(z.string()).meta({ description: 'The members that differ.' }),
+  before: PLAIN.exactOptional().meta({
+    description: 'For a preference, trust, and the equipped toolset: the current value.',
+  }),
+  after: PLAIN.exactOptional().meta({ description: 'The value in the bundle.' }),
+  warnings: z.array(z.string()),
+});
 
-export interface ImportPlan {
-  readonly applied: boolean;
-  readonly counts: Readonly<Record<string, number>>;
-  readonly items: readonly ImportItem[];
-}
+export type ImportItem = Data<typeof IMPORT_ITEM>;
+
+export type PlanAction = ImportItem['action'];
+
+export const IMPORT_PLAN = z
+  .object({
+    applied: z.boolean().meta({ description: 'Whether the plan was applied.' }),
+    counts: z.record(ACTION, z.int()),
+    items: z.array(IMPORT_ITEM),
+  })
+  .meta({ id: 'ImportPlan' });
+
+export type ImportPlan = Data<typeof IMPORT_PLAN>;

@@ -1,42 +1,52 @@
-export type PreferenceValue = string | number | boolean;
+import * as z from 'zod';
+import type { Data } from './data.ts';
 
-/** The valid values. */
-export type PreferenceKind =
-  | { readonly type: 'flag' }
-  | { readonly type: 'choice'; readonly of: readonly string[] }
-  | { readonly type: 'whole'; readonly min: number; readonly max: number }
-  | { readonly type: 'text'; readonly range: string };
+const VALUE = z.union([z.string(), z.number(), z.boolean()]);
 
-export interface Preference {
-  readonly key: string;
-  /** The value from the next start on, unless `takesEffect` is `now`. */
-  readonly value: PreferenceValue;
-  readonly running: PreferenceValue;
-  readonly default: PreferenceValue;
-  readonly origin: 'environment' | 'config_file' | 'store' | 'default';
-  /** Whether the environment or the config file sets it. */
-  readonly isFixed: boolean;
-  /** The environment variable, or the member of the config file. */
-  readonly fixedBy?: string;
-  readonly takesEffect: 'now' | 'next start';
-  readonly env: string;
-  readonly changedBy: 'startup' | 'admin';
-  readonly ignored?: unknown;
-  readonly about: string;
-  readonly kind: PreferenceKind;
-}
+export type PreferenceValue = Data<typeof VALUE>;
 
-export interface PreferenceList {
-  readonly preferences: readonly Preference[];
-}
+const KIND = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('flag') }),
+    z.object({ type: z.literal('choice'), of: z.array(z.string()) }),
+    z.object({ type: z.literal('whole'), min: z.int(), max: z.int() }),
+    z.object({ type: z.literal('text'), range: z.string() }),
+  ])
+  .meta({ description: 'The valid values.' });
 
-/** A preference that a single token may override. */
-export interface TokenPreference {
-  readonly key: string;
-  readonly value: PreferenceValue;
-  readonly origin: 'environment' | 'config_file' | 'token' | 'store' | 'default';
-}
+export type PreferenceKind = Data<typeof KIND>;
 
-export interface TokenPreferenceList {
-  readonly preferences: readonly TokenPreference[];
-}
+/** A setting of the instance. */
+const PREFERENCE = z
+  .object({
+    key: z.string(),
+    value: VALUE.meta({ description: 'The value for the next start.' }),
+    running: VALUE.meta({ description: 'The value in effect.' }),
+    default: VALUE,
+    origin: z.enum(['environment', 'config_file', 'store', 'default']),
+    isFixed: z.boolean().meta({
+      description: 'Whether the environment or the config file sets it, so that it cannot be changed here.',
+    }),
+    fixedBy: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'The environment variable or the member of the config file that sets it.' }),
+    takesEffect: z.enum(['now', 'next start']),
+    env: z.string().meta({ description: 'The environment variable for it.' }),
+    changedBy: z.enum(['startup', 'admin']).meta({
+      description:
+        '`startup`: set only by the environment or config file. `admin`: can also be changed here.',
+    }),
+    ignored: z.unknown().optional().meta({
+      description: 'A stored value without effect, because `changedBy` is `startup`; null deletes it.',
+    }),
+    about: z.string(),
+    kind: KIND,
+  })
+  .meta({ id: 'Preference' });
+
+export type Preference = Data<typeof PREFERENCE>;
+
+export const PREFERENCE_LIST = z.object({ preferences: z.array(PREFERENCE) }).meta({ id: 'Preferences' });
+
+export type PreferenceList = Data<typeof PREFERENCE_LIST>;

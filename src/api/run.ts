@@ -1,5 +1,5 @@
 import type { Approval } from './approval.ts';
-import type { ProblemView } from './problem.ts';
+import type { ProblemEvent } from './problem.ts';
 
 /** Server-sent events of a run, by name. The last one is `result`, `error` or `refused`. */
 export interface RunEvents {
@@ -14,7 +14,7 @@ export interface RunEvents {
   /** The JSON-RPC error of the server. */
   readonly error: Readonly<Record<string, unknown>>;
   /** Assay did not send the call, or got no answer. */
-  readonly refused: Pick<ProblemView, 'title' | 'status' | 'detail' | 'code'>;
+  readonly refused: ProblemEvent;
 }
 
 export type RunEvent = {

@@ -1,98 +1,134 @@
-import type { HintName, ToolHint } from './tool.ts';
+import * as z from 'zod';
+import { SANDBOX_CONCESSIONS, SANDBOX_MODES } from '../core/sandbox.ts';
+import type { Data } from './data.ts';
+import { ofHints } from './hint.ts';
+import { TOOL_HINT } from './tool.ts';
+import { WARNINGS } from './warnings.ts';
 
-export interface Gateway {
-  readonly id: string;
-  readonly name: string;
-  readonly origin: 'config_file' | 'registered';
-  readonly transport?: string;
-  readonly command?: string;
-  readonly args?: readonly string[];
-  readonly cwd?: string;
-  /** Absent: off. */
-  readonly sandbox?: 'twin' | 'strict';
-  readonly roots?: readonly string[];
-  /** Hosts that it may reach. Absent: all at public addresses. */
-  readonly network?: readonly string[];
-  readonly sandboxAccepts?: readonly ('separate_state' | 'node_permission')[];
-  /** Its tools that a verification saw keep state in memory. */
-  readonly stateful?: readonly string[];
-  /** Names alone. */
-  readonly env?: readonly string[];
-  readonly url?: string;
-  /** Names alone. */
-  readonly headers?: readonly string[];
-  /** The document that its tools are made from. */
-  readonly openapi?: string;
-  readonly baseUrl?: string;
-  readonly timeoutMs?: number;
-  readonly isolation?: 'session' | 'shared';
-  readonly enabled: boolean;
-  readonly reachable: boolean;
-  readonly state: string;
-  /** A sentence. */
-  readonly cause?: string;
-  /** For example PROCESS_EXITED. */
-  readonly causeCode?: string;
-  readonly era?: string;
-  readonly revision?: string;
-  readonly trust?: { readonly value: boolean; readonly origin: 'config_file' | 'operator' | 'default' };
-  readonly toolCount: number;
-  /** Parts of its source that could not become tools. */
-  readonly skipped?: readonly { readonly what: string; readonly why: string }[];
-  readonly createdAt?: string;
-  readonly createdBy?: string;
-}
+const SKIPPED = z.object({ what: z.string(), why: z.string() });
 
-export interface GatewayList {
-  readonly gateways: readonly Gateway[];
-}
+/** A server whose tools Assay offers, without secrets. */
+export const GATEWAY = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    origin: z
+      .enum(['config_file', 'registered'])
+      .meta({ description: 'Gateways of the config file are read-only here.' }),
+    transport: z
+      .enum(['stdio', 'auto', 'streamable-http', 'sse', 'codebase', 'openapi', 'local'])
+      .exactOptional(),
+    openapi: z.string().exactOptional().meta({ description: 'The OpenAPI document.' }),
+    baseUrl: z.string().exactOptional(),
+    operations: z
+      .object({ include: z.array(z.string()).optional(), exclude: z.array(z.string()).optional() })
+      .exactOptional(),
+    credentials: z
+      .array(z.string())
+      .exactOptional()
+      .meta({ description: 'Names of the security schemes only.' }),
+    url: z.string().exactOptional(),
+    command: z.string().exactOptional(),
+    args: z.array(z.string()).exactOptional(),
+    cwd: z.string().exactOptional(),
+    sandbox: z.enum(SANDBOX_MODES).exactOptional().meta({ description: 'Absent: off.' }),
+    roots: z.array(z.string()).exactOptional(),
+    network: z.array(z.string()).exactOptional(),
+    sandboxAccepts: z.array(z.enum(SANDBOX_CONCESSIONS)).exactOptional(),
+    stateful: z.array(z.string()).exactOptional().meta({
+      description:
+        'Tools observed to keep state in memory. If there are any, the twin refuses read-only tools unless `sandboxAccepts` has `separate_state`.',
+    }),
+    env: z.array(z.string()).exactOptional().meta({ description: 'Names only.' }),
+    headers: z.array(z.string()).exactOptional().meta({ description: 'Names only.' }),
+    timeoutMs: z.int().exactOptional(),
+    prefix: z.boolean().exactOptional(),
+    isolation: z.enum(['session', 'shared']).exactOptional(),
+    tags: z.array(z.string()).exactOptional().meta({ description: 'Tags that apply to all its tools.' }),
+    enabled: z.boolean().meta({ description: '`false`: the gateway is kept but not connected.' }),
+    reachable: z.boolean(),
+    state: z.string(),
+    cause: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'Why it is down, or why its tools are from an earlier read.' }),
+    causeCode: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'The code of that cause, such as PROCESS_EXITED; docs/CAUSES.md lists all.' }),
+    era: z.string().exactOptional(),
+    revision: z.string().exactOptional(),
+    trust: z
+      .object({ value: z.boolean(), origin: z.enum(['config_file', 'operator', 'default']) })
+      .exactOptional(),
+    toolCount: z.int(),
+    skipped: z
+      .array(SKIPPED)
+      .exactOptional()
+      .meta({ description: 'Parts of the source that could not be turned into tools.' }),
+    shadows: z.literal(true).exactOptional().meta({
+      description:
+        'A registered gateway has the same name; the config file takes precedence. DELETE removes the registered one.',
+    }),
+    createdAt: z.iso.datetime().exactOptional(),
+    createdBy: z.string().exactOptional(),
+    warnings: WARNINGS,
+  })
+  .meta({ id: 'Gateway' });
+
+export type Gateway = Data<typeof GATEWAY>;
+
+export const GATEWAY_LIST = z.object({ gateways: z.array(GATEWAY) });
+
+export type GatewayList = Data<typeof GATEWAY_LIST>;
 
 /** Tools that a refresh found changed, by the server's own names. */
-export interface RefreshView {
-  readonly toolsAdded: readonly string[];
-  readonly toolsUpdated: readonly string[];
-  readonly toolsRemoved: readonly string[];
-}
+export const REFRESH_RESULT = z
+  .object({
+    gatewayId: z.string(),
+    success: z.boolean(),
+    toolsAdded: z.array(z.string()),
+    toolsUpdated: z.array(z.string()),
+    toolsRemoved: z.array(z.string()),
+    durationMs: z.int(),
+    refreshedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'RefreshResult' });
+
+export type RefreshResult = Data<typeof REFRESH_RESULT>;
 
 /** A line that a server wrote, or that Assay logged about it. */
-export interface GatewayLogLine {
-  readonly id: number;
-  readonly at: string;
-  readonly level: 'info' | 'warn' | 'error';
-  readonly from: 'stderr' | 'assay';
-  readonly text: string;
-}
+const GATEWAY_LOG_LINE = z.object({
+  id: z.int(),
+  at: z.iso.datetime(),
+  level: z.enum(['info', 'warn', 'error']),
+  from: z.enum(['stderr', 'assay']),
+  text: z.string(),
+});
 
-export interface GatewayLogs {
-  readonly lines: readonly GatewayLogLine[];
-}
+export type GatewayLogLine = Data<typeof GATEWAY_LOG_LINE>;
 
-/** The instructions of a server for models. */
-export interface Instructions {
-  readonly gatewayId: string;
-  readonly serverName: string;
-  /** The accepted text, which models get. */
-  readonly text: string;
-  /** The server's current text. */
-  readonly drift?: { readonly since: string; readonly text: string };
-}
+export const GATEWAY_LOGS = z.object({ lines: z.array(GATEWAY_LOG_LINE) });
 
-export interface InstructionsList {
-  readonly instructions: readonly Instructions[];
-}
+export type GatewayLogs = Data<typeof GATEWAY_LOGS>;
+
+const DOCUMENT_TOOL = z.object({
+  name: z.string(),
+  title: z.string().exactOptional(),
+  method: z.string().exactOptional(),
+  path: z.string().exactOptional(),
+  hints: z.object(ofHints(TOOL_HINT.pick({ effective: true, decidedBy: true, reason: true }))),
+});
+
+export type DocumentTool = Data<typeof DOCUMENT_TOOL>;
 
 /** The tools that an OpenAPI document would add. */
-export interface DocumentPreview {
-  readonly total: number;
-  /** The first ones. */
-  readonly tools: readonly DocumentTool[];
-  readonly skipped: readonly { readonly what: string; readonly why: string }[];
-}
+export const DOCUMENT_PREVIEW = z
+  .object({
+    total: z.int(),
+    tools: z.array(DOCUMENT_TOOL).meta({ description: 'The first 500.' }),
+    skipped: z.array(SKIPPED).meta({ description: 'Operations that could not be turned into tools.' }),
+  })
+  .meta({ id: 'DocumentTools' });
 
-export interface DocumentTool {
-  readonly name: string;
-  readonly title?: string;
-  readonly method?: string;
-  readonly path?: string;
-  readonly hints: Readonly<Record<HintName, Pick<ToolHint, 'effective' | 'decidedBy' | 'reason'>>>;
-}
+export type DocumentPreview = Data<typeof DOCUMENT_PREVIEW>;

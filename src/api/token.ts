@@ -1,21 +1,51 @@
-export type TokenScope = 'admin' | 'execute' | 'read' | 'mcp';
+import * as z from 'zod';
+import { TOKEN_PREFERENCES } from '../core/policy/token-preferences.ts';
+import { SCOPES } from '../core/subject.ts';
+import { type Data, NEXT_CURSOR } from './data.ts';
 
-export interface Token {
-  readonly id: string;
-  readonly name: string;
-  readonly scopes: readonly TokenScope[];
-  readonly state: 'valid' | 'expired' | 'revoked' | 'unreadable';
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  readonly revokedAt: string | null;
-}
+/** A token as operators see it: never its secret or the hash of it. */
+export const TOKEN = z
+  .object({
+    id: z.string().meta({ description: 'The public part of the token.' }),
+    name: z.string().meta({ description: 'Identifies the holder in /activity and in the log.' }),
+    scopes: z.array(z.enum(SCOPES)),
+    state: z.enum(['valid', 'expired', 'revoked', 'unreadable']).meta({
+      description:
+        '`unreadable`: another program changed the token in the store so that it cannot be read. It is not accepted; revoke it.',
+    }),
+    createdAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime().nullable().meta({ description: 'null: valid until revoked.' }),
+    revokedAt: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'Token' });
 
-/** `token` is available only here. */
-export interface NewToken extends Token {
-  readonly token: string;
-}
+export type Token = Data<typeof TOKEN>;
 
-export interface TokenPage {
-  readonly tokens: readonly Token[];
-  readonly nextCursor?: string;
-}
+export type TokenScope = Token['scopes'][number];
+
+export const NEW_TOKEN = TOKEN.extend({
+  token: z.string().meta({ description: 'The token itself. It is shown only once.' }),
+}).meta({ id: 'NewToken' });
+
+export type NewToken = Data<typeof NEW_TOKEN>;
+
+export const TOKEN_PAGE = z.object({ tokens: z.array(TOKEN), nextCursor: NEXT_CURSOR });
+
+export type TokenPage = Data<typeof TOKEN_PAGE>;
+
+const TOKEN_PREFERENCE = z.object({
+  key: z.enum(TOKEN_PREFERENCES),
+  value: z.union([z.string(), z.number(), z.boolean()]),
+  origin: z
+    .enum(['environment', 'config_file', 'token', 'store', 'default'])
+    .meta({ description: '`token`: set for this token.' }),
+});
+
+/** A preference that a single token may override. */
+export type TokenPreference = Data<typeof TOKEN_PREFERENCE>;
+
+export const TOKEN_PREFERENCE_LIST = z
+  .object({ preferences: z.array(TOKEN_PREFERENCE) })
+  .meta({ id: 'TokenPreferences' });
+
+export type TokenPreferenceList = Data<typeof TOKEN_PREFERENCE_LIST>;

@@ -1,70 +1,206 @@
-import type { HintName } from './hint.ts';
-import type { ToolVerification } from './verification.ts';
+import * as z from 'zod';
+import { CONFIRMS } from '../core/confirm.ts';
+import { HINTS } from '../core/hints/hint.ts';
+import { LINT_RULES } from '../core/hints/lint.ts';
+import { GUARANTEES } from '../core/sandbox.ts';
+import { type Data, NEXT_CURSOR } from './data.ts';
+import { ofHints } from './hint.ts';
+import { TOOL_VERIFICATION } from './verification.ts';
+import { WARNINGS } from './warnings.ts';
 
-export type { HintName };
+const HINT_CLAIM = z
+  .object({
+    value: z.boolean(),
+    kind: z.enum(['declared', 'inferred', 'override', 'observed']),
+    source: z
+      .enum(['server', 'operator', 'config_file', 'document', 'module', 'rule', 'verification'])
+      .meta({ description: 'The kind of party that made the claim.' }),
+    origin: z
+      .string()
+      .meta({ description: 'Name of the claimant: a server, a module, a subject or a verification.' }),
+    reason: z.string().exactOptional(),
+    at: z.iso.datetime().exactOptional(),
+    digest: z.string().meta({ description: 'SHA-256 of the definition that the claim is about.' }),
+    mayLower: z.boolean().meta({ description: 'Whether the claim may lower caution in decisions.' }),
+    suspended: z.string().exactOptional().meta({ description: 'Why the claim is not in effect now.' }),
+  })
+  .meta({ id: 'Claim' });
 
-export interface HintClaim {
-  readonly value: boolean;
-  readonly kind: string;
-  /** The kind of party that made it. */
-  readonly source: string;
-  readonly origin: string;
-  readonly reason?: string;
-  readonly at?: string;
-  readonly suspended?: string;
-}
+export type HintClaim = Data<typeof HINT_CLAIM>;
 
-export interface ToolHint {
-  readonly effective: boolean;
-  readonly decidedBy: 'declared' | 'inferred' | 'override' | 'observed' | 'implied' | 'default';
-  /** A phrase. */
-  readonly reason: string;
-  /** The value that decisions use: only trusted claims lower caution. */
-  readonly decision: boolean;
-  readonly isContradicted: boolean;
-  readonly claims: readonly HintClaim[];
-}
+/** One hint of a tool, with all claims about it. */
+export const TOOL_HINT = z
+  .object({
+    effective: z.boolean().meta({ description: 'The value that results from all claims.' }),
+    decidedBy: z.enum(['declared', 'inferred', 'override', 'observed', 'implied', 'default']),
+    reason: z.string(),
+    reasonCode: z.string().meta({ description: 'The same, as a code.' }),
+    decision: z
+      .boolean()
+      .meta({ description: 'The value used for decisions; only trusted claims lower caution.' }),
+    emitted: z.boolean().exactOptional().meta({ description: 'The value that clients see. Absent: none.' }),
+    isContradicted: z.boolean(),
+    claims: z.array(HINT_CLAIM),
+  })
+  .meta({ id: 'Hint' });
 
-/** The part of a tool that the pages use. Texts from servers are as sent. */
-export interface Tool {
-  readonly id: string;
-  /** The public name. */
-  readonly name: string;
-  readonly namespacedName: string;
-  readonly serverName: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly confirm?: 'always' | 'first' | 'never' | 'suspended';
-  /** The annotations that clients get. */
-  readonly annotations: Readonly<Record<string, unknown>>;
-  readonly state: 'enabled' | 'disabled' | 'withheld';
-  readonly withheld?: { readonly reason: string };
-  readonly hints: Readonly<Record<HintName, ToolHint>>;
-  readonly lint: readonly { readonly rule: string; readonly level: string; readonly message: string }[];
-  readonly drift?: { readonly isDangerous: boolean };
-  readonly verification?: ToolVerification;
-  readonly inputSchema?: unknown;
-  /** What is enforced for its calls, whatever its code does. Set only if a single tool is requested. */
-  readonly guarantee?: { readonly kind: GuaranteeKind; readonly text: string };
-}
+export type ToolHint = Data<typeof TOOL_HINT>;
 
-export type GuaranteeKind =
-  'none' | 'read' | 'read_network' | 'node_permission' | 'write_roots' | 'write_index' | 'refused';
+export const TOOL_HINTS = z.object(ofHints(TOOL_HINT));
+
+/** How the definition of a tool differs from the accepted one. */
+const DRIFT = z
+  .object({
+    since: z.iso.datetime(),
+    severity: z.enum(['dangerous', 'review', 'harmless']),
+    isDangerous: z.boolean(),
+    dangers: z
+      .array(z.string())
+      .meta({ description: 'Changes that suspend caution-lowering overrides until they are reviewed.' }),
+    flags: z.array(z.string()).meta({ description: 'Changes that only call for a review.' }),
+    isVolatile: z
+      .boolean()
+      .meta({ description: 'Whether titles and descriptions change at each start of the server.' }),
+    changes: z
+      .array(
+        z.object({
+          path: z.string(),
+          before: z.string().exactOptional(),
+          after: z.string().exactOptional(),
+        }),
+      )
+      .meta({
+        description:
+          'By path. `before` and `after` are JSON texts, absent if the member did not or does not exist.',
+      }),
+    suspends: z.array(z.enum(HINTS)).meta({ description: 'Hints whose override waits for a review.' }),
+  })
+  .meta({ id: 'Drift' });
+
+export type Drift = Data<typeof DRIFT>;
+
+const LINT_FINDING = z
+  .object({
+    rule: z.enum(LINT_RULES),
+    level: z.enum(['error', 'warning']),
+    hint: z.enum(HINTS).exactOptional(),
+    message: z.string(),
+    remedy: z.string(),
+  })
+  .meta({ id: 'LintFinding' });
+
+const GUARANTEE = z.object({ kind: z.enum(GUARANTEES), text: z.string() });
+
+export type GuaranteeKind = Data<typeof GUARANTEE>['kind'];
+
+/** A tool. Texts from servers are as sent. */
+export const TOOL = z
+  .object({
+    id: z.string().meta({ description: 'Stable across refresh, restart and new registration.' }),
+    name: z.string().meta({ description: 'The name for clients.' }),
+    namespacedName: z.string(),
+    originalName: z.string().meta({ description: 'The server’s own name for the tool.' }),
+    serverName: z.string(),
+    gatewayId: z.string(),
+    refId: z.string(),
+    digest: z.string(),
+    title: z.string().exactOptional(),
+    description: z.string().exactOptional(),
+    original: z
+      .object({ name: z.string(), description: z.string().exactOptional(), needsReview: z.boolean() })
+      .exactOptional()
+      .meta({
+        description:
+          'The server’s own texts, if the operator replaced the name or description. `needsReview`: the server has changed them since.',
+      }),
+    confirm: z
+      .enum([...CONFIRMS, 'suspended'])
+      .exactOptional()
+      .meta({ description: '`suspended`: it was set for a different definition and needs a review.' }),
+    cacheMs: z
+      .union([z.int().min(0), z.literal('suspended')])
+      .exactOptional()
+      .meta({ description: 'How long its results are cached, in ms. `suspended`: as for `confirm`.' }),
+    tags: z
+      .array(z.string())
+      .exactOptional()
+      .meta({ description: 'The operator’s tags, in addition to those of its gateway.' }),
+    enabled: z.boolean(),
+    state: z.enum(['enabled', 'disabled', 'withheld']).meta({
+      description: '`withheld`: not offered to any client, because none could read its definition.',
+    }),
+    withheld: z
+      .object({ eras: z.array(z.enum(['legacy', 'modern'])), reason: z.string() })
+      .exactOptional()
+      .meta({ description: 'The client eras that the tool is not offered to, and why.' }),
+    annotations: z.record(z.string(), z.unknown()).meta({ description: 'The annotations sent to clients.' }),
+    hints: TOOL_HINTS,
+    source: z.enum(['mcp', 'rest', 'openapi', 'function']).meta({ description: 'The source of the tool.' }),
+    url: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'Method and URL of the request that a REST tool sends.' }),
+    method: z.string().exactOptional(),
+    methodOrigin: z.enum(['given', 'default']).exactOptional().meta({
+      description: '`default`: no method was given, so POST is assumed and no hints are inferred from it.',
+    }),
+    headers: z.array(z.string()).exactOptional().meta({ description: 'Names only.' }),
+    auth: z.object({ type: z.string() }).exactOptional(),
+    queryMapping: z.record(z.string(), z.string()).exactOptional(),
+    headerMapping: z.record(z.string(), z.string()).exactOptional(),
+    bodyType: z.enum(['json', 'form']).exactOptional(),
+    filter: z.string().exactOptional(),
+    timeoutMs: z.int().exactOptional(),
+    maxBytes: z.int().exactOptional(),
+    trust: z.object({ value: z.boolean(), origin: z.enum(['config_file', 'operator', 'default']) }),
+    guarantee: GUARANTEE.exactOptional().meta({
+      description:
+        'Restrictions enforced on its calls, whatever its code does. Only in responses about one tool; docs/SANDBOX.md explains each kind.',
+    }),
+    lint: z.array(LINT_FINDING),
+    drift: DRIFT.exactOptional(),
+    verification: TOOL_VERIFICATION.exactOptional(),
+    inputSchema: z.unknown().optional(),
+    outputSchema: z.unknown().optional(),
+    warnings: WARNINGS,
+  })
+  .meta({ id: 'Tool' });
+
+export type Tool = Data<typeof TOOL>;
+
+export const MAX_SUMMARY_LENGTH = 500;
 
 /** The part of a tool that lists show. */
-export interface ToolSummary extends Pick<
-  Tool,
-  'id' | 'name' | 'namespacedName' | 'serverName' | 'title' | 'state' | 'drift'
-> {
-  /** The first 500 characters. */
-  readonly description?: string;
-  readonly hints: Readonly<Record<HintName, Pick<ToolHint, 'effective' | 'decidedBy' | 'isContradicted'>>>;
-  readonly lint: readonly { readonly rule: string; readonly level: string }[];
-}
+const TOOL_SUMMARY = TOOL.pick({
+  id: true,
+  name: true,
+  namespacedName: true,
+  serverName: true,
+  title: true,
+  state: true,
+})
+  .extend({
+    description: z
+      .string()
+      .exactOptional()
+      .meta({ description: `The first ${MAX_SUMMARY_LENGTH} characters.` }),
+    hints: z.object(ofHints(TOOL_HINT.pick({ effective: true, decidedBy: true, isContradicted: true }))),
+    lint: z.array(LINT_FINDING.pick({ rule: true, level: true })),
+    drift: DRIFT.pick({ isDangerous: true }).exactOptional(),
+  })
+  .meta({ id: 'ToolSummary' });
 
-/** The answer to `?summary=true`. */
-export interface ToolSummaryPage {
-  readonly tools: readonly ToolSummary[];
+export type ToolSummary = Data<typeof TOOL_SUMMARY>;
+
+export const TOOL_PAGE = z.object({
+  tools: z.array(z.union([TOOL, TOOL_SUMMARY])),
+  total: z.int().meta({ description: 'Number of matches on all pages.' }),
+  nextCursor: NEXT_CURSOR,
+});
+
+/** `ToolSummary` with `?summary=true`. */
+export interface ToolPage<T extends Tool | ToolSummary = Tool> {
+  readonly tools: readonly T[];
   readonly total: number;
   readonly nextCursor?: string;
 }

@@ -1,83 +1,87 @@
-/** A tool of a toolset, or all of a server: `linear.*`. */
-export interface ToolsetMember {
-  readonly namespacedName: string;
-  /** The tool is pinned to this definition. */
-  readonly refId?: string;
-  /** For a whole server: tools that are left out, by the server's own names. */
-  readonly except?: readonly string[];
-}
+import * as z from 'zod';
+import { type Data, NEXT_CURSOR } from './data.ts';
+import { NOTE } from './note.ts';
 
-export interface ToolsetNote {
-  readonly name: string;
-  readonly note: string;
-  readonly author: string;
-  readonly by: 'model' | 'operator';
-  readonly writtenAt: string;
-  /** Whether an operator must accept it first. */
-  readonly isHeld?: true;
-}
+/** A tool of a toolset, or all of a server: `linear.*`. */
+const TOOLSET_MEMBER = z.object({
+  namespacedName: z.string(),
+  refId: z.string().exactOptional().meta({
+    description:
+      'Pins the tool to the definition with this id: if the definition changes, the tool is withheld.',
+  }),
+  except: z.array(z.string()).exactOptional().meta({
+    description: 'If `namespacedName` is "server.*": the server’s own names of the tools that are left out.',
+  }),
+});
+
+export type ToolsetMember = Data<typeof TOOLSET_MEMBER>;
+
+const TOOLSET_NOTE = NOTE.omit({ toolset: true, tool: true }).extend({
+  isHeld: z.literal(true).exactOptional().meta({ description: 'An operator must accept the note.' }),
+});
+
+export type ToolsetNote = Data<typeof TOOLSET_NOTE>;
 
 /** Texts from models and operators are as sent. */
-export interface Toolset {
-  readonly name: string;
-  readonly description?: string;
-  readonly isEquipped: boolean;
-  readonly createdAt: string;
-  readonly lastModified: string;
-  readonly tools: readonly ToolsetMember[];
-  readonly toolNotes: readonly {
-    readonly toolRef: { readonly namespacedName: string };
-    readonly notes: readonly ToolsetNote[];
-  }[];
-}
+export const TOOLSET = z
+  .object({
+    name: z.string(),
+    description: z.string().exactOptional(),
+    madeBy: z
+      .object({ by: z.enum(['model', 'operator']), subject: z.string() })
+      .exactOptional()
+      .meta({ description: 'Absent if an operator created or has edited the toolset.' }),
+    isEquipped: z.boolean().meta({ description: 'Whether clients see this toolset at /mcp.' }),
+    createdAt: z.iso.datetime(),
+    lastModified: z.iso.datetime(),
+    tools: z.array(TOOLSET_MEMBER),
+    toolNotes: z.array(
+      z.object({ toolRef: z.object({ namespacedName: z.string() }), notes: z.array(TOOLSET_NOTE) }),
+    ),
+  })
+  .meta({ id: 'Toolset' });
 
-export interface ToolsetPage {
-  readonly toolsets: readonly Toolset[];
-  readonly nextCursor?: string;
-}
+export type Toolset = Data<typeof TOOLSET>;
 
-export interface UnservedTools {
-  readonly unserved: readonly { readonly tool: string; readonly reason: string }[];
-}
+export const TOOLSET_PAGE = z.object({ toolsets: z.array(TOOLSET), nextCursor: NEXT_CURSOR });
+
+export type ToolsetPage = Data<typeof TOOLSET_PAGE>;
+
+/** Tools that clients cannot use now. */
+export const UNSERVED_TOOLS = z.object({
+  unserved: z.array(
+    z.object({
+      tool: z.string(),
+      reason: z.enum([
+        'disabled',
+        'withheld',
+        'definition_changed',
+        'definition_dangerous',
+        'name_collision',
+        'server_starting',
+        'server_down',
+        'server_unknown',
+        'tool_filtered',
+        'tool_gone',
+      ]),
+    }),
+  ),
+});
+
+export type UnservedTools = Data<typeof UNSERVED_TOOLS>;
 
 /** Tools of whole servers that appeared since they were accepted. */
-export interface NewTools {
-  readonly new: readonly { readonly namespacedName: string }[];
-}
+export const NEW_TOOLS = z.object({
+  new: z.array(z.object({ namespacedName: z.string(), refId: z.string() })),
+});
 
-/** Number of tokens that a model reads for each tool, by namespaced name. */
-export interface ToolCosts {
-  readonly tokens: Readonly<Record<string, number>>;
-}
+export type NewTools = Data<typeof NEW_TOOLS>;
 
-export interface FoundTools {
-  readonly tools: readonly string[];
-}
+/** Number of tokens that a model reads for each tool. */
+export const TOOL_COSTS = z.object({ tokens: z.record(z.string(), z.int()) });
 
-export interface ClientSnippetView {
-  readonly id: string;
-  readonly label: string;
-  readonly path: string;
-  readonly stdio: string;
-  readonly http?: string;
-  readonly next: string;
-}
+export type ToolCosts = Data<typeof TOOL_COSTS>;
 
-export interface ClientSnippetList {
-  readonly url: string;
-  readonly needsToken: boolean;
-  readonly clients: readonly ClientSnippetView[];
-}
+export const FOUND_TOOLS = z.object({ tools: z.array(z.string()) });
 
-export interface ToolNote extends Omit<ToolsetNote, 'isHeld'> {
-  readonly toolset: string;
-  /** Whether an operator must accept it first. */
-  readonly isHeld: boolean;
-}
-
-export interface ToolNotes {
-  /** In the order in which models read them, toolset by toolset. */
-  readonly notes: readonly ToolNote[];
-  /** The description that models read in each toolset that has the tool. */
-  readonly descriptions: readonly { readonly toolset: string; readonly description: string }[];
-}
+export type FoundTools = Data<typeof FOUND_TOOLS>;

@@ -165,11 +165,11 @@ async function make(
   const input = { name, scopes: ['admin'], lifetimeMs: undefined } as const;
   const created = await createToken(input, { store, mint: mintToken, nowMs, by: LOCAL_USER.subject });
   if (!created.ok) return created;
-  const { text, view } = created.value;
-  const written = await writeAtomically(path, `${text}\n`, 0o600);
+  const { id, token } = created.value;
+  const written = await writeAtomically(path, `${token}\n`, 0o600);
   if (written.ok) return ok(true);
   // A token that nobody can read would keep the next start from creating one.
-  await revokeToken(view.id, { store, nowMs, by: LOCAL_USER.subject });
+  await revokeToken(id, { store, nowMs, by: LOCAL_USER.subject });
   return err({ code: 'FILE_UNWRITABLE', path, reason: written.error.reason });
 }
 

@@ -1,3 +1,4 @@
+import type { PolicyReason } from '../core/policy/policy.ts';
 import { join } from 'node:path';
 import { locateConfig } from '../adapters/config/locate-config.ts';
 import { findServe, isAnswering, type RunningServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
@@ -28,7 +29,8 @@ import {
   catalogReport,
   type ListedTool,
 } from '../gateway/services/tools/catalog-report.ts';
-import { type DecisionView, explainDecision } from '../gateway/services/tools/explain-decision.ts';
+import type { Decision } from '../api/decision.ts';
+import { explainDecision } from '../gateway/services/tools/explain-decision.ts';
 import { entryIn } from '../gateway/services/tools/find-entry.ts';
 import { type GatewayStatus, gatewayStatus } from '../gateway/services/gateway-status.ts';
 import { startServers } from '../gateway/services/start-servers.ts';
@@ -158,14 +160,15 @@ async function ruleAgainst(
   const explained = await explainThrough(client, report, [name, { token: LOCAL_USER.subject }]);
   if (!explained.ok || explained.value.decision !== 'refuse') return undefined;
   const { tool, reasons } = explained.value;
-  return { code: 'CALL_REFUSED', tool, reasons };
+  // Codes and data of the same version.
+  return { code: 'CALL_REFUSED', tool, reasons: reasons as unknown as readonly PolicyReason[] };
 }
 
 async function explainThrough(
   client: ServeClient,
   report: OpenTools['report'],
   [name, { token, toolset }]: Parameters<OpenTools['explain']>,
-): Promise<Result<DecisionView, Refusal>> {
+): Promise<Result<Decision, Refusal>> {
   const listed = await report({ isFresh: false });
   if (!listed.ok) return listed;
   const known = listed.value.tools.some((tool) => [tool.name, tool.namespacedName].includes(name));
@@ -173,7 +176,7 @@ async function explainThrough(
   const query = new URLSearchParams({ token, ...(toolset !== undefined && { toolset }) });
   const read = await client.read(`/tools/${encodeURIComponent(name)}/decision?${query.toString()}`);
   // A `serve` of the same version returns what this process would.
-  return read.ok ? ok(read.value as DecisionView) : read;
+  return read.ok ? ok(read.value as Decision) : read;
 }
 
 async function openHere(

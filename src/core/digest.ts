@@ -45,3 +45,10 @@ export function digestOfArguments(text: string): string {
   const read = text.length <= MAX_PARSED_LENGTH ? writtenJson(text) : undefined;
   return (hasDuplicateKeys(text, read) ? undefined : digestOfRead(read)) ?? sha256(text);
 }
+
+const MARK_DIGITS = 8;
+
+/** A short hash that stands in for an address or path that must not be disclosed but whose change must be detected. */
+export function markOf(text: string): string {
+  return shortHash(text, MARK_DIGITS);
+}

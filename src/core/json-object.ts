@@ -26,3 +26,11 @@ export function parsedObject(text: string): JsonObject {
   const value = parsedJson(text);
   return isJsonObject(value) ? value : {};
 }
+
+/** A copy without the members that are undefined, as in JSON. */
+export function withoutUndefined<T extends object>(value: T): Defined<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as Defined<T>; // just removed
+}
+
+/** For types whose members are undefined only if they are optional. */
+type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };

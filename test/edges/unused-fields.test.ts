@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
 import { expect, it } from 'vitest';
 import { withAuthHeaders } from '../../src/edges/rest/contextforge.ts';
 import { withoutUnused } from '../../src/edges/rest/unused-fields.ts';

@@ -146,7 +146,7 @@ describe('a leaked token', () => {
     const asking = { store, nowMs: Date.now(), by: 'local' };
     valueOf(await revokeToken('ci', asking));
     const input = { name: 'ci', scopes: ['mcp', 'read'], lifetimeMs: undefined } as const;
-    const renewed = valueOf(await createToken(input, { ...asking, mint: mintToken })).text;
+    const renewed = valueOf(await createToken(input, { ...asking, mint: mintToken })).token;
 
     // No waiting: a token that another process has just created must work at once.
     const answer = await modernSend(assay.url, 'tools/list', { headers: bearer(renewed) });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { gatewayIdOf } from '../../src/core/hints/hint.ts';
+import { gatewayIdOf } from '../../src/core/record-ids.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { runAssay } from '../support/commands.ts';
 import { until } from '../support/endings.ts';

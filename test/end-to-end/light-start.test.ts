@@ -4,14 +4,17 @@ import { spawnAssay, startAssay } from '../support/assay.ts';
 import { tempDir, writeConfig, writeText } from '../support/paths.ts';
 import { spawnStdio } from '../support/stdio.ts';
 
-/** Prints on exit what this thread has loaded: packages, and Node modules that only HTTP clients and HTTP/2 need. */
+/**
+ * Prints on exit what this thread has loaded: packages, also those that the build takes in, and Node modules that only
+ * HTTP clients and HTTP/2 need.
+ */
 const WITNESS = `
 import { registerHooks } from 'node:module';
 const loaded = new Set();
 registerHooks({
   resolve(specifier, context, next) {
     const found = next(specifier, context);
-    const name = /node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(found.url)?.[1];
+    const name = /(?:node_modules\\/(?=.*\\/)|dist\\/(?=[^/]+[.]js$))((?:@[^/]+\\/)?[^/]+?)(?:[.]js)?(?:\\/|$)/.exec(found.url)?.[1];
     if (name !== undefined) loaded.add(name);
     return found;
   },

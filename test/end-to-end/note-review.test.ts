@@ -40,8 +40,8 @@ it('a note accepted through REST or a command keeps its author, and the toolset 
   const accepted = await admin.post(`${NOTES}/dev/one/accept`);
   expect(verdictOf(accepted)).toBe('200');
   expect(listAt(accepted.json(), 'notes').slice(0, 2)).toEqual([
-    { toolset: 'dev', ...(held('one') as object), isHeld: false },
-    { toolset: 'dev', ...(held('two') as object) },
+    { toolset: 'dev', tool: 'plain.echo', ...(held('one') as object), isHeld: false },
+    { toolset: 'dev', tool: 'plain.echo', ...(held('two') as object) },
   ]);
   const { stdout } = await run('accept', 'dev', 'plain.echo', 'two', '--json');
   expect(at(parseJson(stdout), 'notes', 1)).toEqual({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toolIdOf } from '../../src/core/hints/hint.ts';
+import { toolIdOf } from '../../src/core/record-ids.ts';
 import type { ToolRecord } from '../../src/core/hints/tool-record.ts';
 import { stateOf } from '../../src/gateway/services/bundles/bundle-state.ts';
 import type { EntrySeal } from '../../src/gateway/ports/config-entries.ts';

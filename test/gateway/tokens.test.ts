@@ -21,7 +21,7 @@ describe('a token', () => {
     const store = new MemoryTokens();
     const created = await create(store, { lifetimeMs: 500 });
     if (!created.ok) throw new Error(created.error.code);
-    const { text, view } = created.value;
+    const { token: text, ...view } = created.value;
     const stored = await storedIn(store);
     expect(stored).toEqual([
       {
@@ -62,7 +62,7 @@ describe('a token', () => {
     for (const by of ['name', 'id', 'text'] as const) {
       const created = await create(store);
       if (!created.ok) throw new Error(created.error.code);
-      const { text, view } = created.value;
+      const { token: text, ...view } = created.value;
       const revoked = await revokeToken({ name: 'ci', id: view.id, text }[by], {
         store,
         nowMs: NOW + 1,
@@ -83,7 +83,7 @@ describe('a token', () => {
     const store = new MemoryTokens();
     const created = await create(store, { lifetimeMs: 500 });
     if (!created.ok) throw new Error(created.error.code);
-    const { text, view } = created.value;
+    const { token: text, ...view } = created.value;
     await create(store);
     await revokeToken('ci', { store, nowMs: NOW + 1, by: 'other' });
     await revokeToken('ci', { store, nowMs: NOW + 2, by: 'other' });

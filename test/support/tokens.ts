@@ -31,7 +31,7 @@ export async function keepToken(
     { store, mint: mintToken, nowMs: Date.now(), by: 'local' },
   );
   await store.close();
-  return valueOf(created).text;
+  return valueOf(created).token;
 }
 
 export function bearer(token: string): { readonly authorization: string } {

@@ -20,7 +20,7 @@ export const LINT_RULES: readonly LintRule[] = [
 export interface LintFinding {
   readonly rule: LintRule;
   readonly level: Exclude<LintLevel, 'off'>;
-  readonly hint?: Hint | undefined;
+  readonly hint?: Hint;
   /** The finding as a sentence. */
   readonly message: string;
   readonly remedy: string;

@@ -1,5 +1,3 @@
-import { shortHash } from '../digest.ts';
-
 /**
  * Assay's own facts about a tool that it builds. They are kept beside the definition that clients see, never in it: a
  * server's own `_meta` must not be taken for them.
@@ -14,13 +12,6 @@ export interface ToolFacts {
   readonly target?: string | undefined;
   /** Short hash of the path of its function module. */
   readonly module?: string | undefined;
-}
-
-const MARK_DIGITS = 8;
-
-/** A short hash that stands in for an address or path that must not be disclosed but whose change must be detected. */
-export function markOf(text: string): string {
-  return shortHash(text, MARK_DIGITS);
 }
 
 /** The member that holds the facts in the text of a tool's record. */

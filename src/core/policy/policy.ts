@@ -56,6 +56,8 @@ export interface PolicyTool {
 
 export type Effect = 'allow' | 'ask' | 'refuse';
 
+export const EFFECTS: readonly [Effect, ...Effect[]] = ['allow', 'ask', 'refuse'];
+
 /**
  * Whether to ask for every call, only for the first call of the tool in a session, or only for the first call to its
  * server in a session.

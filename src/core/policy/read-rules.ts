@@ -13,7 +13,7 @@ import {
   textUpTo,
   withSchema,
 } from '../json-reader.ts';
-import type { Effect } from './policy.ts';
+import { EFFECTS } from './policy.ts';
 import type { PolicyRule } from './rule.ts';
 
 const MAX_RULES = 500;
@@ -21,8 +21,6 @@ const MAX_PATTERNS = 50;
 const MAX_PATTERN_LENGTH = 200;
 const MAX_NAME_LENGTH = 100;
 const MAX_BECAUSE_LENGTH = 500;
-
-export const EFFECTS: readonly [Effect, ...Effect[]] = ['allow', 'ask', 'refuse'];
 
 const pattern = textUpTo(MAX_PATTERN_LENGTH);
 

@@ -2,12 +2,12 @@ import { type Identity, LOCAL_USER } from '../subject.ts';
 import type { PolicySettings } from './policy-settings.ts';
 
 /** The preferences that can differ per token. Who confirms is the same for all. */
-export type TokenPreference = Exclude<
+export type TokenPreferenceKey = Exclude<
   keyof PolicySettings,
   'approvals' | 'policy.approver' | 'policy.labelIdleMs'
 >;
 
-export const TOKEN_PREFERENCES: readonly TokenPreference[] = [
+export const TOKEN_PREFERENCES: readonly TokenPreferenceKey[] = [
   'policy.autoApproveReadOnly',
   'policy.alwaysConfirmDestructive',
   'policy.showWarnings',
@@ -25,6 +25,6 @@ export function preferencesIdOf({
   return tokenId ?? (subject === LOCAL_USER.subject ? LOCAL_USER.subject : undefined);
 }
 
-export function isTokenPreference(key: string): key is TokenPreference {
+export function isTokenPreference(key: string): key is TokenPreferenceKey {
   return TOKEN_PREFERENCES.some((known) => known === key);
 }

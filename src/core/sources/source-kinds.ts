@@ -9,7 +9,7 @@ type Kind = Transport['kind'];
 /**
  * Everything that differs between kinds of sources, except how an entry is read (`adapters/config/server-entry.ts`),
  * connected to (`adapters/sources/connect-built-in.ts`) and authorized (`needs-execute.ts`, `elsewhere-fault.ts`), and
- * what the REST API calls it (`edges/rest/tool-schemas.ts`, `edges/rest/gateway-entry.ts`).
+ * what the REST API calls it (`api/tool.ts`, `api/server.ts`).
  */
 export interface SourceKind<T extends Transport = Transport> {
   /** Whether Assay builds the tools itself, so their requests are known and not only claimed. */

@@ -1,3 +1,5 @@
+import type { AuditEntry } from '../../api/audit-event.ts';
+import type { Call } from '../../api/call.ts';
 import type { ChainReport } from '../../core/activity/call-chain.ts';
 import type { CallFacts } from '../../core/activity/call-entry.ts';
 import { chainFaultText } from '../../core/activity/chain-text.ts';
@@ -7,7 +9,6 @@ import { HINTS } from '../../core/hints/hint.ts';
 import type { AskedPer } from '../../core/policy/policy.ts';
 import { printable } from '../../core/printable.ts';
 import type { Result } from '../../core/result.ts';
-import type { CallView } from '../../gateway/services/activity/call-history.ts';
 import type { Api, ApiRequest, Problem } from './api.ts';
 import { print, printError, printJson, proseOf, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
@@ -31,7 +32,7 @@ export function listActivity(runtime: Runtime, options: ListActivityOptions): Pr
 async function listCalls(api: Api, options: ListActivityOptions): Promise<Result<unknown, Problem>> {
   const { json, limit } = options;
   const asked = { name: 'calls', query: factsIn(options), limit };
-  const calls = await listAll<CallView>(api, '/activity/calls', asked);
+  const calls = await listAll<Call>(api, '/activity/calls', asked);
   if (!calls.ok) return calls;
   if (json === true) printJson({ calls: calls.value });
   else if (calls.value.length === 0) printError('No such calls are recorded.');
@@ -41,7 +42,7 @@ async function listCalls(api: Api, options: ListActivityOptions): Promise<Result
 
 const UNREADABLE = 'changed, and cannot be read';
 
-function callRow(call: CallView): readonly string[] {
+function callRow(call: Call): readonly string[] {
   if (call.kind === 'unreadable') return [String(call.id), '', '', UNREADABLE, '', '', ''];
   const [id, at] = [String(call.id), timeOf(call.at)];
   if (call.kind === 'dropped') return [id, at, '', `${counted(call.count, 'call')} not recorded`, '', '', ''];
@@ -57,7 +58,7 @@ function callRow(call: CallView): readonly string[] {
 }
 
 /** The token or, for calls without one, the client. */
-function whoOf({ subject, client }: Extract<CallView, { kind: 'call' }>): string {
+function whoOf({ subject, client }: Extract<Call, { kind: 'call' }>): string {
   return subject === 'local' ? (client?.name ?? subject) : subject;
 }
 
@@ -73,7 +74,7 @@ async function listChanges(
   api: Api,
   { json, limit }: ListActivityOptions,
 ): Promise<Result<unknown, Problem>> {
-  const changes = await listAll<Change>(api, '/activity', { name: 'activity', limit });
+  const changes = await listAll<AuditEntry>(api, '/activity', { name: 'activity', limit });
   if (!changes.ok) return changes;
   if (json === true) printJson({ activity: changes.value });
   else if (changes.value.length === 0) printError('No changes are recorded.');
@@ -81,19 +82,8 @@ async function listChanges(
   return changes;
 }
 
-type Change =
-  | { readonly id: number; readonly kind: 'unreadable'; readonly reason: string }
-  | {
-      readonly id: number;
-      readonly kind?: undefined;
-      readonly at: string;
-      readonly subject: string;
-      readonly action: string;
-      readonly target: { readonly name: string };
-    };
-
-function changeRow(change: Change): readonly string[] {
-  if (change.kind === 'unreadable') return [String(change.id), '', '', UNREADABLE, change.reason];
+function changeRow(change: AuditEntry): readonly string[] {
+  if ('reason' in change) return [String(change.id), '', '', UNREADABLE, change.reason];
   const { id, at, subject, action, target } = change;
   return [String(id), timeOf(at), subject, action, target.name];
 }
@@ -101,7 +91,7 @@ function changeRow(change: Change): readonly string[] {
 /** `assay activity show ID`: everything recorded about a call. */
 export function showCall(runtime: Runtime, id: number, options: JsonOptions): Promise<number> {
   return withApi(runtime, options, async (api) => {
-    const found = await api.send<CallView>({ method: 'GET', path: apiPath`/activity/calls/${String(id)}` });
+    const found = await api.send<Call>({ method: 'GET', path: apiPath`/activity/calls/${String(id)}` });
     if (!found.ok) return found;
     if (options.json === true) printJson(found.value);
     else show(found.value);
@@ -109,7 +99,7 @@ export function showCall(runtime: Runtime, id: number, options: JsonOptions): Pr
   });
 }
 
-function show(call: CallView): void {
+function show(call: Call): void {
   if (call.kind === 'unreadable') return print(`${call.id}  ${UNREADABLE}`);
   const { id, at, chain } = call;
   if (call.kind === 'dropped') {

@@ -1,7 +1,7 @@
+import type { Approval } from '../../api/approval.ts';
 import type { ApprovalScope } from '../../core/approval.ts';
 import { printable } from '../../core/printable.ts';
 import type { Result } from '../../core/result.ts';
-import type { ApprovalView } from '../../gateway/services/approvals.ts';
 import type { Api, ApiRequest, Problem } from './api.ts';
 import { print, printError, printJson, proseOf, quoted, style } from './output.ts';
 import type { Runtime } from './runtime.ts';
@@ -29,7 +29,7 @@ export function list(runtime: Runtime, options: ListApprovalsOptions): Promise<n
   const { all = false, json } = options;
   return withApi(runtime, options, async (api) => {
     const query = all ? {} : { state: 'pending' };
-    const found = await listAll<ApprovalView>(api, '/approvals', { name: 'approvals', query });
+    const found = await listAll<Approval>(api, '/approvals', { name: 'approvals', query });
     if (!found.ok) return found;
     const approvals = all ? found.value : found.value.filter(isShown);
     if (json === true) printJson({ approvals });
@@ -42,7 +42,7 @@ export function list(runtime: Runtime, options: ListApprovalsOptions): Promise<n
 /** `assay approvals show ID`: one of them, with all arguments. */
 export function showOne(runtime: Runtime, id: string, options: ApprovalOptions): Promise<number> {
   return withApi(runtime, options, async (api) => {
-    const found = await api.send<ApprovalView>({ method: 'GET', path: apiPath`/approvals/${id}` });
+    const found = await api.send<Approval>({ method: 'GET', path: apiPath`/approvals/${id}` });
     if (!found.ok) return found;
     if (options.json === true) printJson(found.value);
     else show(found.value);
@@ -57,7 +57,7 @@ export function approve(runtime: Runtime, id: string, options: ApproveOptions): 
     ...{ method: 'POST', path: apiPath`/approvals/${id}/approve`, body: { scope } },
   };
   return answer(runtime, options, {
-    send: (api) => api.send<ApprovalView>(request),
+    send: (api) => api.send<Approval>(request),
     message: (name) => `Approved ${name}${EXTENTS[scope]}. A waiting call continues now.`,
   });
 }
@@ -67,7 +67,7 @@ export function deny(runtime: Runtime, id: string, options: DenyOptions): Promis
   const { reason } = options;
   const body = reason === undefined ? {} : { reason };
   return answer(runtime, options, {
-    send: (api) => api.send<ApprovalView>({ method: 'POST', path: apiPath`/approvals/${id}/deny`, body }),
+    send: (api) => api.send<Approval>({ method: 'POST', path: apiPath`/approvals/${id}/deny`, body }),
     message: (name) => `Denied the call of ${name}.`,
   });
 }
@@ -78,7 +78,7 @@ export function revoke(runtime: Runtime, id: string, options: ApprovalOptions): 
   return answer(runtime, options, {
     send: async (api) => {
       const revoked = await api.send<undefined>({ method: 'DELETE', path });
-      return revoked.ok ? api.send<ApprovalView>({ method: 'GET', path }) : revoked;
+      return revoked.ok ? api.send<Approval>({ method: 'GET', path }) : revoked;
     },
     message: (name) => `Revoked the approval of ${name}.`,
   });
@@ -92,7 +92,7 @@ const EXTENTS: Readonly<Record<ApprovalScope, string>> = {
 };
 
 interface AnswerToApproval {
-  readonly send: (api: Api) => Promise<Result<ApprovalView, Problem>>;
+  readonly send: (api: Api) => Promise<Result<Approval, Problem>>;
   readonly message: (quotedName: string) => string;
 }
 
@@ -111,13 +111,13 @@ function answer(
 }
 
 /** Those stored as pending may have expired. */
-function isShown({ state }: ApprovalView): boolean {
+function isShown({ state }: Approval): boolean {
   return state !== 'expired';
 }
 
 const UNREADABLE = 'unreadable: another program changed it in the store. It permits nothing.';
 
-function show(approval: ApprovalView): void {
+function show(approval: Approval): void {
   const { id, state, namespacedName, subject, client, reasons, warnings, createdAt } = approval;
   const { isShortened, isMasked } = approval;
   if (state === 'unreadable') return print(`${id}  ${UNREADABLE}`);

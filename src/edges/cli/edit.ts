@@ -4,7 +4,7 @@ import { printable } from '../../core/printable.ts';
 import { argumentFault, type Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import { tagsFault } from '../../core/tags.ts';
-import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
+import type { Tool } from '../../api/tool.ts';
 import type { Problem } from './api.ts';
 import { findTool } from './hints.ts';
 import { print, printRefusal, printError, printJson, quoted } from './output.ts';
@@ -59,7 +59,7 @@ export async function editTool(runtime: Runtime, tool: string, options: EditOpti
       reason,
     };
     const path = apiPath`/tools/${found.value.id}`;
-    const edited = await api.send<ToolView>({ method: 'PATCH', path, body });
+    const edited = await api.send<Tool>({ method: 'PATCH', path, body });
     if (!edited.ok) return edited;
     if (options.json === true) printJson(edited.value);
     else show(edited.value);
@@ -98,16 +98,7 @@ function tagsWith(
   return [...new Set([...before, ...(tag ?? [])])].filter((one) => !untag.includes(one));
 }
 
-function show({
-  name,
-  namespacedName,
-  title,
-  description,
-  confirm,
-  cacheMs,
-  tags,
-  original,
-}: ToolView): void {
+function show({ name, namespacedName, title, description, confirm, cacheMs, tags, original }: Tool): void {
   print(`Clients see ${quoted(namespacedName)} as ${quoted(name)}.`);
   if (title !== undefined) print(`Title: ${printable(title)}`);
   if (description !== undefined) print(`Description: ${printable(description)}`);

@@ -3,7 +3,7 @@ import { nearest } from '../../core/nearest.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
+import type { Tool } from '../../api/tool.ts';
 import type { Api, Problem } from './api.ts';
 import { print, printJson, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
@@ -26,7 +26,7 @@ export function toolHints(runtime: Runtime, name: string, options: HintsOptions)
     if (!found.ok) return found;
     const body = { annotations: hints.value, ...(reason !== undefined && { reason }) };
     const path = apiPath`/tools/${found.value.id}`;
-    const tool = set === undefined ? found : await api.send<ToolView>({ method: 'PATCH', path, body });
+    const tool = set === undefined ? found : await api.send<Tool>({ method: 'PATCH', path, body });
     if (!tool.ok) return tool;
     if (json === true) printJson({ tool: tool.value.name, hints: tool.value.hints });
     else show(tool.value);
@@ -52,7 +52,7 @@ function hintsIn(texts: readonly string[]): Result<Partial<Record<Hint, boolean 
   return ok(hints);
 }
 
-function show({ name, hints }: ToolView): void {
+function show({ name, hints }: Tool): void {
   print(printable(name));
   const rows = HINTS.flatMap((hint) => {
     const { effective, reason, claims } = hints[hint];
@@ -69,18 +69,18 @@ function show({ name, hints }: ToolView): void {
 }
 
 /** All tools of all servers, compared with the accepted definitions. */
-export function allTools(api: Api): Promise<Result<readonly ToolView[], Problem>> {
+export function allTools(api: Api): Promise<Result<readonly Tool[], Problem>> {
   return listAll(api, '/tools', { name: 'tools' });
 }
 
 /** REF_UNKNOWN */
-export async function findTool(api: Api, name: string): Promise<Result<ToolView, Refusal | Problem>> {
+export async function findTool(api: Api, name: string): Promise<Result<Tool, Refusal | Problem>> {
   const tools = await allTools(api);
   return tools.ok ? namedTool(tools.value, name) : tools;
 }
 
 /** Finds a tool by public name, namespaced name or id. REF_UNKNOWN suggests the nearest name. */
-function namedTool(tools: readonly ToolView[], name: string): Result<ToolView, Refusal> {
+function namedTool(tools: readonly Tool[], name: string): Result<Tool, Refusal> {
   const found = tools.find((tool) => [tool.name, tool.namespacedName, tool.id].includes(name));
   if (found !== undefined) return ok(found);
   const near = nearest(

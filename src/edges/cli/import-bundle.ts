@@ -1,8 +1,8 @@
+import type { ImportPlan } from '../../api/bundle.ts';
 import { printable } from '../../core/printable.ts';
 import type { PlanAction, PlanItem } from '../../core/bundle/bundle-plan.ts';
 import { ok } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import type { ImportPlan } from '../../gateway/services/bundles/bundle-service.ts';
 import { confirm, isInteractive, passphraseFor } from './ask.ts';
 import { printRefusal, print, printError, printJson, style, tableOf } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';

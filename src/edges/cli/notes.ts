@@ -2,7 +2,8 @@ import { counted } from '../../core/counted.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import type { NoteService, NoteTarget, NoteView } from '../../gateway/services/notes/note-service.ts';
+import type { Note } from '../../api/note.ts';
+import type { NoteService, NoteTarget } from '../../gateway/services/notes/note-service.ts';
 import { print, printError, printJson, quoted, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withToolsets } from './with-opened.ts';
@@ -35,7 +36,7 @@ interface NoteAction {
     notes: NoteService,
     target: NoteTarget,
     value: string,
-  ) => Promise<Result<readonly NoteView[], Refusal>>;
+  ) => Promise<Result<readonly Note[], Refusal>>;
 }
 
 const ACTIONS: Readonly<Record<NoteVerb, NoteAction>> = {
@@ -97,7 +98,7 @@ function closing(count: number, isAccepted: boolean): string {
   return `${counted(count, 'note')} held for review. \`assay notes accept\` lets models read one, \`assay notes reject\` deletes it.`;
 }
 
-function printNotes(notes: readonly NoteView[], { json }: JsonOptions): void {
+function printNotes(notes: readonly Note[], { json }: JsonOptions): void {
   if (json === true) printJson({ notes });
   else print(tableOf(NOTE_HEAD, notes.map(noteRow)));
 }
@@ -115,7 +116,7 @@ export function noteRow({
   writtenAt,
   isHeld,
   note,
-}: NoteView): readonly string[] {
+}: Note): readonly string[] {
   const writer = by === 'model' ? style.yellow(by) : by;
   return [toolset, tool, name, writer, author, writtenAt, isHeld ? style.yellow('held') : 'read', note];
 }

@@ -5,8 +5,8 @@ import { withProgress } from './progress.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import type { ServerView } from '../../gateway/services/servers/server-view.ts';
-import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
+import type { Gateway } from '../../api/server.ts';
+import type { Tool } from '../../api/tool.ts';
 import type { ConfigEntry } from '../../gateway/ports/config-entries.ts';
 import { printRefusal, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
 import type { OpenServices, Runtime } from './runtime.ts';
@@ -53,7 +53,7 @@ export async function importOpenapi(
   });
 }
 
-function printSource(source: ServerView, tools: readonly ToolView[], { json }: OpenapiOptions): void {
+function printSource(source: Gateway, tools: readonly Tool[], { json }: OpenapiOptions): void {
   const { skipped = [] } = source;
   if (json === true) {
     printJson({ source, tools, skipped });

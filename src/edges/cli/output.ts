@@ -5,7 +5,7 @@ import { printable, printableJson, printableLines } from '../../core/printable.t
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
-import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
+import type { Tool } from '../../api/tool.ts';
 import type { Problem } from './api.ts';
 import { isColoured, layoutTable, widthOf } from './table.ts';
 
@@ -98,7 +98,7 @@ export function printProblem({ code, detail, errors = [] }: Problem): number {
 }
 
 /** For example "read-only (inferred: GET request)". */
-export function hintsPhrase({ hints }: Pick<ToolView, 'hints'>): string {
+export function hintsPhrase({ hints }: Pick<Tool, 'hints'>): string {
   const { readOnlyHint, destructiveHint, idempotentHint } = hints;
   const deciding = readOnlyHint.effective ? readOnlyHint : destructiveHint;
   const risk = readOnlyHint.effective ? 'read-only' : destructiveHint.effective ? 'destructive' : 'writes';

@@ -1,7 +1,7 @@
 import { HINTS } from '../../core/hints/hint.ts';
 import { printable } from '../../core/printable.ts';
 import { type PolicyRule, ruleName } from '../../core/policy/rule.ts';
-import type { PolicyRulesView } from '../../gateway/services/policy-rules.ts';
+import type { PolicyRuleList } from '../../api/policy-rule.ts';
 import { print, printJson, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { withApi } from './with-api.ts';
@@ -10,7 +10,7 @@ import type { JsonOptions } from './with-opened.ts';
 /** `assay policy rules`: the rules in force, those of the config file first. */
 export function showRules(runtime: Runtime, options: JsonOptions): Promise<number> {
   return withApi(runtime, options, async (api) => {
-    const viewed = await api.send<PolicyRulesView>({ method: 'GET', path: '/policy/rules' });
+    const viewed = await api.send<PolicyRuleList>({ method: 'GET', path: '/policy/rules' });
     if (!viewed.ok) return viewed;
     const { rules, configFileRules } = viewed.value;
     if (options.json === true) printJson(viewed.value);

@@ -1,7 +1,7 @@
+import type { Decision } from '../../api/decision.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { printable } from '../../core/printable.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import type { DecisionView } from '../../gateway/services/tools/explain-decision.ts';
 import { print, printRefusal, printJson, proseOf, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
@@ -49,7 +49,7 @@ const DECISIONS = {
   refuse: 'Calls are refused',
 } as const;
 
-function show(view: DecisionView): void {
+function show(view: Decision): void {
   const { namespacedName, decision, per, isCarriedOut, reasons, hints, rules, preferences } = view;
   print(`${printable(namespacedName)}: ${decision}`);
   print(`${DECISIONS[decision === 'ask' ? (per ?? 'call') : decision]}:`);

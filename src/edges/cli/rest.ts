@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { CUSTOM_SERVER } from '../../core/server-spec.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
+import type { Tool } from '../../api/tool.ts';
 import { printRefusal, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
 import type { OpenServices, Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
@@ -96,12 +96,12 @@ export function removeRestTool(runtime: Runtime, name: string, options: JsonOpti
 
 const MAX_TOOLS = 100_000;
 
-async function restTools({ tools, start }: OpenServices): Promise<readonly ToolView[]> {
+async function restTools({ tools, start }: OpenServices): Promise<readonly Tool[]> {
   await start(CUSTOM_SERVER);
   const { tools: all } = await tools.page({ server: CUSTOM_SERVER }, { limit: MAX_TOOLS });
   return all.filter(({ source }) => source === 'rest');
 }
 
-function requestOf({ method = '', url = '' }: ToolView): string {
+function requestOf({ method = '', url = '' }: Tool): string {
   return printable(`${method} ${url}`);
 }

@@ -1,6 +1,6 @@
 import { hiddenCharacters, printable } from '../../core/printable.ts';
 import { ok, type Result } from '../../core/result.ts';
-import type { InstructionsView } from '../../gateway/catalog/instructions-review.ts';
+import type { Instructions } from '../../api/instructions.ts';
 import type { Api, Problem } from './api.ts';
 import { print, printError, printJson, style } from './output.ts';
 import { apiPath } from './with-api.ts';
@@ -33,7 +33,7 @@ interface Text {
 
 /** The changed instructions of all servers. */
 export async function changedInstructions(api: Api): Promise<Result<readonly InstructionsItem[], Problem>> {
-  const read = await api.send<{ readonly instructions: readonly InstructionsView[] }>({
+  const read = await api.send<{ readonly instructions: readonly Instructions[] }>({
     ...{ method: 'GET', path: '/instructions', query: { drift: 'any' } },
   });
   return read.ok ? ok(read.value.instructions.flatMap(itemOf)) : read;
@@ -46,7 +46,7 @@ export async function reviewInstructions(
   { accept = false, json = false }: AcceptOptions,
 ): Promise<Result<unknown, Problem>> {
   const path = apiPath`/gateways/${name}/instructions`;
-  const read = await api.read<InstructionsView>(path);
+  const read = await api.read<Instructions>(path);
   if (!read.ok) return read;
   const { value, etag: ifMatch } = read.value;
   const [item] = itemOf(value);
@@ -70,7 +70,7 @@ export async function reviewInstructions(
 }
 
 /** Empty if the instructions are the accepted ones. */
-function itemOf(view: InstructionsView): readonly InstructionsItem[] {
+function itemOf(view: Instructions): readonly InstructionsItem[] {
   if (view.drift === undefined) return [];
   const { gatewayId: id, serverName: name, digest, text, drift } = view;
   const hidden = hiddenCharacters(drift.text);

@@ -3,7 +3,7 @@ import { type Hint, HINTS } from '../../core/hints/hint.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
-import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
+import type { Tool } from '../../api/tool.ts';
 import type { ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
 import type { Api, Problem } from './api.ts';
 import { allTools, findTool } from './hints.ts';
@@ -42,7 +42,7 @@ interface ToolItem {
   readonly changes: readonly Change[];
 }
 
-type Change = NonNullable<ToolView['drift']>['changes'][number];
+type Change = NonNullable<Tool['drift']>['changes'][number];
 
 /** `assay review [TOOL]`: lists items to review, or shows how one tool or a server's instructions changed. */
 export async function review(
@@ -90,7 +90,7 @@ async function reviewTool(
   const found = await findTool(api, name);
   if (!found.ok) return found;
   const path = apiPath`/tools/${found.value.id}`;
-  const read = await api.read<ToolView>(path);
+  const read = await api.read<Tool>(path);
   if (!read.ok) return read;
   const { value: tool, etag: ifMatch } = read.value;
   const [item] = itemOf(tool);
@@ -104,7 +104,7 @@ async function reviewTool(
     return read;
   }
   // Accepts only the definition that was read here, not a newer one.
-  const accepted = await api.send<ToolView>({ method: 'POST', path: `${path}/review`, ifMatch });
+  const accepted = await api.send<Tool>({ method: 'POST', path: `${path}/review`, ifMatch });
   if (!accepted.ok) return accepted;
   if (options.json === true) printJson(accepted.value);
   else print(`Accepted the definition of ${printable(item.name)}.`);
@@ -112,7 +112,7 @@ async function reviewTool(
 }
 
 /** Empty if the definition is the accepted one and no override is suspended. */
-function itemOf(tool: ToolView): readonly ToolItem[] {
+function itemOf(tool: Tool): readonly ToolItem[] {
   const { name, id, drift } = tool;
   const suspends = suspendedIn(tool);
   if (drift === undefined && suspends.length === 0) return [];
@@ -122,7 +122,7 @@ function itemOf(tool: ToolView): readonly ToolItem[] {
   return [{ kind: 'tool', name, id, severity, reasons, suspends, isVolatile, changes }];
 }
 
-export function suspendedIn({ hints }: Pick<ToolView, 'hints'>): readonly Hint[] {
+export function suspendedIn({ hints }: Pick<Tool, 'hints'>): readonly Hint[] {
   return HINTS.filter((hint) =>
     hints[hint].claims.some(({ kind, suspended }) => kind === 'override' && suspended !== undefined),
   );

@@ -37,18 +37,19 @@ import type { SignInLink } from '../../gateway/services/sign-in-links.ts';
 import type { GatewayStatus } from '../../gateway/services/gateway-status.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { ToolsetViews } from '../../gateway/services/configuration-tools/toolset-views.ts';
-import type { ServerView } from '../../gateway/services/servers/server-view.ts';
+import type { Decision } from '../../api/decision.ts';
+import type { Gateway } from '../../api/server.ts';
 import type { DocumentInput } from '../../gateway/services/servers/import-document.ts';
 import type { ServerService } from '../../gateway/services/servers/server-service.ts';
 import type { CatalogReport } from '../../gateway/services/tools/catalog-report.ts';
-import type { AssumedCaller, DecisionView } from '../../gateway/services/tools/explain-decision.ts';
+import type { AssumedCaller } from '../../gateway/services/tools/explain-decision.ts';
 import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
 import type { CustomToolService } from '../../gateway/services/sources/custom-tool-service.ts';
 import type { FunctionModuleService } from '../../gateway/services/sources/function-module-service.ts';
 import type { ShownCredential, SignInRequest, SignOutReport } from '../../gateway/ports/credentials.ts';
 import type { NoteService } from '../../gateway/services/notes/note-service.ts';
 import type { ToolsetService } from '../../gateway/services/toolsets/toolset-service.ts';
-import type { ToolsetView } from '../../gateway/services/toolsets/toolset-view.ts';
+import type { Toolset } from '../../api/toolset.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import type { OpenVerifier } from '../../gateway/ports/verifier.ts';
 import type { Verifications } from '../../gateway/services/verification/verifications.ts';
@@ -65,7 +66,7 @@ export interface OpenTools {
   readonly call: (request: CallRequest) => Promise<CallAnswer>;
   readonly status: () => Promise<Result<GatewayStatus, Refusal>>;
   /** How a call of this tool would be decided. Error: REF_UNKNOWN. */
-  readonly explain: (name: string, caller: AssumedCaller) => Promise<Result<DecisionView, Refusal>>;
+  readonly explain: (name: string, caller: AssumedCaller) => Promise<Result<Decision, Refusal>>;
   /** Starts a server of the config. Resolves when it is ready or has failed; undefined if there is none. */
   readonly started: (server: string) => Promise<ServerStatus | undefined>;
   readonly close: () => Promise<void>;
@@ -112,7 +113,7 @@ export interface OpenServe {
   /** Creates a one-time link to the admin pages. */
   readonly signInLink: () => Promise<Result<SignInLink, Refusal>>;
   /** The toolset that `/mcp` serves. */
-  readonly equipped: () => Pick<ToolsetView, 'name' | 'tools'> | undefined;
+  readonly equipped: () => Pick<Toolset, 'name' | 'tools'> | undefined;
   /** With no toolset equipped: whether `/mcp` serves only the configuration tools, instead of those and all others. */
   readonly hasModes: boolean;
 }
@@ -172,7 +173,7 @@ export interface OpenServices {
   readonly customTools: CustomToolService;
   readonly functionModules: FunctionModuleService;
   readonly bundles: BundleService;
-  readonly importDocument: (input: DocumentInput, subject: string) => Promise<Result<ServerView, Refusal>>;
+  readonly importDocument: (input: DocumentInput, subject: string) => Promise<Result<Gateway, Refusal>>;
   /** Starts one source and waits for it. Does not start others. */
   readonly start: (source: string) => Promise<void>;
   /** The accepted and changed instructions of these servers. */

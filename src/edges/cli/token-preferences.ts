@@ -1,13 +1,11 @@
+import type { TokenPreferenceList } from '../../api/token.ts';
 import { isTokenPreference, TOKEN_PREFERENCES } from '../../core/policy/token-preferences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { inWords } from '../../core/printable.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import { preferenceIn } from '../../gateway/services/preferences/preference-service.ts';
-import type {
-  TokenPreferenceChanges,
-  TokenPreferenceView,
-} from '../../gateway/services/token-preferences.ts';
+import type { TokenPreferenceChanges } from '../../gateway/services/token-preferences.ts';
 import { print, printRefusal, printJson, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { findToken } from './token.ts';
@@ -32,7 +30,7 @@ export async function tokenPreferences(
     const found = token === LOCAL_USER.subject ? ok({ id: token }) : await findToken(api, token);
     if (!found.ok) return found;
     const path = apiPath`/tokens/${found.value.id}/preferences`;
-    const viewed = await api.send<{ readonly preferences: readonly TokenPreferenceView[] }>(
+    const viewed = await api.send<TokenPreferenceList>(
       change.length === 0 ? { method: 'GET', path } : { method: 'PATCH', path, body: changes.value },
     );
     if (!viewed.ok) return viewed;

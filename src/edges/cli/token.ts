@@ -1,8 +1,8 @@
+import type { NewToken, Token } from '../../api/token.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { parseToken, tokenNameFault } from '../../core/token.ts';
-import type { TokenView } from '../../gateway/services/tokens.ts';
 import type { Api, Problem } from './api.ts';
 import { print, printError, printJson, printText, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
@@ -28,7 +28,7 @@ export function createToken(runtime: Runtime, name: string, options: CreateToken
   const scopes = scope.split(',').map((one) => one.trim());
   const body = { name, scopes, ...(expires !== undefined && { expiresIn: expires }) };
   return withApi(runtime, options, async (api) => {
-    const created = await api.send<TokenView & { readonly token: string }>({
+    const created = await api.send<NewToken>({
       ...{ method: 'POST', path: '/tokens', body },
     });
     if (!created.ok) return created;
@@ -63,12 +63,12 @@ export function listTokens(runtime: Runtime, options: TokenOptions): Promise<num
 
 const REPLACE = 'Create another token and revoke this one.';
 
-function tokensOf(api: Api): Promise<Result<readonly TokenView[], Problem>> {
+function tokensOf(api: Api): Promise<Result<readonly Token[], Problem>> {
   return listAll(api, '/tokens', { name: 'tokens' });
 }
 
 /** The id of a token given by its id, its name or itself. Names may be those of revoked tokens too. TOKEN_UNKNOWN */
-export async function findToken(api: Api, what: string): Promise<Result<TokenView, Problem | Refusal>> {
+export async function findToken(api: Api, what: string): Promise<Result<Token, Problem | Refusal>> {
   const tokens = await tokensOf(api);
   if (!tokens.ok) return tokens;
   const id = parseToken(what)?.id ?? what;
@@ -112,7 +112,7 @@ export function createLink(runtime: Runtime, options: LinkOptions): Promise<numb
   });
 }
 
-function row({ id, name, scopes, createdAt, expiresAt, state }: TokenView): readonly string[] {
+function row({ id, name, scopes, createdAt, expiresAt, state }: Token): readonly string[] {
   const colour = state === 'valid' ? style.green : style.red;
   return [name, id, colour(state), createdAt, expiresAt ?? 'never', scopes.join(', ')];
 }

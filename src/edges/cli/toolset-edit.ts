@@ -3,7 +3,7 @@ import { err, ok } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import { refOf } from '../../core/tool-ref.ts';
 import { membersText } from '../../core/whole-server.ts';
-import type { ToolsetView } from '../../gateway/services/toolsets/toolset-view.ts';
+import type { Toolset } from '../../api/toolset.ts';
 import { print, printError, printJson, quoted } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withToolsets } from './with-opened.ts';
@@ -99,12 +99,7 @@ export function describeToolset(
   });
 }
 
-/** As in an export. */
-export function printToolset(
-  { isEquipped: _, ...toolset }: ToolsetView,
-  options: JsonOptions,
-  sentence: string,
-): void {
+export function printToolset(toolset: Toolset, options: JsonOptions, sentence: string): void {
   if (options.json === true) printJson(toolset);
   else print(sentence);
 }
@@ -147,7 +142,7 @@ export function deleteToolset(runtime: Runtime, name: string, options: DeleteOpt
   });
 }
 
-function lossOf({ name, toolNotes }: ToolsetView): string {
+function lossOf({ name, toolNotes }: Toolset): string {
   const notes = toolNotes.reduce((sum, entry) => sum + entry.notes.length, 0);
   const what = notes === 0 ? 'this cannot be undone' : `${counted(notes, 'note')} would be lost with it`;
   return `to delete the toolset "${name}", add --yes; ${what}`;

@@ -1,8 +1,8 @@
 import { counted } from '../../core/counted.ts';
 import { printable } from '../../core/printable.ts';
 import { wholeServerIn } from '../../core/whole-server.ts';
-import type { ToolsetView } from '../../gateway/services/toolsets/toolset-view.ts';
-import type { NoteView } from '../../gateway/services/notes/note-service.ts';
+import type { Toolset } from '../../api/toolset.ts';
+import type { Note } from '../../api/note.ts';
 import { NOTE_HEAD, noteRow } from './notes.ts';
 import { print, printError, printJson, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
@@ -37,7 +37,7 @@ interface Summary {
   readonly lastModified: string;
 }
 
-function summaryOf({ tools, toolNotes, ...toolset }: ToolsetView): Summary {
+function summaryOf({ tools, toolNotes, ...toolset }: Toolset): Summary {
   const notes = toolNotes.flatMap((entry) => entry.notes);
   const servers = tools.filter(isServer).length;
   const { name, description, isEquipped, createdAt, lastModified } = toolset;
@@ -54,7 +54,7 @@ function summaryOf({ tools, toolNotes, ...toolset }: ToolsetView): Summary {
   };
 }
 
-function isServer({ namespacedName }: ToolsetView['tools'][number]): boolean {
+function isServer({ namespacedName }: Toolset['tools'][number]): boolean {
   return wholeServerIn(namespacedName) !== undefined;
 }
 
@@ -91,10 +91,10 @@ export function showToolset(runtime: Runtime, name: string, options: JsonOptions
 
 interface Page {
   readonly fresh: readonly string[];
-  readonly notes: readonly NoteView[];
+  readonly notes: readonly Note[];
 }
 
-function pageOf(toolset: ToolsetView, { fresh, notes: placed }: Page): string {
+function pageOf(toolset: Toolset, { fresh, notes: placed }: Page): string {
   const { name, description, tools, isEquipped } = toolset;
   const about = description === undefined ? '' : `: ${description}`;
   const head = printable(`${name}${isEquipped ? ' (equipped)' : ''}${about}`);

@@ -1,45 +1,20 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import { AUDIT_PAGE, type AuditEntry as Shown, type AuditEvent } from '../../api/audit-event.ts';
 import { AUDIT_TARGET_KINDS } from '../../core/audit-event.ts';
 import { err, ok } from '../../core/result.ts';
 import type { AuditEntry } from '../../gateway/ports/records.ts';
 import type { Identity } from '../../core/subject.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { cursorOf, readCursor } from './paging.ts';
-import { listReply, listSchema, route, type Route } from './route.ts';
+import { listReply, route, type Route } from './route.ts';
 import { eventFor } from './without-evidence.ts';
-
-const ID = z.int().openapi({ description: 'Increases by one with each entry.' });
-
-const AUDIT_EVENT = z
-  .object({
-    id: ID,
-    at: z.iso.datetime(),
-    subject: z
-      .string()
-      .openapi({ description: 'Who did it: the name of a token, or the server whose tool changed.' }),
-    action: z.string(),
-    target: z.object({ kind: z.enum(AUDIT_TARGET_KINDS), id: z.string(), name: z.string() }),
-    before: z.unknown().openapi({ description: 'Absent if it did not exist before.' }),
-    after: z.unknown().openapi({ description: 'Absent if it was deleted.' }),
-  })
-  .openapi('AuditEvent');
-
-const UNREADABLE = z
-  .object({
-    id: ID,
-    kind: z.literal('unreadable').openapi({
-      description: 'Another program changed the event so that it cannot be read, or a newer Assay wrote it.',
-    }),
-    reason: z.string().openapi({ description: 'Which column of its row cannot be read, and why.' }),
-  })
-  .openapi('UnreadableAuditEvent');
 
 const QUERY = z.object({
   targetKind: z.enum(AUDIT_TARGET_KINDS).optional(),
   targetId: z.string().optional(),
 });
 
-const EXAMPLE = {
+const EXAMPLE: AuditEvent = {
   id: 17,
   at: '2026-11-22T09:30:00.000Z',
   subject: 'anna',
@@ -62,7 +37,7 @@ export function activityRoutes({ store }: Pick<AdminDeps, 'store'>): readonly Ro
       query: QUERY,
       answer: {
         about: 'A page of audit events.',
-        schema: listSchema('activity', z.union([AUDIT_EVENT, UNREADABLE])),
+        schema: AUDIT_PAGE,
         example: { activity: [EXAMPLE] },
       },
     },
@@ -78,7 +53,7 @@ export function activityRoutes({ store }: Pick<AdminDeps, 'store'>): readonly Ro
       const last = items.at(-1);
       const nextCursor = events.value.length > limit && last ? cursorOf(String(last.id)) : undefined;
       return ok(
-        listReply('activity', { items: items.map((event) => shownAuditEvent(event, identity)), nextCursor }),
+        listReply('activity', { items: items.map((event) => toAuditEntry(event, identity)), nextCursor }),
       );
     },
   );
@@ -86,7 +61,7 @@ export function activityRoutes({ store }: Pick<AdminDeps, 'store'>): readonly Ro
 }
 
 /** An audit event in JSON, as this caller may see it. */
-export function shownAuditEvent(stored: AuditEntry, identity: Identity): unknown {
+export function toAuditEntry(stored: AuditEntry, identity: Identity): Shown {
   if (stored.kind === 'unreadable') return stored;
   const { id, atMs, subject, action, target, before, after } = eventFor(identity, stored);
   return { id, at: new Date(atMs).toISOString(), subject, action, target, before, after };

@@ -1,4 +1,5 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import type { FieldWarning } from '../../api/warnings.ts';
 import { shortHash } from '../../core/digest.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -8,7 +9,7 @@ import { fieldError, type Failure } from './failure.ts';
 import { PAGE_LIMITS, type PageQuery } from './paging.ts';
 import { type ReadBody, readFields, readQuery } from './read-fields.ts';
 import { type JsonRequest, readJson } from './read-json.ts';
-import { type FieldWarning, withoutUnused } from './unused-fields.ts';
+import { withoutUnused } from './unused-fields.ts';
 import type { BodyLimits, RestCall, Reply, Route, RouteSpec } from './route.ts';
 
 /** An HTTP request that matched a route. */

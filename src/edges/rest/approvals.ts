@@ -1,11 +1,10 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import { APPROVAL, type Approval, APPROVAL_PAGE, STORED_APPROVAL_STATES } from '../../api/approval.ts';
 import { APPROVAL_SCOPES } from '../../core/approval.ts';
-import { HINTS } from '../../core/hints/hint.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import {
   approveCall,
-  type ApprovalView,
   denyCall,
   getApproval,
   listApprovals,
@@ -13,58 +12,17 @@ import {
 } from '../../gateway/services/approvals.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { cursorOf, readCursor } from './paging.ts';
-import { type Answered, listReply, listSchema, type Reply, route, type Route } from './route.ts';
+import { type Answered, listReply, type Reply, route, type Route } from './route.ts';
 
-const STORED_STATES = ['pending', 'approved', 'denied', 'used', 'revoked'] as const;
-
-const APPROVAL = z
-  .object({
-    id: z.string(),
-    state: z.enum([...STORED_STATES, 'expired', 'unreadable']).openapi({
-      description:
-        '`used`: the approval was for one call, which has been sent. `unreadable`: another program changed it in the store so that it cannot be read; it permits nothing, and members may be empty.',
-    }),
-    tool: z.string().openapi({ description: 'The public name.' }),
-    namespacedName: z.string(),
-    title: z.string().optional(),
-    server: z.string().openapi({ description: 'Empty for Assay’s own tools.' }),
-    subject: z.string().openapi({ description: 'The caller: the name of a token, or `local`.' }),
-    client: z.string().optional().openapi({ description: 'The client’s name and version, as JSON text.' }),
-    arguments: z.string().openapi({
-      description:
-        'The arguments as JSON text. While the call can be approved, only secrets that Assay knows are masked; later, everything that may be a secret.',
-    }),
-    isShortened: z.boolean().openapi({
-      description:
-        'Whether `arguments` is incomplete. The list has the first 4,000 characters, a single approval up to 256 KiB.',
-    }),
-    isMasked: z.boolean().openapi({ description: 'Whether something in `arguments` was masked.' }),
-    reasons: z.array(z.looseObject({ code: z.string(), text: z.string() })),
-    warnings: z.array(z.string()),
-    hints: z.array(z.object({ hint: z.enum(HINTS), value: z.boolean(), reason: z.string() })),
-    scopes: z.array(z.enum(APPROVAL_SCOPES)).openapi({
-      description:
-        'The scopes that an approver can choose from. `server`: for this session and destination server.',
-    }),
-    createdAt: z.iso.datetime(),
-    expiresAt: z.iso
-      .datetime()
-      .optional()
-      .openapi({ description: 'Absent: valid until the definition of the tool changes.' }),
-    answeredAt: z.iso.datetime().optional(),
-    answeredBy: z.string().optional(),
-    scope: z.enum(APPROVAL_SCOPES).optional(),
-    reason: z.string().optional().openapi({ description: 'The reason given to the model.' }),
-  })
-  .openapi('Approval');
-
-const APPROVE_INPUT = z.object({ scope: z.enum(APPROVAL_SCOPES).default('once') }).openapi('ApproveInput');
+const APPROVE_INPUT = z
+  .object({ scope: z.enum(APPROVAL_SCOPES).default('once') })
+  .meta({ id: 'ApproveInput' });
 
 const MAX_REASON_LENGTH = 500;
 
 const DENY_INPUT = z
   .object({ reason: z.string().min(1).max(MAX_REASON_LENGTH).optional() })
-  .openapi('DenyInput');
+  .meta({ id: 'DenyInput' });
 
 /** The valid content of a cursor: a time in ms and an id. */
 const CURSOR = /^(\d{1,16}) ([\w-]{1,64})$/;
@@ -86,8 +44,8 @@ function listRoute({ store }: ApprovalDeps): Route {
       summary: 'List pending and answered approvals, newest first',
       scope: 'admin',
       isPaged: true,
-      query: z.object({ state: z.enum(STORED_STATES).optional() }),
-      answer: { about: 'A page of approvals.', schema: listSchema('approvals', APPROVAL) },
+      query: z.object({ state: z.enum(STORED_APPROVAL_STATES).optional() }),
+      answer: { about: 'A page of approvals.', schema: APPROVAL_PAGE },
     },
     async ({ page: { limit, cursor }, query }) => {
       const [, createdMs, id] =
@@ -177,7 +135,7 @@ function revokeRoute({ store }: ApprovalDeps): Route {
   );
 }
 
-async function one(work: Promise<Result<ApprovalView, Refusal>>): Promise<Awaited<Answered>> {
+async function one(work: Promise<Result<Approval, Refusal>>): Promise<Awaited<Answered>> {
   const done = await work;
   return done.ok ? ok<Reply>({ kind: 'one', body: done.value }) : done;
 }

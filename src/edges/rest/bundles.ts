@@ -1,4 +1,5 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import { BUNDLE, IMPORT_PLAN } from '../../api/bundle.ts';
 import { MIN_PASSPHRASE_LENGTH } from '../../core/bundle/bundle.ts';
 import type { BundleJson } from '../../core/bundle/bundle-json.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -11,47 +12,7 @@ const PASSPHRASE = z
   .string()
   .min(MIN_PASSPHRASE_LENGTH)
   .max(1_000)
-  .openapi({ description: 'Encrypts the secrets on export; decrypts them on import.' });
-
-const BUNDLE = z
-  .object({
-    assay: z.literal(1).openapi({ description: 'Version of the bundle format.' }),
-    exportedAt: z.iso.datetime(),
-  })
-  .catchall(z.unknown())
-  .openapi('Bundle', { description: 'Everything that operators created; docs/BACKUP.md lists the members.' });
-
-const PLAIN = z.union([z.string(), z.number(), z.boolean()]).nullable();
-
-const ITEM = z.object({
-  kind: z.enum([
-    'gateway',
-    'tool',
-    'function',
-    'trust',
-    'override',
-    'toolset',
-    'equipped',
-    'preference',
-    'policy_rules',
-  ]),
-  name: z.string(),
-  action: z.enum(['create', 'update', 'unchanged', 'kept', 'omitted']),
-  changed: z.array(z.string()).openapi({ description: 'The members that differ.' }),
-  before: PLAIN.optional().openapi({
-    description: 'For a preference, trust, and the equipped toolset: the current value.',
-  }),
-  after: PLAIN.optional().openapi({ description: 'The value in the bundle.' }),
-  warnings: z.array(z.string()),
-});
-
-const PLAN = z
-  .object({
-    applied: z.boolean().openapi({ description: 'Whether the plan was applied.' }),
-    counts: z.record(z.string(), z.int()),
-    items: z.array(ITEM),
-  })
-  .openapi('ImportPlan');
+  .meta({ description: 'Encrypts the secrets on export; decrypts them on import.' });
 
 const MIB = 1024 * 1024;
 
@@ -85,7 +46,7 @@ function sealedExportRoute({ bundles }: AdminDeps): Route {
       id: 'exportWithSecrets',
       summary: 'Export everything, with secrets encrypted by a passphrase',
       body: {
-        schema: z.object({ passphrase: PASSPHRASE }).openapi('ExportInput'),
+        schema: z.object({ passphrase: PASSPHRASE }).meta({ id: 'ExportInput' }),
         wrapper: 'export',
         examples: { sealed: { passphrase: 'correct horse battery staple' } },
       },
@@ -116,19 +77,19 @@ function importRoute(deps: AdminDeps): Route {
       body: {
         schema: z
           .object({
-            bundle: z.unknown().openapi({ type: 'object', description: 'The exported bundle, unchanged.' }),
+            bundle: z.unknown().meta({ type: 'object', description: 'The exported bundle, unchanged.' }),
             passphrase: PASSPHRASE.optional(),
             apply: z.boolean().optional(),
-            onConflict: z.enum(['replace', 'keep']).optional().openapi({
+            onConflict: z.enum(['replace', 'keep']).optional().meta({
               description: 'How to treat existing items that differ. Default: replace.',
             }),
           })
-          .openapi('ImportInput'),
+          .meta({ id: 'ImportInput' }),
         wrapper: 'import',
         examples: { dryRun: { bundle: { assay: 1, preferences: { 'limits.drainMs': 5_000 } } } },
         limits: { bytes: 16 * MIB, depth: 90 },
       },
-      answer: { about: 'The outcome for each item.', schema: PLAN },
+      answer: { about: 'The outcome for each item.', schema: IMPORT_PLAN },
       refusals: ['BUNDLE_LOCKED', 'HINTS_CONTRADICT', 'TOOLSETS_FULL', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
     },
     async (call) => {

@@ -1,7 +1,7 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
 import { ok } from '../../core/result.ts';
 import type { CallCount, CallCountStore, CallSpan } from '../../gateway/ports/call-log.ts';
-import type { CallCounts } from '../../api/call.ts';
+import { CALL_COUNTS, type CallCounts } from '../../api/call.ts';
 import { route, type Route } from './route.ts';
 
 const SLOT_COUNT = 48;
@@ -14,27 +14,13 @@ const QUERY = z.object({
     .transform(Number)
     .pipe(z.number().min(1).max(168))
     .default(12)
-    .openapi({
+    .meta({
       type: 'integer',
       minimum: 1,
       maximum: 168,
       description: 'Length of the period in hours. Default: 12.',
     }),
 });
-
-const COUNTS = z
-  .object({
-    since: z.iso.datetime(),
-    slotMs: z.int(),
-    slots: z.array(
-      z.object({
-        calls: z.int(),
-        errors: z.int().openapi({ description: 'Calls that ended with an error, including tool errors.' }),
-        refused: z.int().openapi({ description: 'Calls refused by the policy or by a person.' }),
-      }),
-    ),
-  })
-  .openapi('CallCounts');
 
 const REFUSED: ReadonlySet<string> = new Set(['CALL_REFUSED', 'APPROVAL_DENIED', 'APPROVAL_REQUIRED']);
 const GOOD: ReadonlySet<string> = new Set(['ok', 'input_required']);
@@ -50,7 +36,7 @@ export function countsRoute(store: CallCountStore, nowMs: () => number): Route {
       query: QUERY,
       answer: {
         about: 'The counts.',
-        schema: COUNTS,
+        schema: CALL_COUNTS,
         example: {
           since: '2026-11-23T08:00:00.000Z',
           slotMs: 900_000,

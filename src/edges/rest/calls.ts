@@ -1,12 +1,11 @@
-import { z } from '@hono/zod-openapi';
-import { HINTS } from '../../core/hints/hint.ts';
+import * as z from 'zod';
+import { CALL, type Call, CALL_PAGE } from '../../api/call.ts';
 import { err, ok } from '../../core/result.ts';
-import { ASKED_PER } from '../../core/policy/policy.ts';
+import { EFFECTS } from '../../core/policy/policy.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import { allows, type Identity } from '../../core/subject.ts';
 import {
   callById,
-  type CallView,
   exportedCalls,
   recentCalls,
   verifyCalls,
@@ -15,91 +14,20 @@ import type { CallQuery, CallStore } from '../../gateway/ports/call-log.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { countsRoute } from './call-counts.ts';
 import { cursorOf, readCursor } from './paging.ts';
-import { listReply, listSchema, route, type Route } from './route.ts';
-
-const EFFECT = z.enum(['allow', 'ask', 'refuse']);
-const HINT = z.object({ value: z.boolean(), reason: z.string() });
-
-const CALL = z
-  .object({
-    id: z.int().openapi({ description: 'Increases by one with each entry.' }),
-    kind: z.enum(['call', 'dropped', 'unreadable']).openapi({
-      description:
-        '`dropped`: `count` calls since `since` could not be recorded; the entry has no other members. `unreadable`: somebody changed the entry so that it cannot be read; it has only `id` and `chain`.',
-    }),
-    at: z.iso
-      .datetime()
-      .optional()
-      .openapi({ description: 'When the call ended. Absent if the entry is `unreadable`.' }),
-    subject: z.string().optional().openapi({ description: 'The name of the token, or `local` without one.' }),
-    session: z.string().optional().openapi({ description: 'The same for all calls of one session.' }),
-    client: z.object({ name: z.string().optional(), version: z.string().optional() }).optional(),
-    endpoint: z.string().optional(),
-    toolset: z.string().optional(),
-    labels: z.array(z.string()).optional(),
-    tool: z
-      .object({
-        id: z.string().optional(),
-        publicName: z.string(),
-        namespacedName: z.string().optional(),
-        server: z.string().optional(),
-        digest: z.string().optional(),
-        confirm: z.string().optional(),
-      })
-      .optional(),
-    hints: z
-      .object({ [HINTS[0] ?? '']: HINT })
-      .catchall(HINT)
-      .optional()
-      .openapi({
-        description: 'The hints at the time of the decision, each with the code of the deciding claim.',
-      }),
-    decision: z
-      .object({
-        kind: EFFECT,
-        per: z.enum(ASKED_PER).optional(),
-        reasons: z.array(z.looseObject({ code: z.string(), text: z.string() })),
-      })
-      .optional(),
-    isAsked: z.literal(false).optional().openapi({
-      description:
-        'Present if `decision` is `ask` and Assay did not ask, because `approvals` is `client`: `decision` says what it would have asked about.',
-    }),
-    approval: z.looseObject({ id: z.string(), by: z.string(), scope: z.string() }).optional(),
-    outcome: z.string().optional().openapi({
-      description: '`ok`, `tool_error`, `error`, `input_required`, or the code of a refusal.',
-    }),
-    durationMs: z.number().optional(),
-    arguments: z
-      .object({
-        bytes: z.int(),
-        form: z.enum(['masked', 'full']),
-        isShortened: z.boolean(),
-        text: z.string(),
-      })
-      .optional()
-      .openapi({
-        description:
-          'Present if the setting `activity.arguments` enables it and the token has the scope `admin`.',
-      }),
-    count: z.int().optional(),
-    since: z.iso.datetime().optional(),
-    chain: z.object({ id: z.string(), seq: z.int(), previous: z.string(), hash: z.string() }),
-  })
-  .openapi('RecordedCall');
+import { listReply, route, type Route } from './route.ts';
 
 const TIME = z.iso.datetime({ offset: true }).optional();
 const FILTERS = z.object({
   subject: z.string().optional(),
   server: z.string().optional(),
-  tool: z.string().optional().openapi({ description: 'Namespaced name, or the name of an unknown tool.' }),
-  decision: EFFECT.optional(),
+  tool: z.string().optional().meta({ description: 'Namespaced name, or the name of an unknown tool.' }),
+  decision: z.enum(EFFECTS).optional(),
   outcome: z.string().optional(),
   since: TIME,
   until: TIME,
 });
 
-const EXAMPLE = {
+const EXAMPLE: Call = {
   id: 17,
   kind: 'call',
   at: '2026-11-23T20:15:04.120Z',
@@ -146,7 +74,7 @@ function listRoute(store: CallStore): Route {
       query: FILTERS,
       answer: {
         about: 'A page of calls.',
-        schema: listSchema('calls', CALL),
+        schema: CALL_PAGE,
         example: { calls: [EXAMPLE] },
       },
     },
@@ -200,12 +128,12 @@ function verificationRoute(store: CallStore): Route {
         schema: z
           .object({
             entries: z.int(),
-            chains: z.int().openapi({ description: 'One for each process that recorded calls.' }),
-            dropped: z.int().openapi({ description: 'Calls that could not be recorded at the time.' }),
+            chains: z.int().meta({ description: 'One for each process that recorded calls.' }),
+            dropped: z.int().meta({ description: 'Calls that could not be recorded at the time.' }),
             faults: z.array(z.looseObject({ kind: z.string() })),
             faultCount: z.int(),
           })
-          .openapi('CallVerification'),
+          .meta({ id: 'CallVerification' }),
         example: { entries: 120, chains: 2, dropped: 0, faults: [], faultCount: 0 },
       },
     },
@@ -267,6 +195,6 @@ function filtersOf({
   };
 }
 
-function shownTo(identity: Identity, call: CallView): unknown {
+function shownTo(identity: Identity, call: Call): unknown {
   return allows(identity, 'admin') ? call : { ...call, arguments: undefined };
 }

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
 import { LINT_RULES } from '../../core/hints/lint.ts';
 import { lintLevelIn } from '../../core/hints/lint-levels.ts';
 import { ok } from '../../core/result.ts';
@@ -10,33 +10,33 @@ import { route, type Route } from './route.ts';
 import { hintsFor } from './without-evidence.ts';
 
 const QUERY = z.object({
-  server: z.string().optional().openapi({ description: 'The name of a gateway.' }),
+  server: z.string().optional().meta({ description: 'The name of a gateway.' }),
   rules: z
     .string()
     .refine((text) => text.split(',').every((rule) => lintLevelIn(rule) !== undefined), {
       error: 'it must name rules and levels: RULE=error, RULE=warning or RULE=off, separated by commas',
     })
     .optional()
-    .openapi({
+    .meta({
       description: `Levels of lint rules other than those of the settings: \`missing-hints=off,contradiction=error\`. The rules are ${LINT_RULES.join(', ')}.`,
     }),
 });
 
 const REPORT = z
   .object({
-    tools: z.array(z.record(z.string(), z.unknown())).openapi({
+    tools: z.array(z.record(z.string(), z.unknown())).meta({
       description: 'Each definition as its server sent it, with names, hints, lint findings and drift.',
     }),
-    servers: z.array(z.record(z.string(), z.unknown())).openapi({ description: 'As in `/health`.' }),
+    servers: z.array(z.record(z.string(), z.unknown())).meta({ description: 'As in `/health`.' }),
     recalled: z.array(z.string()),
-    known: z.array(z.string()).openapi({ description: 'The names of all gateways.' }),
+    known: z.array(z.string()).meta({ description: 'The names of all gateways.' }),
     reports: z.array(z.string()),
     review: z
       .object({ tools: z.int(), dangerous: z.int(), suspended: z.int() })
       .optional()
-      .openapi({ description: 'Number of tools that need a review. Absent: none.' }),
+      .meta({ description: 'Number of tools that need a review. Absent: none.' }),
   })
-  .openapi('CatalogReport');
+  .meta({ id: 'CatalogReport' });
 
 /** The data that `assay tools`, `lint` and `status` print about a running gateway. */
 export function catalogRoutes(deps: AdminDeps): readonly Route[] {
@@ -79,7 +79,7 @@ const CLIENT = z.object({
   idleMs: z
     .int()
     .optional()
-    .openapi({ description: 'Time since its last request. Absent while a request is open.' }),
+    .meta({ description: 'Time since its last request. Absent while a request is open.' }),
 });
 
 const STATUS = z
@@ -91,15 +91,15 @@ const STATUS = z
       uptimeMs: z.int(),
       configPath: z.string(),
       configFault: z.string().optional(),
-      clients: z.array(CLIENT).openapi({ description: 'Clients with a session or an open stream.' }),
+      clients: z.array(CLIENT).meta({ description: 'Clients with a session or an open stream.' }),
     }),
-    servers: z.array(z.record(z.string(), z.unknown())).openapi({ description: 'As in `/health`.' }),
+    servers: z.array(z.record(z.string(), z.unknown())).meta({ description: 'As in `/health`.' }),
     equipped: z.string().optional(),
     pending: z
       .object({ tools: z.int(), instructions: z.int(), notes: z.int() })
-      .openapi({ description: 'Number that need a review.' }),
+      .meta({ description: 'Number that need a review.' }),
   })
-  .openapi('Status');
+  .meta({ id: 'Status' });
 
 function statusRoute({ catalog, servers, toolsets, instructions, running }: AdminDeps): Route {
   return route(

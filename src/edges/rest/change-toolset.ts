@@ -1,19 +1,12 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import { type Toolset, TOOLSET } from '../../api/toolset.ts';
 import { argumentFault, type Refusal } from '../../core/refusal.ts';
 import { ok } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
-import {
-  DESCRIPTION,
-  EXAMPLE,
-  NAME,
-  REFS,
-  type ShownToolset,
-  shownToolset,
-  TOOLSET,
-} from './toolset-json.ts';
+import { DESCRIPTION, EXAMPLE, NAME, REFS } from './toolset-json.ts';
 
-const AS_IT_CAME = z.unknown().optional().openapi({ description: 'Must be unchanged or omitted.' });
+const AS_IT_CAME = z.unknown().optional().meta({ description: 'Must be unchanged or omitted.' });
 
 /** Fields that are accepted because they appear in responses, but cannot be changed. */
 const FIXED = ['madeBy', 'isEquipped', 'createdAt', 'lastModified', 'toolNotes'] as const;
@@ -21,7 +14,7 @@ const FIXED = ['madeBy', 'isEquipped', 'createdAt', 'lastModified', 'toolNotes']
 const CHANGES = z
   .object({
     name: NAME.optional(),
-    description: DESCRIPTION.nullable().optional().openapi({ description: 'null removes it.' }),
+    description: DESCRIPTION.nullable().optional().meta({ description: 'null removes it.' }),
     tools: REFS.optional(),
     madeBy: AS_IT_CAME,
     isEquipped: AS_IT_CAME,
@@ -29,7 +22,7 @@ const CHANGES = z
     lastModified: AS_IT_CAME,
     toolNotes: AS_IT_CAME,
   })
-  .openapi('ToolsetChanges');
+  .meta({ id: 'ToolsetChanges' });
 
 /** Refusals of refs to tools. */
 export const TOOLS_REFUSALS = [
@@ -65,19 +58,16 @@ export function changeToolsetRoute({ toolsetService }: AdminDeps): Route {
       const { body, identity, unmet, param } = call;
       const changed = await toolsetService.change(param('name'), body, {
         ...identity,
-        objection: (before) => {
-          const shown = shownToolset(before);
-          return unmet(shown) ?? fixedFault(body, shown);
-        },
+        objection: (before) => unmet(before) ?? fixedFault(body, before),
       });
-      return changed.ok ? ok({ kind: 'one', body: shownToolset(changed.value.view) }) : changed;
+      return changed.ok ? ok({ kind: 'one', body: changed.value.view }) : changed;
     },
   );
 }
 
-function fixedFault(body: z.output<typeof CHANGES>, shown: ShownToolset): Refusal | undefined {
+function fixedFault(body: z.output<typeof CHANGES>, before: Toolset): Refusal | undefined {
   const fixed = FIXED.find(
-    (field) => body[field] !== undefined && JSON.stringify(body[field]) !== JSON.stringify(shown[field]),
+    (field) => body[field] !== undefined && JSON.stringify(body[field]) !== JSON.stringify(before[field]),
   );
   return argumentFault(
     fixed ?? '',

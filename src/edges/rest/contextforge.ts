@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
 import { isJsonObject } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 
@@ -44,7 +44,7 @@ interface AuthFields {
 
 /** ContextForge's fields for credentials, which become headers. */
 export const AUTH_FIELDS: AuthFields = {
-  authType: TEXT.openapi({
+  authType: TEXT.meta({
     description:
       'As in ContextForge: bearer, basic or authheaders, with the fields below; the same as `headers`.',
   }),

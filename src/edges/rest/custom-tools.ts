@@ -1,27 +1,27 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ConfigEntry } from '../../gateway/ports/config-entries.ts';
-import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
+import { type Tool, TOOL } from '../../api/tool.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { AUTH_FIELDS, IGNORED_OF_TOOLS, withAuthHeaders } from './contextforge.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { route, type RestCall, type Reply, type Route } from './route.ts';
 import { lasting, toolReply } from './tool-reply.ts';
-import { ofHints, TOOL } from './tool-schemas.ts';
+import { ofHints } from '../../api/hint.ts';
 
 const TEXTS = z.record(z.string(), z.string());
 const SCHEMA = z.record(z.string(), z.unknown());
 
 const AUTH = z
   .object({
-    type: z.string().openapi({ description: 'bearer, basic, header or query' }),
+    type: z.string().meta({ description: 'bearer, basic, header or query' }),
     token: z.string().optional(),
     username: z.string().optional(),
     password: z.string().optional(),
     name: z.string().optional(),
     value: z.string().optional(),
   })
-  .openapi({ description: 'Stored encrypted and never returned.' });
+  .meta({ description: 'Stored encrypted and never returned.' });
 
 type RequestField =
   | 'url'
@@ -41,11 +41,11 @@ type RequestField =
 
 /** The fields that define a tool's HTTP request. */
 export const REQUEST_FIELDS: Readonly<Record<RequestField, z.ZodType>> = {
-  url: z.string().nullable().optional().openapi({
+  url: z.string().nullable().optional().meta({
     description: 'An absolute URL; `{argument}` in its path or query is replaced by that argument.',
   }),
   method: z.string().nullable().optional(),
-  requestType: z.string().nullable().optional().openapi({ description: 'Alias of `method`.' }),
+  requestType: z.string().nullable().optional().meta({ description: 'Alias of `method`.' }),
   description: z.string().nullable().optional(),
   headers: TEXTS.nullable().optional(),
   auth: AUTH.nullable().optional(),
@@ -54,7 +54,7 @@ export const REQUEST_FIELDS: Readonly<Record<RequestField, z.ZodType>> = {
   queryMapping: TEXTS.nullable().optional(),
   headerMapping: TEXTS.nullable().optional(),
   bodyType: z.string().nullable().optional(),
-  filter: z.string().nullable().optional().openapi({ description: 'A JMESPath expression.' }),
+  filter: z.string().nullable().optional().meta({ description: 'A JMESPath expression.' }),
   timeoutMs: z.int().nullable().optional(),
   maxBytes: z.int().nullable().optional(),
 };
@@ -70,7 +70,7 @@ const TOOL_CREATE = z
     annotations: z.object({ title: z.string().optional(), ...ofHints(z.boolean().optional()) }).optional(),
     ...AUTH_FIELDS,
   })
-  .openapi('ToolCreate');
+  .meta({ id: 'ToolCreate' });
 
 /** Routes for tools that operators make from HTTP requests. */
 export function customToolRoutes(deps: AdminDeps): readonly Route[] {
@@ -147,7 +147,7 @@ function deleteRoute({ customTools, tools }: AdminDeps): Route {
       const id = found.ok ? found.value.id : call.param('id');
       const changer = {
         subject: call.identity.subject,
-        objection: (view: ToolView) => call.unmet(lasting(view)),
+        objection: (view: Tool) => call.unmet(lasting(view)),
       };
       const removed = await customTools.remove(id, changer);
       return removed.ok ? ok({ kind: 'none' }) : removed;

@@ -1,4 +1,5 @@
-import { z, type OpenAPIHono } from '@hono/zod-openapi';
+import * as z from 'zod';
+import { PROBLEM } from '../../api/problem.ts';
 import { restStatusOf } from '../../core/errors.ts';
 import type { RefusalCode } from '../../core/refusal.ts';
 import { scopeOf } from './answer-route.ts';
@@ -6,97 +7,114 @@ import { PROBLEM_TYPE, titleOf } from './failure.ts';
 import { PAGE_LIMITS } from './paging.ts';
 import type { Route, RouteSpec } from './route.ts';
 
-type Registry = OpenAPIHono['openAPIRegistry'];
-type Description = Parameters<Registry['registerPath']>[0];
 type Spec = RouteSpec<z.ZodType, z.ZodType>;
 
-const PROBLEM = z
-  .object({
-    type: z.string().openapi({ description: 'Description of the code; relative to the request URL.' }),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string().openapi({ description: 'What happened, why, and what to do.' }),
-    instance: z.string(),
-    code: z.string().openapi({ description: 'Stable: programs may rely on it.' }),
-    causeCode: z
-      .string()
-      .optional()
-      .openapi({ description: 'Code of the cause, if `detail` names one; docs/CAUSES.md lists all.' }),
-    errors: z
-      .array(
-        z.object({
-          pointer: z
-            .string()
-            .optional()
-            .openapi({ description: 'JSON pointer (RFC 6901) into the request body.' }),
-          parameter: z.string().optional().openapi({ description: 'Name of the query parameter.' }),
-          detail: z.string(),
-          code: z.string(),
-        }),
-      )
-      .optional(),
-  })
-  .openapi('Problem', { description: 'An error (RFC 9457).' });
-
-/** Registers the parts that all routes share. */
-export function describeCommon(registry: Registry): void {
-  registry.registerComponent('securitySchemes', 'bearer', {
-    type: 'http',
-    scheme: 'bearer',
-    description:
-      'A token from `assay token create NAME --scope admin`, or the one in `$ASSAY_HOME/admin-token`.',
-  });
+/** The OpenAPI document of the routes, as JSON text. */
+export function openApiDocument(routes: readonly Route[], version: string): string {
+  const written = new Map<z.ZodType, unknown>();
+  const schemas: Record<string, unknown> = {};
+  const write: Write = (schema) => {
+    const known = written.get(schema);
+    if (known !== undefined) return known;
+    // Inside of an object, a schema with an id becomes a reference too.
+    const { properties, $defs } = z.toJSONSchema(z.object({ it: schema }), {
+      io: 'input',
+      override: withoutNoise,
+    });
+    Object.assign(schemas, $defs);
+    written.set(schema, properties?.['it']);
+    return properties?.['it'];
+  };
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const { spec } of routes) (paths[spec.path] ??= {})[spec.method] = operationOf(spec, write);
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Assay', version, description: ABOUT, license: { name: 'MIT' } },
+    servers: [{ url: '/' }],
+    components: { securitySchemes: { bearer: BEARER }, schemas },
+    paths,
+  };
+  return JSON.stringify(document).replaceAll('"#/$defs/', '"#/components/schemas/');
 }
 
-/** Adds a route to the document. */
-export function describeRoute(registry: Registry, { spec }: Route): void {
-  const { method, path, id, summary, body } = spec;
-  const scope = scopeOf(spec);
-  const request = {
-    ...(path.includes('{') && { params: paramsOf(path) }),
-    query: queryOf(spec),
-    ...(spec.isConditional === true && { headers: z.object({ 'if-match': IF_MATCH }) }),
-    ...(body !== undefined && {
-      body: {
-        required: true,
-        ...(body.ignores !== undefined && { description: ignoredText(body.ignores) }),
-        content: { 'application/json': { schema: body.schema, examples: examplesOf(body.examples) } },
-      },
-    }),
-  };
-  registry.registerPath({
-    method,
-    path,
+const ABOUT =
+  'The REST API of the MCP gateway Assay. Errors are problem documents (RFC 9457); names may be given in snake_case too.';
+
+const BEARER = {
+  type: 'http',
+  scheme: 'bearer',
+  description:
+    'A token from `assay token create NAME --scope admin`, or the one in `$ASSAY_HOME/admin-token`.',
+};
+
+/** Writes a schema as JSON Schema, or as a reference to a component. */
+type Write = (schema: z.ZodType) => unknown;
+
+/** Removes the pattern of a known format, and bounds of integers that JavaScript sets. */
+function withoutNoise({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+}
+
+function operationOf(spec: Spec, write: Write): unknown {
+  const { path, id, summary, about, body } = spec;
+  const parameters = parametersOf(spec, write);
+  return {
     operationId: id,
     summary,
-    description: [spec.about, `Requires a token with the scope \`${scope}\`.`].filter(Boolean).join('\n\n'),
+    description: [about, `Requires a token with the scope \`${scopeOf(spec)}\`.`]
+      .filter(Boolean)
+      .join('\n\n'),
     tags: [path.split('/')[1] ?? ''],
     security: [{ bearer: [] }],
-    request,
-    responses: { ...goodResponse(spec), ...badResponses(spec) },
-  } as Description);
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== undefined && {
+      requestBody: {
+        required: true,
+        ...(body.ignores !== undefined && { description: ignoredText(body.ignores) }),
+        content: { 'application/json': { schema: write(body.schema), examples: examplesOf(body.examples) } },
+      },
+    }),
+    responses: { ...goodResponse(spec, write), ...badResponses(spec, write) },
+  };
 }
 
 function ignoredText(ignores: ReadonlySet<string>): string {
   return `Accepted for compatibility with clients of other gateways, but ignored and listed in \`warnings\` of the response: ${[...ignores].join(', ')}.`;
 }
 
-const IF_MATCH = z.string().optional().openapi({
+const IF_MATCH = z.string().optional().meta({
   description:
     'The ETag from reading the resource. If it has changed since, the request is refused with 412.',
 });
 
-function paramsOf(path: string): z.ZodObject {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  return z.object(Object.fromEntries(names.map((name) => [name, z.string()])));
-}
+const { max, defaultValue } = PAGE_LIMITS;
+const PAGING = {
+  limit: z.int().min(1).max(max).default(defaultValue),
+  cursor: z.string().optional().meta({ description: '`nextCursor` of the previous page.' }),
+};
 
-function queryOf({ query, isPaged = false }: Spec): z.ZodObject {
-  const members = query instanceof z.ZodObject ? query.shape : {};
-  const { max, defaultValue } = PAGE_LIMITS;
-  const limit = z.int().min(1).max(max).default(defaultValue);
-  const cursor = z.string().optional().openapi({ description: '`nextCursor` of the previous page.' });
-  return z.object({ ...members, ...(isPaged && { limit, cursor }) });
+function parametersOf({ path, query, isPaged, isConditional }: Spec, write: Write): readonly unknown[] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, z.string()] as const);
+  const inQuery = {
+    ...(query instanceof z.ZodObject && query.shape),
+    ...(isPaged === true && PAGING),
+  } as Readonly<Record<string, z.ZodType>>; // The members of an object are schemas.
+  const parameters = (
+    place: string,
+    schemas: readonly (readonly [string, z.ZodType])[],
+  ): readonly unknown[] =>
+    schemas.map(([name, schema]) => {
+      const description = schema.meta()?.description;
+      const required = !schema.safeParse(undefined).success;
+      return { name, in: place, required, ...(description && { description }), schema: write(schema) };
+    });
+  return [
+    ...parameters('path', inPath),
+    ...parameters('query', Object.entries(inQuery)),
+    ...(isConditional === true ? parameters('header', [['if-match', IF_MATCH]]) : []),
+  ];
 }
 
 function examplesOf(
@@ -105,11 +123,12 @@ function examplesOf(
   return Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
 }
 
-function goodResponse({ method, answer }: Spec): Record<string, unknown> {
+function goodResponse({ method, answer }: Spec, write: Write): Record<string, unknown> {
   const { status = 200, about, schema, example, type = 'application/json' } = answer;
-  const content = schema && { [type]: { schema, ...(example !== undefined && { example }) } };
+  const content = schema && { [type]: { schema: write(schema), ...(example !== undefined && { example }) } };
   const good = { [status]: { description: about, ...(content && { content }) } };
-  const isOne = method === 'get' && status === 200 && schema instanceof z.ZodObject;
+  const isOne =
+    method === 'get' && status === 200 && (schema instanceof z.ZodObject || schema instanceof z.ZodUnion);
   return isOne ? { ...good, 304: { description: 'Not modified since the ETag in If-None-Match.' } } : good;
 }
 
@@ -137,7 +156,10 @@ const OF_BODIES: readonly RefusalCode[] = [
   'BODY_INVALID',
 ];
 
-function badResponses({ body, isPaged, isConditional, refusals = [] }: Spec): Record<string, unknown> {
+function badResponses(
+  { body, isPaged, isConditional, refusals = [] }: Spec,
+  write: Write,
+): Record<string, unknown> {
   const codes = new Set<RefusalCode>([
     ...COMMON,
     ...(body === undefined ? [] : OF_BODIES),
@@ -146,14 +168,16 @@ function badResponses({ body, isPaged, isConditional, refusals = [] }: Spec): Re
     ...refusals,
   ]);
   const byStatus = Map.groupBy(codes, restStatusOf);
-  return Object.fromEntries([...byStatus].map(([status, some]) => [status, badResponse(status, some)]));
+  return Object.fromEntries(
+    [...byStatus].map(([status, some]) => [status, badResponse(status, some, write)]),
+  );
 }
 
-function badResponse(status: number, codes: readonly RefusalCode[]): unknown {
+function badResponse(status: number, codes: readonly RefusalCode[], write: Write): unknown {
   const examples = codes.map((code) => [code, { value: exampleOf(code, status) }] as const);
   return {
     description: codes.map((code) => `\`${code}\``).join(', '),
-    content: { [PROBLEM_TYPE]: { schema: PROBLEM, examples: Object.fromEntries(examples) } },
+    content: { [PROBLEM_TYPE]: { schema: write(PROBLEM), examples: Object.fromEntries(examples) } },
   };
 }
 

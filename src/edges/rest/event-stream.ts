@@ -1,5 +1,5 @@
 import type { Identity } from '../../core/subject.ts';
-import { shownAuditEvent } from './activity.ts';
+import { toAuditEntry } from './activity.ts';
 import type { AuditReader } from './audit-reader.ts';
 
 export interface EventSources {
@@ -68,7 +68,7 @@ async function* eventsAfter(afterId: number, sources: EventSources): AsyncGenera
       news.audit ||= read === undefined || read.length > 0;
       const events = read ?? [];
       for (const event of events) {
-        yield `event: activity\nid: ${event.id}\ndata: ${JSON.stringify(shownAuditEvent(event, sources.identity))}\n\n`;
+        yield `event: activity\nid: ${event.id}\ndata: ${JSON.stringify(toAuditEntry(event, sources.identity))}\n\n`;
         lastId = event.id;
       }
       if (events.length > 0) continue;

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
 import { err, ok } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { AuditReader } from './audit-reader.ts';
@@ -15,7 +15,7 @@ const QUERY = z.object({
     .string()
     .regex(ID, { error: 'it must be the id of an event' })
     .optional()
-    .openapi({ description: 'Alternative to the header Last-Event-ID, for clients that cannot set it.' }),
+    .meta({ description: 'Alternative to the header Last-Event-ID, for clients that cannot set it.' }),
 });
 
 const EXAMPLE =

@@ -1,7 +1,7 @@
+import type { FieldProblem, Problem } from '../../api/problem.ts';
 import type { CauseCode } from '../../core/cause.ts';
 import { challengeOf, type Challenged } from '../../core/challenge.ts';
 import { restStatusOf } from '../../core/errors.ts';
-import type { FieldError } from '../../core/field-error.ts';
 import type { PlacedRefusal, Refusal, RefusalCode } from '../../core/refusal.ts';
 import { causeCodeIn } from '../../core/refusal-cause.ts';
 import { sentenceOf } from '../../core/sentences.ts';
@@ -15,25 +15,10 @@ export interface FieldFailure {
   readonly pointer: string;
 }
 
-/** The format of all errors (RFC 9457). */
-export interface Problem {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  readonly instance: string;
+/** A problem with the codes that this version knows. */
+export interface CodedProblem extends Problem {
   readonly code: RefusalCode;
   readonly causeCode?: CauseCode;
-  readonly errors?: readonly ProblemPart[];
-}
-
-export interface ProblemPart {
-  /** JSON pointer (RFC 6901) into the body as sent. */
-  readonly pointer?: string;
-  /** Instead of a pointer: the name of the query parameter. */
-  readonly parameter?: string;
-  readonly detail: string;
-  readonly code: FieldError['kind'] | RefusalCode;
 }
 
 /** A field that passes the schema but is not acceptable. */
@@ -54,7 +39,7 @@ export function problemResponse(failure: Failure, request: Challenged & { readon
   return new Response(JSON.stringify(problem), { status: problem.status, headers });
 }
 
-export function problemOf(failure: Failure, instance: string): Problem {
+export function problemOf(failure: Failure, instance: string): CodedProblem {
   const refusal = refusalIn(failure);
   const { code } = refusal;
   const parts = partsOf(failure);
@@ -80,7 +65,7 @@ function refusalIn(failure: Failure): Refusal {
   return 'refusal' in failure ? failure.refusal : failure;
 }
 
-function partsOf(failure: Failure): readonly ProblemPart[] {
+function partsOf(failure: Failure): readonly FieldProblem[] {
   if ('refusal' in failure) {
     const { pointer, refusal } = failure;
     return [{ pointer, detail: sentenceOf(refusal), code: refusal.code }];

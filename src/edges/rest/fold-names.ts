@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
 import { nearest } from '../../core/nearest.ts';
 import type { FieldError } from '../../core/field-error.ts';
 import { startOf } from '../../core/shorten.ts';
@@ -111,6 +111,7 @@ function coresOf(schema: Schema): readonly Schema[] {
   if (schema instanceof z.ZodPipe) return coresOf(schema.in);
   if (
     schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodExactOptional ||
     schema instanceof z.ZodNullable ||
     schema instanceof z.ZodDefault ||
     schema instanceof z.ZodReadonly ||

@@ -1,35 +1,21 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import { FUNCTION_MODULE } from '../../api/function-module.ts';
 import { err, ok } from '../../core/result.ts';
 import { type AdminDeps, executeRefusal } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
-
-const MODULE = z
-  .object({
-    path: z.string(),
-    origin: z.enum(['config_file', 'registered']),
-    env: z.array(z.string()).openapi({ description: 'Names only.' }),
-    reads: z.array(z.string()),
-    writes: z.array(z.string()),
-    memoryMb: z.int(),
-    timeoutMs: z.int(),
-    faults: z
-      .array(z.string())
-      .openapi({ description: 'Why the module, or one of its tools, cannot be used.' }),
-  })
-  .openapi('FunctionModule');
 
 const MODULE_INPUT = z
   .object({
     module: z
       .string()
-      .openapi({ description: 'Path of a .js, .mjs or .ts file on the machine that runs Assay.' }),
+      .meta({ description: 'Path of a .js, .mjs or .ts file on the machine that runs Assay.' }),
     env: z.record(z.string(), z.string()).optional(),
     reads: z.array(z.string()).optional(),
     writes: z.array(z.string()).optional(),
     memoryMb: z.int().optional(),
     timeoutMs: z.int().optional(),
   })
-  .openapi('FunctionModuleInput');
+  .meta({ id: 'FunctionModuleInput' });
 
 /** Routes for modules whose exports are tools. */
 export function functionRoutes(deps: AdminDeps): readonly Route[] {
@@ -43,7 +29,7 @@ function listRoute({ functionModules }: AdminDeps): Route {
       path: '/functions',
       id: 'listFunctions',
       summary: 'List the modules whose exports are tools',
-      answer: { about: 'The complete list.', schema: z.object({ functions: z.array(MODULE) }) },
+      answer: { about: 'The complete list.', schema: z.object({ functions: z.array(FUNCTION_MODULE) }) },
     },
     () => ok({ kind: 'list', body: { functions: functionModules.all() } }),
   );
@@ -63,7 +49,7 @@ function addRoute(deps: AdminDeps): Route {
         wrapper: 'function',
         examples: { module: { module: '/home/me/tools/weather.ts' } },
       },
-      answer: { status: 201, about: 'The module.', schema: MODULE },
+      answer: { status: 201, about: 'The module.', schema: FUNCTION_MODULE },
       refusals: ['MODULE_EXISTS', 'MODULE_INVALID', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
     },
     async (call) => {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ConfigEntry } from '../../gateway/ports/config-entries.ts';
-import type { ServerView } from '../../gateway/services/servers/server-view.ts';
+import type { Gateway } from '../../api/server.ts';
 import type { ServerChanger } from '../../gateway/services/servers/server-service.ts';
 import type { Failure } from './failure.ts';
 import { ENTRY_FIELDS } from './gateway-entry.ts';
@@ -12,7 +12,7 @@ export function withoutNull(entry: ConfigEntry): ConfigEntry {
   return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null));
 }
 
-export function viewIn(found: Result<ServerView, Refusal>): JsonObject | undefined {
+export function viewIn(found: Result<Gateway, Refusal>): JsonObject | undefined {
   return found.ok ? { ...found.value } : undefined;
 }
 
@@ -28,11 +28,11 @@ function lasting({
   causeCode: ____,
   toolCount: _____,
   ...view
-}: ServerView): unknown {
+}: Gateway): unknown {
   return view;
 }
 
-export function oneOf(found: Result<ServerView, Refusal>): Result<Reply, Failure> {
+export function oneOf(found: Result<Gateway, Refusal>): Result<Reply, Failure> {
   if (!found.ok) return found;
   return ok({ kind: 'one', body: found.value, of: lasting(found.value) });
 }

@@ -1,9 +1,9 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import { GATEWAY, GATEWAY_LOGS, type GatewayLogLine } from '../../api/server.ts';
 import { ok } from '../../core/result.ts';
 import type { RecentLine } from '../../gateway/ports/recent-lines.ts';
 import { restartServer } from '../../gateway/services/servers/restart-server.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { GATEWAY } from './gateway-entry.ts';
 import { route, type Route } from './route.ts';
 
 /** Routes about the running server of a gateway, in the process that answers. */
@@ -12,18 +12,6 @@ export function gatewayRuntimeRoutes(deps: AdminDeps): readonly Route[] {
 }
 
 const MAX_LINES = 200;
-
-const LOGS = z.object({
-  lines: z.array(
-    z.object({
-      id: z.int(),
-      at: z.iso.datetime(),
-      level: z.enum(['info', 'warn', 'error']),
-      from: z.enum(['stderr', 'assay']),
-      text: z.string(),
-    }),
-  ),
-});
 
 function logsRoute({ servers, recentLines }: AdminDeps): Route {
   return route(
@@ -39,7 +27,7 @@ function logsRoute({ servers, recentLines }: AdminDeps): Route {
       query: z.object({ after: z.coerce.number().int().min(0).optional() }),
       answer: {
         about: 'The lines, or with `after` only those after the line with this id.',
-        schema: LOGS,
+        schema: GATEWAY_LOGS,
         example: {
           lines: [
             {
@@ -63,7 +51,7 @@ function logsRoute({ servers, recentLines }: AdminDeps): Route {
   );
 }
 
-function lineView({ id, atMs, level, from, text }: RecentLine): z.input<typeof LOGS>['lines'][number] {
+function lineView({ id, atMs, level, from, text }: RecentLine): GatewayLogLine {
   return { id, at: new Date(atMs).toISOString(), level, from, text };
 }
 

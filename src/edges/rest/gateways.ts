@@ -1,14 +1,21 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import {
+  DOCUMENT_PREVIEW,
+  type DocumentPreview,
+  GATEWAY,
+  GATEWAY_LIST,
+  REFRESH_RESULT,
+} from '../../api/server.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { needsExecute } from '../../gateway/services/servers/needs-execute.ts';
 import type { ServerInput } from '../../gateway/services/servers/server-service.ts';
 import { type AdminDeps, executeRefusal } from './admin-deps.ts';
 import { AUTH_FIELDS, IGNORED_OF_GATEWAYS, withAuthHeaders } from './contextforge.ts';
 import { fieldError, type Failure } from './failure.ts';
-import { DOCUMENT_TOOLS, GATEWAY, REFRESHED, SANDBOX_FIELDS, TRANSPORT, entryIn } from './gateway-entry.ts';
+import { SANDBOX_FIELDS, TRANSPORT, entryIn } from './gateway-entry.ts';
 import { gatewayFault, changerOf, oneOf, viewIn, withoutNull } from './gateway-reply.ts';
 import { route, type BodyLimits, type RestCall, type Route } from './route.ts';
-import { TAGS_INPUT } from './tool-schemas.ts';
+import { TAGS_INPUT } from './tool-inputs.ts';
 
 const ENTRY = {
   url: z.string().nullable().optional(),
@@ -18,8 +25,8 @@ const ENTRY = {
     .string()
     .nullable()
     .optional()
-    .openapi({ description: 'URL of an OpenAPI document. A file path requires the scope `execute`.' }),
-  document: z.string().nullable().optional().openapi({
+    .meta({ description: 'URL of an OpenAPI document. A file path requires the scope `execute`.' }),
+  document: z.string().nullable().optional().meta({
     description:
       'Text of an OpenAPI document, as JSON or YAML, at most 4 MiB. A document that yields no tools is refused.',
   }),
@@ -28,12 +35,12 @@ const ENTRY = {
     .record(z.string(), z.union([z.string(), z.object({ username: z.string(), password: z.string() })]))
     .nullable()
     .optional()
-    .openapi({ description: 'Credentials by name of the security scheme.' }),
+    .meta({ description: 'Credentials by name of the security scheme.' }),
   operations: z
     .object({ include: z.array(z.string()).optional(), exclude: z.array(z.string()).optional() })
     .nullable()
     .optional()
-    .openapi({ description: 'Which operations become tools, such as `tag:pets`, `/pets/*` or `DELETE /*`.' }),
+    .meta({ description: 'Which operations become tools, such as `tag:pets`, `/pets/*` or `DELETE /*`.' }),
   maxBytes: z.int().nullable().optional(),
   command: z.string().nullable().optional(),
   args: z.array(z.string()).nullable().optional(),
@@ -47,21 +54,21 @@ const ENTRY = {
   enabled: z
     .boolean()
     .optional()
-    .openapi({ description: '`false`: keep the gateway, but do not connect to it.' }),
+    .meta({ description: '`false`: keep the gateway, but do not connect to it.' }),
   ...AUTH_FIELDS,
 };
 
 const GATEWAY_CHANGE = z
   .object({
     ...ENTRY,
-    trust: z.boolean().nullable().optional().openapi({
+    trust: z.boolean().nullable().optional().meta({
       description:
         'Whether its hints may lower caution. Applies to this server only, not to a different one with the same name.',
     }),
   })
-  .openapi('GatewayChange');
+  .meta({ id: 'GatewayChange' });
 
-const GATEWAY_INPUT = GATEWAY_CHANGE.extend({ name: z.string() }).openapi('GatewayInput');
+const GATEWAY_INPUT = GATEWAY_CHANGE.extend({ name: z.string() }).meta({ id: 'GatewayInput' });
 
 /** Maximum number of tools in a preview. */
 const MAX_SHOWN = 500;
@@ -89,7 +96,7 @@ function listRoute({ servers }: AdminDeps): Route {
       id: 'listGateways',
       summary: 'List gateways: the servers whose tools Assay offers',
       about: 'Includes gateways of the config file, which are read-only here, and registered ones.',
-      answer: { about: 'The complete list.', schema: z.object({ gateways: z.array(GATEWAY) }) },
+      answer: { about: 'The complete list.', schema: GATEWAY_LIST },
     },
     () => ok({ kind: 'list', body: { gateways: servers.all() } }),
   );
@@ -210,7 +217,7 @@ function previewRoute(deps: AdminDeps): Route {
         limits: LIMITS,
         examples: { url: { openapi: 'https://api.example.com/openapi.json' } },
       },
-      answer: { about: 'Its tools with their hints, and the skipped operations.', schema: DOCUMENT_TOOLS },
+      answer: { about: 'Its tools with their hints, and the skipped operations.', schema: DOCUMENT_PREVIEW },
       refusals: ['GATEWAY_INVALID', 'EXECUTE_OFF'],
     },
     async (call) => {
@@ -224,7 +231,7 @@ function previewRoute(deps: AdminDeps): Route {
       if (!read.ok) return gatewayFault(call, read);
       const { tools, skipped } = read.value;
       const shown = skipped.map(({ what, why }) => ({ what, why }));
-      const body = { total: tools.length, tools: tools.slice(0, MAX_SHOWN), skipped: shown };
+      const body: DocumentPreview = { total: tools.length, tools: tools.slice(0, MAX_SHOWN), skipped: shown };
       return ok({ kind: 'list', body });
     },
   );
@@ -262,7 +269,7 @@ function refreshRoute({ servers }: AdminDeps): Route {
       id: 'refreshGateway',
       summary: 'Refresh the tools of a gateway',
       about: 'Changes are compared with the accepted definitions; see `drift` of each tool.',
-      answer: { about: 'The changes.', schema: REFRESHED },
+      answer: { about: 'The changes.', schema: REFRESH_RESULT },
       refusals: ['SERVER_UNKNOWN', 'SERVER_UNAVAILABLE'],
     },
     async ({ param }) => {

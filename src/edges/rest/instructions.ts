@@ -1,24 +1,11 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import { INSTRUCTIONS, INSTRUCTIONS_LIST } from '../../api/instructions.ts';
 import { sha256 } from '../../core/digest.ts';
-import { gatewayIdOf } from '../../core/hints/hint.ts';
+import { gatewayIdOf } from '../../core/record-ids.ts';
 import { ok } from '../../core/result.ts';
 import type { Server } from '../../gateway/catalog/server.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
-
-const INSTRUCTIONS = z
-  .object({
-    gatewayId: z.string(),
-    serverName: z.string(),
-    digest: z
-      .string()
-      .openapi({ description: 'SHA-256 of the full accepted text, which may be longer than `text`.' }),
-    text: z.string().openapi({ description: 'The accepted text, as sent to models.' }),
-    drift: z.object({ since: z.iso.datetime(), digest: z.string(), text: z.string() }).optional().openapi({
-      description: 'The server’s current text. It is not sent to models before it has been reviewed.',
-    }),
-  })
-  .openapi('Instructions');
 
 const QUERY = z.object({ drift: z.enum(['any', 'none']).optional() });
 
@@ -41,7 +28,7 @@ function listRoute({ catalog, instructions }: InstructionsDeps): Route {
       query: QUERY,
       answer: {
         about: 'One entry for each gateway that has ever sent instructions.',
-        schema: z.object({ instructions: z.array(INSTRUCTIONS) }),
+        schema: INSTRUCTIONS_LIST,
       },
     },
     ({ query }) => {

@@ -1,24 +1,11 @@
-import { z } from '@hono/zod-openapi';
-import { SESSION_LABELS } from '../../core/policy/policy.ts';
+import { type Label, LABEL_PAGE } from '../../api/label.ts';
 import { ok } from '../../core/result.ts';
 import type { StoredLabel } from '../../gateway/ports/labels.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { pageOf } from './paging.ts';
-import { listReply, listSchema, route, type Route } from './route.ts';
+import { listReply, route, type Route } from './route.ts';
 
-const LABEL = z
-  .object({
-    subject: z.string().openapi({ description: 'Name of a token, an issuer’s subject, or local.' }),
-    label: z.enum(SESSION_LABELS),
-    source: z.string().openapi({
-      description: 'What set the label: the namespaced name of a tool, or a server and a method.',
-    }),
-    since: z.iso.datetime(),
-    lastCallAt: z.iso.datetime().openapi({ description: 'Time of the last known call, to the minute.' }),
-  })
-  .openapi('SessionLabel');
-
-const EXAMPLE = {
+const EXAMPLE: Label = {
   subject: 'ci',
   label: 'saw-untrusted',
   source: 'web.fetch',
@@ -38,7 +25,7 @@ export function labelRoutes({ labels }: Pick<AdminDeps, 'labels'>): readonly Rou
         isPaged: true,
         answer: {
           about: 'A page of labels.',
-          schema: listSchema('labels', LABEL),
+          schema: LABEL_PAGE,
           example: { labels: [EXAMPLE] },
         },
       },
@@ -48,7 +35,7 @@ export function labelRoutes({ labels }: Pick<AdminDeps, 'labels'>): readonly Rou
         const sorted = [...listed.value].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
         const found = pageOf(sorted, page, keyOf);
         return found.ok
-          ? ok(listReply('labels', { ...found.value, items: found.value.items.map(shown) }))
+          ? ok(listReply('labels', { ...found.value, items: found.value.items.map(toLabel) }))
           : found;
       },
     ),
@@ -74,7 +61,7 @@ function keyOf({ sinceMs, subject, label }: StoredLabel): string {
   return `${isoOf(sinceMs)} ${subject} ${label}`;
 }
 
-function shown({ subject, label, source, sinceMs, seenMs }: StoredLabel): z.input<typeof LABEL> {
+function toLabel({ subject, label, source, sinceMs, seenMs }: StoredLabel): Label {
   return { subject, label, source, since: isoOf(sinceMs), lastCallAt: isoOf(seenMs) };
 }
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { OpenAPIHono } from '@hono/zod-openapi';
-import type { Context } from 'hono';
+import { type Context, Hono } from 'hono';
 import { isAboutTokens } from '../../core/challenge.ts';
 import { protectionOf, type ProtectedResource } from '../../core/protected-resource.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -15,7 +14,7 @@ import { approvalRoutes } from './approvals.ts';
 import { answerRoute } from './answer-route.ts';
 import { callRoutes } from './calls.ts';
 import { catalogRoutes } from './catalog.ts';
-import { describeCommon, describeRoute } from './describe-route.ts';
+import { openApiDocument } from './describe-route.ts';
 import { bundleRoutes } from './bundles.ts';
 import { docsPage } from './docs-pages.ts';
 import { eventRoutes } from './events.ts';
@@ -125,12 +124,9 @@ export function openAdmin(deps: AdminDeps): Admin {
   };
 }
 
-function appOf(routes: readonly Route[], deps: AdminDeps): OpenAPIHono<Env> {
-  const app = new OpenAPIHono<Env>({ strict: false });
-  const registry = app.openAPIRegistry;
-  describeCommon(registry);
+function appOf(routes: readonly Route[], deps: AdminDeps): Hono<Env> {
+  const app = new Hono<Env>({ strict: false });
   for (const route of routes) {
-    describeRoute(registry, route);
     app.on(route.spec.method.toUpperCase(), honoPath(route.spec.path), async (c: RequestContext) => {
       const { admitted } = c.env;
       const visit = {
@@ -151,7 +147,7 @@ function appOf(routes: readonly Route[], deps: AdminDeps): OpenAPIHono<Env> {
   });
   let document: string | undefined;
   app.get('/openapi.json', (c) => {
-    document ??= JSON.stringify(app.getOpenAPI31Document(headOf(deps.version)));
+    document ??= openApiDocument(routes, deps.version);
     return responseOf(c, mayRead(c) ?? ok(ownResponse('application/json', document)));
   });
   const { sessions } = deps.gate;
@@ -246,18 +242,4 @@ function patternOf(path: string): RegExp {
 
 function honoPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
-}
-
-function headOf(version: string): Parameters<OpenAPIHono['getOpenAPI31Document']>[0] {
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Assay',
-      version,
-      description:
-        'The REST API of the MCP gateway Assay. Errors are problem documents (RFC 9457); names may be given in snake_case too.',
-      license: { name: 'MIT' },
-    },
-    servers: [{ url: '/' }],
-  };
 }

@@ -1,7 +1,7 @@
-import { z } from '@hono/zod-openapi';
-import { HINTS } from '../../core/hints/hint.ts';
+import * as z from 'zod';
+import { POLICY_RULE, POLICY_RULE_LIST, type PolicyRule } from '../../api/policy-rule.ts';
 import type { Fault } from '../../core/json-position.ts';
-import { EFFECTS, readRules } from '../../core/policy/read-rules.ts';
+import { readRules } from '../../core/policy/read-rules.ts';
 import { err, ok } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import type { Failure } from './failure.ts';
@@ -9,27 +9,15 @@ import { route, type Route } from './route.ts';
 
 const PATTERNS = z.union([z.string(), z.array(z.string())]).optional();
 
-const RULE = z
-  .object({
-    effect: z.enum(EFFECTS),
-    name: z.string().optional(),
-    because: z
-      .string()
-      .optional()
-      .openapi({ description: 'The reason, shown when a call needs an approval or is refused.' }),
-    server: PATTERNS,
-    tool: PATTERNS.openapi({ description: 'Patterns that match `server.tool`.' }),
-    tag: PATTERNS,
-    toolset: PATTERNS,
-    token: PATTERNS,
-    hints: z
-      .object(Object.fromEntries(HINTS.map((hint) => [hint, z.boolean().optional()])))
-      .optional()
-      .openapi({ description: 'Effective values. An unknown value never satisfies `allow`.' }),
-  })
-  .openapi('PolicyRule');
+const RULE_INPUT = POLICY_RULE.extend({
+  server: PATTERNS,
+  tool: PATTERNS,
+  tag: PATTERNS,
+  toolset: PATTERNS,
+  token: PATTERNS,
+}).meta({ id: 'PolicyRuleInput', description: 'A list of one pattern may be given as its text.' });
 
-const EXAMPLE = {
+const EXAMPLE: PolicyRule = {
   effect: 'refuse',
   name: 'no deletes',
   tool: ['linear.delete_*'],
@@ -38,7 +26,7 @@ const EXAMPLE = {
 
 const ANSWER = {
   about: 'The stored rules, and those of the config file, which have equal weight.',
-  schema: z.object({ rules: z.array(RULE), configFileRules: z.array(RULE) }).openapi('PolicyRules'),
+  schema: POLICY_RULE_LIST,
   example: { rules: [EXAMPLE], configFileRules: [] },
 };
 
@@ -67,7 +55,7 @@ export function policyRuleRoutes({ policyRules }: Pick<AdminDeps, 'policyRules'>
         about: 'They take effect at once. Rules of the config file are not changed.',
         isConditional: true,
         body: {
-          schema: z.object({ rules: z.array(RULE) }).openapi('PolicyRulesInput'),
+          schema: z.object({ rules: z.array(RULE_INPUT) }).meta({ id: 'PolicyRulesInput' }),
           wrapper: 'policy',
           examples: { refuse: { rules: [EXAMPLE] } },
           current: async () => {

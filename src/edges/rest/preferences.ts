@@ -1,63 +1,24 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import { PREFERENCE_LIST, type PreferenceList } from '../../api/preference.ts';
 import type { SettingValue } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS, type SettingKey } from '../../core/settings.ts';
-import type { PreferencesView } from '../../gateway/services/preferences/preference-service.ts';
+import { toPreferenceKind } from '../../gateway/services/preferences/preference-service.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import type { PreferenceKind, PreferenceList } from '../../api/preference.ts';
 import type { Failure } from './failure.ts';
 import { route, type RestCall, type Reply, type Route } from './route.ts';
-
-const VALUE = z.union([z.string(), z.number(), z.boolean()]);
-
-const PREFERENCE = z
-  .object({
-    key: z.string(),
-    value: VALUE.openapi({ description: 'The value for the next start.' }),
-    running: VALUE.openapi({ description: 'The value in effect.' }),
-    default: VALUE,
-    origin: z.enum(['environment', 'config_file', 'store', 'default']),
-    isFixed: z.boolean().openapi({
-      description: 'Whether the environment or the config file sets it, so that it cannot be changed here.',
-    }),
-    fixedBy: z
-      .string()
-      .optional()
-      .openapi({ description: 'The environment variable or the member of the config file that sets it.' }),
-    takesEffect: z.enum(['now', 'next start']),
-    env: z.string().openapi({ description: 'The environment variable for it.' }),
-    changedBy: z.enum(['startup', 'admin']).openapi({
-      description:
-        '`startup`: set only by the environment or config file. `admin`: can also be changed here.',
-    }),
-    ignored: z.unknown().optional().openapi({
-      description: 'A stored value without effect, because `changedBy` is `startup`; null deletes it.',
-    }),
-    about: z.string(),
-    kind: z
-      .discriminatedUnion('type', [
-        z.object({ type: z.literal('flag') }),
-        z.object({ type: z.literal('choice'), of: z.array(z.string()) }),
-        z.object({ type: z.literal('whole'), min: z.int(), max: z.int() }),
-        z.object({ type: z.literal('text'), range: z.string() }),
-      ])
-      .openapi({ description: 'The valid values.' }),
-  })
-  .openapi('Preference');
-
-const PREFERENCES = z.object({ preferences: z.array(PREFERENCE) }).openapi('Preferences');
 
 const KEYS = Object.keys(SETTINGS) as readonly SettingKey[]; // The keys of the table itself.
 
 const CHANGES = z
   .object(Object.fromEntries(KEYS.map((key) => [key, schemaOf(SETTINGS[key])])))
-  .openapi('PreferenceChanges');
+  .meta({ id: 'PreferenceChanges' });
 
 /** Null resets it. */
 export function schemaOf({ kind, about }: SettingFacts): z.ZodType<SettingValue | null | undefined> {
-  return valueSchema(kind).nullable().optional().openapi({ description: about });
+  return valueSchema(kind).nullable().optional().meta({ description: about });
 }
 
 function valueSchema(kind: SettingFacts['kind']): z.ZodType<SettingValue> {
@@ -70,7 +31,7 @@ function valueSchema(kind: SettingFacts['kind']): z.ZodType<SettingValue> {
   });
 }
 
-const EXAMPLE = {
+const EXAMPLE: PreferenceList = {
   preferences: [
     {
       key: 'limits.drainMs',
@@ -83,12 +44,12 @@ const EXAMPLE = {
       env: 'ASSAY_LIMITS_DRAIN_MS',
       changedBy: 'admin',
       about: SETTINGS['limits.drainMs'].about,
-      kind: shownKind(SETTINGS['limits.drainMs'].kind),
+      kind: toPreferenceKind(SETTINGS['limits.drainMs'].kind),
     },
   ],
 };
 
-const ANSWER = { about: 'All preferences.', schema: PREFERENCES, example: EXAMPLE };
+const ANSWER = { about: 'All preferences.', schema: PREFERENCE_LIST, example: EXAMPLE };
 
 type PreferenceDeps = Pick<AdminDeps, 'preferences'>;
 
@@ -133,7 +94,7 @@ function changeRoute({ preferences }: PreferenceDeps, method: 'put' | 'patch'): 
     async (call) => {
       const changed = await preferences.change(call.body, {
         by: call.identity.subject,
-        unmet: (before) => call.unmet(bodyOf(before)),
+        unmet: (before) => call.unmet(before),
       });
       return changed.ok ? ok(replyOf(changed.value)) : atSetting(call, changed.error);
     },
@@ -146,16 +107,6 @@ function atSetting({ pointerTo }: RestCall<unknown, unknown>, refusal: Refusal):
   return err(isOfSetting ? { refusal, pointer: pointerTo(refusal.name) } : refusal);
 }
 
-function replyOf(view: PreferencesView): Reply {
-  return { kind: 'one', body: bodyOf(view) };
-}
-
-function bodyOf({ preferences }: PreferencesView): PreferenceList {
-  return { preferences: preferences.map((one) => ({ ...one, kind: shownKind(one.kind) })) };
-}
-
-function shownKind(kind: SettingFacts['kind']): PreferenceKind {
-  if (kind.type === 'choice') return { type: 'choice', of: kind.of };
-  if (kind.type === 'whole') return { type: 'whole', min: kind.min, max: kind.max };
-  return kind.type === 'text' ? { type: 'text', range: kind.range } : { type: 'flag' };
+function replyOf(view: PreferenceList): Reply {
+  return { kind: 'one', body: view };
 }

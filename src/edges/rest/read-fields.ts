@@ -1,4 +1,4 @@
-import type { z } from '@hono/zod-openapi';
+import type * as z from 'zod';
 import type { FieldError } from '../../core/field-error.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi';
+import type * as z from 'zod';
 import type { Refusal, RefusalCode } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Identity, Scope } from '../../core/subject.ts';
@@ -117,18 +117,4 @@ export function route<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType 
 /** `{"tokens": […], "nextCursor": …}` */
 export function listReply(name: string, { items, nextCursor }: Page<unknown>): Reply {
   return { kind: 'list', body: { [name]: items, ...(nextCursor !== undefined && { nextCursor }) } };
-}
-
-/** Fields of the body that had no effect, in the reply about a resource that was just created or changed. */
-export const WARNINGS: z.ZodType = z
-  .array(z.object({ pointer: z.string(), detail: z.string(), code: z.enum(['ignored', 'read_only']) }))
-  .optional()
-  .openapi({ description: 'Fields of the request body that had no effect. Absent: none.' });
-
-/** The schema of a `listReply`. */
-export function listSchema(name: string, item: z.ZodType): z.ZodType {
-  const nextCursor = z.string().optional().openapi({
-    description: 'Value of `cursor` for the next page. Absent on the last page.',
-  });
-  return z.object({ [name]: z.array(item), nextCursor });
 }

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
 import { Cancellation } from '../../core/cancellation.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 import { ok } from '../../core/result.ts';
@@ -16,9 +16,9 @@ const RUN_INPUT = z
     arguments: z
       .record(z.string(), z.unknown())
       .default({})
-      .openapi({ description: 'The `arguments` of `tools/call`.' }),
+      .meta({ description: 'The `arguments` of `tools/call`.' }),
   })
-  .openapi('RunInput');
+  .meta({ id: 'RunInput' });
 
 const EXAMPLE =
   'event: progress\ndata: {"progress":1,"total":2}\n\nevent: result\ndata: {"content":[{"type":"text","text":"done"}]}\n\n';

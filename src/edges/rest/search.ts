@@ -1,4 +1,5 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import { FOUND_TOOLS, TOOL_COSTS } from '../../api/toolset.ts';
 import { ok } from '../../core/result.ts';
 import { costOf } from '../../gateway/services/configuration-tools/token-cost.ts';
 import { indexOf, nameIn } from '../../gateway/services/toolsets/tool-index.ts';
@@ -31,7 +32,7 @@ function searchRoute({ catalog, buildSearch }: AdminDeps): Route {
       query: z.object({ query: z.string().min(1).max(MAX_QUERY_LENGTH), limit: LIMIT.optional() }),
       answer: {
         about: 'Names of tools, best match first.',
-        schema: z.object({ tools: z.array(z.string()) }),
+        schema: FOUND_TOOLS,
         example: { tools: ['linear.create_issue', 'linear.list_issues'] },
       },
     },
@@ -53,7 +54,7 @@ function costsRoute({ catalog, countTokens }: AdminDeps): Route {
         'Counts name, description and input schema in the o200k_base encoding; other models differ by a few percent. Notes are not included.',
       answer: {
         about: 'Token counts by namespaced name.',
-        schema: z.object({ tokens: z.record(z.string(), z.int()) }),
+        schema: TOOL_COSTS,
         example: { tokens: { 'linear.create_issue': 212 } },
       },
     },

@@ -1,21 +1,7 @@
-import { z } from '@hono/zod-openapi';
+import { type Session, SESSION_LIST, type SessionList } from '../../api/session.ts';
 import { ok } from '../../core/result.ts';
-import { SCOPES } from '../../core/subject.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import type { SignedInBrowser, SignedInBrowsers } from '../../api/session.ts';
 import { route, type Route } from './route.ts';
-
-const SESSION = z
-  .object({
-    id: z.string(),
-    subject: z.string().openapi({ description: 'The name of the token, or `operator`.' }),
-    scopes: z.array(z.enum(SCOPES)),
-    openedBy: z.enum(['link', 'token']),
-    createdAt: z.iso.datetime(),
-    usedAt: z.iso.datetime().openapi({ description: 'Time of the last use, within ten minutes.' }),
-    isCurrent: z.boolean().openapi({ description: 'Whether it is the session of this request.' }),
-  })
-  .openapi('Session');
 
 /** Routes about browsers that are signed in to the admin pages. */
 export function sessionRoutes({ gate: { sessions } }: AdminDeps): readonly Route[] {
@@ -27,12 +13,12 @@ export function sessionRoutes({ gate: { sessions } }: AdminDeps): readonly Route
         id: 'listSessions',
         summary: 'List the browsers signed in to the admin pages, most recently used first',
         scope: 'admin',
-        answer: { about: 'The complete list.', schema: z.object({ sessions: z.array(SESSION) }) },
+        answer: { about: 'The complete list.', schema: SESSION_LIST },
       },
       async ({ identity }) => {
         const listed = await sessions.list();
-        const body: SignedInBrowsers = {
-          sessions: listed.map(({ createdMs, usedMs, ...session }): SignedInBrowser => ({
+        const body: SessionList = {
+          sessions: listed.map(({ createdMs, usedMs, ...session }): Session => ({
             ...session,
             createdAt: new Date(createdMs).toISOString(),
             usedAt: new Date(usedMs).toISOString(),

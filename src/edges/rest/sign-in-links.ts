@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
 import { err, ok } from '../../core/result.ts';
 import type { Mint } from '../../gateway/ports/gate.ts';
 import { createSignInLink } from '../../gateway/services/sign-in-links.ts';
@@ -14,17 +14,17 @@ export interface SignInLinkDeps extends Pick<AdminDeps, 'store' | 'nowMs' | 'may
 
 const INPUT = z
   .object({
-    url: z.string().optional().openapi({
+    url: z.string().optional().meta({
       description:
         'Address at which the browser reaches Assay. Default: auth.publicUrl, then the own address.',
       example: 'https://assay.example.com',
     }),
   })
-  .openapi('SignInLinkInput');
+  .meta({ id: 'SignInLinkInput' });
 
 const LINK = z
   .object({ url: z.string(), expiresAt: z.iso.datetime() })
-  .openapi('SignInLink', { description: 'A link that signs one browser in to the admin pages, once.' });
+  .meta({ id: 'SignInLink', description: 'A link that signs one browser in to the admin pages, once.' });
 
 /** Route that creates links to the admin pages. */
 export function signInLinkRoutes(deps: SignInLinkDeps): readonly Route[] {

@@ -1,11 +1,11 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
 import { SESSION_MS } from '../../core/page-session.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { cookieFault, setCookie, type CookieRequest } from '../../core/session-cookie.ts';
 import type { Identity } from '../../core/subject.ts';
 import type { PageSessions, SignInProof } from '../../gateway/ports/page-sessions.ts';
-import type { SessionView } from '../../api/session.ts';
+import type { SessionUser } from '../../api/session.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { readFields } from './read-fields.ts';
 import { type JsonRequest, readJson } from './read-json.ts';
@@ -80,7 +80,7 @@ function cookieRequestOf({ method, headers }: Request): CookieRequest {
 }
 
 function sessionResponse({ subject, scopes }: Identity, cookie?: string): Response {
-  const view: SessionView = { subject, scopes };
+  const view: SessionUser = { subject, scopes };
   const headers = new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store' });
   if (cookie !== undefined) headers.set('set-cookie', cookie);
   return new Response(JSON.stringify(view), { headers });

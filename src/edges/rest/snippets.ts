@@ -1,23 +1,8 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import { CLIENT_SNIPPET_LIST } from '../../api/client-snippet.ts';
 import { err, ok } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
-
-const SNIPPETS = z.object({
-  url: z.string().openapi({ description: 'The endpoint.' }),
-  needsToken: z.boolean().openapi({ description: 'Whether clients must send a token.' }),
-  clients: z.array(
-    z.object({
-      id: z.string(),
-      label: z.string(),
-      path: z.string().openapi({ description: 'The client’s config file, for the user who runs Assay.' }),
-      format: z.enum(['json', 'toml']),
-      stdio: z.string().openapi({ description: 'For clients that start Assay themselves; needs no token.' }),
-      http: z.string().optional().openapi({ description: 'Absent if the client supports commands only.' }),
-      next: z.string(),
-    }),
-  ),
-});
 
 export function snippetRoutes({
   running,
@@ -35,9 +20,9 @@ export function snippetRoutes({
         summary: 'Get the entries for the config files of MCP clients',
         about: 'The same entries that `assay connect` writes.',
         query: z.object({
-          toolset: z.string().optional().openapi({ description: 'Absent: the equipped toolset.' }),
+          toolset: z.string().optional().meta({ description: 'Absent: the equipped toolset.' }),
         }),
-        answer: { about: 'Entries by client.', schema: SNIPPETS },
+        answer: { about: 'Entries by client.', schema: CLIENT_SNIPPET_LIST },
         refusals: ['TOOLSET_UNKNOWN'],
       },
       async ({ query: { toolset } }) => {

@@ -1,33 +1,19 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import { type TokenPreference, TOKEN_PREFERENCE_LIST } from '../../api/token.ts';
 import { TOKEN_PREFERENCES } from '../../core/policy/token-preferences.ts';
 import { err, ok } from '../../core/result.ts';
 import { SETTINGS } from '../../core/settings.ts';
-import type { TokenPreferenceView } from '../../gateway/services/token-preferences.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { schemaOf } from './preferences.ts';
 import { route, type Reply, type Route } from './route.ts';
 
-const PREFERENCES = z
-  .object({
-    preferences: z.array(
-      z.object({
-        key: z.enum(TOKEN_PREFERENCES),
-        value: z.union([z.string(), z.number(), z.boolean()]),
-        origin: z
-          .enum(['environment', 'config_file', 'token', 'store', 'default'])
-          .openapi({ description: '`token`: set for this token.' }),
-      }),
-    ),
-  })
-  .openapi('TokenPreferences');
-
 const CHANGES = z
   .object(Object.fromEntries(TOKEN_PREFERENCES.map((key) => [key, schemaOf(SETTINGS[key])])))
-  .openapi('TokenPreferenceChanges');
+  .meta({ id: 'TokenPreferenceChanges' });
 
 const ANSWER = {
   about: 'The preferences that apply to calls with the token.',
-  schema: PREFERENCES,
+  schema: TOKEN_PREFERENCE_LIST,
   example: { preferences: [{ key: 'policy.confirm', value: 'never', origin: 'token' }] },
 };
 
@@ -88,6 +74,6 @@ function unknownToken(name: string): ReturnType<typeof err<{ code: 'TOKEN_UNKNOW
   return err({ code: 'TOKEN_UNKNOWN', name });
 }
 
-function replyOf(preferences: readonly TokenPreferenceView[]): Reply {
+function replyOf(preferences: readonly TokenPreference[]): Reply {
   return { kind: 'one', body: { preferences } };
 }

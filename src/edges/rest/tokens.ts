@@ -1,4 +1,5 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import { NEW_TOKEN, type Token, TOKEN_PAGE } from '../../api/token.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, SCOPES } from '../../core/subject.ts';
 import { unsavedReason } from '../../core/errors.ts';
@@ -7,37 +8,18 @@ import { createToken, listTokens, revokeToken } from '../../gateway/services/tok
 import type { AdminDeps } from './admin-deps.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { pageOf } from './paging.ts';
-import { listReply, listSchema, route, type RestCall, type Route } from './route.ts';
-
-const TOKEN = z
-  .object({
-    id: z.string().openapi({ description: 'The public part of the token.' }),
-    name: z.string().openapi({ description: 'Identifies the holder in /activity and in the log.' }),
-    scopes: z.array(z.enum(SCOPES)),
-    state: z.enum(['valid', 'expired', 'revoked', 'unreadable']).openapi({
-      description:
-        '`unreadable`: another program changed the token in the store so that it cannot be read. It is not accepted; revoke it.',
-    }),
-    createdAt: z.iso.datetime(),
-    expiresAt: z.iso.datetime().nullable().openapi({ description: 'null: valid until revoked.' }),
-    revokedAt: z.iso.datetime().nullable(),
-  })
-  .openapi('Token');
-
-const NEW_TOKEN = TOKEN.extend({
-  token: z.string().openapi({ description: 'The token itself. It is shown only once.' }),
-}).openapi('NewToken');
+import { listReply, route, type RestCall, type Route } from './route.ts';
 
 const CREATE_INPUT = z
   .object({
     name: z.string(),
     scopes: z.array(z.enum(SCOPES)).min(1).default(['mcp']),
-    expiresIn: z.string().optional().openapi({ description: '`90m`, `12h`, `30d`, `4w`' }),
+    expiresIn: z.string().optional().meta({ description: '`90m`, `12h`, `30d`, `4w`' }),
     expiresAt: z.iso.datetime({ offset: true }).optional(),
   })
-  .openapi('TokenInput');
+  .meta({ id: 'TokenInput' });
 
-const EXAMPLE = {
+const EXAMPLE: Token = {
   id: '0f3a5c7e9b1d',
   name: 'ci',
   scopes: ['read', 'mcp'],
@@ -66,7 +48,7 @@ function listRoute({ store, nowMs }: TokenDeps): Route {
       isPaged: true,
       answer: {
         about: 'A page of tokens.',
-        schema: listSchema('tokens', TOKEN),
+        schema: TOKEN_PAGE,
         example: { tokens: [EXAMPLE] },
       },
     },
@@ -113,9 +95,7 @@ function createRoute({ store, mint, nowMs }: TokenDeps): Route {
         lifetimeMs: lifetimeMs.value,
       };
       const created = await createToken(input, { store, mint, nowMs: now, by: call.identity.subject });
-      if (!created.ok) return created;
-      const { text: token, view } = created.value;
-      return ok({ kind: 'one', body: { ...view, token } });
+      return created.ok ? ok({ kind: 'one', body: created.value }) : created;
     },
   );
 }

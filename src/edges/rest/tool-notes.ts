@@ -1,31 +1,12 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import { TOOL_NOTES } from '../../api/note.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { NoteChanger, NotesOnTool, NoteTarget } from '../../gateway/services/notes/note-service.ts';
+import type { NoteChanger, NoteTarget } from '../../gateway/services/notes/note-service.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { route, type RestCall, type Reply, type Route } from './route.ts';
 
-const NOTE = z
-  .object({
-    toolset: z.string(),
-    name: z.string(),
-    note: z.string(),
-    author: z.string(),
-    by: z.enum(['model', 'operator']),
-    writtenAt: z.iso.datetime(),
-    isHeld: z
-      .boolean()
-      .openapi({ description: 'Whether models see the note only once an operator has accepted it.' }),
-  })
-  .openapi('Note');
-
-const NOTES = z.object({
-  notes: z.array(NOTE),
-  descriptions: z
-    .array(z.object({ toolset: z.string(), description: z.string() }))
-    .openapi({ description: 'The notes that models read in each toolset that contains the tool.' }),
-});
 const EXAMPLE = {
   toolset: 'triage',
   name: 'priority',
@@ -44,12 +25,12 @@ function listRoute({ tools, notes }: AdminDeps): Route {
       path: '/tools/{id}/notes',
       id: 'listToolNotes',
       summary: 'List the notes on a tool, in all toolsets that contain it',
-      answer: { about: 'In the order in which models read them, by toolset.', schema: NOTES },
+      answer: { about: 'In the order in which models read them, by toolset.', schema: TOOL_NOTES },
       refusals: ['TOOL_UNKNOWN'],
     },
     async ({ param }) => {
       const tool = await tools.find(param('id'));
-      return tool.ok ? ok(replyOf(notes.onTool(tool.value))) : tool;
+      return tool.ok ? ok({ kind: 'one', body: notes.onTool(tool.value) }) : tool;
     },
   );
 }
@@ -63,11 +44,13 @@ function addRoute(deps: AdminDeps): Route {
       summary: 'Add a note on a tool, for models to read',
       isConditional: true,
       body: {
-        schema: z.object({ toolset: z.string(), name: z.string(), note: z.string() }).openapi('NoteInput'),
+        schema: z
+          .object({ toolset: z.string(), name: z.string(), note: z.string() })
+          .meta({ id: 'NoteInput' }),
         wrapper: 'note',
         examples: { note: EXAMPLE },
       },
-      answer: { status: 201, about: 'All notes on the tool.', schema: NOTES },
+      answer: { status: 201, about: 'All notes on the tool.', schema: TOOL_NOTES },
       refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'TOOL_NOT_IN_TOOLSET', 'NOTE_EXISTS', 'NOTES_FULL'],
     },
     (call) => {
@@ -93,15 +76,15 @@ function changeRoute(deps: AdminDeps): Route {
         schema: z
           .object({
             note: z.string().optional(),
-            position: z.int().min(1).optional().openapi({
+            position: z.int().min(1).optional().meta({
               description: 'Position among the notes on the tool in the toolset; 1 is read first.',
             }),
           })
-          .openapi('NoteChange'),
+          .meta({ id: 'NoteChange' }),
         wrapper: 'note',
         examples: { note: { note: EXAMPLE.note }, first: { position: 1 } },
       },
-      answer: { about: 'All notes on the tool.', schema: NOTES },
+      answer: { about: 'All notes on the tool.', schema: TOOL_NOTES },
       refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'NOTE_UNKNOWN'],
     },
     (call) => {
@@ -122,7 +105,7 @@ function deleteRoute(deps: AdminDeps): Route {
       id: 'deleteToolNote',
       summary: 'Delete a note',
       isConditional: true,
-      answer: { about: 'The remaining notes.', schema: NOTES },
+      answer: { about: 'The remaining notes.', schema: TOOL_NOTES },
       refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'NOTE_UNKNOWN'],
     },
     (call) => changed(deps, call, placeIn(call), (target, changer) => deps.notes.delete(target, changer)),
@@ -139,7 +122,7 @@ function acceptRoute(deps: AdminDeps): Route {
       about:
         'Models read it from then on, and its author stays the same. Send If-Match so that you accept the text that you saw. To reject a note, delete it.',
       isConditional: true,
-      answer: { about: 'All notes on the tool.', schema: NOTES },
+      answer: { about: 'All notes on the tool.', schema: TOOL_NOTES },
       refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'NOTE_UNKNOWN', 'NOTE_ACCEPTED'],
     },
     (call) =>
@@ -164,15 +147,7 @@ async function changed(
   const target = { ...place, tool: tool.value.namespacedName };
   const done = await change(target, {
     by: call.identity.subject,
-    objection: (before) => call.unmet(bodyOf(notes.onTool(tool.value, before))),
+    objection: (before) => call.unmet(notes.onTool(tool.value, before)),
   });
-  return done.ok ? ok(replyOf(notes.onTool(tool.value))) : done;
-}
-
-function replyOf(onTool: NotesOnTool): Reply {
-  return { kind: 'one', body: bodyOf(onTool) };
-}
-
-function bodyOf({ notes, descriptions }: NotesOnTool): z.input<typeof NOTES> {
-  return { notes: notes.map(({ tool: _, ...note }) => note), descriptions: [...descriptions] };
+  return done.ok ? ok({ kind: 'one', body: notes.onTool(tool.value) }) : done;
 }

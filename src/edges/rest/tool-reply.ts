@@ -1,14 +1,14 @@
 import type { Identity } from '../../core/subject.ts';
-import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
+import type { Tool } from '../../api/tool.ts';
 import type { Reply } from './route.ts';
 import { toolFor } from './without-evidence.ts';
 
 /** A tool as the caller may see it, with an ETag over the part that If-Match protects. */
-export function toolReply(view: ToolView, identity: Identity): Reply {
+export function toolReply(view: Tool, identity: Identity): Reply {
   return { kind: 'one', body: toolFor(identity, view), of: lasting(view) };
 }
 
 /** A tool without `guarantee`, which depends on the machine and cannot be changed. */
-export function lasting({ guarantee: _, ...view }: ToolView): Omit<ToolView, 'guarantee'> {
+export function lasting({ guarantee: _, ...view }: Tool): Omit<Tool, 'guarantee'> {
   return view;
 }

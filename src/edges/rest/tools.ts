@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
 import { type Hint, HINTS } from '../../core/hints/hint.ts';
 import { descriptionFault, publicNameFault } from '../../core/hints/tool-record.ts';
 import { LINT_RULES } from '../../core/hints/lint.ts';
@@ -8,7 +8,8 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Identity } from '../../core/subject.ts';
 import type { ToolFilter, ToolLocation } from '../../gateway/services/tools/tool-service.ts';
 import type { AnnotationPatch, ToolPatch } from '../../gateway/services/tools/tool-edit.ts';
-import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
+import { ofHints } from '../../api/hint.ts';
+import { type Tool, TOOL_HINTS, TOOL, TOOL_PAGE } from '../../api/tool.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { AUTH_FIELDS, IGNORED_OF_TOOLS } from './contextforge.ts';
 import { fieldError, type Failure } from './failure.ts';
@@ -16,9 +17,9 @@ import { cursorOf, readCursor } from './paging.ts';
 import { toolFault, methodFault, REQUEST_FIELDS, requestIn, withHeaders } from './custom-tools.ts';
 import { route, type RestCall, type Reply, type Route } from './route.ts';
 import { lasting, toolReply } from './tool-reply.ts';
-import { summaryOf, TOOL_PAGE } from './tool-summary.ts';
+import { summaryOf } from './tool-summary.ts';
 import { hintsFor, toolFor } from './without-evidence.ts';
-import { CACHE_INPUT, CONFIRM_INPUT, HINTS_SCHEMA, ofHints, TAGS_INPUT, TOOL } from './tool-schemas.ts';
+import { CACHE_INPUT, CONFIRM_INPUT, TAGS_INPUT } from './tool-inputs.ts';
 
 const MAX_TITLE_LENGTH = 255;
 const MAX_REASON_LENGTH = 1_000;
@@ -43,34 +44,34 @@ const TOOL_INPUT = z
     annotations: z
       .object({ title: TITLE, ...ofHints(z.boolean().nullable().optional()) })
       .optional()
-      .openapi({ description: 'Overrides of the annotations; null removes one.' }),
+      .meta({ description: 'Overrides of the annotations; null removes one.' }),
     title: TITLE,
-    name: fitting(publicNameFault).openapi({
+    name: fitting(publicNameFault).meta({
       description: 'The name for clients, after the prefix of its server. null: the server’s own name.',
     }),
     confirm: CONFIRM_INPUT,
     cacheMs: CACHE_INPUT,
     tags: TAGS_INPUT,
-    enabled: z.boolean().optional().openapi({ description: 'Whether clients can list and call it.' }),
+    enabled: z.boolean().optional().meta({ description: 'Whether clients can list and call it.' }),
     reason: z
       .string()
       .max(MAX_REASON_LENGTH)
       .optional()
-      .openapi({ description: 'The reason for the change, kept with it.' }),
+      .meta({ description: 'The reason for the change, kept with it.' }),
   })
-  .openapi('ToolInput');
+  .meta({ id: 'ToolInput' });
 
 const FLAG = z.enum(['true', 'false']).optional();
 
 const TOOL_QUERY = z.object({
-  server: z.string().optional().openapi({ description: 'The name of a gateway.' }),
+  server: z.string().optional().meta({ description: 'The name of a gateway.' }),
   gatewayId: z.string().optional(),
-  text: z.string().optional().openapi({ description: 'Words of its name, title or description.' }),
+  text: z.string().optional().meta({ description: 'Words of its name, title or description.' }),
   enabled: FLAG,
-  ...ofHints(FLAG.openapi({ description: 'The effective value.' })),
+  ...ofHints(FLAG.meta({ description: 'The effective value.' })),
   lint: z.enum(['any', 'none', ...LINT_RULES]).optional(),
   drift: z.enum(['any', 'dangerous', 'none']).optional(),
-  summary: FLAG.openapi({
+  summary: FLAG.meta({
     description: '`true`: return summaries, without schemas, claims and annotations.',
   }),
 });
@@ -210,7 +211,7 @@ function changeRoute({ tools, customTools }: ToolDeps, method: 'put' | 'patch'):
   );
 }
 
-function viewIn(found: Result<ToolView, Refusal>): JsonObject | undefined {
+function viewIn(found: Result<Tool, Refusal>): JsonObject | undefined {
   return found.ok ? { ...found.value } : undefined;
 }
 
@@ -221,7 +222,7 @@ function atHints(call: PatchCall, failure: Failure): Failure {
 
 function patchOf(
   call: PatchCall,
-  { replaces, own }: { readonly replaces: boolean; readonly own: ToolView | undefined },
+  { replaces, own }: { readonly replaces: boolean; readonly own: Tool | undefined },
 ): Result<ToolPatch, Failure> {
   const { annotations, title, enabled, confirm, cacheMs, tags, reason } = call.body;
   const { name, description } = own ? {} : call.body;
@@ -263,7 +264,7 @@ function claimsRoute({ tools }: ToolDeps): Route {
       summary: 'Get the claims about the hints of a tool, and the resulting values',
       answer: {
         about: 'By hint.',
-        schema: z.object({ toolId: z.string(), hints: HINTS_SCHEMA }),
+        schema: z.object({ toolId: z.string(), hints: TOOL_HINTS }),
       },
       refusals: ['TOOL_UNKNOWN'],
     },
@@ -298,6 +299,6 @@ function changerOf({ identity, unmet }: Pick<RestCall<unknown, unknown>, 'identi
   return { subject: identity.subject, objection: (view) => unmet(lasting(view)) };
 }
 
-function oneOf(found: Result<ToolView, Refusal>, identity: Identity): Result<Reply, Failure> {
+function oneOf(found: Result<Tool, Refusal>, identity: Identity): Result<Reply, Failure> {
   return found.ok ? ok(toolReply(found.value, identity)) : found;
 }

@@ -1,59 +1,13 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import type { Toolset } from '../../api/toolset.ts';
 import { refOf } from '../../core/tool-ref.ts';
 import { TOOLSET_INPUT_LIMITS, type MemberRef } from '../../gateway/services/toolsets/toolset-input.ts';
-import type { ToolsetView } from '../../gateway/services/toolsets/toolset-view.ts';
 
-/** A toolset in the REST API: without the pinned tool definitions. */
-export interface ShownToolset extends Omit<ToolsetView, 'tools' | 'version'> {
-  readonly tools: readonly Pick<ToolsetView['tools'][number], 'namespacedName' | 'refId' | 'except'>[];
-}
-
-export function shownToolset(toolset: ToolsetView): ShownToolset {
-  const { version: _, tools, isEquipped, createdAt, lastModified, toolNotes, ...head } = toolset;
-  return {
-    ...{ ...head, isEquipped, createdAt, lastModified },
-    tools: tools.map(({ definition: _definition, known: _known, ...tool }) => tool),
-    toolNotes,
-  };
-}
-
-const REF_ID = z.string().openapi({
-  description:
-    'Pins the tool to the definition with this id: if the definition changes, the tool is withheld.',
-});
-
-const EXCEPT = z.array(z.string().min(1)).max(TOOLSET_INPUT_LIMITS.tools).openapi({
+const EXCEPT = z.array(z.string().min(1)).max(TOOLSET_INPUT_LIMITS.tools).meta({
   description: 'If `namespacedName` is "server.*": the server’s own names of the tools to leave out.',
 });
 
-const NOTE = z.object({
-  name: z.string(),
-  note: z.string(),
-  author: z.string(),
-  by: z.enum(['model', 'operator']),
-  writtenAt: z.iso.datetime(),
-  isHeld: z.literal(true).optional().openapi({ description: 'An operator must accept the note.' }),
-});
-
-export const TOOLSET: z.ZodType = z
-  .object({
-    name: z.string(),
-    description: z.string().optional(),
-    madeBy: z
-      .object({ by: z.enum(['model', 'operator']), subject: z.string() })
-      .optional()
-      .openapi({ description: 'Absent if an operator created or has edited the toolset.' }),
-    isEquipped: z.boolean().openapi({ description: 'Whether clients see this toolset at /mcp.' }),
-    createdAt: z.iso.datetime(),
-    lastModified: z.iso.datetime(),
-    tools: z.array(
-      z.object({ namespacedName: z.string(), refId: REF_ID.optional(), except: EXCEPT.optional() }),
-    ),
-    toolNotes: z.array(z.object({ toolRef: z.object({ namespacedName: z.string() }), notes: z.array(NOTE) })),
-  })
-  .openapi('Toolset');
-
-export const EXAMPLE: ShownToolset = {
+export const EXAMPLE: Toolset = {
   name: 'triage',
   description: 'Reading and sorting issues',
   isEquipped: true,
@@ -96,7 +50,7 @@ export const REF: z.ZodType<MemberRef> = z
 
 export const NAME: z.ZodType<string> = z
   .string()
-  .openapi({ description: '2 to 50 lowercase letters, digits and hyphens' });
+  .meta({ description: '2 to 50 lowercase letters, digits and hyphens' });
 
 export const DESCRIPTION: z.ZodString = z.string().max(TOOLSET_INPUT_LIMITS.descriptionLength);
 

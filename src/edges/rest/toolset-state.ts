@@ -1,7 +1,7 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import { NEW_TOOLS, UNSERVED_TOOLS } from '../../api/toolset.ts';
 import { ok } from '../../core/result.ts';
 import { TOOLSET_INPUT_LIMITS } from '../../gateway/services/toolsets/toolset-input.ts';
-import { UNSERVED_TEXTS, type UnservedReason } from '../../gateway/services/toolsets/unserved.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { TOOLS_REFUSALS } from './change-toolset.ts';
 import { route, type Route } from './route.ts';
@@ -10,12 +10,6 @@ import { route, type Route } from './route.ts';
 export function toolsetStateRoutes(deps: AdminDeps): readonly Route[] {
   return [unservedRoute(deps), newToolsRoute(deps), acceptRoute(deps)];
 }
-
-const UNSERVED = z.object({
-  unserved: z.array(
-    z.object({ tool: z.string(), reason: z.enum(Object.keys(UNSERVED_TEXTS) as [UnservedReason]) }),
-  ),
-});
 
 /** Separate from the toolset, whose ETag must not change when a server starts or stops. */
 function unservedRoute({ toolsetService }: AdminDeps): Route {
@@ -27,7 +21,7 @@ function unservedRoute({ toolsetService }: AdminDeps): Route {
       summary: 'List the tools of a toolset that clients cannot use now, and why',
       answer: {
         about: 'The tools, in the order of the toolset.',
-        schema: UNSERVED,
+        schema: UNSERVED_TOOLS,
         example: { unserved: [{ tool: 'linear.list_issues', reason: 'server_down' }] },
       },
       refusals: ['TOOLSET_UNKNOWN'],
@@ -38,10 +32,6 @@ function unservedRoute({ toolsetService }: AdminDeps): Route {
     },
   );
 }
-
-const NEW_TOOLS = z.object({
-  new: z.array(z.object({ namespacedName: z.string(), refId: z.string() })),
-});
 
 function newToolsRoute({ toolsetService }: AdminDeps): Route {
   return route(
@@ -74,9 +64,9 @@ const ACCEPT_INPUT = z
       .array(z.string().min(1))
       .max(TOOLSET_INPUT_LIMITS.tools)
       .optional()
-      .openapi({ description: 'Namespaced names. Absent: all new tools.' }),
+      .meta({ description: 'Namespaced names. Absent: all new tools.' }),
   })
-  .openapi('AcceptedTools');
+  .meta({ id: 'AcceptedTools' });
 
 function acceptRoute({ toolsetService }: AdminDeps): Route {
   return route(

@@ -1,12 +1,12 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import { type Toolset, TOOLSET, TOOLSET_PAGE } from '../../api/toolset.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { ToolsetView } from '../../gateway/services/toolsets/toolset-view.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { changeToolsetRoute, TOOLS_REFUSALS } from './change-toolset.ts';
 import { pageOf } from './paging.ts';
-import { listReply, listSchema, route, type Reply, type Route } from './route.ts';
-import { DESCRIPTION, EXAMPLE, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
+import { listReply, route, type Reply, type Route } from './route.ts';
+import { DESCRIPTION, EXAMPLE, NAME, REFS } from './toolset-json.ts';
 import { toolsetStateRoutes } from './toolset-state.ts';
 
 export function toolsetRoutes(deps: AdminDeps): readonly Route[] {
@@ -32,7 +32,7 @@ function listRoute({ toolsetService }: AdminDeps): Route {
       isPaged: true,
       answer: {
         about: 'A page of toolsets.',
-        schema: listSchema('toolsets', TOOLSET),
+        schema: TOOLSET_PAGE,
         example: { toolsets: [EXAMPLE] },
       },
     },
@@ -40,7 +40,7 @@ function listRoute({ toolsetService }: AdminDeps): Route {
       const names = await toolsetService.names();
       const found = names.ok ? pageOf(names.value, page, (name) => name) : names;
       if (!found.ok) return found;
-      const items = toolsetService.views(found.value.items).map(shownToolset);
+      const items = toolsetService.views(found.value.items);
       return ok(listReply('toolsets', { ...found.value, items }));
     },
   );
@@ -51,9 +51,9 @@ const CREATE_INPUT = z
     name: NAME,
     description: DESCRIPTION.optional(),
     tools: REFS.default([]),
-    equip: z.boolean().default(false).openapi({ description: 'Whether to equip the toolset at once.' }),
+    equip: z.boolean().default(false).meta({ description: 'Whether to equip the toolset at once.' }),
   })
-  .openapi('ToolsetInput');
+  .meta({ id: 'ToolsetInput' });
 
 function createRoute({ toolsetService }: AdminDeps): Route {
   return route(
@@ -81,11 +81,11 @@ function createRoute({ toolsetService }: AdminDeps): Route {
   );
 }
 
-function replyOf(view: ToolsetView): Extract<Reply, { readonly kind: 'one' }> {
-  return { kind: 'one', body: shownToolset(view) };
+function replyOf(view: Toolset): Extract<Reply, { readonly kind: 'one' }> {
+  return { kind: 'one', body: view };
 }
 
-function found(view: Result<ToolsetView, Refusal>): Result<Reply, Refusal> {
+function found(view: Result<Toolset, Refusal>): Result<Reply, Refusal> {
   return view.ok ? ok(replyOf(view.value)) : view;
 }
 
@@ -107,7 +107,7 @@ const DELETE_QUERY = z.object({
   unequip: z
     .enum(['true', 'false'])
     .optional()
-    .openapi({ description: 'Whether to delete it even if sessions have equipped it.', example: 'true' }),
+    .meta({ description: 'Whether to delete it even if sessions have equipped it.', example: 'true' }),
 });
 
 function deleteRoute({ toolsetService }: AdminDeps): Route {
@@ -125,7 +125,7 @@ function deleteRoute({ toolsetService }: AdminDeps): Route {
       refusals: ['TOOLSET_UNKNOWN', 'TOOLSET_EQUIPPED'],
     },
     async (call) => {
-      const objection = (before: ToolsetView): Refusal | undefined => call.unmet(shownToolset(before));
+      const objection = (before: Toolset): Refusal | undefined => call.unmet(before);
       const unlessEquipped = call.query.unequip !== 'true';
       const gone = await toolsetService.delete(call.param('name'), {
         ...call.identity,

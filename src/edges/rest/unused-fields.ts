@@ -1,16 +1,9 @@
-import type { z } from '@hono/zod-openapi';
+import type * as z from 'zod';
+import type { FieldWarning } from '../../api/warnings.ts';
 import { canonicalJson, exactJson } from '../../core/canonical-json.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 import { camelCase, membersOf } from './fold-names.ts';
 import { pointerStep } from '../../core/json-pointer.ts';
-
-/** A member of a body that was accepted and had no effect. Answers list them as `warnings`. */
-export interface FieldWarning {
-  /** JSON pointer into the body as sent. */
-  readonly pointer: string;
-  readonly detail: string;
-  readonly code: 'ignored' | 'read_only';
-}
 
 export interface UsedBody {
   readonly value: unknown;

@@ -1,8 +1,8 @@
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
+import type { VerificationResult } from '../../api/verification.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows } from '../../core/subject.ts';
-import type { VerificationSummary } from '../../gateway/services/verification/verifications.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { problemOf } from './failure.ts';
 import { type RestCall, route, type Route } from './route.ts';
@@ -10,7 +10,7 @@ import { runStream, type SentEvent } from './run-stream.ts';
 import { whileHeld } from './while-held.ts';
 
 const VERIFY_QUERY = z.object({
-  recorded: z.enum(['true', 'false']).optional().openapi({
+  recorded: z.enum(['true', 'false']).optional().meta({
     description:
       'Whether to call tools also with the arguments of successful recorded calls, with secrets masked. The setting `activity.arguments` controls whether arguments are recorded.',
     example: 'true',
@@ -88,7 +88,7 @@ function startVerification(
   return stream.body;
 }
 
-function endEvent(verified: Result<VerificationSummary, Refusal>): SentEvent {
+function endEvent(verified: Result<VerificationResult, Refusal>): SentEvent {
   if (verified.ok) return { name: 'result', data: verified.value };
   const { title, status, detail, code } = problemOf(verified.error, '');
   return { name: 'refused', data: { title, status, detail, code } };

@@ -1,6 +1,6 @@
 import { HINTS } from '../../core/hints/hint.ts';
 import { allows, type Identity } from '../../core/subject.ts';
-import type { ClaimView, HintView, ToolView } from '../../gateway/services/tools/tool-view.ts';
+import type { HintClaim, Tool, ToolHint } from '../../api/tool.ts';
 import type { StoredAuditEvent } from '../../gateway/ports/records.ts';
 
 /*
@@ -10,7 +10,7 @@ import type { StoredAuditEvent } from '../../gateway/ports/records.ts';
  */
 
 /** A tool as this caller may see it. */
-export function toolFor(identity: Identity, tool: ToolView): ToolView {
+export function toolFor(identity: Identity, tool: Tool): Tool {
   if (allows(identity, 'admin')) return tool;
   const { verification } = tool;
   const shown = { ...tool, hints: hintsFor(identity, tool.hints) };
@@ -20,21 +20,21 @@ export function toolFor(identity: Identity, tool: ToolView): ToolView {
 }
 
 /** The same for its hints alone. */
-export function hintsFor(identity: Identity, hints: ToolView['hints']): ToolView['hints'] {
+export function hintsFor(identity: Identity, hints: Tool['hints']): Tool['hints'] {
   if (allows(identity, 'admin')) return hints;
   const hide = hider(hints);
-  const hidden = HINTS.map((hint): [string, HintView] => {
+  const hidden = HINTS.map((hint): [string, ToolHint] => {
     const view = hints[hint];
     return [hint, { ...view, reason: hide(view.reason), claims: view.claims.map(claimWithoutEvidence) }];
   });
-  return Object.fromEntries(hidden) as ToolView['hints']; // every hint was visited
+  return Object.fromEntries(hidden) as Tool['hints']; // every hint was visited
 }
 
 /** Sentences about hints, in which a reason may quote what was observed. */
 export function reasonsFor<H extends { readonly reason: string }>(
   identity: Identity,
   reasons: readonly H[],
-  hints: ToolView['hints'],
+  hints: Tool['hints'],
 ): readonly H[] {
   if (allows(identity, 'admin')) return reasons;
   const hide = hider(hints);
@@ -51,8 +51,8 @@ export function eventFor(identity: Identity, event: StoredAuditEvent): StoredAud
 const REPORTS_EFFECT: ReadonlySet<string> = new Set(['tool.contradict', 'tool.deny']);
 
 function withoutEvidence(
-  hints: NonNullable<ToolView['verification']>['hints'],
-): NonNullable<ToolView['verification']>['hints'] {
+  hints: NonNullable<Tool['verification']>['hints'],
+): NonNullable<Tool['verification']>['hints'] {
   const kept = HINTS.flatMap((hint) => {
     const observed = hints[hint];
     if (observed === undefined) return [];
@@ -62,14 +62,14 @@ function withoutEvidence(
   return Object.fromEntries(kept);
 }
 
-function claimWithoutEvidence(claim: ClaimView): ClaimView {
+function claimWithoutEvidence(claim: HintClaim): HintClaim {
   if (claim.kind !== 'observed') return claim;
   const { reason: _, ...rest } = claim;
   return rest;
 }
 
 /** Removes from a sentence what observed claims say. */
-function hider(hints: ToolView['hints']): (text: string) => string {
+function hider(hints: Tool['hints']): (text: string) => string {
   const observed = HINTS.flatMap((hint) => hints[hint].claims)
     .filter(({ kind, reason }) => kind === 'observed' && reason !== undefined)
     .map(({ reason = '' }) => `: ${reason}`);

@@ -1,8 +1,9 @@
 import { aspectsOf, type Aspects, type DefinitionSource } from '../../core/hints/aspects.ts';
-import { type ClaimSource, functionModuleIdOf, restToolIdOf } from '../../core/hints/hint.ts';
+import type { ClaimSource } from '../../core/hints/hint.ts';
+import { functionModuleIdOf, restToolIdOf } from '../../core/record-ids.ts';
 import type { ServerSpec, Transport } from '../../core/server-spec.ts';
 import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
-import { markOf } from '../../core/hints/tool-facts.ts';
+import { markOf } from '../../core/digest.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { declaredTextOf } from './definition-facts.ts';
 import type { Definition } from '../ports/link.ts';

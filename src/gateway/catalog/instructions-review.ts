@@ -1,6 +1,7 @@
+import type { Instructions } from '../../api/instructions.ts';
 import type { AuditEvent } from '../../core/audit-event.ts';
 import { sha256 } from '../../core/digest.ts';
-import { gatewayIdOf } from '../../core/hints/hint.ts';
+import { gatewayIdOf } from '../../core/record-ids.ts';
 import type { InstructionsRecord, InstructionsText } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -20,22 +21,10 @@ export interface InstructionsReviewOptions {
 /** For a server without instructions: if it gives some later, that counts as a change. */
 const NONE: InstructionsText = { digest: sha256(''), text: '' };
 
-/** The instructions of one server, for reviewers. */
-export interface InstructionsView {
-  readonly gatewayId: string;
-  readonly serverName: string;
-  /** SHA-256 of the whole accepted text, in hexadecimal. */
-  readonly digest: string;
-  /** The accepted text, which models get. */
-  readonly text: string;
-  /** The server's current text, which models do not get. Absent: the accepted text, or none. */
-  readonly drift?: { readonly since: string; readonly digest: string; readonly text: string } | undefined;
-}
-
 export interface InstructionsReviewer {
   readonly subject: string;
   /** Returns a refusal if the text is not the one the reviewer saw. Absent: the server's current text is accepted. */
-  readonly objection?: ((view: InstructionsView) => Refusal | undefined) | undefined;
+  readonly objection?: ((view: Instructions) => Refusal | undefined) | undefined;
 }
 
 const NOT_COMPARED =
@@ -89,7 +78,7 @@ export class InstructionsReview {
   }
 
   /** Undefined if this server never gave instructions. */
-  viewOf(spec: ServerSpec): InstructionsView | undefined {
+  viewOf(spec: ServerSpec): Instructions | undefined {
     const state = this.stateOf(spec);
     const hasText = state !== undefined && (state.accepted.text !== NONE.text || state.changed !== undefined);
     return hasText ? viewOf(state) : undefined;
@@ -99,7 +88,7 @@ export class InstructionsReview {
   async accept(
     spec: ServerSpec,
     { subject, objection }: InstructionsReviewer,
-  ): Promise<Result<InstructionsView, Refusal>> {
+  ): Promise<Result<Instructions, Refusal>> {
     const done = await this.#change(spec, (before) => {
       if (before === undefined) return err({ code: 'SERVER_UNKNOWN', name: spec.name, known: [] });
       const objected = objection?.(viewOf(before));
@@ -192,7 +181,7 @@ function editOf(
   return { value: undefined, changes: [change], audit };
 }
 
-function viewOf({ server, accepted, changed }: InstructionsRecord): InstructionsView {
+function viewOf({ server, accepted, changed }: InstructionsRecord): Instructions {
   const since = changed && new Date(changed.sinceMs).toISOString();
   return {
     gatewayId: gatewayIdOf(server),

@@ -1,5 +1,6 @@
 import { aspectsOf } from '../../core/hints/aspects.ts';
-import { type Hint, HINTS, serverIdOf, toolIdOf } from '../../core/hints/hint.ts';
+import { type Hint, HINTS } from '../../core/hints/hint.ts';
+import { serverIdOf, toolIdOf } from '../../core/record-ids.ts';
 import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
 import { observedClaims } from '../../core/hints/tool-verification.ts';
 import { type ProsePolicy, raisedIn } from '../../core/hints/drift.ts';

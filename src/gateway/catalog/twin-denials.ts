@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Hint, toolIdOf } from '../../core/hints/hint.ts';
+import type { Hint } from '../../core/hints/hint.ts';
+import { toolIdOf } from '../../core/record-ids.ts';
 import type { ToolRecord } from '../../core/hints/tool-record.ts';
 import type { ToolVerification } from '../../core/hints/tool-verification.ts';
 import { err, ok, type Result } from '../../core/result.ts';

@@ -1,50 +1,11 @@
-import {
-  type ApprovalScope,
-  type ApprovalState,
-  argumentsForApprover,
-  startOfArguments,
-} from '../../core/approval.ts';
-import type { Hint } from '../../core/hints/hint.ts';
-import type { PolicyReason } from '../../core/policy/policy.ts';
+import type { Approval } from '../../api/approval.ts';
+import { type ApprovalScope, argumentsForApprover, startOfArguments } from '../../core/approval.ts';
 import { policyReasonText, warningText } from '../../core/policy/reason-text.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import { expiryOf } from '../catalog/approval-expiry.ts';
 import type { ApprovalChange, ApprovalQuery, ApprovalStore, StoredApproval } from '../ports/approvals.ts';
-
-/** An approval for operators, as JSON. Times are in ISO 8601. */
-export interface ApprovalView {
-  readonly id: string;
-  readonly state: ApprovalState;
-  /** The public name. */
-  readonly tool: string;
-  readonly namespacedName: string;
-  readonly title?: string | undefined;
-  /** Empty for Assay's own tools. */
-  readonly server: string;
-  /** The caller. */
-  readonly subject: string;
-  /** JSON text of the name and version of the client. */
-  readonly client?: string | undefined;
-  /** JSON text; not all of it if `isShortened`, and with secrets replaced if `isMasked`. */
-  readonly arguments: string;
-  readonly isShortened: boolean;
-  readonly isMasked: boolean;
-  readonly reasons: readonly (PolicyReason & { readonly text: string })[];
-  readonly warnings: readonly string[];
-  readonly hints: readonly { readonly hint: Hint; readonly value: boolean; readonly reason: string }[];
-  /** The scopes to choose from. */
-  readonly scopes: readonly ApprovalScope[];
-  readonly createdAt: string;
-  /** Absent: it is valid until the definition of the tool changes. */
-  readonly expiresAt?: string;
-  readonly answeredAt?: string;
-  readonly answeredBy?: string;
-  readonly scope?: ApprovalScope | undefined;
-  /** The reason given to the model. */
-  readonly reason?: string | undefined;
-}
 
 /** The author and time of an answer. */
 interface AnsweredBy {
@@ -60,9 +21,9 @@ export async function listApprovals(
   store: ApprovalStore,
   query: ApprovalQuery,
   nowMs: number,
-): Promise<Result<readonly ApprovalView[], Refusal>> {
+): Promise<Result<readonly Approval[], Refusal>> {
   const found = await store.approvals(query);
-  return found.ok ? ok(found.value.map((approval) => approvalView(approval, nowMs))) : found;
+  return found.ok ? ok(found.value.map((approval) => toApproval(approval, nowMs))) : found;
 }
 
 /** With all arguments. Error: APPROVAL_UNKNOWN. */
@@ -70,9 +31,9 @@ export async function getApproval(
   store: ApprovalStore,
   id: string,
   nowMs: number,
-): Promise<Result<ApprovalView, Refusal>> {
+): Promise<Result<Approval, Refusal>> {
   const found = await find(store, id);
-  return found.ok ? ok(approvalView(found.value, nowMs, 'full')) : found;
+  return found.ok ? ok(toApproval(found.value, nowMs, 'full')) : found;
 }
 
 /**
@@ -82,7 +43,7 @@ export async function getApproval(
 export async function approveCall(
   { id, scope }: { readonly id: string; readonly scope: ApprovalScope },
   by: AnsweredBy,
-): Promise<Result<ApprovalView, Refusal>> {
+): Promise<Result<Approval, Refusal>> {
   const found = await answerable(id, by);
   if (!found.ok) return found;
   const { request, binding, createdMs, expiresMs = createdMs } = found.value;
@@ -104,7 +65,7 @@ export async function approveCall(
 export async function denyCall(
   { id, reason }: { readonly id: string; readonly reason?: string | undefined },
   by: AnsweredBy,
-): Promise<Result<ApprovalView, Refusal>> {
+): Promise<Result<Approval, Refusal>> {
   const found = await answerable(id, by);
   if (!found.ok) return found;
   const { nowMs, subject } = by;
@@ -115,7 +76,7 @@ export async function denyCall(
 }
 
 /** Revokes an approval that was not used up. Errors: APPROVAL_UNKNOWN, APPROVAL_CLOSED. */
-export async function revokeApproval(id: string, by: AnsweredBy): Promise<Result<ApprovalView, Refusal>> {
+export async function revokeApproval(id: string, by: AnsweredBy): Promise<Result<Approval, Refusal>> {
   const found = await find(by.store, id);
   return found.ok ? change(by, { id, from: ['approved'], to: 'revoked', nowMs: by.nowMs }) : found;
 }
@@ -154,7 +115,7 @@ const ACTIONS = {
 async function change(
   { store, subject, nowMs }: AnsweredBy,
   wanted: ApprovalChange & { readonly to: keyof typeof ACTIONS },
-): Promise<Result<ApprovalView, Refusal>> {
+): Promise<Result<Approval, Refusal>> {
   const { scope, reason } = wanted.answer ?? {};
   const after = { state: wanted.to, ...(scope && { scope }), ...(reason !== undefined && { reason }) };
   const changed = await store.changeApproval(wanted, {
@@ -164,7 +125,7 @@ async function change(
     after,
   });
   if (!changed.ok) return changed;
-  if (changed.value !== undefined) return ok(approvalView(changed.value, nowMs));
+  if (changed.value !== undefined) return ok(toApproval(changed.value, nowMs));
   const current = await find(store, wanted.id);
   return current.ok
     ? err({ code: 'APPROVAL_CLOSED', id: wanted.id, state: stateOf(current.value, nowMs) })
@@ -174,17 +135,17 @@ async function change(
 function stateOf(
   { state, expiresMs = Number.POSITIVE_INFINITY }: StoredApproval,
   nowMs: number,
-): ApprovalState {
+): Approval['state'] {
   const isOver = expiresMs <= nowMs && (state === 'pending' || state === 'approved' || state === 'denied');
   return isOver ? 'expired' : state;
 }
 
 /** `extent`: whether long arguments are shown in full or only their start. */
-export function approvalView(
+export function toApproval(
   approval: StoredApproval,
   nowMs: number,
   extent: 'start' | 'full' = 'start',
-): ApprovalView {
+): Approval {
   const { id, request, binding, createdMs, expiresMs, answer } = approval;
   const all = argumentsForApprover(request);
   const shown = extent === 'full' ? all : startOfArguments(all);

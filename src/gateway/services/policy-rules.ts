@@ -1,16 +1,11 @@
+import { withoutUndefined } from '../../core/json-object.ts';
+import type { PolicyRuleList } from '../../api/policy-rule.ts';
 import type { AuditTarget } from '../../core/audit-event.ts';
 import type { PolicyRule } from '../../core/policy/rule.ts';
 import { POLICY_RULES } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { RecordReplica } from '../catalog/record-replica.ts';
-
-export interface PolicyRulesView {
-  /** The stored rules. */
-  readonly rules: readonly PolicyRule[];
-  /** The rules of the config file, which have equal effect and can be changed only there. */
-  readonly configFileRules: readonly PolicyRule[];
-}
 
 export interface PolicyRulesOptions {
   readonly records: RecordReplica;
@@ -29,7 +24,7 @@ export class PolicyRules {
   }
 
   /** STORE_UNAVAILABLE, RECORD_UNREADABLE */
-  async view(): Promise<Result<PolicyRulesView, Refusal>> {
+  async view(): Promise<Result<PolicyRuleList, Refusal>> {
     const { records } = this.#options;
     const read = await records.readAgain();
     if (!read.ok) return read;
@@ -41,8 +36,8 @@ export class PolicyRules {
   /** Replaces the stored rules; they take effect at once, in all processes on the store. */
   async replace(
     rules: readonly PolicyRule[],
-    { by, unmet }: { readonly by: string; readonly unmet: (before: PolicyRulesView) => Refusal | undefined },
-  ): Promise<Result<PolicyRulesView, Refusal>> {
+    { by, unmet }: { readonly by: string; readonly unmet: (before: PolicyRuleList) => Refusal | undefined },
+  ): Promise<Result<PolicyRuleList, Refusal>> {
     const { records, nowMs } = this.#options;
     const done = await records.change(() => {
       const current = this.#current();
@@ -62,9 +57,9 @@ export class PolicyRules {
     return done.ok ? ok(this.#current()) : done;
   }
 
-  #current(): PolicyRulesView {
+  #current(): PolicyRuleList {
     const { records, configFileRules } = this.#options;
     const rules = records.get(POLICY_RULES.kind, POLICY_RULES.id)?.rules ?? [];
-    return { rules, configFileRules: configFileRules() };
+    return { rules: rules.map(withoutUndefined), configFileRules: configFileRules().map(withoutUndefined) };
   }
 }

@@ -1,28 +1,17 @@
+import type { TokenPreference } from '../../api/token.ts';
 import {
   isTokenPreference,
   TOKEN_PREFERENCES,
-  type TokenPreference,
+  type TokenPreferenceKey,
 } from '../../core/policy/token-preferences.ts';
 import type { SettingValue } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import {
-  fixOf,
-  isStorable,
-  resolveSettings,
-  type SettingOrigin,
-  type SettingSources,
-} from '../../core/resolve-settings.ts';
+import { fixOf, isStorable, resolveSettings, type SettingSources } from '../../core/resolve-settings.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { type Identity, LOCAL_USER } from '../../core/subject.ts';
 import { tokenState } from '../../core/token.ts';
 import type { RecordReplica } from '../catalog/record-replica.ts';
 import type { Store } from '../ports/store.ts';
-
-export interface TokenPreferenceView {
-  readonly key: TokenPreference;
-  readonly value: SettingValue;
-  readonly origin: SettingOrigin | 'token';
-}
 
 /** A token that an operator named, or `local` for the local user. */
 export interface NamedToken {
@@ -30,7 +19,7 @@ export interface NamedToken {
   readonly name: string;
 }
 
-export type TokenPreferenceChanges = Readonly<Partial<Record<TokenPreference, SettingValue | null>>>;
+export type TokenPreferenceChanges = Readonly<Partial<Record<TokenPreferenceKey, SettingValue | null>>>;
 
 export interface TokenPreferencesOptions extends Pick<SettingSources, 'env' | 'file'> {
   readonly records: RecordReplica;
@@ -72,7 +61,7 @@ export class TokenPreferences {
   };
 
   /** The preferences that apply to calls with a token, with the origin of each value. */
-  async view(idOrName: string): Promise<Result<readonly TokenPreferenceView[], Refusal>> {
+  async view(idOrName: string): Promise<Result<readonly TokenPreference[], Refusal>> {
     const token = await this.find(idOrName);
     if (!token.ok) return token;
     const read = await this.#options.records.readAgain();
@@ -84,7 +73,7 @@ export class TokenPreferences {
     idOrName: string,
     changes: TokenPreferenceChanges,
     by: string,
-  ): Promise<Result<readonly TokenPreferenceView[], Refusal>> {
+  ): Promise<Result<readonly TokenPreference[], Refusal>> {
     const token = await this.find(idOrName);
     if (!token.ok) return token;
     const { records, nowMs } = this.#options;
@@ -109,7 +98,7 @@ export class TokenPreferences {
     return done.ok ? this.#viewOf(token.value) : done;
   }
 
-  #viewOf({ id }: NamedToken): Result<readonly TokenPreferenceView[], Refusal> {
+  #viewOf({ id }: NamedToken): Result<readonly TokenPreference[], Refusal> {
     const { records, env, file } = this.#options;
     const own = records.get('token_preferences', id)?.preferences ?? {};
     const stored = [...records.settings(), ...Object.entries(own)];

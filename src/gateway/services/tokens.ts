@@ -1,7 +1,8 @@
+import type { NewToken, Token } from '../../api/token.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Scope } from '../../core/subject.ts';
-import { parseToken, tokenNameFault, tokenState, type TokenState } from '../../core/token.ts';
+import { parseToken, tokenNameFault, tokenState } from '../../core/token.ts';
 import type { Mint } from '../ports/gate.ts';
 import type { Store, StoredToken } from '../ports/store.ts';
 
@@ -10,24 +11,6 @@ export interface TokenInput {
   readonly scopes: readonly Scope[];
   /** Undefined: valid until revoked. */
   readonly lifetimeMs: number | undefined;
-}
-
-export interface NewToken {
-  /** The token itself, available only here. */
-  readonly text: string;
-  readonly view: TokenView;
-}
-
-/** A token as operators see it: never its secret or the hash of it. Times are in ISO 8601. */
-export interface TokenView {
-  readonly id: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly state: TokenState;
-  readonly createdAt: string;
-  /** Null: valid until revoked. */
-  readonly expiresAt: string | null;
-  readonly revokedAt: string | null;
 }
 
 /** The requester and the time. */
@@ -50,13 +33,13 @@ interface RevokeTokenDeps extends RequestedBy {
 export async function listTokens(
   store: Pick<Store, 'tokens'>,
   nowMs: number,
-): Promise<Result<readonly TokenView[], Refusal>> {
+): Promise<Result<readonly Token[], Refusal>> {
   const tokens = await store.tokens();
   if (!tokens.ok) return tokens;
   return ok(
     [...tokens.value]
       .sort((one, other) => one.createdMs - other.createdMs || (one.id < other.id ? -1 : 1))
-      .map((token) => viewOf(token, nowMs)),
+      .map((token) => toToken(token, nowMs)),
   );
 }
 
@@ -84,20 +67,20 @@ export async function createToken(
     target: { kind: 'token', id, name: input.name },
     after: auditedFields(kept),
   });
-  return added.ok ? ok({ text, view: viewOf(kept, nowMs) }) : added;
+  return added.ok ? ok({ ...toToken(kept, nowMs), token: text }) : added;
 }
 
 /** By name, by id, or by the token itself, for people who find a leaked one. TOKEN_UNKNOWN */
 export async function revokeToken(
   what: string,
   { store, nowMs, by }: RevokeTokenDeps,
-): Promise<Result<TokenView, Refusal>> {
+): Promise<Result<Token, Refusal>> {
   const event = { atMs: nowMs, subject: by, action: 'token.revoke' };
   const revoked = await store.revokeToken(parseToken(what)?.id ?? what, nowMs, event);
-  return revoked.ok ? ok(viewOf(revoked.value, nowMs)) : revoked;
+  return revoked.ok ? ok(toToken(revoked.value, nowMs)) : revoked;
 }
 
-function viewOf(token: StoredToken, nowMs: number): TokenView {
+function toToken(token: StoredToken, nowMs: number): Token {
   const { id, name, scopes, createdMs, expiresMs, revokedMs } = token;
   return {
     id,

@@ -60,7 +60,7 @@ async function tokenOf(
   scopes: readonly ('admin' | 'read' | 'mcp')[],
 ): Promise<string> {
   const input = { name, scopes, lifetimeMs: undefined };
-  return valueOf(await createToken(input, { store, mint: mintToken, nowMs, by: 'local' })).text;
+  return valueOf(await createToken(input, { store, mint: mintToken, nowMs, by: 'local' })).token;
 }
 
 function codeOf(result: Result<unknown, Refusal>): string {

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, type ReactNode } from 'react';
-import type { RecordedCall } from '../../../src/api/call.ts';
+import type { Call } from '../../../src/api/call.ts';
 import { CallChart, sentenceOf } from '../parts/call-chart.tsx';
 import { CallRow } from '../parts/call-row.tsx';
 import { ContradictedAlarm } from '../parts/contradicted-alarm.tsx';
@@ -77,7 +77,7 @@ export function OverviewPage(): ReactNode {
 }
 
 interface LatestCallsProps {
-  readonly calls: readonly RecordedCall[];
+  readonly calls: readonly Call[];
   readonly children?: ReactNode;
 }
 

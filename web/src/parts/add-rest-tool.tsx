@@ -1,7 +1,7 @@
 import { NativeSelect, PasswordInput, SegmentedControl, TextInput } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { inferFromMethod } from '../../../src/core/hints/infer.ts';
-import type { HintName } from '../../../src/api/tool.ts';
+import type { Hint } from '../../../src/api/hint.ts';
 import { addRestTool } from '../state/servers.ts';
 import { HINT_LABELS } from '../state/tools.ts';
 import type { AddKindProps } from './add-command.tsx';
@@ -9,15 +9,15 @@ import { AddForm, filled } from './add-form.tsx';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 /** Defaults of the specification, for hints that are neither declared nor inferred. */
-const DEFAULTS: Readonly<Record<HintName, boolean>> = {
+const DEFAULTS: Readonly<Record<Hint, boolean>> = {
   readOnlyHint: false,
   destructiveHint: true,
   idempotentHint: false,
   openWorldHint: true,
 };
-const HINT_NAMES = Object.keys(HINT_LABELS) as readonly HintName[];
+const HINT_NAMES = Object.keys(HINT_LABELS) as readonly Hint[];
 
-type Declared = Readonly<Partial<Record<HintName, boolean>>>;
+type Declared = Readonly<Partial<Record<Hint, boolean>>>;
 
 const FIELDS = ['name', 'url', 'method', 'description', 'auth', 'annotations'];
 
@@ -109,7 +109,7 @@ interface HintFieldsProps {
 
 function HintFields({ method, declared, onChange, fault }: HintFieldsProps): ReactNode {
   const inferred = inferFromMethod(method);
-  const set = (hint: HintName, value: string): void => {
+  const set = (hint: Hint, value: string): void => {
     const { [hint]: _, ...others } = declared;
     onChange(value === 'inherit' ? others : { ...others, [hint]: value === 'true' });
   };

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import type { RecordedCall } from '../../../src/api/call.ts';
+import type { Call, RecordedCall } from '../../../src/api/call.ts';
 import { HostileText } from './hostile-text.tsx';
 import { When } from './when.tsx';
 
@@ -12,20 +12,14 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 };
 
 /** A call on one line; details (caller, reasons, arguments) on demand. */
-export function CallRow({ call }: { readonly call: RecordedCall }): ReactNode {
+export function CallRow({ call }: { readonly call: Call }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   if (call.kind === 'dropped')
     return (
       <div className="row">
         <span className="badge risk-write">Gap</span>
         <span className="grow">
-          {call.count ?? 0} calls could not be recorded
-          {call.since !== undefined && (
-            <>
-              {' '}
-              since <When at={call.since} />
-            </>
-          )}
+          {call.count} calls could not be recorded since <When at={call.since} />
         </span>
       </div>
     );
@@ -38,7 +32,7 @@ export function CallRow({ call }: { readonly call: RecordedCall }): ReactNode {
         </span>
       </div>
     );
-  const { tool, subject = '', client, decision, outcome = '', durationMs } = call;
+  const { tool, subject, client, decision, outcome, durationMs } = call;
   const who = client?.name === undefined ? subject : `${subject} · ${client.name}`;
   return (
     <div>
@@ -48,15 +42,17 @@ export function CallRow({ call }: { readonly call: RecordedCall }): ReactNode {
         )}
         <span className="grow">
           <code>
-            <HostileText text={tool?.namespacedName ?? tool?.publicName ?? ''} />
+            <HostileText text={tool.namespacedName ?? tool.publicName} />
           </code>
         </span>
         <span className="quiet wide">
           <HostileText text={who} />
         </span>
         <span className={outcome === 'ok' ? 'quiet' : 'bad'}>{OUTCOMES[outcome] ?? outcome}</span>
-        {durationMs !== undefined && <span className="quiet number wide">{duration(durationMs)}</span>}
-        <span className="quiet wide">{call.at !== undefined && <When at={call.at} />}</span>
+        <span className="quiet number wide">{duration(durationMs)}</span>
+        <span className="quiet wide">
+          <When at={call.at} />
+        </span>
         <button
           type="button"
           className="link"
@@ -103,7 +99,7 @@ function Details({ call }: { readonly call: RecordedCall }): ReactNode {
       </dd>
       <dt>Endpoint</dt>
       <dd>
-        <HostileText text={endpoint ?? '–'} />
+        <HostileText text={endpoint} />
       </dd>
       {labels !== undefined && labels.length > 0 && (
         <>

@@ -1,10 +1,10 @@
 import { useState, type ReactNode } from 'react';
-import type { AuditEntry, AuditEvent } from '../../../src/api/activity.ts';
+import type { AuditEntry, AuditEvent } from '../../../src/api/audit-event.ts';
 import { HostileText } from './hostile-text.tsx';
 import { When } from './when.tsx';
 
 export function ChangeRow({ entry }: { readonly entry: AuditEntry }): ReactNode {
-  if (entry.kind !== 'unreadable') return <ReadableChange event={entry} />;
+  if (!('reason' in entry)) return <ReadableChange event={entry} />;
   return (
     <div className="row">
       <span className="badge risk-write">Changed</span>

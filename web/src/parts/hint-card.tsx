@@ -1,9 +1,10 @@
 import { useLayoutEffect, useRef, type ReactNode } from 'react';
-import type { HintName, ToolSummary } from '../../../src/api/tool.ts';
+import type { Hint } from '../../../src/api/hint.ts';
+import type { ToolSummary } from '../../../src/api/tool.ts';
 import { HINT_LABELS, type ToolRow } from '../state/tools.ts';
 import { HostileText } from './hostile-text.tsx';
 
-type Origin = ToolSummary['hints'][HintName]['decidedBy'];
+type Origin = ToolSummary['hints'][Hint]['decidedBy'];
 
 const ORIGINS: Readonly<Record<Origin, string>> = {
   declared: 'declared by its server',
@@ -55,7 +56,7 @@ export function HintCard({ row, badge, onClose }: HintCardProps): ReactNode {
         <HostileText text={row.title} />
       </strong>
       <dl>
-        {(Object.keys(HINT_LABELS) as HintName[]).map((hint) => {
+        {(Object.keys(HINT_LABELS) as Hint[]).map((hint) => {
           const { effective, decidedBy, isContradicted } = row.hints[hint];
           return (
             <div key={hint}>

@@ -1,11 +1,12 @@
 import { Tooltip } from '@mantine/core';
 import { Globe, Lock, RefreshCw, TriangleAlert, type LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { HintName, ToolHint } from '../../../src/api/tool.ts';
+import type { Hint } from '../../../src/api/hint.ts';
+import type { ToolHint } from '../../../src/api/tool.ts';
 
 interface Meaning {
   readonly Icon: LucideIcon;
-  readonly hint: HintName;
+  readonly hint: Hint;
   readonly label: string;
   readonly text: string;
 }
@@ -31,7 +32,7 @@ const MEANINGS: readonly Meaning[] = [
 export function HintIcons({
   hints,
 }: {
-  readonly hints: Readonly<Record<HintName, Pick<ToolHint, 'effective' | 'reason'>>>;
+  readonly hints: Readonly<Record<Hint, Pick<ToolHint, 'effective' | 'reason'>>>;
 }): ReactNode {
   return (
     <span className="hint-icons">

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { CircleCheckBig } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { DriftDetail, DriftedToolPage } from '../../../src/api/drift.ts';
+import type { Drift, ToolPage } from '../../../src/api/tool.ts';
 import type { Gateway } from '../../../src/api/server.ts';
 import {
   acceptDefinition,
@@ -19,7 +19,7 @@ import { When } from './when.tsx';
 
 interface ServerReviewProps {
   readonly gateway: Gateway;
-  readonly drifted: UseQueryResult<DriftedToolPage>;
+  readonly drifted: UseQueryResult<ToolPage>;
 }
 
 /** Differences between a server's definitions and instructions and the accepted ones. */
@@ -52,7 +52,7 @@ export function ServerReview({ gateway, drifted }: ServerReviewProps): ReactNode
   );
 }
 
-const SEVERITIES: Readonly<Record<DriftDetail['severity'], string>> = {
+const SEVERITIES: Readonly<Record<Drift['severity'], string>> = {
   dangerous: 'Dangerous',
   review: 'Changed',
   harmless: 'Harmless',

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ListRestart, RefreshCw } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Gateway, RefreshView } from '../../../src/api/server.ts';
+import type { Gateway, RefreshResult } from '../../../src/api/server.ts';
 import { refreshServer, restartServer } from '../state/servers.ts';
 import { useIsAdmin } from '../state/session.ts';
 import { HostileText } from './hostile-text.tsx';
@@ -154,7 +154,7 @@ function Actions({ gateway: { id, enabled } }: { readonly gateway: Gateway }): R
   );
 }
 
-function changesText({ toolsAdded, toolsUpdated, toolsRemoved }: RefreshView): string {
+function changesText({ toolsAdded, toolsUpdated, toolsRemoved }: RefreshResult): string {
   const parts = [
     [toolsAdded.length, 'new'],
     [toolsUpdated.length, 'changed'],

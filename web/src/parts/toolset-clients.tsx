@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Check, Copy } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { shellArgument } from '../../../src/core/shell-argument.ts';
-import type { ClientSnippetView } from '../../../src/api/toolset.ts';
+import type { ClientSnippet } from '../../../src/api/client-snippet.ts';
 import { snippetsQuery } from '../state/toolsets.ts';
 import { Failed, LoadingRows } from './states.tsx';
 
@@ -62,8 +62,8 @@ export function ToolsetClients({ name }: { readonly name?: string }): ReactNode 
 
 const FIRST = ['claude-code', 'claude-desktop', 'cursor', 'vscode'];
 
-function ordered(clients: readonly ClientSnippetView[]): readonly ClientSnippetView[] {
-  const rank = ({ id }: ClientSnippetView): number => (FIRST.includes(id) ? FIRST.indexOf(id) : FIRST.length);
+function ordered(clients: readonly ClientSnippet[]): readonly ClientSnippet[] {
+  const rank = ({ id }: ClientSnippet): number => (FIRST.includes(id) ? FIRST.indexOf(id) : FIRST.length);
   return [...clients].sort((one, other) => rank(one) - rank(other));
 }
 

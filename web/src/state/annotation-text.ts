@@ -1,4 +1,5 @@
-import type { HintName, Tool } from '../../../src/api/tool.ts';
+import type { Hint } from '../../../src/api/hint.ts';
+import type { Tool } from '../../../src/api/tool.ts';
 import { settingOf } from './hint-words.ts';
 import { HINT_LABELS } from './tools.ts';
 
@@ -22,7 +23,7 @@ export function editedAnnotations(tool: Tool, text: string): Edited {
   const before = tool.annotations;
   const isSame = (key: string): boolean => JSON.stringify(value[key]) === JSON.stringify(before[key]);
   const change = Object.fromEntries(Object.entries(value).filter(([key]) => !isSame(key)));
-  for (const hint of Object.keys(HINT_LABELS) as readonly HintName[])
+  for (const hint of Object.keys(HINT_LABELS) as readonly Hint[])
     if (!Object.hasOwn(value, hint) && settingOf(tool, hint) !== undefined) change[hint] = null;
   return { change };
 }

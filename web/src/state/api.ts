@@ -1,6 +1,6 @@
-import type { FieldProblem, ProblemView } from '../../../src/api/problem.ts';
+import type { FieldProblem, Problem } from '../../../src/api/problem.ts';
 
-type Problem = Pick<ProblemView, 'status' | 'code' | 'detail' | 'errors'>;
+type ReadProblem = Pick<Problem, 'status' | 'code' | 'detail' | 'errors'>;
 
 /** A request that was refused, with the problem that the server described. */
 export class ApiError extends Error {
@@ -8,7 +8,7 @@ export class ApiError extends Error {
   readonly code: string;
   readonly fields: readonly FieldProblem[];
 
-  constructor({ status, code, detail, errors = [] }: Problem) {
+  constructor({ status, code, detail, errors = [] }: ReadProblem) {
     super(detail);
     this.name = 'ApiError';
     this.status = status;
@@ -74,11 +74,11 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
 /** Status of a write that was refused because the ETag it was sent with is outdated. */
 const CHANGED_MEANWHILE = 412;
 
-async function problemIn(response: Response): Promise<Problem> {
+async function problemIn(response: Response): Promise<ReadProblem> {
   const { status } = response;
   const type = response.headers.get('content-type') ?? '';
   if (type.startsWith('application/problem+json')) {
-    const problem = (await response.json()) as ProblemView;
+    const problem = (await response.json()) as Problem;
     return status === CHANGED_MEANWHILE
       ? {
           ...problem,

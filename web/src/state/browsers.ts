@@ -1,11 +1,11 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import type { SignedInBrowsers } from '../../../src/api/session.ts';
+import type { SessionList } from '../../../src/api/session.ts';
 import { read, write } from './api.ts';
 
 /** Under `activity`, whose events include sign-ins and sign-outs. */
 export const browsersQuery = queryOptions({
   queryKey: ['activity', 'browsers'],
-  queryFn: async ({ signal }) => (await read<SignedInBrowsers>('/sessions', signal)).sessions,
+  queryFn: async ({ signal }) => (await read<SessionList>('/sessions', signal)).sessions,
 });
 
 export function useSignOutBrowser() {

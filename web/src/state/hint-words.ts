@@ -1,25 +1,26 @@
-import type { HintClaim, HintName, Tool } from '../../../src/api/tool.ts';
+import type { Hint } from '../../../src/api/hint.ts';
+import type { HintClaim, Tool } from '../../../src/api/tool.ts';
 
-const DEFAULTS: Readonly<Record<HintName, boolean>> = {
+const DEFAULTS: Readonly<Record<Hint, boolean>> = {
   readOnlyHint: false,
   destructiveHint: true,
   idempotentHint: false,
   openWorldHint: true,
 };
 
-export const HINT_MEANINGS: Readonly<Record<HintName, string>> = {
+export const HINT_MEANINGS: Readonly<Record<Hint, string>> = {
   readOnlyHint: 'It does not change its environment.',
   destructiveHint: 'It may delete or overwrite data. Only meaningful for a tool that is not read-only.',
   idempotentHint: 'Repeating a call with the same arguments has no further effect.',
   openWorldHint: 'It reaches external systems, such as the web.',
 };
 
-export function overrideOf({ hints }: Pick<Tool, 'hints'>, hint: HintName): boolean | undefined {
+export function overrideOf({ hints }: Pick<Tool, 'hints'>, hint: Hint): boolean | undefined {
   return hints[hint].claims.find(({ kind }) => kind === 'override')?.value;
 }
 
 /** What an operator set: an override or, for a tool made in Assay, a hint given when it was created. */
-export function settingOf(tool: Pick<Tool, 'hints'>, hint: HintName): boolean | undefined {
+export function settingOf(tool: Pick<Tool, 'hints'>, hint: Hint): boolean | undefined {
   return overrideOf(tool, hint) ?? tool.hints[hint].claims.find(isOwnDeclaration)?.value;
 }
 
@@ -31,7 +32,7 @@ export function isOwnDeclaration({ kind, source }: HintClaim): boolean {
 /** The value that a reset leaves. */
 export function inheritedValue(
   { hints, verification }: Pick<Tool, 'hints' | 'verification'>,
-  hint: HintName,
+  hint: Hint,
 ): boolean {
   if (verification?.isCurrent === true && verification.hints[hint]?.verdict === 'contradicted')
     return DEFAULTS[hint];
@@ -49,10 +50,10 @@ export function inheritedValue(
 }
 
 /** Whether a value would make the tool explicitly both read-only and destructive. */
-export function wouldContradict(tool: Pick<Tool, 'hints'>, hint: HintName, value: boolean | null): boolean {
+export function wouldContradict(tool: Pick<Tool, 'hints'>, hint: Hint, value: boolean | null): boolean {
   const other = OPPOSITE[hint];
   if (other === undefined) return false;
-  const given = (name: HintName): boolean => {
+  const given = (name: Hint): boolean => {
     const { claims } = tool.hints[name];
     const source =
       claims.find(({ kind }) => kind === 'declared') ?? claims.find(({ kind }) => kind === 'inferred');
@@ -63,7 +64,7 @@ export function wouldContradict(tool: Pick<Tool, 'hints'>, hint: HintName, value
   return own && given(other);
 }
 
-export const OPPOSITE: Readonly<Partial<Record<HintName, HintName>>> = {
+export const OPPOSITE: Readonly<Partial<Record<Hint, Hint>>> = {
   readOnlyHint: 'destructiveHint',
   destructiveHint: 'readOnlyHint',
 };

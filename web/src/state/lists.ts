@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { AuditPage } from '../../../src/api/activity.ts';
+import type { AuditPage } from '../../../src/api/audit-event.ts';
 import type { GatewayList } from '../../../src/api/server.ts';
 import { read } from './api.ts';
 

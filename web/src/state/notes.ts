@@ -1,5 +1,6 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
-import type { ToolNote, ToolNotes, ToolsetNote } from '../../../src/api/toolset.ts';
+import type { Note, ToolNotes } from '../../../src/api/note.ts';
+import type { ToolsetNote } from '../../../src/api/toolset.ts';
 import { read, reasonOf, write } from './api.ts';
 import { notify } from './notices.ts';
 import { deleteNote, notePath, type NoteTarget } from './toolsets.ts';
@@ -40,7 +41,7 @@ interface ExportedToolset {
 export async function deleteNoteWithUndo(
   client: QueryClient,
   target: NoteTarget,
-  { toolset: _, isHeld, ...rest }: ToolNote,
+  { toolset: _, tool: __, isHeld, ...rest }: Note,
 ): Promise<void> {
   const { notes } = await read<ToolNotes>(`/tools/${encodeURIComponent(target.tool)}/notes`);
   const index = notes.filter(({ toolset }) => toolset === target.toolset).findIndex(isNamed(target.note));

@@ -1,10 +1,11 @@
 import { queryOptions, useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
-import type { PolicyDecision, PolicyRuleList, PolicyRuleView } from '../../../src/api/policy.ts';
+import type { Decision } from '../../../src/api/decision.ts';
+import type { PolicyRuleList, PolicyRule } from '../../../src/api/policy-rule.ts';
 import { read, readTagged, reasonOf, write, type Tagged } from './api.ts';
 import { notify } from './notices.ts';
 import { isSameRule } from './rule-draft.ts';
 
-type Rules = readonly PolicyRuleView[];
+type Rules = readonly PolicyRule[];
 
 /** With its ETag, so that an edit replaces only what was seen. */
 export const rulesQuery = queryOptions({
@@ -27,7 +28,7 @@ export const decisionQuery = ({ tool, token, toolset }: AssumedCall) =>
     queryKey: ['policy', 'decision', tool, token, toolset],
     queryFn: ({ signal }) => {
       const query = new URLSearchParams({ token, ...(toolset !== '' && { toolset }) });
-      return read<PolicyDecision>(`/tools/${encodeURIComponent(tool)}/decision?${query.toString()}`, signal);
+      return read<Decision>(`/tools/${encodeURIComponent(tool)}/decision?${query.toString()}`, signal);
     },
     enabled: tool !== '',
   });
@@ -57,8 +58,8 @@ export function useChangeRules() {
 
 /** A change of one rule. Absent `before`: added. Absent `after`: deleted from this index. */
 export interface RuleChange {
-  readonly before?: PolicyRuleView;
-  readonly after?: PolicyRuleView;
+  readonly before?: PolicyRule;
+  readonly after?: PolicyRule;
   readonly index: number;
 }
 

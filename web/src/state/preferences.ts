@@ -1,10 +1,6 @@
 import { queryOptions, useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
-import type {
-  Preference,
-  PreferenceList,
-  PreferenceValue,
-  TokenPreferenceList,
-} from '../../../src/api/preference.ts';
+import type { Preference, PreferenceList, PreferenceValue } from '../../../src/api/preference.ts';
+import type { TokenPreferenceList } from '../../../src/api/token.ts';
 import { read, write } from './api.ts';
 import { notify } from './notices.ts';
 

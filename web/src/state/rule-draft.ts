@@ -1,5 +1,5 @@
-import type { PolicyRuleView } from '../../../src/api/policy.ts';
-import type { HintName } from '../../../src/api/tool.ts';
+import type { PolicyRule } from '../../../src/api/policy-rule.ts';
+import type { Hint } from '../../../src/api/hint.ts';
 import { ApiError } from './api.ts';
 import { HINT_LABELS } from './tools.ts';
 
@@ -7,19 +7,19 @@ export const CONDITIONS = ['tool', 'server', 'tag', 'toolset', 'token'] as const
 
 export type Condition = (typeof CONDITIONS)[number];
 
-export const HINT_NAMES = Object.keys(HINT_LABELS) as readonly HintName[];
+export const HINT_NAMES = Object.keys(HINT_LABELS) as readonly Hint[];
 
 /** A rule in the form. */
 export interface RuleDraft {
-  readonly effect: PolicyRuleView['effect'];
+  readonly effect: PolicyRule['effect'];
   readonly name: string;
   readonly because: string;
   /** One pattern per line. */
   readonly patterns: Readonly<Record<Condition, string>>;
-  readonly hints: Readonly<Partial<Record<HintName, boolean>>>;
+  readonly hints: Readonly<Partial<Record<Hint, boolean>>>;
 }
 
-export function draftOf(rule: PolicyRuleView): RuleDraft {
+export function draftOf(rule: PolicyRule): RuleDraft {
   const { effect, name = '', because = '', hints = {} } = rule;
   const lines = (condition: Condition): string => (rule[condition] ?? []).join('\n');
   const patterns = {
@@ -30,7 +30,7 @@ export function draftOf(rule: PolicyRuleView): RuleDraft {
 }
 
 /** Omits empty fields. */
-export function ruleOf({ effect, name, because, patterns, hints }: RuleDraft): PolicyRuleView {
+export function ruleOf({ effect, name, because, patterns, hints }: RuleDraft): PolicyRule {
   const conditions = CONDITIONS.flatMap((condition) => {
     const lines = patterns[condition].split('\n').map((line) => line.trim());
     const given = lines.filter((line) => line !== '');
@@ -46,7 +46,7 @@ export function ruleOf({ effect, name, because, patterns, hints }: RuleDraft): P
 }
 
 /** `tool *.delete_*`, `destructive yes`. */
-export function conditionsOf(rule: PolicyRuleView): readonly (readonly [what: string, value: string])[] {
+export function conditionsOf(rule: PolicyRule): readonly (readonly [what: string, value: string])[] {
   const patterns = CONDITIONS.flatMap((condition) => {
     const given = rule[condition];
     return given === undefined ? [] : [[condition, given.join(', ')] as const];
@@ -58,7 +58,7 @@ export function conditionsOf(rule: PolicyRuleView): readonly (readonly [what: st
   return [...patterns, ...hints];
 }
 
-export function isSameRule(one: PolicyRuleView, other: PolicyRuleView): boolean {
+export function isSameRule(one: PolicyRule, other: PolicyRule): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 

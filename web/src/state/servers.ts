@@ -1,13 +1,7 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
-import type { DriftedTool, DriftedToolPage } from '../../../src/api/drift.ts';
-import type {
-  DocumentPreview,
-  Gateway,
-  GatewayLogs,
-  Instructions,
-  InstructionsList,
-  RefreshView,
-} from '../../../src/api/server.ts';
+import type { Tool, ToolPage } from '../../../src/api/tool.ts';
+import type { Instructions, InstructionsList } from '../../../src/api/instructions.ts';
+import type { DocumentPreview, Gateway, GatewayLogs, RefreshResult } from '../../../src/api/server.ts';
 import { read, readTagged, reasonOf, write } from './api.ts';
 import { gatewaysQuery } from './lists.ts';
 import { notify } from './notices.ts';
@@ -29,24 +23,21 @@ const MAX_DRIFTED = 200;
 /** Tools whose definition differs from the accepted one, of all servers, because the list marks those servers. */
 export const driftedQuery = queryOptions({
   queryKey: ['tools', 'drifted'],
-  queryFn: ({ signal }) => read<DriftedToolPage>(`/tools?drift=any&limit=${MAX_DRIFTED}`, signal),
+  queryFn: ({ signal }) => read<ToolPage>(`/tools?drift=any&limit=${MAX_DRIFTED}`, signal),
 });
 
 export const driftedOfQuery = (id: string) =>
   queryOptions({
     queryKey: ['tools', 'drifted', id],
     queryFn: ({ signal }) =>
-      read<DriftedToolPage>(
-        `/tools?drift=any&limit=${MAX_DRIFTED}&gatewayId=${encodeURIComponent(id)}`,
-        signal,
-      ),
+      read<ToolPage>(`/tools?drift=any&limit=${MAX_DRIFTED}&gatewayId=${encodeURIComponent(id)}`, signal),
   });
 
 /** With its ETag, so that exactly what was seen is accepted. */
 export const driftQuery = (id: string) =>
   queryOptions({
     queryKey: ['tools', 'drift', id],
-    queryFn: ({ signal }) => readTagged<DriftedTool>(`/tools/${encodeURIComponent(id)}`, signal),
+    queryFn: ({ signal }) => readTagged<Tool>(`/tools/${encodeURIComponent(id)}`, signal),
   });
 
 export function acceptDefinition(id: string, etag: string): Promise<unknown> {
@@ -70,7 +61,7 @@ export function acceptInstructions(id: string, etag: string): Promise<unknown> {
   return write('POST', `${pathOf(id)}/instructions/review`, undefined, etag);
 }
 
-export function refreshServer(id: string): Promise<RefreshView> {
+export function refreshServer(id: string): Promise<RefreshResult> {
   return write('POST', `${pathOf(id)}/refresh`, {});
 }
 

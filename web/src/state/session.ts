@@ -1,14 +1,14 @@
 import { queryOptions, useQuery, type QueryClient } from '@tanstack/react-query';
-import type { SessionView } from '../../../src/api/session.ts';
+import type { SessionUser } from '../../../src/api/session.ts';
 import { ApiError, read, write } from './api.ts';
 import { forgetDrafts, keepDraftsOf } from './drafts.ts';
 
 /** Null if nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: async ({ signal }): Promise<SessionView | null> => {
+  queryFn: async ({ signal }): Promise<SessionUser | null> => {
     try {
-      const session = await read<SessionView>('/admin/session', signal);
+      const session = await read<SessionUser>('/admin/session', signal);
       keepDraftsOf(session.subject);
       return session;
     } catch (error) {
@@ -25,7 +25,7 @@ export async function signIn(
   client: QueryClient,
   proof: { readonly code: string } | { readonly token: string },
 ): Promise<void> {
-  const session = await write<SessionView>('POST', '/admin/sign-in', proof);
+  const session = await write<SessionUser>('POST', '/admin/sign-in', proof);
   keepDraftsOf(session.subject);
   forgetAll(client);
   // A response to a request from before the sign-in would still say that nobody is signed in.
@@ -54,9 +54,9 @@ export function useIsAdmin(): boolean {
   return useQuery(sessionQuery).data?.scopes.includes('admin') === true;
 }
 
-const NONE: SessionView['scopes'] = [];
+const NONE: SessionUser['scopes'] = [];
 
-export function useScopes(): SessionView['scopes'] {
+export function useScopes(): SessionUser['scopes'] {
   return useQuery(sessionQuery).data?.scopes ?? NONE;
 }
 

@@ -1,4 +1,4 @@
-import type { HintName } from '../../../src/api/hint.ts';
+import type { Hint } from '../../../src/api/hint.ts';
 import type { ToolsetMember } from '../../../src/api/toolset.ts';
 import { membership } from './members.ts';
 import type { ToolSearch } from './tool-search.ts';
@@ -20,7 +20,7 @@ export function filteredTools(
   return rows.filter(
     (row) =>
       (risk === undefined || row.risk === risk) &&
-      (hintName === undefined || row.hints[hintName as HintName].effective === (wanted === 'yes')) &&
+      (hintName === undefined || row.hints[hintName as Hint].effective === (wanted === 'yes')) &&
       (lint === undefined || fitsLint(row, lint)) &&
       (drift === undefined || fitsDrift(row, drift)) &&
       (server === undefined || row.server === server) &&

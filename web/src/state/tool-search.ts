@@ -1,8 +1,8 @@
-import type { HintName } from '../../../src/api/hint.ts';
+import type { Hint } from '../../../src/api/hint.ts';
 import type { Risk } from './tools.ts';
 
 /** An effective value, such as `openWorldHint:no`. */
-export type HintFilter = `${HintName}:${'yes' | 'no'}`;
+export type HintFilter = `${Hint}:${'yes' | 'no'}`;
 
 /** The filters of the list are in the URL, so that a link shows the same. */
 export interface ToolSearch {

@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
-import type { AuditEntry, AuditPage } from '../../../src/api/activity.ts';
-import type { HintName, Tool } from '../../../src/api/tool.ts';
+import type { AuditEntry, AuditPage } from '../../../src/api/audit-event.ts';
+import type { Hint } from '../../../src/api/hint.ts';
+import type { Tool } from '../../../src/api/tool.ts';
 import { read, reasonOf } from './api.ts';
 import { settingOf } from './hint-words.ts';
 import { notify } from './notices.ts';
@@ -21,7 +22,7 @@ export async function changeToolWithUndo(client: QueryClient, tool: Tool, change
   const last = await latestChange(id);
   const changed = await changeTool(id, change);
   const own = await latestChange(id);
-  if (own === undefined || own.kind === 'unreadable' || own.id === last?.id) return changed;
+  if (own === undefined || 'reason' in own || own.id === last?.id) return changed;
   const undo = async (): Promise<void> => {
     await changeTool(id, formerOf(tool, change, own.before ?? {}));
     await client.invalidateQueries({ queryKey: ['tools'] });
@@ -45,7 +46,7 @@ function formerOf(tool: Tool, { title, annotations }: ToolChange, before: Audite
     (key) =>
       [
         key,
-        (key === 'title' ? before.title : (before.annotations?.[key] ?? settingOf(tool, key as HintName))) ??
+        (key === 'title' ? before.title : (before.annotations?.[key] ?? settingOf(tool, key as Hint))) ??
           null,
       ] as const,
   );

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { AuditPage } from '../../../src/api/activity.ts';
-import type { HintName, Tool, ToolSummary, ToolSummaryPage } from '../../../src/api/tool.ts';
+import type { AuditPage } from '../../../src/api/audit-event.ts';
+import type { Hint } from '../../../src/api/hint.ts';
+import type { Tool, ToolSummary, ToolPage } from '../../../src/api/tool.ts';
 import { read, write } from './api.ts';
 
 export type Risk = 'read_only' | 'write' | 'destructive' | 'unannotated';
@@ -22,7 +23,7 @@ export interface ToolRow {
   readonly text: string;
 }
 
-export const HINT_LABELS: Readonly<Record<HintName, string>> = {
+export const HINT_LABELS: Readonly<Record<Hint, string>> = {
   readOnlyHint: 'Read-only',
   destructiveHint: 'Destructive',
   idempotentHint: 'Idempotent',
@@ -65,7 +66,7 @@ export const toolsQuery = queryOptions({
         cursor === undefined
           ? `limit=${isAnew ? FIRST_PAGE : PAGE}`
           : `limit=${PAGE}&cursor=${encodeURIComponent(cursor)}`;
-      const page = await read<ToolSummaryPage>(`/tools?summary=true&${range}`, signal);
+      const page = await read<ToolPage<ToolSummary>>(`/tools?summary=true&${range}`, signal);
       for (const tool of page.tools) rows.push(rowOf(tool));
       const isFirst = cursor === undefined;
       cursor = page.nextCursor;
@@ -113,7 +114,7 @@ export function changeTool(id: string, change: ToolChange): Promise<Tool> {
 }
 
 /** Null inherits. */
-export type HintValues = Readonly<Partial<Record<HintName, boolean | null>>>;
+export type HintValues = Readonly<Partial<Record<Hint, boolean | null>>>;
 
 export function setHints(id: string, annotations: HintValues): Promise<Tool> {
   return write('PATCH', `/tools/${encodeURIComponent(id)}`, { annotations });

@@ -1,10 +1,10 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
+import type { ClientSnippetList } from '../../../src/api/client-snippet.ts';
+import type { ToolNotes } from '../../../src/api/note.ts';
 import type {
-  ClientSnippetList,
   FoundTools,
   NewTools,
   ToolCosts,
-  ToolNotes,
   Toolset,
   ToolsetMember,
   ToolsetPage,

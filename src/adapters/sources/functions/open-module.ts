@@ -3,7 +3,7 @@ import { type Cause, causeJson, causeText } from '../../../core/cause.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { FunctionFacts, Manifest } from '../../../core/sources/function-messages.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
-import { markOf } from '../../../core/hints/tool-facts.ts';
+import { markOf } from '../../../core/digest.ts';
 import type { Log } from '../../../gateway/ports/log.ts';
 import {
   type BuiltInArguments,

@@ -2,7 +2,8 @@ import { isSafeMethod } from '../../../core/hints/infer.ts';
 import type { UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Credential } from '../../../core/server-spec.ts';
-import { markOf, type ToolFacts } from '../../../core/hints/tool-facts.ts';
+import type { ToolFacts } from '../../../core/hints/tool-facts.ts';
+import { markOf } from '../../../core/digest.ts';
 import {
   type OperationFilter,
   selectsOperation,

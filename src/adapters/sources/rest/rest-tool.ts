@@ -1,7 +1,8 @@
 import { chooserOf } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { EntryFault } from '../../../core/json-position.ts';
-import { markOf, declaredText, type ToolFacts } from '../../../core/hints/tool-facts.ts';
+import { declaredText, type ToolFacts } from '../../../core/hints/tool-facts.ts';
+import { markOf } from '../../../core/digest.ts';
 import type { RestToolSpec } from '../../../core/sources/custom-tools.ts';
 import type { CompileSchema, SchemaFault } from '../../../gateway/ports/compile-schema.ts';
 import { callResult, shownRequest } from '../http/call-result.ts';

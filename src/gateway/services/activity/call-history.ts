@@ -1,7 +1,7 @@
+import type { Call } from '../../../api/call.ts';
 import { ChainCheck, type ChainReport, type StoredEntry } from '../../../core/activity/call-chain.ts';
-import { type CallEntry, readCallEntry, type RecordedCall } from '../../../core/activity/call-entry.ts';
+import { readCallEntry } from '../../../core/activity/call-entry.ts';
 import { parsedJson } from '../../../core/json-object.ts';
-import type { AskedPer, PolicyReason } from '../../../core/policy/policy.ts';
 import { policyReasonText } from '../../../core/policy/reason-text.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -9,31 +9,8 @@ import type { CallQuery, CallStore } from '../../ports/call-log.ts';
 
 type Reader = Pick<CallStore, 'calls'>;
 
-/** An entry that somebody changed so that it cannot be read. `verifyCalls` reports it. */
-export interface UnreadableCall {
-  readonly kind: 'unreadable';
-}
-
-/** An entry as operators see it, with its position in the chain and its reasons as text. */
-export type CallView = (
-  Omit<RecordedCall, 'decision'> | Exclude<CallEntry, RecordedCall> | UnreadableCall
-) & {
-  readonly id: number;
-  readonly decision?: {
-    readonly kind: string;
-    readonly per?: AskedPer;
-    readonly reasons: readonly (PolicyReason & { readonly text: string })[];
-  };
-  readonly chain: {
-    readonly id: string;
-    readonly seq: number;
-    readonly previous: string;
-    readonly hash: string;
-  };
-};
-
-export interface CallViews {
-  readonly calls: readonly CallView[];
+export interface RecentCalls {
+  readonly calls: readonly Call[];
   /** Id of the last one, if there are more. */
   readonly next: number | undefined;
 }
@@ -42,20 +19,20 @@ export interface CallViews {
 export async function recentCalls(
   store: Reader,
   query: Omit<CallQuery, 'after'>,
-): Promise<Result<CallViews, Refusal>> {
+): Promise<Result<RecentCalls, Refusal>> {
   const found = await store.calls({ ...query, limit: query.limit + 1 });
   if (!found.ok) return found;
   const entries = found.value.entries.slice(0, query.limit);
   const hasMore = found.value.entries.length > query.limit;
-  return ok({ calls: entries.map(viewOf), next: hasMore ? entries.at(-1)?.id : undefined });
+  return ok({ calls: entries.map(toCall), next: hasMore ? entries.at(-1)?.id : undefined });
 }
 
 /** CALL_UNKNOWN if no call has this id, or it was removed. */
-export async function callById(store: Reader, id: number): Promise<Result<CallView, Refusal>> {
+export async function callById(store: Reader, id: number): Promise<Result<Call, Refusal>> {
   const found = await store.calls({ after: id - 1, limit: 1 });
   if (!found.ok) return found;
   const [entry] = found.value.entries;
-  return entry?.id === id ? ok(viewOf(entry)) : err({ code: 'CALL_UNKNOWN', id });
+  return entry?.id === id ? ok(toCall(entry)) : err({ code: 'CALL_UNKNOWN', id });
 }
 
 const PAGE = 500;
@@ -90,19 +67,15 @@ export async function verifyCalls(store: Reader): Promise<Result<ChainReport, Re
   }
 }
 
-function viewOf({ id, chain, seq, previous, hash, text }: StoredEntry): CallView {
+function toCall({ id, chain, seq, previous, hash, text }: StoredEntry): Call {
   const entry = readCallEntry(text);
   const position = { id: chain, seq, previous, hash };
   if (entry === undefined) return { id, kind: 'unreadable', chain: position };
-  if (entry.kind === 'dropped' || entry.decision === undefined)
-    return { id, ...without(entry), chain: position };
-  const { decision } = entry;
+  if (entry.kind === 'dropped') return { id, ...entry, chain: position };
+  const { decision, ...call } = entry;
+  if (decision === undefined) return { id, ...call, chain: position };
   const reasons = decision.reasons.map((reason) => ({ ...reason, text: policyReasonText(reason) }));
-  return { id, ...entry, decision: { ...decision, reasons }, chain: position };
-}
-
-function without(entry: CallEntry): Omit<RecordedCall, 'decision'> | Exclude<CallEntry, RecordedCall> {
-  return entry;
+  return { id, ...call, decision: { ...decision, reasons }, chain: position };
 }
 
 /** Contains the entry exactly as it was hashed, or its text as `unreadable` if that is not JSON on one line. */

@@ -4,7 +4,7 @@ import type { BundleItem } from '../../../core/bundle/bundle-items.ts';
 import type { Planned } from '../../../core/bundle/bundle-plan.ts';
 import { withoutSecrets } from '../../../core/bundle/entry-secrets.ts';
 import type { AuditEvent, AuditTarget } from '../../../core/audit-event.ts';
-import { gatewayIdOf, serverIdOf, toolIdOf } from '../../../core/hints/hint.ts';
+import { gatewayIdOf, serverIdOf, toolIdOf } from '../../../core/record-ids.ts';
 import { POLICY_RULES } from '../../../core/record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { ok, type Result } from '../../../core/result.ts';

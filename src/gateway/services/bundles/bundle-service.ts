@@ -1,3 +1,4 @@
+import type { ImportPlan } from '../../../api/bundle.ts';
 import { bundleJson, type BundleJson } from '../../../core/bundle/bundle-json.ts';
 import {
   ENTRY_KINDS,
@@ -8,12 +9,7 @@ import {
   type EntryKind,
   type LeftOutOfBundle,
 } from '../../../core/bundle/bundle.ts';
-import {
-  planImport,
-  type OnConflict,
-  type Planned,
-  type PlanItem,
-} from '../../../core/bundle/bundle-plan.ts';
+import { planImport, type OnConflict, type Planned } from '../../../core/bundle/bundle-plan.ts';
 import { withoutSecrets, type EntrySecrets } from '../../../core/bundle/entry-secrets.ts';
 import { readBundle } from '../../../core/bundle/read-bundle.ts';
 import { contradictionIn } from '../../../core/bundle/read-bundled-override.ts';
@@ -60,12 +56,6 @@ export interface Importer {
   readonly subject: string;
   /** Why the importer may not add commands, modules, or documents from files. */
   readonly executeRefusal: Refusal | undefined;
-}
-
-export interface ImportPlan {
-  readonly applied: boolean;
-  readonly counts: Readonly<Record<PlanItem['action'], number>>;
-  readonly items: readonly PlanItem[];
 }
 
 /** Exports and imports everything that operators made. */

@@ -1,5 +1,5 @@
 import type { Entry, EntryKind } from '../../../core/bundle/bundle.ts';
-import { functionModuleIdOf, gatewayIdOf, restToolIdOf } from '../../../core/hints/hint.ts';
+import { functionModuleIdOf, gatewayIdOf, restToolIdOf } from '../../../core/record-ids.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import type { EntryFault } from '../../../core/json-position.ts';

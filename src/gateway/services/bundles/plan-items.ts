@@ -1,7 +1,7 @@
 import type { EntryKind } from '../../../core/bundle/bundle.ts';
 import type { BundleItem } from '../../../core/bundle/bundle-items.ts';
 import type { PlainValue, Planned, PlanItem } from '../../../core/bundle/bundle-plan.ts';
-import { toolIdOf } from '../../../core/hints/hint.ts';
+import { toolIdOf } from '../../../core/record-ids.ts';
 import { type SettingFix, startupPlaces } from '../../../core/resolve-settings.ts';
 import { isPlainWord } from '../../../core/shell-argument.ts';
 import { isSettingKey, SETTINGS, type SettingKey } from '../../../core/settings.ts';

@@ -1,5 +1,6 @@
 import type { BundledOverride } from '../../../core/bundle/bundle.ts';
-import { type Hint, HINTS, isCautious, serverIdOf, toolIdOf } from '../../../core/hints/hint.ts';
+import { type Hint, HINTS, isCautious } from '../../../core/hints/hint.ts';
+import { serverIdOf, toolIdOf } from '../../../core/record-ids.ts';
 import type { CurrentDefinition } from '../../../core/hints/tool-record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { ok, type Result } from '../../../core/result.ts';

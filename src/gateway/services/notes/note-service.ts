@@ -1,7 +1,8 @@
+import type { Note as NoteView, ToolNotes } from '../../../api/note.ts';
 import { type Addition, type Note, noteFault, noteNameFault, notesText } from '../../../core/notes.ts';
 import { argumentFault, type Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { noteJson, type NoteJson } from '../../../core/toolset-json.ts';
+import { noteJson } from '../../../core/toolset-json.ts';
 import {
   acceptNotes,
   changeNote,
@@ -11,20 +12,10 @@ import {
   type Toolset,
   withNotes,
 } from '../../../core/toolset.ts';
-import type { ToolView } from '../tools/tool-view.ts';
+import type { Tool } from '../../../api/tool.ts';
 import type { Changer, Toolsets } from '../toolsets/toolsets.ts';
 
-/** A note with its location. */
-export interface NoteView extends Omit<NoteJson, 'isHeld'>, NotePlace {
-  /** Whether models see the note only once an operator has accepted it. */
-  readonly isHeld: boolean;
-}
-
-interface NotePlace {
-  readonly toolset: string;
-  /** Namespaced name. */
-  readonly tool: string;
-}
+type NotePlace = Pick<NoteView, 'toolset' | 'tool'>;
 
 export interface NoteTarget extends NotePlace {
   readonly name: string;
@@ -43,15 +34,7 @@ interface NoteAuthor extends Omit<NoteChanger, 'by'> {
   readonly isHeld?: boolean;
 }
 
-type NotedTool = Pick<ToolView, 'namespacedName' | 'description'>;
-
-/** The notes on a tool in all toolsets. */
-export interface NotesOnTool {
-  /** In the order in which models read them, by toolset. */
-  readonly notes: readonly NoteView[];
-  /** What models read in each toolset that contains the tool. */
-  readonly descriptions: readonly { readonly toolset: string; readonly description: string }[];
-}
+type NotedTool = Pick<Tool, 'namespacedName' | 'description'>;
 
 type Changed = Promise<Result<readonly NoteView[], Refusal>>;
 
@@ -76,7 +59,7 @@ export class NoteService {
   }
 
   /** `fresh` replaces the stored toolset of its name: it is the state during a change. */
-  onTool(tool: NotedTool, fresh?: Toolset): NotesOnTool {
+  onTool(tool: NotedTool, fresh?: Toolset): ToolNotes {
     const all = this.#toolsets.all.map((toolset) => (toolset.name === fresh?.name ? fresh : toolset));
     const having = all.filter((toolset) => hasTool(toolset, tool.namespacedName));
     return {

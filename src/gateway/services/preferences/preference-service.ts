@@ -1,3 +1,4 @@
+import type { Preference, PreferenceKind, PreferenceList } from '../../../api/preference.ts';
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import type { SettingValue } from '../../../core/record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
@@ -17,29 +18,9 @@ import { type SettingKey, SETTINGS, type Settings } from '../../../core/settings
 import type { Edit } from '../../catalog/record-edit.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 
-export interface PreferenceView {
-  readonly key: SettingKey;
-  /** The value for the next start. */
-  readonly value: SettingValue;
-  /** The value in effect. */
-  readonly running: SettingValue;
-  readonly default: SettingValue;
-  readonly origin: SettingOrigin;
-  /** Whether the environment or the config file sets it. */
-  readonly isFixed: boolean;
-  /** The environment variable, or the member of the config file. */
-  readonly fixedBy?: string;
-  readonly takesEffect: 'now' | 'next start';
-  readonly env: string;
-  readonly changedBy: SettingFacts['changedBy'];
-  /** A stored value without effect. */
-  readonly ignored?: unknown;
-  readonly about: string;
-  readonly kind: SettingKind;
-}
-
-export interface PreferencesView {
-  readonly preferences: readonly PreferenceView[];
+/** All settings, by the keys that this version knows. */
+interface KnownPreferences {
+  readonly preferences: readonly (Preference & { readonly key: SettingKey })[];
 }
 
 export interface PreferenceServiceOptions extends Pick<SettingSources, 'env' | 'file'> {
@@ -53,7 +34,7 @@ export type PreferenceChanges = Readonly<Partial<Record<SettingKey, SettingValue
 
 interface PreferenceChanger {
   readonly by: string;
-  readonly unmet?: (before: PreferencesView) => Refusal | undefined;
+  readonly unmet?: (before: PreferenceList) => Refusal | undefined;
 }
 
 interface PreferenceChange {
@@ -78,7 +59,7 @@ export class PreferenceService {
   }
 
   /** All settings in the order of the table. SETTING_INVALID, STORE_UNAVAILABLE */
-  async view(): Promise<Result<PreferencesView, Refusal>> {
+  async view(): Promise<Result<PreferenceList, Refusal>> {
     const read = await this.#options.records.readAgain();
     return read.ok ? this.#current() : read;
   }
@@ -87,7 +68,7 @@ export class PreferenceService {
   async change(
     changes: PreferenceChanges,
     { by, unmet }: PreferenceChanger,
-  ): Promise<Result<PreferencesView, Refusal>> {
+  ): Promise<Result<PreferenceList, Refusal>> {
     const done = await this.#options.records.change((): Result<Edit<undefined>, Refusal> => {
       const before = this.#current();
       if (!before.ok) return before;
@@ -115,7 +96,7 @@ export class PreferenceService {
   /** The values that differ from the stored ones. */
   #changesIn(
     changes: PreferenceChanges,
-    { preferences }: PreferencesView,
+    { preferences }: KnownPreferences,
   ): Result<readonly PreferenceChange[], Refusal> {
     const different: PreferenceChange[] = [];
     for (const former of preferences) {
@@ -155,13 +136,13 @@ export class PreferenceService {
     };
   }
 
-  #current(): Result<PreferencesView, Refusal> {
+  #current(): Result<KnownPreferences, Refusal> {
     const { records, env, file, running } = this.#options;
     const stored = records.settings();
     const fitting = new Map([...stored].filter(([key, value]) => isStorable(key, value)));
     const next = resolveSettings({ env, file, stored: fitting });
     if (!next.ok) return next;
-    const preferences = KEYS.map((key): PreferenceView => {
+    const preferences = KEYS.map((key): KnownPreferences['preferences'][number] => {
       const { kind, about, env: variable, changedBy, isLive = false } = SETTINGS[key];
       const ignored = changedBy === 'startup' ? stored.get(key) : undefined;
       const fix = fixOf(key, this.#options);
@@ -178,11 +159,18 @@ export class PreferenceService {
         changedBy,
         ...(ignored !== undefined && { ignored }),
         about,
-        kind,
+        kind: toPreferenceKind(kind),
       };
     });
     return ok({ preferences });
   }
+}
+
+/** The valid values, without the default and the functions that check them. */
+export function toPreferenceKind(kind: SettingKind): PreferenceKind {
+  if (kind.type === 'choice') return { type: 'choice', of: kind.of };
+  if (kind.type === 'whole') return { type: 'whole', min: kind.min, max: kind.max };
+  return kind.type === 'text' ? { type: 'text', range: kind.range } : { type: 'flag' };
 }
 
 /** Parses a value that an operator typed, like one of an environment variable. SETTING_INVALID */

@@ -1,5 +1,6 @@
+import type { DocumentTool } from '../../../api/server.ts';
 import { type Cause, causeText } from '../../../core/cause.ts';
-import { type Claim, type Hint, HINTS } from '../../../core/hints/hint.ts';
+import { HINTS } from '../../../core/hints/hint.ts';
 import { reasonOf } from '../../../core/hints/reason.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -17,23 +18,6 @@ export interface DocumentDeps {
   /** Masks the secrets of an entry from now on. */
   readonly registered: { learn(spec: ServerSpec): void };
   readonly nowMs: () => number;
-}
-
-/** A tool that an OpenAPI document would add. */
-export interface DocumentTool {
-  readonly name: string;
-  readonly title?: string | undefined;
-  /** HTTP method of its request. Absent if no hints may be inferred from it. */
-  readonly method?: string | undefined;
-  readonly path?: string | undefined;
-  readonly hints: Readonly<Record<Hint, DocumentHint>>;
-}
-
-interface DocumentHint {
-  readonly effective: boolean;
-  readonly decidedBy: Claim['kind'] | 'implied' | 'default';
-  /** A phrase. */
-  readonly reason: string;
 }
 
 export interface DocumentTools {

@@ -4,7 +4,7 @@ import type { Connect } from '../../ports/link.ts';
 import type { ConfigEntry, Imported } from '../../ports/config-entries.ts';
 import { openDocument } from './document-tools.ts';
 import type { ServerService } from './server-service.ts';
-import type { ServerView } from './server-view.ts';
+import type { Gateway } from '../../../api/server.ts';
 
 export interface ImportDeps {
   readonly servers: ServerService;
@@ -28,7 +28,7 @@ export async function importDocument(
   importing: ImportDeps,
   input: DocumentInput,
   subject: string,
-): Promise<Result<ServerView, Refusal>> {
+): Promise<Result<Gateway, Refusal>> {
   const { servers, nowMs } = importing;
   const { name, entry, trust } = input;
   const imported: Imported = { read: (spec) => readable(importing, spec), atMs: nowMs() };

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RefreshResult } from '../../../api/server.ts';
 import { mapTexts, type Cause } from '../../../core/cause.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -9,20 +10,7 @@ import { digestOf } from '../../catalog/definition-facts.ts';
 import type { Server } from '../../catalog/server.ts';
 import { causeOf } from '../../catalog/wait-refusal.ts';
 
-/** Tools that a refresh found changed, under the names that their server gives them. */
-export interface ToolChanges {
-  readonly toolsAdded: readonly string[];
-  readonly toolsUpdated: readonly string[];
-  readonly toolsRemoved: readonly string[];
-}
-
-/** The result of a refresh. */
-export interface RefreshResult extends ToolChanges {
-  readonly gatewayId: string;
-  readonly success: true;
-  readonly durationMs: number;
-  readonly refreshedAt: string;
-}
+type ToolChanges = Pick<RefreshResult, 'toolsAdded' | 'toolsUpdated' | 'toolsRemoved'>;
 
 /** Digests of a server's tool definitions, by the server's tool names. */
 function digestsOf({ inventory }: Server): ReadonlyMap<string, string> {

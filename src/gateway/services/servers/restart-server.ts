@@ -2,7 +2,7 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { err, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Log } from '../../ports/log.ts';
-import type { ServerView } from './server-view.ts';
+import type { Gateway } from '../../../api/server.ts';
 import { within } from './refreshed.ts';
 import type { ServerService } from './server-service.ts';
 
@@ -20,7 +20,7 @@ export async function restartServer(
   { servers, catalog, log }: RestartDeps,
   idOrName: string,
   subject: string,
-): Promise<Result<ServerView, Refusal>> {
+): Promise<Result<Gateway, Refusal>> {
   const found = servers.find(idOrName);
   if (!found.ok) return found;
   const { id, name, enabled } = found.value;

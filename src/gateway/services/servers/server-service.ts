@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
-import { gatewayIdOf } from '../../../core/hints/hint.ts';
+import { gatewayIdOf } from '../../../core/record-ids.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
@@ -13,8 +13,9 @@ import type { EntryRecord } from '../../../core/record.ts';
 import type { RecordChange } from '../../ports/records.ts';
 import { elsewhereFault } from './elsewhere-fault.ts';
 import { trustChange, trustKeyOf } from './server-trust.ts';
-import { serverViews, connectionViewOf, type ServerView } from './server-view.ts';
-import { notTried, refreshed, type RefreshResult, within } from './refreshed.ts';
+import type { Gateway, RefreshResult } from '../../../api/server.ts';
+import { serverViews, connectionViewOf } from './server-view.ts';
+import { notTried, refreshed, within } from './refreshed.ts';
 import type { RegisteredServers } from '../../catalog/registered.ts';
 
 export interface ServerServiceOptions {
@@ -42,7 +43,7 @@ export interface ServerInput {
 /** The author of a change, and a check of what they saw. */
 export interface ServerChanger {
   readonly subject: string;
-  readonly objection?: ((view: ServerView) => Refusal | undefined) | undefined;
+  readonly objection?: ((view: Gateway) => Refusal | undefined) | undefined;
 }
 
 /** Lets operators view, add and change servers. */
@@ -54,7 +55,7 @@ export class ServerService {
   }
 
   /** Servers of the config file in order, then registered ones. */
-  all(): readonly ServerView[] {
+  all(): readonly Gateway[] {
     return serverViews(this.#options);
   }
 
@@ -65,7 +66,7 @@ export class ServerService {
   }
 
   /** By id or by name. Error: SERVER_UNKNOWN. */
-  find(idOrName: string): Result<ServerView, Refusal> {
+  find(idOrName: string): Result<Gateway, Refusal> {
     const all = this.all();
     const found = all.find(({ id }) => id === idOrName) ?? all.find(({ name }) => name === idOrName);
     return found === undefined ? this.#unknown(idOrName) : ok(found);
@@ -84,7 +85,7 @@ export class ServerService {
     name: string,
     input: ServerInput,
     { subject }: ServerChanger,
-  ): Promise<Result<ServerView, Refusal>> {
+  ): Promise<Result<Gateway, Refusal>> {
     const { nowMs, records } = this.#options;
     const id = gatewayIdOf(name);
     if (this.all().some((view) => view.name === name)) return err({ code: 'GATEWAY_EXISTS', name });
@@ -112,7 +113,7 @@ export class ServerService {
     idOrName: string,
     input: ServerInput,
     changer: ServerChanger,
-  ): Promise<Result<ServerView, Refusal>> {
+  ): Promise<Result<Gateway, Refusal>> {
     const found = this.find(idOrName);
     if (!found.ok) return found;
     const { id, name, trust } = found.value;
@@ -168,7 +169,7 @@ export class ServerService {
   }
 
   async #changeEntry(
-    { id, name, origin }: ServerView,
+    { id, name, origin }: Gateway,
     input: ServerInput & { readonly entry: ConfigEntry },
     changer: ServerChanger,
   ): Promise<Result<undefined, Refusal>> {

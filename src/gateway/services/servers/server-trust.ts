@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
-import { gatewayIdOf } from '../../../core/hints/hint.ts';
+import { gatewayIdOf } from '../../../core/record-ids.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import type { Lowering } from '../../catalog/record-edit.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';

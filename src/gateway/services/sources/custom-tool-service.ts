@@ -1,13 +1,7 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import { isMembers } from '../../../core/canonical-json.ts';
-import {
-  type Hint,
-  HINTS,
-  isContradiction,
-  restToolIdOf,
-  declaredHints,
-  toolIdOf,
-} from '../../../core/hints/hint.ts';
+import { type Hint, HINTS, isContradiction, declaredHints } from '../../../core/hints/hint.ts';
+import { restToolIdOf, toolIdOf } from '../../../core/record-ids.ts';
 import { publicNames } from '../../../core/names.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -22,7 +16,7 @@ import { sealNameOf, type RegisteredServers } from '../../catalog/registered.ts'
 import type { DriftDetector } from '../../catalog/drift-detector.ts';
 import type { Changer, ToolService } from '../tools/tool-service.ts';
 import type { ToolPatch } from '../tools/tool-edit.ts';
-import type { ToolView } from '../tools/tool-view.ts';
+import type { Tool } from '../../../api/tool.ts';
 import type { EntrySeal, ConfigEntry, ReachFaults, ReadCustom } from '../../ports/config-entries.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
@@ -59,7 +53,7 @@ export class CustomToolService {
   }
 
   /** Errors: TOOL_EXISTS, TOOL_INVALID, HINTS_CONTRADICT, KEY_UNUSABLE. */
-  async create(name: string, entry: ConfigEntry, { subject }: Changer): Promise<Result<ToolView, Refusal>> {
+  async create(name: string, entry: ConfigEntry, { subject }: Changer): Promise<Result<Tool, Refusal>> {
     const { records, nowMs } = this.#options;
     const made = await this.#made(name, entry);
     if (!made.ok) return made;
@@ -84,7 +78,7 @@ export class CustomToolService {
     id: string,
     { request = {}, patch }: { readonly request?: ConfigEntry | undefined; readonly patch: ToolPatch },
     changer: Changer,
-  ): Promise<Result<ToolView, Refusal>> {
+  ): Promise<Result<Tool, Refusal>> {
     const found = await this.#own(id);
     const isEntry = found.ok && !this.#isShadowed(found.value) && isReset(patch);
     if (Object.keys(request).length === 0 && !isEntry) return this.#options.tools.change(id, patch, changer);
@@ -181,7 +175,7 @@ export class CustomToolService {
     return found.ok ? fixed(found.value.name, this.#makerOf(found.value)) : found;
   }
 
-  #makerOf({ serverName, originalName }: ToolView): string {
+  #makerOf({ serverName, originalName }: Tool): string {
     if (serverName !== CUSTOM_SERVER) return `the gateway ${JSON.stringify(serverName)}`;
     return this.#spec(originalName) === undefined ? 'a module of functions' : CONFIG_FILE;
   }
@@ -201,7 +195,7 @@ export class CustomToolService {
   }
 
   /** The tool as currently listed. */
-  async #shown(name: string): Promise<Result<ToolView, Refusal>> {
+  async #shown(name: string): Promise<Result<Tool, Refusal>> {
     const { drift, tools } = this.#options;
     await customServerListed(this.#options);
     const server = this.#server;

@@ -1,11 +1,12 @@
+import type { FunctionModule } from '../../../api/function-module.ts';
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { CUSTOM_SERVER } from '../../../core/server-spec.ts';
-import { functionModuleIdOf, gatewayIdOf } from '../../../core/hints/hint.ts';
+import { functionModuleIdOf, gatewayIdOf } from '../../../core/record-ids.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
 import { customServerSpec } from '../../../core/sources/custom-server.ts';
-import { markOf } from '../../../core/hints/tool-facts.ts';
+import { markOf } from '../../../core/digest.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { sealNameOf, type RegisteredServers } from '../../catalog/registered.ts';
 import { toolIdIn } from '../../catalog/tool-claims.ts';
@@ -26,21 +27,6 @@ export interface FunctionModuleServiceOptions {
   readonly nowMs: () => number;
 }
 
-/** A function module as operators see it. */
-export interface ModuleView {
-  readonly path: string;
-  /** Where it is defined. A module of the config file is read-only here. */
-  readonly origin: 'config_file' | 'registered';
-  /** Names only. */
-  readonly env: readonly string[];
-  readonly reads: readonly string[];
-  readonly writes: readonly string[];
-  readonly memoryMb: number;
-  readonly timeoutMs: number;
-  /** Why the module, or one of its tools, cannot be used. */
-  readonly faults: readonly string[];
-}
-
 /** The function modules that run, including those that operators add at run time. */
 export class FunctionModuleService {
   readonly #options: FunctionModuleServiceOptions;
@@ -49,12 +35,12 @@ export class FunctionModuleService {
     this.#options = options;
   }
 
-  all(): readonly ModuleView[] {
+  all(): readonly FunctionModule[] {
     return this.#running.map((spec) => this.#view(spec));
   }
 
   /** Errors: MODULE_EXISTS, MODULE_INVALID, KEY_UNUSABLE. */
-  async add(entry: ConfigEntry, subject: string): Promise<Result<ModuleView, Refusal>> {
+  async add(entry: ConfigEntry, subject: string): Promise<Result<FunctionModule, Refusal>> {
     const { readCustom, seal, records, registered, nowMs, moduleFault } = this.#options;
     const read = readCustom.module(entry);
     if (!read.ok) return err({ code: 'MODULE_INVALID', faults: read.error });
@@ -124,7 +110,7 @@ export class FunctionModuleService {
     return customServer(this.#options.catalog);
   }
 
-  #view({ path, env, reads, writes, memoryMb, timeoutMs }: FunctionModuleSpec): ModuleView {
+  #view({ path, env, reads, writes, memoryMb, timeoutMs }: FunctionModuleSpec): FunctionModule {
     const isKept = this.#options.records.get('function_module', functionModuleIdOf(path)) !== undefined;
     const skipped = this.#server?.link?.skipped ?? [];
     return {

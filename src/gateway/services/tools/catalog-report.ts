@@ -5,7 +5,8 @@ import type { Entry } from '../../catalog/listing.ts';
 import { serverStatuses, type ServerStatus } from '../../catalog/server-status.ts';
 import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
 import { countedIn, type ReviewCounts } from './review-counts.ts';
-import { driftView, hintViews, lintOf, servingOf, shownMembers, type ToolView } from './tool-view.ts';
+import type { Tool } from '../../../api/tool.ts';
+import { driftView, hintViews, lintOf, servingOf, shownMembers } from './tool-view.ts';
 
 /** The tools and servers of a catalog, as `assay tools` and `assay lint` print them. Pure JSON. */
 export interface CatalogReport {
@@ -24,7 +25,7 @@ export interface CatalogReport {
 /** The members of a definition as its server wrote them, with those that Assay adds. */
 export interface ListedTool
   extends
-    Pick<ToolView, 'state' | 'withheld' | 'hints' | 'lint' | 'drift' | 'namespacedName' | 'refId'>,
+    Pick<Tool, 'state' | 'withheld' | 'hints' | 'lint' | 'drift' | 'namespacedName' | 'refId'>,
     Readonly<Record<string, unknown>> {
   /** The public name. */
   readonly name: string;

@@ -1,14 +1,7 @@
-import type { Confirm } from '../../../core/confirm.ts';
-import { type Hint, HINTS } from '../../../core/hints/hint.ts';
-import { reasonOf, type ReasonCode } from '../../../core/hints/reason.ts';
-import type {
-  AskedPer,
-  Effect,
-  PolicyCaller,
-  PolicyPreferences,
-  PolicyReason,
-  SessionLabel,
-} from '../../../core/policy/policy.ts';
+import type { Decision } from '../../../api/decision.ts';
+import { HINTS } from '../../../core/hints/hint.ts';
+import { reasonOf } from '../../../core/hints/reason.ts';
+import type { PolicyCaller } from '../../../core/policy/policy.ts';
 import { hintWarnings, policyReasonText, warningText } from '../../../core/policy/reason-text.ts';
 import type { Identity } from '../../../core/subject.ts';
 import { compileRule, meetsRule, ruleName, trustedValue } from '../../../core/policy/rule.ts';
@@ -16,41 +9,6 @@ import type { LiveLabels } from '../../catalog/call-deps.ts';
 import type { CallPolicy } from '../../catalog/call-policy.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
-
-/** The decision about a call of a tool, and everything that it is based on. */
-export interface DecisionView {
-  /** The public name. */
-  readonly tool: string;
-  readonly namespacedName: string;
-  readonly decision: Effect;
-  /** For `ask`. */
-  readonly per?: AskedPer | undefined;
-  /** Whether the call would be sent now. */
-  readonly isCarriedOut: boolean;
-  /** The first one decides. */
-  readonly reasons: readonly (PolicyReason & { readonly text: string })[];
-  readonly warnings: readonly string[];
-  readonly hints: readonly HintInDecision[];
-  /** All rules, with whether each applies to this call. */
-  readonly rules: readonly { readonly rule: string; readonly effect: Effect; readonly applies: boolean }[];
-  /** What the caller has seen. */
-  readonly labels: readonly SessionLabel[];
-  /** The operators' tags of the tool and its server. */
-  readonly tags: readonly string[];
-  /** How often its calls must be confirmed, if set for the tool. */
-  readonly confirm?: Confirm | 'suspended' | undefined;
-  readonly preferences?: PolicyPreferences | undefined;
-}
-
-export interface HintInDecision {
-  readonly hint: Hint;
-  /** The value used for decisions. */
-  readonly value: boolean;
-  /** Whether a trusted source or an operator states it, so that it can satisfy a rule that allows. */
-  readonly isKnown: boolean;
-  readonly reason: string;
-  readonly reasonCode: ReasonCode;
-}
 
 /** The caller to assume. */
 export interface AssumedCaller {
@@ -69,7 +27,7 @@ export async function explainDecision(
   entry: Entry,
   { policy, labels: live, identify }: DecisionBasis,
   { token, toolset }: AssumedCaller,
-): Promise<DecisionView> {
+): Promise<Decision> {
   const { server, name, definition } = entry;
   const tool = server.claims.policyToolOf(server.spec, name, definition);
   const labels = await live.read(token);

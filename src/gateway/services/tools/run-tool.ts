@@ -1,3 +1,4 @@
+import type { Approval } from '../../../api/approval.ts';
 import type { Cancellation } from '../../../core/cancellation.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
 import type { Identity } from '../../../core/subject.ts';
@@ -5,7 +6,7 @@ import { VERSION } from '../../../core/version.ts';
 import type { View } from '../../catalog/view.ts';
 import type { Relay } from '../../relay/call.ts';
 import { answerOwn, type OwnAnswer } from '../../relay/own-call.ts';
-import { approvalView, type ApprovalView } from '../approvals.ts';
+import { toApproval } from '../approvals.ts';
 
 export interface RunRequest {
   /** The public name. */
@@ -18,7 +19,7 @@ export interface RunRequest {
   /** Receives the progress and log messages of the call. */
   readonly onNotification: (note: JsonObject) => void;
   /** Called when the call begins to wait for approval. */
-  readonly onWaiting: (approval: ApprovalView) => void;
+  readonly onWaiting: (approval: Approval) => void;
 }
 
 /** Recorded with the call, and shown while it waits for approval. */
@@ -36,6 +37,6 @@ export function runTool(
     clientInfo: CLIENT_INFO,
     cancellation,
     onNotification,
-    onWaiting: (approval) => onWaiting(approvalView(approval, nowMs())),
+    onWaiting: (approval) => onWaiting(toApproval(approval, nowMs())),
   });
 }

@@ -1,3 +1,4 @@
+import type { Decision } from '../../../api/decision.ts';
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import { HINTS, type Hints } from '../../../core/hints/hint.ts';
 import type { LintLevels } from '../../../core/hints/lint.ts';
@@ -15,17 +16,13 @@ import { nameIn } from '../toolsets/tool-index.ts';
 import { recordOf } from '../../catalog/definition-source.ts';
 import { newToolRecord } from '../../catalog/drift-detector.ts';
 import type { ToolClaims } from '../../catalog/tool-claims.ts';
-import {
-  type AssumedCaller,
-  type DecisionBasis,
-  type DecisionView,
-  explainDecision,
-} from './explain-decision.ts';
+import { type AssumedCaller, type DecisionBasis, explainDecision } from './explain-decision.ts';
 import { entryIn, idOf } from './find-entry.ts';
 import { auditedTool, checkedPatch, disablingOf, withPatch } from './tool-edit.ts';
 import type { ToolChange, ToolPatch } from './tool-edit.ts';
 import { type GuaranteeBasis, toolGuarantee } from './tool-guarantee.ts';
-import { lintOf, viewOf, type ToolView } from './tool-view.ts';
+import type { Tool } from '../../../api/tool.ts';
+import { lintOf, viewOf } from './tool-view.ts';
 
 export interface ToolServiceOptions extends DecisionBasis, GuaranteeBasis {
   readonly catalog: Catalog;
@@ -51,7 +48,7 @@ export interface ToolFilter {
 }
 
 export interface ToolPage {
-  readonly tools: readonly ToolView[];
+  readonly tools: readonly Tool[];
   readonly total: number;
   /** The next page starts after this tool. */
   readonly next?: ToolLocation | undefined;
@@ -67,7 +64,7 @@ export interface ToolLocation {
 export interface Changer {
   readonly subject: string;
   /** Refuses if the tool is not as they saw it. Absent: no check. */
-  readonly objection?: ((view: ToolView) => Refusal | undefined) | undefined;
+  readonly objection?: ((view: Tool) => Refusal | undefined) | undefined;
 }
 
 /** Lets operators view and change the tools of all servers. */
@@ -97,7 +94,7 @@ export class ToolService {
   }
 
   /** Error: TOOL_UNKNOWN. */
-  async find(id: string): Promise<Result<ToolView, Refusal>> {
+  async find(id: string): Promise<Result<Tool, Refusal>> {
     await this.#listed();
     const entry = this.#entry(id);
     if (!entry.ok) return entry;
@@ -105,14 +102,14 @@ export class ToolService {
   }
 
   /** Explains how a call of the tool is decided. Error: TOOL_UNKNOWN. */
-  async explain(id: string, caller: AssumedCaller): Promise<Result<DecisionView, Refusal>> {
+  async explain(id: string, caller: AssumedCaller): Promise<Result<Decision, Refusal>> {
     await this.#listed();
     const entry = this.#entry(id);
     return entry.ok ? ok(await explainDecision(entry.value, this.#options, caller)) : entry;
   }
 
   /** Errors: TOOL_UNKNOWN, HINTS_CONTRADICT, TOOL_EXISTS, or the changer's objection. */
-  change(id: string, patch: ToolPatch, changer: Changer): Promise<Result<ToolView, Refusal>> {
+  change(id: string, patch: ToolPatch, changer: Changer): Promise<Result<Tool, Refusal>> {
     return this.#edit(id, changer, (record, entry) => {
       const checked = checkedPatch(patch, entry, this.#entries);
       if (!checked.ok) return checked;
@@ -161,7 +158,7 @@ export class ToolService {
   }
 
   /** Accepts the current definition, so that earlier overrides apply to it. */
-  review(id: string, changer: Changer): Promise<Result<ToolView, Refusal>> {
+  review(id: string, changer: Changer): Promise<Result<Tool, Refusal>> {
     return this.#edit(id, changer, (record, { server, definition }) => {
       const now = this.#options.claims.currentDefinitionOf(server.spec, definition);
       if (isReviewed(record, now.digest) && !isUnstored(definition))
@@ -171,7 +168,7 @@ export class ToolService {
     });
   }
 
-  async #edit(id: string, changer: Changer, change: Change): Promise<Result<ToolView, Refusal>> {
+  async #edit(id: string, changer: Changer, change: Change): Promise<Result<Tool, Refusal>> {
     await this.#listed();
     const done = await this.#options.records.change(() => {
       const entry = this.#entry(id);
@@ -236,7 +233,7 @@ export class ToolService {
     return disabled.length === 0 ? entries : [...entries, ...disabled];
   }
 
-  #view(entry: Entry): ToolView {
+  #view(entry: Entry): Tool {
     const { claims, levels, mask } = this.#options;
     return viewOf({ id: idOf(entry), entry, claims, levels, mask });
   }

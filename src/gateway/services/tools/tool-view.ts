@@ -1,124 +1,27 @@
-import {
-  type Claim,
-  gatewayIdOf,
-  type Hint,
-  HINTS,
-  declaredHints,
-  type DeclaredHints,
-} from '../../../core/hints/hint.ts';
+import { withoutUndefined } from '../../../core/json-object.ts';
+import type { Drift, HintClaim, Tool, ToolHint } from '../../../api/tool.ts';
+import { type Claim, HINTS, declaredHints, type DeclaredHints } from '../../../core/hints/hint.ts';
+import { gatewayIdOf } from '../../../core/record-ids.ts';
 import { lint, type LintFinding, type LintLevels } from '../../../core/hints/lint.ts';
 import { riskText } from '../../../core/hints/drift-text.ts';
-import type { DriftSeverity } from '../../../core/hints/drift.ts';
-import { reasonOf, type ReasonCode } from '../../../core/hints/reason.ts';
+import { reasonOf } from '../../../core/hints/reason.ts';
 import type { ResolvedHint, ResolvedHints } from '../../../core/hints/resolve.ts';
-import type { GuaranteeView } from '../../../core/sandbox.ts';
 import type { Declared } from '../../../core/hints/declared.ts';
-import type { PolicyTool } from '../../../core/policy/policy.ts';
 import type { ToolRecord } from '../../../core/hints/tool-record.ts';
-import type { JsonChange } from '../../../core/json-changes.ts';
 import {
   definitionJson,
   declaredOf,
   digestOf,
   isWithheld,
   withheldOf,
-  type Withheld,
 } from '../../catalog/definition-facts.ts';
 import { restToolOf } from '../../catalog/definition-source.ts';
 import type { Entry } from '../../catalog/listing.ts';
-import { restFactsOf, type RestFacts } from './rest-facts.ts';
-import { verificationView, type VerificationView } from './verification-view.ts';
+import { restFactsOf } from './rest-facts.ts';
+import { verificationView } from './verification-view.ts';
 import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
-import type { ToolClaims, Trust } from '../../catalog/tool-claims.ts';
+import type { ToolClaims } from '../../catalog/tool-claims.ts';
 import type { ToolDrift } from '../../catalog/tool-drift.ts';
-
-/** One hint with all claims about it. */
-export interface HintView {
-  /** The value considered true. */
-  readonly effective: boolean;
-  readonly decidedBy: Claim['kind'] | 'implied' | 'default';
-  /** A phrase: who claims it, or what it follows from. */
-  readonly reason: string;
-  readonly reasonCode: ReasonCode;
-  /** The value for decisions, in which untrusted sources cannot lower caution. */
-  readonly decision: boolean;
-  /** The value shown in lists. Absent: none. */
-  readonly emitted?: boolean | undefined;
-  readonly isContradicted: boolean;
-  readonly claims: readonly ClaimView[];
-}
-
-export interface ClaimView extends Omit<Claim, 'hint' | 'atMs'> {
-  /** Absent: since the beginning. */
-  readonly at?: string | undefined;
-}
-
-export type ToolState = 'enabled' | 'disabled' | 'withheld';
-
-/** A tool as in the REST API. */
-export interface ToolView extends Partial<RestFacts> {
-  readonly id: string;
-  /** The public name. */
-  readonly name: string;
-  readonly namespacedName: string;
-  /** The server's own name for it. */
-  readonly originalName: string;
-  readonly serverName: string;
-  readonly gatewayId: string;
-  readonly refId: string;
-  readonly digest: string;
-  readonly title?: string | undefined;
-  readonly description?: string | undefined;
-  /** The server's own texts that an operator replaced, and whether they have changed since. */
-  readonly original?: OriginalView | undefined;
-  /** How often its calls must be confirmed, if an operator set that. Suspended: set for another definition. */
-  readonly confirm?: PolicyTool['confirm'];
-  /** How long in ms its results are cached, if an operator set that. */
-  readonly cacheMs?: PolicyTool['cacheMs'];
-  /** Its own tags, in addition to those of its server. */
-  readonly tags?: readonly string[] | undefined;
-  readonly enabled: boolean;
-  /** Whether clients get it. Withheld: no client can read its definition. */
-  readonly state: ToolState;
-  /** Eras whose clients do not get it, and why. */
-  readonly withheld?: Withheld | undefined;
-  /** The kind of source that defines it. */
-  readonly source: 'mcp' | 'rest' | 'openapi' | 'function';
-  /** The annotations that clients get. */
-  readonly annotations: Readonly<Record<string, unknown>>;
-  readonly hints: Readonly<Record<Hint, HintView>>;
-  readonly trust: Trust;
-  /** What is enforced for its calls, whatever its code does. Set only if a single tool is requested. */
-  readonly guarantee?: GuaranteeView | undefined;
-  readonly lint: readonly LintFinding[];
-  readonly drift?: DriftView | undefined;
-  /** Absent: it was never verified. */
-  readonly verification?: VerificationView | undefined;
-  readonly inputSchema?: unknown;
-  readonly outputSchema?: unknown;
-}
-
-export interface OriginalView {
-  readonly name: string;
-  readonly description?: string | undefined;
-  /** Whether the server's description may have changed since the operator's was written. */
-  readonly needsReview: boolean;
-}
-
-export interface DriftView {
-  readonly since: string;
-  readonly severity: DriftSeverity;
-  readonly isDangerous: boolean;
-  /** Risks that suspend overrides that lower caution. */
-  readonly dangers: readonly string[];
-  /** Risks that only ask for a review. */
-  readonly flags: readonly string[];
-  /** Whether its titles and descriptions change at each start. */
-  readonly isVolatile: boolean;
-  readonly changes: readonly JsonChange[];
-  /** Hints whose override is suspended until the change is reviewed. */
-  readonly suspends: readonly Hint[];
-}
 
 export interface ToolViewOptions {
   readonly id: string;
@@ -129,7 +32,7 @@ export interface ToolViewOptions {
   readonly mask: (text: string) => string;
 }
 
-export function viewOf({ id, entry, claims, levels, mask }: ToolViewOptions): ToolView {
+export function viewOf({ id, entry, claims, levels, mask }: ToolViewOptions): Tool {
   const { server, definition, key, name } = entry;
   const { spec } = server;
   const record = claims.toolRecordOf(spec, definition);
@@ -179,7 +82,7 @@ export function viewOf({ id, entry, claims, levels, mask }: ToolViewOptions): To
 function originalOf(
   record: ToolRecord | undefined,
   { name, declared, prose }: { name: string; declared: Declared; prose: () => string },
-): Pick<ToolView, 'original'> {
+): Pick<Tool, 'original'> {
   if (record?.publicName === undefined && record?.description === undefined) return {};
   const { description } = declared;
   const needsReview = record.description !== undefined && record.description.seen !== prose();
@@ -187,7 +90,7 @@ function originalOf(
 }
 
 /** Whether clients get a tool, and if not, why. */
-export function servingOf({ definition, settings: override }: Entry): Pick<ToolView, 'state' | 'withheld'> {
+export function servingOf({ definition, settings: override }: Entry): Pick<Tool, 'state' | 'withheld'> {
   const withheld = withheldOf(definition);
   const state = isWithheld(definition) ? 'withheld' : 'enabled';
   return { state: override?.isDisabled === true ? 'disabled' : state, ...(withheld && { withheld }) };
@@ -223,9 +126,9 @@ export function shownMembers(entry: Entry): Readonly<Record<string, unknown>> {
   };
 }
 
-export function hintViews(resolved: ResolvedHints): ToolView['hints'] {
+export function hintViews(resolved: ResolvedHints): Tool['hints'] {
   const views = HINTS.map((hint) => [hint, hintView(resolved[hint])]);
-  return Object.fromEntries(views) as ToolView['hints']; // every hint was visited
+  return Object.fromEntries(views) as Tool['hints']; // every hint was visited
 }
 
 export function emittedHints(resolved: ResolvedHints): DeclaredHints {
@@ -254,7 +157,7 @@ export function lintOf({ name, declared, resolved }: LintedTool, levels: LintLev
   return findings;
 }
 
-function hintView({ effective, decision, emitted, contradiction, claims }: ResolvedHint): HintView {
+function hintView({ effective, decision, emitted, contradiction, claims }: ResolvedHint): ToolHint {
   const { code, text } = reasonOf(effective.by);
   return {
     effective: effective.value,
@@ -268,11 +171,11 @@ function hintView({ effective, decision, emitted, contradiction, claims }: Resol
   };
 }
 
-function claimView({ hint: _, atMs, ...claim }: Claim): ClaimView {
-  return { ...claim, ...(atMs > 0 && { at: new Date(atMs).toISOString() }) };
+function claimView({ hint: _, atMs, ...claim }: Claim): HintClaim {
+  return { ...withoutUndefined(claim), ...(atMs > 0 && { at: new Date(atMs).toISOString() }) };
 }
 
-export function driftView(drift: ToolDrift): DriftView {
+export function driftView(drift: ToolDrift): Drift {
   const { sinceMs, severity, dangers, flags, isVolatile, changes, suspends } = drift;
   return {
     since: new Date(sinceMs).toISOString(),
@@ -281,7 +184,7 @@ export function driftView(drift: ToolDrift): DriftView {
     dangers: dangers.map(riskText),
     flags: flags.map(riskText),
     isVolatile,
-    changes,
+    changes: changes.map(withoutUndefined),
     suspends,
   };
 }

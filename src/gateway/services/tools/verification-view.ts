@@ -1,36 +1,13 @@
-import { type Hint, HINTS } from '../../../core/hints/hint.ts';
+import { withoutUndefined } from '../../../core/json-object.ts';
+import type { ObservedHint, ToolVerification } from '../../../api/verification.ts';
+import { HINTS } from '../../../core/hints/hint.ts';
 import type {
-  ObservedEffect,
-  ObservedHint,
-  ToolVerification,
+  ObservedHint as StoredHint,
+  ToolVerification as StoredVerification,
 } from '../../../core/hints/tool-verification.ts';
 import { UNOBSERVED_TEXTS } from '../../../core/verification/texts.ts';
 
-/** What verifications observed about a tool, as in the REST API. */
-export interface VerificationView {
-  /** Whether it is about the current definition. Otherwise it has no effect on decisions. */
-  readonly isCurrent: boolean;
-  readonly digest: string;
-  readonly at: string;
-  /** Who started it. */
-  readonly by: string;
-  readonly server: ToolVerification['server'];
-  readonly mechanisms: readonly string[];
-  readonly hints: Readonly<Partial<Record<Hint, ObservedHintView>>>;
-  readonly keepsState?: boolean | undefined;
-}
-
-export interface ObservedHintView extends Omit<ObservedHint, 'kind' | 'atMs' | 'evidence'> {
-  readonly verdict: ObservedHint['kind'];
-  readonly at: string;
-  readonly evidence?: readonly ObservedEffectView[] | undefined;
-}
-
-export interface ObservedEffectView extends Omit<ObservedEffect, 'atMs'> {
-  readonly at: string;
-}
-
-export function verificationView(verification: ToolVerification, currentDigest: string): VerificationView {
+export function verificationView(verification: StoredVerification, currentDigest: string): ToolVerification {
   const { digest, atMs, author, server, mechanisms, hints, keepsState } = verification;
   const views = HINTS.flatMap((hint) => {
     const observed = hints[hint];
@@ -48,11 +25,11 @@ export function verificationView(verification: ToolVerification, currentDigest: 
   };
 }
 
-function observedHintView({ kind, atMs, evidence, reason, ...amounts }: ObservedHint): ObservedHintView {
+function observedHintView({ kind, atMs, evidence, reason, ...amounts }: StoredHint): ObservedHint {
   return {
     verdict: kind,
     at: timeOf(atMs),
-    ...amounts,
+    ...withoutUndefined(amounts),
     ...(reason !== undefined && { reason: reasonText(reason) }),
     ...(evidence !== undefined && {
       evidence: evidence.map(({ atMs: sinceMs, ...effect }) => ({ ...effect, at: timeOf(sinceMs) })),

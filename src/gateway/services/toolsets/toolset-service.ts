@@ -1,3 +1,4 @@
+import type { Toolset as ToolsetView } from '../../../api/toolset.ts';
 import { readToolsetJson } from '../../../core/read-toolset-json.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -29,7 +30,6 @@ import {
   type NewTool,
   type RemovedTool,
   type ToolsetReview,
-  type ToolsetView,
 } from './toolset-view.ts';
 import type { Changer, Toolsets } from './toolsets.ts';
 import { unservedIn, type Unserved } from './unserved.ts';

@@ -1,4 +1,5 @@
-import { toolsetJson, type ToolsetJson } from '../../../core/toolset-json.ts';
+import type { NewTools, Toolset as ToolsetView } from '../../../api/toolset.ts';
+import { toolsetJson } from '../../../core/toolset-json.ts';
 import type { LeftOut } from '../../../core/read-toolset-json.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import type { Result } from '../../../core/result.ts';
@@ -6,13 +7,14 @@ import type { Toolset } from '../../../core/toolset.ts';
 import type { Review } from './review.ts';
 import type { Unserved } from './unserved.ts';
 
-/** A toolset in the form in which it is exported, and whether it is equipped for all clients. */
-export interface ToolsetView extends ToolsetJson {
-  readonly isEquipped: boolean;
-}
-
+/** Unlike in an export, without the definitions that tools are pinned to. */
 export function toolsetView(toolset: Toolset, equipped: Toolset | undefined): ToolsetView {
-  return { ...toolsetJson(toolset), isEquipped: toolset.name === equipped?.name };
+  const { version: _, tools, createdAt, lastModified, toolNotes, ...head } = toolsetJson(toolset);
+  return {
+    ...{ ...head, isEquipped: toolset.name === equipped?.name, createdAt, lastModified },
+    tools: tools.map(({ definition: _definition, known: _known, ...tool }) => tool),
+    toolNotes,
+  };
 }
 
 export interface RemovedTool {
@@ -23,10 +25,7 @@ export interface RemovedTool {
   readonly notes: number;
 }
 
-export interface NewTool {
-  readonly namespacedName: string;
-  readonly refId: string;
-}
+export type NewTool = NewTools['new'][number];
 
 export interface ToolsetReview {
   readonly reviews: readonly Review[];

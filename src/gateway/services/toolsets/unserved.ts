@@ -1,3 +1,4 @@
+import type { UnservedTools } from '../../../api/toolset.ts';
 import { allowsTool } from '../../../core/tool-filter.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 import { includes, isWhole, serverOfWhole, type WholeServer } from '../../../core/whole-server.ts';
@@ -6,24 +7,10 @@ import type { Server } from '../../catalog/server.ts';
 import { select, serverOf, type SelectOptions } from './selection.ts';
 import { nameIn } from './tool-index.ts';
 
-/** Why a tool of a toolset is not served. */
-export type UnservedReason =
-  | 'disabled'
-  | 'withheld'
-  | 'definition_changed'
-  | 'definition_dangerous'
-  | 'name_collision'
-  | 'server_starting'
-  | 'server_down'
-  | 'server_unknown'
-  | 'tool_filtered'
-  | 'tool_gone';
+/** A tool of a toolset that is not served, and why. */
+export type Unserved = UnservedTools['unserved'][number];
 
-export interface Unserved {
-  /** Namespaced name. */
-  readonly tool: string;
-  readonly reason: UnservedReason;
-}
+export type UnservedReason = Unserved['reason'];
 
 /** Phrases for several tools. */
 export const UNSERVED_TEXTS: Readonly<Record<UnservedReason, string>> = {

@@ -1,5 +1,5 @@
 import { readCallEntry } from '../../../core/activity/call-entry.ts';
-import { toolIdOf } from '../../../core/hints/hint.ts';
+import { toolIdOf } from '../../../core/record-ids.ts';
 import { type JsonObject, parsedObject } from '../../../core/json-object.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { ok, type Result } from '../../../core/result.ts';

@@ -1,4 +1,6 @@
-import { gatewayIdOf, type Hint, HINTS, toolIdOf } from '../../../core/hints/hint.ts';
+import type { VerificationResult } from '../../../api/verification.ts';
+import { HINTS } from '../../../core/hints/hint.ts';
+import { gatewayIdOf, toolIdOf } from '../../../core/record-ids.ts';
 import { mergedVerification } from '../../../core/hints/tool-verification.ts';
 import type { ToolRecord } from '../../../core/hints/tool-record.ts';
 import type { AuditEvent } from '../../../core/audit-event.ts';
@@ -38,20 +40,6 @@ export interface VerificationRun extends Pick<VerifyRequest, 'signal' | 'onProgr
   readonly author: string;
   /** Whether tools are also called with the arguments of recorded calls. */
   readonly isRecorded: boolean;
-}
-
-/** The results of a verification in numbers. */
-export interface VerificationSummary {
-  readonly server: string;
-  readonly tools: number;
-  readonly toolsWithSuccess: number;
-  readonly calls: number;
-  readonly mechanisms: readonly string[];
-  readonly contradictions: readonly {
-    readonly tool: string;
-    readonly hint: Hint;
-    readonly message: string;
-  }[];
 }
 
 /** Maximum number of tools of one server whose verdicts are kept. */
@@ -102,7 +90,7 @@ export class Verifications {
   async verify(
     idOrName: string,
     { author, isRecorded, ...run }: VerificationRun,
-  ): Promise<Result<VerificationSummary, Refusal>> {
+  ): Promise<Result<VerificationResult, Refusal>> {
     const found = this.server(idOrName);
     if (!found.ok) return found;
     const { spec, target } = found.value;
@@ -133,7 +121,7 @@ export class Verifications {
     spec: ServerSpec,
     report: VerifyReport,
     author: string,
-  ): Promise<Result<VerificationSummary, Refusal>> {
+  ): Promise<Result<VerificationResult, Refusal>> {
     const summary = this.#summaryOf(spec, report);
     const tools = [...new Map(report.tools.map((tool) => [tool.name, tool])).values()].slice(0, MAX_TOOLS);
     const kept = await this.#options.records.change(() => {
@@ -179,7 +167,7 @@ export class Verifications {
     };
   }
 
-  #summaryOf({ name }: ServerSpec, report: VerifyReport): VerificationSummary {
+  #summaryOf({ name }: ServerSpec, report: VerifyReport): VerificationResult {
     const { mask } = this.#options;
     const { tools, toolsWithSuccess, calls } = coverageOf(report.tools);
     const contradictions = contradictionsOf(report)
@@ -194,7 +182,7 @@ export class Verifications {
 }
 
 function runEvent(
-  { server, contradictions, ...numbers }: VerificationSummary,
+  { server, contradictions, ...numbers }: VerificationResult,
   { startedMs }: VerifyReport,
   author: string,
 ): AuditEvent {

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { SignedInBrowser } from '../../../../src/api/session.ts';
+import type { Session } from '../../../../src/api/session.ts';
 import { HostileText } from '../../parts/hostile-text.tsx';
 import { Failed, LoadingRows } from '../../parts/states.tsx';
 import { When } from '../../parts/when.tsx';
@@ -26,7 +26,7 @@ export function BrowsersSection(): ReactNode {
   );
 }
 
-function BrowserRow({ browser }: { readonly browser: SignedInBrowser }): ReactNode {
+function BrowserRow({ browser }: { readonly browser: Session }): ReactNode {
   const { id, subject, openedBy, createdAt, usedAt, isCurrent } = browser;
   const leaving = useSignOutBrowser();
   return (

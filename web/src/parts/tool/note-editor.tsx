@@ -2,7 +2,7 @@ import { ActionIcon, Button, Textarea } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { ToolNote } from '../../../../src/api/toolset.ts';
+import type { Note } from '../../../../src/api/note.ts';
 import { faultAt, isToldAt } from '../../state/api.ts';
 import { useDraft } from '../../state/drafts.ts';
 import { deleteNoteWithUndo, moveNote } from '../../state/notes.ts';
@@ -14,7 +14,7 @@ import { When } from '../when.tsx';
 
 interface NoteEditorProps {
   readonly target: NoteTarget;
-  readonly note: ToolNote;
+  readonly note: Note;
   /** Counts from 1. */
   readonly position: number;
   readonly count: number;

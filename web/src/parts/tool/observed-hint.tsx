@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
-import type { HintName, Tool } from '../../../../src/api/tool.ts';
+import type { Hint } from '../../../../src/api/hint.ts';
+import type { Tool } from '../../../../src/api/tool.ts';
 import type { ObservedHint as Observed } from '../../../../src/api/verification.ts';
 import { HostileText } from '../hostile-text.tsx';
 import { When } from '../when.tsx';
@@ -14,7 +15,7 @@ const VERDICTS: Readonly<Record<Observed['verdict'], string>> = {
 };
 
 /** What verifications observed about one hint, with the effects. */
-export function ObservedHint({ tool, hint }: { readonly tool: Tool; readonly hint: HintName }): ReactNode {
+export function ObservedHint({ tool, hint }: { readonly tool: Tool; readonly hint: Hint }): ReactNode {
   const { verification } = tool;
   const observed = verification?.hints[hint];
   if (verification === undefined || observed === undefined) return null;

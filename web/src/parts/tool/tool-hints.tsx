@@ -2,7 +2,8 @@ import { Button, SegmentedControl } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
-import type { HintName, Tool } from '../../../../src/api/tool.ts';
+import type { Hint } from '../../../../src/api/hint.ts';
+import type { Tool } from '../../../../src/api/tool.ts';
 import {
   claimText,
   HINT_MEANINGS,
@@ -19,14 +20,14 @@ import { HostileText } from '../hostile-text.tsx';
 import { Failed } from '../states.tsx';
 import { ObservedHint } from './observed-hint.tsx';
 
-const NAMES = Object.keys(HINT_LABELS) as readonly HintName[];
+const NAMES = Object.keys(HINT_LABELS) as readonly Hint[];
 
 /** Each hint: the claim that decided it, all other claims, and a control for the operator. */
 export function ToolHints({ tool }: { readonly tool: Tool }): ReactNode {
   const change = useHintChange(tool);
-  const [clash, setClash] = useState<HintName>();
+  const [clash, setClash] = useState<Hint>();
   const isAdmin = useIsAdmin();
-  const choose = (hint: HintName, value: boolean | null): void => {
+  const choose = (hint: Hint, value: boolean | null): void => {
     const isClash = wouldContradict(tool, hint, value);
     setClash(isClash ? hint : undefined);
     if (!isClash) change.mutate({ [hint]: value });
@@ -80,7 +81,7 @@ export function ToolHints({ tool }: { readonly tool: Tool }): ReactNode {
   );
 }
 
-function Why({ tool, hint }: { readonly tool: Tool; readonly hint: HintName }): ReactNode {
+function Why({ tool, hint }: { readonly tool: Tool; readonly hint: Hint }): ReactNode {
   const { reason, claims, isContradicted, effective, decision } = tool.hints[hint];
   return (
     <ul className="claims">
@@ -101,8 +102,8 @@ function Why({ tool, hint }: { readonly tool: Tool; readonly hint: HintName }): 
 }
 
 interface ClashProps {
-  readonly hint: HintName;
-  readonly onBoth: (other: HintName) => void;
+  readonly hint: Hint;
+  readonly onBoth: (other: Hint) => void;
 }
 
 /** Shown before anything is saved. */
@@ -135,7 +136,7 @@ function useHintChange(tool: Tool) {
     onError: (_error, _values, context) => client.setQueryData(queryKey, context?.before),
     onSuccess: (_tool, values, { before = tool }) => {
       const former = Object.fromEntries(
-        Object.keys(values).map((hint) => [hint, settingOf(before, hint as HintName) ?? null]),
+        Object.keys(values).map((hint) => [hint, settingOf(before, hint as Hint) ?? null]),
       );
       notify({
         text: `Hints of ${tool.title ?? tool.name} changed`,

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { StickyNote } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { ToolNotes as Notes } from '../../../../src/api/toolset.ts';
+import type { ToolNotes as Notes } from '../../../../src/api/note.ts';
 import { faultAt, isToldAt } from '../../state/api.ts';
 import { useDraft } from '../../state/drafts.ts';
 import { addNote, toolNotesQuery } from '../../state/notes.ts';

@@ -1,11 +1,12 @@
 import type { ReactNode } from 'react';
-import type { PolicyDecision, PolicyRuleList } from '../../../../../src/api/policy.ts';
+import type { Decision } from '../../../../../src/api/decision.ts';
+import type { PolicyRuleList } from '../../../../../src/api/policy-rule.ts';
 import { HostileText } from '../../../parts/hostile-text.tsx';
 import { HINT_LABELS } from '../../../state/tools.ts';
 import { EFFECT_LABELS } from './rule-row.tsx';
 
 interface DecisionResultProps {
-  readonly decision: PolicyDecision;
+  readonly decision: Decision;
   readonly list: PolicyRuleList;
 }
 
@@ -69,7 +70,7 @@ function Fact({ name, text }: { readonly name: string; readonly text: string }):
   );
 }
 
-function meaningOf({ decision, per }: PolicyDecision): string {
+function meaningOf({ decision, per }: Decision): string {
   if (decision === 'allow') return 'It is called without an approval.';
   if (decision === 'refuse') return 'It is not called.';
   if (per === 'server') return 'A person approves the first such call to its server in a session.';
@@ -78,7 +79,7 @@ function meaningOf({ decision, per }: PolicyDecision): string {
     : 'A person approves every call.';
 }
 
-function rulesText({ rules }: PolicyDecision, { configFileRules }: PolicyRuleList): ReactNode {
+function rulesText({ rules }: Decision, { configFileRules }: PolicyRuleList): ReactNode {
   const applied = rules.flatMap((rule, at) => (rule.applies ? [{ ...rule, at }] : []));
   if (rules.length === 0) return <span className="quiet">There are none.</span>;
   if (applied.length === 0)

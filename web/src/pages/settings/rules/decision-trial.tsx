@@ -1,7 +1,7 @@
 import { NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import type { PolicyRuleList } from '../../../../../src/api/policy.ts';
+import type { PolicyRuleList } from '../../../../../src/api/policy-rule.ts';
 import { Failed, LoadingRows } from '../../../parts/states.tsx';
 import { type AssumedCall, decisionQuery } from '../../../state/policy.ts';
 import { tokensQuery } from '../../../state/tokens.ts';

@@ -1,6 +1,6 @@
 import { Button, NativeSelect, SegmentedControl, Textarea, TextInput } from '@mantine/core';
 import { useId, type ReactNode } from 'react';
-import type { PolicyRuleView } from '../../../../../src/api/policy.ts';
+import type { PolicyRule } from '../../../../../src/api/policy-rule.ts';
 import { Failed } from '../../../parts/states.tsx';
 import {
   CONDITIONS,
@@ -55,7 +55,7 @@ export function RuleForm({ draft, isNew, isGone, error, ...on }: RuleFormProps):
         <SegmentedControl
           aria-label="Effect"
           value={draft.effect}
-          onChange={(effect) => set({ effect: effect as PolicyRuleView['effect'] })}
+          onChange={(effect) => set({ effect: effect as PolicyRule['effect'] })}
           data={Object.entries(EFFECT_LABELS).map(([value, label]) => ({ value, label }))}
         />
         <span className="quiet small">calls that meet all of these conditions; without any, every call.</span>

@@ -1,18 +1,18 @@
 import { Button } from '@mantine/core';
 import { Lock } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { PolicyRuleView } from '../../../../../src/api/policy.ts';
+import type { PolicyRule } from '../../../../../src/api/policy-rule.ts';
 import { HostileText } from '../../../parts/hostile-text.tsx';
 import { conditionsOf } from '../../../state/rule-draft.ts';
 
-export const EFFECT_LABELS: Readonly<Record<PolicyRuleView['effect'], string>> = {
+export const EFFECT_LABELS: Readonly<Record<PolicyRule['effect'], string>> = {
   allow: 'Allow',
   ask: 'Ask',
   refuse: 'Refuse',
 };
 
 interface RuleRowProps {
-  readonly rule: PolicyRuleView;
+  readonly rule: PolicyRule;
   /** Its number among all rules. Decisions refer to a rule without a name by it. */
   readonly number: number;
   /** The member of the config file that defines it. */

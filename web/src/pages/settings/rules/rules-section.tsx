@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus, Scale } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { PolicyRuleList, PolicyRuleView } from '../../../../../src/api/policy.ts';
+import type { PolicyRuleList, PolicyRule } from '../../../../../src/api/policy-rule.ts';
 import { Empty, Failed, LoadingRows } from '../../../parts/states.tsx';
 import type { Tagged } from '../../../state/api.ts';
 import { useDraft } from '../../../state/drafts.ts';
@@ -26,7 +26,7 @@ export function RulesSection(): ReactNode {
 
 interface Editing {
   /** The rule as it was when opened. Undefined for a new one. */
-  readonly original: PolicyRuleView | undefined;
+  readonly original: PolicyRule | undefined;
   readonly draft: RuleDraft;
 }
 
@@ -39,7 +39,7 @@ function Editor({ seen }: { readonly seen: Tagged<PolicyRuleList> }): ReactNode 
   const change = useChangeRules();
   const editing = useDraft<Editing | undefined>('policy rule', undefined);
   const { original, draft } = editing.value ?? NEW;
-  const isEdited = (rule: PolicyRuleView): boolean => original !== undefined && isSameRule(rule, original);
+  const isEdited = (rule: PolicyRule): boolean => original !== undefined && isSameRule(rule, original);
   const isOpen = editing.value !== undefined && !change.isPending;
   const isGone = original !== undefined && !change.isPending && !rules.some(isEdited);
   const open = (next: Editing): void => {
@@ -61,7 +61,7 @@ function Editor({ seen }: { readonly seen: Tagged<PolicyRuleList> }): ReactNode 
     };
     change.mutate({ seen, rules: next }, { onSuccess });
   };
-  const remove = (index: number, rule: PolicyRuleView): void => {
+  const remove = (index: number, rule: PolicyRule): void => {
     const onSuccess = (): void => offerUndo(client, { before: rule, index });
     change.mutate({ seen, rules: rules.toSpliced(index, 1) }, { onSuccess });
   };
