@@ -52,7 +52,8 @@ it.each(['toolset list', 'settings', 'notes', 'token list', 'tools'])(
     const place = ['--home', tempDir(), '--config', writeConfig({})];
     const args = command === 'token list' ? place.slice(0, 2) : place;
     const { stderr } = await spawnAssay([...command.split(' '), ...args], { env: options });
-    expect(needlessIn(stderr)).toEqual([]);
+    // It is a request to the REST API, answered in the process, which checks it with the schemas.
+    expect(needlessIn(stderr)).toEqual(command === 'token list' ? ['zod'] : []);
   },
 );
 
