@@ -111,7 +111,7 @@ it("a model's held note is hidden from clients until accepted, even after its re
     .poll(async () => listAt((await admin.get(`/tools/${TOOL}/notes`)).json(), 'notes')[0], {
       timeout: 20_000,
     })
-    .toEqual({ toolset: 'care', ...held });
+    .toEqual({ toolset: 'care', tool: 'show.add_note', ...held });
   await untilClientSees('no held note', ({ description }) => !String(description).includes('evil.example'));
   await note('secret').getByRole('button', { name: 'Accept' }).click();
   await untilClientSees('the accepted note', ({ description }) =>
