@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { Ansis } from 'ansis';
 import { exitCodeOf } from '../../core/errors.ts';
+import { fieldOf } from '../../core/json-position.ts';
 import { printable, printableJson, printableLines } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -90,10 +91,13 @@ export function printRefusal(refusal: Refusal): number {
 
 /** Prints a refused request to stderr, like the refusal of a local command, and returns its exit code. */
 export function printProblem({ code, detail, errors = [] }: Problem): number {
-  printError(`assay: ${detail}`);
-  // The sentence has the first.
-  for (const { pointer, parameter, detail: more } of errors.slice(1))
-    printError(`  ${printable(pointer ?? parameter ?? '')}: ${more}`);
+  const lines = errors.map(
+    (one) => `${printable(fieldOf(one.pointer ?? '') || (one.parameter ?? ''))}: ${one.detail}`,
+  );
+  // The user of a command gave arguments and knows of no body.
+  const [first, ...more] = code === 'BODY_INVALID' && lines.length > 0 ? lines : [detail, ...lines.slice(1)];
+  printError(`assay: ${first ?? ''}`);
+  for (const line of more) printError(`  ${line}`);
   return exitCodeOf({ code });
 }
 

@@ -28,9 +28,7 @@ export function createToken(runtime: Runtime, name: string, options: CreateToken
   const scopes = scope.split(',').map((one) => one.trim());
   const body = { name, scopes, ...(expires !== undefined && { expiresIn: expires }) };
   return withApi(runtime, options, async (api) => {
-    const created = await api.send<NewToken>({
-      ...{ method: 'POST', path: '/tokens', body },
-    });
+    const created = await api.send<NewToken>({ method: 'POST', path: '/tokens', body });
     if (!created.ok) return created;
     const { token, id, scopes: granted, expiresAt } = created.value;
     if (json === true) printJson(created.value);
