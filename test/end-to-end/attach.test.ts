@@ -153,6 +153,7 @@ describe('assay stdio --attach', () => {
     expect(Object.keys(JSON.parse(readFileSync(word, 'utf8')) as object).toSorted()).toEqual([
       'configPath',
       'pid',
+      'socket',
       'token',
       'url',
       'version',

@@ -124,10 +124,10 @@ it('a run without a successful call has observed nothing', () => {
 });
 
 it.each([
-  ['[]', 'accepted'],
-  ['{"accepted":[{"tool":"a","hint":"readOnlyHint","reason":" "}]}', 'accepted[0].reason'],
-  ['{"accepted":[{"tool":"a","hint":"readonly","reason":"b"}]}', 'accepted[0].hint'],
-  ['{"accepted":[{"hint":"readOnlyHint","reason":"b"}]}', 'accepted[0].tool'],
+  ['[]', ''],
+  ['{"accepted":[{"tool":"a","hint":"readOnlyHint","reason":" "}]}', 'accepted.0.reason'],
+  ['{"accepted":[{"tool":"a","hint":"readonly","reason":"b"}]}', 'accepted.0.hint'],
+  ['{"accepted":[{"hint":"readOnlyHint","reason":"b"}]}', 'accepted.0.tool'],
 ])('the baseline %s is refused, naming the invalid member', (text, field) => {
   expect(readBaseline(text)).toMatchObject({ ok: false, error: { code: 'BASELINE_INVALID', field } });
 });
