@@ -85,7 +85,7 @@ export default defineConfig(
   {
     // The compiler can check it only for a whole program, and the types of schemas are inferred (docs/adr/0089).
     files: ['**/*.ts'],
-    ignores: ['src/api/**', 'web/**'],
+    ignores: ['src/api/**', 'web/**', '**/*.d.ts'],
     plugins: { types: { rules: { 'isolated-declarations': isolatedDeclarations } } },
     rules: { 'types/isolated-declarations': 'error' },
   },

@@ -5,7 +5,7 @@ import { inputRequiredText, requestStateOf, retryOf } from '../../protocol/serve
 import { memberOf } from '../../protocol/spans.ts';
 import { asksForInput } from '../../protocol/translate.ts';
 import { newApprovalId } from '../catalog/approvals.ts';
-import { isForAll, linkChoice } from '../catalog/link-choice.ts';
+import { isForAll } from '../catalog/link-choice.ts';
 import type { Server } from '../catalog/server.ts';
 import { SuspendableCall } from '../catalog/suspendable-call.ts';
 import type { Link, Reply, ServerRequestHandler } from '../ports/link.ts';
@@ -26,19 +26,25 @@ import { openState, sealState } from './request-state.ts';
  */
 
 /** Delivers a call, and forwards what its server asks to its client. */
-export function askAndDeliver(call: Call, server: Server, link: Link): Promise<Answer> {
-  const route: Route = { server, link, choice: linkChoice(call, server, link) };
-  return call.era === 'legacy' ? deliverForLegacy(call, route) : deliverForModern(call, route);
-}
-
-async function deliverForLegacy(call: Call, route: Route): Promise<Answer> {
-  const { ask } = call.client;
-  call.onServerRequest = ask && asking(call, ask);
-  call.envelopeLogLevel = envelopeLogLevel(call, route.link);
+export async function askAndDeliver(call: Call, route: Route): Promise<Answer> {
+  const { server, link, choice } = route;
+  if (call.era === 'legacy') {
+    const { ask } = call.client;
+    call.onServerRequest = ask && asking(call, ask);
+    call.envelopeLogLevel = envelopeLogLevel(call, link);
+  } else {
+    const isAskable = link.asksCallers === true || !isForAll(choice) || server.sole !== undefined;
+    if (link.era === 'legacy' && isAskable) return suspendably(call, route);
+  }
   const reply = await deliver(call, route);
   if (!reply.ok) return refused(reply.error);
-  const needsInput = reply.value.era === 'modern' && asksForInput(reply.value.message);
-  return needsInput ? afterInput(call, route, reply.value) : { kind: 'relayed', reply: reply.value };
+  const { message, era } = reply.value;
+  const asks = era === 'modern' && asksForInput(message);
+  if (asks && call.era === 'legacy') return afterInput(call, route, reply.value);
+  const state = asks ? requestStateOf(message) : undefined;
+  return state === undefined
+    ? { kind: 'relayed', reply: reply.value }
+    : sealed(call, server, { reply: reply.value, state });
 }
 
 /** Records that the server has asked: a call whose questions were answered is not sent again. */
@@ -59,19 +65,6 @@ async function afterInput(call: Call, route: Route, first: Reply): Promise<Answe
 /** A modern server sends log messages only on request, so request the level that legacy clients get by default. */
 function envelopeLogLevel({ logLevel }: Call, { capabilities }: Link): string | undefined {
   return capabilities['logging'] === undefined ? undefined : (logLevel ?? DEFAULT_LEVEL);
-}
-
-async function deliverForModern(call: Call, route: Route): Promise<Answer> {
-  const { server, link, choice } = route;
-  const isAskable = link.asksCallers === true || !isForAll(choice) || server.sole !== undefined;
-  if (link.era === 'legacy' && isAskable) return suspendably(call, route);
-  const reply = await deliver(call, route);
-  if (!reply.ok) return refused(reply.error);
-  const { message, era } = reply.value;
-  const state = era === 'modern' && asksForInput(message) ? requestStateOf(message) : undefined;
-  return state === undefined
-    ? { kind: 'relayed', reply: reply.value }
-    : sealed(call, server, { reply: reply.value, state });
 }
 
 async function sealed(

@@ -34,20 +34,25 @@ export async function deliver(call: Call, route: Route): Promise<Result<Reply, R
 async function sendOnce(call: Call, { server, link, choice }: Route): Promise<Result<Reply, Refusal>> {
   if (choice.kind !== 'shared') return sendPrivately(call, { server, link, choice });
   if (call.logLevel !== undefined) await server.requestLogLevel(call.logLevel);
-  return sendShared(call, server, link);
+  const refusal = tokenRefusal(call);
+  if (refusal !== undefined) return err(refusal);
+  const { sole } = server;
+  // Any call of the only client may carry server requests.
+  const begun = call.onServerRequest && sole?.add(call.onServerRequest);
+  try {
+    return await link.send(call);
+  } finally {
+    if (begun !== undefined) sole?.delete(begun);
+  }
 }
 
 async function resend(call: Call, route: Route, isUnsent: boolean): Promise<Result<Reply, Refusal>> {
   const { server, link, choice } = route;
-  if (choice.kind === 'shared') {
-    const next = await linkOf(call, server, isUnsent ? link : undefined);
-    return next.ok ? sendShared(call, server, next.value) : next;
-  }
-  const privateRoute = { ...route, choice };
   // A server that lost one client's session may still be up; ping it on the shared link.
-  if (!isUnsent || (await answersPing(link, call))) return sendPrivately(call, privateRoute);
-  const next = await linkOf(call, server, link);
-  return next.ok ? sendPrivately(call, privateRoute) : next;
+  const isUp = choice.kind !== 'shared' && (!isUnsent || (await answersPing(link, call)));
+  if (isUp) return sendOnce(call, route);
+  const next = await linkOf(call, server, isUnsent ? link : undefined);
+  return next.ok ? sendOnce(call, { ...route, link: next.value }) : next;
 }
 
 /** The link of a server that may have to restart first, within the time limit of the call. Fails if the tool changed. */
@@ -60,18 +65,6 @@ async function linkOf(call: Call, server: Server, butNot: Link | undefined): Pro
   if (call.cancellation.isCancelled) return err({ code: 'CANCELLED' });
   const change = link.ok ? changeWhileWaiting(call, server, link.value) : undefined;
   return change === undefined ? link : err(change);
-}
-
-async function sendShared(call: Call, { sole }: Server, link: Link): Promise<Result<Reply, Refusal>> {
-  const refusal = tokenRefusal(call);
-  if (refusal !== undefined) return err(refusal);
-  // Any call of the only client may carry server requests.
-  const begun = call.onServerRequest && sole?.add(call.onServerRequest);
-  try {
-    return await link.send(call);
-  } finally {
-    if (begun !== undefined) sole?.delete(begun);
-  }
 }
 
 interface PrivateRoute extends Route {

@@ -8,7 +8,6 @@ import type { RelayDeps } from '../catalog/call-deps.ts';
 import { clientInfoOf } from '../catalog/link-choice.ts';
 import { LIST_KINDS, LISTS } from '../catalog/inventory.ts';
 import type { ForwardedCall } from '../catalog/configuration-tool.ts';
-import type { Entry } from '../catalog/listing.ts';
 import type { Server } from '../catalog/server.ts';
 import type { ListKind } from '../ports/link.ts';
 import { obtainApproval } from './approval.ts';
@@ -70,26 +69,19 @@ function callTool(call: Call): Promise<Answer> {
 
 /** Resolves a tool or prompt by its public name and relays the call. */
 async function relayNamed(call: Call, kind: 'tool' | 'prompt'): Promise<Answer> {
-  const { message, view, cancellation } = call;
-  const name = textOf(message.bytes, nameOf(message));
-  if (name === undefined) return recordRefusal(call, notAString('params.name'));
-  const found = await (kind === 'tool' ? view.tool(name, cancellation) : view.prompt(name, cancellation));
-  if (found.ok) return relayEntry(call, found.value);
-  const refusal: Refusal = cancellation.isCancelled ? { code: 'CANCELLED' } : found.error;
-  return kind === 'tool' && call.method === 'tools/call'
-    ? refuseUnseen(call, name, refusal)
-    : recordRefusal(call, refusal);
-}
-
-function relayEntry(call: Call, entry: Entry): Answer | Promise<Answer> {
-  const { server, key, name, definition } = entry;
-  call.entry = entry;
-  call.parameters = definition.parameters;
-  const { headerLines } = call.caller;
-  const fault =
-    definition.parameters &&
-    headerLines &&
-    parameterFault(call.message, definition.parameters, headerLines());
+  const { message, view, cancellation, caller } = call;
+  const asked = textOf(message.bytes, nameOf(message));
+  if (asked === undefined) return recordRefusal(call, notAString('params.name'));
+  const found = await (kind === 'tool' ? view.tool(asked, cancellation) : view.prompt(asked, cancellation));
+  if (!found.ok) {
+    const refusal: Refusal = cancellation.isCancelled ? { code: 'CANCELLED' } : found.error;
+    return call.method === 'tools/call' ? refuseUnseen(call, asked, refusal) : recordRefusal(call, refusal);
+  }
+  const { server, key, name, definition } = found.value;
+  const { parameters } = definition;
+  call.entry = found.value;
+  call.parameters = parameters;
+  const fault = parameters && caller.headerLines && parameterFault(message, parameters, caller.headerLines());
   return fault === undefined
     ? relay(call, { server, name: key === name ? undefined : name })
     : recordRefusal(call, { code: 'HEADER_MISMATCH', ...fault });

@@ -1,7 +1,7 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { ok } from '../../core/result.ts';
 import { withoutRetry } from '../../protocol/server-requests.ts';
-import type { Server } from '../catalog/server.ts';
+import { linkChoice } from '../catalog/link-choice.ts';
 import { askAndDeliver, returnedState } from './ask.ts';
 import { concernsCache, sendCached } from './cached-send.ts';
 import { type Answer, type Call, refused, type Target } from './call.ts';
@@ -35,18 +35,15 @@ async function sendInTurn(call: Call, { server, name }: Target): Promise<Answer>
     if (refusal !== undefined) return refused(refusal);
   }
   try {
-    return await deliverWhenReady(call, server, waits);
+    if (cancellation.isCancelled) return refused({ code: 'CANCELLED' });
+    const up = server.link === undefined ? await server.waitUntilReady(cancellation) : ok(server.link);
+    if (!up.ok) return refused(up.error);
+    const link = up.value;
+    const hasWaited = waits || link !== call.decidedLink;
+    const change = hasWaited ? changeWhileWaiting(call, server, link) : undefined;
+    if (change !== undefined) return refused(change);
+    return await askAndDeliver(call, { server, link, choice: linkChoice(call, server, link) });
   } finally {
     queue.leave(subject);
   }
-}
-
-/** `hasWaited`: since the decision. */
-async function deliverWhenReady(call: Call, server: Server, hasWaited: boolean): Promise<Answer> {
-  if (call.cancellation.isCancelled) return refused({ code: 'CANCELLED' });
-  const up = server.link === undefined ? await server.waitUntilReady(call.cancellation) : ok(server.link);
-  if (!up.ok) return refused(up.error);
-  const link = up.value;
-  const change = hasWaited || link !== call.decidedLink ? changeWhileWaiting(call, server, link) : undefined;
-  return change === undefined ? askAndDeliver(call, server, link) : refused(change);
 }
