@@ -14,23 +14,23 @@ interface ApprovalArgumentsProps {
 /** The arguments of a call that waits. Long ones are opened in full on request; what is missing is said. */
 export function ApprovalArguments({ approval, label }: ApprovalArgumentsProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
-  const isLong = approval.isShortened === true;
+  const isLong = approval.isShortened;
   const full = useQuery({ ...approvalQuery(approval.id), enabled: isOpen && isLong });
   const shown = (isOpen ? full.data : undefined) ?? approval;
   return (
     <>
       <pre className="arguments" tabIndex={0} aria-label={label}>
         <HostileText text={indented(shown.arguments)} />
-        {shown.isShortened === true && '\n… shortened'}
+        {shown.isShortened && '\n… shortened'}
       </pre>
-      {shown.isMasked === true && <p className="quiet small">Secrets that Assay knows are masked.</p>}
+      {shown.isMasked && <p className="quiet small">Secrets that Assay knows are masked.</p>}
       {isLong && shown === approval && (
         <Button variant="default" size="compact-sm" loading={full.isFetching} onClick={() => setOpen(true)}>
           Show all
         </Button>
       )}
       {full.isError && <Failed error={full.error} onRetry={() => void full.refetch()} />}
-      {shown !== approval && shown.isShortened === true && (
+      {shown !== approval && shown.isShortened && (
         <p className="small">The arguments are longer than 256 KiB. The rest cannot be shown.</p>
       )}
     </>

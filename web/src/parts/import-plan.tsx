@@ -13,14 +13,14 @@ const ACTIONS: Readonly<Record<PlanAction, Readonly<Record<Tense, string>>>> = {
 };
 
 export function changesIn({ counts }: ImportPlan): number {
-  return (counts['create'] ?? 0) + (counts['update'] ?? 0);
+  return counts.create + counts.update;
 }
 
 /** What an import does with each item; unchanged items are only counted. */
 export function ImportPlanTable({ plan }: { readonly plan: ImportPlan }): ReactNode {
   const tense: Tense = plan.applied ? 'done' : 'planned';
   const shown = plan.items.filter(({ action }) => action !== 'unchanged');
-  const same = plan.counts['unchanged'] ?? 0;
+  const same = plan.counts.unchanged;
   return (
     <>
       <p role="status">
