@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { RefusalCode } from '../core/refusal.ts';
 import type { Data } from './data.ts';
 
 /** The format of all errors. */
@@ -31,6 +32,9 @@ export const PROBLEM = z
   .meta({ id: 'Problem', description: 'An error (RFC 9457).' });
 
 export type Problem = Data<typeof PROBLEM>;
+
+/** A problem reported by this version. */
+export type CodedProblem = Problem & { readonly code: RefusalCode };
 
 /** An error in one field of a body. */
 export type FieldProblem = NonNullable<Problem['errors']>[number];

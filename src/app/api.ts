@@ -6,7 +6,8 @@ import type { AppOptions } from '../core/command-options.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { VERSION } from '../core/version.ts';
-import type { Api, ApiRequest, Problem, Tagged } from '../edges/cli/api.ts';
+import type { CodedProblem } from '../api/problem.ts';
+import type { Api, ApiRequest, Tagged } from '../edges/cli/api.ts';
 import { problemOf } from '../edges/rest/failure.ts';
 import { unsafePath } from '../platform/path-safety.ts';
 import { sendOverSocket, type SocketAnswer, type SocketRequest } from '../platform/socket-request.ts';
@@ -19,18 +20,18 @@ import { isAboutConfig } from './route-groups.ts';
  * used.
  */
 export function openApi(options: AppOptions, note: (text: string) => void): Api {
-  return apiOf(new ApiClient(options, note));
+  return createApi(new ApiClient(options, note));
 }
 
 /** The client's view of what answers requests. */
-export function apiOf(answering: Pick<LocalApi, 'send' | 'close'>): Api {
+export function createApi(answering: Pick<LocalApi, 'send' | 'close'>): Api {
   return {
     // What answers is of the same version, so the body has the documented form.
-    send: async <T>(request: ApiRequest): Promise<Result<T, Problem>> => {
+    send: async <T>(request: ApiRequest): Promise<Result<T, CodedProblem>> => {
       const done = await answering.send(request);
       return done.ok ? ok(done.value.body as T) : done;
     },
-    read: async <T>(path: string): Promise<Result<Tagged<T>, Problem>> => {
+    read: async <T>(path: string): Promise<Result<Tagged<T>, CodedProblem>> => {
       const done = await answering.send({ method: 'GET', path });
       return done.ok ? ok({ value: done.value.body as T, etag: done.value.etag ?? '' }) : done;
     },
@@ -56,18 +57,18 @@ class ApiClient {
     this.#note = note;
   }
 
-  async send(request: ApiRequest, onText?: OnText): Promise<Result<ApiAnswer, Problem>> {
+  async send(request: ApiRequest, onText?: OnText): Promise<Result<ApiAnswer, CodedProblem>> {
     const found = await (this.#serve ??= this.#find());
     if (!found.ok) return err(problemOf(found.error, request.path));
     const serve = found.value;
-    const socket = serve && this.#local === undefined ? this.#socketOf(serve, request) : undefined;
+    const socket = serve && this.#local === undefined ? this.#findSocket(serve, request) : undefined;
     if (socket !== undefined) {
       const answered = await sendOverSocket(
-        { socket, method: request.method, ...messageOf(request) },
+        { socket, method: request.method, ...toMessage(request) },
         onText,
       );
       if (answered.kind === 'answered' || answered.isSent)
-        return resultOf(answered, request, onText !== undefined);
+        return toResult(answered, request, onText !== undefined);
       // It has just ended, and nothing was sent.
     }
     this.#local ??= import('./local-api.ts').then(({ openLocalApi }) => openLocalApi(this.#options, serve));
@@ -87,7 +88,7 @@ class ApiClient {
   }
 
   /** Its socket, unless it is another version, or serves another config and the request depends on that. */
-  #socketOf({ socket, version, configPath }: RunningServe, { path }: ApiRequest): string | undefined {
+  #findSocket({ socket, version, configPath }: RunningServe, { path }: ApiRequest): string | undefined {
     if (socket === undefined) return undefined;
     const own = locateConfig({ flag: this.#options.config, ...environmentOf(this.#options) }).path;
     if (version !== VERSION) this.#tell(`it is of version ${version || 'unknown'}, not ${VERSION}`);
@@ -116,7 +117,7 @@ async function isAnswering(socket: string): Promise<boolean> {
   return answered.kind === 'answered' && answered.status === 200;
 }
 
-function messageOf({
+function toMessage({
   path,
   query,
   body,
@@ -130,17 +131,17 @@ function messageOf({
   };
 }
 
-function resultOf(
+function toResult(
   answered: SocketAnswer,
   { path }: ApiRequest,
   isStreamed: boolean,
-): Result<ApiAnswer, Problem> {
+): Result<ApiAnswer, CodedProblem> {
   const isWhole =
     answered.kind === 'answered' && (answered.text !== '' || answered.status === 204 || isStreamed);
   if (!isWhole) return err(problemOf(ENDED, path));
   const body: unknown = answered.text === '' ? undefined : JSON.parse(answered.text);
   // Of the same version.
-  return answered.status < 400 ? ok({ body, etag: answered.etag }) : err(body as Problem);
+  return answered.status < 400 ? ok({ body, etag: answered.etag }) : err(body as CodedProblem);
 }
 
 const ENDED: Refusal = {

@@ -3,12 +3,13 @@ import type { AppOptions } from '../core/command-options.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { LOCAL_OPERATOR } from '../core/subject.ts';
-import type { ApiRequest, Problem } from '../edges/cli/api.ts';
+import type { CodedProblem } from '../api/problem.ts';
+import type { ApiRequest } from '../edges/cli/api.ts';
 import { etagOf, replyTo } from '../edges/rest/answer-route.ts';
 import { problemOf } from '../edges/rest/failure.ts';
 import type { Reply, Route } from '../edges/rest/route.ts';
 import { openInEnvironment } from './environment.ts';
-import { groupOf, type LocalParts } from './route-groups.ts';
+import { findGroup, type LocalParts } from './route-groups.ts';
 
 export interface ApiAnswer {
   readonly body: unknown;
@@ -17,7 +18,10 @@ export interface ApiAnswer {
 
 /** Answers requests in the process of a command, with the routes of the REST API. */
 export interface LocalApi {
-  send(request: ApiRequest, onText?: (text: string) => Promise<void>): Promise<Result<ApiAnswer, Problem>>;
+  send(
+    request: ApiRequest,
+    onText?: (text: string) => Promise<void>,
+  ): Promise<Result<ApiAnswer, CodedProblem>>;
   close(): Promise<void>;
 }
 
@@ -42,11 +46,11 @@ export function openLocalApi(options: AppOptions, serve: RunningServe | undefine
     services: () => services.get(),
     serveUrl: serve?.url,
   };
-  const groups = new Map<ReturnType<typeof groupOf>, Promise<Result<readonly Route[], Refusal>>>();
+  const groups = new Map<ReturnType<typeof findGroup>, Promise<Result<readonly Route[], Refusal>>>();
   return {
     send: async (request, onText) => {
       const { path } = request;
-      const group = groupOf(path);
+      const group = findGroup(path);
       if (group === undefined) return err(problemOf(NO_GATEWAY, path));
       const opening = groups.get(group) ?? group.open(parts);
       groups.set(group, opening);
@@ -72,7 +76,7 @@ export async function answerRequest(
   routes: readonly Route[],
   { method, path, query, body, ifMatch }: ApiRequest,
   onText?: (text: string) => Promise<void>,
-): Promise<Result<ApiAnswer, Problem>> {
+): Promise<Result<ApiAnswer, CodedProblem>> {
   const steps = path.split('/');
   const route = routes.find(({ spec }) => spec.method.toUpperCase() === method && isAt(spec.path, steps));
   if (route === undefined) return err(problemOf(NO_GATEWAY, path));
@@ -81,12 +85,12 @@ export async function answerRequest(
     identity: LOCAL_OPERATOR,
     param: (name) => decodeURIComponent(steps[names.indexOf(`{${name}}`)] ?? ''),
     query: new URLSearchParams(query),
-    readBody: () => Promise.resolve(ok(copyOf(body))),
+    readBody: () => Promise.resolve(ok(copyAsJson(body))),
     header: (name) => (name === 'if-match' ? ifMatch : undefined),
     signal: new AbortController().signal,
     isHead: false,
   });
-  return replied.ok ? answerOf(replied.value, onText) : err(problemOf(replied.error, path));
+  return replied.ok ? toAnswer(replied.value, onText) : err(problemOf(replied.error, path));
 }
 
 function isAt(pattern: string, steps: readonly string[]): boolean {
@@ -96,12 +100,12 @@ function isAt(pattern: string, steps: readonly string[]): boolean {
   );
 }
 
-async function answerOf(
+async function toAnswer(
   reply: Reply,
   onText: (text: string) => Promise<void> = () => Promise.resolve(),
-): Promise<Result<ApiAnswer, Problem>> {
-  if (reply.kind === 'one') return ok({ body: copyOf(reply.body), etag: etagOf(reply.of ?? reply.body) });
-  if (reply.kind === 'list') return ok({ body: copyOf(reply.body), etag: undefined });
+): Promise<Result<ApiAnswer, CodedProblem>> {
+  if (reply.kind === 'one') return ok({ body: copyAsJson(reply.body), etag: etagOf(reply.of ?? reply.body) });
+  if (reply.kind === 'list') return ok({ body: copyAsJson(reply.body), etag: undefined });
   const decoder = new TextDecoder();
   if (reply.kind === 'stream')
     for await (const chunk of reply.body) await onText(decoder.decode(chunk, { stream: true }));
@@ -109,7 +113,7 @@ async function answerOf(
 }
 
 /** The value as it would arrive over HTTP. */
-function copyOf(value: unknown): unknown {
+function copyAsJson(value: unknown): unknown {
   return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
 }
 

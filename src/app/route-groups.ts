@@ -25,73 +25,66 @@ interface RouteGroup {
 
 /** Absent path: only a running gateway answers it. */
 const GROUPS: readonly RouteGroup[] = [
-  {
-    paths: /^\/tokens(?:\/[^/]+)?$/,
-    isAboutConfig: false,
-    open: async ({ store }) => {
-      const opened = await store();
-      if (!opened.ok) return opened;
-      const { tokenRoutes } = await import('../edges/rest/tokens.ts');
-      return ok(tokenRoutes({ store: opened.value, mint: mintToken, nowMs: steadyClock(), gate: NO_GATE }));
-    },
-  },
-  {
-    paths: /^\/sign-in-links$/,
-    isAboutConfig: false,
-    open: async ({ store, serveUrl }) => {
-      const opened = await store();
-      if (!opened.ok) return opened;
-      const { signInLinkRoutes } = await import('../edges/rest/sign-in-links.ts');
-      const deps = { store: opened.value, mintSession, mayExecute: true, pagesUrl: () => serveUrl };
-      return ok(signInLinkRoutes({ ...deps, nowMs: steadyClock() }));
-    },
-  },
-  {
-    paths: /^\/approvals(?:\/|$)/,
-    isAboutConfig: false,
-    open: async ({ store }) => {
-      const opened = await store();
-      if (!opened.ok) return opened;
-      const { approvalRoutes } = await import('../edges/rest/approvals.ts');
-      return ok(approvalRoutes({ store: opened.value }));
-    },
-  },
-  {
-    paths: /^\/activity(?:\/|$)/,
-    isAboutConfig: false,
-    open: async ({ store }) => {
-      const opened = await store();
-      if (!opened.ok) return opened;
-      const { activityRoutes } = await import('../edges/rest/activity.ts');
-      const { callRoutes } = await import('../edges/rest/calls.ts');
-      const deps = { store: opened.value, nowMs: steadyClock() };
-      return ok([...activityRoutes(deps), ...callRoutes(deps)]);
-    },
-  },
-  ofServices(/^\/labels(?:\/|$)/, async (services) =>
+  withStore(/^\/tokens(?:\/[^/]+)?$/, async (store) => {
+    const { tokenRoutes } = await import('../edges/rest/tokens.ts');
+    return tokenRoutes({ store, mint: mintToken, nowMs: steadyClock(), gate: NO_GATE });
+  }),
+  withStore(/^\/sign-in-links$/, async (store, serveUrl) => {
+    const { signInLinkRoutes } = await import('../edges/rest/sign-in-links.ts');
+    const deps = { store, mintSession, mayExecute: true, pagesUrl: () => serveUrl };
+    return signInLinkRoutes({ ...deps, nowMs: steadyClock() });
+  }),
+  withStore(/^\/approvals(?:\/|$)/, async (store) =>
+    (await import('../edges/rest/approvals.ts')).approvalRoutes({ store }),
+  ),
+  withStore(/^\/activity(?:\/|$)/, async (store) => {
+    const { activityRoutes } = await import('../edges/rest/activity.ts');
+    const { callRoutes } = await import('../edges/rest/calls.ts');
+    const deps = { store, nowMs: steadyClock() };
+    return [...activityRoutes(deps), ...callRoutes(deps)];
+  }),
+  withServices(/^\/labels(?:\/|$)/, async (services) =>
     (await import('../edges/rest/labels.ts')).labelRoutes(services),
   ),
-  ofServices(/^\/policy\/rules$/, async (services) =>
+  withServices(/^\/policy\/rules$/, async (services) =>
     (await import('../edges/rest/policy-rules.ts')).policyRuleRoutes(services),
   ),
-  ofServices(/^\/preferences$/, async (services) =>
+  withServices(/^\/preferences$/, async (services) =>
     (await import('../edges/rest/preferences.ts')).preferenceRoutes(services),
   ),
-  ofServices(/^\/tokens\/[^/]+\/preferences$/, async (services) =>
+  withServices(/^\/tokens\/[^/]+\/preferences$/, async (services) =>
     (await import('../edges/rest/token-preferences.ts')).tokenPreferenceRoutes(services),
   ),
-  ofServices(/^\/tools(?:\/[^/]+(?:\/review)?)?$/, async (services) => {
+  withServices(/^\/tools(?:\/[^/]+(?:\/review)?)?$/, async (services) => {
     await services.startAll();
     return (await import('../edges/rest/tools.ts')).toolRoutes(services);
   }),
-  ofServices(/^\/instructions$|^\/gateways\/[^/]+\/instructions(?:\/|$)/, async (services) => {
+  withServices(/^\/instructions$|^\/gateways\/[^/]+\/instructions(?:\/|$)/, async (services) => {
     await services.startAll();
     return (await import('../edges/rest/instructions.ts')).instructionsRoutes(services);
   }),
 ];
 
+/** Routes that use the store alone. */
+function withStore(
+  paths: RegExp,
+  load: (store: Store, serveUrl: string | undefined) => Promise<readonly Route[]>,
+): RouteGroup {
+  return {
+    paths,
+    isAboutConfig: false,
+    open: async ({ store, serveUrl }) => {
+      const opened = await store();
+      return opened.ok ? ok(await load(opened.value, serveUrl)) : opened;
+    },
+  };
+}
+
 /** Routes that use the services of a catalog; `load` starts its servers if the routes need them. */
-function ofServices(paths: RegExp, load: (services: LocalServices) => Promise<readonly Route[]>): RouteGroup {
+function withServices(
+  paths: RegExp,
+  load: (services: LocalServices) => Promise<readonly Route[]>,
+): RouteGroup {
   return {
     paths,
     isAboutConfig: true,
@@ -108,11 +101,11 @@ const NO_GATE: TokenDeps['gate'] = {
   revoke: () => false,
 };
 
-export function groupOf(path: string): RouteGroup | undefined {
+export function findGroup(path: string): RouteGroup | undefined {
   return GROUPS.find(({ paths }) => paths.test(path));
 }
 
 /** Whether the answer at this path depends on the config file. */
 export function isAboutConfig(path: string): boolean {
-  return groupOf(path)?.isAboutConfig ?? true;
+  return findGroup(path)?.isAboutConfig ?? true;
 }

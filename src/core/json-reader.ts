@@ -73,11 +73,16 @@ export function schemasOf(members: Readonly<Record<string, Reader<unknown>>>): J
   return Object.fromEntries(Object.entries(members).map(([name, reader]) => [name, schemaOf(reader)]));
 }
 
+/** Unknown members are not reported beyond this number of faults: each costs a comparison with all known names. */
+const MAX_FAULTS = 100;
+
 /** Adds a fault for each member with an unknown name. */
 export function reportUnknown(position: JsonPosition, known: readonly string[]): void {
   if (!isJsonObject(position.value)) return;
-  for (const name of Object.keys(position.value))
+  for (const name of Object.keys(position.value)) {
+    if (position.faults.length >= MAX_FAULTS) return;
     if (!known.includes(name)) addFault(memberAt(position, name), unknownReason(name, known));
+  }
 }
 
 function unknownReason(name: string, known: readonly string[]): string {

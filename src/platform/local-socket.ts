@@ -99,7 +99,7 @@ function bind(server: Server, path: string): Promise<string | undefined> {
   });
 }
 
-/** Removes a socket on which nobody listens. */
+/** Removes a socket without a listener. */
 async function removeLeftover(path: string): Promise<void> {
   const before = await socketAt(path);
   if (before === undefined || !(await isRefused(path))) return;

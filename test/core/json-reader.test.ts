@@ -54,3 +54,9 @@ it('members that are inherited do not count, and others of an open object are le
 it('a pointer is shown as a field with dots', () => {
   expect([fieldOf(''), fieldOf('/toolsets/0/a~1b~0')]).toEqual(['', 'toolsets.0.a/b~']);
 });
+
+it('a hundred unknown members are reported and compared with the known ones, not any number of them', () => {
+  const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`name${at}`, 1]));
+  const read = list(object<{ readonly isOn: boolean | undefined }>({ isOn: optional(flag) }));
+  expect(faultsOf(read, [many, many])).toHaveLength(100);
+});

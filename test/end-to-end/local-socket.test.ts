@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openLocalApi } from '../../src/app/local-api.ts';
@@ -41,6 +42,16 @@ describe('the socket of a home', () => {
     expect(created.status).toBe(201);
     expect((await sendTo(socket, '/health')).text).toContain('"servers":[');
     expect((await send(`http://127.0.0.1:${port}/tokens`, { method: 'GET' })).status).toBe(401);
+  });
+
+  it('has a limited number of connections', async () => {
+    const { home } = await startGateway();
+    const open = Array.from({ length: 65 }, () => connect(socketOf(home)));
+    const closed = open.map((one) => once(one, 'close'));
+    await Promise.race(closed);
+    for (const one of open) one.destroy();
+    await Promise.all(closed);
+    expect((await sendTo(socketOf(home), '/tokens')).status).toBe(200);
   });
 
   it('leaves no token in serve.json that can do more than read and call', async () => {

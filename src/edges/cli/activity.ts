@@ -9,7 +9,8 @@ import { HINTS } from '../../core/hints/hint.ts';
 import type { AskedPer } from '../../core/policy/policy.ts';
 import { printable } from '../../core/printable.ts';
 import type { Result } from '../../core/result.ts';
-import type { Api, ApiRequest, Problem } from './api.ts';
+import type { CodedProblem } from '../../api/problem.ts';
+import type { Api, ApiRequest } from './api.ts';
 import { print, printError, printJson, proseOf, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, withApi } from './with-api.ts';
@@ -29,7 +30,7 @@ export function listActivity(runtime: Runtime, options: ListActivityOptions): Pr
   );
 }
 
-async function listCalls(api: Api, options: ListActivityOptions): Promise<Result<unknown, Problem>> {
+async function listCalls(api: Api, options: ListActivityOptions): Promise<Result<unknown, CodedProblem>> {
   const { json, limit } = options;
   const asked = { name: 'calls', query: factsIn(options), limit };
   const calls = await listAll<Call>(api, '/activity/calls', asked);
@@ -73,7 +74,7 @@ function timeOf(at: string): string {
 async function listChanges(
   api: Api,
   { json, limit }: ListActivityOptions,
-): Promise<Result<unknown, Problem>> {
+): Promise<Result<unknown, CodedProblem>> {
   const changes = await listAll<AuditEntry>(api, '/activity', { name: 'activity', limit });
   if (!changes.ok) return changes;
   if (json === true) printJson({ activity: changes.value });

@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../../core/refusal.ts';
+import type { CodedProblem } from '../../api/problem.ts';
 import type { Result } from '../../core/result.ts';
 
 /** A request to the REST API (docs/API.md). */
@@ -13,22 +13,6 @@ export interface ApiRequest {
   readonly ifMatch?: string;
 }
 
-/** A refused request, as the REST API reports it (RFC 9457). */
-export interface Problem {
-  readonly code: RefusalCode;
-  /** A sentence that says what happened and what to do. */
-  readonly detail: string;
-  readonly errors?: readonly ProblemPart[];
-}
-
-export interface ProblemPart {
-  /** JSON pointer into the body. */
-  readonly pointer?: string;
-  /** Name of a query parameter. */
-  readonly parameter?: string;
-  readonly detail: string;
-}
-
 /** A resource and its ETag. */
 export interface Tagged<T> {
   readonly value: T;
@@ -38,10 +22,13 @@ export interface Tagged<T> {
 /** The REST API of the running gateway of this home; without one, answered in this process. */
 export interface Api {
   /** `T`: the documented form of the body; undefined for status 204. */
-  send<T>(request: ApiRequest): Promise<Result<T, Problem>>;
+  send<T>(request: ApiRequest): Promise<Result<T, CodedProblem>>;
   /** Reads one resource with its ETag. */
-  read<T>(path: string): Promise<Result<Tagged<T>, Problem>>;
+  read<T>(path: string): Promise<Result<Tagged<T>, CodedProblem>>;
   /** For a body that is not JSON: calls back with its text as it arrives. */
-  stream(request: ApiRequest, onText: (text: string) => Promise<void>): Promise<Result<undefined, Problem>>;
+  stream(
+    request: ApiRequest,
+    onText: (text: string) => Promise<void>,
+  ): Promise<Result<undefined, CodedProblem>>;
   close(): Promise<void>;
 }

@@ -2,7 +2,8 @@ import type { Approval } from '../../api/approval.ts';
 import type { ApprovalScope } from '../../core/approval.ts';
 import { printable } from '../../core/printable.ts';
 import type { Result } from '../../core/result.ts';
-import type { Api, ApiRequest, Problem } from './api.ts';
+import type { CodedProblem } from '../../api/problem.ts';
+import type { Api, ApiRequest } from './api.ts';
 import { print, printError, printJson, proseOf, quoted, style } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, withApi } from './with-api.ts';
@@ -92,7 +93,7 @@ const EXTENTS: Readonly<Record<ApprovalScope, string>> = {
 };
 
 interface AnswerToApproval {
-  readonly send: (api: Api) => Promise<Result<Approval, Problem>>;
+  readonly send: (api: Api) => Promise<Result<Approval, CodedProblem>>;
   readonly message: (quotedName: string) => string;
 }
 

@@ -5,7 +5,7 @@ import { argumentFault, type Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import { tagsFault } from '../../core/tags.ts';
 import type { Tool } from '../../api/tool.ts';
-import type { Problem } from './api.ts';
+import type { CodedProblem } from '../../api/problem.ts';
 import { findTool } from './hints.ts';
 import { print, printRefusal, printError, printJson, quoted } from './output.ts';
 import type { Runtime } from './runtime.ts';
@@ -38,7 +38,7 @@ export async function editTool(runtime: Runtime, tool: string, options: EditOpti
       argumentFault('--description', description ? descriptionFault(description) : undefined) ??
       argumentFault('--cache', cacheFault(cache)));
   if (wrong !== undefined) return printRefusal(wrong);
-  return withApi(runtime, options, async (api): Promise<Result<unknown, Refusal | Problem>> => {
+  return withApi(runtime, options, async (api): Promise<Result<unknown, Refusal | CodedProblem>> => {
     const found = await findTool(api, tool);
     if (!found.ok) return found;
     if (found.value.source === 'rest' && (name !== undefined || description !== undefined))

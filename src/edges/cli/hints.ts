@@ -4,7 +4,8 @@ import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Tool } from '../../api/tool.ts';
-import type { Api, Problem } from './api.ts';
+import type { CodedProblem } from '../../api/problem.ts';
+import type { Api } from './api.ts';
 import { print, printJson, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, withApi } from './with-api.ts';
@@ -19,7 +20,7 @@ export interface HintsOptions extends JsonOptions {
 /** `assay hints TOOL`: each hint with its source and all claims. `--set` changes hints like `PATCH /tools/{id}`. */
 export function toolHints(runtime: Runtime, name: string, options: HintsOptions): Promise<number> {
   const { set, reason, json } = options;
-  return withApi(runtime, options, async (api): Promise<Result<unknown, Refusal | Problem>> => {
+  return withApi(runtime, options, async (api): Promise<Result<unknown, Refusal | CodedProblem>> => {
     const hints = hintsIn(set ?? []);
     if (!hints.ok) return hints;
     const found = await findTool(api, name);
@@ -69,12 +70,12 @@ function show({ name, hints }: Tool): void {
 }
 
 /** All tools of all servers, compared with the accepted definitions. */
-export function allTools(api: Api): Promise<Result<readonly Tool[], Problem>> {
+export function allTools(api: Api): Promise<Result<readonly Tool[], CodedProblem>> {
   return listAll(api, '/tools', { name: 'tools' });
 }
 
 /** REF_UNKNOWN */
-export async function findTool(api: Api, name: string): Promise<Result<Tool, Refusal | Problem>> {
+export async function findTool(api: Api, name: string): Promise<Result<Tool, Refusal | CodedProblem>> {
   const tools = await allTools(api);
   return tools.ok ? namedTool(tools.value, name) : tools;
 }

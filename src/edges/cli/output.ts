@@ -7,7 +7,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { Tool } from '../../api/tool.ts';
-import type { Problem } from './api.ts';
+import type { CodedProblem } from '../../api/problem.ts';
 import { isColoured, layoutTable, widthOf } from './table.ts';
 
 const PROSE_WIDTH = 80;
@@ -90,7 +90,7 @@ export function printRefusal(refusal: Refusal): number {
 }
 
 /** Prints a refused request to stderr, like the refusal of a local command, and returns its exit code. */
-export function printProblem({ code, detail, errors = [] }: Problem): number {
+export function printProblem({ code, detail, errors = [] }: CodedProblem): number {
   const lines = errors.map(
     (one) => `${printable(fieldOf(one.pointer ?? '') || (one.parameter ?? ''))}: ${one.detail}`,
   );

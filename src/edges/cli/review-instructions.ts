@@ -1,7 +1,8 @@
 import { hiddenCharacters, printable } from '../../core/printable.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { Instructions } from '../../api/instructions.ts';
-import type { Api, Problem } from './api.ts';
+import type { CodedProblem } from '../../api/problem.ts';
+import type { Api } from './api.ts';
 import { print, printError, printJson, style } from './output.ts';
 import { apiPath } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
@@ -32,7 +33,9 @@ interface Text {
 }
 
 /** The changed instructions of all servers. */
-export async function changedInstructions(api: Api): Promise<Result<readonly InstructionsItem[], Problem>> {
+export async function changedInstructions(
+  api: Api,
+): Promise<Result<readonly InstructionsItem[], CodedProblem>> {
   const read = await api.send<{ readonly instructions: readonly Instructions[] }>({
     ...{ method: 'GET', path: '/instructions', query: { drift: 'any' } },
   });
@@ -44,7 +47,7 @@ export async function reviewInstructions(
   api: Api,
   name: string,
   { accept = false, json = false }: AcceptOptions,
-): Promise<Result<unknown, Problem>> {
+): Promise<Result<unknown, CodedProblem>> {
   const path = apiPath`/gateways/${name}/instructions`;
   const read = await api.read<Instructions>(path);
   if (!read.ok) return read;

@@ -5,7 +5,8 @@ import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Tool } from '../../api/tool.ts';
 import type { ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
-import type { Api, Problem } from './api.ts';
+import type { CodedProblem } from '../../api/problem.ts';
+import type { Api } from './api.ts';
 import { allTools, findTool } from './hints.ts';
 import { print, printError, printJson, printRefusal, proseOf, style, tableOf } from './output.ts';
 import {
@@ -73,7 +74,7 @@ function argumentsFault(
     : undefined;
 }
 
-async function reviewAll(api: Api, options: ReviewOptions): Promise<Result<unknown, Problem>> {
+async function reviewAll(api: Api, options: ReviewOptions): Promise<Result<unknown, CodedProblem>> {
   const tools = await allTools(api);
   if (!tools.ok) return tools;
   const instructions = await changedInstructions(api);
@@ -86,7 +87,7 @@ async function reviewTool(
   api: Api,
   name: string,
   options: ReviewOptions,
-): Promise<Result<unknown, Problem | Refusal>> {
+): Promise<Result<unknown, CodedProblem | Refusal>> {
   const found = await findTool(api, name);
   if (!found.ok) return found;
   const path = apiPath`/tools/${found.value.id}`;

@@ -3,7 +3,8 @@ import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { parseToken, tokenNameFault } from '../../core/token.ts';
-import type { Api, Problem } from './api.ts';
+import type { CodedProblem } from '../../api/problem.ts';
+import type { Api } from './api.ts';
 import { print, printError, printJson, printText, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, withApi } from './with-api.ts';
@@ -61,12 +62,12 @@ export function listTokens(runtime: Runtime, options: TokenOptions): Promise<num
 
 const REPLACE = 'Create another token and revoke this one.';
 
-function tokensOf(api: Api): Promise<Result<readonly Token[], Problem>> {
+function tokensOf(api: Api): Promise<Result<readonly Token[], CodedProblem>> {
   return listAll(api, '/tokens', { name: 'tokens' });
 }
 
 /** The id of a token given by its id, its name or itself. Names may be those of revoked tokens too. TOKEN_UNKNOWN */
-export async function findToken(api: Api, what: string): Promise<Result<Token, Problem | Refusal>> {
+export async function findToken(api: Api, what: string): Promise<Result<Token, CodedProblem | Refusal>> {
   const tokens = await tokensOf(api);
   if (!tokens.ok) return tokens;
   const id = parseToken(what)?.id ?? what;

@@ -2,7 +2,8 @@ import { EXIT } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { AppOptions } from '../../core/command-options.ts';
-import type { Api, Problem } from './api.ts';
+import type { CodedProblem } from '../../api/problem.ts';
+import type { Api } from './api.ts';
 import { printError, printProblem, printRefusal } from './output.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -10,7 +11,7 @@ import type { Runtime } from './runtime.ts';
 export async function withApi(
   runtime: Runtime,
   options: AppOptions,
-  work: (api: Api) => Promise<Result<unknown, Problem | Refusal>>,
+  work: (api: Api) => Promise<Result<unknown, CodedProblem | Refusal>>,
 ): Promise<number> {
   const api = await runtime.openApi(options, printError);
   try {
@@ -43,7 +44,7 @@ export async function listAll<T>(
   api: Api,
   path: string,
   { name, query = {}, limit = Infinity }: ListOptions,
-): Promise<Result<readonly T[], Problem>> {
+): Promise<Result<readonly T[], CodedProblem>> {
   const items: T[] = [];
   let cursor: string | undefined;
   do {

@@ -78,6 +78,8 @@ export interface McpHttpServer {
   close(): Promise<void>;
 }
 
+/** Maximum number of commands that are connected at a time. */
+const MAX_LOCAL_CONNECTIONS = 64;
 /** How often tokens of streams and sessions are rechecked and idle sessions are ended. */
 const SWEEP_INTERVAL_MS = 2_000;
 
@@ -103,6 +105,8 @@ export async function openHttpServer(options: HttpServerOptions): Promise<Result
     timeLimits(options.limits),
     listenerOf(log, (request, response) => mcpServer.answerLocal(request, response)),
   );
+  localServer.maxHeadersCount = 0;
+  localServer.maxConnections = MAX_LOCAL_CONNECTIONS;
   const local = await openLocal(localServer, options);
   return ok({
     url: originOf(host, listening.value),

@@ -1,5 +1,4 @@
-import type { FieldProblem, Problem } from '../../api/problem.ts';
-import type { CauseCode } from '../../core/cause.ts';
+import type { FieldProblem, CodedProblem } from '../../api/problem.ts';
 import { challengeOf, type Challenged } from '../../core/challenge.ts';
 import { restStatusOf } from '../../core/errors.ts';
 import type { PlacedRefusal, Refusal, RefusalCode } from '../../core/refusal.ts';
@@ -13,12 +12,6 @@ export interface FieldFailure {
   readonly refusal: Refusal;
   /** A JSON pointer into the body as sent. */
   readonly pointer: string;
-}
-
-/** A problem with the codes that this version knows. */
-export interface CodedProblem extends Problem {
-  readonly code: RefusalCode;
-  readonly causeCode?: CauseCode;
 }
 
 /** A field that passes the schema but is not acceptable. */
