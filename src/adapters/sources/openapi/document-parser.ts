@@ -28,7 +28,7 @@ const LIMITS: ParseLimits = { documentMs: 60_000, heapMiB: 1_024 };
 /** A text of this length takes some 20 ms to parse, and starting a process some 100 ms. */
 const SMALL_CHARACTERS = 32 * 1024;
 /** More values than such a text contains, unless its aliases multiply them. */
-const SMALL_VALUES = 50_000;
+const SMALL_VALUES = 20_000;
 
 /** The build places it next to the program. */
 const SCRIPT = fileURLToPath(new URL(`./document-worker${extname(import.meta.url)}`, import.meta.url));

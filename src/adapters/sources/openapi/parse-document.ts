@@ -91,9 +91,9 @@ function mergeKeys(document: unknown, maxCopies: number): boolean {
     Reflect.deleteProperty(value, '<<');
     for (const source of sources) {
       if (left <= 0) return;
-      for (const [key, member] of Object.entries(source)) {
+      for (const key of Object.keys(source)) {
         left -= 1;
-        if (!Object.hasOwn(value, key)) setMember(value, key, member);
+        if (!Object.hasOwn(value, key)) setMember(value, key, source[key]);
       }
     }
   };
@@ -103,7 +103,8 @@ function mergeKeys(document: unknown, maxCopies: number): boolean {
 
 /** Also sets a member called `__proto__`. */
 export function setMember(target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
+  if (key !== '__proto__') Reflect.set(target, key, value);
+  else Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
 }
 
 /** YAML aliases can expand a small text into a huge or endless value, so every use of an alias counts. */
