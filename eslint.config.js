@@ -28,8 +28,21 @@ const noDefaultExport = {
   message: 'Export it by its name, so that it is called the same wherever it is imported.',
 };
 
+const IS_NO = String.raw`/(?<![Tt]here )\b(?:is|are|was|were) no (?!longer\b|more\b)/`;
+const plainNames = [
+  {
+    selector: 'ExportNamedDeclaration > FunctionDeclaration > Identifier.id[name=/^(?!oneOf$).*Of$/]',
+    message: 'Name the function by a verb: getDigest(tool), toTokenJson(token), findMember(json, name).',
+  },
+  { selector: `Literal[value=${IS_NO}]`, message: 'Say what is wrong with "not": it is not a list.' },
+  {
+    selector: `TemplateElement[value.raw=${IS_NO}]`,
+    message: 'Say what is wrong with "not": it is not a list.',
+  },
+];
+
 const MATCHES = '/^(?:includes|startsWith|endsWith|match|matchAll|search|indexOf|replace|replaceAll|split)$/';
-const TEXTS = '/^(?:causeText|sentenceOf|remedyOf)$/';
+const TEXTS = '/^(?:formatCause|formatRefusal|getRemedy)$/';
 const OF_CAUSES = '/^(?:cause|firstCause|says|remedy)$/';
 const noMatchedSentence = [
   `CallExpression[callee.property.name=${MATCHES}][callee.object.callee.name=${TEXTS}]`,
@@ -75,7 +88,7 @@ export default defineConfig(
   {
     files: ['src/**/*.{ts,tsx}'],
     rules: {
-      'no-restricted-syntax': ['error', noDefaultExport, ...noMatchedSentence],
+      'no-restricted-syntax': ['error', noDefaultExport, ...plainNames, ...noMatchedSentence],
       'max-lines': ['error', { max: 500 }],
       'max-lines-per-function': ['error', { max: 60 }],
       '@typescript-eslint/max-params': ['error', { max: 4 }],
@@ -89,7 +102,13 @@ export default defineConfig(
     plugins: { types: { rules: { 'isolated-declarations': isolatedDeclarations } } },
     rules: { 'types/isolated-declarations': 'error' },
   },
-  { files: ['web/src/**/*.{ts,tsx}'], rules: { 'max-lines': ['error', { max: 500 }] } },
+  {
+    files: ['web/src/**/*.{ts,tsx}'],
+    rules: {
+      'no-restricted-syntax': ['error', noDefaultExport, ...plainNames],
+      'max-lines': ['error', { max: 500 }],
+    },
+  },
   {
     files: ['src/codebase/**/*.ts', 'src/gateway/services/configuration-tools/**/*.ts'],
     plugins: { assay: { rules: { 'tool-hints': toolHints } } },

@@ -16,8 +16,8 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
   boundYoungGeneration();
   if (RELAYS.has(process.argv[2])) (await import('./platform/pretenuring.ts')).disablePretenuring();
   await keepCompiled();
-  const { startEarly, stdioOptions } = await import('./app/early-start.ts');
-  const plain = stdioOptions(process.argv);
+  const { startEarly, parseStdioOptions } = await import('./app/early-start.ts');
+  const plain = parseStdioOptions(process.argv);
   if (plain === undefined) {
     const { runProgram } = await import('./app/program.ts');
     process.exitCode = await runProgram(process.argv);

@@ -36,7 +36,9 @@ it('every listener on what a peer sends is guarded', () => {
       const name = relative(ROOT, path);
       if (OWN_PROCESS.some((start) => name.startsWith(start))) return [];
       const found = [...readFileSync(path, 'utf8').matchAll(LISTENER)];
-      return found.flatMap(([, event, callback]) => (callback === 'guarded' ? [] : [`${name} ${event}`]));
+      return found.flatMap(([, event, callback]) =>
+        callback === 'guardCallback' ? [] : [`${name} ${event}`],
+      );
     });
   expect([...new Set(unguarded)].filter((one) => !OWN_SIDE.includes(one))).toEqual([]);
 });

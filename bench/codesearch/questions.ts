@@ -7,8 +7,8 @@ import { parseArgs } from 'node:util';
 import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { Indexer } from '../../src/codebase/indexing/indexer.ts';
 import { searchCode } from '../../src/codebase/search/search-code.ts';
-import { indexPath } from '../../src/codebase/store/index-file.ts';
-import { refusalText } from '../../src/codebase/store/index-refusal.ts';
+import { getIndexPath } from '../../src/codebase/store/index-file.ts';
+import { formatIndexRefusal } from '../../src/codebase/store/index-refusal.ts';
 import { fetched } from './fetch.ts';
 
 /** A question, and what the path and symbol of an answer match. */
@@ -216,8 +216,8 @@ async function indexed(name: string, folder: string): Promise<Database> {
   const project = join(folder, 'indexes', `questions-${name === '.' ? 'assay' : source.name}`);
   await mkdir(project, { recursive: true });
   const made = await indexer.indexRepository({ folder: project, path });
-  if (!made.ok) throw new Error(refusalText(made.error).message);
-  return new SqliteDatabase(indexPath(project), { readonly: true });
+  if (!made.ok) throw new Error(formatIndexRefusal(made.error).message);
+  return new SqliteDatabase(getIndexPath(project), { readonly: true });
 }
 
 /** `rank` is infinite if no result answers the question. */

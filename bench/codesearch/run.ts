@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { Indexer } from '../../src/codebase/indexing/indexer.ts';
-import { refusalText } from '../../src/codebase/store/index-refusal.ts';
-import { indexPath } from '../../src/codebase/store/index-file.ts';
+import { formatIndexRefusal } from '../../src/codebase/store/index-refusal.ts';
+import { getIndexPath } from '../../src/codebase/store/index-file.ts';
 import { searchCode } from '../../src/codebase/search/search-code.ts';
 import { WEIGHTS } from '../../src/codebase/search/rank.ts';
 import { quantile } from '../statistics.ts';
@@ -71,8 +71,8 @@ async function indexed(set: RepositorySet, corpus: Corpus, folder: string): Prom
   const project = join(folder, 'indexes', set.name);
   await mkdir(project, { recursive: true });
   const made = await indexer.indexRepository({ folder: project, path: corpus.root });
-  if (!made.ok) throw new Error(refusalText(made.error).message);
-  return new SqliteDatabase(indexPath(project), { readonly: true });
+  if (!made.ok) throw new Error(formatIndexRefusal(made.error).message);
+  return new SqliteDatabase(getIndexPath(project), { readonly: true });
 }
 
 function byWords(texts: readonly Text[], queries: readonly Query[], split: typeof wordsOf): Score {

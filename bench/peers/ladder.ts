@@ -4,8 +4,8 @@ import { type Dispatcher, Pool } from 'undici';
 import { sendJson } from '../../src/edges/mcp/http-answer.ts';
 import { HttpClient, type ResponseHeaders } from '../../src/platform/http-client.ts';
 import { readClientMessage, readServerMessage, type RequestMessage } from '../../src/protocol/message.ts';
-import { textOf } from '../../src/protocol/spans.ts';
-import { nameOf, replyFor, requestFor } from '../../src/protocol/translate.ts';
+import { readJsonString } from '../../src/protocol/spans.ts';
+import { findNameMember, translateReply, translateRequest } from '../../src/protocol/translate.ts';
 import { endToEnd } from './end-to-end.ts';
 import { LADDER } from './ladder-steps.ts';
 import { listen } from './listen.ts';
@@ -45,12 +45,13 @@ listen((request, response) => {
 async function relay(request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
   const message = scans ? readClientMessage(body) : undefined;
   const asked = message?.kind === 'request' ? message : undefined;
-  const name = resolves && asked !== undefined ? textOf(asked.bytes, nameOf(asked)) : undefined;
+  const name =
+    resolves && asked !== undefined ? readJsonString(asked.bytes, findNameMember(asked)) : undefined;
   const tool = name === undefined ? undefined : tools.get(name);
   const id = (lastId += 1);
   const change = { era: 'modern', name: tool?.name, clientInfo: '{}' } as const;
   const target = { id, to: 'modern', ownInfo: '{}' } as const;
-  const sent = edits && asked !== undefined ? requestFor(asked, change, target) : [body];
+  const sent = edits && asked !== undefined ? translateRequest(asked, change, target) : [body];
   const headers = ownHeaders ? ownOf(request.headers) : endToEnd(request.headers);
   const answer = await (ownClient ? throughClient : throughPool)(request.url ?? '/', headers, sent);
   if (answer === undefined) {
@@ -71,7 +72,7 @@ async function relay(request: IncomingMessage, body: Buffer, response: ServerRes
 function edited(body: Buffer, asked: RequestMessage): readonly Buffer[] {
   const reply = readServerMessage(body);
   if (reply.kind !== 'response') return [body];
-  return replyFor(reply, { idText: asked.idText, method: asked.method, from: 'modern', to: 'modern' });
+  return translateReply(reply, { idText: asked.idText, method: asked.method, from: 'modern', to: 'modern' });
 }
 
 /** The headers that a server needs, whatever else the client sent. */

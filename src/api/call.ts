@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ASKED_PER, EFFECTS } from '../core/policy/policy.ts';
 import { type Data, NEXT_CURSOR } from './data.ts';
-import { ofHints } from './hint.ts';
+import { mapHints } from './hint.ts';
 
 const ENTRY = {
   id: z.int().meta({ description: 'Increases by one with each entry.' }),
@@ -27,7 +27,7 @@ const RECORDED_CALL = z.object({
     confirm: z.string().exactOptional(),
   }),
   hints: z
-    .object(ofHints(z.object({ value: z.boolean(), reason: z.string() })))
+    .object(mapHints(z.object({ value: z.boolean(), reason: z.string() })))
     .exactOptional()
     .meta({
       description: 'The hints at the time of the decision, each with the code of the deciding claim.',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { EFFECTS } from '../core/policy/policy.ts';
 import type { Data } from './data.ts';
-import { ofHints } from './hint.ts';
+import { mapHints } from './hint.ts';
 
 const PATTERNS = z.array(z.string()).exactOptional();
 
@@ -20,7 +20,7 @@ export const POLICY_RULE = z
     toolset: PATTERNS,
     token: PATTERNS,
     hints: z
-      .object(ofHints(z.boolean().exactOptional()))
+      .object(mapHints(z.boolean().exactOptional()))
       .exactOptional()
       .meta({ description: 'Effective values. An unknown value never satisfies `allow`.' }),
   })

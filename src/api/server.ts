@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { SANDBOX_CONCESSIONS, SANDBOX_MODES } from '../core/sandbox.ts';
 import type { Data } from './data.ts';
-import { ofHints } from './hint.ts';
+import { mapHints } from './hint.ts';
 import { TOOL_HINT } from './tool.ts';
 import { WARNINGS } from './warnings.ts';
 
@@ -117,7 +117,7 @@ const DOCUMENT_TOOL = z.object({
   title: z.string().exactOptional(),
   method: z.string().exactOptional(),
   path: z.string().exactOptional(),
-  hints: z.object(ofHints(TOOL_HINT.pick({ effective: true, decidedBy: true, reason: true }))),
+  hints: z.object(mapHints(TOOL_HINT.pick({ effective: true, decidedBy: true, reason: true }))),
 });
 
 export type DocumentTool = Data<typeof DOCUMENT_TOOL>;

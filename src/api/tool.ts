@@ -4,7 +4,7 @@ import { HINTS } from '../core/hints/hint.ts';
 import { LINT_RULES } from '../core/hints/lint.ts';
 import { GUARANTEES } from '../core/sandbox.ts';
 import { type Data, NEXT_CURSOR } from './data.ts';
-import { ofHints } from './hint.ts';
+import { mapHints } from './hint.ts';
 import { TOOL_VERIFICATION } from './verification.ts';
 import { WARNINGS } from './warnings.ts';
 
@@ -46,7 +46,7 @@ export const TOOL_HINT = z
 
 export type ToolHint = Data<typeof TOOL_HINT>;
 
-export const TOOL_HINTS = z.object(ofHints(TOOL_HINT));
+export const TOOL_HINTS = z.object(mapHints(TOOL_HINT));
 
 /** How the definition of a tool differs from the accepted one. */
 const DRIFT = z
@@ -184,7 +184,7 @@ const TOOL_SUMMARY = TOOL.pick({
       .string()
       .exactOptional()
       .meta({ description: `The first ${MAX_SUMMARY_LENGTH} characters.` }),
-    hints: z.object(ofHints(TOOL_HINT.pick({ effective: true, decidedBy: true, isContradicted: true }))),
+    hints: z.object(mapHints(TOOL_HINT.pick({ effective: true, decidedBy: true, isContradicted: true }))),
     lint: z.array(LINT_FINDING.pick({ rule: true, level: true })),
     drift: DRIFT.pick({ isDangerous: true }).exactOptional(),
   })

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { HINTS } from '../core/hints/hint.ts';
 import { OBSERVED_KINDS } from '../core/hints/tool-verification.ts';
 import type { Data } from './data.ts';
-import { ofHints } from './hint.ts';
+import { mapHints } from './hint.ts';
 import type { ProblemEvent } from './problem.ts';
 
 const OBSERVED_HINT = z.object({
@@ -41,7 +41,7 @@ export const TOOL_VERIFICATION = z
     by: z.string(),
     server: z.object({ name: z.string(), version: z.string(), packageDigest: z.string() }),
     mechanisms: z.array(z.string()).meta({ description: 'The mechanism that observed the server.' }),
-    hints: z.object(ofHints(OBSERVED_HINT.exactOptional())),
+    hints: z.object(mapHints(OBSERVED_HINT.exactOptional())),
     keepsState: z.boolean().exactOptional().meta({
       description:
         'Identical calls were answered differently until the process restarted: the tool keeps state in memory.',

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { environmentOf, locateConfig } from '../adapters/config/locate-config.ts';
+import { toConfigEnvironment, locateConfig } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
 import { findServe, type RunningServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
 import type { AppOptions } from '../core/command-options.ts';
@@ -8,8 +8,8 @@ import { err, ok, type Result } from '../core/result.ts';
 import { VERSION } from '../core/version.ts';
 import type { CodedProblem } from '../api/problem.ts';
 import type { Api, ApiRequest, Tagged } from '../edges/cli/api.ts';
-import { problemOf } from '../edges/rest/failure.ts';
-import { unsafePath } from '../platform/path-safety.ts';
+import { toProblem } from '../edges/rest/failure.ts';
+import { findUnsafePath } from '../platform/path-safety.ts';
 import { sendOverSocket, type SocketAnswer, type SocketRequest } from '../platform/socket-request.ts';
 import type { ApiAnswer, LocalApi } from './local-api.ts';
 import { isAboutConfig } from './route-groups.ts';
@@ -59,7 +59,7 @@ class ApiClient {
 
   async send(request: ApiRequest, onText?: OnText): Promise<Result<ApiAnswer, CodedProblem>> {
     const found = await (this.#serve ??= this.#find());
-    if (!found.ok) return err(problemOf(found.error, request.path));
+    if (!found.ok) return err(toProblem(found.error, request.path));
     const serve = found.value;
     const socket = serve && this.#local === undefined ? this.#findSocket(serve, request) : undefined;
     if (socket !== undefined) {
@@ -77,9 +77,9 @@ class ApiClient {
 
   /** The running gateway of this home, if it answers. PATH_UNSAFE: other users could have planted one. */
   async #find(): Promise<Result<RunningServe | undefined, Refusal>> {
-    const configEnvironment = environmentOf(this.#options);
+    const configEnvironment = toConfigEnvironment(this.#options);
     const home = locateHome(configEnvironment);
-    const unsafe = await unsafePath(home, configEnvironment);
+    const unsafe = await findUnsafePath(home, configEnvironment);
     if (unsafe !== undefined) return err(unsafe);
     const serve = await findServe(join(home, SERVE_FILE));
     if (serve?.socket === undefined || (await isAnswering(serve.socket))) return ok(serve);
@@ -90,7 +90,7 @@ class ApiClient {
   /** Its socket, unless it is another version, or serves another config and the request depends on that. */
   #findSocket({ socket, version, configPath }: RunningServe, { path }: ApiRequest): string | undefined {
     if (socket === undefined) return undefined;
-    const own = locateConfig({ flag: this.#options.config, ...environmentOf(this.#options) }).path;
+    const own = locateConfig({ flag: this.#options.config, ...toConfigEnvironment(this.#options) }).path;
     if (version !== VERSION) this.#tell(`it is of version ${version || 'unknown'}, not ${VERSION}`);
     else if (configPath === own || !isAboutConfig(path)) return socket;
     else this.#tell(`it serves ${configPath}, not ${own}`);
@@ -138,7 +138,7 @@ function toResult(
 ): Result<ApiAnswer, CodedProblem> {
   const isWhole =
     answered.kind === 'answered' && (answered.text !== '' || answered.status === 204 || isStreamed);
-  if (!isWhole) return err(problemOf(ENDED, path));
+  if (!isWhole) return err(toProblem(ENDED, path));
   const body: unknown = answered.text === '' ? undefined : JSON.parse(answered.text);
   // Of the same version.
   return answered.status < 400 ? ok({ body, etag: answered.etag }) : err(body as CodedProblem);

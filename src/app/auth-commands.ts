@@ -1,6 +1,6 @@
 import { EncryptedCredentials } from '../adapters/auth/encrypted-credentials.ts';
 import { signIn } from '../adapters/auth/sign-in.ts';
-import { forget, shownCredentials } from '../adapters/auth/sign-out.ts';
+import { forget, toShownCredentials } from '../adapters/auth/sign-out.ts';
 import { VERSION } from '../core/version.ts';
 import type { ReachRules } from '../core/reach.ts';
 import type { Refusal } from '../core/refusal.ts';
@@ -8,13 +8,13 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import type { ShownCredential, SignInRequest, SignOutReport } from '../gateway/ports/credentials.ts';
 import { openBrowser } from '../platform/browser.ts';
-import { untilStopped } from '../platform/stop-signals.ts';
+import { waitForStop } from '../platform/stop-signals.ts';
 import { withEnvironment } from './environment.ts';
-import { keyLocation } from './keys.ts';
+import { getKeyLocation } from './keys.ts';
 import type { AppOptions } from '../core/command-options.ts';
 import { readConfig } from './plan.ts';
-import { reachIn } from './sources.ts';
-import { hasOwnAuthorization, sourceKind } from '../core/sources/source-kinds.ts';
+import { toReachRules } from './sources.ts';
+import { hasOwnAuthorization, getSourceKind } from '../core/sources/source-kinds.ts';
 
 // Kept apart from the other commands, which would load an HTTP client and server.
 
@@ -27,11 +27,11 @@ export function signInAt(
     const spec = serverIn(servers, request.server);
     if (!spec.ok) return spec;
     const stopped = new AbortController();
-    void untilStopped().then(() => stopped.abort());
+    void waitForStop().then(() => stopped.abort());
     const deps = { credentials, openBrowser, version: VERSION, signal: stopped.signal, rules };
     const done = await signIn(spec.value, request, deps);
     if (!done.ok) return done;
-    const shown = shownCredentials(await credentials.all(), servers);
+    const shown = toShownCredentials(await credentials.all(), servers);
     if (!shown.ok) return shown;
     const { server, subject, issuer } = done.value;
     const own = shown.value.find(
@@ -44,7 +44,7 @@ export function signInAt(
 /** Lists all sign-ins of this home, without secrets. */
 export function listSignIns(options: AppOptions): Promise<Result<readonly ShownCredential[], Refusal>> {
   return withCredentials(options, async ({ credentials, servers }) =>
-    shownCredentials(await credentials.all(), servers),
+    toShownCredentials(await credentials.all(), servers),
   );
 }
 
@@ -81,17 +81,17 @@ function withCredentials<T>(
     const learn = (secrets: readonly string[]): void => environment.secrets.add(secrets);
     const credentials = new EncryptedCredentials({
       store: store.value,
-      place: keyLocation(environment),
+      place: getKeyLocation(environment),
       learn,
     });
-    return work({ credentials, servers: config.servers, rules: reachIn(settings) });
+    return work({ credentials, servers: config.servers, rules: toReachRules(settings) });
   });
 }
 
 function serverIn(servers: readonly ServerSpec[], name: string): Result<ServerSpec, Refusal> {
   const spec = servers.find((one) => one.name === name);
   if (spec === undefined) return err({ code: 'SERVER_UNKNOWN', name, known: servers.map((one) => one.name) });
-  if (sourceKind(spec.transport).signIn(spec.transport) === undefined)
+  if (getSourceKind(spec.transport).signIn(spec.transport) === undefined)
     return err({
       code: 'ARGUMENTS_INVALID',
       reason: `server ${JSON.stringify(name)} is not an MCP server at a URL; only those need a sign-in`,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { shownArguments } from '../adapters/telemetry/shown-arguments.ts';
+import { maskArguments } from '../adapters/telemetry/shown-arguments.ts';
 import type { Settings } from '../core/settings.ts';
 import { CallRecorder } from '../gateway/services/activity/call-recorder.ts';
 import { type Environment, hasHomeStore } from './environment.ts';
@@ -12,7 +12,7 @@ export function openCallLog(environment: Environment, settings: Settings): CallR
     chain: randomUUID(),
     settings,
     open: async () => (store.isOpen || (await hasHomeStore(environment)) ? store.open() : undefined),
-    shown: (text) => shownArguments(text, telemetry.mask),
+    shown: (text) => maskArguments(text, telemetry.mask),
     log,
     onLost: (calls) => telemetry.meter?.unrecorded(calls),
     nowMs: () => Date.now(),

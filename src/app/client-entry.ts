@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import type { ConnectEnvironment } from '../adapters/config/client-configs/connect-client.ts';
-import { locateConfig, environmentOf } from '../adapters/config/locate-config.ts';
+import { locateConfig, toConfigEnvironment } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
 import type { AppOptions, ViewOptions } from '../core/command-options.ts';
 
@@ -9,9 +9,9 @@ export const OWN_COMMAND: readonly string[] = [process.execPath, process.argv[1]
 
 /** Everything that Assay's entry in a client's config file depends on. */
 export function connectEnvironment(options: AppOptions, ownCommand: readonly string[]): ConnectEnvironment {
-  const configEnvironment = environmentOf(options);
+  const configEnvironment = toConfigEnvironment(options);
   const assayHome = locateHome(configEnvironment);
-  const { path, origin } = located(options);
+  const { path, origin } = locateAppConfig(options);
   // Clients start the entry without this shell's variables, so their values are written into it.
   const isConfigNamed = origin === '--config' || origin === 'ASSAY_CONFIG';
   const isHomeNamed = (configEnvironment.env['ASSAY_HOME'] ?? '') !== '';
@@ -26,12 +26,12 @@ export function connectEnvironment(options: AppOptions, ownCommand: readonly str
   };
 }
 
-export function located(options: AppOptions): ReturnType<typeof locateConfig> {
-  return locateConfig({ flag: options.config, ...environmentOf(options) });
+export function locateAppConfig(options: AppOptions): ReturnType<typeof locateConfig> {
+  return locateConfig({ flag: options.config, ...toConfigEnvironment(options) });
 }
 
 /** The options with which `assay stdio` exposes these tools. */
-export function viewOptions({ all, toolset, search }: ViewOptions): readonly string[] {
+export function formatViewOptions({ all, toolset, search }: ViewOptions): readonly string[] {
   if (search === true) return ['--search'];
   return all === true ? ['--all'] : toolset === undefined ? [] : ['--toolset', toolset];
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type FileWatcher, watchFile } from '../adapters/config/watch-file.ts';
 import { TOLD_FILE } from '../codebase/access/told-roots.ts';
 import type { Connectors, Link } from '../gateway/ports/link.ts';
-import { type CodebaseHome, confinedCodebase, toldRoots } from './confine-codebase.ts';
+import { type CodebaseHome, confineCodebase, readToldRoots } from './confine-codebase.ts';
 
 interface CodebaseConnector {
   readonly connect: Connectors<'codebase'>['codebase'];
@@ -13,12 +13,15 @@ interface CodebaseConnector {
  * Starts code search, in a sandbox where this machine can. A process shared by several clients keeps no working
  * directory: one client would change that of another.
  */
-export function codebaseConnector({ stdio }: Connectors<'stdio'>, where: CodebaseHome): CodebaseConnector {
+export function createCodebaseConnector(
+  { stdio }: Connectors<'stdio'>,
+  where: CodebaseHome,
+): CodebaseConnector {
   const told = new ToldFolders(where.home);
   return {
     connect: async (spec, transport, opening) => {
-      const folders = transport.roots === undefined ? await toldRoots(where.home) : [];
-      const confined = await confinedCodebase(transport, folders, where);
+      const folders = transport.roots === undefined ? await readToldRoots(where.home) : [];
+      const confined = await confineCodebase(transport, folders, where);
       const { command, args, env, cwd } = transport;
       // The config file contains secrets, so it is never indexed.
       const plain = { command, args: [...args, '--config', where.configPath], env, cwd };
@@ -91,7 +94,7 @@ class ToldFolders {
   }
 
   async #look(): Promise<void> {
-    const folders = JSON.stringify(await toldRoots(this.#home));
+    const folders = JSON.stringify(await readToldRoots(this.#home));
     for (const [server, follower] of this.#followers) {
       if (JSON.stringify(follower.folders) === folders) continue;
       this.#followers.delete(server);

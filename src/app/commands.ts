@@ -1,23 +1,23 @@
 import type { Diagnosis } from '../core/finding.ts';
 import type { Refusal } from '../core/refusal.ts';
-import { ignoredSentence } from '../core/resolve-settings.ts';
+import { formatIgnoredSetting } from '../core/resolve-settings.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { ToolRef } from '../core/tool-ref.ts';
 import type { OpenToolsets, ShownSettings } from '../edges/cli/runtime.ts';
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import type { Server } from '../gateway/catalog/server.ts';
 import { NoteService } from '../gateway/services/notes/note-service.ts';
-import { settingViews } from '../gateway/services/preferences/preference-service.ts';
-import { serverOf } from '../gateway/services/toolsets/selection.ts';
-import { wholeServerIn } from '../core/whole-server.ts';
+import { toSettingViews } from '../gateway/services/preferences/preference-service.ts';
+import { findServerByTool } from '../gateway/services/toolsets/selection.ts';
+import { parseWholeServer } from '../core/whole-server.ts';
 import { findToolsIn, type FindTools } from '../gateway/services/toolsets/find-tools.ts';
 import { ToolsetService } from '../gateway/services/toolsets/toolset-service.ts';
-import { indexOf } from '../gateway/services/toolsets/tool-index.ts';
+import { getToolIndex } from '../gateway/services/toolsets/tool-index.ts';
 import { readText, writeAtomically } from '../platform/files.ts';
-import { INTERRUPTED, untilStopped } from '../platform/stop-signals.ts';
+import { INTERRUPTED, waitForStop } from '../platform/stop-signals.ts';
 import { type Environment, openInEnvironment, withEnvironment } from './environment.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
-import { startSome, usableServe } from './open-tools.ts';
+import { startSome, findUsableServe } from './open-tools.ts';
 import type { AppOptions, DiagnosticsOptions } from '../core/command-options.ts';
 import { readConfig } from './plan.ts';
 import { readToolsets } from './records.ts';
@@ -31,7 +31,7 @@ export async function readSettings(options: AppOptions): Promise<Result<ShownSet
     if (read.ok && read.value.absence !== undefined) return err(read.value.absence);
     if (!read.ok) return read;
     const { ignored } = read.value;
-    return ok({ settings: settingViews(read.value, ignored), warnings: ignored.map(ignoredSentence) });
+    return ok({ settings: toSettingViews(read.value, ignored), warnings: ignored.map(formatIgnoredSetting) });
   });
 }
 
@@ -49,7 +49,7 @@ export function openToolsetsForCommand(options: AppOptions): Promise<Result<Open
       opened = opening.value;
       const { catalog, settings } = opened;
       // A running `serve` keeps the lists up to date.
-      const isCurrent = isFresh && (await usableServe(environment)) !== undefined;
+      const isCurrent = isFresh && (await findUsableServe(environment)) !== undefined;
       await startSome(catalog, serversOf(catalog, refs, isFresh && !isCurrent));
       return findToolsIn(catalog, settings)({ refs: [] });
     };
@@ -61,15 +61,15 @@ export function openToolsetsForCommand(options: AppOptions): Promise<Result<Open
 
 /** The servers to start so that these refs can be looked up. */
 function serversOf(catalog: Catalog, refs: readonly ToolRef[], isFresh: boolean): readonly Server[] {
-  const index = indexOf(catalog.all.listing('tools'));
+  const index = getToolIndex(catalog.all.listing('tools'));
   return [
     ...new Set(
       refs.flatMap((ref) => {
         const found = index.resolve(ref);
         if (found.ok) return isFresh ? [found.value.server] : [];
         const { namespacedName = '' } = ref;
-        const named = serverOf(namespacedName, catalog.servers);
-        const isWhole = wholeServerIn(namespacedName) !== undefined;
+        const named = findServerByTool(namespacedName, catalog.servers);
+        const isWhole = parseWholeServer(namespacedName) !== undefined;
         if (isWhole && !isFresh && named?.lists.isKnown('tools') === true) return [];
         return named === undefined && ref.refId !== undefined ? catalog.servers : (named ?? []);
       }),
@@ -78,7 +78,7 @@ function serversOf(catalog: Catalog, refs: readonly ToolRef[], isFresh: boolean)
 }
 
 function stopOnSignal({ cleanup }: Environment): void {
-  void untilStopped().then(async () => {
+  void waitForStop().then(async () => {
     await cleanup.close();
     process.exit(INTERRUPTED);
   });
@@ -99,7 +99,7 @@ export async function writeFileForCommand(path: string, text: string): Promise<R
 /** A signal stops the started servers, then the program. */
 export async function examineForCommand(options: DiagnosticsOptions): Promise<Diagnosis> {
   const interrupted = new AbortController();
-  void untilStopped().then(() => interrupted.abort());
+  void waitForStop().then(() => interrupted.abort());
   const { examine } = await import('./diagnostics.ts');
   const diagnosis = await examine(options, interrupted.signal);
   if (interrupted.signal.aborted) process.exit(INTERRUPTED);

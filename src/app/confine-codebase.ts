@@ -7,7 +7,7 @@ import { readSettings } from '../codebase/settings.ts';
 import { SECRETS_IN_HOME, SECRETS_IN_SYSTEM } from '../core/secret-files.ts';
 import type { TransportOf } from '../core/server-spec.ts';
 import type { Command } from '../core/sources/source-kinds.ts';
-import { sandboxSupport } from './confine.ts';
+import { probeSandboxSupport } from './confine.ts';
 
 export interface CodebaseHome {
   /** The absolute folder of Assay's data. */
@@ -24,12 +24,12 @@ const KERNEL_FOLDERS: readonly string[] = ['/proc', '/sys', '/dev'];
  * Code search as a process in a sandbox: its roots read-only, and its indexes. `told`: the folders that a terminal was
  * told. Undefined where that is not possible.
  */
-export async function confinedCodebase(
+export async function confineCodebase(
   transport: TransportOf<'codebase'>,
   told: readonly string[],
   where: CodebaseHome,
 ): Promise<Command | undefined> {
-  if (!(await sandboxSupport()).canEnforce) return undefined;
+  if (!(await probeSandboxSupport()).canEnforce) return undefined;
   const { command, args, env, cwd, roots } = transport;
   const { home, userHome, configPath } = where;
   const indexes = join(home, 'codebase');
@@ -61,7 +61,7 @@ export async function confinedCodebase(
 }
 
 /** The folders that a terminal was told, unless they lead elsewhere since. */
-export async function toldRoots(home: string): Promise<readonly string[]> {
+export async function readToldRoots(home: string): Promise<readonly string[]> {
   const told = await new ToldRoots(home).read();
   const real = await Promise.all(told.map((path) => realpath(path).catch(() => undefined)));
   return told.filter((path, index) => real[index] === path);

@@ -5,7 +5,7 @@ import type { Confine, ConfineContext } from '../adapters/sandbox/confine.ts';
 import type { DeclaredStore } from '../adapters/sandbox/declared-store.ts';
 import type { SandboxSupport, TwinRights } from '../core/sandbox.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
-import { type Command, sourceKind } from '../core/sources/source-kinds.ts';
+import { type Command, getSourceKind } from '../core/sources/source-kinds.ts';
 
 export interface ConfineOptions {
   /** The value of `--config`. */
@@ -21,10 +21,10 @@ export function confineIn(home: string, { config, configEnvironment, servers }: 
   const preload = join(import.meta.dirname, 'confined-server.js');
   return async (...given) => {
     const { confineWith } = await import('../adapters/sandbox/confine.ts');
-    const { foreignFiles } = await import('./foreign-files.ts');
+    const { findForeignFiles } = await import('./foreign-files.ts');
     const { recall, allRoots } = await openDeclared(home);
     const others: ConfineContext['others'] = (command, writable) =>
-      foreignFiles({ command, writable, servers: servers?.() ?? [], configEnvironment });
+      findForeignFiles({ command, writable, servers: servers?.() ?? [], configEnvironment });
     return confineWith([home, path], { preload, recall, others, otherRoots: allRoots })(...given);
   };
 }
@@ -40,14 +40,14 @@ export async function declarePaths(home: string, commands: readonly Command[]): 
 }
 
 /** The commands that start servers. */
-export function commandsOf(servers: readonly Pick<ServerSpec, 'transport'>[]): readonly Command[] {
-  return servers.flatMap(({ transport }) => sourceKind(transport).command(transport) ?? []);
+export function listCommands(servers: readonly Pick<ServerSpec, 'transport'>[]): readonly Command[] {
+  return servers.flatMap(({ transport }) => getSourceKind(transport).command(transport) ?? []);
 }
 
 /** What entries of this home declare. */
 export async function openDeclared(home: string): Promise<DeclaredStore> {
-  const { declaredStore, DECLARED_FILE } = await import('../adapters/sandbox/declared-store.ts');
-  return declaredStore(join(home, DECLARED_FILE));
+  const { openDeclaredStore, DECLARED_FILE } = await import('../adapters/sandbox/declared-store.ts');
+  return openDeclaredStore(join(home, DECLARED_FILE));
 }
 
 /** The twin of a server. */
@@ -61,7 +61,7 @@ export interface Twin {
  * Whether this machine can confine servers, tested once per process; if not, whether it can confine this twin
  * otherwise.
  */
-export async function sandboxSupport(twin?: Twin): Promise<SandboxSupport> {
+export async function probeSandboxSupport(twin?: Twin): Promise<SandboxSupport> {
   const { probeEnforcement } = await import('../adapters/sandbox/enforcement.ts');
   const found = await probeEnforcement();
   if (found.ok) return { canEnforce: true, lacks: found.value.lacks };

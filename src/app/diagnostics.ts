@@ -2,17 +2,17 @@ import { openRecordsFile } from '../adapters/store/records-file.ts';
 import process from 'node:process';
 import { inspectConfig } from '../adapters/config/inspect-config.ts';
 import type { Config, ConfigEnvironment } from '../adapters/config/load-config.ts';
-import { locateConfig, environmentOf } from '../adapters/config/locate-config.ts';
+import { locateConfig, toConfigEnvironment } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
-import { upstream } from '../adapters/upstream/connect.ts';
+import { createUpstreamConnectors } from '../adapters/upstream/connect.ts';
 import { inspectStore } from '../adapters/store/inspect-store.ts';
 import { isCredentialName } from '../core/secrets/credential-names.ts';
 import { LOG_LEVELS } from '../adapters/telemetry/log.ts';
 import { maskShapes } from '../core/secrets/secret-shapes.ts';
-import { secretsOfEnvironment, secretsOfServer } from '../core/secrets/secret-values.ts';
+import { listEnvironmentSecrets, listServerSecrets } from '../core/secrets/secret-values.ts';
 import { Secrets } from '../core/secrets/secrets.ts';
-import { sentenceOf } from '../core/sentences.ts';
-import { ordered, type Diagnosis, type Finding } from '../core/finding.ts';
+import { formatRefusal } from '../core/sentences.ts';
+import { sortFindings, type Diagnosis, type Finding } from '../core/finding.ts';
 import { MIN_NODE_VERSION, OWN_INFO, VERSION } from '../core/version.ts';
 import { checkRoots } from '../core/check-roots.ts';
 import { checkConfined, checkSandbox, checkSharedNetwork, checkState } from '../core/check-sandbox.ts';
@@ -26,44 +26,44 @@ import { checkDrift, checkHints, checkIsolation } from '../core/check-tools.ts';
 import { checkNames } from '../core/list-report.ts';
 import type { ReachRules } from '../core/reach.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
-import { defaultSettings, resolveSettings } from '../core/resolve-settings.ts';
+import { getDefaultSettings, resolveSettings } from '../core/resolve-settings.ts';
 import type { Settings } from '../core/settings.ts';
 import { Catalog } from '../gateway/catalog/catalog.ts';
 import { examineServers, type CollectedLogs } from '../gateway/services/examine-servers.ts';
 import type { Log } from '../gateway/ports/log.ts';
 import type { Memory } from '../gateway/ports/link.ts';
 import type { Credentials } from '../gateway/ports/credentials.ts';
-import { homeStore, isOpenWith, secretFiles, setting } from './environment.ts';
+import { createHomeStore, isOpenWith, listSecretFiles, getVariable } from './environment.ts';
 import type { DiagnosticsOptions } from '../core/command-options.ts';
 import type { Confine } from '../adapters/sandbox/confine.ts';
-import { confineIn, declarePaths, sandboxSupport } from './confine.ts';
-import { rootFacts } from './root-facts.ts';
-import { connectAll, reachIn } from './sources.ts';
+import { confineIn, declarePaths, probeSandboxSupport } from './confine.ts';
+import { inspectRoots } from './root-facts.ts';
+import { connectAll, toReachRules } from './sources.ts';
 import { openCredentials } from './keys.ts';
-import { commandFacts, homeFacts } from './machine-facts.ts';
+import { inspectCommands, inspectHome } from './machine-facts.ts';
 import { Cleanup } from '../platform/cleanup.ts';
-import { openFilesLimit } from '../platform/machine.ts';
+import { getOpenFilesLimit } from '../platform/machine.ts';
 import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
-import { exposedFiles, unsafePath } from '../platform/path-safety.ts';
-import { type Command, sourceKind } from '../core/sources/source-kinds.ts';
+import { findExposedFiles, findUnsafePath } from '../platform/path-safety.ts';
+import { type Command, getSourceKind } from '../core/sources/source-kinds.ts';
 
 /**
  * Checks everything that a start needs, without changing anything. Servers it starts are stopped before it resolves.
  */
 export async function examine(options: DiagnosticsOptions, signal: AbortSignal): Promise<Diagnosis> {
-  const configEnvironment = environmentOf(options);
+  const configEnvironment = toConfigEnvironment(options);
   const location = locateConfig({ flag: options.config, ...configEnvironment });
   const inspected = await inspectConfig(location, configEnvironment, looksSecret);
   const servers = inspected.config?.servers ?? [];
   const home = locateHome(configEnvironment);
   const secrets = new Secrets();
-  secrets.add([...secretsOfEnvironment(configEnvironment.env), ...servers.flatMap(secretsOfServer)]);
+  secrets.add([...listEnvironmentSecrets(configEnvironment.env), ...servers.flatMap(listServerSecrets)]);
   const mask = (text: string): string => secrets.mask(text);
-  const commands = checkCommands(await commandFacts(servers, configEnvironment));
+  const commands = checkCommands(await inspectCommands(servers, configEnvironment));
   const settings = settingsIn(configEnvironment, inspected.config);
-  const rules = reachIn(settings);
+  const rules = toReachRules(settings);
   const cleanup = new Cleanup();
-  const store = homeStore({ home, configEnvironment, log: NO_LOG, cleanup });
+  const store = createHomeStore({ home, configEnvironment, log: NO_LOG, cleanup });
   const credentials = openCredentials({ home, configEnvironment, log: NO_LOG, secrets, store }, { rules });
   const atFault = commands.filter(({ level }) => level === 'problem').map(({ about }) => about);
   const findings = [
@@ -80,16 +80,16 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
     }),
     ...commands,
     ...checkHome({
-      ...(await homeFacts(home)),
-      unsafe: await unsafePath(home, configEnvironment),
-      exposed: await exposedFiles(secretFiles(home), configEnvironment),
+      ...(await inspectHome(home)),
+      unsafe: await findUnsafePath(home, configEnvironment),
+      exposed: await findExposedFiles(listSecretFiles(home), configEnvironment),
     }),
     ...checkStore(
-      await inspectStore({ home, databaseUrl: setting(configEnvironment.env, 'ASSAY_DATABASE_URL') }),
+      await inspectStore({ home, databaseUrl: getVariable(configEnvironment.env, 'ASSAY_DATABASE_URL') }),
     ),
-    ...checkOpenFiles(openFilesLimit()),
+    ...checkOpenFiles(getOpenFilesLimit()),
     ...(await sandboxFindings(servers, confineIn(home, { config: options.config, configEnvironment }))),
-    ...checkRoots(await rootFacts({ home, config: options.config, configEnvironment, servers })),
+    ...checkRoots(await inspectRoots({ home, config: options.config, configEnvironment, servers })),
     ...checkSharedNetwork(servers, settings['mcp.access']),
     ...checkState(servers, await keptTools(home, configEnvironment)),
     ...(options.offline || inspected.config === undefined
@@ -108,7 +108,7 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
     message: mask(finding.message),
     ...('remedy' in finding && { remedy: mask(finding.remedy) }),
   }));
-  return { findings: ordered(masked), hasUsableConfig: servers.length > 0 };
+  return { findings: sortFindings(masked), hasUsableConfig: servers.length > 0 };
 }
 
 export function looksSecret(name: string, value: string): boolean {
@@ -118,15 +118,15 @@ export function looksSecret(name: string, value: string): boolean {
 /** The settings of environment and config file, or the defaults if they are faulty. */
 function settingsIn({ env }: ConfigEnvironment, config: Config | undefined): Settings {
   const resolved = resolveSettings({ env, file: config?.settings ?? new Map(), stored: new Map() });
-  return resolved.ok ? resolved.value.settings : defaultSettings();
+  return resolved.ok ? resolved.value.settings : getDefaultSettings();
 }
 
 function settingFaults({ env }: ConfigEnvironment): readonly string[] {
   const resolved = resolveSettings({ env, file: new Map(), stored: new Map() });
-  const level = setting(env, 'ASSAY_LOG_LEVEL');
+  const level = getVariable(env, 'ASSAY_LOG_LEVEL');
   const isKnown = level === undefined || LOG_LEVELS.includes(level);
   return [
-    ...(resolved.ok ? [] : [sentenceOf(resolved.error)]),
+    ...(resolved.ok ? [] : [formatRefusal(resolved.error)]),
     ...(isKnown
       ? []
       : [`The setting ASSAY_LOG_LEVEL is not valid: it must be one of ${LOG_LEVELS.join(', ')}.`]),
@@ -139,16 +139,16 @@ async function sandboxFindings(
   confine: Confine,
 ): Promise<readonly Finding[]> {
   const commands = servers.flatMap(({ name, transport }) => {
-    const command = sourceKind(transport).command(transport);
+    const command = getSourceKind(transport).command(transport);
     return command?.sandbox === undefined ? [] : [{ name, command }];
   });
   const checked = commands.map(async ({ name, command }) => {
-    const ofTwin = await sandboxSupport({ confine, command, rights: 'read' });
+    const ofTwin = await probeSandboxSupport({ confine, command, rights: 'read' });
     return { name, isOnNode: command.sandbox === 'twin' && !ofTwin.canEnforce && ofTwin.isOnNode === true };
   });
-  const own = servers.filter(({ transport }) => sourceKind(transport).isConfined).map(({ name }) => name);
+  const own = servers.filter(({ transport }) => getSourceKind(transport).isConfined).map(({ name }) => name);
   if (checked.length + own.length === 0) return [];
-  const support = await sandboxSupport();
+  const support = await probeSandboxSupport();
   return [
     ...(checked.length === 0 ? [] : checkSandbox(await Promise.all(checked), support)),
     ...checkConfined(own, support),
@@ -180,10 +180,10 @@ async function lookAtServers(config: Config, context: DiagnosticsContext): Promi
     rules,
   };
   const common = { mask, home, configPath: config.path, configEnvironment, rules };
-  const first = upstream({ ...connecting, log: collector, recallEra: () => undefined });
+  const first = createUpstreamConnectors({ ...connecting, log: collector, recallEra: () => undefined });
   const sources = connectAll({ ...common, upstream: first, log: collector });
   // Log output of a second start would repeat the first.
-  const second = upstream({ ...connecting, log: NO_LOG, recallEra: () => 'legacy' });
+  const second = createUpstreamConnectors({ ...connecting, log: NO_LOG, recallEra: () => 'legacy' });
   const { connect: connectAgain } = connectAll({ ...common, upstream: second, log: NO_LOG });
   const watching = { memory: NO_MEMORY, log: collector, limits };
   const catalog = new Catalog(config, { connect: sources.connect, ...watching, chance: Math.random });
@@ -202,7 +202,7 @@ async function lookAtServers(config: Config, context: DiagnosticsContext): Promi
 
 /** The tool records last known to a program of this home. Does not open the store. */
 async function keptTools(home: string, { env }: ConfigEnvironment): Promise<readonly ToolRecord[]> {
-  const { recalled = [] } = await openRecordsFile(home, setting(env, 'ASSAY_DATABASE_URL'));
+  const { recalled = [] } = await openRecordsFile(home, getVariable(env, 'ASSAY_DATABASE_URL'));
   return recalled.flatMap((record) => (record.kind === 'tool' ? (record.body ?? []) : []));
 }
 

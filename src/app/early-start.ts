@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Config, loadConfig } from '../adapters/config/load-config.ts';
-import { locateConfig, environmentOf } from '../adapters/config/locate-config.ts';
+import { locateConfig, toConfigEnvironment } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
 import { findServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
 import type { Refusal } from '../core/refusal.ts';
@@ -12,8 +12,8 @@ import { isThere } from '../platform/files.ts';
 import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
 import { pause } from '../platform/pause.ts';
 import type { StdioOptions } from '../core/command-options.ts';
-import { sourceKind } from '../core/sources/source-kinds.ts';
-import { commandsOf, declarePaths } from './confine.ts';
+import { getSourceKind } from '../core/sources/source-kinds.ts';
+import { listCommands, declarePaths } from './confine.ts';
 
 /** Work done before the rest of the program was loaded. */
 export interface EarlyStart {
@@ -29,7 +29,7 @@ export interface EarlyStart {
  * and the rest of Assay loads meanwhile. Undefined if that would not help, because the lists are cached.
  */
 export async function startEarly(options: StdioOptions): Promise<EarlyStart | undefined> {
-  const configEnvironment = environmentOf(options);
+  const configEnvironment = toConfigEnvironment(options);
   const home = locateHome(configEnvironment);
   if (await isThere(join(home, 'catalog.json'))) return undefined;
   if (options.attach === true && (await findServe(join(home, SERVE_FILE))) !== undefined) return undefined;
@@ -38,9 +38,9 @@ export async function startEarly(options: StdioOptions): Promise<EarlyStart | un
     configEnvironment,
   );
   const children = new Map<ServerSpec, Child>();
-  if (config.ok) await declarePaths(home, commandsOf(config.value.servers));
+  if (config.ok) await declarePaths(home, listCommands(config.value.servers));
   for (const spec of config.ok ? config.value.servers : []) {
-    const kind = sourceKind(spec.transport);
+    const kind = getSourceKind(spec.transport);
     const command = kind.command(spec.transport);
     if (command !== undefined && command.sandbox !== 'strict' && !kind.isConfined)
       children.set(spec, PLAIN_LAUNCHER.launch(command));
@@ -61,7 +61,7 @@ export async function startEarly(options: StdioOptions): Promise<EarlyStart | un
 }
 
 /** The options of a plain `assay stdio`. Undefined if the command line must parse, reject or explain the arguments. */
-export function stdioOptions(argv: readonly string[]): StdioOptions | undefined {
+export function parseStdioOptions(argv: readonly string[]): StdioOptions | undefined {
   const [, , command, ...args] = argv;
   if (command !== 'stdio') return undefined;
   try {

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
-import { environmentOf } from '../adapters/config/locate-config.ts';
+import { toConfigEnvironment } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
 import { isStoreThere } from '../adapters/store/is-store-there.ts';
 import { openRecordsFile } from '../adapters/store/records-file.ts';
@@ -8,8 +8,8 @@ import type { LogFileOptions } from '../adapters/telemetry/log-file.ts';
 import { logPeerFaults } from '../adapters/telemetry/peer-fault-log.ts';
 import { LOG_LEVELS, openLog } from '../adapters/telemetry/log.ts';
 import { withRecentLines } from '../adapters/telemetry/recent-lines.ts';
-import { traceStarter } from '../adapters/telemetry/new-trace.ts';
-import { secretsOfEnvironment } from '../core/secrets/secret-values.ts';
+import { createTraceStarter } from '../adapters/telemetry/new-trace.ts';
+import { listEnvironmentSecrets } from '../core/secrets/secret-values.ts';
 import { Secrets } from '../core/secrets/secrets.ts';
 import { openTracer, type TracerOptions } from '../adapters/telemetry/tracer.ts';
 import { RecentTraffic } from '../adapters/telemetry/traffic-log.ts';
@@ -23,7 +23,7 @@ import type { RecentLines } from '../gateway/ports/recent-lines.ts';
 import type { Store } from '../gateway/ports/store.ts';
 import type { Meter, Telemetry, TrafficLog } from '../gateway/ports/telemetry.ts';
 import { Cleanup } from '../platform/cleanup.ts';
-import { type ExposedFile, exposedFiles, makePrivate, unsafePath } from '../platform/path-safety.ts';
+import { type ExposedFile, findExposedFiles, makePrivate, findUnsafePath } from '../platform/path-safety.ts';
 import type { AppOptions } from '../core/command-options.ts';
 
 export interface EnvironmentOptions extends AppOptions {
@@ -90,13 +90,13 @@ export async function withEnvironment<T>(
 }
 
 async function openEnvironment(options: EnvironmentOptions): Promise<Result<Environment, Refusal>> {
-  const configEnvironment = environmentOf(options);
+  const configEnvironment = toConfigEnvironment(options);
   const home = locateHome(configEnvironment);
-  const unsafe = await unsafePath(home, configEnvironment);
+  const unsafe = await findUnsafePath(home, configEnvironment);
   if (unsafe !== undefined) return err(unsafe);
-  const exposed = await exposedFiles(secretFiles(home), configEnvironment);
+  const exposed = await findExposedFiles(listSecretFiles(home), configEnvironment);
   for (const file of exposed) if (file.unsafe !== undefined) return err(file.unsafe);
-  const level = setting(configEnvironment.env, 'ASSAY_LOG_LEVEL') ?? (options.isQuiet ? 'error' : 'info');
+  const level = getVariable(configEnvironment.env, 'ASSAY_LOG_LEVEL') ?? (options.isQuiet ? 'error' : 'info');
   if (!LOG_LEVELS.includes(level))
     return err({
       code: 'SETTING_INVALID',
@@ -104,7 +104,7 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
       reason: `it must be one of ${LOG_LEVELS.join(', ')}`,
     });
   const secrets = new Secrets();
-  secrets.add(secretsOfEnvironment(configEnvironment.env));
+  secrets.add(listEnvironmentSecrets(configEnvironment.env));
   const mask = (text: string): string => secrets.mask(text);
   const { writeLog: write } = options;
   const isTerminal = write === undefined && process.stderr.isTTY;
@@ -121,8 +121,8 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
   cleanup.defer(logPeerFaults(log));
   await hide(exposed, log);
   const tracer = await openTracer({ version: VERSION, transport });
-  const telemetry = { meter, tracer, traffic: trafficLog(log, level), newTrace: traceStarter(), mask };
-  const store = homeStore({ home, configEnvironment, log, cleanup });
+  const telemetry = { meter, tracer, traffic: trafficLog(log, level), newTrace: createTraceStarter(), mask };
+  const store = createHomeStore({ home, configEnvironment, log, cleanup });
   const records = recordsOf({ home, configEnvironment, log, store, cleanup });
   return ok({
     options,
@@ -163,7 +163,7 @@ function trafficLog(log: Log, level: string): TrafficLog | undefined {
 }
 
 /** Files of a home that must be private; the store holds hashes and operators' records. */
-export function secretFiles(home: string): readonly string[] {
+export function listSecretFiles(home: string): readonly string[] {
   return ['encryption.key', 'admin-token', 'assay.db', 'assay.db-wal', 'assay.db-shm'].map((name) =>
     join(home, name),
   );
@@ -186,14 +186,14 @@ type StoreNeeds = Pick<Environment, 'home' | 'log' | 'cleanup'> & {
 };
 
 /** Loads the store's dependencies only when it is opened. */
-export function homeStore({ home, configEnvironment, log, cleanup }: StoreNeeds): HomeStore {
+export function createHomeStore({ home, configEnvironment, log, cleanup }: StoreNeeds): HomeStore {
   let opening: Promise<Result<Store, Refusal>> | undefined;
   let isOpen = false;
   const open = async (): Promise<Result<Store, Refusal>> => {
     const { openStore } = await import('../adapters/store/open-store.ts');
     const opened = await openStore({
       home,
-      databaseUrl: setting(configEnvironment.env, 'ASSAY_DATABASE_URL'),
+      databaseUrl: getVariable(configEnvironment.env, 'ASSAY_DATABASE_URL'),
       log,
     });
     isOpen = opened.ok;
@@ -221,7 +221,7 @@ function recordsOf({
 }: Pick<Environment, 'home' | 'configEnvironment' | 'log' | 'store' | 'cleanup'>): Environment['records'] {
   let opening: Promise<RecordReplica> | undefined;
   const open = async (): Promise<RecordReplica> => {
-    const cache = await openRecordsFile(home, setting(configEnvironment.env, 'ASSAY_DATABASE_URL'));
+    const cache = await openRecordsFile(home, getVariable(configEnvironment.env, 'ASSAY_DATABASE_URL'));
     return new RecordReplica({ open: () => store.open(), cache, log });
   };
   cleanup.defer(async () => (await opening)?.close());
@@ -233,17 +233,17 @@ export function hasHomeStore({
   home,
   configEnvironment,
 }: Pick<Environment, 'home' | 'configEnvironment'>): Promise<boolean> {
-  return isStoreThere(home, setting(configEnvironment.env, 'ASSAY_DATABASE_URL'));
+  return isStoreThere(home, getVariable(configEnvironment.env, 'ASSAY_DATABASE_URL'));
 }
 
 /** An environment variable; empty counts as unset. */
-export function setting(env: ConfigEnvironment['env'], name: string): string | undefined {
+export function getVariable(env: ConfigEnvironment['env'], name: string): string | undefined {
   const value = env[name];
   return value === '' ? undefined : value;
 }
 
 /** Whether clients on this machine need no token. Setting ASSAY_TOKEN or an issuer makes one required. */
 export function isOpenWith(settings: Settings, { env }: ConfigEnvironment): boolean {
-  const hasToken = setting(env, 'ASSAY_TOKEN') !== undefined;
+  const hasToken = getVariable(env, 'ASSAY_TOKEN') !== undefined;
   return settings['mcp.access'] === 'open' && !hasToken && settings['auth.issuer'] === '';
 }

@@ -2,12 +2,12 @@ import { delimiter, dirname, isAbsolute } from 'node:path';
 import { homedir } from 'node:os';
 import process, { argv, execPath } from 'node:process';
 import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
-import { projectFileOf, userFilesOf } from '../adapters/config/client-configs/locate-client.ts';
+import { findProjectFile, listUserFiles } from '../adapters/config/client-configs/locate-client.ts';
 import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
-import { searchedBy } from '../adapters/sandbox/declared-paths.ts';
-import { programFiles } from '../adapters/sandbox/program-files.ts';
+import { getSearchPath } from '../adapters/sandbox/declared-paths.ts';
+import { findProgramFiles } from '../adapters/sandbox/program-files.ts';
 import type { ServerSpec, Transport } from '../core/server-spec.ts';
-import { type Command, sourceKind } from '../core/sources/source-kinds.ts';
+import { type Command, getSourceKind } from '../core/sources/source-kinds.ts';
 
 export interface ForeignFilesOptions {
   /** The server that may write. */
@@ -24,19 +24,21 @@ export interface ForeignFilesOptions {
  * documents of other entries, Assay itself, the folders of PATH, and the config files of MCP clients, which start programs,
  * too.
  */
-export async function foreignFiles(options: ForeignFilesOptions): Promise<readonly string[]> {
+export async function findForeignFiles(options: ForeignFilesOptions): Promise<readonly string[]> {
   const { command, writable, servers, configEnvironment } = options;
   // Another entry may run the same program, without a sandbox.
-  const own = servers.findIndex(({ transport }) => isSame(sourceKind(transport).command(transport), command));
+  const own = servers.findIndex(({ transport }) =>
+    isSame(getSourceKind(transport).command(transport), command),
+  );
   const others = servers.filter((_, index) => index !== own);
   const { env, home } = configEnvironment;
   const machine = { platform: process.platform, env, home };
-  const ofEntries = await Promise.all(others.map(({ transport }) => entryFiles(transport)));
+  const ofEntries = await Promise.all(others.map(({ transport }) => findEntryFiles(transport)));
   const ofClients = CLIENTS.flatMap((client) => [
-    ...userFilesOf(client, machine),
-    ...writable.flatMap((folder) => projectFileOf(client, folder, machine.platform) ?? []),
+    ...listUserFiles(client, machine),
+    ...writable.flatMap((folder) => findProjectFile(client, folder, machine.platform) ?? []),
   ]);
-  const ofAssay = await programFiles({
+  const ofAssay = await findProgramFiles({
     ...{ command: execPath, args: argv.slice(1, 2), cwd: '/' },
     ...{ home: homedir(), path: '' },
   });
@@ -58,14 +60,14 @@ function isSame(one: Command | undefined, other: Command): boolean {
 }
 
 /** The files that a source runs or reads. */
-export async function entryFiles(transport: Transport): Promise<readonly string[]> {
-  const command = sourceKind(transport).command(transport);
-  const modules = sourceKind(transport)
+export async function findEntryFiles(transport: Transport): Promise<readonly string[]> {
+  const command = getSourceKind(transport).command(transport);
+  const modules = getSourceKind(transport)
     .custom(transport)
     .modules.flatMap(({ path }) => [path, dirname(path)]);
   const documents =
     transport.kind === 'openapi' && isAbsolute(transport.document) ? [transport.document] : [];
   if (command === undefined) return [...modules, ...documents];
-  const { readable } = await programFiles({ ...command, home: homedir(), path: searchedBy(command) });
+  const { readable } = await findProgramFiles({ ...command, home: homedir(), path: getSearchPath(command) });
   return [...readable, ...(command.envFile === undefined ? [] : [command.envFile])];
 }

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { mintToken, secretDigest } from '../adapters/auth/mint-token.ts';
+import { mintToken, hashSecret } from '../adapters/auth/mint-token.ts';
 import { SessionGate, type SessionGateOptions } from '../adapters/auth/session-gate.ts';
 import { TokenGate, type TokenGateOptions } from '../adapters/auth/token-gate.ts';
 import { FIXED_LIMITS } from '../core/fixed-limits.ts';
-import { basesOf, type ProtectedResource } from '../core/protected-resource.ts';
+import { computeBaseUrls, type ProtectedResource } from '../core/protected-resource.ts';
 import type { ReachRules } from '../core/reach.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import { sentenceOf } from '../core/sentences.ts';
+import { formatRefusal } from '../core/sentences.ts';
 import type { Settings } from '../core/settings.ts';
 import { LOCAL_USER } from '../core/subject.ts';
-import { parseToken, steadyClock, tokenState } from '../core/token.ts';
+import { parseToken, createSteadyClock, getTokenState } from '../core/token.ts';
 import type { Gate } from '../gateway/ports/gate.ts';
 import type { Log } from '../gateway/ports/log.ts';
 import type { PageSessions } from '../gateway/ports/page-sessions.ts';
@@ -30,7 +30,7 @@ interface OpenGate extends Gate {
 }
 
 /** Undefined if no issuer is set. SETTING_INVALID: clients could not be told the URL of Assay. */
-export function resourceServerOf(
+export function readResourceServer(
   settings: Settings,
   host: string,
 ): Result<ResourceServer | undefined, Refusal> {
@@ -38,7 +38,7 @@ export function resourceServerOf(
   const publicUrl = settings['auth.publicUrl'];
   if (issuer === '') return ok(undefined);
   if (publicUrl === '' && ANY_ADDRESS.test(host)) return err({ code: 'SETTING_INVALID', ...NEEDED });
-  let bases = publicUrl === '' ? [] : basesOf(publicUrl, publicUrl);
+  let bases = publicUrl === '' ? [] : computeBaseUrls(publicUrl, publicUrl);
   const resource: ProtectedResource = {
     issuer,
     audience: settings['auth.audience'],
@@ -46,7 +46,7 @@ export function resourceServerOf(
       return bases;
     },
   };
-  return ok({ resource, listensAt: (url) => (bases = basesOf(publicUrl, url)) });
+  return ok({ resource, listensAt: (url) => (bases = computeBaseUrls(publicUrl, url)) });
 }
 
 /** Wildcard addresses, which are not host names. */
@@ -64,7 +64,7 @@ const NEEDED = {
 export async function openGate({
   settings,
   resource,
-  clock = steadyClock(),
+  clock = createSteadyClock(),
   rules,
   maxFailures = FIXED_LIMITS.tokenFailures,
   ...options
@@ -138,7 +138,7 @@ export async function ensureAdminToken(
   const path = join(home, 'admin-token');
   const made = await ensure(store, path);
   if (made.ok) return made.value ? path : undefined;
-  log.warn('no token for the REST API could be made', { path, cause: sentenceOf(made.error) });
+  log.warn('no token for the REST API could be made', { path, cause: formatRefusal(made.error) });
   return undefined;
 }
 
@@ -174,13 +174,13 @@ async function make(
 }
 
 function isAdmin(token: StoredToken): boolean {
-  return token.scopes.includes('admin') && tokenState(token, Date.now()) === 'valid';
+  return token.scopes.includes('admin') && getTokenState(token, Date.now()) === 'valid';
 }
 
 async function holdsOne(path: string, tokens: readonly StoredToken[]): Promise<boolean> {
   const text = await readText(path);
   const parts = text.ok ? parseToken(text.value.trim()) : undefined;
   if (parts === undefined) return false;
-  const hash = secretDigest(parts.secret).toString('hex');
+  const hash = hashSecret(parts.secret).toString('hex');
   return tokens.some((token) => token.id === parts.id && token.hash === hash);
 }

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { KeyLocation } from '../adapters/auth/encryption-key.ts';
 import { ServerCredentials } from '../adapters/auth/server-credentials.ts';
-import { signedTaskIds } from '../adapters/auth/task-ids.ts';
-import { argumentsToApprove, shownArguments } from '../adapters/telemetry/shown-arguments.ts';
+import { createSignedTaskIds } from '../adapters/auth/task-ids.ts';
+import { maskApprovalArguments, maskArguments } from '../adapters/telemetry/shown-arguments.ts';
 import type { ReachRules } from '../core/reach.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
-import { sentenceOf } from '../core/sentences.ts';
+import { formatRefusal } from '../core/sentences.ts';
 import type { Settings } from '../core/settings.ts';
 import { type RelayDeps, relayDeps, type RelayDepsOptions } from '../gateway/catalog/call-deps.ts';
 import { Approvals } from '../gateway/catalog/approvals.ts';
@@ -14,7 +14,7 @@ import type { Credentials } from '../gateway/ports/credentials.ts';
 import { createRelay } from '../gateway/relay/pipeline.ts';
 import type { Relay } from '../gateway/relay/call.ts';
 import type { Sealer, TaskAccess, TaskIds } from '../gateway/ports/sealing.ts';
-import { type Environment, type HomeStore, setting } from './environment.ts';
+import { type Environment, type HomeStore, getVariable } from './environment.ts';
 
 interface CredentialsOptions {
   readonly isPersonal?: boolean | undefined;
@@ -34,7 +34,7 @@ export function openCredentials(
 ): Credentials {
   return new ServerCredentials({
     store,
-    place: keyLocation({ home, configEnvironment }),
+    place: getKeyLocation({ home, configEnvironment }),
     learn: (found) => secrets.add(found),
     isPersonal,
     log,
@@ -43,11 +43,11 @@ export function openCredentials(
 }
 
 /** The location of the key that encrypts sign-ins. */
-export function keyLocation({
+export function getKeyLocation({
   home,
   configEnvironment,
 }: Pick<Environment, 'home' | 'configEnvironment'>): KeyLocation {
-  return { home, given: setting(configEnvironment.env, 'ASSAY_ENCRYPTION_KEY') };
+  return { home, given: getVariable(configEnvironment.env, 'ASSAY_ENCRYPTION_KEY') };
 }
 
 /** Approvals of calls, which are kept in the store of the home. */
@@ -59,8 +59,8 @@ export function openApprovals(
     openStore: () => store.open(),
     limits: settings,
     nowMs: () => Date.now(),
-    shownArguments: (text) => shownArguments(text, telemetry.mask),
-    argumentsToApprove: (text) => argumentsToApprove(text, (shown) => secrets.maskKnown(shown)),
+    shownArguments: (text) => maskArguments(text, telemetry.mask),
+    argumentsToApprove: (text) => maskApprovalArguments(text, (shown) => secrets.maskKnown(shown)),
     isUsersClient: options.transport === 'pipe',
   });
   cleanup.defer(() => approvals.close());
@@ -105,14 +105,14 @@ const RETRY_MS = 10_000;
  */
 export function openTaskIds({ log, store }: Pick<Environment, 'log' | 'store'>): TaskAccess['ids'] {
   const passing = randomBytes(KEY_BYTES);
-  const alone = signedTaskIds([passing]);
+  const alone = createSignedTaskIds([passing]);
   let asking: Promise<TaskIds | undefined> | undefined;
   let failedMs: number | undefined;
   const ask = async (): Promise<TaskIds | undefined> => {
     const key = await keyOf(store);
     // Ids issued meanwhile remain valid when the store is back.
-    if (key.ok) return signedTaskIds([key.value, passing]);
-    const cause = sentenceOf(key.error);
+    if (key.ok) return createSignedTaskIds([key.value, passing]);
+    const cause = formatRefusal(key.error);
     if (failedMs === undefined) log.warn('ids of tasks will not outlast this process', { cause });
     failedMs = performance.now();
     asking = undefined;

@@ -5,8 +5,8 @@ import { err, ok, type Result } from '../core/result.ts';
 import { LOCAL_OPERATOR } from '../core/subject.ts';
 import type { CodedProblem } from '../api/problem.ts';
 import type { ApiRequest } from '../edges/cli/api.ts';
-import { etagOf, replyTo } from '../edges/rest/answer-route.ts';
-import { problemOf } from '../edges/rest/failure.ts';
+import { computeEtag, replyTo } from '../edges/rest/answer-route.ts';
+import { toProblem } from '../edges/rest/failure.ts';
 import type { Reply, Route } from '../edges/rest/route.ts';
 import { openInEnvironment } from './environment.ts';
 import { findGroup, type LocalParts } from './route-groups.ts';
@@ -51,11 +51,11 @@ export function openLocalApi(options: AppOptions, serve: RunningServe | undefine
     send: async (request, onText) => {
       const { path } = request;
       const group = findGroup(path);
-      if (group === undefined) return err(problemOf(NO_GATEWAY, path));
+      if (group === undefined) return err(toProblem(NO_GATEWAY, path));
       const opening = groups.get(group) ?? group.open(parts);
       groups.set(group, opening);
       const routes = await opening;
-      if (!routes.ok) return err(problemOf(routes.error, path));
+      if (!routes.ok) return err(toProblem(routes.error, path));
       return answerRequest(routes.value, request, onText);
     },
     close: async () => {
@@ -79,7 +79,7 @@ export async function answerRequest(
 ): Promise<Result<ApiAnswer, CodedProblem>> {
   const steps = path.split('/');
   const route = routes.find(({ spec }) => spec.method.toUpperCase() === method && isAt(spec.path, steps));
-  if (route === undefined) return err(problemOf(NO_GATEWAY, path));
+  if (route === undefined) return err(toProblem(NO_GATEWAY, path));
   const names = route.spec.path.split('/');
   const replied = await replyTo(route, {
     identity: LOCAL_OPERATOR,
@@ -90,7 +90,7 @@ export async function answerRequest(
     signal: new AbortController().signal,
     isHead: false,
   });
-  return replied.ok ? toAnswer(replied.value, onText) : err(problemOf(replied.error, path));
+  return replied.ok ? toAnswer(replied.value, onText) : err(toProblem(replied.error, path));
 }
 
 function isAt(pattern: string, steps: readonly string[]): boolean {
@@ -104,7 +104,8 @@ async function toAnswer(
   reply: Reply,
   onText: (text: string) => Promise<void> = () => Promise.resolve(),
 ): Promise<Result<ApiAnswer, CodedProblem>> {
-  if (reply.kind === 'one') return ok({ body: copyAsJson(reply.body), etag: etagOf(reply.of ?? reply.body) });
+  if (reply.kind === 'one')
+    return ok({ body: copyAsJson(reply.body), etag: computeEtag(reply.of ?? reply.body) });
   if (reply.kind === 'list') return ok({ body: copyAsJson(reply.body), etag: undefined });
   const decoder = new TextDecoder();
   if (reply.kind === 'stream')

@@ -3,23 +3,29 @@ import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
 import type { CommandFacts } from '../core/check-commands.ts';
 import type { HomeFacts } from '../core/check-machine.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
-import { sourceKind } from '../core/sources/source-kinds.ts';
+import { getSourceKind } from '../core/sources/source-kinds.ts';
 import { readText } from '../platform/files.ts';
-import { findCommand, freeBytes, isWritable, nearestExisting, pathFacts } from '../platform/machine.ts';
+import {
+  findCommand,
+  measureFreeBytes,
+  isWritable,
+  findNearestExisting,
+  inspectPath,
+} from '../platform/machine.ts';
 
 /** Whether the commands of servers and their folders are there. */
-export function commandFacts(
+export function inspectCommands(
   servers: readonly ServerSpec[],
   configEnvironment: ConfigEnvironment,
 ): Promise<readonly CommandFacts[]> {
   return Promise.all(
     servers.flatMap(({ name, transport }) => {
-      const started = sourceKind(transport).command(transport);
+      const started = getSourceKind(transport).command(transport);
       if (started === undefined) return [];
       const { command, cwd, env } = started;
       const path = env['PATH'] ?? configEnvironment.env['PATH'] ?? '';
       return [
-        Promise.all([findCommand(command, { cwd, path }), pathFacts(cwd)]).then(([location, folder]) => ({
+        Promise.all([findCommand(command, { cwd, path }), inspectPath(cwd)]).then(([location, folder]) => ({
           server: name,
           command,
           location,
@@ -36,16 +42,16 @@ function isFolder(is: string | undefined): 'folder' | 'absent' | 'no folder' {
   return is === 'folder' ? 'folder' : 'no folder';
 }
 
-export async function homeFacts(path: string): Promise<HomeFacts> {
-  const nearest = await nearestExisting(path);
-  const [found, catalog] = [await pathFacts(nearest), join(path, 'catalog.json')];
-  const text = (await pathFacts(catalog)) === undefined ? undefined : await readText(catalog);
+export async function inspectHome(path: string): Promise<HomeFacts> {
+  const nearest = await findNearestExisting(path);
+  const [found, catalog] = [await inspectPath(nearest), join(path, 'catalog.json')];
+  const text = (await inspectPath(catalog)) === undefined ? undefined : await readText(catalog);
   return {
     path,
     is: found?.is !== 'folder' ? 'no folder' : nearest === path ? 'folder' : 'absent',
     isWritable: await isWritable(nearest),
     mode: nearest === path ? found?.mode : undefined,
-    freeBytes: await freeBytes(nearest),
+    freeBytes: await measureFreeBytes(nearest),
     catalogFault: text?.ok === false ? text.error.reason : undefined,
   };
 }

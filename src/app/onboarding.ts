@@ -1,11 +1,11 @@
-import { environmentOf } from '../adapters/config/locate-config.ts';
+import { toConfigEnvironment } from '../adapters/config/locate-config.ts';
 import type { AppOptions } from '../core/command-options.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
 import type { OpenOnboarding } from '../edges/cli/runtime.ts';
 import { startServers } from '../gateway/services/start-servers.ts';
-import { INTERRUPTED, untilStopped } from '../platform/stop-signals.ts';
-import { hasHomeStore, openInEnvironment, setting } from './environment.ts';
+import { INTERRUPTED, waitForStop } from '../platform/stop-signals.ts';
+import { hasHomeStore, openInEnvironment, getVariable } from './environment.ts';
 import { openCatalog } from './open-catalog.ts';
 import { openToolsets } from './records.ts';
 
@@ -31,7 +31,7 @@ export function openOnboardingForCommand(options: AppOptions): Promise<Result<Op
       views,
       hasModes: settings.enableConfigToolsMenu,
       startServers: (names, onSettled) => {
-        void untilStopped().then(async () => {
+        void waitForStop().then(async () => {
           await close();
           process.exit(INTERRUPTED);
         });
@@ -44,6 +44,6 @@ export function openOnboardingForCommand(options: AppOptions): Promise<Result<Op
 
 /** Faults of an entry are shown with its server; the log would only repeat them. */
 function quiet(options: AppOptions): AppOptions {
-  const isWanted = setting(environmentOf(options).env, 'ASSAY_LOG_LEVEL') !== undefined;
+  const isWanted = getVariable(toConfigEnvironment(options).env, 'ASSAY_LOG_LEVEL') !== undefined;
   return isWanted || options.writeLog !== undefined ? options : { ...options, writeLog: () => undefined };
 }

@@ -3,16 +3,16 @@ import type { FileWatcher } from '../adapters/config/watch-file.ts';
 import { locateConfig } from '../adapters/config/locate-config.ts';
 import { openCatalogFile } from '../adapters/store/catalog-file.ts';
 import { SERVE_FILE } from '../adapters/store/running-serve.ts';
-import { limitedLog } from '../adapters/telemetry/limited-log.ts';
-import { maskedConnect } from '../adapters/telemetry/masked-connect.ts';
-import { upstream } from '../adapters/upstream/connect.ts';
+import { limitLog } from '../adapters/telemetry/limited-log.ts';
+import { maskConnect } from '../adapters/telemetry/masked-connect.ts';
+import { createUpstreamConnectors } from '../adapters/upstream/connect.ts';
 import { OWN_INFO } from '../core/version.ts';
 import { FIXED_LIMITS } from '../core/fixed-limits.ts';
 import type { ReachRules } from '../core/reach.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { resolveSettings } from '../core/resolve-settings.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import { sentenceOf } from '../core/sentences.ts';
+import { formatRefusal } from '../core/sentences.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Approvals } from '../gateway/catalog/approvals.ts';
@@ -28,15 +28,15 @@ import type { Log } from '../gateway/ports/log.ts';
 import type { Relay } from '../gateway/relay/call.ts';
 import type { Era } from '../protocol/eras.ts';
 import { openCallLog } from './call-log.ts';
-import { commandsOf, confineIn, declarePaths } from './confine.ts';
+import { listCommands, confineIn, declarePaths } from './confine.ts';
 import type { EarlyStart } from './early-start.ts';
 import { type Environment, hasHomeStore } from './environment.ts';
 import { openRelay, openApprovals, openCredentials, openTaskIds } from './keys.ts';
 import type { ViewOptions } from '../core/command-options.ts';
 import { openLabels, openTokenPreferences } from './open-policy.ts';
-import { attachedView, followConfig, followServe, planOfServe, readConfig } from './plan.ts';
-import { openRecords, type Records, reviewing } from './records.ts';
-import { connectAll, reachIn } from './sources.ts';
+import { getAttachedView, followConfig, followServe, findServePlan, readConfig } from './plan.ts';
+import { openRecords, type Records, buildReviewDeps } from './records.ts';
+import { connectAll, toReachRules } from './sources.ts';
 import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
 
 export interface OpenCatalog {
@@ -96,14 +96,14 @@ export async function openCatalog(
   const known = isAwaited ? await records.records.ready() : ok(undefined);
   if (!known.ok && options.isQuiet)
     log.error('operator settings could not be read; the last known ones are used', {
-      cause: sentenceOf(known.error),
+      cause: formatRefusal(known.error),
     });
   const isEmpty = config.servers.length === 0 && !hasSources(records) && given.mayBeEmpty !== true;
   const none = options.isQuiet ? ({ code: 'SERVERS_ABSENT', path: config.path } as const) : undefined;
   const unknown = known.ok || options.isQuiet ? undefined : known.error;
   const refusal = isEmpty ? (absence ?? none) : unknown;
   if (refusal !== undefined) return err(refusal);
-  const rules = reachIn(settings, given.isOnNetwork);
+  const rules = toReachRules(settings, given.isOnNetwork);
   const policy = new CallPolicy({
     records: records.records,
     isStored,
@@ -154,7 +154,7 @@ export async function openAttached(
 ): Promise<Result<OpenCatalog, Refusal>> {
   const { configEnvironment, home, log } = environment;
   const path = join(home, SERVE_FILE);
-  const plan = await planOfServe(path, view);
+  const plan = await findServePlan(path, view);
   if (plan === undefined) {
     log.warn('no `assay serve` of this home is running, so the servers are started here', { home });
     return openCatalog(environment, given);
@@ -164,7 +164,7 @@ export async function openAttached(
   const { settings } = resolved.value;
   const opened = await openPlan(plan, environment, {
     settings,
-    rules: reachIn(settings),
+    rules: toReachRules(settings),
     follow: (catalog) => followServe(path, catalog, view),
     sole: given.sole,
     isRecorded: false,
@@ -173,7 +173,7 @@ export async function openAttached(
   return ok({
     ...opened,
     fileSettings: new Map(),
-    attached: attachedView(opened.catalog),
+    attached: getAttachedView(opened.catalog),
     configPath: path,
   });
 }
@@ -219,8 +219,8 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     ...{ ...environment, upstream: servers, mask: telemetry.mask, rules },
     configPath: locateConfig({ flag: environment.options.config, ...environment.configEnvironment }).path,
   });
-  const connect = maskedConnect(sources.connect, telemetry.mask);
-  await declarePaths(home, commandsOf(plan.servers));
+  const connect = maskConnect(sources.connect, telemetry.mask);
+  await declarePaths(home, listCommands(plan.servers));
   const { labels } = given;
   const addLabels = labels?.add.bind(labels);
   if (given.sole !== undefined) given.sole.addLabels = addLabels;
@@ -232,7 +232,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     }),
     memory,
     log,
-    ...reviewing(records, isRecorded),
+    ...buildReviewDeps(records, isRecorded),
     limits: { ...settings, ...environment.options.limits },
     chance: Math.random,
     mask: telemetry.mask,
@@ -273,8 +273,8 @@ function openUpstream(
   { home, log, options, configEnvironment }: Environment,
   { rules, early }: PlanOptions,
   { memory, credentials, specs }: UpstreamMeans,
-): ReturnType<typeof upstream> {
-  return upstream({
+): ReturnType<typeof createUpstreamConnectors> {
+  return createUpstreamConnectors({
     log: ofServers(log, options.limits?.serverLogLines),
     // Assay's own code search speaks both eras, and an early `initialize` would make it legacy.
     recallEra: (spec: ServerSpec): Era | undefined =>
@@ -318,7 +318,7 @@ function followLater(
 
 /** Limits the log lines caused by each server. */
 function ofServers(log: Log, linesPerSecond = FIXED_LIMITS.serverLogLines): Log {
-  return limitedLog(log, {
+  return limitLog(log, {
     linesPerSecond,
     nowMs: () => performance.now(),
     later: (work, afterMs) => setTimeout(work, afterMs).unref(),

@@ -1,26 +1,26 @@
 import { join } from 'node:path';
-import { environmentOf } from '../adapters/config/locate-config.ts';
+import { toConfigEnvironment } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
-import { terminalLine } from '../adapters/telemetry/terminal-line.ts';
+import { formatTerminalLine } from '../adapters/telemetry/terminal-line.ts';
 import type { AppOptions } from '../core/command-options.ts';
 import { isJsonObject } from '../core/json-object.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
 import type { LogLine, OpenLog } from '../edges/cli/runtime.ts';
 import { followRotating, readRotating } from '../platform/rotating-file.ts';
-import { untilStopped } from '../platform/stop-signals.ts';
+import { waitForStop } from '../platform/stop-signals.ts';
 import { LOG_FILE } from './environment.ts';
 
 /** Opens the log that `serve` keeps in the home, to read it. */
 export async function openLogForCommand(options: AppOptions): Promise<Result<OpenLog, Refusal>> {
-  const path = join(locateHome(environmentOf(options)), LOG_FILE);
+  const path = join(locateHome(toConfigEnvironment(options)), LOG_FILE);
   const { lines, position } = await readRotating(path);
   return ok({
     path,
     lines: lines.flatMap(logLine),
     follow: (onLine) => {
       const stopping = new AbortController();
-      void untilStopped().then(() => stopping.abort());
+      void waitForStop().then(() => stopping.abort());
       return followRotating(path, {
         from: position,
         onLine: (line) => logLine(line).forEach(onLine),
@@ -36,7 +36,7 @@ function logLine(json: string): readonly LogLine[] {
   try {
     const entry: unknown = JSON.parse(json);
     const server = isJsonObject(entry) && typeof entry['server'] === 'string' ? entry['server'] : undefined;
-    const text = terminalLine(json, process.stdout.isTTY && process.stdout.hasColors()).trimEnd();
+    const text = formatTerminalLine(json, process.stdout.isTTY && process.stdout.hasColors()).trimEnd();
     return [{ server, json, text }];
   } catch {
     return [];

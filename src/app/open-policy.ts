@@ -1,5 +1,5 @@
 import { ok } from '../core/result.ts';
-import { steadyClock } from '../core/token.ts';
+import { createSteadyClock } from '../core/token.ts';
 import type { CallPolicy } from '../gateway/catalog/call-policy.ts';
 import { SessionLabels } from '../gateway/catalog/session-labels.ts';
 import { TokenPreferences } from '../gateway/services/token-preferences.ts';
@@ -16,7 +16,7 @@ export function openLabels(
     open: () => store.open(),
     isKept: () => hasStore || policy.current.enforcesLabels === 'all',
     idleMs: () => policy.labelIdleMs,
-    nowMs: steadyClock(),
+    nowMs: createSteadyClock(),
     log,
   });
   cleanup.defer(() => labels.close());
@@ -34,7 +34,7 @@ export function openTokenPreferences(
     openStore: () => (isStored ? store.open() : Promise.resolve(ok(none))),
     env: configEnvironment.env,
     file,
-    nowMs: steadyClock(),
+    nowMs: createSteadyClock(),
   });
   return { tokenPreferences, identify: tokenPreferences.identify };
 }

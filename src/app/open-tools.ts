@@ -2,17 +2,17 @@ import type { PolicyReason } from '../core/policy/policy.ts';
 import { join } from 'node:path';
 import { locateConfig } from '../adapters/config/locate-config.ts';
 import { findServe, isAnswering, type RunningServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
-import { refusalCodeIn, toolErrorCodeIn } from '../core/errors.ts';
+import { findRefusalCode, findToolErrorCode } from '../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../core/json-object.ts';
-import { lintLevelsOf } from '../core/hints/lint-levels.ts';
+import { getLintLevels } from '../core/hints/lint-levels.ts';
 import { VERSION } from '../core/version.ts';
-import { publicPrefix } from '../core/names.ts';
-import { nearest } from '../core/nearest.ts';
-import { printable } from '../core/printable.ts';
+import { getPublicPrefix } from '../core/names.ts';
+import { findNearest } from '../core/nearest.ts';
+import { toPrintable } from '../core/printable.ts';
 import type { ServeAnswer, ServeClient } from '../adapters/store/serve-client.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import { sentenceOf } from '../core/sentences.ts';
+import { formatRefusal } from '../core/sentences.ts';
 import { LOCAL_USER } from '../core/subject.ts';
 import type {
   CallAnswer,
@@ -23,21 +23,21 @@ import type {
 } from '../edges/cli/runtime.ts';
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import type { Server } from '../gateway/catalog/server.ts';
-import { answerOwn, type OwnAnswer, progressText } from '../gateway/relay/own-call.ts';
+import { answerOwn, type OwnAnswer, formatProgress } from '../gateway/relay/own-call.ts';
 import {
   type CatalogReport,
-  catalogReport,
+  buildCatalogReport,
   type ListedTool,
 } from '../gateway/services/tools/catalog-report.ts';
 import type { Decision } from '../api/decision.ts';
 import { explainDecision } from '../gateway/services/tools/explain-decision.ts';
-import { entryIn } from '../gateway/services/tools/find-entry.ts';
-import { type GatewayStatus, gatewayStatus } from '../gateway/services/gateway-status.ts';
+import { findEntry } from '../gateway/services/tools/find-entry.ts';
+import { type GatewayStatus, buildGatewayStatus } from '../gateway/services/gateway-status.ts';
 import { startServers } from '../gateway/services/start-servers.ts';
-import { serverOf } from '../gateway/services/toolsets/selection.ts';
-import { indexOf, nameIn } from '../gateway/services/toolsets/tool-index.ts';
+import { findServerByTool } from '../gateway/services/toolsets/selection.ts';
+import { getToolIndex, getEntryName } from '../gateway/services/toolsets/tool-index.ts';
 import { pause } from '../platform/pause.ts';
-import { INTERRUPTED, untilStopped } from '../platform/stop-signals.ts';
+import { INTERRUPTED, waitForStop } from '../platform/stop-signals.ts';
 import type { AppOptions } from '../core/command-options.ts';
 import { type Environment, hasHomeStore, openInEnvironment } from './environment.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
@@ -52,11 +52,11 @@ export function openToolsForCommand(
   options: AppOptions & OpenToolsOptions,
 ): Promise<Result<OpenTools, Refusal>> {
   return openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async (environment) => {
-    const serve = await usableServe(environment);
+    const serve = await findUsableServe(environment);
     const opened =
       serve === undefined ? await openHere(environment, options) : ok(await openThrough(serve, environment));
     if (opened.ok)
-      void untilStopped().then(async () => {
+      void waitForStop().then(async () => {
         await opened.value.close();
         process.exit(INTERRUPTED);
       });
@@ -65,7 +65,7 @@ export function openToolsForCommand(
 }
 
 /** The running `serve` of this home, unless it has another version, serves another config or does not respond. */
-export async function usableServe({
+export async function findUsableServe({
   home,
   options,
   configEnvironment,
@@ -110,7 +110,7 @@ async function openThrough(serve: RunningServe, { cleanup, log }: Environment): 
         client.request({
           method: 'tools/call',
           params: { name: publicName ?? name, arguments: args, _meta: { progressToken: 0 } },
-          onNotification: (note) => onProgress(progressText(note)),
+          onNotification: (note) => onProgress(formatProgress(note)),
         });
       let answered = await send();
       if (answered.kind === 'error' && mayBeNew(answered.error)) {
@@ -121,7 +121,7 @@ async function openThrough(serve: RunningServe, { cleanup, log }: Environment): 
         return answered.kind === 'result' ? resultOf(answered.result) : refused(answered.refusal);
       const hidden = mayBeNew(answered.error) ? await ruleAgainst(client, report, name) : undefined;
       if (hidden !== undefined) return refused(hidden);
-      const code = refusalCodeIn(answered.error);
+      const code = findRefusalCode(answered.error);
       return code === undefined
         ? answered
         : { kind: 'refused', code, message: String(answered.error['message']) };
@@ -195,8 +195,8 @@ async function openHere(
         asked.filter((one) => !recalled.includes(one)),
       );
       return ok(
-        catalogReport(catalog, {
-          levels: { ...lintLevelsOf(settings), ...levels },
+        buildCatalogReport(catalog, {
+          levels: { ...getLintLevels(settings), ...levels },
           server,
           recalled: recalled.map(({ spec }) => spec.name),
         }),
@@ -207,16 +207,16 @@ async function openHere(
       const toolsets = await readToolsets(environment);
       const ready = (await hasHomeStore(environment)) ? await toolsets.ready() : ok(undefined);
       const { instructions } = opened.value.records;
-      return ready.ok ? ok(gatewayStatus({ catalog, toolsets, instructions }, undefined)) : ready;
+      return ready.ok ? ok(buildGatewayStatus({ catalog, toolsets, instructions }, undefined)) : ready;
     },
     explain: async (name, caller) => {
       await startSome(catalog, serversFor(catalog, name));
       const listing = catalog.all.listing('tools');
-      const entry = entryIn(listing, name);
+      const entry = findEntry(listing, name);
       return entry === undefined
         ? unknownTool(
             name,
-            listing.entries.map((one) => ({ name: one.key, namespacedName: nameIn(one) })),
+            listing.entries.map((one) => ({ name: one.key, namespacedName: getEntryName(one) })),
           )
         : ok(await explainDecision(entry, opened.value, caller));
     },
@@ -229,7 +229,7 @@ function unknownTool(
   name: string,
   tools: readonly Pick<ListedTool, 'name' | 'namespacedName'>[],
 ): Result<never, Refusal> {
-  const near = nearest(
+  const near = findNearest(
     name,
     tools.flatMap((tool) => [tool.name, tool.namespacedName]),
   );
@@ -257,7 +257,7 @@ async function callHere(
     identity: LOCAL_USER,
     method: 'tools/call',
     params: { name: publicNameIn(catalog, name), arguments: args },
-    onNotification: (note) => onProgress(progressText(note)),
+    onNotification: (note) => onProgress(formatProgress(note)),
   });
   return answerOf(answered);
 }
@@ -265,11 +265,13 @@ async function callHere(
 /** The servers that a call may need: those that its name indicates, else all, since any may have gained the tool. */
 function serversFor(catalog: Catalog, name: string): readonly Server[] {
   const listing = catalog.all.listing('tools');
-  const found = listing.find(name)?.server ?? indexOf(listing).named(name)[0]?.server;
+  const found = listing.find(name)?.server ?? getToolIndex(listing).named(name)[0]?.server;
   if (found !== undefined) return [found];
   if (listing.isDisabled(name) || listing.candidates(name) !== undefined) return [];
-  const named = catalog.servers.filter(({ spec }) => spec.prefix && name.startsWith(publicPrefix(spec.name)));
-  const spaced = serverOf(name, catalog.servers);
+  const named = catalog.servers.filter(
+    ({ spec }) => spec.prefix && name.startsWith(getPublicPrefix(spec.name)),
+  );
+  const spaced = findServerByTool(name, catalog.servers);
   const meant = named.length > 0 || spaced === undefined ? named : [spaced];
   return meant.length > 0 ? meant : catalog.servers;
 }
@@ -284,13 +286,13 @@ function publicNameOf(
   const found = tools.find(({ namespacedName }) => namespacedName === name);
   if (found !== undefined) return found.name;
   const server = servers.find((one) => name.startsWith(`${one}.`));
-  return server === undefined ? name : publicPrefix(server) + name.slice(server.length + 1);
+  return server === undefined ? name : getPublicPrefix(server) + name.slice(server.length + 1);
 }
 
 function publicNameIn(catalog: Catalog, name: string): string {
   const tools = catalog.all
     .listing('tools')
-    .entries.map((entry) => ({ name: entry.key, namespacedName: nameIn(entry) }));
+    .entries.map((entry) => ({ name: entry.key, namespacedName: getEntryName(entry) }));
   return publicNameOf(
     name,
     tools,
@@ -300,12 +302,12 @@ function publicNameIn(catalog: Catalog, name: string): string {
 
 /** The result of a call through a running gateway, which returns some refusals as results. */
 function resultOf(result: JsonObject): CallAnswer {
-  const code = toolErrorCodeIn(result);
+  const code = findToolErrorCode(result);
   const [first] = Array.isArray(result['content']) ? (result['content'] as readonly unknown[]) : [];
   const text = isJsonObject(first) ? first['text'] : undefined;
   return code === undefined || typeof text !== 'string'
     ? { kind: 'result', result }
-    : { kind: 'refused', code, message: printable(text) };
+    : { kind: 'refused', code, message: toPrintable(text) };
 }
 
 function answerOf(answered: OwnAnswer): CallAnswer {
@@ -313,5 +315,5 @@ function answerOf(answered: OwnAnswer): CallAnswer {
 }
 
 function refused(refusal: Refusal): CallAnswer {
-  return { kind: 'refused', code: refusal.code, message: sentenceOf(refusal) };
+  return { kind: 'refused', code: refusal.code, message: formatRefusal(refusal) };
 }

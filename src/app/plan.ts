@@ -1,23 +1,23 @@
 import {
   type Config,
   type ConfigEnvironment,
-  emptyConfig,
+  createEmptyConfig,
   loadConfig,
 } from '../adapters/config/load-config.ts';
 import { locateConfig } from '../adapters/config/locate-config.ts';
 import { watchFile, type FileWatcher } from '../adapters/config/watch-file.ts';
 import { findServe, isAnswering, type RunningServe } from '../adapters/store/running-serve.ts';
-import { secretsOfServer } from '../core/secrets/secret-values.ts';
+import { listServerSecrets } from '../core/secrets/secret-values.ts';
 import type { Refusal } from '../core/refusal.ts';
 import {
-  ignoredSentence,
-  ignoredSettings,
+  formatIgnoredSetting,
+  listIgnoredSettings,
   isStorable,
   type Resolved,
   resolveSettings,
 } from '../core/resolve-settings.ts';
 import { ok, type Result } from '../core/result.ts';
-import { sentenceOf } from '../core/sentences.ts';
+import { formatRefusal } from '../core/sentences.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import type { CallPolicy } from '../gateway/catalog/call-policy.ts';
 import type { Catalog } from '../gateway/catalog/catalog.ts';
@@ -48,17 +48,17 @@ export async function readConfig(
   const { path } = locateConfig({ flag: options.config, ...configEnvironment });
   const loaded = early?.config ?? (await loadConfig(path, configEnvironment));
   const absence = loaded.ok || (await isThere(path)) ? undefined : absenceOf(loaded.error, path);
-  const config = absence === undefined ? loaded : ok(emptyConfig(path));
+  const config = absence === undefined ? loaded : ok(createEmptyConfig(path));
   if (!config.ok) return config;
-  const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(secretsOfServer));
+  const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(listServerSecrets));
   learn(config.value);
   report(config.value, log);
   const opened = store.isOpen ? await store.open() : undefined;
   if (opened?.ok === false) return opened;
   const stored = opened === undefined ? ok(new Map<string, unknown>()) : await opened.value.settings();
   if (!stored.ok) return stored;
-  const ignored = ignoredSettings(stored.value);
-  for (const key of ignored) log.warn(ignoredSentence(key), { setting: key });
+  const ignored = listIgnoredSettings(stored.value);
+  for (const key of ignored) log.warn(formatIgnoredSetting(key), { setting: key });
   const resolved = resolveSettings({
     env: configEnvironment.env,
     file: config.value.settings,
@@ -95,7 +95,7 @@ export async function followConfig(
     const config = await loadConfig(path, configEnvironment);
     if (isAwaited && !config.ok && config.error.code === 'CONFIG_UNREADABLE') return;
     isAwaited = false;
-    const fault = config.ok ? undefined : sentenceOf(config.error);
+    const fault = config.ok ? undefined : formatRefusal(config.error);
     if (fault !== undefined && fault !== catalog.configFault)
       log.error(`config: ${fault} The previous configuration stays in effect.`);
     catalog.configFault = fault;
@@ -135,7 +135,7 @@ export function report({ problems, warnings }: Config, log: Log): void {
 const NAME = 'serve';
 
 /** A plan with the running `serve` as its only server. Undefined if none is running. */
-export async function planOfServe(path: string, shown: ViewOptions): Promise<Plan | undefined> {
+export async function findServePlan(path: string, shown: ViewOptions): Promise<Plan | undefined> {
   const serve = await findServe(path);
   const isThere = serve !== undefined && (await isAnswering(serve));
   return isThere ? { servers: [specOf(serve, shown)], rejected: [] } : undefined;
@@ -144,7 +144,7 @@ export async function planOfServe(path: string, shown: ViewOptions): Promise<Pla
 /** Updates the catalog when `serve` restarts. While none is running, the last one is kept. */
 export async function followServe(path: string, catalog: Catalog, shown: ViewOptions): Promise<FileWatcher> {
   const look = (): void => {
-    void planOfServe(path, shown).then((plan) => plan && catalog.follow(plan));
+    void findServePlan(path, shown).then((plan) => plan && catalog.follow(plan));
   };
   const watching = await watchFile(path, look);
   // It may have restarted before the file was watched.
@@ -153,7 +153,7 @@ export async function followServe(path: string, catalog: Catalog, shown: ViewOpt
 }
 
 /** The names already come from a gateway, so they stay unchanged. */
-export function attachedView(catalog: Catalog): Catalog['all'] {
+export function getAttachedView(catalog: Catalog): Catalog['all'] {
   return catalog.of(NAME) ?? catalog.all;
 }
 

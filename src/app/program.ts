@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { environmentOf, locateConfig } from '../adapters/config/locate-config.ts';
+import { toConfigEnvironment, locateConfig } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
 import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
 import { isShortLived } from '../adapters/config/client-configs/own-entry.ts';
@@ -9,8 +9,8 @@ import { runCommandLine } from '../edges/cli/program.ts';
 import type { ClientConfigPorts, Runtime } from '../edges/cli/runtime.ts';
 import { hasBrowser } from '../platform/browser.ts';
 import { surviveStrayFaults } from '../platform/guarded.ts';
-import { untilStopped } from '../platform/stop-signals.ts';
-import { located, connectEnvironment, OWN_COMMAND, viewOptions } from './client-entry.ts';
+import { waitForStop } from '../platform/stop-signals.ts';
+import { locateAppConfig, connectEnvironment, OWN_COMMAND, formatViewOptions } from './client-entry.ts';
 import type { StdioStreams } from './stdio.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Result } from '../core/result.ts';
@@ -59,10 +59,10 @@ const RUNTIME: Runtime = {
   signIns: async (options) => (await import('./auth-commands.ts')).listSignIns(options),
   signOut: async (who, options) => (await import('./auth-commands.ts')).signOutAt(who, options),
   hasBrowser,
-  untilStopped,
+  untilStopped: waitForStop,
   openCodebase: async (options) => {
     const { openCodebase } = await loadCodebase();
-    const configEnvironment = environmentOf(options);
+    const configEnvironment = toConfigEnvironment(options);
     const { config: flag, roots, confined } = options;
     return openCodebase({
       confined,
@@ -74,7 +74,7 @@ const RUNTIME: Runtime = {
       roots: roots?.map((root) => resolve(configEnvironment.cwd, root)),
     });
   },
-  sandboxSupport: async () => (await import('./confine.ts')).sandboxSupport(),
+  sandboxSupport: async () => (await import('./confine.ts')).probeSandboxSupport(),
   openVerifier: async () => (await import('./verifier.ts')).openVerifier(),
 };
 
@@ -91,21 +91,21 @@ function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {
     clients: CLIENTS,
     addServer: async (request, options) => {
       const { addServer } = await import('../adapters/config/client-configs/own-servers.ts');
-      const configPath = located(options).path;
+      const configPath = locateAppConfig(options).path;
       return addServer(request, { ...connectEnvironment(options, ownCommand), configPath });
     },
     removeServer: async (name, options) => {
       const { removeServer } = await import('../adapters/config/client-configs/own-servers.ts');
-      return removeServer(name, located(options).path);
+      return removeServer(name, locateAppConfig(options).path);
     },
     importServers: async (request, options) => {
       const { importServers } = await import('../adapters/config/client-configs/import-servers.ts');
-      const configPath = located(options).path;
+      const configPath = locateAppConfig(options).path;
       return importServers(request, { ...connectEnvironment(options, ownCommand), configPath });
     },
     moveServers: async (request, options) => {
       const { moveServers } = await import('../adapters/config/client-configs/move-servers.ts');
-      const configPath = located(options).path;
+      const configPath = locateAppConfig(options).path;
       return moveServers(request, { ...connectEnvironment(options, ownCommand), configPath });
     },
     connectClient: async (request, options) => {
@@ -113,14 +113,15 @@ function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {
       const configEnvironment = connectEnvironment(options, ownCommand);
       return connectClient(request, {
         ...configEnvironment,
-        options: [...viewOptions(request.view), ...configEnvironment.options],
+        options: [...formatViewOptions(request.view), ...configEnvironment.options],
       });
     },
     undoConnect: async (request, options) => {
       const { undoConnect } = await import('../adapters/config/client-configs/undo-connect.ts');
       return undoConnect(request, connectEnvironment(options, ownCommand));
     },
-    hasConfig: async (options) => (await import('../platform/files.ts')).isThere(located(options).path),
+    hasConfig: async (options) =>
+      (await import('../platform/files.ts')).isThere(locateAppConfig(options).path),
     findClients: async (options) => {
       const { findClients } = await import('../adapters/config/client-configs/find-clients.ts');
       return findClients(connectEnvironment(options, ownCommand));

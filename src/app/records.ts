@@ -1,7 +1,7 @@
-import { entrySeal } from '../adapters/auth/seal.ts';
-import { entryReader, customReader } from '../adapters/config/registered-entry.ts';
+import { createEntrySeal } from '../adapters/auth/seal.ts';
+import { createEntryReader, createCustomReader } from '../adapters/config/registered-entry.ts';
 import { compileSchema } from '../adapters/sources/schema-check.ts';
-import { secretsOfServer } from '../core/secrets/secret-values.ts';
+import { listServerSecrets } from '../core/secrets/secret-values.ts';
 import { buildWordSearch } from '../adapters/search/word-search.ts';
 import { countTokens } from '../adapters/telemetry/token-counter.ts';
 import type { Settings } from '../core/settings.ts';
@@ -24,7 +24,7 @@ import { findToolsIn } from '../gateway/services/toolsets/find-tools.ts';
 import { ToolsetService } from '../gateway/services/toolsets/toolset-service.ts';
 import { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
 import type { Environment } from './environment.ts';
-import { keyLocation } from './keys.ts';
+import { getKeyLocation } from './keys.ts';
 
 /** The operators' records and the services that read them. */
 export interface Records {
@@ -47,10 +47,10 @@ export async function openRecords(environment: Environment, settings: Settings):
   const unstored = new UnstoredDefinitions();
   const drift = new DriftDetector({ records, log, prose, nowMs, limits: options.limits, unstored });
   cleanup.defer(() => drift.close());
-  const readEntry = entryReader({ cwd: home, home: configEnvironment.home, assayHome: home });
-  const readCustom = customReader({ cwd: home, home: configEnvironment.home });
-  const seal = entrySeal(keyLocation(environment));
-  const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(secretsOfServer));
+  const readEntry = createEntryReader({ cwd: home, home: configEnvironment.home, assayHome: home });
+  const readCustom = createCustomReader({ cwd: home, home: configEnvironment.home });
+  const seal = createEntrySeal(getKeyLocation(environment));
+  const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(listServerSecrets));
   return {
     records,
     claims: new ToolClaims(records, prose, unstored),
@@ -64,7 +64,7 @@ export async function openRecords(environment: Environment, settings: Settings):
 }
 
 /** What operators accepted of servers. A long-running process also compares it with their current lists. */
-export function reviewing(
+export function buildReviewDeps(
   records: Records | undefined,
   isRecorded: boolean,
 ): Pick<ServerDeps, 'claims' | 'instructions' | 'onInstructions' | 'onTools'> {

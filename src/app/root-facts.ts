@@ -4,15 +4,15 @@ import { locateConfig } from '../adapters/config/locate-config.ts';
 import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
 import { type DeclaredPaths, resolveDeclared } from '../adapters/sandbox/declared-paths.ts';
 import { isInside } from '../platform/is-inside.ts';
-import { protectedPaths } from '../adapters/sandbox/protected-paths.ts';
+import { findProtectedPaths } from '../adapters/sandbox/protected-paths.ts';
 import { walkPath } from '../adapters/sandbox/walk-path.ts';
 import type { RootFacts } from '../core/check-roots.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { UnsafePath } from '../core/sandbox.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
-import { type Command, sourceKind } from '../core/sources/source-kinds.ts';
+import { type Command, getSourceKind } from '../core/sources/source-kinds.ts';
 import { openDeclared } from './confine.ts';
-import { foreignFiles } from './foreign-files.ts';
+import { findForeignFiles } from './foreign-files.ts';
 
 export interface RootFactsOptions {
   readonly home: string;
@@ -23,10 +23,10 @@ export interface RootFactsOptions {
 }
 
 /** What the roots of servers with a sandbox contain and lead to, and the folders of the others. Stores nothing. */
-export async function rootFacts(options: RootFactsOptions): Promise<readonly RootFacts[]> {
+export async function inspectRoots(options: RootFactsOptions): Promise<readonly RootFacts[]> {
   const facts = await Promise.all(
     options.servers.map(async ({ name, transport }) => {
-      const command = sourceKind(transport).command(transport);
+      const command = getSourceKind(transport).command(transport);
       if (command === undefined) return [];
       return [await (command.sandbox === undefined ? openFactsOf : factsOf)(name, command, options)];
     }),
@@ -65,9 +65,9 @@ async function factsOf(
   const ignored = now.filter((path) => !stored.includes(path));
   if (command.sandbox !== 'strict') return { ...none, ignored };
   const writable = (await resolvedRoots(stored)).filter((one) => one !== undefined);
-  const others = await foreignFiles({ command, writable, servers, configEnvironment });
+  const others = await findForeignFiles({ command, writable, servers, configEnvironment });
   const own = [home, locateConfig({ flag: config, ...configEnvironment }).path];
-  const kept = await protectedPaths({ own, others, writable });
+  const kept = await findProtectedPaths({ own, others, writable });
   const ownsHome = writable.some((root) => isInside(homedir(), root));
   if (!kept.ok) return { ...none, ignored, ownsHome, unsafe: kept.error };
   const { readOnly } = kept.value;

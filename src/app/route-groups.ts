@@ -1,7 +1,7 @@
 import { mintSession, mintToken } from '../adapters/auth/mint-token.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
-import { steadyClock } from '../core/token.ts';
+import { createSteadyClock } from '../core/token.ts';
 import type { Route } from '../edges/rest/route.ts';
 import type { TokenDeps } from '../edges/rest/tokens.ts';
 import type { Store } from '../gateway/ports/store.ts';
@@ -27,12 +27,12 @@ interface RouteGroup {
 const GROUPS: readonly RouteGroup[] = [
   withStore(/^\/tokens(?:\/[^/]+)?$/, async (store) => {
     const { tokenRoutes } = await import('../edges/rest/tokens.ts');
-    return tokenRoutes({ store, mint: mintToken, nowMs: steadyClock(), gate: NO_GATE });
+    return tokenRoutes({ store, mint: mintToken, nowMs: createSteadyClock(), gate: NO_GATE });
   }),
   withStore(/^\/sign-in-links$/, async (store, serveUrl) => {
     const { signInLinkRoutes } = await import('../edges/rest/sign-in-links.ts');
     const deps = { store, mintSession, mayExecute: true, pagesUrl: () => serveUrl };
-    return signInLinkRoutes({ ...deps, nowMs: steadyClock() });
+    return signInLinkRoutes({ ...deps, nowMs: createSteadyClock() });
   }),
   withStore(/^\/approvals(?:\/|$)/, async (store) =>
     (await import('../edges/rest/approvals.ts')).approvalRoutes({ store }),
@@ -40,7 +40,7 @@ const GROUPS: readonly RouteGroup[] = [
   withStore(/^\/activity(?:\/|$)/, async (store) => {
     const { activityRoutes } = await import('../edges/rest/activity.ts');
     const { callRoutes } = await import('../edges/rest/calls.ts');
-    const deps = { store, nowMs: steadyClock() };
+    const deps = { store, nowMs: createSteadyClock() };
     return [...activityRoutes(deps), ...callRoutes(deps)];
   }),
   withServices(/^\/labels(?:\/|$)/, async (services) =>

@@ -4,16 +4,16 @@ import { mintSession, mintToken } from '../adapters/auth/mint-token.ts';
 import { buildWordSearch } from '../adapters/search/word-search.ts';
 import { openMeter } from '../adapters/telemetry/metrics.ts';
 import { countTokens } from '../adapters/telemetry/token-counter.ts';
-import { BodyBudget, bodyBudgetBytes } from '../core/body-budget.ts';
+import { BodyBudget, computeBodyBudget } from '../core/body-budget.ts';
 import { VERSION } from '../core/version.ts';
-import { lintLevelsOf } from '../core/hints/lint-levels.ts';
+import { getLintLevels } from '../core/hints/lint-levels.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
-import { sentenceOf } from '../core/sentences.ts';
+import { formatRefusal } from '../core/sentences.ts';
 import type { Settings } from '../core/settings.ts';
-import { laterTurn } from '../core/turns.ts';
+import { waitForTurn } from '../core/turns.ts';
 import { LOCAL_USER } from '../core/subject.ts';
-import { type MintedToken, steadyClock } from '../core/token.ts';
+import { type MintedToken, createSteadyClock } from '../core/token.ts';
 import type { OpenServe } from '../edges/cli/runtime.ts';
 import { isLoopback } from '../edges/mcp/guard.ts';
 import { type McpHttpServer, openHttpServer } from '../edges/mcp/http-server.ts';
@@ -25,15 +25,15 @@ import type { RunningStatus } from '../gateway/services/gateway-status.ts';
 import type { Store } from '../gateway/ports/store.ts';
 import type { Meter } from '../gateway/ports/telemetry.ts';
 import { readText } from '../platform/files.ts';
-import { memoryBytes } from '../platform/memory-bytes.ts';
+import { getMemoryBytes } from '../platform/memory-bytes.ts';
 import { announce } from './announce.ts';
-import { type Environment, isOpenWith, openInEnvironment, setting } from './environment.ts';
-import { connectEnvironment, OWN_COMMAND, viewOptions } from './client-entry.ts';
-import { ensureAdminToken, openGate, resourceServerOf } from './gate.ts';
+import { type Environment, isOpenWith, openInEnvironment, getVariable } from './environment.ts';
+import { connectEnvironment, OWN_COMMAND, formatViewOptions } from './client-entry.ts';
+import { ensureAdminToken, openGate, readResourceServer } from './gate.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
 import type { ServeOptions } from '../core/command-options.ts';
 import { openToolsets, type OpenToolsets } from './records.ts';
-import { documentsOf, servicesOf, openBundles } from './services.ts';
+import { createDocuments, createServices, openBundles } from './services.ts';
 
 /** Opens the HTTP server of a catalog, with store, tokens and metrics. */
 export function openServe(given: ServeOptions): Promise<Result<OpenServe, Refusal>> {
@@ -53,7 +53,7 @@ async function serveFrom(
   options: Options,
 ): Promise<Result<OpenServe, Refusal>> {
   const { host } = options;
-  const operatorToken = setting(environment.configEnvironment.env, 'ASSAY_TOKEN');
+  const operatorToken = getVariable(environment.configEnvironment.env, 'ASSAY_TOKEN');
   const isOpenIn = (given: Settings): boolean => isOpenWith(given, environment.configEnvironment);
   const needsTokenWith = (given: Settings): boolean => !isOpenIn(given) || !isLoopback(host);
   const isOnNetwork = !isLoopback(host);
@@ -117,13 +117,13 @@ async function openServer(
   const { settings, catalog, relay, rules, environment } = opened;
   const { log, cleanup } = environment;
   const { views, toolsets, notes, toolsetService } = shown;
-  const resourceServer = resourceServerOf(settings, host);
+  const resourceServer = readResourceServer(settings, host);
   if (!resourceServer.ok) return resourceServer;
   const { resource } = resourceServer.value ?? {};
   const makesToken = isLoopback(host) && operatorToken === undefined;
   const adminTokenPath = makesToken ? await ensureAdminToken(store, environment) : undefined;
   const ownToken = mintToken();
-  const nowMs = steadyClock();
+  const nowMs = createSteadyClock();
   const gate = await openGate({
     store,
     operatorToken,
@@ -140,7 +140,7 @@ async function openServer(
   const startedMs = performance.now();
   const listening: { server?: McpHttpServer } = {};
   const running = (): RunningStatus => runningStatus(opened, { startedMs, server: listening.server });
-  const bodies = new BodyBudget(bodyBudgetBytes({ ...settings, ...limits }, memoryBytes()));
+  const bodies = new BodyBudget(computeBodyBudget({ ...settings, ...limits }, getMemoryBytes()));
   const rest = openRest({
     ...{ opened, store, bodies, running, toolsets, notes, toolsetService, gate, resource, nowMs },
     mayExecute: isLoopback(host),
@@ -149,7 +149,7 @@ async function openServer(
   const server = await openHttpServer({
     ...{ host, port, isOpen, settings, limits, log, meter },
     ...{ gate, resource, catalog, relay, views, rest, bodies },
-    storeFault: () => store.fault && sentenceOf(store.fault),
+    storeFault: () => store.fault && formatRefusal(store.fault),
     place: { home: environment.home, env: environment.configEnvironment.env },
   });
   if (!server.ok) return server;
@@ -205,9 +205,9 @@ function openRest(context: RestContext): RestHandler {
   const ending = new AbortController();
   const open = async (): Promise<Admin> => {
     // It takes 0.2 s: not in the same turn of the event loop as other work.
-    await laterTurn();
+    await waitForTurn();
     const { openAdmin } = await import('../edges/rest/open-admin.ts');
-    await laterTurn();
+    await waitForTurn();
     return openAdmin({ ...depsOf(context), ending: ending.signal });
   };
   return {
@@ -223,7 +223,7 @@ function openRest(context: RestContext): RestHandler {
 function depsOf({ opened, ...given }: RestContext): Omit<AdminDeps, 'ending'> {
   const { catalog, relay, settings, environment, records } = opened;
   const { log } = environment;
-  const services = servicesOf(opened);
+  const services = createServices(opened);
   return {
     ...given,
     version: VERSION,
@@ -232,9 +232,9 @@ function depsOf({ opened, ...given }: RestContext): Omit<AdminDeps, 'ending'> {
     mintSession,
     catalog,
     relay,
-    lintLevels: lintLevelsOf(settings),
+    lintLevels: getLintLevels(settings),
     ...services,
-    documents: documentsOf(opened),
+    documents: createDocuments(opened),
     instructions: records.instructions,
     bundles: openBundles(opened, services.servers),
     recentLines: environment.recentLines,
@@ -250,12 +250,12 @@ function depsOf({ opened, ...given }: RestContext): Omit<AdminDeps, 'ending'> {
 
 function snippetsFor({ options }: Environment): AdminDeps['snippets'] {
   return async ({ url, toolset }) => {
-    const { clientSnippets } = await import('../adapters/config/client-configs/client-snippets.ts');
+    const { buildClientSnippets } = await import('../adapters/config/client-configs/client-snippets.ts');
     const configEnvironment = connectEnvironment(options, OWN_COMMAND);
     const view = toolset === undefined ? {} : { toolset };
-    return clientSnippets({
+    return buildClientSnippets({
       ...configEnvironment,
-      options: [...viewOptions(view), ...configEnvironment.options],
+      options: [...formatViewOptions(view), ...configEnvironment.options],
       url,
     });
   };

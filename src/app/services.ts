@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { passphraseSeal } from '../adapters/auth/passphrase-seal.ts';
 import { findServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
-import { shownArguments } from '../adapters/telemetry/shown-arguments.ts';
-import { secretMembers } from '../adapters/telemetry/secret-members.ts';
-import { lintLevelsOf } from '../core/hints/lint-levels.ts';
+import { maskArguments } from '../adapters/telemetry/shown-arguments.ts';
+import { findSecretMembers } from '../adapters/telemetry/secret-members.ts';
+import { getLintLevels } from '../core/hints/lint-levels.ts';
 import type { Refusal } from '../core/refusal.ts';
-import { fixOf } from '../core/resolve-settings.ts';
+import { findSettingFix } from '../core/resolve-settings.ts';
 import type { Cause } from '../core/cause.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { isSettingKey } from '../core/settings.ts';
 import type { EntryFault } from '../core/json-position.ts';
 import type { RestToolSpec } from '../core/sources/custom-tools.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
-import { sourceKind } from '../core/sources/source-kinds.ts';
+import { getSourceKind } from '../core/sources/source-kinds.ts';
 import type { OpenServices, RootsReview } from '../edges/cli/runtime.ts';
 import type { AdminDeps } from '../edges/rest/admin-deps.ts';
 import { isLoopback } from '../edges/mcp/guard.ts';
@@ -20,7 +20,7 @@ import { BundleService } from '../gateway/services/bundles/bundle-service.ts';
 import { PreferenceService } from '../gateway/services/preferences/preference-service.ts';
 import { PolicyRules } from '../gateway/services/policy-rules.ts';
 import { ServerService } from '../gateway/services/servers/server-service.ts';
-import { previewDocument, uploadOf } from '../gateway/services/servers/document-tools.ts';
+import { previewDocument, createUpload } from '../gateway/services/servers/document-tools.ts';
 import { importDocument } from '../gateway/services/servers/import-document.ts';
 import { CustomToolService } from '../gateway/services/sources/custom-tool-service.ts';
 import { FunctionModuleService } from '../gateway/services/sources/function-module-service.ts';
@@ -29,12 +29,12 @@ import { Verifications } from '../gateway/services/verification/verifications.ts
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import type { InstructionsReview } from '../gateway/catalog/instructions-review.ts';
 import type { VerifyServer } from '../gateway/ports/verifier.ts';
-import { confineIn, openDeclared, sandboxSupport } from './confine.ts';
+import { confineIn, openDeclared, probeSandboxSupport } from './confine.ts';
 import { type Environment, openInEnvironment } from './environment.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
 import type { AppOptions } from '../core/command-options.ts';
-import { reachFaultsBy } from './sources.ts';
-import { pathFacts } from '../platform/machine.ts';
+import { createReachCheck } from './sources.ts';
+import { inspectPath } from '../platform/machine.ts';
 
 export interface Services extends Pick<
   OpenServices,
@@ -51,7 +51,7 @@ export interface Services extends Pick<
 }
 
 /** The services with which operators view and change sources and tools. */
-export function servicesOf({
+export function createServices({
   catalog,
   settings,
   fileSettings,
@@ -64,15 +64,15 @@ export function servicesOf({
   identify,
 }: ConfiguredCatalog): Services {
   const { mask } = environment.telemetry;
-  const reaches = { reachFaults: reachFaultsBy(rules) };
+  const reaches = { reachFaults: createReachCheck(rules) };
   const nowMs = (): number => Date.now();
-  const levels = lintLevelsOf(settings);
+  const levels = getLintLevels(settings);
   const { home, options, configEnvironment } = environment;
   const { env } = configEnvironment;
   const confine = confineIn(home, { config: options.config, configEnvironment });
   const tools = new ToolService({
     ...{ catalog, ...records, policy, labels, identify, levels, mask, nowMs },
-    sandboxSupport: (twin) => sandboxSupport(twin && { ...twin, confine }),
+    sandboxSupport: (twin) => probeSandboxSupport(twin && { ...twin, confine }),
   });
   const servers = new ServerService({ catalog, ...records, ...reaches, mask, nowMs });
   return {
@@ -91,7 +91,7 @@ export function servicesOf({
     verifications: new Verifications({
       ...{ catalog, servers, verify, mask },
       records: records.records,
-      calls: { open: () => environment.store.open(), shown: (text) => shownArguments(text, mask) },
+      calls: { open: () => environment.store.open(), shown: (text) => maskArguments(text, mask) },
     }),
     customTools: new CustomToolService({
       catalog,
@@ -110,28 +110,28 @@ export function servicesOf({
 const verify: VerifyServer = async (...given) => (await import('./verifier.ts')).verifyServer(...given);
 
 /** Reads OpenAPI documents that operators are about to add. */
-export function documentsOf({ catalog, records, rules }: ConfiguredCatalog): AdminDeps['documents'] {
+export function createDocuments({ catalog, records, rules }: ConfiguredCatalog): AdminDeps['documents'] {
   const { connect } = catalog;
-  const deps = { ...records, connect, reachFaults: reachFaultsBy(rules), nowMs: Date.now };
+  const deps = { ...records, connect, reachFaults: createReachCheck(rules), nowMs: Date.now };
   return {
     preview: (entry, trust) => previewDocument(deps, entry, trust),
-    upload: () => uploadOf(deps),
+    upload: () => createUpload(deps),
   };
 }
 
 /** The modules for filters and schemas are loaded on demand. */
 async function faultsOf(spec: RestToolSpec): Promise<readonly EntryFault[]> {
-  const { faultsOfRest } = await import('../adapters/sources/rest/rest-tool.ts');
-  return faultsOfRest(spec);
+  const { findRestFaults } = await import('../adapters/sources/rest/rest-tool.ts');
+  return findRestFaults(spec);
 }
 
 async function declaredTextOf(spec: RestToolSpec): Promise<string> {
-  const { restRecordText } = await import('../adapters/sources/rest/rest-tool.ts');
-  return restRecordText(spec);
+  const { serializeRestRecord } = await import('../adapters/sources/rest/rest-tool.ts');
+  return serializeRestRecord(spec);
 }
 
 async function moduleFault(path: string): Promise<string | undefined> {
-  const facts = await pathFacts(path);
+  const facts = await inspectPath(path);
   if (facts === undefined) return `There is no file ${JSON.stringify(path)}. Check the path.`;
   return facts.is === 'folder'
     ? `${JSON.stringify(path)} is a folder. Name the module file in it.`
@@ -148,7 +148,7 @@ export async function openServices(environment: Environment): Promise<Result<Loc
   const { catalog, records } = opened.value;
   let starting: Promise<void> | undefined;
   return ok({
-    ...servicesOf(opened.value),
+    ...createServices(opened.value),
     catalog,
     instructions: records.instructions,
     startAll: () => (starting ??= startAll(opened.value)),
@@ -172,7 +172,7 @@ export function openServicesForCommand(given: AppOptions): Promise<Result<OpenSe
     const opened = await openCatalog(environment, { mayBeEmpty: true, isOnNetwork });
     if (!opened.ok) return opened;
     const { catalog, close, records } = opened.value;
-    const services = servicesOf(opened.value);
+    const services = createServices(opened.value);
     return ok({
       ...services,
       bundles: openBundles(opened.value, services.servers),
@@ -201,7 +201,7 @@ async function rootsReview(
   home: string,
   { transport }: ServerSpec,
 ): Promise<Result<RootsReview | undefined, Cause>> {
-  const command = sourceKind(transport).command(transport);
+  const command = getSourceKind(transport).command(transport);
   if (command?.sandbox === undefined) return ok(undefined);
   const { compareDeclared } = await import('./root-facts.ts');
   const change = await compareDeclared(home, command);
@@ -245,10 +245,10 @@ export function openBundles(
     ...records,
     catalog,
     passphraseSeal,
-    reachFaults: reachFaultsBy(rules),
-    secretMembers,
+    reachFaults: createReachCheck(rules),
+    secretMembers: findSecretMembers,
     configNames: () => servers.all().flatMap(({ name, origin }) => (origin === 'config_file' ? [name] : [])),
-    settingFix: (key) => (isSettingKey(key) ? fixOf(key, sources) : undefined),
+    settingFix: (key) => (isSettingKey(key) ? findSettingFix(key, sources) : undefined),
     runningSetting: (key) => settings[key],
     nowMs: () => Date.now(),
   });

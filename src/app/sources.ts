@@ -3,18 +3,18 @@ import { watchFile } from '../adapters/config/watch-file.ts';
 import { connectBuiltIn } from '../adapters/sources/connect-built-in.ts';
 import type { FilterRunner } from '../adapters/sources/http/filter-processes.ts';
 import type { HttpPort } from '../adapters/sources/http/open-http.ts';
-import { namedUrls, reachRemedy, type ReachRules, reachRules } from '../core/reach.ts';
-import { pathFaultPhrase } from '../core/refusals/config-refusals.ts';
+import { listNamedUrls, formatReachRemedy, type ReachRules, createReachRules } from '../core/reach.ts';
+import { formatPathFault } from '../core/refusals/config-refusals.ts';
 import type { Transport } from '../core/server-spec.ts';
 import type { Settings } from '../core/settings.ts';
 import type { EntryFault } from '../core/json-position.ts';
 import type { ReachFaults } from '../gateway/ports/config-entries.ts';
 import type { Connect, Connectors } from '../gateway/ports/link.ts';
-import { codebaseConnector } from './codebase-connector.ts';
+import { createCodebaseConnector } from './codebase-connector.ts';
 import type { Log } from '../gateway/ports/log.ts';
-import { reachesOf } from '../platform/addresses.ts';
+import { resolveReaches } from '../platform/addresses.ts';
 import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
-import { type PathChecks, unsafePath } from '../platform/path-safety.ts';
+import { type PathChecks, findUnsafePath } from '../platform/path-safety.ts';
 
 interface ConnectDeps {
   readonly upstream: Connectors<'stdio' | 'http'>;
@@ -55,11 +55,11 @@ export function connectAll({
     ...{ log, mask, home, openHttp, openFilters, runner: RUNNER, watch: watchFile },
     launcher: PLAIN_LAUNCHER,
     fileFault: async (path) => {
-      const fault = await unsafePath(path, configEnvironment);
-      return fault && `could be changed by others: ${pathFaultPhrase(fault)}`;
+      const fault = await findUnsafePath(path, configEnvironment);
+      return fault && `could be changed by others: ${formatPathFault(fault)}`;
     },
   });
-  const codebase = codebaseConnector(upstream, {
+  const codebase = createCodebaseConnector(upstream, {
     ...{ home, userHome: configEnvironment.home, configPath: deps.configPath },
   });
   return {
@@ -90,11 +90,11 @@ async function openHttpWithin(rules: ReachRules): Promise<HttpPort> {
 }
 
 /** The addresses that this process may connect to. `isOnNetwork`: other machines can reach it. */
-export function reachIn(
+export function toReachRules(
   settings: Pick<Settings, 'http.allowLoopback' | 'http.allowPrivate'>,
   isOnNetwork = false,
 ): ReachRules {
-  return reachRules({
+  return createReachRules({
     isOnNetwork,
     allowLoopback: settings['http.allowLoopback'],
     allowPrivate: settings['http.allowPrivate'],
@@ -102,14 +102,14 @@ export function reachIn(
 }
 
 /** Names that do not resolve pass: they may resolve later and are checked again on each connection. */
-export function reachFaultsBy(rules: ReachRules): ReachFaults {
+export function createReachCheck(rules: ReachRules): ReachFaults {
   return async (spec, entry, former = {}) => {
     const faults: EntryFault[] = [];
-    for (const { field, url } of namedUrls(spec)) {
+    for (const { field, url } of listNamedUrls(spec)) {
       if (entry[field] === undefined || entry[field] === former[field]) continue;
-      const reaches = await reachesOf(url.hostname);
+      const reaches = await resolveReaches(url.hostname);
       if (reaches.length === 0 || reaches.some((reach) => rules.operator.has(reach))) continue;
-      const reason = `It leads to a ${reaches.join(' and ')} address: ${reachRemedy(reaches, 'operator')}.`;
+      const reason = `It leads to a ${reaches.join(' and ')} address: ${formatReachRemedy(reaches, 'operator')}.`;
       faults.push({ field, reason });
     }
     return faults;

@@ -5,13 +5,13 @@ import type { EarlyStart } from './early-start.ts';
 import { isOpenWith, withEnvironment } from './environment.ts';
 import { openAttached, openCatalog, type OpenCatalog } from './open-catalog.ts';
 import { openToolsets } from './records.ts';
-import { stdio } from '../edges/cli/stdio.ts';
+import { runStdioCommand } from '../edges/cli/stdio.ts';
 import { SoleClient } from '../gateway/catalog/client-session.ts';
 import type { View } from '../gateway/catalog/view.ts';
 import type { StdioOptions } from '../core/command-options.ts';
 import { runStdioServer, type StdioServerOptions } from '../edges/mcp/stdio-server.ts';
 import { surviveStrayFaults } from '../platform/guarded.ts';
-import { untilStopped } from '../platform/stop-signals.ts';
+import { waitForStop } from '../platform/stop-signals.ts';
 
 /** Delay in ms before servers start, so that the client is answered first. */
 const START_AFTER_MS = 50;
@@ -19,7 +19,7 @@ const START_AFTER_MS = 50;
 /** Runs `assay stdio` without the command line. Resolves with the exit code. */
 export async function runPlainStdio(options: StdioOptions, early: EarlyStart | undefined): Promise<number> {
   try {
-    return await stdio({ runStdio: (given) => serveStdio(given, early) }, options);
+    return await runStdioCommand({ runStdio: (given) => serveStdio(given, early) }, options);
   } finally {
     await early?.end();
   }
@@ -33,7 +33,7 @@ export async function serveStdio(
   early?: EarlyStart,
 ): Promise<Result<undefined, Refusal>> {
   const stopping = new AbortController();
-  void untilStopped().then(() => stopping.abort());
+  void waitForStop().then(() => stopping.abort());
   const { stdin: input, stdout: output } = process;
   const stopSurviving = surviveStrayFaults();
   const done = await runStdio(given, { input, output, early, stopping: stopping.signal }).finally(

@@ -9,9 +9,9 @@ import { Thread } from '../platform/thread.ts';
 export async function openVerifier(): Promise<VerifierProgram> {
   const url = new URL('./verify-program.js', import.meta.url);
   const program = (await import(url.href)) as typeof Verifier;
-  const { sandboxes } = await import('../adapters/sandbox/open-sandbox.ts');
+  const { createOpenSandbox } = await import('../adapters/sandbox/open-sandbox.ts');
   const { startConfined } = await import('../adapters/sandbox/start-confined.ts');
-  return program.openVerifier({ openSandbox: sandboxes(), startConfined });
+  return program.openVerifier({ openSandbox: createOpenSandbox(), startConfined });
 }
 
 const FIXTURES = 'assay-verify.json';

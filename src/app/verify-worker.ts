@@ -1,4 +1,4 @@
-import { sandboxes } from '../adapters/sandbox/open-sandbox.ts';
+import { createOpenSandbox } from '../adapters/sandbox/open-sandbox.ts';
 import { startConfined } from '../adapters/sandbox/start-confined.ts';
 import { answerCalls } from '../platform/thread.ts';
 import type { VerifyRequest } from '../core/verification/verifier.ts';
@@ -11,7 +11,7 @@ answerCalls((given, side) => {
   const cancelled = Atomics.waitAsync(new Int32Array(given as SharedArrayBuffer), 0, 0);
   void Promise.resolve(cancelled.value).then(() => stopping.abort());
   return (_, [request]) =>
-    openVerifier({ openSandbox: sandboxes(), startConfined }).verify({
+    openVerifier({ openSandbox: createOpenSandbox(), startConfined }).verify({
       ...(request as Omit<VerifyRequest, 'signal' | 'onProgress'>),
       signal: stopping.signal,
       onProgress: (progress) => side.send(progress),

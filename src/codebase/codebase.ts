@@ -1,9 +1,9 @@
 import { err, ok, type Result } from '../core/result.ts';
-import { vectorFailureText } from './embeddings/failure-text.ts';
+import { formatVectorFailure } from './embeddings/failure-text.ts';
 import { openVectors, type Vectors } from './embeddings/open-vectors.ts';
 import type { VectorSearch } from './embeddings/vector-search.ts';
 import type { Fault } from './fault.ts';
-import { indexFault } from './index-fault.ts';
+import { toIndexFault } from './index-fault.ts';
 import type { IndexProgress, IndexReport } from './indexing/index-report.ts';
 import { type IndexStatus, readIndexStatus } from './indexing/index-status.ts';
 import { Indexer } from './indexing/indexer.ts';
@@ -91,7 +91,7 @@ export class Codebase {
     try {
       const request = { folder, path, protectedPaths, force, signal, onProgress };
       const indexed = await this.#indexer.indexRepository(request);
-      return indexed.ok ? indexed : err(indexFault(indexed.error));
+      return indexed.ok ? indexed : err(toIndexFault(indexed.error));
     } finally {
       this.#runs -= 1;
     }
@@ -107,8 +107,8 @@ export class Codebase {
     const read = this.#reader(project).readIndexed(request.repositoryId, (database) =>
       searchCode(database, request, { vectorMatches }),
     );
-    if (!read.ok) return err(indexFault(read.error));
-    const failure = meant?.ok === false ? vectorFailureText(meant.error) : undefined;
+    if (!read.ok) return err(toIndexFault(read.error));
+    const failure = meant?.ok === false ? formatVectorFailure(meant.error) : undefined;
     return ok({ ...read.value, notes: failure === undefined ? [] : [`Searched by words only. ${failure}`] });
   }
 
@@ -117,7 +117,7 @@ export class Codebase {
     const read = this.#reader(project).read((database) =>
       database.prepare('SELECT id, path FROM repositories WHERE indexed_at IS NOT NULL').all(),
     );
-    return read.ok ? ok(read.value as readonly IndexedRepository[]) : err(indexFault(read.error));
+    return read.ok ? ok(read.value as readonly IndexedRepository[]) : err(toIndexFault(read.error));
   }
 
   /** Reads only. Undefined if the project has no index. */
@@ -126,7 +126,7 @@ export class Codebase {
     const run = this.#indexer.activeIn(folder)[0];
     const status = readIndexStatus(folder, this.#reader(project));
     if (status.ok) return ok({ ...status.value, run: run && { path: run.path, ...run.progress } });
-    return status.error.code === 'NOT_INDEXED' ? ok(undefined) : err(indexFault(status.error));
+    return status.error.code === 'NOT_INDEXED' ? ok(undefined) : err(toIndexFault(status.error));
   }
 
   async close(): Promise<void> {

@@ -8,7 +8,7 @@ const MAX_LINE_LENGTH = 300;
 const MAX_INDENT = 4;
 
 /** The names that a chunk declares besides its own: methods of a small class, constants of a block. */
-export function declaredNames(kind: ChunkKind, content: string): readonly string[] {
+export function findDeclaredNames(kind: ChunkKind, content: string): readonly string[] {
   if (WITHOUT_NAMES.has(kind)) return [];
   const names = new Set<string>();
   for (const line of content.split('\n')) {

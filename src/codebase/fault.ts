@@ -20,6 +20,6 @@ export interface Fault {
   readonly remedy: string;
 }
 
-export function faultText({ code, field, message, remedy }: Fault): string {
+export function formatFault({ code, field, message, remedy }: Fault): string {
   return `${code}${field === undefined ? '' : ` (${field})`}: ${message} ${remedy}`;
 }

@@ -20,13 +20,13 @@ export interface SqlConditions {
  * Conditions on `files` under the alias `f`, for SQLite. Prefixes and suffixes are compared as text, so `%` and `_` in
  * a name match themselves.
  */
-export function filterConditions({
+export function buildFilterConditions({
   repositoryId,
   repositoryIds,
   fileType,
   directory,
 }: FileFilter): SqlConditions {
-  const prefix = directoryPrefix(directory);
+  const prefix = toDirectoryPrefix(directory);
   const parts: readonly (readonly [sql: string, name: string, value: string | undefined])[] = [
     ['f.repository_id = @repositoryId', 'repositoryId', repositoryId],
     [
@@ -45,7 +45,7 @@ export function filterConditions({
 }
 
 /** The directory as a prefix of paths, with a trailing `/`; empty for the whole repository. */
-export function directoryPrefix(directory: string | undefined): string {
+export function toDirectoryPrefix(directory: string | undefined): string {
   const names = (directory ?? '').split(/[\\/]/).filter((name) => name !== '' && name !== '.');
   return names.length === 0 ? '' : `${names.join('/')}/`;
 }

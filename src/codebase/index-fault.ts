@@ -1,5 +1,5 @@
 import type { Fault, FaultCode } from './fault.ts';
-import { type IndexRefusal, refusalText } from './store/index-refusal.ts';
+import { type IndexRefusal, formatIndexRefusal } from './store/index-refusal.ts';
 
 const CODES: Readonly<Record<IndexRefusal['code'], FaultCode>> = {
   NOT_INDEXED: 'NOT_INDEXED',
@@ -17,8 +17,8 @@ const CODES: Readonly<Record<IndexRefusal['code'], FaultCode>> = {
 };
 
 /** Why an index cannot be read or written, as the fault of a tool. */
-export function indexFault(refusal: IndexRefusal): Fault {
-  const text = refusalText(refusal);
+export function toIndexFault(refusal: IndexRefusal): Fault {
+  const text = formatIndexRefusal(refusal);
   if (refusal.code === 'PATH_INVALID') return { code: CODES[refusal.code], field: 'repo_path', ...text };
   if (refusal.code === 'NOT_INDEXED' && refusal.repository !== undefined)
     return { code: 'NOT_FOUND', field: 'repository_id', ...text };

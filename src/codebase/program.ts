@@ -10,7 +10,7 @@ import type { SettingFault } from './embeddings/embedding-settings.ts';
 import type { Fault } from './fault.ts';
 import { ProjectConfigs } from './projects/project-config.ts';
 import { ProjectFolders } from './projects/project-folders.ts';
-import { codebaseServer, codebaseTools } from './server.ts';
+import { createCodebaseServer, createCodebaseTools } from './server.ts';
 import { Session } from './session.ts';
 import { type CodebaseSettings, readSettings } from './settings.ts';
 import { type Answer, callTool, type ToolCall } from './tools/tool.ts';
@@ -76,7 +76,7 @@ export function openCodebase(options: CodebaseOptions): Result<CodebaseProgram, 
   });
   const terminal = new Session({ isStateless: false });
   terminal.setDirectory(cwd);
-  const tools = codebaseTools(depsOf(terminal, accessOf(true)));
+  const tools = createCodebaseTools(depsOf(terminal, accessOf(true)));
   return ok({
     serve: (options) => serve(depsOf(new Session(options), accessOf(false)), options.stopped),
     call: async (name, args, context) => {
@@ -112,7 +112,7 @@ async function withRoot(answer: Answer, args: unknown, told: ToldRoots): Promise
 
 /** Over stdio a process has one connection, but a client may begin it twice, to find out its era. */
 async function serve(deps: ToolDeps, stopped: Promise<void>): Promise<void> {
-  const handle = serveStdio(() => codebaseServer(deps));
+  const handle = serveStdio(() => createCodebaseServer(deps));
   const closed = new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) process.stdin.once(event, () => resolve());
   });

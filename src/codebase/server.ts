@@ -1,10 +1,10 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { VERSION } from '../core/version.ts';
 import { registerResources } from './resources.ts';
-import { indexRepositoryTool } from './tools/index-repository.ts';
-import { indexStatusTool } from './tools/index-status.ts';
-import { searchCodeTool } from './tools/search-code.ts';
-import { setWorkingDirectoryTool } from './tools/set-working-directory.ts';
+import { createIndexRepositoryTool } from './tools/index-repository.ts';
+import { createIndexStatusTool } from './tools/index-status.ts';
+import { createSearchCodeTool } from './tools/search-code.ts';
+import { createSetDirectoryTool } from './tools/set-working-directory.ts';
 import { type CodebaseTool, registerTool } from './tools/tool.ts';
 import type { ToolDeps } from './tools/tool-deps.ts';
 
@@ -14,21 +14,21 @@ const INSTRUCTIONS =
   'larger edits; only changed files are read. index_status shows what is indexed.';
 
 /** The MCP server, before it is connected. The servers of one process share `deps`. */
-export function codebaseServer(deps: ToolDeps): McpServer {
+export function createCodebaseServer(deps: ToolDeps): McpServer {
   const server = new McpServer(
     { name: 'assay-codebase', title: 'Assay code search', version: VERSION },
     { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
   );
-  for (const tool of codebaseTools(deps)) registerTool(server, tool, deps.counters);
+  for (const tool of createCodebaseTools(deps)) registerTool(server, tool, deps.counters);
   registerResources(server, deps);
   return server;
 }
 
-export function codebaseTools(deps: ToolDeps): readonly CodebaseTool[] {
+export function createCodebaseTools(deps: ToolDeps): readonly CodebaseTool[] {
   return [
-    indexRepositoryTool(deps),
-    searchCodeTool(deps),
-    setWorkingDirectoryTool(deps),
-    indexStatusTool(deps),
+    createIndexRepositoryTool(deps),
+    createSearchCodeTool(deps),
+    createSetDirectoryTool(deps),
+    createIndexStatusTool(deps),
   ];
 }

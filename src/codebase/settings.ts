@@ -1,4 +1,4 @@
-import { nearest } from '../core/nearest.ts';
+import { findNearest } from '../core/nearest.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import {
   type EmbeddingSettings,
@@ -58,7 +58,7 @@ export function readSettings(environment: Environment): Result<CodebaseSettings,
 }
 
 function unknownFault(setting: string): SettingFault {
-  const meant = nearest(setting, KNOWN);
+  const meant = findNearest(setting, KNOWN);
   const remedy = meant === undefined ? 'Unset it.' : `Did you mean ${meant}?`;
   return { setting, problem: 'is not a setting.', remedy };
 }

@@ -1,4 +1,4 @@
-import { declaredNames } from './declared-names.ts';
+import { findDeclaredNames } from './declared-names.ts';
 import type { SourceChunk } from './source-chunk.ts';
 import { isStopWord } from './stop-words.ts';
 
@@ -34,12 +34,12 @@ const MAX_NAME_LENGTH = 1_000;
 const MAX_QUERY_TERMS = 32;
 
 /** The index terms of a chunk. `path` is relative to the repository. */
-export function termsOf(
+export function toIndexTerms(
   chunk: Pick<SourceChunk, 'kind' | 'symbol' | 'parent' | 'signature' | 'content'>,
   path: string,
 ): IndexTerms {
   const { kind, symbol, parent, signature, content } = chunk;
-  const declared = declaredNames(kind, content.slice(0, MAX_TEXT_LENGTH)).join(' ');
+  const declared = findDeclaredNames(kind, content.slice(0, MAX_TEXT_LENGTH)).join(' ');
   const context = `${(parent ?? '').slice(0, MAX_NAME_LENGTH)} ${path.slice(-MAX_NAME_LENGTH).replace(EXTENSION, '')}`;
   return {
     name: nameTerms((symbol ?? '').slice(0, MAX_NAME_LENGTH))
@@ -52,7 +52,7 @@ export function termsOf(
 }
 
 /** The terms that a query is looked up by. */
-export function queryTerms(query: string): QueryTerms {
+export function parseQueryTerms(query: string): QueryTerms {
   const words = new Set<string>();
   const compounds = new Set<string>();
   for (const [token] of query.slice(0, MAX_TEXT_LENGTH).matchAll(TOKEN)) {
@@ -68,19 +68,19 @@ export function queryTerms(query: string): QueryTerms {
 }
 
 /** The terms of a text that every chunk containing the text has in its body. */
-export function indexedTerms(text: string): readonly string[] {
+export function listIndexedTerms(text: string): readonly string[] {
   const terms = new Set(bodyTerms(text).split(' '));
   terms.delete('');
   return [...terms].slice(0, MAX_QUERY_TERMS);
 }
 
 /** One identifier as one term: lower case, without separators. Empty if the text has no letter or digit. */
-export function compoundOf(identifier: string): string {
+export function toCompoundTerm(identifier: string): string {
   return identifier.toLowerCase().replace(SEPARATORS, '').slice(0, MAX_TERM_LENGTH);
 }
 
 /** The words of an identifier: `http`, `server` for `HTTPServer`. */
-export function wordsOf(identifier: string): readonly string[] {
+export function splitIdentifier(identifier: string): readonly string[] {
   const words: string[] = [];
   for (const part of identifier.split(SEPARATORS))
     for (const [word] of part.matchAll(WORD)) words.push(word.toLowerCase().slice(0, MAX_TERM_LENGTH));
@@ -102,8 +102,8 @@ interface TokenTerms {
 }
 
 function nameTerms(symbol: string): readonly string[] {
-  const compound = compoundOf(symbol);
-  return compound === '' ? [] : [...new Set([compound, ...wordsOf(symbol)])];
+  const compound = toCompoundTerm(symbol);
+  return compound === '' ? [] : [...new Set([compound, ...splitIdentifier(symbol)])];
 }
 
 function termsIn(text: string, limit: number): readonly string[] {
@@ -162,12 +162,12 @@ function termsOfToken(token: string): TokenTerms {
   const segments = token.split('-');
   const words: string[] = [];
   for (const segment of segments) {
-    const found = wordsOf(segment);
+    const found = splitIdentifier(segment);
     if (isData(segment, found)) return NO_TERMS;
     words.push(...found);
-    if (segments.length > 1 && found.length > 1) words.push(compoundOf(segment));
+    if (segments.length > 1 && found.length > 1) words.push(toCompoundTerm(segment));
   }
-  return words.length < 2 ? { words } : { words, compound: compoundOf(token) };
+  return words.length < 2 ? { words } : { words, compound: toCompoundTerm(token) };
 }
 
 const NO_TERMS: TokenTerms = { words: [] };

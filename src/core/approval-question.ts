@@ -2,45 +2,45 @@ import {
   type ApprovalRequest,
   type ApprovalScope,
   APPROVAL_SCOPES,
-  argumentsForApprover,
+  getApproverArguments,
   MAX_ARGUMENTS_IN_QUESTION,
-  startOfArguments,
+  truncateArguments,
 } from './approval.ts';
-import { isJsonObject, type JsonObject, parsedJson } from './json-object.ts';
-import { hintText, policyReasonText, warningText } from './policy/reason-text.ts';
-import { printable } from './printable.ts';
+import { isJsonObject, type JsonObject, parseJson } from './json-object.ts';
+import { formatHint, formatPolicyReason, formatWarning } from './policy/reason-text.ts';
+import { toPrintable } from './printable.ts';
 
 /** The question to a client's user before a call, as params of `elicitation/create` in form mode. */
-export function approvalQuestion(request: ApprovalRequest): JsonObject {
+export function buildApprovalQuestion(request: ApprovalRequest): JsonObject {
   const properties = request.scopes.length > 1 ? { scope: scopeSchema(request) } : {};
-  return { message: approvalText(request), requestedSchema: { type: 'object', properties } };
+  return { message: formatApproval(request), requestedSchema: { type: 'object', properties } };
 }
 
 /** Whether a question can contain all arguments. Otherwise the call is answered in the inbox only. */
 export function fitsQuestion(request: ApprovalRequest): boolean {
-  const { text, isShortened } = argumentsForApprover(request);
-  return !isShortened && printable(text).length <= MAX_ARGUMENTS_IN_QUESTION;
+  const { text, isShortened } = getApproverArguments(request);
+  return !isShortened && toPrintable(text).length <= MAX_ARGUMENTS_IN_QUESTION;
 }
 
 /** The text that a client shows with the link to the inbox. */
-export function approvalLinkText(request: ApprovalRequest): string {
-  return `Assay needs approval before it carries this call out. Approve or deny it on the page.\n\n${approvalText(request)}`;
+export function formatApprovalLink(request: ApprovalRequest): string {
+  return `Assay needs approval before it carries this call out. Approve or deny it on the page.\n\n${formatApproval(request)}`;
 }
 
 /** The text of the question. Text from servers and clients is escaped, so that it cannot pass for ours. */
-export function approvalText(request: ApprovalRequest): string {
+export function formatApproval(request: ApprovalRequest): string {
   const { namespacedName, title, reasons, warnings, hints } = request;
-  const { text, isShortened, isMasked } = startOfArguments(argumentsForApprover(request));
+  const { text, isShortened, isMasked } = truncateArguments(getApproverArguments(request));
   const incomplete = [...(isShortened ? ['shortened'] : []), ...(isMasked ? ['known secrets masked'] : [])];
   const name = JSON.stringify(namespacedName);
-  const notes = warnings.map(warningText).join('; ');
+  const notes = warnings.map(formatWarning).join('; ');
   return [
     `Allow this call of ${title === undefined || title === '' ? name : `${JSON.stringify(title)} (${name})`}?`,
     `Arguments${incomplete.length === 0 ? '' : ` (${incomplete.join(', ')})`}: ${text}`,
-    ...(notes === '' ? [] : [`Note: ${notes}.`, `Hints: ${hints.map(hintText).join('; ')}.`]),
-    `Why you are asked: ${reasons.map(policyReasonText).join('; ')}.`,
+    ...(notes === '' ? [] : [`Note: ${notes}.`, `Hints: ${hints.map(formatHint).join('; ')}.`]),
+    `Why you are asked: ${reasons.map(formatPolicyReason).join('; ')}.`,
   ]
-    .map(printable)
+    .map(toPrintable)
     .join('\n\n');
 }
 
@@ -52,7 +52,7 @@ const SCOPES: Readonly<Record<ApprovalScope, string>> = {
 };
 
 function scopeSchema({ scopes, server }: ApprovalRequest): JsonObject {
-  const destination = ` ${printable(JSON.stringify(server))}`;
+  const destination = ` ${toPrintable(JSON.stringify(server))}`;
   const description = scopes
     .map((scope) => `${scope}: ${SCOPES[scope]}${scope === 'server' ? destination : ''}`)
     .join('; ');
@@ -67,7 +67,7 @@ export type QuestionAnswer =
 
 /** Reads the result of `elicitation/create`, as JSON text. */
 export function readQuestionAnswer(text: string, scopes: readonly ApprovalScope[]): QuestionAnswer {
-  const result = parsedJson(text);
+  const result = parseJson(text);
   if (!isJsonObject(result)) return UNANSWERED;
   const { action, content } = result;
   if (action === 'decline') return { kind: 'denied' };

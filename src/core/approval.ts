@@ -28,7 +28,7 @@ export interface ShownArguments {
 export const MAX_ARGUMENTS_IN_QUESTION = 4_000;
 
 /** What an approver sees of the arguments. Closed approvals have only what is kept. */
-export function argumentsForApprover({
+export function getApproverArguments({
   complete,
   arguments: text,
   isShortened,
@@ -39,14 +39,14 @@ export function argumentsForApprover({
 const MASKS = /\*{3}|\[masked\]/;
 
 /** The start of arguments, where there is no room for more. */
-export function startOfArguments({ text, isShortened, isMasked }: ShownArguments): ShownArguments {
+export function truncateArguments({ text, isShortened, isMasked }: ShownArguments): ShownArguments {
   return text.length <= MAX_ARGUMENTS_IN_QUESTION
     ? { text, isShortened, isMasked }
     : { text: shorten(text, MAX_ARGUMENTS_IN_QUESTION), isShortened: true, isMasked };
 }
 
 /** The request as it is kept after the call can no longer be approved. */
-export function closedRequest({ complete: _, ...request }: ApprovalRequest): ApprovalRequest {
+export function closeRequest({ complete: _, ...request }: ApprovalRequest): ApprovalRequest {
   return request;
 }
 

@@ -2,22 +2,22 @@ const MAX_LENGTH = 1_024;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** Why a text is not a valid authorization server issuer (RFC 8414, section 2), as the end of a sentence. */
-export function issuerFault(text: string): string | undefined {
+export function findIssuerFault(text: string): string | undefined {
   return text === '' ? undefined : (secureUrlFault(text) ?? queryFault(text));
 }
 
 /** Why a text is not a valid JWKS URL, as the end of a sentence. */
-export function jwksUriFault(text: string): string | undefined {
+export function findJwksUriFault(text: string): string | undefined {
   return text === '' ? undefined : secureUrlFault(text);
 }
 
 /** Why a text is not a valid public URL of Assay, as the end of a sentence. */
-export function publicUrlFault(text: string): string | undefined {
+export function findPublicUrlFault(text: string): string | undefined {
   return text === '' ? undefined : (urlFault(text, ['https:', 'http:']) ?? queryFault(text));
 }
 
 /** Why a text is not a valid `aud` value for tokens, as the end of a sentence. */
-export function audienceFault(text: string): string | undefined {
+export function findAudienceFault(text: string): string | undefined {
   if (text.length > MAX_LENGTH) return TOO_LONG;
   return /^[\x21-\x7e]*$/.test(text) ? undefined : 'it must be printable ASCII without spaces';
 }

@@ -7,6 +7,9 @@ interface Backoff {
 }
 
 /** The wait in ms after a number of failures in a row, 1 or more: it doubles with each up to the maximum. */
-export function backoffMs(failures: number, { firstMs, maxMs = Infinity, chance = 1 }: Backoff): number {
+export function computeBackoffMs(
+  failures: number,
+  { firstMs, maxMs = Infinity, chance = 1 }: Backoff,
+): number {
   return Math.min(firstMs * 2 ** (failures - 1), maxMs) * (0.5 + chance / 2);
 }

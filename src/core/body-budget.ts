@@ -16,7 +16,7 @@ export interface BodyLimits extends Partial<Pick<FixedLimits, 'bodiesBytes'>> {
 }
 
 /** The size of the budget in bytes. A body of the maximum size always fits into it. */
-export function bodyBudgetBytes(limits: BodyLimits, memoryBytes: number): number {
+export function computeBodyBudget(limits: BodyLimits, memoryBytes: number): number {
   const { 'limits.bodyBytes': bodyBytes, bodiesBytes = FIXED_LIMITS.bodiesBytes } = limits;
   return Math.max(MIN_BYTES, bodyBytes, Math.min(bodiesBytes, Math.floor(memoryBytes * MEMORY_PART)));
 }

@@ -12,7 +12,7 @@ declare global {
  * Parses JSON without losing precision: an integer that does not fit a double becomes a raw JSON object, which
  * `JSON.stringify` writes back digit for digit and no code can compute with. Undefined if the text is not JSON.
  */
-export function exactJson(text: string): { readonly value: unknown } | undefined {
+export function parseExactJson(text: string): { readonly value: unknown } | undefined {
   try {
     // A reviver takes several times as long as parsing alone, and hardly any text contains such numbers.
     return { value: MAY_BE_LONG.test(text) ? JSON.parse(text, keepNumbers) : JSON.parse(text) };
@@ -30,7 +30,7 @@ function keepNumbers(_key: string, value: unknown, context?: { readonly source?:
 }
 
 /** The same, but every number that would be written differently after parsing becomes a raw JSON object. */
-export function writtenJson(text: string): { readonly value: unknown } | undefined {
+export function parseWrittenJson(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: MAY_CHANGE.test(text) ? JSON.parse(text, keepNotation) : JSON.parse(text) };
   } catch {
@@ -47,30 +47,30 @@ function keepNotation(_key: string, value: unknown, context?: { readonly source?
 }
 
 /**
- * Canonical JSON (RFC 8785) of a value from `exactJson`: independent of whitespace, member order and the notation of
+ * Canonical JSON (RFC 8785) of a value from `parseExactJson`: independent of whitespace, member order and the notation of
  * strings and numbers. Unlike the RFC, long integers keep their digits instead of being rounded to the nearest double.
- * Of a value from `writtenJson`, numbers keep their notation.
+ * Of a value from `parseWrittenJson`, numbers keep their notation.
  */
-export function canonicalJson(value: unknown): string {
+export function serializeCanonical(value: unknown): string {
   if (JSON.isRawJSON(value)) return value.rawJSON;
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(serializeCanonical).join(',')}]`;
   if (!isMembers(value)) return JSON.stringify(value);
   // RFC 8785, section 3.2.3: members are sorted by the UTF-16 code units of their keys, as `<` compares them.
   const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`).join(',')}}`;
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${serializeCanonical(member)}`).join(',')}}`;
 }
 
-/** Whether a value from `exactJson` or `writtenJson` is an object. */
+/** Whether a value from `parseExactJson` or `parseWrittenJson` is an object. */
 export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
   return isJsonObject(value) && !JSON.isRawJSON(value);
 }
 
-/** What `exactJson` and `writtenJson` give for a text: undefined if it is not JSON. */
+/** What `parseExactJson` and `parseWrittenJson` give for a text: undefined if it is not JSON. */
 type ReadJson = { readonly value: unknown } | undefined;
 
 /**
  * Whether any object in a JSON text has a duplicate key: the text then has more members than its value, which
- * `exactJson` or `writtenJson` read. False if it is not JSON.
+ * `parseExactJson` or `parseWrittenJson` read. False if it is not JSON.
  */
 export function hasDuplicateKeys(text: string, read: ReadJson): boolean {
   try {

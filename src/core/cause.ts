@@ -44,18 +44,18 @@ const CAUSES: CauseTable<Cause> = {
   ...LIFECYCLE_CAUSES,
   STREAM_NOT_RESUMED: {
     recovery: 'time',
-    text: ({ first, last }) => `${causeText(first)}, and then ${causeText(last)}`,
+    text: ({ first, last }) => `${formatCause(first)}, and then ${formatCause(last)}`,
     remedy: HTTP_LOG,
   },
   LIST_UNANSWERED: {
     recovery: 'time',
-    text: ({ method, cause }) => `${method}: ${causeText(cause)}`,
+    text: ({ method, cause }) => `${method}: ${formatCause(cause)}`,
     remedy: 'Check the log of the server, or raise "timeoutMs" in its config entry.',
   },
   SIGN_IN_NEEDED: {
     recovery: 'sign_in',
     text: ({ server, subject, cause }) =>
-      `it waits for authorization${cause === undefined ? '' : ` (${causeText(cause)})`}; run ${signInCommand(server, subject)}`,
+      `it waits for authorization${cause === undefined ? '' : ` (${formatCause(cause)})`}; run ${signInCommand(server, subject)}`,
     remedy: SIGN_IN,
   },
 };
@@ -64,26 +64,26 @@ const CAUSES: CauseTable<Cause> = {
 export const CAUSE_CODES: readonly CauseCode[] = Object.keys(CAUSES) as CauseCode[]; // keys of a total record
 
 /** A cause as a phrase to follow the name of a server, without a full stop. Upstream text is quoted verbatim. */
-export function causeText(cause: Cause): string {
+export function formatCause(cause: Cause): string {
   return CAUSES[cause.code].text(cause as never);
 }
 
 /** What to do about a cause, in one or two sentences. */
-export function remedyOf(code: CauseCode): string {
+export function getRemedy(code: CauseCode): string {
   return CAUSES[code].remedy;
 }
 
-export function recoveryOf({ code }: Pick<Cause, 'code'>): CauseRecovery {
+export function getRecovery({ code }: Pick<Cause, 'code'>): CauseRecovery {
   return CAUSES[code].recovery;
 }
 
 /** A cause in public JSON: its phrase and its code. */
-export function causeJson(cause: Cause): { readonly cause: string; readonly causeCode: CauseCode } {
-  return { cause: causeText(cause), causeCode: cause.code };
+export function toCauseJson(cause: Cause): { readonly cause: string; readonly causeCode: CauseCode } {
+  return { cause: formatCause(cause), causeCode: cause.code };
 }
 
 /** Adds the error that a process wrote to stderr to a cause that can hold one. */
-export function withStderr(cause: Cause, stderr: string | undefined): Cause {
+export function addStderr(cause: Cause, stderr: string | undefined): Cause {
   if (stderr === undefined) return cause;
   switch (cause.code) {
     case 'PROCESS_EXITED':

@@ -12,7 +12,7 @@ export interface Challenged {
  * The WWW-Authenticate header for a missing token or scope (RFC 6750, section 3; RFC 9728, section 5.1). If the request
  * had no credentials, no error code is included.
  */
-export function challengeOf(
+export function formatChallenge(
   what: Extract<Refusal, { code: 'TOKEN_REQUIRED' | 'SCOPE_MISSING' }>,
   { authorization, protection }: Challenged,
 ): string {

@@ -1,6 +1,6 @@
 import type { Finding } from './finding.ts';
 import { splitCommandRemedy } from './split-command.ts';
-import { shellArgument } from './shell-argument.ts';
+import { quoteShellArgument } from './shell-argument.ts';
 
 /** Where the command of a server was found, if at all. */
 export type CommandLocation =
@@ -56,7 +56,7 @@ function checkLocation({ server, command, location }: CommandFacts): Finding {
         level: 'problem',
         about: server,
         message: `${shown} is ${location.path}, which may not be executed, so the server cannot be started.`,
-        remedy: `Run \`chmod +x ${shellArgument(location.path)}\`, or name the program that runs it as "command" and the file in "args".`,
+        remedy: `Run \`chmod +x ${quoteShellArgument(location.path)}\`, or name the program that runs it as "command" and the file in "args".`,
       };
     case 'absent':
       return {

@@ -1,5 +1,5 @@
 import type { Finding } from './finding.ts';
-import { shellArgument } from './shell-argument.ts';
+import { quoteShellArgument } from './shell-argument.ts';
 
 /** An error or warning at one position in the config file. */
 export interface ConfigFault {
@@ -128,7 +128,7 @@ function checkSecrets({
       level: 'warning',
       about: path,
       message: `It contains what looks like a secret (${listOf(clearSecrets)}), and other users of this machine have access to the file (mode ${octal}).`,
-      remedy: `Run \`chmod 600 ${shellArgument(path)}\`, or replace each secret by \${VAR} and set the variable.`,
+      remedy: `Run \`chmod 600 ${quoteShellArgument(path)}\`, or replace each secret by \${VAR} and set the variable.`,
     },
   ];
 }

@@ -1,6 +1,6 @@
 import type { Finding } from './finding.ts';
-import { ignoredSetting, ignoredSettings } from './resolve-settings.ts';
-import { shellArgument } from './shell-argument.ts';
+import { describeIgnoredSetting, listIgnoredSettings } from './resolve-settings.ts';
+import { quoteShellArgument } from './shell-argument.ts';
 
 export interface NodeFacts {
   /** Without a "v". */
@@ -112,7 +112,7 @@ function checkMode({ path, is, mode, unsafe }: HomeFacts): readonly Finding[] {
       level: 'warning',
       about: path,
       message: `Other users of this machine can access the home (mode ${(mode & 0o777).toString(8)}), which holds what Assay knows about your servers.`,
-      remedy: `Run \`chmod 700 ${shellArgument(path)}\`.`,
+      remedy: `Run \`chmod 700 ${quoteShellArgument(path)}\`.`,
     },
   ];
 }
@@ -128,7 +128,7 @@ function checkExposed({ unsafe: home, exposed = [] }: HomeFacts): readonly Findi
         level: 'warning',
         about: path,
         message: `It holds secrets, and other users of this machine can access it (mode ${octal}). The next start removes their access.`,
-        remedy: `Run \`chmod 600 ${shellArgument(path)}\`, and replace the secrets if somebody may have read them.`,
+        remedy: `Run \`chmod 600 ${quoteShellArgument(path)}\`, and replace the secrets if somebody may have read them.`,
       };
     const { at, reason, command } = unsafe;
     const message = `It holds secrets, and others could change it: ${at} ${reason}. Assay refuses to start until this is fixed.`;
@@ -224,11 +224,11 @@ export function checkStore({
   if (is === 'whole')
     return [
       { check: 'disk', level: 'ok', about: place, message: 'The store can be read and is whole.' },
-      ...ignoredSettings(settings).map((key): Finding => ({
+      ...listIgnoredSettings(settings).map((key): Finding => ({
         check: 'config',
         level: 'warning',
         about: key,
-        ...ignoredSetting(key),
+        ...describeIgnoredSetting(key),
       })),
     ];
   if (is === 'earlier') return [earlierStore(kind, place)];

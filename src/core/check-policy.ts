@@ -1,5 +1,5 @@
 import type { Finding } from './finding.ts';
-import { type PolicyRule, ruleName } from './policy/rule.ts';
+import { type PolicyRule, getRuleName } from './policy/rule.ts';
 import { LOCAL_USER } from './subject.ts';
 import { matchesGlob } from './tool-filter.ts';
 
@@ -14,7 +14,7 @@ export interface PolicyFacts {
 export function checkPolicy({ rules, isOpen }: PolicyFacts): readonly Finding[] {
   if (!isOpen) return [];
   const evaded = rules.flatMap((rule, index) =>
-    isEvaded(rule) ? [JSON.stringify(ruleName(rule, index))] : [],
+    isEvaded(rule) ? [JSON.stringify(getRuleName(rule, index))] : [],
   );
   if (evaded.length === 0) return [];
   return [

@@ -1,7 +1,7 @@
 import type { Finding } from './finding.ts';
-import { type UnsafePath, unsafePathText } from './sandbox.ts';
-import { remedyOf } from './cause.ts';
-import { shellArgument } from './shell-argument.ts';
+import { type UnsafePath, formatUnsafePath } from './sandbox.ts';
+import { getRemedy } from './cause.ts';
+import { quoteShellArgument } from './shell-argument.ts';
 
 /** What the roots of a server in a sandbox contain and lead to. */
 export interface RootFacts {
@@ -33,8 +33,8 @@ function findingsOf({ name: about, ...facts }: RootFacts): readonly Finding[] {
   const found: Finding[] = [];
   if (unsafe !== undefined)
     found.push({
-      ...{ ...base, level: 'problem', code: 'SANDBOX_UNSAFE', remedy: remedyOf('SANDBOX_UNSAFE') },
-      message: `It does not start, because ${unsafePathText(unsafe)}.`,
+      ...{ ...base, level: 'problem', code: 'SANDBOX_UNSAFE', remedy: getRemedy('SANDBOX_UNSAFE') },
+      message: `It does not start, because ${formatUnsafePath(unsafe)}.`,
     });
   if (readOnly.length > 0)
     found.push({
@@ -61,7 +61,7 @@ function findingsOf({ name: about, ...facts }: RootFacts): readonly Finding[] {
     found.push({
       ...{ ...base, level: 'warning' },
       message: `${listed(ignored)} led elsewhere, or did not exist, when its entry was first read, so it cannot use that.`,
-      remedy: `Run \`assay review --roots ${shellArgument(about)}\` to compare and accept, or edit its entry.`,
+      remedy: `Run \`assay review --roots ${quoteShellArgument(about)}\` to compare and accept, or edit its entry.`,
     });
   return found;
 }

@@ -1,10 +1,10 @@
 import type { Finding } from './finding.ts';
 import type { ToolRecord } from './hints/tool-record.ts';
-import { originIdentityOf } from './server-identity.ts';
+import { computeOriginIdentity } from './server-identity.ts';
 import type { ServerSpec } from './server-spec.ts';
 import { ANY_HOST } from './network-rules.ts';
-import { sourceKind } from './sources/source-kinds.ts';
-import { gapRemedy, gapText, type SandboxGap, type SandboxSupport } from './sandbox.ts';
+import { getSourceKind } from './sources/source-kinds.ts';
+import { getGapRemedy, formatGap, type SandboxGap, type SandboxSupport } from './sandbox.ts';
 
 interface CheckedServer {
   readonly name: string;
@@ -23,22 +23,22 @@ export function checkSandbox(servers: readonly CheckedServer[], support: Sandbox
     })),
     ...support.lacks.map((lack): Finding => ({
       ...{ check: 'sandbox', level: 'warning', about: names.join(', ') },
-      message: capitalized(`${gapText(lack)}.`),
-      remedy: gapRemedy(lack),
+      message: capitalized(`${formatGap(lack)}.`),
+      remedy: getGapRemedy(lack),
     })),
   ];
 }
 
 function withoutSandbox({ name: about, isOnNode }: CheckedServer, gap: SandboxGap): Finding {
-  const remedy = gapRemedy(gap);
+  const remedy = getGapRemedy(gap);
   if (isOnNode)
     return {
       ...{ check: 'sandbox', level: 'warning', about, remedy },
-      message: `Its read-only tools run under Node's permission model, which is weaker than a sandbox: ${gapText(gap)}.`,
+      message: `Its read-only tools run under Node's permission model, which is weaker than a sandbox: ${formatGap(gap)}.`,
     };
   return {
     ...{ check: 'sandbox', level: 'problem', about, code: 'SANDBOX_UNAVAILABLE', remedy },
-    message: `Its sandbox cannot be enforced, so what would run in it is refused: ${gapText(gap)}.`,
+    message: `Its sandbox cannot be enforced, so what would run in it is refused: ${formatGap(gap)}.`,
   };
 }
 
@@ -49,8 +49,8 @@ export function checkConfined(names: readonly string[], support: SandboxSupport)
       ? { check: 'sandbox', level: 'ok', about, message: 'It runs in a sandbox.' }
       : {
           ...{ check: 'sandbox', level: 'note', about },
-          message: `It runs without a sandbox: ${gapText(support.gap)}.`,
-          remedy: gapRemedy(support.gap),
+          message: `It runs without a sandbox: ${formatGap(support.gap)}.`,
+          remedy: getGapRemedy(support.gap),
         },
   );
 }
@@ -61,7 +61,7 @@ export function checkSharedNetwork(
   access: 'open' | 'token',
 ): readonly Finding[] {
   return servers.flatMap(({ name, transport }): readonly Finding[] => {
-    const { sandbox, network = [] } = sourceKind(transport).command(transport) ?? {};
+    const { sandbox, network = [] } = getSourceKind(transport).command(transport) ?? {};
     if (sandbox !== 'strict' || !network.includes(ANY_HOST) || access === 'token') return [];
     return [
       {
@@ -79,9 +79,9 @@ export function checkState(
   records: readonly ToolRecord[],
 ): readonly Finding[] {
   return servers.flatMap((spec): readonly Finding[] => {
-    const { sandbox, sandboxAccepts = [] } = sourceKind(spec.transport).command(spec.transport) ?? {};
+    const { sandbox, sandboxAccepts = [] } = getSourceKind(spec.transport).command(spec.transport) ?? {};
     if (sandbox === undefined || sandboxAccepts.includes('separate_state')) return [];
-    const identity = originIdentityOf(spec);
+    const identity = computeOriginIdentity(spec);
     const stateful = records.filter(
       ({ server, identity: theirs, verification, drift }) =>
         server === spec.name &&
@@ -98,8 +98,8 @@ export function checkState(
         level: 'problem',
         about: spec.name,
         code: 'SANDBOX_UNAVAILABLE',
-        message: `Calls of its read-only tools are refused: ${gapText('state')} (${shown.join(', ')}).`,
-        remedy: gapRemedy('state'),
+        message: `Calls of its read-only tools are refused: ${formatGap('state')} (${shown.join(', ')}).`,
+        remedy: getGapRemedy('state'),
       },
     ];
   });

@@ -1,4 +1,4 @@
-import { type Cause, causeText, remedyOf } from './cause.ts';
+import { type Cause, formatCause, getRemedy } from './cause.ts';
 import type { ServerSpec } from './server-spec.ts';
 import type { Finding } from './finding.ts';
 
@@ -74,8 +74,8 @@ function checkCondition({ name, condition }: ServerFacts): Finding {
         level: 'problem',
         about: name,
         code: first.code,
-        message: `Up, with ${revision} (${era}), but some of its lists could not be read: ${listFaults.map(causeText).join('; ')}.`,
-        remedy: remedyOf(first.code),
+        message: `Up, with ${revision} (${era}), but some of its lists could not be read: ${listFaults.map(formatCause).join('; ')}.`,
+        remedy: getRemedy(first.code),
       };
     const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`;
     return {
@@ -93,8 +93,8 @@ function checkCondition({ name, condition }: ServerFacts): Finding {
     level: 'problem',
     about: name,
     code: cause.code,
-    message: `Not up, so its tools are missing: ${causeText(cause)}.${output}`,
-    remedy: remedyOf(cause.code),
+    message: `Not up, so its tools are missing: ${formatCause(cause)}.${output}`,
+    remedy: getRemedy(cause.code),
   };
 }
 

@@ -1,6 +1,6 @@
-import { counted } from './counted.ts';
+import { formatCount } from './counted.ts';
 import type { Finding } from './finding.ts';
-import { severityOf, type ProsePolicy } from './hints/drift.ts';
+import { computeSeverity, type ProsePolicy } from './hints/drift.ts';
 import { HINTS, isCautious } from './hints/hint.ts';
 import type { ToolRecord } from './hints/tool-record.ts';
 import type { ToolHintFacts, ServerFacts } from './check-servers.ts';
@@ -54,7 +54,7 @@ function some(names: readonly string[]): string {
 /** Reports definitions that changed since they were accepted, as last seen by `serve`. */
 export function checkDrift(records: readonly ToolRecord[], prose: ProsePolicy): readonly Finding[] {
   const drifted = records.flatMap(({ server, name, drift, overrides, volatility }) => {
-    const severity = drift === undefined ? 'harmless' : severityOf(drift, prose);
+    const severity = drift === undefined ? 'harmless' : computeSeverity(drift, prose);
     const isExpected = severity === 'review' && volatility?.isAccepted === true;
     if (drift === undefined || severity === 'harmless' || isExpected) return [];
     const given = HINTS.flatMap((hint) => {
@@ -78,7 +78,7 @@ export function checkDrift(records: readonly ToolRecord[], prose: ProsePolicy): 
       check: 'hints',
       level: dangerous.length > 0 ? 'warning' : 'note',
       about: ALL,
-      message: `${counted(drifted.length, 'definition')} changed since accepted${kind} (${names})${overrides}.`,
+      message: `${formatCount(drifted.length, 'definition')} changed since accepted${kind} (${names})${overrides}.`,
       remedy: '`assay review` shows what changed, and `assay review TOOL --accept` accepts it.',
     },
   ];

@@ -1,10 +1,10 @@
-import { causeJson } from './cause.ts';
+import { toCauseJson } from './cause.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
-import { bounded } from './bounded-refusal.ts';
+import { shortenRefusal } from './bounded-refusal.ts';
 import type { ReportedCodes } from './refusals/refusal-row.ts';
 import { REFUSALS } from './refusals/refusals.ts';
-import { sentenceOf } from './sentences.ts';
+import { formatRefusal } from './sentences.ts';
 
 /** Exit codes of the command line. */
 export const EXIT: {
@@ -20,33 +20,37 @@ export const EXIT: {
 export const REFUSAL_CODES: readonly RefusalCode[] = Object.keys(REFUSALS) as RefusalCode[]; // keys of a total record
 
 /** The HTTP status of a refusal in the REST API. */
-export function restStatusOf(code: RefusalCode): number {
+export function getRestStatus(code: RefusalCode): number {
   const { http, rest = http } = REFUSALS[code].reported;
   return rest;
 }
 
-export function reportedCodesOf({ code }: Pick<Refusal, 'code'>): ReportedCodes {
+export function getReportedCodes({ code }: Pick<Refusal, 'code'>): ReportedCodes {
   return REFUSALS[code].reported;
 }
 
-export function exitCodeOf({ code }: Pick<Refusal, 'code'>): number {
+export function getExitCode({ code }: Pick<Refusal, 'code'>): number {
   return EXIT[REFUSALS[code].reported.exit];
 }
 
 /** The code of one of Assay's own refusals in a JSON-RPC error. Undefined if the error is not Assay's. */
-export function refusalCodeIn(error: JsonObject): RefusalCode | undefined {
+export function findRefusalCode(error: JsonObject): RefusalCode | undefined {
   const { data } = error;
   const code = isJsonObject(data) ? data['code'] : undefined;
   return REFUSAL_CODES.find((known) => known === code);
 }
 
 /** A refusal as the `error` member of a JSON-RPC response. `data` holds the code and details, with texts truncated. */
-export function rpcErrorOf(
+export function toRpcError(
   refusal: Refusal,
   isLegacy: boolean,
 ): { readonly code: number; readonly message: string; readonly data: Readonly<Record<string, unknown>> } {
-  const { rpc, legacyRpc = rpc } = reportedCodesOf(refusal);
-  return { code: isLegacy ? legacyRpc : rpc, message: sentenceOf(refusal), data: dataOf(bounded(refusal)) };
+  const { rpc, legacyRpc = rpc } = getReportedCodes(refusal);
+  return {
+    code: isLegacy ? legacyRpc : rpc,
+    message: formatRefusal(refusal),
+    data: dataOf(shortenRefusal(refusal)),
+  };
 }
 
 /** Member of a tool result's `_meta` that holds the refusal with its code. */
@@ -56,25 +60,25 @@ const REFUSAL_MEMBER = 'assay/refusal';
  * A refusal as a tool result: clients need not show protocol errors to models, but models should read why they may not
  * do something. Undefined if the refusal is a protocol error.
  */
-export function toolErrorOf(refusal: Refusal): JsonObject | undefined {
+export function toToolError(refusal: Refusal): JsonObject | undefined {
   if (REFUSALS[refusal.code].isToolError !== true) return undefined;
-  const content = [{ type: 'text', text: sentenceOf(refusal) }];
-  return { content, isError: true, _meta: { [REFUSAL_MEMBER]: dataOf(bounded(refusal)) } };
+  const content = [{ type: 'text', text: formatRefusal(refusal) }];
+  return { content, isError: true, _meta: { [REFUSAL_MEMBER]: dataOf(shortenRefusal(refusal)) } };
 }
 
 /** The code of a refusal that arrived as a tool result. */
-export function toolErrorCodeIn({ _meta: meta }: JsonObject): RefusalCode | undefined {
-  return isJsonObject(meta) ? refusalCodeIn({ data: meta[REFUSAL_MEMBER] }) : undefined;
+export function findToolErrorCode({ _meta: meta }: JsonObject): RefusalCode | undefined {
+  return isJsonObject(meta) ? findRefusalCode({ data: meta[REFUSAL_MEMBER] }) : undefined;
 }
 
 function dataOf(refusal: Refusal): Readonly<Record<string, unknown>> {
   return 'cause' in refusal && refusal.cause !== undefined
-    ? { ...refusal, ...causeJson(refusal.cause) }
+    ? { ...refusal, ...toCauseJson(refusal.cause) }
     : refusal;
 }
 
 /** Why something could not be stored, as a phrase. Undefined if the refusal is not about the store. */
-export function unsavedReason(refusal: Refusal): string | undefined {
+export function findUnsavedReason(refusal: Refusal): string | undefined {
   if (refusal.code === 'STORE_UNAVAILABLE' || refusal.code === 'WRITE_UNCONFIRMED') return refusal.reason;
   if (refusal.code !== 'STORE_MOVED') return undefined;
   return 'the file of the store was deleted, moved or replaced';

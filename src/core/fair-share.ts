@@ -9,7 +9,7 @@ export interface EvictionCandidate {
  * Decides which subject gives up an entry in a full pool: the one with the most entries, or the asking one if none has
  * more. A subject therefore never loses an entry to one that has as many.
  */
-export function evictionCandidate(counts: ReadonlyMap<string, number>, asking: string): EvictionCandidate {
+export function chooseEviction(counts: ReadonlyMap<string, number>, asking: string): EvictionCandidate {
   const own = counts.get(asking) ?? 0;
   let largest: readonly [subject: string, count: number] = [asking, own];
   for (const [subject, count] of counts) if (count > largest[1]) largest = [subject, count];

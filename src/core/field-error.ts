@@ -1,4 +1,4 @@
-import { counted } from './counted.ts';
+import { formatCount } from './counted.ts';
 import { quote } from './printable.ts';
 
 /** An error in one part of a body or one query parameter. */
@@ -19,5 +19,5 @@ export function fieldErrorsText(fieldErrors: readonly FieldError[]): string {
   if (first === undefined) return 'it is invalid';
   const location = first.at === '' ? '' : `${quote(first.at)}: `;
   const others = fieldErrors.length - 1;
-  return `${location}${first.reason}${others === 0 ? '' : `; and ${counted(others, 'more error')}`}`;
+  return `${location}${first.reason}${others === 0 ? '' : `; and ${formatCount(others, 'more error')}`}`;
 }

@@ -44,20 +44,20 @@ export interface Diagnosis {
 const WORST_FIRST: readonly Level[] = ['problem', 'warning', 'note', 'ok'];
 
 /** Sorts by check, then by severity, worst first. The sort is stable. */
-export function ordered(findings: readonly Finding[]): readonly Finding[] {
+export function sortFindings(findings: readonly Finding[]): readonly Finding[] {
   const rank = ({ check, level }: Finding): number =>
     CHECKS.indexOf(check) * WORST_FIRST.length + WORST_FIRST.indexOf(level);
   return findings.toSorted((one, other) => rank(one) - rank(other));
 }
 
-export function countOf(findings: readonly Finding[], level: Level): number {
+export function countFindings(findings: readonly Finding[], level: Level): number {
   return findings.filter((finding) => finding.level === level).length;
 }
 
 export type Outcome = 'done' | 'failed' | 'config';
 
 /** The outcome as a key of EXIT. Warnings fail only in strict mode. */
-export function outcomeOf({ findings, hasUsableConfig }: Diagnosis, isStrict: boolean): Outcome {
+export function computeOutcome({ findings, hasUsableConfig }: Diagnosis, isStrict: boolean): Outcome {
   if (!hasUsableConfig) return 'config';
   const failing: readonly Level[] = isStrict ? ['problem', 'warning'] : ['problem'];
   return findings.some(({ level }) => failing.includes(level)) ? 'failed' : 'done';

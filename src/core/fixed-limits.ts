@@ -85,6 +85,6 @@ export function isFormerSetting(key: string): boolean {
 }
 
 /** The first variable of a former setting that is set. */
-export function formerVariableIn(env: Readonly<Record<string, string | undefined>>): string | undefined {
+export function findFormerVariable(env: Readonly<Record<string, string | undefined>>): string | undefined {
   return FORMER_VARIABLES.find((name) => env[name] !== undefined && env[name] !== '');
 }

@@ -15,7 +15,7 @@ const CUT = '[cut by Assay: the text is too long]';
 const CUT_IN_ALL = '[cut by Assay: the texts of all servers are too long]';
 
 /** The instructions of one server, at most this many bytes in UTF-8. A cut text ends with a notice. */
-export function boundedInstructions(text: string, maxBytes: number): Bounded {
+export function shortenInstructions(text: string, maxBytes: number): Bounded {
   const whole = text.toWellFormed();
   if (byteLength(whole) <= maxBytes) return { text: whole, isCut: false };
   return { text: `${beginning(whole, maxBytes - CUT.length - 1)}\n${CUT}`, isCut: true };
@@ -26,7 +26,7 @@ export function boundedInstructions(text: string, maxBytes: number): Bounded {
  * so no server can write in the name of another. The texts have at most this many bytes in total; beyond that, the
  * longest are cut.
  */
-export function joinedInstructions(sections: readonly Section[], maxBytes: number): Bounded | undefined {
+export function joinInstructions(sections: readonly Section[], maxBytes: number): Bounded | undefined {
   if (sections.length === 0) return undefined;
   const texts = sections.map(({ text }) => quoted(text));
   const share = fairShare(texts.map(byteLength), maxBytes);

@@ -1,4 +1,4 @@
-import { canonicalJson, exactJson, isMembers } from './canonical-json.ts';
+import { serializeCanonical, parseExactJson, isMembers } from './canonical-json.ts';
 
 /** One difference between two JSON texts. */
 export interface JsonChange {
@@ -14,9 +14,9 @@ export interface JsonChange {
  * The differences between two JSON texts, each at the innermost member that contains all of it, in canonical order. If
  * the length of an array changes, that is one change. If either text cannot be read, the whole counts as changed.
  */
-export function jsonChanges(before: string, after: string): readonly JsonChange[] {
-  const was = exactJson(before);
-  const is = exactJson(after);
+export function compareJsonTexts(before: string, after: string): readonly JsonChange[] {
+  const was = parseExactJson(before);
+  const is = parseExactJson(after);
   if (was === undefined || is === undefined) return before === after ? [] : [{ path: '', before, after }];
   try {
     return changesAt('', was.value, is.value);
@@ -29,18 +29,18 @@ export function jsonChanges(before: string, after: string): readonly JsonChange[
 function changesAt(path: string, was: unknown, is: unknown): readonly JsonChange[] {
   if (isMembers(was) && isMembers(is)) {
     const keys = [...new Set([...Object.keys(was), ...Object.keys(is)])].sort();
-    return keys.flatMap((key) => memberChanges(memberPath(path, key), own(was, key), own(is, key)));
+    return keys.flatMap((key) => memberChanges(formatMemberPath(path, key), own(was, key), own(is, key)));
   }
   if (Array.isArray(was) && Array.isArray(is) && was.length === is.length)
     return was.flatMap((one, index) => changesAt(`${path}[${index}]`, one, is[index]));
-  const [before, after] = [canonicalJson(was), canonicalJson(is)];
+  const [before, after] = [serializeCanonical(was), serializeCanonical(is)];
   return before === after ? [] : [{ path, before, after }];
 }
 
 function memberChanges(path: string, was: Member, is: Member): readonly JsonChange[] {
-  if (was === undefined) return is === undefined ? [] : [{ path, after: canonicalJson(is.value) }];
+  if (was === undefined) return is === undefined ? [] : [{ path, after: serializeCanonical(is.value) }];
   return is === undefined
-    ? [{ path, before: canonicalJson(was.value) }]
+    ? [{ path, before: serializeCanonical(was.value) }]
     : changesAt(path, was.value, is.value);
 }
 
@@ -52,7 +52,7 @@ function own(members: Readonly<Record<string, unknown>>, key: string): Member {
 }
 
 /** The path of a member in the notation of `JsonChange`. */
-export function memberPath(path: string, key: string): string {
+export function formatMemberPath(path: string, key: string): string {
   if (!/^[\w$-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
   return path === '' ? key : `${path}.${key}`;
 }

@@ -13,7 +13,7 @@ export function isDeeper(value: unknown, levels: number): boolean {
 }
 
 /** Undefined if the text is not JSON. */
-export function parsedJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -22,8 +22,8 @@ export function parsedJson(text: string): unknown {
 }
 
 /** Empty if the text is not a JSON object. */
-export function parsedObject(text: string): JsonObject {
-  const value = parsedJson(text);
+export function parseObject(text: string): JsonObject {
+  const value = parseJson(text);
   return isJsonObject(value) ? value : {};
 }
 

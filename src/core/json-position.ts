@@ -1,5 +1,5 @@
 import { isJsonObject } from './json-object.ts';
-import { pointerKeys, pointerStep } from './json-pointer.ts';
+import { parsePointer, formatPointerStep } from './json-pointer.ts';
 
 /** A value in a JSON document, with its location and the errors found so far. */
 export interface JsonPosition {
@@ -25,46 +25,46 @@ export function isGiven({ value }: JsonPosition): boolean {
   return value !== undefined;
 }
 
-export function memberAt({ value, pointer, faults }: JsonPosition, name: string): JsonPosition {
+export function readMemberAt({ value, pointer, faults }: JsonPosition, name: string): JsonPosition {
   const member = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-  return { value: member, pointer: pointer + pointerStep(name), faults };
+  return { value: member, pointer: pointer + formatPointerStep(name), faults };
 }
 
 /** The members of an object, in its own order. */
-export function membersAt(
+export function readMembersAt(
   position: JsonPosition,
 ): readonly (readonly [name: string, member: JsonPosition])[] {
   if (!isJsonObject(position.value)) addFault(position, 'it must be an object');
   const names = isJsonObject(position.value) ? Object.keys(position.value) : [];
-  return names.map((name) => [name, memberAt(position, name)]);
+  return names.map((name) => [name, readMemberAt(position, name)]);
 }
 
-export function itemsAt(position: JsonPosition): readonly JsonPosition[] {
+export function readItemsAt(position: JsonPosition): readonly JsonPosition[] {
   const { value, pointer, faults } = position;
   if (!Array.isArray(value)) addFault(position, value === undefined ? MISSING : 'it must be a list');
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
   return items.map((item, index) => ({ value: item, pointer: `${pointer}/${index}`, faults }));
 }
 
-export function textAt(position: JsonPosition): string {
+export function readTextAt(position: JsonPosition): string {
   if (typeof position.value === 'string') return position.value;
   addFault(position, position.value === undefined ? MISSING : 'it must be a string');
   return '';
 }
 
-export function textIfGiven(position: JsonPosition): string | undefined {
-  return isGiven(position) ? textAt(position) : undefined;
+export function readTextIfGiven(position: JsonPosition): string | undefined {
+  return isGiven(position) ? readTextAt(position) : undefined;
 }
 
 /** A text that must pass a check, which returns what is wrong with it. */
-export function fitTextAt(position: JsonPosition, fault: (text: string) => string | undefined): string {
-  const text = textAt(position);
+export function readFitTextAt(position: JsonPosition, fault: (text: string) => string | undefined): string {
+  const text = readTextAt(position);
   const reason = typeof position.value === 'string' ? fault(text) : undefined;
   if (reason !== undefined) addFault(position, reason);
   return text;
 }
 
-export function flagAt(position: JsonPosition, defaultValue: boolean): boolean {
+export function readFlagAt(position: JsonPosition, defaultValue: boolean): boolean {
   if (isGiven(position) && typeof position.value !== 'boolean')
     addFault(position, 'it must be true or false');
   return typeof position.value === 'boolean' ? position.value : defaultValue;
@@ -73,7 +73,7 @@ export function flagAt(position: JsonPosition, defaultValue: boolean): boolean {
 /** ECMAScript date-time format: ISO 8601 with the time in UTC or with an offset. */
 const TIME = /^(?:\d{4}|[+-]\d{6})-\d\d-\d\dT/;
 
-export function timeMsAt(position: JsonPosition, defaultValue: number): number {
+export function readTimeMsAt(position: JsonPosition, defaultValue: number): number {
   if (!isGiven(position)) return defaultValue;
   const ms =
     typeof position.value === 'string' && TIME.test(position.value) ? Date.parse(position.value) : Number.NaN;
@@ -85,8 +85,8 @@ export function timeMsAt(position: JsonPosition, defaultValue: number): number {
 export const MISSING = 'it is missing';
 
 /** `toolsets.0.name`; empty for the document. */
-export function fieldOf(pointer: string): string {
-  return pointerKeys(pointer).join('.');
+export function toField(pointer: string): string {
+  return parsePointer(pointer).join('.');
 }
 
 /** A fault in an entry that someone wrote. */
@@ -97,7 +97,7 @@ export interface EntryFault {
   readonly reason: string;
 }
 
-export function entryFaultOf({ pointer, reason }: Fault): EntryFault {
+export function toEntryFault({ pointer, reason }: Fault): EntryFault {
   const end = reason.endsWith('?') ? '' : '.';
-  return { field: fieldOf(pointer), reason: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${end}` };
+  return { field: toField(pointer), reason: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${end}` };
 }

@@ -1,18 +1,18 @@
 import { isJsonObject, type JsonObject } from './json-object.ts';
 import {
   addFault,
-  fitTextAt,
-  flagAt,
+  readFitTextAt,
+  readFlagAt,
   isGiven,
-  itemsAt,
+  readItemsAt,
   type JsonPosition,
-  memberAt,
-  membersAt,
+  readMemberAt,
+  readMembersAt,
   MISSING,
-  textAt,
-  timeMsAt,
+  readTextAt,
+  readTimeMsAt,
 } from './json-position.ts';
-import { nearest } from './nearest.ts';
+import { findNearest } from './nearest.ts';
 
 /** Reads a value. Faults are added at its position; the result is then a placeholder. */
 export interface Reader<T> {
@@ -34,7 +34,7 @@ export function object<T extends object>(members: Members<T>): Reader<T> {
       reportUnknown(position, known);
       return read(position);
     },
-    () => ({ ...schemaOf(read), additionalProperties: false }),
+    () => ({ ...getSchema(read), additionalProperties: false }),
   );
 }
 
@@ -49,7 +49,7 @@ export function openObject<T extends object>(members: Members<T>): Reader<T> {
       const within = isObject ? position : { ...position, faults: [] };
       const read: Record<string, unknown> = {};
       for (const [name, reader] of readers) {
-        const value = reader(memberAt(within, name));
+        const value = reader(readMemberAt(within, name));
         if (value !== undefined) read[name] = value;
       }
       return read as T; // each member was read by its reader
@@ -64,13 +64,13 @@ export function objectSchema(members: Readonly<Record<string, Reader<unknown>>>)
   const required = entries.filter(([, reader]) => reader.isOptional !== true).map(([name]) => name);
   return {
     type: 'object',
-    properties: schemasOf(members),
+    properties: getSchemas(members),
     ...(required.length > 0 && { required }),
   };
 }
 
-export function schemasOf(members: Readonly<Record<string, Reader<unknown>>>): JsonObject {
-  return Object.fromEntries(Object.entries(members).map(([name, reader]) => [name, schemaOf(reader)]));
+export function getSchemas(members: Readonly<Record<string, Reader<unknown>>>): JsonObject {
+  return Object.fromEntries(Object.entries(members).map(([name, reader]) => [name, getSchema(reader)]));
 }
 
 /** Unknown members are not reported beyond this number of faults: each costs a comparison with all known names. */
@@ -81,12 +81,12 @@ export function reportUnknown(position: JsonPosition, known: readonly string[]):
   if (!isJsonObject(position.value)) return;
   for (const name of Object.keys(position.value)) {
     if (position.faults.length >= MAX_FAULTS) return;
-    if (!known.includes(name)) addFault(memberAt(position, name), unknownReason(name, known));
+    if (!known.includes(name)) addFault(readMemberAt(position, name), unknownReason(name, known));
   }
 }
 
 function unknownReason(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
+  const meant = findNearest(name, known);
   const hint =
     meant === undefined ? `known are ${known.join(', ')}` : `did you mean ${JSON.stringify(meant)}?`;
   return `there is no such member; ${hint}`;
@@ -95,8 +95,8 @@ function unknownReason(name: string, known: readonly string[]): string {
 /** An object whose members have any names. */
 export function record<T>(read: Reader<T>): Reader<Readonly<Record<string, T>>> {
   return withSchema(
-    (position) => Object.fromEntries(membersAt(position).map(([name, member]) => [name, read(member)])),
-    () => ({ type: 'object', additionalProperties: schemaOf(read) }),
+    (position) => Object.fromEntries(readMembersAt(position).map(([name, member]) => [name, read(member)])),
+    () => ({ type: 'object', additionalProperties: getSchema(read) }),
   );
 }
 
@@ -110,12 +110,12 @@ interface ListLimit {
 export function list<T>(read: Reader<T>, limit?: ListLimit): Reader<readonly T[]> {
   return withSchema(
     (position) => {
-      const items = itemsAt(position);
+      const items = readItemsAt(position);
       if (limit === undefined || items.length <= limit.max) return items.map(read);
       addFault(position, `it may have at most ${limit.max} ${limit.of}`);
       return [];
     },
-    () => ({ type: 'array', items: schemaOf(read), ...(limit && { maxItems: limit.max }) }),
+    () => ({ type: 'array', items: getSchema(read), ...(limit && { maxItems: limit.max }) }),
   );
 }
 
@@ -129,7 +129,7 @@ export function optional<T>(read: Reader<T>): Reader<T | undefined> {
 
 /** The same reader with a description for people: the end of a sentence about the member. */
 export function described<T>(about: string, read: Reader<T>): Reader<T> {
-  const schema = (): JsonObject => ({ description: about, ...schemaOf(read) });
+  const schema = (): JsonObject => ({ description: about, ...getSchema(read) });
   const again = withSchema<T>((position) => read(position), schema);
   return read.isOptional === true ? Object.assign(again, { isOptional: read.isOptional }) : again;
 }
@@ -149,7 +149,7 @@ export function oneOf<const T extends string>(known: readonly [T, ...T[]]): Read
 export const flag: Reader<boolean> = withSchema(
   (position) => {
     if (!isGiven(position)) addFault(position, MISSING);
-    return flagAt(position, false);
+    return readFlagAt(position, false);
   },
   () => ({ type: 'boolean' }),
 );
@@ -181,10 +181,10 @@ export const anything: Reader<unknown> = ({ value }) => value;
 /** ISO 8601, read as ms since 1970. */
 export const time: Reader<number> = (position) => {
   if (!isGiven(position)) addFault(position, MISSING);
-  return timeMsAt(position, 0);
+  return readTimeMsAt(position, 0);
 };
 
-export const text: Reader<string> = withSchema(textAt, () => ({ type: 'string' }));
+export const text: Reader<string> = withSchema(readTextAt, () => ({ type: 'string' }));
 
 /** A text that must pass a check, which returns what is wrong with it as the end of a sentence. */
 export function fitText(
@@ -192,7 +192,7 @@ export function fitText(
   schema: JsonObject = {},
 ): Reader<string> {
   return withSchema(
-    (position) => fitTextAt(position, fault),
+    (position) => readFitTextAt(position, fault),
     () => ({ type: 'string', ...schema }),
   );
 }
@@ -213,6 +213,6 @@ export function withSchema<T>(read: (position: JsonPosition) => T, schema: () =>
 }
 
 /** Any value if the reader does not know its schema. */
-export function schemaOf({ schema }: Reader<unknown>): JsonObject {
+export function getSchema({ schema }: Reader<unknown>): JsonObject {
   return schema?.() ?? {};
 }

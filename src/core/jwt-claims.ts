@@ -1,7 +1,7 @@
-import { printable } from './printable.ts';
-import { opensFor, type ProtectedResource } from './protected-resource.ts';
+import { toPrintable } from './printable.ts';
+import { listGrantedPaths, type ProtectedResource } from './protected-resource.ts';
 import { err, ok, type Result } from './result.ts';
-import { issuedSubject, SCOPES, type Identity, type Scope } from './subject.ts';
+import { toIssuedSubject, SCOPES, type Identity, type Scope } from './subject.ts';
 
 /** Header and claims of a token whose signature and times are verified. */
 export interface CheckedJwt {
@@ -22,7 +22,7 @@ const MAX_SUB_LENGTH = 255;
 const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt', 'jwt', 'application/jwt']);
 
 /** The identity and access that a token grants. The error is a phrase about the token, in ASCII without quotes. */
-export function grantOf({ type, claims }: CheckedJwt, resource: ProtectedResource): Result<Grant, string> {
+export function readGrant({ type, claims }: CheckedJwt, resource: ProtectedResource): Result<Grant, string> {
   const { sub, exp, aud, cnf } = claims;
   if (type !== undefined && !(typeof type === 'string' && TYPES.has(type.toLowerCase())))
     return err('its typ is not that of an access token');
@@ -30,12 +30,12 @@ export function grantOf({ type, claims }: CheckedJwt, resource: ProtectedResourc
   if (cnf !== undefined) return err('it is bound to a key, which is not checked here');
   if (typeof exp !== 'number') return err('it has no exp');
   if (typeof sub !== 'string' || sub === '') return err('it has no sub');
-  if (sub.length > MAX_SUB_LENGTH || printable(sub) !== sub) return err('its sub cannot name anybody');
-  const within = opensFor(textsOf(aud), resource);
+  if (sub.length > MAX_SUB_LENGTH || toPrintable(sub) !== sub) return err('its sub cannot name anybody');
+  const within = listGrantedPaths(textsOf(aud), resource);
   if (within.length === 0) return err('its aud is not this resource');
   const scopes = scopesIn([...wordsOf(claims['scope']), ...wordsOf(claims['scp'])]);
   return ok({
-    identity: { subject: issuedSubject(resource.issuer, sub), scopes, within },
+    identity: { subject: toIssuedSubject(resource.issuer, sub), scopes, within },
     expiresMs: exp * 1_000,
   });
 }

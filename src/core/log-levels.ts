@@ -23,6 +23,6 @@ export function isSevereEnough(level: string | undefined, minLevel: string): boo
 export const DEFAULT_LEVEL = 'info';
 
 /** The less severe of two levels: with it, both receivers get all they asked for. */
-export function widerLevel(one: string, other: string): string {
+export function chooseWiderLevel(one: string, other: string): string {
   return isSevereEnough(one, other) ? other : one;
 }

@@ -1,5 +1,5 @@
-import { shortHash } from './digest.ts';
-import { parsedObject } from './json-object.ts';
+import { computeShortHash } from './digest.ts';
+import { parseObject } from './json-object.ts';
 
 /**
  * Clients that omit or fail on tools whose name is too long including the client's own prefix. The prefix is counted
@@ -15,9 +15,9 @@ const BUDGETS: readonly (readonly [client: RegExp, maxLength: number])[] = [
 export const NAME_BUDGETS: readonly number[] = BUDGETS.map(([, maxLength]) => maxLength);
 
 /** Maximum length of a tool name for a client. `info`: JSON text of its name and version. Undefined if unlimited. */
-export function nameBudgetOf(info: string | undefined): number | undefined {
+export function findNameBudget(info: string | undefined): number | undefined {
   if (info === undefined) return undefined;
-  const { name } = parsedObject(info);
+  const { name } = parseObject(info);
   return typeof name === 'string' ? BUDGETS.find(([client]) => client.test(name))?.[1] : undefined;
 }
 
@@ -26,7 +26,7 @@ export function nameBudgetOf(info: string | undefined): number | undefined {
  * tend to come first, the object last. If too little is left, or two names become equal, the name ends in a hash.
  * Depends on the set of names only, so short names are stable.
  */
-export function shortNames(names: readonly string[], maxLength: number): ReadonlyMap<string, string> {
+export function shortenNames(names: readonly string[], maxLength: number): ReadonlyMap<string, string> {
   const taken = new Map<string, number>();
   const long = names.filter((name) => name.length > maxLength);
   const wanted = long.map((name) => withoutMiddle(name, maxLength));
@@ -57,7 +57,7 @@ const HASH_DIGITS = 6;
 
 function hashed(name: string, maxLength: number, taken: ReadonlyMap<string, number>): string {
   for (let digits = HASH_DIGITS; ; digits += HASH_DIGITS) {
-    const suffix = `_${shortHash(name, digits)}`;
+    const suffix = `_${computeShortHash(name, digits)}`;
     const short = name.slice(0, maxLength - suffix.length) + suffix;
     if (!taken.has(short) || digits >= 30) return short;
   }

@@ -1,5 +1,5 @@
 import type { JsonObject } from './json-object.ts';
-import { printable } from './printable.ts';
+import { toPrintable } from './printable.ts';
 
 const MAX_NAME_LENGTH = 64;
 
@@ -15,15 +15,15 @@ const FOREIGN = /[^\w.@:+ -]/u;
  * Why a text cannot name a server, a gateway or a token, as the end of a sentence. Names reach shells, terminals, URLs and
  * people's eyes, so they have no character that a shell expands, that is invisible, or that looks like another one.
  */
-export function nameFault(name: string): string | undefined {
+export function findNameFault(name: string): string | undefined {
   const [foreign] = FOREIGN.exec(name) ?? [];
-  if (foreign !== undefined) return `it holds ${shown(foreign)}; ${WANTED}`;
+  if (foreign !== undefined) return `it holds ${formatCharacter(foreign)}; ${WANTED}`;
   return name.length <= MAX_NAME_LENGTH && NAME.test(name) ? undefined : WANTED;
 }
 
-function shown(character: string): string {
+function formatCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const isAscii = code > 0x20 && code < 0x7f;
   const text = isAscii ? '' : ` (U+${code.toString(16).toUpperCase().padStart(4, '0')})`;
-  return `${JSON.stringify(printable(character))}${text}`;
+  return `${JSON.stringify(toPrintable(character))}${text}`;
 }

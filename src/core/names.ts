@@ -1,6 +1,6 @@
-import { shortHash } from './digest.ts';
+import { computeShortHash } from './digest.ts';
 import type { ListReport } from './list-report.ts';
-import { printable } from './printable.ts';
+import { toPrintable } from './printable.ts';
 
 /** A tool or prompt that needs a public name. */
 export interface Named {
@@ -23,7 +23,7 @@ export interface PublicNames {
 export const MAX_NAME_LENGTH = 64;
 const HASH_DIGITS = 8;
 
-export function namespacedName(named: Named): string {
+export function getNamespacedName(named: Named): string {
   return `${named.server}.${named.name}`;
 }
 
@@ -31,7 +31,7 @@ export function namespacedName(named: Named): string {
  * Assigns names in `[a-zA-Z0-9_-]{1,64}`. They depend only on the set of inputs, so they survive restarts. Overlong and
  * contested names end in a hash of the namespaced name.
  */
-export function publicNames(all: readonly Named[]): PublicNames {
+export function assignPublicNames(all: readonly Named[]): PublicNames {
   const wanted = all.map(wantedName);
   const reports: ListReport[] = [];
   const seen = new Map<string, Set<string>>();
@@ -51,7 +51,7 @@ export function publicNames(all: readonly Named[]): PublicNames {
     const isShort = name.length <= MAX_NAME_LENGTH;
     const isAlone = (claims.get(name) ?? 0) < 2;
     if (isRepeated[index] !== true && isAlone && isShort) return name;
-    const fullName = printable(namespacedName(named));
+    const fullName = toPrintable(getNamespacedName(named));
     if (isRepeated[index] === true) {
       reports.push({
         code: 'name_repeated',
@@ -79,12 +79,12 @@ export function publicNames(all: readonly Named[]): PublicNames {
 }
 
 function wantedName(named: Named): string {
-  const clean = (named.isPrefixed ? publicPrefix(named.server) : '') + cleaned(named.name);
+  const clean = (named.isPrefixed ? getPublicPrefix(named.server) : '') + cleaned(named.name);
   return clean === '' ? '_' : clean;
 }
 
 /** Prefix of the public names of a server's tools. */
-export function publicPrefix(server: string): string {
+export function getPublicPrefix(server: string): string {
   return `${cleaned(server)}_`;
 }
 
@@ -97,9 +97,9 @@ function hashedName(name: string, named: Named, claims: ReadonlyMap<string, numb
   // "a.b" + "c" and "a" + "b.c" would otherwise give the same hash.
   const fullName = named.server.includes('.')
     ? JSON.stringify([named.server, named.name])
-    : namespacedName(named);
+    : getNamespacedName(named);
   for (let digits = HASH_DIGITS; ; digits += HASH_DIGITS) {
-    const suffix = `_${shortHash(fullName, digits)}`;
+    const suffix = `_${computeShortHash(fullName, digits)}`;
     const unique = name.slice(0, MAX_NAME_LENGTH - suffix.length) + suffix;
     if (!claims.has(unique) || digits >= 32) return unique;
   }

@@ -1,5 +1,5 @@
 /** The known word closest to a mistyped one. Undefined if none is close enough. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+export function findNearest(word: string, known: readonly string[]): string | undefined {
   const limit = Math.max(2, Math.floor(word.length / 4));
   if (word.length > MAX_LENGTH) return undefined;
   let best: { readonly candidate: string; readonly distance: number } | undefined;

@@ -37,7 +37,7 @@ export function readDestination(text: string): Destination | undefined {
  * Whether a list allows a destination: `named` if it names the exact host, which may then be at a private address;
  * `any` if a wildcard matches. An absent list allows any.
  */
-export function allowanceOf(
+export function findAllowance(
   { host, port }: Destination,
   list: readonly string[] | undefined,
 ): 'named' | 'any' | undefined {
@@ -50,6 +50,6 @@ export function allowanceOf(
   return fitting.some(({ isBelow }) => !isBelow) ? 'named' : 'any';
 }
 
-export function destinationText({ host, port }: Destination): string {
+export function formatDestination({ host, port }: Destination): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -24,7 +24,7 @@ export const NOTE_LIMITS: {
 export const NOTE_NAME: RegExp = /^[a-z0-9-]+$/;
 
 /** Why a note name is invalid, as the end of a sentence. */
-export function noteNameFault(name: string): string | undefined {
+export function findNoteNameFault(name: string): string | undefined {
   if (!NOTE_NAME.test(name)) return 'it may contain only lowercase letters, digits and hyphens';
   return name.length > NOTE_LIMITS.nameLength
     ? `it may have at most ${NOTE_LIMITS.nameLength} characters`
@@ -32,7 +32,7 @@ export function noteNameFault(name: string): string | undefined {
 }
 
 /** Why a note text is invalid, as the end of a sentence. */
-export function noteFault(note: string): string | undefined {
+export function findNoteFault(note: string): string | undefined {
   if (note.trim() === '') return 'it must not be empty';
   return note.length > NOTE_LIMITS.noteLength
     ? `it may have at most ${NOTE_LIMITS.noteLength} characters; this has ${note.length}`
@@ -67,7 +67,7 @@ export function addNotes(
 }
 
 /** The text that models read, in the wording and order documented by `add-tool-annotation`. Undefined if empty. */
-export function notesText(notes: readonly Note[]): string | undefined {
+export function formatNotes(notes: readonly Note[]): string | undefined {
   const shown = notes.filter(({ isHeld }) => !isHeld);
   if (shown.length === 0) return undefined;
   const lines = shown.map(({ name, note }) => `• **${name}**: ${note}`);

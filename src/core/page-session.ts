@@ -19,7 +19,7 @@ export const LINK_HOLDER: { readonly subject: string; readonly scopes: readonly 
 export const PAGES_PATH = '/admin';
 
 /** The code is in the fragment, which browsers never send, so no log, proxy or link preview sees it. */
-export function signInUrl(base: string, code: string): string {
+export function buildSignInUrl(base: string, code: string): string {
   return `${base.replace(/\/$/, '')}${PAGES_PATH}/sign-in#code=${code}`;
 }
 
@@ -29,7 +29,7 @@ export interface SessionParts {
   readonly secret: string;
 }
 
-export function sessionText({ id, secret }: SessionParts): string {
+export function formatSession({ id, secret }: SessionParts): string {
   return `${id}.${secret}`;
 }
 

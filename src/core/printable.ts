@@ -17,19 +17,19 @@ function emojiOrHidden(): RegExp {
 }
 
 /** Makes untrusted text safe to show on one line: hidden characters become `\u001b` or `\u{e0041}`. */
-export function printable(text: string): string {
+export function toPrintable(text: string): string {
   return escaped(text, shownCharacter);
 }
 
 /** The same for multi-line text: line feeds and tabs are kept. */
-export function printableLines(text: string): string {
+export function toPrintableLines(text: string): string {
   return escaped(text, (character) =>
     character === '\n' || character === '\t' ? character : shownCharacter(character),
   );
 }
 
 /** JSON text that is safe for a terminal: the same value, with hidden characters as JSON escapes. */
-export function printableJson(json: string): string {
+export function toPrintableJson(json: string): string {
   // Outside of strings the line feed is the only such character in the JSON, and strings contain none.
   return escaped(json, (character) =>
     character === '\n' ? character : character.split('').map(fourDigits).join(''),
@@ -37,7 +37,7 @@ export function printableJson(json: string): string {
 }
 
 /** Distinct hidden characters as `U+E0041`, except those common in prose: spaces, line feeds and tabs. */
-export function hiddenCharacters(text: string): readonly string[] {
+export function findHiddenCharacters(text: string): readonly string[] {
   const found = new Set<string>();
   escaped(text, (character) => {
     if (!/[\n\r\t\p{Zs}]/u.test(character)) found.add(codePoint(character));
@@ -75,6 +75,6 @@ function hex(character: string): string {
 export const quote: (text: string) => string = JSON.stringify;
 
 /** `config_file` as readable words. */
-export function inWords(value: string): string {
+export function toWords(value: string): string {
   return value.replaceAll('_', ' ');
 }

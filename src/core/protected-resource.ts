@@ -22,7 +22,10 @@ export const METADATA_PATH = '/.well-known/oauth-protected-resource';
 const ENDPOINT = /^\/(?:mcp|sse)(?:\/all|\/configuration|\/search|\/(?:servers|toolsets)\/[^/]+)?$/;
 
 /** The paths, with everything below them, that a token with these audiences grants. Empty if not meant for Assay. */
-export function opensFor(audiences: readonly string[], resource: ProtectedResource): readonly string[] {
+export function listGrantedPaths(
+  audiences: readonly string[],
+  resource: ProtectedResource,
+): readonly string[] {
   const { audience, bases } = resource;
   if (audience !== '') return audiences.includes(audience) ? [''] : [];
   return audiences.flatMap((one) => {
@@ -38,7 +41,7 @@ export function isWithin(path: string, opened: readonly string[]): boolean {
 }
 
 /** Protection for a 401 or 403 response: each MCP endpoint is its own resource, everything else is one resource. */
-export function protectionOf(
+export function computeProtection(
   resource: ProtectedResource,
   { path, method, host }: { readonly path: string; readonly method: string; readonly host: string },
 ): Protection {
@@ -50,7 +53,7 @@ export function protectionOf(
 }
 
 /** The metadata document at this path (RFC 9728, section 3.1). Undefined if there is none. */
-export function metadataAt(
+export function findMetadata(
   path: string,
   host: string,
   resource: ProtectedResource,
@@ -83,7 +86,7 @@ function baseFor(host: string, { bases }: ProtectedResource): string {
 }
 
 /** Base URLs for a listener, unless a public URL is configured. */
-export function basesOf(publicUrl: string, listeningUrl: string): readonly string[] {
+export function computeBaseUrls(publicUrl: string, listeningUrl: string): readonly string[] {
   const { protocol, host, hostname, port, pathname } = new URL(publicUrl === '' ? listeningUrl : publicUrl);
   const base = `${protocol}//${host}${pathname}`.replace(/\/+$/, '');
   const isOwnMachine = publicUrl === '' && LOOPBACK_HOSTS.includes(hostname);

@@ -1,5 +1,5 @@
 import type { ServerSpec } from './server-spec.ts';
-import { sourceKind } from './sources/source-kinds.ts';
+import { getSourceKind } from './sources/source-kinds.ts';
 
 /** The kind of network that an address belongs to, as classified by `platform/addresses.ts`. */
 export type Reach = 'public' | 'private' | 'loopback' | 'link-local' | 'metadata' | 'reserved';
@@ -31,7 +31,7 @@ export type ReachRules = Readonly<Record<UrlChooser, ReadonlySet<Reach>>>;
  * allow, and loopback if Assay itself is not reachable from the network. A third party may name public addresses only,
  * unless it is itself at an address that the settings allow.
  */
-export function reachRules({ isOnNetwork, allowLoopback, allowPrivate }: ReachSettings): ReachRules {
+export function createReachRules({ isOnNetwork, allowLoopback, allowPrivate }: ReachSettings): ReachRules {
   const set: readonly Reach[] = [
     'public',
     ...(allowLoopback ? (['loopback'] as const) : []),
@@ -56,12 +56,12 @@ export interface Namer {
 }
 
 /** A URL on the same origin as the document that names it inherits that document's chooser. */
-export function chooserOfNamed(target: URL, { url, chooser, isPublic }: Namer): UrlChooser {
+export function getNamedUrlChooser(target: URL, { url, chooser, isPublic }: Namer): UrlChooser {
   if (url?.origin === target.origin) return chooser;
   return isPublic ? 'public_source' : 'private_source';
 }
 
-export function chooserOf({ isFromConfig }: { readonly isFromConfig?: true | undefined }): UrlChooser {
+export function getUrlChooser({ isFromConfig }: { readonly isFromConfig?: true | undefined }): UrlChooser {
   return isFromConfig === true ? 'config' : 'operator';
 }
 
@@ -71,7 +71,7 @@ const SETTING_OF: ReadonlyMap<Reach, string> = new Map([
 ]);
 
 /** What to do if a URL leads to such addresses, as a phrase. */
-export function reachRemedy(reaches: readonly Reach[], chooser: UrlChooser): string {
+export function formatReachRemedy(reaches: readonly Reach[], chooser: UrlChooser): string {
   const settings = reaches.flatMap((reach) => SETTING_OF.get(reach) ?? []);
   if (settings.length === 0 || chooser === 'config') return 'no setting allows that';
   if (chooser === 'public_source')
@@ -80,10 +80,10 @@ export function reachRemedy(reaches: readonly Reach[], chooser: UrlChooser): str
 }
 
 /** The URLs in a source's entry, each with the member that holds it. */
-export function namedUrls({
+export function listNamedUrls({
   transport,
 }: Pick<ServerSpec, 'transport'>): readonly { readonly field: string; readonly url: URL }[] {
-  return sourceKind(transport)
+  return getSourceKind(transport)
     .urls(transport)
     .flatMap(([field, text]) => {
       const url = text === undefined || !/^https?:/i.test(text) ? null : URL.parse(text);

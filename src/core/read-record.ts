@@ -1,6 +1,6 @@
 import { CONFIRMS } from './confirm.ts';
 import { OBSERVED_KINDS } from './hints/tool-verification.ts';
-import { addFault, type Fault, fieldOf, type JsonPosition, textAt } from './json-position.ts';
+import { addFault, type Fault, toField, type JsonPosition, readTextAt } from './json-position.ts';
 import { flag, list, number, oneOf, openObject, optional, type Reader, record } from './json-reader.ts';
 import { readRules } from './policy/read-rules.ts';
 import { isSettingValue, RECORD_VERSIONS, type RecordBodies, type RecordKind } from './record.ts';
@@ -29,7 +29,7 @@ export function readRecord({ kind, version, body }: RawRecord): Result<RecordBod
   READERS[kind]({ value: body, pointer: '', faults });
   const [fault] = faults;
   if (fault === undefined) return ok({ kind, body } as RecordBody); // it has just been read
-  return err(fault.pointer === '' ? fault.reason : `${fieldOf(fault.pointer)}: ${fault.reason}`);
+  return err(fault.pointer === '' ? fault.reason : `${toField(fault.pointer)}: ${fault.reason}`);
 }
 
 export function isRecordKind(kind: string): kind is RecordKind {
@@ -41,7 +41,7 @@ function members<T>(readers: { readonly [P in keyof Required<T>]: Reader<unknown
   return openObject(readers);
 }
 
-const text = textAt;
+const text = readTextAt;
 
 function scalar(position: JsonPosition): void {
   if (!isSettingValue(position.value)) addFault(position, 'it must be a string, a number or a boolean');

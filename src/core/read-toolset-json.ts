@@ -1,34 +1,34 @@
-import { digestOfDefinition } from './digest.ts';
+import { hashDefinition } from './digest.ts';
 import {
   addFault,
   type Fault,
-  fieldOf,
-  fitTextAt,
+  toField,
+  readFitTextAt,
   isGiven,
-  itemsAt,
-  memberAt,
-  membersAt,
+  readItemsAt,
+  readMemberAt,
+  readMembersAt,
   type JsonPosition,
-  textAt,
-  textIfGiven,
+  readTextAt,
+  readTextIfGiven,
 } from './json-position.ts';
 import { fitText, flag, list, oneOf, openObject, optional, text, time } from './json-reader.ts';
-import { NOTE_LIMITS, noteFault, noteNameFault, type Note } from './notes.ts';
+import { NOTE_LIMITS, findNoteFault, findNoteNameFault, type Note } from './notes.ts';
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
 import { LOCAL_USER } from './subject.ts';
-import { isRefIdOf } from './tool-ref.ts';
+import { isIdOfRef } from './tool-ref.ts';
 import {
-  descriptionFault,
+  findDescriptionFault,
   TOOLSET_LIMITS,
-  toolsetNameFault,
+  findToolsetNameFault,
   type ToolNotes,
   type Toolset,
   type ToolsetMaker,
   type ToolsetTool,
 } from './toolset.ts';
-import { parsedJson } from './json-object.ts';
-import { WHOLE_SERVER_LIMIT, wholeServer, wholeServerIn } from './whole-server.ts';
+import { parseJson } from './json-object.ts';
+import { WHOLE_SERVER_LIMIT, toWholeServer, parseWholeServer } from './whole-server.ts';
 
 /** The content of an imported toolset file. */
 export interface ReadToolsets {
@@ -55,16 +55,16 @@ export interface LeftOut {
 export function readToolsetJson(json: string, nowMs: number): Result<ReadToolsets, Refusal> {
   const faults: Fault[] = [];
   const leftOut: LeftOut[] = [];
-  const file: JsonPosition = { value: parsedJson(json), pointer: '', faults };
+  const file: JsonPosition = { value: parseJson(json), pointer: '', faults };
   const toolsets = toolsetsIn(file).map((position) => readToolset(position, { nowMs, leftOut }));
   const twice = toolsets.find(({ name }, at) => toolsets.findIndex((other) => other.name === name) !== at);
   if (twice !== undefined)
-    addFault(memberAt(file, 'toolsets'), `two are called ${JSON.stringify(twice.name)}`);
+    addFault(readMemberAt(file, 'toolsets'), `two are called ${JSON.stringify(twice.name)}`);
   const equipped = equippedIn(file);
   const isThere = toolsets.some(({ name }) => name === equipped);
   const [wrong] = faults;
   if (wrong !== undefined) {
-    const field = wrong.pointer === '' ? 'the document' : fieldOf(wrong.pointer);
+    const field = wrong.pointer === '' ? 'the document' : toField(wrong.pointer);
     return err({ code: 'PARAMS_INVALID', field, reason: wrong.reason });
   }
   return ok({ toolsets, equipped: isThere ? equipped : undefined, leftOut });
@@ -76,23 +76,29 @@ export interface ToolsetPosition {
 }
 
 function toolsetsIn(file: JsonPosition): readonly ToolsetPosition[] {
-  const toolsets = memberAt(file, 'toolsets');
+  const toolsets = readMemberAt(file, 'toolsets');
   if (!isGiven(file)) addFault(file, 'it is not JSON');
-  else if (!isGiven(toolsets) && !isGiven(memberAt(file, 'tools')))
+  else if (!isGiven(toolsets) && !isGiven(readMemberAt(file, 'tools')))
     addFault(file, 'it must be an object with "toolsets" or "tools"');
-  else if (!isGiven(toolsets)) return [{ position: file, name: memberAt(file, 'name') }];
+  else if (!isGiven(toolsets)) return [{ position: file, name: readMemberAt(file, 'name') }];
   else if (Array.isArray(toolsets.value))
-    return itemsAt(toolsets).map((position) => ({ position, name: memberAt(position, 'name') }));
+    return readItemsAt(toolsets).map((position) => ({ position, name: readMemberAt(position, 'name') }));
   // HyperTool stores them by name.
   else
-    return membersAt(toolsets).map(([name, position]) => ({ position, name: { ...position, value: name } }));
+    return readMembersAt(toolsets).map(([name, position]) => ({
+      position,
+      name: { ...position, value: name },
+    }));
   return [];
 }
 
 /** On startup HyperTool equips the toolset that was equipped last, or writes null if there was none. */
 function equippedIn(file: JsonPosition): string | undefined {
-  const last = memberAt(file, 'lastEquippedToolset');
-  return textIfGiven(memberAt(file, 'equipped')) ?? (last.value === null ? undefined : textIfGiven(last));
+  const last = readMemberAt(file, 'lastEquippedToolset');
+  return (
+    readTextIfGiven(readMemberAt(file, 'equipped')) ??
+    (last.value === null ? undefined : readTextIfGiven(last))
+  );
 }
 
 export interface ToolsetReader {
@@ -106,7 +112,7 @@ const written = openObject({
   version: optional(
     fitText((version) => (version.startsWith('1.') ? undefined : 'this Assay reads only 1.0.0')),
   ),
-  description: optional(fitText(descriptionFault)),
+  description: optional(fitText(findDescriptionFault)),
   madeBy: optional(openObject<ToolsetMaker>({ by: writer, subject: text })),
   createdAt: optional(time),
   lastModified: optional(time),
@@ -117,7 +123,7 @@ export function readToolset(
   { position, name: namePosition }: ToolsetPosition,
   { nowMs, leftOut }: ToolsetReader,
 ): Toolset {
-  const name = fitTextAt(namePosition, toolsetNameFault);
+  const name = readFitTextAt(namePosition, findToolsetNameFault);
   const { description, madeBy, createdAt = nowMs, lastModified = createdAt } = written(position);
   const within = { toolset: name, changedMs: lastModified, leftOut };
   return {
@@ -126,8 +132,8 @@ export function readToolset(
     ...(madeBy && { maker: madeBy }),
     createdMs: createdAt,
     changedMs: lastModified,
-    tools: readTools(memberAt(position, 'tools'), within),
-    toolNotes: readToolNotes(memberAt(position, 'toolNotes'), within),
+    tools: readTools(readMemberAt(position, 'tools'), within),
+    toolNotes: readToolNotes(readMemberAt(position, 'toolNotes'), within),
   };
 }
 
@@ -141,7 +147,7 @@ const REF_ID_ALONE = 'it has only a refId, and refIds of other programs are not 
 
 function readTools(position: JsonPosition, { toolset, leftOut }: Within): readonly ToolsetTool[] {
   const tools = new Map<string, ToolsetTool>();
-  for (const item of itemsAt(position)) {
+  for (const item of readItemsAt(position)) {
     const name = readName(item);
     if (typeof name !== 'string') leftOut.push({ toolset, tool: name.label, reason: REF_ID_ALONE });
     else if (!tools.has(name)) tools.set(name, readTool(item, name));
@@ -153,26 +159,26 @@ function readTools(position: JsonPosition, { toolset, leftOut }: Within): readon
 
 /** The namespaced name of a ref, or a label for a tool without one. */
 function readName(ref: JsonPosition): string | { readonly label: string } {
-  const name = textIfGiven(memberAt(ref, 'namespacedName'));
-  const refId = textIfGiven(memberAt(ref, 'refId'));
+  const name = readTextIfGiven(readMemberAt(ref, 'namespacedName'));
+  const refId = readTextIfGiven(readMemberAt(ref, 'refId'));
   if (name === undefined && refId === undefined) addFault(ref, 'it must have namespacedName or refId');
   return name ?? { label: `refId ${refId ?? ''}` };
 }
 
 /** A refId is ignored without its definition: it could not pin the tool to anything. */
 function readTool(position: JsonPosition, namespacedName: string): ToolsetTool {
-  const server = wholeServerIn(namespacedName);
+  const server = parseWholeServer(namespacedName);
   if (server !== undefined) {
-    const known = memberAt(position, 'known');
-    const whole = wholeServer(server, isGiven(known) ? readNames(known) : undefined);
-    return { ...whole, except: readNames(memberAt(position, 'except')) };
+    const known = readMemberAt(position, 'known');
+    const whole = toWholeServer(server, isGiven(known) ? readNames(known) : undefined);
+    return { ...whole, except: readNames(readMemberAt(position, 'except')) };
   }
-  const definition = memberAt(position, 'definition');
+  const definition = readMemberAt(position, 'definition');
   if (!isGiven(definition)) return { namespacedName };
-  const source = textAt(definition);
-  const digest = digestOfDefinition(source);
-  const refId = fitTextAt(memberAt(position, 'refId'), (given) =>
-    isRefIdOf(given, namespacedName, digest) ? undefined : 'it is not that of the definition beside it',
+  const source = readTextAt(definition);
+  const digest = hashDefinition(source);
+  const refId = readFitTextAt(readMemberAt(position, 'refId'), (given) =>
+    isIdOfRef(given, namespacedName, digest) ? undefined : 'it is not that of the definition beside it',
   );
   return { namespacedName, held: { refId, digest, text: source } };
 }
@@ -188,12 +194,12 @@ function readNames(position: JsonPosition): readonly string[] {
 /** Toolsets of older HyperTool versions have none. */
 function readToolNotes(position: JsonPosition, within: Within): readonly ToolNotes[] {
   const byTool = new Map<string, Note[]>();
-  for (const item of isGiven(position) ? itemsAt(position) : []) {
-    const name = readName(memberAt(item, 'toolRef'));
+  for (const item of isGiven(position) ? readItemsAt(position) : []) {
+    const name = readName(readMemberAt(item, 'toolRef'));
     const isNamed = typeof name === 'string';
     const tool = isNamed ? name : name.label;
     const known = byTool.get(tool) ?? [];
-    for (const note of itemsAt(memberAt(item, 'notes')).map((one) => readNote(one, within))) {
+    for (const note of readItemsAt(readMemberAt(item, 'notes')).map((one) => readNote(one, within))) {
       const reason = isNamed ? fieldError(note, known) : REF_ID_ALONE;
       if (reason === undefined) known.push(note);
       else within.leftOut.push({ toolset: within.toolset, tool, note: note.name, reason });
@@ -205,9 +211,9 @@ function readToolNotes(position: JsonPosition, within: Within): readonly ToolNot
 
 /** Why a note cannot be added to its tool, as the end of a sentence. */
 function fieldError({ name, note }: Note, known: readonly Note[]): string | undefined {
-  const nameFault = noteNameFault(name);
+  const nameFault = findNoteNameFault(name);
   if (nameFault !== undefined) return `as the name of a note ${nameFault}`;
-  const fault = noteFault(note);
+  const fault = findNoteFault(note);
   if (fault !== undefined) return fault;
   if (known.some((other) => other.name === name)) return 'its tool already has a note with this name';
   const max = NOTE_LIMITS.notesPerTool;

@@ -1,9 +1,9 @@
 import { type Cause, type CauseCode, mapTexts } from './cause.ts';
 import type { Refusal } from './refusal.ts';
-import { sentenceOf } from './sentences.ts';
+import { formatRefusal } from './sentences.ts';
 
 /** The cause to report for a server that refused a request. */
-export function causeOfRefusal(refusal: Refusal): Cause {
+export function toCause(refusal: Refusal): Cause {
   switch (refusal.code) {
     case 'SERVER_UNAVAILABLE':
     case 'SERVER_ENDED':
@@ -19,17 +19,17 @@ export function causeOfRefusal(refusal: Refusal): Cause {
     case 'AUTHORIZATION_NEEDED':
       return { ...refusal, code: 'SIGN_IN_NEEDED' };
     default:
-      return { code: 'REQUEST_REFUSED', error: refusal.code, reason: sentenceOf(refusal) };
+      return { code: 'REQUEST_REFUSED', error: refusal.code, reason: formatRefusal(refusal) };
   }
 }
 
 /** The code of a refusal's cause, to be added to its sentence. Empty if it has no cause. */
-export function causeCodeIn(refusal: Refusal): { readonly causeCode?: CauseCode } {
+export function pickCauseCode(refusal: Refusal): { readonly causeCode?: CauseCode } {
   return 'cause' in refusal && refusal.cause !== undefined ? { causeCode: refusal.cause.code } : {};
 }
 
 /** Masks secrets in a refusal's cause: it quotes upstream text, and the client may not know the config's secrets. */
-export function maskedRefusal(refusal: Refusal, mask: (text: string) => string): Refusal {
+export function maskRefusal(refusal: Refusal, mask: (text: string) => string): Refusal {
   return 'cause' in refusal && refusal.cause !== undefined
     ? { ...refusal, cause: mapTexts(refusal.cause, mask) }
     : refusal;

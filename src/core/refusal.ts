@@ -33,6 +33,6 @@ export interface Placed {
 }
 
 /** A refusal of an argument if there is a reason, which ends a sentence. */
-export function argumentFault(field: string, reason: string | undefined): Refusal | undefined {
+export function toArgumentRefusal(field: string, reason: string | undefined): Refusal | undefined {
   return reason === undefined ? undefined : { code: 'ARGUMENTS_INVALID', field, reason };
 }

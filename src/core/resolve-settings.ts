@@ -1,4 +1,4 @@
-import { formerVariableIn } from './fixed-limits.ts';
+import { findFormerVariable } from './fixed-limits.ts';
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
 import type { SettingFacts, SettingKind } from './setting-kind.ts';
@@ -20,14 +20,14 @@ export interface Resolved {
 }
 
 /** All settings at their defaults. */
-export function defaultSettings(): Settings {
+export function getDefaultSettings(): Settings {
   const entries = Object.entries<SettingFacts>(SETTINGS).map(([key, { kind }]) => [key, kind.defaultValue]);
   return Object.fromEntries(entries) as Settings; // every row was visited
 }
 
 /** Resolves every setting and its origin. SETTING_INVALID names the first invalid one. */
 export function resolveSettings(sources: SettingSources): Result<Resolved, Refusal> {
-  const former = formerVariableIn(sources.env);
+  const former = findFormerVariable(sources.env);
   if (former !== undefined)
     return err({
       code: 'SETTING_INVALID',
@@ -38,7 +38,7 @@ export function resolveSettings(sources: SettingSources): Result<Resolved, Refus
   const origins: Record<string, SettingOrigin> = {};
   for (const [key, facts] of Object.entries<SettingFacts>(SETTINGS)) {
     const input = inputOf(key, facts, sources);
-    const reason = input === undefined ? undefined : settingFault(facts, input.value);
+    const reason = input === undefined ? undefined : findSettingFault(facts, input.value);
     if (input !== undefined && reason !== undefined)
       return err({ code: 'SETTING_INVALID', name: input.name, reason });
     settings[key] = input?.value ?? facts.kind.defaultValue;
@@ -48,7 +48,7 @@ export function resolveSettings(sources: SettingSources): Result<Resolved, Refus
 }
 
 /** Why a value is invalid for a setting, as the end of a sentence. */
-export function settingFault({ kind }: SettingFacts, value: unknown): string | undefined {
+export function findSettingFault({ kind }: SettingFacts, value: unknown): string | undefined {
   if (kind.type === 'flag') return typeof value === 'boolean' ? undefined : 'it must be true or false';
   if (kind.type === 'choice')
     return kind.of.includes(String(value)) ? undefined : `it must be one of ${kind.of.join(', ')}`;
@@ -61,30 +61,33 @@ export function settingFault({ kind }: SettingFacts, value: unknown): string | u
 /** Whether the setting exists, may be stored, and accepts the value. */
 export function isStorable(key: string, value: unknown): boolean {
   if (!isSettingKey(key) || SETTINGS[key].changedBy === 'startup') return false;
-  return settingFault(SETTINGS[key], value) === undefined;
+  return findSettingFault(SETTINGS[key], value) === undefined;
 }
 
 /** Settings that an earlier version stored but that can no longer be stored; in the order of the table. */
-export function ignoredSettings(stored: ReadonlyMap<string, unknown>): readonly SettingKey[] {
+export function listIgnoredSettings(stored: ReadonlyMap<string, unknown>): readonly SettingKey[] {
   const keys = Object.keys(SETTINGS) as SettingKey[]; // the keys of the table itself
   return keys.filter((key) => SETTINGS[key].changedBy === 'startup' && stored.has(key));
 }
 
 /** Why a stored setting has no effect, and the remedy. */
-export function ignoredSetting(key: SettingKey): { readonly message: string; readonly remedy: string } {
+export function describeIgnoredSetting(key: SettingKey): {
+  readonly message: string;
+  readonly remedy: string;
+} {
   return {
     message: `The stored value of ${key} is ignored: this setting is read from the environment and the config file only.`,
-    remedy: `Set ${startupPlaces(key)} if you want it, and delete the stored value with \`assay settings unset ${key}\`.`,
+    remedy: `Set ${formatStartupPlaces(key)} if you want it, and delete the stored value with \`assay settings unset ${key}\`.`,
   };
 }
 
-export function ignoredSentence(key: SettingKey): string {
-  const { message, remedy } = ignoredSetting(key);
+export function formatIgnoredSetting(key: SettingKey): string {
+  const { message, remedy } = describeIgnoredSetting(key);
   return `${message} ${remedy}`;
 }
 
 /** Where a `startup` setting can be set. */
-export function startupPlaces(key: SettingKey): string {
+export function formatStartupPlaces(key: SettingKey): string {
   return `${SETTINGS[key].env}, or settings["${key}"] in the config file`;
 }
 
@@ -98,7 +101,7 @@ function inputOf(key: string, facts: SettingFacts, sources: SettingSources): Set
   for (const name of [facts.env, facts.otherEnv]) {
     const given = name === undefined ? undefined : sources.env[name];
     if (name !== undefined && given !== undefined && given !== '')
-      return { value: valueIn(given, facts.kind), name, origin: 'environment' };
+      return { value: parseSettingValue(given, facts.kind), name, origin: 'environment' };
   }
   if (sources.file.has(key))
     return { value: sources.file.get(key), name: `settings["${key}"]`, origin: 'config_file' };
@@ -115,7 +118,7 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /** Converts a text, such as an environment variable, to the setting's type. A value that does not fit is returned as text. */
-export function valueIn(given: string, kind: SettingKind): string | number | boolean {
+export function parseSettingValue(given: string, kind: SettingKind): string | number | boolean {
   if (kind.type === 'flag') return FLAGS.get(given.toLowerCase()) ?? given;
   return kind.type === 'whole' && /^\d{1,15}$/.test(given) ? Number(given) : given;
 }
@@ -128,7 +131,7 @@ export interface SettingFix {
 }
 
 /** Undefined if the stored value applies. */
-export function fixOf(
+export function findSettingFix(
   key: SettingKey,
   { env, file }: Pick<SettingSources, 'env' | 'file'>,
 ): SettingFix | undefined {

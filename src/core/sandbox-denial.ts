@@ -42,7 +42,7 @@ const CONNECT: readonly RegExp[] = [
  * The denial that a server's text reports. A server may write anything, so this is a hint and not evidence. Undefined
  * if the text reports none.
  */
-export function denialIn(text: string, rights: TwinRights): Denial | undefined {
+export function findDenial(text: string, rights: TwinRights): Denial | undefined {
   if (text.length > MAX_DENIAL_TEXT) return undefined;
   for (const pattern of WRITE) {
     const at = text.search(pattern);
@@ -70,13 +70,13 @@ function shortened(target: string | undefined): string | undefined {
 }
 
 /** The denied action, as the end of a sentence, such as `changing "/data/notes.txt"`. */
-export function denialText({ kind, target }: Denial): string {
+export function formatDenial({ kind, target }: Denial): string {
   if (kind === 'write') return target === undefined ? 'changing files' : `changing ${JSON.stringify(target)}`;
   return target === undefined ? 'connecting to the network' : `connecting to ${JSON.stringify(target)}`;
 }
 
 /** The rule that denied it, as a clause. */
-export function denialRule({ kind }: Denial, rights: TwinRights): string {
+export function formatDenialRule({ kind }: Denial, rights: TwinRights): string {
   if (kind === 'write') return 'a read-only tool cannot change files';
   return rights === 'read'
     ? 'a closed-world tool has no network'

@@ -74,7 +74,7 @@ export type SandboxSupport =
  * A claim that only removes rights is enforced whoever made it and whatever was observed, even if the server withdraws
  * it, until that is reviewed: otherwise a server could grant itself rights.
  */
-export function twinRightsOf(hints: ResolvedHints): TwinRights | undefined {
+export function computeTwinRights(hints: ResolvedHints): TwinRights | undefined {
   if (!isHeldToReading(hints)) return undefined;
   return isHeldTo(hints.openWorldHint, false) ? 'read' : 'read_network';
 }
@@ -114,7 +114,7 @@ export interface GuaranteeView {
 }
 
 /** The guarantee that is in force for a tool of a server. */
-export function guaranteeOf(
+export function computeGuarantee(
   mode: SandboxMode | undefined,
   hints: ResolvedHints,
   support: SandboxSupport,
@@ -126,13 +126,13 @@ export function guaranteeOf(
     return { kind: 'node_permission', text: NODE_TEXTS[rights] };
   return {
     kind: 'refused',
-    text: `Its calls are refused: ${gapText(support.gap)}. ${gapRemedy(support.gap)}`,
+    text: `Its calls are refused: ${formatGap(support.gap)}. ${getGapRemedy(support.gap)}`,
   };
 }
 
 function rightsOf(mode: SandboxMode | undefined, hints: ResolvedHints): SandboxRights | undefined {
   if (mode === undefined) return undefined;
-  return twinRightsOf(hints) ?? (mode === 'strict' ? 'write_roots' : undefined);
+  return computeTwinRights(hints) ?? (mode === 'strict' ? 'write_roots' : undefined);
 }
 
 const NODE_TEXTS: Readonly<Record<TwinRights, string>> = {
@@ -142,9 +142,9 @@ const NODE_TEXTS: Readonly<Record<TwinRights, string>> = {
 };
 
 /** The guarantee for the tools of Assay's own code search. */
-export function codebaseGuarantee(support: SandboxSupport): GuaranteeView {
+export function computeCodebaseGuarantee(support: SandboxSupport): GuaranteeView {
   if (support.canEnforce) return { kind: 'write_index', text: CODEBASE_TEXT };
-  return { kind: 'none', text: `No sandbox: ${gapText(support.gap)}. ${NOT_CONFINED}` };
+  return { kind: 'none', text: `No sandbox: ${formatGap(support.gap)}. ${NOT_CONFINED}` };
 }
 
 const CODEBASE_TEXT =
@@ -170,12 +170,12 @@ export const RIGHTS_TEXTS: Readonly<Record<SandboxRights, string>> = {
 };
 
 /** Why a machine cannot enforce a sandbox, as a phrase. */
-export function gapText(gap: SandboxGap): string {
+export function formatGap(gap: SandboxGap): string {
   return GAPS[gap].text;
 }
 
 /** What to install or allow, as one or two sentences. */
-export function gapRemedy(gap: SandboxGap): string {
+export function getGapRemedy(gap: SandboxGap): string {
   return GAPS[gap].remedy;
 }
 
@@ -220,7 +220,7 @@ const GAPS: Readonly<Record<SandboxGap, { readonly text: string; readonly remedy
 };
 
 /** Why a sandbox is not safe, as a phrase. */
-export function unsafePathText({ reason, path }: UnsafePath): string {
+export function formatUnsafePath({ reason, path }: UnsafePath): string {
   return UNSAFE_TEXTS[reason](JSON.stringify(path));
 }
 

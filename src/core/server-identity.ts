@@ -1,32 +1,32 @@
-import { shortHash } from './digest.ts';
+import { computeShortHash } from './digest.ts';
 import type { ServerSpec, Transport } from './server-spec.ts';
 import { isSameFilter } from './tool-filter.ts';
-import { sourceKind } from './sources/source-kinds.ts';
+import { getSourceKind } from './sources/source-kinds.ts';
 
 /**
  * Identifies the server behind a name: a hash of what determines the code that runs, or of its URL (hashed, since these
  * may contain secrets). A swapped server inherits nothing. Headers, limits and other environment do not count.
  */
-export function identityOf({ transport }: Pick<ServerSpec, 'transport'>): string {
-  return hashOf(sourceKind(transport).identity(transport));
+export function computeIdentity({ transport }: Pick<ServerSpec, 'transport'>): string {
+  return hashOf(getSourceKind(transport).identity(transport));
 }
 
 /**
  * Identifies who runs the server: a hash of what determines the code that runs, or of its origin. Operators' settings
  * for a server and its tools are bound to it, so they survive another path or a new key in the URL.
  */
-export function originIdentityOf({ transport }: Pick<ServerSpec, 'transport'>): string {
-  return hashOf(sourceKind(transport).origin(transport));
+export function computeOriginIdentity({ transport }: Pick<ServerSpec, 'transport'>): string {
+  return hashOf(getSourceKind(transport).origin(transport));
 }
 
 const HASH_DIGITS = 16;
 
 function hashOf(parts: readonly string[]): string {
-  return shortHash(JSON.stringify(parts), HASH_DIGITS);
+  return computeShortHash(JSON.stringify(parts), HASH_DIGITS);
 }
 
 /** Origin identity of the tools and modules that operators write. */
-export const CUSTOM_SERVER_IDENTITY: string = originIdentityOf({
+export const CUSTOM_SERVER_IDENTITY: string = computeOriginIdentity({
   transport: { kind: 'local', tools: [], modules: [] },
 });
 
@@ -48,7 +48,7 @@ export function isSameServer(one: ServerSpec, other: ServerSpec): boolean {
 /** Whether both use the same connection settings, so that a connection to one serves the other. */
 export function isSameTransport(one: ServerSpec, other: ServerSpec): boolean {
   // An open link picks up such changes itself, so that calls of all other tools continue.
-  if (sourceKind(one.transport).isCustom && sourceKind(other.transport).isCustom) return true;
+  if (getSourceKind(one.transport).isCustom && getSourceKind(other.transport).isCustom) return true;
   // The config file may connect to addresses that are not permitted for a registered server.
   return one.isFromConfig === other.isFromConfig && isAlike(one.transport, other.transport);
 }
@@ -56,7 +56,7 @@ export function isSameTransport(one: ServerSpec, other: ServerSpec): boolean {
 function isAlike(one: Transport, other: Transport): boolean {
   if (one === other) return true;
   const [before, after] = [one, other].map((transport) =>
-    JSON.stringify([transport.kind, sourceKind(transport).comparable(transport)]),
+    JSON.stringify([transport.kind, getSourceKind(transport).comparable(transport)]),
   );
   return before === after;
 }

@@ -13,7 +13,7 @@ export interface CookieRequest {
  * The session in a Cookie header. Undefined if there is none, or several: another server of the same host may have set
  * one of them.
  */
-export function sessionIn(cookies: string | undefined, host: string | undefined): string | undefined {
+export function findSessionCookie(cookies: string | undefined, host: string | undefined): string | undefined {
   if (cookies === undefined) return undefined;
   const pairs = cookies.split(';').map((pair) => pair.trim());
   for (const name of [SECURE_PREFIX + cookieName(host), cookieName(host)]) {
@@ -27,7 +27,7 @@ export function sessionIn(cookies: string | undefined, host: string | undefined)
  * Why a request may not use its cookie: it must come from a page of this origin, or for reads from the user directly.
  * SameSite is not enough, as another port of the same host is the same site.
  */
-export function cookieFault({ method, host, origin, fetchSite }: CookieRequest): Refusal | undefined {
+export function findCookieFault({ method, host, origin, fetchSite }: CookieRequest): Refusal | undefined {
   const isOwn = origin !== undefined && isOwnOrigin(origin, host);
   const isRead = method === 'GET' || method === 'HEAD';
   const isFromPage =

@@ -33,14 +33,14 @@ export interface SettingFacts {
   readonly about: string;
 }
 
-export function whole(defaultValue: number, min: number, max: number): SettingKind {
+export function createWholeKind(defaultValue: number, min: number, max: number): SettingKind {
   return { type: 'whole', min, max, defaultValue };
 }
 
-export function text(range: string, fault: (text: string) => string | undefined): SettingKind {
+export function createTextKind(range: string, fault: (text: string) => string | undefined): SettingKind {
   return { type: 'text', range, fault, defaultValue: '' };
 }
 
-export function level(defaultValue: LintLevel): SettingKind {
+export function createLevelKind(defaultValue: LintLevel): SettingKind {
   return { type: 'choice', of: ['error', 'warning', 'off'], defaultValue };
 }

@@ -1,12 +1,12 @@
 // A table of data: one row for each setting.
-import { audienceFault, issuerFault, jwksUriFault, publicUrlFault } from './auth-settings.ts';
+import { findAudienceFault, findIssuerFault, findJwksUriFault, findPublicUrlFault } from './auth-settings.ts';
 import type { ProsePolicy } from './hints/drift.ts';
 import type { LintLevel } from './hints/lint.ts';
 import type { ModelRights } from './toolset.ts';
 import { ACTIVITY_SETTINGS, type ActivitySettings } from './activity/activity-settings.ts';
 import { LIMIT_SETTINGS, type LimitSettings } from './limit-settings.ts';
 import { POLICY_SETTINGS, type PolicySettings } from './policy/policy-settings.ts';
-import { level, text, whole, type SettingFacts } from './setting-kind.ts';
+import { createLevelKind, createTextKind, createWholeKind, type SettingFacts } from './setting-kind.ts';
 import { MAX_TIMER_MS } from './timer.ts';
 
 const DAY_MS = 86_400_000;
@@ -59,27 +59,27 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
   'auth.issuer': {
     env: 'ASSAY_AUTH_ISSUER',
     changedBy: 'startup',
-    kind: text('https URL; http on loopback', issuerFault),
+    kind: createTextKind('https URL; http on loopback', findIssuerFault),
     about:
       'Authorization server whose JSON Web Tokens are accepted in addition to Assay’s own tokens. Must match the iss claim exactly.',
   },
   'auth.audience': {
     env: 'ASSAY_AUTH_AUDIENCE',
     changedBy: 'startup',
-    kind: text('ASCII without spaces', audienceFault),
+    kind: createTextKind('ASCII without spaces', findAudienceFault),
     about:
       'Expected aud claim of those tokens, for issuers that do not put the endpoint URL there. A token with this audience is valid at every endpoint that its scopes allow.',
   },
   'auth.jwksUri': {
     env: 'ASSAY_AUTH_JWKS_URI',
     changedBy: 'startup',
-    kind: text('https URL; http on loopback', jwksUriFault),
+    kind: createTextKind('https URL; http on loopback', findJwksUriFault),
     about: 'URL of the issuer’s signing keys (JWKS). Default: discovered from the issuer’s metadata.',
   },
   'auth.publicUrl': {
     env: 'ASSAY_AUTH_PUBLIC_URL',
     changedBy: 'startup',
-    kind: text('URL', publicUrlFault),
+    kind: createTextKind('URL', findPublicUrlFault),
     about:
       'URL at which clients reach Assay, if it differs from the listening address; behind a reverse proxy, the URL of the proxy.',
   },
@@ -129,21 +129,21 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
   'servers.refreshMs': {
     env: 'ASSAY_SERVERS_REFRESH_MS',
     changedBy: 'admin',
-    kind: whole(300_000, 0, MAX_TIMER_MS),
+    kind: createWholeKind(300_000, 0, MAX_TIMER_MS),
     about:
       'Interval in ms for reading the lists of servers again, in addition to when a server reports a change. 0: never.',
   },
   'cache.ttlMs': {
     env: 'ASSAY_CACHE_TTL_MS',
     changedBy: 'admin',
-    kind: whole(0, 0, DAY_MS),
+    kind: createWholeKind(0, 0, DAY_MS),
     about:
       'How long in ms results are used again for the same call of the same subject, for tools that are read-only, idempotent and closed-world by overrides or trusted hints. 0: never. A tool may have a time of its own.',
   },
   'cache.maxBytes': {
     env: 'ASSAY_CACHE_MAX_BYTES',
     changedBy: 'admin',
-    kind: whole(32 * 1024 * 1024, 0, 9_999_999_999),
+    kind: createWholeKind(32 * 1024 * 1024, 0, 9_999_999_999),
     about: 'Maximum size in bytes of all cached results; the least recently used are dropped.',
   },
   'drift.prose': {
@@ -156,31 +156,31 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
   'lint.contradiction': {
     env: 'ASSAY_LINT_CONTRADICTION',
     changedBy: 'admin',
-    kind: level('error'),
+    kind: createLevelKind('error'),
     about: 'Severity of a tool that sets both readOnlyHint and destructiveHint.',
   },
   'lint.notBoolean': {
     env: 'ASSAY_LINT_NOT_BOOLEAN',
     changedBy: 'admin',
-    kind: level('error'),
+    kind: createLevelKind('error'),
     about: 'Severity of a hint that is neither true nor false.',
   },
   'lint.tellingWords': {
     env: 'ASSAY_LINT_TELLING_WORDS',
     changedBy: 'admin',
-    kind: level('warning'),
+    kind: createLevelKind('warning'),
     about: 'Severity of a tool whose name or description contradicts its hints.',
   },
   'lint.missingHints': {
     env: 'ASSAY_LINT_MISSING_HINTS',
     changedBy: 'admin',
-    kind: level('warning'),
+    kind: createLevelKind('warning'),
     about: 'Severity of a tool with missing hints.',
   },
   'lint.hiddenText': {
     env: 'ASSAY_LINT_HIDDEN_TEXT',
     changedBy: 'admin',
-    kind: level('warning'),
+    kind: createLevelKind('warning'),
     about: 'Severity of a definition with characters that are invisible to people but read by models.',
   },
   'http.allowLoopback': {

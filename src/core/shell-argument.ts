@@ -10,6 +10,6 @@ export function isPlainWord(text: string): boolean {
  * POSIX shells and fish expand nothing. Backslashes stand outside of them: fish would read one as an escape. Texts of
  * others are escaped with `printable` afterwards, like the rest of the line.
  */
-export function shellArgument(text: string): string {
+export function quoteShellArgument(text: string): string {
   return isPlainWord(text) ? text : `'${text.replaceAll(/['\\]/g, String.raw`'\$&'`)}'`;
 }

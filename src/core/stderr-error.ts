@@ -8,8 +8,8 @@ const MAX_ERROR_LENGTH = 300;
  * an error, else the last line that is neither a stack frame nor part of a usage text. Control characters are removed,
  * and it is cut to a readable length. Undefined if there is none.
  */
-export function errorLineOf(lines: readonly string[]): string | undefined {
-  const cleaned = lines.map((line) => messageIn(withoutControls(line)));
+export function findErrorLine(lines: readonly string[]): string | undefined {
+  const cleaned = lines.map((line) => messageIn(removeControls(line)));
   const relevant = cleaned.filter((line) => line.trim() !== '' && !NOISE.test(line));
   const found =
     relevant.findLast((line) => EXCEPTION.test(line)) ??
@@ -45,7 +45,7 @@ const CONTROLS =
   /\u001b(?:\[[\d;:<=>?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b]*(?:\u001b\\)?|[ -/]*[0-~])|[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g;
 
 /** Without escape sequences of terminals and other control characters. */
-export function withoutControls(line: string): string {
+export function removeControls(line: string): string {
   return line.replace(CONTROLS, '');
 }
 

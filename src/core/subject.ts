@@ -36,7 +36,7 @@ export const OPERATOR: Identity = { subject: 'operator', scopes: SCOPES };
  * The subject for a token of an issuer. Issuers have no fragment, so subjects are unique; and the name of an Assay
  * token never starts like a URL.
  */
-export function issuedSubject(issuer: string, sub: string): string {
+export function toIssuedSubject(issuer: string, sub: string): string {
   return `${issuer}#${sub}`;
 }
 

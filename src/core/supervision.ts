@@ -1,5 +1,5 @@
-import { recoveryOf, type Cause } from './cause.ts';
-import { backoffMs } from './backoff.ts';
+import { getRecovery, type Cause } from './cause.ts';
+import { computeBackoffMs } from './backoff.ts';
 
 /** Delay before the first restart of a server, in ms; it doubles with each consecutive failure. */
 const FIRST_DELAY_MS = 250;
@@ -48,14 +48,14 @@ export type ServerEvent =
   | { readonly kind: 'stopped'; readonly cause: Cause };
 
 /** Delay before retrying a list that could not be read, in ms. `failures`: consecutive, 1 or more. */
-export function listRetryMs(failures: number): number {
-  return backoffMs(failures, { firstMs: 1_000, maxMs: BACKOFF_MS });
+export function computeListRetryMs(failures: number): number {
+  return computeBackoffMs(failures, { firstMs: 1_000, maxMs: BACKOFF_MS });
 }
 
 export const INITIAL_STATE: ServerState = { state: 'starting' };
 
 /** The state after an event. A stopped server stays stopped. */
-export function nextState(current: ServerState, event: ServerEvent): ServerState {
+export function computeNextState(current: ServerState, event: ServerEvent): ServerState {
   if (current.state === 'stopped') return current;
   switch (event.kind) {
     case 'ready': {
@@ -84,11 +84,12 @@ function down(
   const failures = before.failures + 1;
   const wasReady = current.state === 'up' || (current.state !== 'starting' && current.wasReady);
   const state = stateAfter(cause, failures);
-  const delayMs = state === 'restarting' ? backoffMs(failures, { firstMs: FIRST_DELAY_MS }) : BACKOFF_MS;
+  const delayMs =
+    state === 'restarting' ? computeBackoffMs(failures, { firstMs: FIRST_DELAY_MS }) : BACKOFF_MS;
   return {
     state,
     // The reason why it cannot start now is more useful than why it ended before.
-    cause: recoveryOf(cause) === 'time' ? (before.cause ?? cause) : cause,
+    cause: getRecovery(cause) === 'time' ? (before.cause ?? cause) : cause,
     wasReady: wasReady,
     failures,
     endedMs: nowMs,
@@ -97,7 +98,7 @@ function down(
 }
 
 function stateAfter(cause: Cause, failures: number): DownState['state'] {
-  switch (recoveryOf(cause)) {
+  switch (getRecovery(cause)) {
     case 'sign_in':
       return 'unauthorized';
     case 'change':

@@ -4,7 +4,7 @@ const MAX_TAG_LENGTH = 50;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** A fault of an operator's tag, as the end of a sentence. */
-export function tagFault(tag: string): string | undefined {
+export function findTagFault(tag: string): string | undefined {
   if (tag.length < 1 || tag.length > MAX_TAG_LENGTH) return `it must have 1 to ${MAX_TAG_LENGTH} characters`;
   return CONTROL.test(tag) || !tag.isWellFormed() || tag.trim() !== tag
     ? 'it must not contain control characters, or begin or end with a space'
@@ -12,14 +12,16 @@ export function tagFault(tag: string): string | undefined {
 }
 
 /** A fault of all tags of one tool or server. */
-export function tagsFault(tags: readonly string[]): string | undefined {
+export function findTagsFault(tags: readonly string[]): string | undefined {
   if (tags.length > MAX_TAGS) return `at most ${MAX_TAGS} tags are possible`;
-  const wrong = tags.find((tag) => tagFault(tag) !== undefined);
-  return wrong === undefined ? undefined : `${JSON.stringify(wrong)}: ${tagFault(wrong) ?? ''}`;
+  const wrong = tags.find((tag) => findTagFault(tag) !== undefined);
+  return wrong === undefined ? undefined : `${JSON.stringify(wrong)}: ${findTagFault(wrong) ?? ''}`;
 }
 
 export function isTagList(value: unknown): value is readonly string[] {
   return (
-    Array.isArray(value) && value.every((tag) => typeof tag === 'string') && tagsFault(value) === undefined
+    Array.isArray(value) &&
+    value.every((tag) => typeof tag === 'string') &&
+    findTagsFault(value) === undefined
   );
 }

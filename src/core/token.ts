@@ -1,4 +1,4 @@
-import { nameFault } from './name-fault.ts';
+import { findNameFault } from './name-fault.ts';
 import { err, ok, type Result } from './result.ts';
 import { isIssued, LOCAL_USER, OPERATOR, SCOPES, type Scope } from './subject.ts';
 
@@ -24,7 +24,7 @@ export interface MintedToken {
   readonly hash: string;
 }
 
-export function tokenText({ id, secret }: TokenParts): string {
+export function formatToken({ id, secret }: TokenParts): string {
   return `${PREFIX}${id}_${secret}`;
 }
 
@@ -40,7 +40,7 @@ export function looksLikeToken(text: string): boolean {
 }
 
 /** The credentials after `Bearer`; the scheme name is case-insensitive (RFC 9110, section 11.1). */
-export function bearerOf(authorization: string | undefined): string | undefined {
+export function parseBearer(authorization: string | undefined): string | undefined {
   return authorization === undefined ? undefined : /^bearer +(.+)$/i.exec(authorization)?.[1];
 }
 
@@ -53,7 +53,7 @@ export function looksLikeJwt(text: string): boolean {
 export type TokenState = 'valid' | 'expired' | 'revoked' | 'unreadable';
 
 /** A token is valid until just before its expiry time. */
-export function tokenState(
+export function getTokenState(
   token: {
     readonly expiresMs: number | undefined;
     readonly revokedMs: number | undefined;
@@ -70,7 +70,7 @@ export function tokenState(
  * A system clock that never goes back. If the system clock is set back, this one continues at the pace of the monotonic
  * clock, so that what has expired stays expired. Steps forward are followed. Both in ms; the result is a whole number.
  */
-export function steadyClock(
+export function createSteadyClock(
   wallMs: () => number = () => Date.now(),
   monotonicMs: () => number = () => performance.now(),
 ): () => number {
@@ -85,8 +85,8 @@ export function steadyClock(
 }
 
 /** Why a token name is invalid, as the end of a sentence. */
-export function tokenNameFault(name: string): string | undefined {
-  const fault = nameFault(name);
+export function findTokenNameFault(name: string): string | undefined {
+  const fault = findNameFault(name);
   if (fault !== undefined) return fault;
   if (RESERVED.includes(lookOf(name)))
     return 'it reads like the subject of callers without a token, or of those with ASSAY_TOKEN; choose another one';
@@ -104,7 +104,7 @@ function lookOf(name: string): string {
 }
 
 /** Parses scopes in the form `mcp,read`. The error is the end of a sentence. */
-export function scopesOf(text: string): Result<readonly Scope[], string> {
+export function parseScopes(text: string): Result<readonly Scope[], string> {
   const names = text.split(',').map((name) => name.trim());
   const wrong = names.find((name) => !SCOPES.some((scope) => scope === name));
   return wrong === undefined
@@ -121,10 +121,10 @@ const UNITS_MS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Parses a token lifetime such as `90m`, `12h`, `30d` or `4w` into ms. The error is the end of a sentence. */
-export function lifetimeMsOf(text: string): Result<number, string> {
+export function parseLifetimeMs(text: string): Result<number, string> {
   const [, count, unit = ''] = /^([1-9]\d{0,4})([mhdw])$/.exec(text) ?? [];
   const unitMs = UNITS_MS.get(unit);
   return count === undefined || unitMs === undefined
-    ? err(`${JSON.stringify(text)} is no time; write 90m, 12h, 30d or 4w`)
+    ? err(`${JSON.stringify(text)} is not a duration; write 90m, 12h, 30d or 4w`)
     : ok(Number(count) * unitMs);
 }

@@ -17,7 +17,7 @@ export function isSameFilter(one: ToolFilter = {}, other: ToolFilter = {}): bool
 }
 
 /** Patterns that match none of these names, perhaps because they are misspelt. */
-export function unmatchedPatterns(
+export function findUnusedPatterns(
   { allow = [], deny = [] }: ToolFilter,
   names: readonly string[],
 ): readonly string[] {

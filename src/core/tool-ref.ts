@@ -1,4 +1,4 @@
-import { shortHash } from './digest.ts';
+import { computeShortHash } from './digest.ts';
 import { err, ok, type Result } from './result.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -12,29 +12,29 @@ const REF_DIGITS = 32;
 const REF_ID = /^[0-9a-f]{32}$/;
 
 /** The id of one definition of one server's tool. Any other definition or server gives another id. */
-export function refIdOf(server: string, digest: string): string {
-  return shortHash(`${server}\n${digest}`, REF_DIGITS);
+export function computeRefId(server: string, digest: string): string {
+  return computeShortHash(`${server}\n${digest}`, REF_DIGITS);
 }
 
-export function namespacedNameOf(server: string, tool: string): string {
+export function formatNamespacedName(server: string, tool: string): string {
   return `${server}.${tool}`;
 }
 
 /** Whether the id matches the definition for any server name with which the namespaced name may begin. */
-export function isRefIdOf(refId: string, namespacedName: string, digest: string): boolean {
+export function isIdOfRef(refId: string, namespacedName: string, digest: string): boolean {
   const starts = [...namespacedName.matchAll(/\./g)].map(({ index }) => namespacedName.slice(0, index));
-  return starts.some((server) => refIdOf(server, digest) === refId);
+  return starts.some((server) => computeRefId(server, digest) === refId);
 }
 
 /** Parses a typed ref: a refId if it looks like one, else a namespaced name. */
-export function refOf(text: string): ToolRef {
+export function parseToolRef(text: string): ToolRef {
   return REF_ID.test(text) ? { refId: text } : { namespacedName: text };
 }
 
 /** Validates a ref, an object or a string; `field` is its name in errors. PARAMS_INVALID if it names nothing. */
 export function readToolRef(value: unknown, field: string): Result<ToolRef, Refusal> {
   const wrong = (reason: string): Result<never, Refusal> => err({ code: 'PARAMS_INVALID', field, reason });
-  if (typeof value === 'string' && value !== '') return ok(refOf(value));
+  if (typeof value === 'string' && value !== '') return ok(parseToolRef(value));
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return wrong('it must be the name of a tool, or an object with namespacedName or refId');
   const { namespacedName, refId, ...others } = value as Readonly<Record<string, unknown>>;
@@ -61,6 +61,6 @@ export function readToolRefs(values: readonly unknown[], field: string): Result<
 }
 
 /** A ref in readable form. */
-export function refText({ namespacedName, refId }: ToolRef): string {
+export function formatToolRef({ namespacedName, refId }: ToolRef): string {
   return namespacedName ?? `refId ${refId ?? ''}`;
 }

@@ -45,11 +45,11 @@ export interface ToolsetsJson {
   readonly equipped?: string;
 }
 
-export function toolsetsJson(toolsets: readonly Toolset[], equipped: string | undefined): ToolsetsJson {
-  return { toolsets: toolsets.map(toolsetJson), ...(equipped !== undefined && { equipped }) };
+export function toToolsetsJson(toolsets: readonly Toolset[], equipped: string | undefined): ToolsetsJson {
+  return { toolsets: toolsets.map(toToolsetJson), ...(equipped !== undefined && { equipped }) };
 }
 
-export function toolsetJson(toolset: Toolset): ToolsetJson {
+export function toToolsetJson(toolset: Toolset): ToolsetJson {
   const { name, description, maker, createdMs, changedMs, tools, toolNotes } = toolset;
   return {
     name,
@@ -61,7 +61,7 @@ export function toolsetJson(toolset: Toolset): ToolsetJson {
     tools: tools.map(toolJson),
     toolNotes: toolNotes.map(({ namespacedName, notes }) => ({
       toolRef: { namespacedName },
-      notes: notes.map(noteJson),
+      notes: notes.map(toNoteJson),
     })),
   };
 }
@@ -77,7 +77,7 @@ function heldJson(held: HeldDefinition | undefined): Omit<ToolJson, 'namespacedN
   return held === undefined ? {} : { refId: held.refId, definition: held.text };
 }
 
-export function noteJson({ name, note, author, by, writtenMs, isHeld }: Note): NoteJson {
+export function toNoteJson({ name, note, author, by, writtenMs, isHeld }: Note): NoteJson {
   const writtenAt = new Date(writtenMs).toISOString();
   return { name, note, author, by, writtenAt, ...(isHeld && { isHeld }) };
 }

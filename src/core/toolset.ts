@@ -2,7 +2,7 @@ import { addNotes, type Addition, type Note } from './notes.ts';
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
 import { LOCAL_USER } from './subject.ts';
-import { includes, isWhole, without, withAgain, type WholeServer } from './whole-server.ts';
+import { includes, isWhole, excludeTool, restoreTool, type WholeServer } from './whole-server.ts';
 
 /** The definition to which a tool is pinned: any other is withheld until an operator accepts it. */
 export interface HeldDefinition {
@@ -63,12 +63,12 @@ export const TOOLSET_NAME: RegExp = /^[a-z0-9-]{2,50}$/;
 const RESERVED = 'all';
 
 /** Why a toolset name is invalid, as the end of a sentence. */
-export function toolsetNameFault(name: string): string | undefined {
+export function findToolsetNameFault(name: string): string | undefined {
   if (!TOOLSET_NAME.test(name)) return 'it takes 2 to 50 lowercase letters, digits and hyphens';
   return name === RESERVED ? `"${RESERVED}" means all tools and cannot name a toolset` : undefined;
 }
 
-export function descriptionFault(description: string): string | undefined {
+export function findDescriptionFault(description: string): string | undefined {
   const max = TOOLSET_LIMITS.descriptionLength;
   return description.length > max ? `it may have at most ${max} characters` : undefined;
 }
@@ -77,7 +77,7 @@ export function descriptionFault(description: string): string | undefined {
  * Adds tools to a toolset. One that is already in it is replaced, so that it can be pinned to another definition. A tool
  * of a server that is in the toolset as a whole is added only if it is pinned.
  */
-export function withTools(toolset: Toolset, tools: readonly ToolsetTool[]): Result<Toolset, Refusal> {
+export function addToolsetTools(toolset: Toolset, tools: readonly ToolsetTool[]): Result<Toolset, Refusal> {
   const given = new Map(tools.map((tool) => [tool.namespacedName, tool]));
   const kept = toolset.tools.map((tool) => given.get(tool.namespacedName) ?? tool);
   const there = new Set(toolset.tools.map(({ namespacedName }) => namespacedName));
@@ -85,7 +85,7 @@ export function withTools(toolset: Toolset, tools: readonly ToolsetTool[]): Resu
   const added = [...given.values()].filter(({ namespacedName }) => !there.has(namespacedName));
   const all = [...kept, ...added].map((tool): ToolsetTool =>
     isWhole(tool)
-      ? singles.reduce<WholeServer>((whole, { namespacedName }) => withAgain(whole, namespacedName), tool)
+      ? singles.reduce<WholeServer>((whole, { namespacedName }) => restoreTool(whole, namespacedName), tool)
       : tool,
   );
   const isCovered = (tool: ToolsetTool): boolean =>
@@ -102,10 +102,10 @@ export function withTools(toolset: Toolset, tools: readonly ToolsetTool[]): Resu
  * Removes a tool. If its server is in the toolset as a whole, the tool is excluded from then on. Its notes are kept and
  * reappear if the tool is added again.
  */
-export function withoutTool(toolset: Toolset, namespacedName: string): Result<Toolset, Refusal> {
-  if (!hasTool(toolset, namespacedName)) return err(absentTool(toolset, namespacedName));
+export function removeToolsetTool(toolset: Toolset, namespacedName: string): Result<Toolset, Refusal> {
+  if (!hasTool(toolset, namespacedName)) return err(toAbsentToolRefusal(toolset, namespacedName));
   const others = toolset.tools.filter((tool) => tool.namespacedName !== namespacedName);
-  const tools = others.map((tool) => (isWhole(tool) ? without(tool, namespacedName) : tool));
+  const tools = others.map((tool) => (isWhole(tool) ? excludeTool(tool, namespacedName) : tool));
   const limit = TOOLSET_LIMITS.tools;
   return tools.some((tool) => isWhole(tool) && tool.except.length > limit)
     ? err({ code: 'TOOLSET_FULL', toolset: toolset.name, limit })
@@ -118,24 +118,26 @@ export function hasTool({ tools }: Pick<Toolset, 'tools'>, namespacedName: strin
 }
 
 /** Pins tools of a toolset to other definitions. TOOL_NOT_IN_TOOLSET if one is no longer in it. */
-export function withHeld(toolset: Toolset, tools: readonly SingleTool[]): Result<Toolset, Refusal> {
+export function pinTools(toolset: Toolset, tools: readonly SingleTool[]): Result<Toolset, Refusal> {
   const there = new Set(toolset.tools.map(({ namespacedName }) => namespacedName));
   const absent = tools.find(({ namespacedName }) => !there.has(namespacedName));
-  return absent === undefined ? withTools(toolset, tools) : err(absentTool(toolset, absent.namespacedName));
+  return absent === undefined
+    ? addToolsetTools(toolset, tools)
+    : err(toAbsentToolRefusal(toolset, absent.namespacedName));
 }
 
-export function notesOf(toolset: Toolset, namespacedName: string): readonly Note[] {
+export function getToolNotes(toolset: Toolset, namespacedName: string): readonly Note[] {
   return toolset.toolNotes.find((entry) => entry.namespacedName === namespacedName)?.notes ?? [];
 }
 
 /** Adds notes; the same toolset if all names are taken. TOOL_NOT_IN_TOOLSET, or an error of `addNotes`. */
-export function withNotes(
+export function addToolNotes(
   toolset: Toolset,
   namespacedName: string,
   wanted: readonly Note[],
 ): Result<{ readonly toolset: Toolset; readonly addition: Addition }, Refusal> {
-  if (!hasTool(toolset, namespacedName)) return err(absentTool(toolset, namespacedName));
-  const addition = addNotes(notesOf(toolset, namespacedName), wanted, namespacedName);
+  if (!hasTool(toolset, namespacedName)) return err(toAbsentToolRefusal(toolset, namespacedName));
+  const addition = addNotes(getToolNotes(toolset, namespacedName), wanted, namespacedName);
   if (!addition.ok) return addition;
   const { added, notes } = addition.value;
   const noted = added.length === 0 ? toolset : withNotesOf(toolset, namespacedName, notes);
@@ -148,7 +150,7 @@ export function changeNote(
   position: { readonly namespacedName: string; readonly name: string },
   change: (note: Note) => Note | undefined,
 ): Result<Toolset, Refusal> {
-  const before = notesOf(toolset, position.namespacedName);
+  const before = getToolNotes(toolset, position.namespacedName);
   const found = before.find(({ name }) => name === position.name);
   if (found === undefined)
     return err({ code: 'NOTE_UNKNOWN', tool: position.namespacedName, note: position.name });
@@ -174,7 +176,7 @@ export function moveNote(
   { namespacedName, name }: { readonly namespacedName: string; readonly name: string },
   position: number,
 ): Result<Toolset, Refusal> {
-  const before = notesOf(toolset, namespacedName);
+  const before = getToolNotes(toolset, namespacedName);
   const found = before.find((note) => note.name === name);
   if (found === undefined) return err({ code: 'NOTE_UNKNOWN', tool: namespacedName, note: name });
   if (!Number.isInteger(position) || position < 1 || position > before.length) {
@@ -186,7 +188,7 @@ export function moveNote(
 }
 
 /** What models have written of a toolset: all of it, or notes. Undefined: nothing. */
-export function partByModels(toolset: Toolset): unknown {
+export function pickModelPart(toolset: Toolset): unknown {
   if (toolset.maker?.by === 'model') return toolset;
   const notes = toolset.toolNotes.flatMap((entry) => entry.notes.filter(({ by }) => by === 'model'));
   return notes.length === 0 ? undefined : notes;
@@ -209,7 +211,7 @@ export function mayModelChange(toolset: Toolset, subject: string, rights: ModelR
  * A toolset after an operator's change. A model's toolset becomes the operator's if its name, description or tools
  * changed, or the operator wrote a note. Accepting definitions, and accepting or rejecting notes, is only a review.
  */
-export function afterOperator(before: Toolset, after: Toolset, subject: string): Toolset {
+export function applyOperatorChange(before: Toolset, after: Toolset, subject: string): Toolset {
   if (before.maker?.by !== 'model') return after;
   const isEdited = editedParts(before) !== editedParts(after);
   return isEdited ? { ...after, maker: { by: 'operator', subject } } : after;
@@ -235,6 +237,6 @@ function withNotesOf(toolset: Toolset, namespacedName: string, notes: readonly N
   return { ...toolset, toolNotes: toolNotes.filter((entry) => entry.notes.length > 0) };
 }
 
-export function absentTool(toolset: Toolset, tool: string): Refusal {
+export function toAbsentToolRefusal(toolset: Toolset, tool: string): Refusal {
   return { code: 'TOOL_NOT_IN_TOOLSET', tool, toolset: toolset.name };
 }

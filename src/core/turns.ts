@@ -17,14 +17,14 @@ const MAX_SKIPPED = 20;
  * Runs the work in a later turn of the event loop. All deferred work shares one time budget per turn, in order; it
  * contains the time that `work` takes and `startsMs`, an estimate of what it only sets going.
  */
-export function later(work: () => void, startsMs = 0): void {
+export function runLater(work: () => void, startsMs = 0): void {
   if (waiting.push({ run: work, startsMs }) === 1) setImmediate(takeTurn);
 }
 
 /** Resolves in a later turn of the event loop. What follows has the rest of that turn's budget to itself. */
-export function laterTurn(): Promise<void> {
+export function waitForTurn(): Promise<void> {
   return new Promise((resolve) => {
-    later(resolve, TURN_MS);
+    runLater(resolve, TURN_MS);
   });
 }
 
@@ -63,18 +63,18 @@ function takeTurn(): void {
 }
 
 /** Calls `step` until it returns a value, yielding to others whenever the time budget is used up. */
-export function inTurns<T>(step: () => T | undefined): Promise<T> {
+export function runInTurns<T>(step: () => T | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const go = (): void => {
       try {
         const found = step();
-        if (found === undefined) later(go);
+        if (found === undefined) runLater(go);
         else resolve(found);
       } catch (error) {
         reject(error instanceof Error ? error : new Error(String(error)));
       }
     };
-    later(go);
+    runLater(go);
   });
 }
 
@@ -110,7 +110,7 @@ export class Turns {
   /** Yields to the event loop. */
   async next(): Promise<void> {
     this.end();
-    await laterTurn();
+    await waitForTurn();
     this.#startMs = this.#nowMs();
     this.#startWorkMs = this.#workMs();
   }

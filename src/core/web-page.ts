@@ -9,7 +9,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
 export const HTML_TYPE = 'text/html; charset=utf-8';
 
 /** A page of Assay. `head` and `body` are HTML. */
-export function webPage(
+export function renderWebPage(
   title: string,
   { head = '', body }: { readonly head?: string; readonly body: string },
 ): string {

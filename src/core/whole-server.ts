@@ -1,5 +1,5 @@
-import { counted } from './counted.ts';
-import { namespacedNameOf } from './tool-ref.ts';
+import { formatCount } from './counted.ts';
+import { formatNamespacedName } from './tool-ref.ts';
 
 /** All tools of a server as a member of a toolset: those listed now, and those that appear later. */
 export interface WholeServer {
@@ -18,8 +18,8 @@ export const WHOLE_SERVER_LIMIT = 10_000;
 
 const ALL = '.*';
 
-export function wholeServer(server: string, known?: readonly string[]): WholeServer {
-  return { namespacedName: namespacedNameOf(server, '*'), except: [], ...(known && { known }) };
+export function toWholeServer(server: string, known?: readonly string[]): WholeServer {
+  return { namespacedName: formatNamespacedName(server, '*'), except: [], ...(known && { known }) };
 }
 
 /** A member of a toolset. */
@@ -30,12 +30,12 @@ export function isWhole(tool: Named): tool is WholeServer {
 }
 
 /** The server's name if a ref stands for all of its tools. */
-export function wholeServerIn(namespacedName: string): string | undefined {
+export function parseWholeServer(namespacedName: string): string | undefined {
   const server = namespacedName.slice(0, -ALL.length);
   return namespacedName.endsWith(ALL) && server !== '' ? server : undefined;
 }
 
-export function serverOfWhole({ namespacedName }: WholeServer): string {
+export function getWholeServerName({ namespacedName }: WholeServer): string {
   return namespacedName.slice(0, -ALL.length);
 }
 
@@ -53,34 +53,34 @@ export function isKnown(whole: WholeServer, namespacedName: string): boolean {
 }
 
 /** Removes a tool from a whole server. */
-export function without(whole: WholeServer, namespacedName: string): WholeServer {
+export function excludeTool(whole: WholeServer, namespacedName: string): WholeServer {
   const tool = toolIn(whole, namespacedName);
   if (tool === undefined || whole.except.includes(tool)) return whole;
   return { ...whole, except: [...whole.except, tool] };
 }
 
 /** Puts a removed tool back. */
-export function withAgain(whole: WholeServer, namespacedName: string): WholeServer {
+export function restoreTool(whole: WholeServer, namespacedName: string): WholeServer {
   const tool = toolIn(whole, namespacedName);
   if (tool === undefined || !whole.except.includes(tool)) return whole;
   return { ...whole, except: whole.except.filter((name) => name !== tool) };
 }
 
 /** Records tools as no longer new. */
-export function withKnown(whole: WholeServer, tools: readonly string[]): WholeServer {
+export function addKnownTools(whole: WholeServer, tools: readonly string[]): WholeServer {
   const known = new Set([...(whole.known ?? []), ...tools]);
   return known.size === whole.known?.length ? whole : { ...whole, known: [...known] };
 }
 
 /** "3 tools and all tools of github", for people. */
-export function membersText(tools: readonly (Named & { readonly except?: readonly string[] })[]): string {
+export function formatMembers(tools: readonly (Named & { readonly except?: readonly string[] })[]): string {
   const servers = tools.flatMap(({ namespacedName, except = [] }) => {
-    const server = wholeServerIn(namespacedName);
+    const server = parseWholeServer(namespacedName);
     if (server === undefined) return [];
     return [except.length === 0 ? server : `${server} except ${except.length}`];
   });
   const singles = tools.length - servers.length;
-  const parts = servers.length > 0 && singles === 0 ? [] : [counted(singles, 'tool')];
+  const parts = servers.length > 0 && singles === 0 ? [] : [formatCount(singles, 'tool')];
   return [...parts, ...(servers.length > 0 ? [`all tools of ${servers.join(', ')}`] : [])].join(' and ');
 }
 

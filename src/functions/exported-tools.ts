@@ -1,9 +1,9 @@
 import { err, ok, type Result } from '../core/result.ts';
 import { type FunctionFacts, isRecord, type Manifest } from '../core/sources/function-messages.ts';
 import { TOOL_MARK } from './define-tool.ts';
-import { faultText, tryTo } from './fault-text.ts';
+import { formatThrown, tryTo } from './fault-text.ts';
 import { parse, stringify } from './harden-globals.ts';
-import { startOf } from '../core/shorten.ts';
+import { truncateText } from '../core/shorten.ts';
 import { MAX_TIMER_MS } from '../core/timer.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
 const NO_ARGUMENTS: Fields = { type: 'object', additionalProperties: false };
 
 /** The tools that a module exports. Unusable ones are skipped. */
-export function exportedTools(exported: Fields, writeZod: WriteZod | undefined): ReadTools {
+export function readExportedTools(exported: Fields, writeZod: WriteZod | undefined): ReadTools {
   const tools = new Map<string, ReadTool>();
   const skipped: { what: string; why: string }[] = [];
   for (const [what, fields] of candidatesOf(exported)) {
@@ -70,19 +70,19 @@ function isTool(value: unknown): boolean {
 }
 
 function readTool(fields: unknown, writeZod: WriteZod | undefined): Result<ReadTool, string> {
-  if (!isRecord(fields)) return err('is no tool: make it with defineTool');
+  if (!isRecord(fields)) return err('is not a tool: make it with defineTool');
   const { name, title, description, annotations, timeoutMs, run } = fields;
   if (typeof name !== 'string') return err('has no name: make it with defineTool');
   if (!NAME.test(name))
     return err(
-      `has the name ${stringify(startOf(name, 200))}; a name has 1 to 128 letters, digits, "_", "-" or "."`,
+      `has the name ${stringify(truncateText(name, 200))}; a name has 1 to 128 letters, digits, "_", "-" or "."`,
     );
   if (typeof run !== 'function') return err('has no function "run"');
-  if (title !== undefined && typeof title !== 'string') return err('has a title that is no text');
+  if (title !== undefined && typeof title !== 'string') return err('has a title that is not text');
   if (description !== undefined && typeof description !== 'string')
-    return err('has a description that is no text');
+    return err('has a description that is not text');
   const hints: unknown = annotations === undefined ? undefined : parse(stringify(annotations));
-  if (hints !== undefined && !isRecord(hints)) return err('has annotations that are no object');
+  if (hints !== undefined && !isRecord(hints)) return err('has annotations that are not an object');
   if (hints?.['readOnlyHint'] === true && hints['destructiveHint'] === true)
     return err(
       'has annotations that contradict each other: readOnlyHint and destructiveHint are both true; set one of them to false',
@@ -91,7 +91,7 @@ function readTool(fields: unknown, writeZod: WriteZod | undefined): Result<ReadT
     timeoutMs !== undefined &&
     !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS)
   )
-    return err('has a timeoutMs that is no positive number of milliseconds');
+    return err('has a timeoutMs that is not a positive number of milliseconds');
   const input: Result<ReadSchema, string> =
     fields['input'] === undefined
       ? ok({ json: NO_ARGUMENTS, parse: undefined })
@@ -134,7 +134,7 @@ interface Reading {
 
 /** Reads a zod schema or JSON Schema. The error is a phrase that says why it cannot be used. */
 export function readSchema(given: unknown, reading: Reading): Result<ReadSchema, string> {
-  if (!isRecord(given) && typeof given !== 'function') return err('is no schema');
+  if (!isRecord(given) && typeof given !== 'function') return err('is not a schema');
   const standard = tryTo(() => (given as Fields)['~standard']);
   if (!isRecord(standard)) {
     const json = ofObject(given);
@@ -156,7 +156,7 @@ function writtenOf(given: unknown, standard: Fields, { side, writeZod }: Reading
     if (tryTo(() => (given as Fields)['_zod']) !== undefined && writeZod !== undefined)
       return ok(writeZod(given, { io: side }));
   } catch (error) {
-    return err(`cannot be told as JSON Schema: ${faultText(error, { folder: '/dev/null' })}`);
+    return err(`cannot be told as JSON Schema: ${formatThrown(error, { folder: '/dev/null' })}`);
   }
   return err(
     `is a schema of ${String(standard['vendor'])} that cannot tell itself as JSON Schema; zod 4 can`,
@@ -168,10 +168,12 @@ function ofObject(schema: unknown): Result<Fields, string> {
   const text = tryTo(() => stringify(schema) as string | undefined); // undefined for a function
   if (text === undefined) return err('cannot be written as JSON');
   const json: unknown = parse(text);
-  if (!isRecord(json)) return err('is no schema of an object');
+  if (!isRecord(json)) return err('is not a schema of an object');
   const isChoice = ['anyOf', 'oneOf', 'allOf', '$ref'].some((keyword) => keyword in json);
   if (json['type'] === undefined && isChoice) return ok({ type: 'object', ...json });
-  return json['type'] === 'object' ? ok(json) : err('is no schema of an object: its "type" is not "object"');
+  return json['type'] === 'object'
+    ? ok(json)
+    : err('is not a schema of an object: its "type" is not "object"');
 }
 
 async function parsed(standard: Fields, value: unknown, part: string): Promise<Result<unknown, string>> {

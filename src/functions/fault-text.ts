@@ -18,12 +18,12 @@ export interface FaultContext {
 }
 
 /** Describes any thrown value, with the module's frames of its stack. Never throws. */
-export function faultText(thrown: unknown, context: FaultContext): string {
+export function formatThrown(thrown: unknown, context: FaultContext): string {
   return shorten(tryTo(() => described(thrown, context, 0)) ?? UNPRINTABLE, LIMIT);
 }
 
 /** The position in the module's files that this was called from. */
-export function positionHere(context: FaultContext): string | undefined {
+export function getCallPosition(context: FaultContext): string | undefined {
   return framesOf(new Error().stack ?? '', context)[0]?.position;
 }
 
@@ -37,13 +37,13 @@ export function tryTo<T>(get: () => T): T | undefined {
 }
 
 /** The value as a string, or undefined if the conversion throws. */
-export function shown(get: () => unknown): string | undefined {
+export function tryToString(get: () => unknown): string | undefined {
   return tryTo(() => String(get()));
 }
 
 function described(thrown: unknown, context: FaultContext, depth: number): string {
   if (!(thrown instanceof Error)) return notAnError(thrown);
-  const stack = shown(() => thrown.stack) ?? '';
+  const stack = tryToString(() => thrown.stack) ?? '';
   const frames = framesOf(stack, context);
   const lines = [
     `${headOf(thrown, context)}${positionOfSyntaxError(stack, context)}`,
@@ -60,15 +60,15 @@ function notAnError(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown === '' ? 'It threw an empty text.' : thrown;
   if (thrown === undefined || thrown === null) return `It threw ${String(thrown)}.`;
   const json = tryTo(() => stringify(thrown) as string | undefined); // undefined for a function or symbol
-  const text = json ?? shown(() => thrown);
+  const text = json ?? tryToString(() => thrown);
   return text === undefined ? UNPRINTABLE : `It threw ${shorten(text, LIMIT)}`;
 }
 
 function headOf(error: Error, context: FaultContext): string {
   const code = tryTo(() => (error as { readonly code?: unknown }).code);
   if (code === 'ERR_ACCESS_DENIED') return forbidden(error);
-  const name = shown(() => error.name) ?? 'Error';
-  const message = shown(() => error.message) ?? '';
+  const name = tryToString(() => error.name) ?? 'Error';
+  const message = tryToString(() => error.message) ?? '';
   const within = shorten(message, LIMIT).replaceAll(context.folder + sep, '');
   if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
     return `${within.replace(/\.?$/, '.')} Node strips types and generates no code: write what is left when types are taken away, such as a const object in place of an enum`;
@@ -92,7 +92,7 @@ function forbidden(error: Error): string {
     case '':
       return `It may not do this: ${error.message}`;
     default:
-      return `It may not use ${shown(() => permission) ?? 'this'}`;
+      return `It may not use ${tryToString(() => permission) ?? 'this'}`;
   }
 }
 

@@ -3,10 +3,10 @@ import module, { syncBuiltinESMExports } from 'node:module';
 import process from 'node:process';
 import { Readable } from 'node:stream';
 import v8 from 'node:v8';
-import { closeGaps, denierFor, replace } from './permission-gaps.ts';
+import { closeGaps, createDenier, replace } from './permission-gaps.ts';
 
 const FUNCTION = 'A function';
-const deny = denierFor(FUNCTION);
+const deny = createDenier(FUNCTION);
 
 /**
  * Removes what Node's permission model leaves open: access to other processes, and to the streams that lead to Assay.
@@ -55,7 +55,7 @@ interface Line {
 }
 
 /** The bytes of a text, in their own memory. */
-export function encodedOf(text: string): Uint8Array {
+export function encodeText(text: string): Uint8Array {
   return putInto(new OwnBytes(0), text).bytes;
 }
 

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { LineSplitter } from '../platform/lines.ts';
 import type { FromRunner, ToRunner } from '../core/sources/function-messages.ts';
-import { encodedOf, parse, putInto, stringify, wait } from './harden-globals.ts';
+import { encodeText, parse, putInto, stringify, wait } from './harden-globals.ts';
 
 const STDOUT = 1;
 /** More than any message from Assay: the edges limit the size of arguments. */
@@ -26,7 +26,7 @@ export interface Host {
 
 /** Passes Assay's messages to `onMessage`. The process ends when Assay does. */
 export function openHost(onMessage: (message: ToRunner, host: Host) => void): void {
-  let mark = encodedOf('');
+  let mark = encodeText('');
   const host: Host = {
     // Overrides a `toJSON` that the module may have added to Object.prototype.
     send: (message) => send(mark, `${stringify({ ...message, toJSON: undefined })}\n`),
@@ -36,7 +36,7 @@ export function openHost(onMessage: (message: ToRunner, host: Host) => void): vo
   const lines = new LineSplitter(LINE_LIMIT_BYTES, {
     line: (line) => {
       const message = parse(line.toString()) as ToRunner; // Only Assay has the other end.
-      if (message.kind === 'load') mark = encodedOf(`\n${message.mark}`);
+      if (message.kind === 'load') mark = encodeText(`\n${message.mark}`);
       // Do not keep the mark as a string: a heap snapshot would show it.
       onMessage(message.kind === 'load' ? { ...message, mark: '' } : message, host);
     },

@@ -4,8 +4,8 @@ import { dirname, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { err, ok, type Result } from '../core/result.ts';
 import { isRecord, type LoadMessage } from '../core/sources/function-messages.ts';
-import { exportedTools, type ReadTools, type WriteZod } from './exported-tools.ts';
-import { faultText, tryTo } from './fault-text.ts';
+import { readExportedTools, type ReadTools, type WriteZod } from './exported-tools.ts';
+import { formatThrown, tryTo } from './fault-text.ts';
 import { refuseBuiltin } from './harden-globals.ts';
 import { isInside } from '../platform/is-inside.ts';
 
@@ -26,12 +26,12 @@ export async function loadModule(
   try {
     const exported: unknown = await import(url);
     if (!isRecord(exported)) return err('it exports nothing');
-    const read = exportedTools(exported, zodWriter(path));
+    const read = readExportedTools(exported, zodWriter(path));
     if (read.tools.size === 0 && read.skipped.length === 0)
       return err('it exports no tool: make one with defineTool, and export it');
     return ok(read);
   } catch (error) {
-    return err(faultText(withPosition(error, files), { folder }));
+    return err(formatThrown(withPosition(error, files), { folder }));
   }
 }
 

@@ -12,7 +12,7 @@ import v8 from 'node:v8';
  * `node:fs`. `subject` begins the errors of removed functions.
  */
 export function closeGaps(subject: string): void {
-  const deny = denierFor(subject);
+  const deny = createDenier(subject);
   for (const name of REACHING_OUT) deny(process, name, `process.${name}`);
   deny(os, 'setPriority', 'os.setPriority');
   for (const name of V8_FILES) deny(v8, name, `v8.${name}`);
@@ -102,7 +102,7 @@ export function closeNetwork(): void {
     if (typeof callback === 'function') process.nextTick(callback, new LookupDenied(host));
   });
   replace(dns.promises, 'lookup', (host: unknown) => Promise.reject(new LookupDenied(host)));
-  const deny = denierFor('A closed-world tool');
+  const deny = createDenier('A closed-world tool');
   for (const from of [dns, dns.promises]) deny(from, 'lookupService', 'dns.lookupService');
 }
 
@@ -133,7 +133,7 @@ function replaceKnown(owner: Record<string, unknown>, name: string, value: unkno
 type Deny = (owner: object, name: string, shown: string) => void;
 
 /** Replaces functions by ones that throw. */
-export function denierFor(subject: string): Deny {
+export function createDenier(subject: string): Deny {
   return (owner, name, shown) =>
     replace(owner, name, () => {
       throw new Error(`${subject} may not use ${shown}.`);

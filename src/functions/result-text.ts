@@ -1,27 +1,29 @@
 import {
   isFunctionResult,
   isRecord,
-  mebibytes,
+  toMebibytes,
   RESULT_LIMIT_BYTES,
 } from '../core/sources/function-messages.ts';
-import { faultText, tryTo, type FaultContext } from './fault-text.ts';
+import { formatThrown, tryTo, type FaultContext } from './fault-text.ts';
 import { byteLength, parse, stringify } from './harden-globals.ts';
 
 /** A returned value as JSON text of a result, never longer than the limit. Never throws. */
-export function resultText(returned: unknown, context: FaultContext): string {
+export function serializeReturned(returned: unknown, context: FaultContext): string {
   try {
     const text = textOf(returned);
     const bytes = byteLength(text);
-    return bytes > RESULT_LIMIT_BYTES ? tooLarge(`${mebibytes(bytes)} MiB of JSON`) : text;
+    return bytes > RESULT_LIMIT_BYTES ? tooLarge(`${toMebibytes(bytes)} MiB of JSON`) : text;
   } catch (error) {
     // The text exceeds V8's maximum string length.
     if (error instanceof RangeError && error.message === 'Invalid string length') return tooLarge('huge');
-    return errorText(`What the tool returned cannot be written as JSON: ${faultText(error, context)}`);
+    return serializeError(
+      `What the tool returned cannot be written as JSON: ${formatThrown(error, context)}`,
+    );
   }
 }
 
 /** JSON text of an error result. */
-export function errorText(text: string): string {
+export function serializeError(text: string): string {
   return stringify({ content: [{ type: 'text', text }], isError: true });
 }
 
@@ -42,8 +44,8 @@ function textOf(returned: unknown): string {
   if (isResult(returned))
     return isFunctionResult(parse(json))
       ? json
-      : errorText(
-          'What the tool returned is no result of MCP: its "content" wants to be an array of parts with a "type", its "structuredContent" and "_meta" objects, its "isError" true or false.',
+      : serializeError(
+          'What the tool returned is not a valid MCP result: its "content" must be an array of parts with a "type", its "structuredContent" and "_meta" objects, its "isError" true or false.',
         );
   const structured = json.startsWith('{') ? `,"structuredContent":${json}` : '';
   return `{"content":[{"type":"text","text":${stringify(json)}}]${structured}}`;
@@ -54,7 +56,7 @@ function contentText(text: string): string {
 }
 
 function tooLarge(size: string): string {
-  return errorText(
-    `What the tool returned is too large: it is ${size}, and at most ${mebibytes(RESULT_LIMIT_BYTES)} MiB are passed on.`,
+  return serializeError(
+    `What the tool returned is too large: it is ${size}, and at most ${toMebibytes(RESULT_LIMIT_BYTES)} MiB are passed on.`,
   );
 }

@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import process from 'node:process';
 import type { LoadMessage, ToRunner } from '../core/sources/function-messages.ts';
 import type { ReadTools } from './exported-tools.ts';
-import { faultText, positionHere, shown, type FaultContext } from './fault-text.ts';
+import { formatThrown, getCallPosition, tryToString, type FaultContext } from './fault-text.ts';
 import { openHost, type Host } from './host.ts';
 import { loadModule } from './load-module.ts';
-import { errorText } from './result-text.ts';
+import { serializeError } from './result-text.ts';
 import { RunningCalls } from './running-calls.ts';
 import { hardenGlobals } from './harden-globals.ts';
 
@@ -26,7 +26,7 @@ async function load(loading: LoadMessage, host: Host): Promise<void> {
   hardenGlobals((code) => leave(code, host, context));
   process.on('uncaughtException', (thrown) => stray(thrown, host, context));
   process.on('unhandledRejection', (thrown) =>
-    host.send({ kind: 'stray', fault: faultText(thrown, context) }),
+    host.send({ kind: 'stray', fault: formatThrown(thrown, context) }),
   );
   const loaded = await loadModule(loading, (path) => host.send({ kind: 'file', path }));
   if (!loaded.ok) {
@@ -49,7 +49,7 @@ function answer(message: Exclude<ToRunner, LoadMessage>, host: Host): void {
     case 'call': {
       const tool = serving?.tools.get(message.tool);
       if (serving === undefined || tool === undefined)
-        return host.sendDone(message.id, errorText('The module has no such tool any more.'));
+        return host.sendDone(message.id, serializeError('The module has no such tool any more.'));
       void serving.calls.run(message.id, tool, message.args);
     }
   }
@@ -57,11 +57,11 @@ function answer(message: Exclude<ToRunner, LoadMessage>, host: Host): void {
 
 function leave(code: unknown, host: Host, context: FaultContext): never {
   const value = code ?? process.exitCode ?? 0;
-  host.send({ kind: 'exit', code: shown(() => value) ?? '?', at: positionHere(context) });
+  host.send({ kind: 'exit', code: tryToString(() => value) ?? '?', at: getCallPosition(context) });
   host.exit(typeof value === 'number' ? value : 0);
 }
 
 function stray(thrown: unknown, host: Host, context: FaultContext): void {
   if (serving?.calls.failCurrent(thrown) !== true)
-    host.send({ kind: 'stray', fault: faultText(thrown, context) });
+    host.send({ kind: 'stray', fault: formatThrown(thrown, context) });
 }

@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type AskAnswer, isRecord, NOTES_PER_SECOND, OPEN_ASKS } from '../core/sources/function-messages.ts';
 import type { Answer, Question, ToolContext } from './define-tool.ts';
 import { readSchema, type ReadTool, type WriteZod } from './exported-tools.ts';
-import { faultText, shown, type FaultContext, tryTo } from './fault-text.ts';
+import { formatThrown, tryToString, type FaultContext, tryTo } from './fault-text.ts';
 import { nowMs, parse, stringify } from './harden-globals.ts';
 import type { Host } from './host.ts';
-import { errorText, isResult, resultText } from './result-text.ts';
-import { shorten, startOf } from '../core/shorten.ts';
+import { serializeError, isResult, serializeReturned } from './result-text.ts';
+import { shorten, truncateText } from '../core/shorten.ts';
 
 const NOTE_LIMIT = 64 * 1024;
 
@@ -48,7 +48,7 @@ export class RunningCalls {
     const result = await Promise.race([
       this.#current.run(id, () => this.#result(id, tool, args)),
       failed,
-    ]).catch((thrown: unknown) => errorText(faultText(thrown, this.#parts)));
+    ]).catch((thrown: unknown) => serializeError(formatThrown(thrown, this.#parts)));
     this.#running.delete(id);
     notes.end();
     host.sendDone(id, result);
@@ -74,26 +74,26 @@ export class RunningCalls {
   async #result(id: number, tool: ReadTool, args: string): Promise<string> {
     const given: unknown = parse(args);
     const parsed = await tool.input.parse?.(given);
-    if (parsed?.ok === false) return errorText(parsed.error);
+    if (parsed?.ok === false) return serializeError(parsed.error);
     const { run } = tool.fields;
-    if (typeof run !== 'function') return errorText('The tool has no function "run" any more.');
+    if (typeof run !== 'function') return serializeError('The tool has no function "run" any more.');
     const value = parsed === undefined ? given : parsed.value;
     const context = this.#contextOf(id);
-    if (context.signal.aborted) return errorText('The call was cancelled before it began.');
+    if (context.signal.aborted) return serializeError('The call was cancelled before it began.');
     // Another call may have begun while the arguments were checked; the last one is blamed if the process is blocked.
     if (this.#lastBegun !== id) this.#reportBegun(id);
     const returned: unknown = await (Reflect.apply(run, tool.fields, [value, context]) as unknown);
     const structured = structuredOf(returned);
     if (tool.output === undefined || tryTo(() => isResult(returned) && isErrorResult(returned)) === true)
-      return resultText(returned, this.#parts);
+      return serializeReturned(returned, this.#parts);
     if (structured === undefined)
-      return errorText(
+      return serializeError(
         'The tool says what its output looks like, and returned no object: it must return one.',
       );
     const fits = await tool.output.parse?.(structured);
     if (fits?.ok === false)
-      return errorText(`What the tool returned is not what its output says.\n${fits.error}`);
-    return resultText(isResult(returned) || fits === undefined ? returned : fits.value, this.#parts);
+      return serializeError(`What the tool returned is not what its output says.\n${fits.error}`);
+    return serializeReturned(isResult(returned) || fits === undefined ? returned : fits.value, this.#parts);
   }
 
   #reportBegun(id: number): void {
@@ -111,10 +111,12 @@ export class RunningCalls {
         notes()?.progress({
           progress,
           total: Number.isFinite(total) ? total : undefined,
-          message: message === undefined ? undefined : startOf(shown(() => message) ?? '', NOTE_LIMIT),
+          message:
+            message === undefined ? undefined : truncateText(tryToString(() => message) ?? '', NOTE_LIMIT),
         });
       },
-      log: (level, data) => notes()?.log(shown(() => level)?.slice(0, 100) ?? 'info', () => bounded(data)),
+      log: (level, data) =>
+        notes()?.log(tryToString(() => level)?.slice(0, 100) ?? 'info', () => bounded(data)),
       ask: (question) => this.#ask(id, question),
     };
   }
@@ -132,7 +134,7 @@ export class RunningCalls {
     const id = ++this.#lastAsk;
     running.asking += 1;
     const answered = new Promise<AskAnswer>((resolve) => this.#asks.set(id, resolve));
-    host.send({ kind: 'ask', id, call, message: shown(() => message) ?? '', schema: json });
+    host.send({ kind: 'ask', id, call, message: tryToString(() => message) ?? '', schema: json });
     return answered.then((answer) => {
       running.asking -= 1;
       if (!answer.ok) throw new Error(answer.error);

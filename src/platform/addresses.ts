@@ -11,7 +11,7 @@ export type Reach = 'public' | 'private' | 'loopback' | 'link-local' | 'metadata
  * An IPv6 address that embeds an IPv4 address is classified as that one, since a gateway may extract and connect to it.
  * Deprecated forms stay reserved, unless the embedded address is worse.
  */
-export function reachOf(address: string): Reach {
+export function getReach(address: string): Reach {
   const [bare = ''] = address.replace(/^\[(.*)\]$/, '$1').split('%');
   const kind = isIP(bare);
   if (kind === 0) return 'reserved';
@@ -26,17 +26,17 @@ export function reachOf(address: string): Reach {
 const WORST_FIRST: readonly Reach[] = ['metadata', 'link-local'];
 
 /** The reach of a URL's host that is an address, which no lookup checks. Undefined if it is a name. */
-export function literalReach(hostname: string): Reach | undefined {
+export function getLiteralReach(hostname: string): Reach | undefined {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1');
-  return isIP(bare) === 0 ? undefined : reachOf(bare);
+  return isIP(bare) === 0 ? undefined : getReach(bare);
 }
 
 /** The reaches of all addresses of a host; empty if its name cannot be resolved. */
-export async function reachesOf(hostname: string): Promise<readonly Reach[]> {
-  const literal = literalReach(hostname);
+export async function resolveReaches(hostname: string): Promise<readonly Reach[]> {
+  const literal = getLiteralReach(hostname);
   if (literal !== undefined) return [literal];
   const found = await lookup(hostname, { all: true }).catch(() => []);
-  return [...new Set(found.map(({ address }) => reachOf(address)))];
+  return [...new Set(found.map(({ address }) => getReach(address)))];
 }
 
 type Table = readonly (readonly [Reach, BlockList])[];

@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Cancellation } from '../core/cancellation.ts';
-import { guarded, type Peer } from './guarded.ts';
+import { guardCallback, type Peer } from './guarded.ts';
 
 export interface Decoded {
   readonly body: Buffer;
@@ -70,7 +70,7 @@ function decodeStep(
     const peer: Peer = { name: 'body of a response', end: stop };
     decoder.on(
       'data',
-      guarded(peer, (chunk: Buffer) => {
+      guardCallback(peer, (chunk: Buffer) => {
         chunks.push(chunk);
         size += chunk.length;
         if (size > maxBytes) end({ body: Buffer.concat(chunks).subarray(0, maxBytes), isCut: true });
@@ -78,9 +78,9 @@ function decodeStep(
     );
     decoder.on(
       'end',
-      guarded(peer, () => end({ body: Buffer.concat(chunks), isCut: false })),
+      guardCallback(peer, () => end({ body: Buffer.concat(chunks), isCut: false })),
     );
-    decoder.on('error', guarded(peer, stop));
+    decoder.on('error', guardCallback(peer, stop));
     if (cancellation?.isCancelled === true) return stop();
     cancellation?.addListener(stop);
     decoder.end(body);

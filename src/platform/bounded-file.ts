@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { codeOf, reasonOf } from './file-error.ts';
+import { getErrorCode, formatFileError } from './file-error.ts';
 
 interface ReadFault {
   /** Of the system, such as ENOENT; empty for a fault of the content. */
@@ -47,7 +47,7 @@ export async function readBytesWithin(path: string, maxBytes: number): Promise<O
       await file.close();
     }
   } catch (error) {
-    return { ok: false, error: { code: codeOf(error), reason: reasonOf(error) } };
+    return { ok: false, error: { code: getErrorCode(error), reason: formatFileError(error) } };
   }
 }
 
@@ -70,7 +70,7 @@ export function readBytesWithinNow(path: string, maxBytes: number): Outcome<Read
       closeSync(fd);
     }
   } catch (error) {
-    return { ok: false, error: { code: codeOf(error), reason: reasonOf(error) } };
+    return { ok: false, error: { code: getErrorCode(error), reason: formatFileError(error) } };
   }
 }
 
@@ -92,7 +92,7 @@ function textOf(read: Outcome<ReadBytes>): Read {
   const { bytes } = read.value;
   return isUtf8(bytes)
     ? { ok: true, value: bytes.toString('utf8').replace(/^\uFEFF/, '') }
-    : { ok: false, error: 'it is no UTF-8 text' };
+    : { ok: false, error: 'it is not UTF-8 text' };
 }
 
 function failed(reason: string): Outcome<never> {
@@ -101,6 +101,6 @@ function failed(reason: string): Outcome<never> {
 
 function faultOf(facts: Stats, maxBytes: number): string | undefined {
   if (facts.isDirectory()) return 'it is a folder';
-  if (!facts.isFile()) return 'it is no plain file';
+  if (!facts.isFile()) return 'it is not a regular file';
   return facts.size > maxBytes ? `it has more than ${maxBytes} bytes` : undefined;
 }

@@ -1,6 +1,6 @@
 import { Agent, fetch, type Response as Received } from 'undici';
-import { literalReach, type Reach } from './addresses.ts';
-import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
+import { getLiteralReach, type Reach } from './addresses.ts';
+import { createCheckedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
 
 /** Where requests may go and how large responses may be. */
 export interface FetchRules {
@@ -35,7 +35,7 @@ const CONNECT_LIMIT_MS = 5_000;
 export function openCarefulFetch(rules: FetchRules): CarefulFetch {
   const agents = new Map<ReadonlySet<Reach>, Agent>();
   const agentFor = (reaches: ReadonlySet<Reach>): Agent => {
-    const lookup = checkedLookup({ reaches, resolve: rules.resolve });
+    const lookup = createCheckedLookup({ reaches, resolve: rules.resolve });
     const connect = { timeout: CONNECT_LIMIT_MS, lookup };
     const agent = agents.get(reaches) ?? new Agent({ connect, pipelining: 1, keepAliveTimeout: 1_000 });
     agents.set(reaches, agent);
@@ -59,7 +59,7 @@ export function openCarefulFetch(rules: FetchRules): CarefulFetch {
         });
         return await bounded(response, rules.limitBytes, target);
       } catch (error) {
-        throw new Unfetched(`${shown(target)} ${reasonOf(error, target, rules)}`, { cause: error });
+        throw new Unfetched(`${formatUrl(target)} ${reasonOf(error, target, rules)}`, { cause: error });
       }
     },
     close: async () => {
@@ -71,14 +71,14 @@ export function openCarefulFetch(rules: FetchRules): CarefulFetch {
 /** What is wrong with a URL before any DNS lookup. */
 function faultOf(url: URL, rules: FetchRules): string | undefined {
   const host = url.hostname;
-  const reach = literalReach(host);
-  if (url.username !== '' || url.password !== '') return `${shown(url)} holds a user or a password`;
+  const reach = getLiteralReach(host);
+  if (url.username !== '' || url.password !== '') return `${formatUrl(url)} holds a user or a password`;
   const isLoopback = reach === 'loopback' || host === 'localhost' || host.endsWith('.localhost');
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && rules.allowsPlainLoopback && isLoopback))
-    return `${shown(url)} is no https address`;
+    return `${formatUrl(url)} is not an https address`;
   // Literal addresses bypass the lookup.
   if (reach !== undefined && !rules.reachesFor(url).has(reach))
-    return `${shown(url)} ${forbidden([reach], url, rules)}`;
+    return `${formatUrl(url)} ${forbidden([reach], url, rules)}`;
   return undefined;
 }
 
@@ -110,7 +110,7 @@ async function bounded(response: Received, limitBytes: number, url: URL): Promis
 class TooLarge extends Error {}
 
 /** Host and path only: a query may contain secrets. */
-function shown({ origin, pathname }: URL): string {
+function formatUrl({ origin, pathname }: URL): string {
   return JSON.stringify(`${origin}${pathname}`.slice(0, 200));
 }
 

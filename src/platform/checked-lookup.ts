@@ -1,7 +1,7 @@
 import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { reachOf, type Reach } from './addresses.ts';
-import { faultName, guarded, type Peer } from './guarded.ts';
+import { getReach, type Reach } from './addresses.ts';
+import { getFaultName, guardCallback, type Peer } from './guarded.ts';
 
 /** Resolves host names; defaults to the system resolver. */
 export type ResolveName = (
@@ -34,31 +34,35 @@ export interface ConnectionRules {
  * cannot lead elsewhere. Of several addresses, the allowed ones are used. Literal addresses bypass the lookup and must
  * be checked beforehand.
  */
-export function checkedLookup({ reaches, resolve = SYSTEM, onAllowed }: ConnectionRules): LookupFunction {
+export function createCheckedLookup({
+  reaches,
+  resolve = SYSTEM,
+  onAllowed,
+}: ConnectionRules): LookupFunction {
   return (hostname, options, callback) => {
     const peer: Peer = {
       name: `addresses of ${hostname}`,
-      end: (error) => callback(error instanceof Error ? error : new Error(faultName(error)), []),
+      end: (error) => callback(error instanceof Error ? error : new Error(getFaultName(error)), []),
     };
-    const take = guarded(
+    const take = guardCallback(
       peer,
       (error: NodeJS.ErrnoException | null, found: readonly LookupAddress[]): void => {
         if (error !== null) return callback(error, []);
-        const allowed = found.filter(({ address }) => reaches.has(reachOf(address)));
+        const allowed = found.filter(({ address }) => reaches.has(getReach(address)));
         const [first] = allowed;
         if (first === undefined) {
-          const met = new Set(found.map(({ address }) => reachOf(address)));
+          const met = new Set(found.map(({ address }) => getReach(address)));
           return callback(new ForbiddenAddress([...met]), []);
         }
         onAllowed?.(
           hostname,
-          allowed.map(({ address }) => reachOf(address)),
+          allowed.map(({ address }) => getReach(address)),
         );
         if (options.all === true) callback(null, [...allowed]);
         else callback(null, first.address, first.family);
       },
     );
-    guarded(peer, () => resolve(hostname, { ...options, all: true }, take))();
+    guardCallback(peer, () => resolve(hostname, { ...options, all: true }, take))();
   };
 }
 

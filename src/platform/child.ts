@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { basename } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
-import { faultName, guarded, type Peer } from './guarded.ts';
-import { coveredDescriptors } from './inherited-descriptors.ts';
+import { getFaultName, guardCallback, type Peer } from './guarded.ts';
+import { coverDescriptors } from './inherited-descriptors.ts';
 import { Reaper } from './reaper.ts';
-import { atMost, pause } from './pause.ts';
+import { waitAtMost, pause } from './pause.ts';
 
 export interface ChildOptions {
   readonly command: string;
@@ -118,7 +118,7 @@ export class Child {
 
   /** Called when everything was read after some of it had to wait. */
   onDrain(handler: () => void): void {
-    this.#process?.stdin?.on('drain', guarded(this.peer, handler));
+    this.#process?.stdin?.on('drain', guardCallback(this.peer, handler));
   }
 
   onOutput(handler: (chunk: Buffer) => void): void {
@@ -146,14 +146,14 @@ export class Child {
   }
 
   #reader(handler: (chunk: Buffer) => void): (chunk: Buffer) => void {
-    return guarded(this.peer, (chunk: Buffer) => {
+    return guardCallback(this.peer, (chunk: Buffer) => {
       if (!this.#hasFault) handler(chunk);
     });
   }
 
   #failed(error: unknown): void {
     this.#hasFault = true;
-    this.#fault.resolve({ code: 'READING_FAILED', error: faultName(error) });
+    this.#fault.resolve({ code: 'READING_FAILED', error: getFaultName(error) });
     this.signal('SIGKILL');
   }
 
@@ -164,9 +164,9 @@ export class Child {
   async end(): Promise<void> {
     this.#isEnding = true;
     this.#process?.stdin?.end();
-    if ((await atMost(this.ended, GRACE_MS)) !== undefined) return;
+    if ((await waitAtMost(this.ended, GRACE_MS)) !== undefined) return;
     this.signal('SIGTERM');
-    if ((await atMost(this.ended, GRACE_MS)) !== undefined) return;
+    if ((await waitAtMost(this.ended, GRACE_MS)) !== undefined) return;
     this.signal('SIGKILL');
     await this.ended;
   }
@@ -197,7 +197,7 @@ export class Child {
         child.stdout?.once(event, () => resolve({ code: 'STDOUT_CLOSED' }));
       child.stdin?.on('error', () => resolve({ code: 'STDIN_CLOSED' }));
     });
-    await atMost(exited, MOMENT_MS);
+    await waitAtMost(exited, MOMENT_MS);
     return this.#isEnding ? exited : end;
   }
 }
@@ -220,7 +220,7 @@ function start(options: ChildOptions, peer: Peer): ChildProcess | Error {
       windowsHide: true,
       stdio: [
         ...['pipe' as const, 'pipe' as const, 'pipe' as const],
-        ...(input3 === undefined ? [] : ['pipe' as const, ...coveredDescriptors()]),
+        ...(input3 === undefined ? [] : ['pipe' as const, ...coverDescriptors()]),
         ...(onHandle === undefined ? [] : ['ipc' as const]),
       ],
     });
@@ -230,7 +230,7 @@ function start(options: ChildOptions, peer: Peer): ChildProcess | Error {
     if (onHandle !== undefined)
       child.on(
         'message',
-        guarded(peer, (_: unknown, handle: unknown) => {
+        guardCallback(peer, (_: unknown, handle: unknown) => {
           received += 1;
           if (received > handles) return;
           onHandle(handle);

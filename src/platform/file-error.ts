@@ -1,10 +1,10 @@
 /** Why the system refused an operation on a file, as the end of a sentence. */
-export function reasonOf(error: unknown): string {
-  const code = codeOf(error);
+export function formatFileError(error: unknown): string {
+  const code = getErrorCode(error);
   return REASONS.get(code) ?? `the system says ${code}`;
 }
 
-export function codeOf(error: unknown): string {
+export function getErrorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'an unknown error';
 }
 

@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MAX_TEXT_BYTES, readBytesWithin, readBytesWithinNow } from './bounded-file.ts';
-import { codeOf, reasonOf } from './file-error.ts';
+import { getErrorCode, formatFileError } from './file-error.ts';
 
 /** Why a file could not be read or written, as the end of a sentence: "there is no such file". */
 export interface FileTrouble {
@@ -30,7 +30,7 @@ export async function readText(path: string, maxBytes: number = MAX_TEXT_BYTES):
   const read = await readBytesWithin(path, maxBytes);
   if (!read.ok) return failed(read.error.reason);
   const { bytes } = read.value;
-  if (!isUtf8(bytes)) return failed('it is no UTF-8 text');
+  if (!isUtf8(bytes)) return failed('it is not UTF-8 text');
   return { ok: true, value: bytes.toString('utf8').replace(/^\uFEFF/, '') };
 }
 
@@ -51,7 +51,7 @@ export async function readWhole(path: string): Promise<Outcome<WholeFile | undef
     return isLink ? failed('it is a link to a file that is not there') : { ok: true, value: undefined };
   }
   const { bytes, facts } = read.value;
-  if (!isUtf8(bytes)) return failed('it is no UTF-8 text');
+  if (!isUtf8(bytes)) return failed('it is not UTF-8 text');
   return { ok: true, value: { text: bytes.toString('utf8'), mode: facts.mode & 0o777 } };
 }
 
@@ -69,7 +69,7 @@ export function removeUnlessChanged(path: string, former: string): Outcome<'remo
     rmSync(path);
     return { ok: true, value: 'removed' };
   } catch (error) {
-    return failed(reasonOf(error));
+    return failed(formatFileError(error));
   }
 }
 
@@ -78,7 +78,7 @@ export async function removeFile(path: string): Promise<Outcome<undefined>> {
     await rm(path);
     return { ok: true, value: undefined };
   } catch (error) {
-    return failed(reasonOf(error));
+    return failed(formatFileError(error));
   }
 }
 
@@ -117,7 +117,7 @@ async function replace(
   { text, mode }: WholeFile,
   publish: (draft: string, target: string) => boolean | Promise<boolean>,
 ): Promise<Outcome<boolean>> {
-  const target = await realPath(path);
+  const target = await resolveRealPath(path);
   const draft = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.tmp`);
   try {
     await using(await open(draft, 'wx', mode), async (file) => {
@@ -131,7 +131,7 @@ async function replace(
     return { ok: true, value: isPublished };
   } catch (error) {
     await rm(draft, { force: true }).catch(() => undefined);
-    return failed(reasonOf(error));
+    return failed(formatFileError(error));
   }
 }
 
@@ -164,7 +164,7 @@ export function isThere(path: string): Promise<boolean> {
  * Why a file at `path` is not where its path says: it, or a folder between it and `folder`, is a link. A project that
  * somebody else wrote can have one, to a file of the user. Undefined if there is none.
  */
-export async function linkBelow(folder: string, path: string): Promise<string | undefined> {
+export async function findLinkBelow(folder: string, path: string): Promise<string | undefined> {
   for (let at = path; at.length > folder.length && at !== dirname(at); at = dirname(at)) {
     const found = await lstat(at).catch(() => undefined);
     if (found?.isSymbolicLink() === true)
@@ -174,7 +174,7 @@ export async function linkBelow(folder: string, path: string): Promise<string | 
 }
 
 /** The path with links resolved, or the path itself if nothing exists there. */
-export function realPath(path: string): Promise<string> {
+export function resolveRealPath(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }
 
@@ -184,7 +184,7 @@ export async function ensureFolder(path: string): Promise<Outcome<undefined>> {
     await mkdir(path, { recursive: true, mode: 0o700 });
     return { ok: true, value: undefined };
   } catch (error) {
-    return failed(reasonOf(error));
+    return failed(formatFileError(error));
   }
 }
 
@@ -193,7 +193,7 @@ export async function ensurePrivateFile(path: string): Promise<Outcome<undefined
   try {
     await using(await open(path, 'wx', 0o600), () => Promise.resolve());
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') return failed(reasonOf(error));
+    if (getErrorCode(error) !== 'EEXIST') return failed(formatFileError(error));
   }
   try {
     const found = await stat(path);
@@ -201,7 +201,7 @@ export async function ensurePrivateFile(path: string): Promise<Outcome<undefined
     if ((found.mode & 0o077) !== 0) await chmod(path, 0o600);
     return { ok: true, value: undefined };
   } catch (error) {
-    return failed(reasonOf(error));
+    return failed(formatFileError(error));
   }
 }
 
@@ -221,7 +221,9 @@ export async function createPrivateFile(
     await syncFolder(dirname(path));
     return { ok: true, value: 'created' };
   } catch (error) {
-    return codeOf(error) === 'EEXIST' ? { ok: true, value: 'there already' } : failed(reasonOf(error));
+    return getErrorCode(error) === 'EEXIST'
+      ? { ok: true, value: 'there already' }
+      : failed(formatFileError(error));
   } finally {
     await rm(draft, { force: true }).catch(() => undefined);
   }
@@ -236,20 +238,20 @@ export interface FileFacts {
 }
 
 /** Undefined if the file does not exist. */
-export async function fileFacts(path: string): Promise<FileFacts | undefined> {
+export async function readFileFacts(path: string): Promise<FileFacts | undefined> {
   const found = await stat(path, { bigint: true }).catch(() => undefined);
   if (found === undefined) return undefined;
   return { id: `${found.dev}:${found.ino}`, bytes: Number(found.size), writtenNs: found.mtimeNs };
 }
 
 /** The same, synchronously, for use where no other event may come first. */
-export function fileFactsNow(path: string): FileFacts | undefined {
+export function readFileFactsNow(path: string): FileFacts | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found && { id: `${found.dev}:${found.ino}`, bytes: Number(found.size), writtenNs: found.mtimeNs };
 }
 
 /** A string that changes if the file is replaced or its content changes; empty if there is none. */
-export function fileMarkOf(facts: FileFacts | undefined): string {
+export function toFileMark(facts: FileFacts | undefined): string {
   return facts === undefined ? '' : `${facts.id} ${facts.bytes} ${facts.writtenNs}`;
 }
 
@@ -261,7 +263,7 @@ export async function moveFile(from: string, to: string): Promise<Outcome<undefi
     await rename(from, to);
     return { ok: true, value: undefined };
   } catch (error) {
-    return codeOf(error) === 'ENOENT' ? { ok: true, value: undefined } : failed(reasonOf(error));
+    return getErrorCode(error) === 'ENOENT' ? { ok: true, value: undefined } : failed(formatFileError(error));
   }
 }
 
@@ -270,7 +272,7 @@ async function syncFolder(path: string): Promise<void> {
   try {
     await using(await open(path, 'r'), (folder) => folder.sync());
   } catch (error) {
-    if (!CANNOT_SYNC_FOLDERS.has(codeOf(error))) throw error;
+    if (!CANNOT_SYNC_FOLDERS.has(getErrorCode(error))) throw error;
   }
 }
 

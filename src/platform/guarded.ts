@@ -19,7 +19,7 @@ const FAULTS = channel('assay:peer-fault');
  * Wraps a callback that acts on data of a peer. If it throws or rejects, the fault is reported and the peer is ended;
  * nothing reaches the process. Use it wherever an event of a stream, socket, process or thread enters Assay.
  */
-export function guarded<A extends readonly unknown[]>(
+export function guardCallback<A extends readonly unknown[]>(
   peer: Peer,
   callback: (...args: A) => unknown,
 ): (...args: A) => void {
@@ -64,6 +64,6 @@ export function surviveStrayFaults(): () => void {
 }
 
 /** The name of an error, for causes: a message may quote what the peer sent. */
-export function faultName(error: unknown): string {
+export function getFaultName(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { Pool, type Dispatcher } from 'undici';
-import { literalReach, type Reach } from './addresses.ts';
-import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
-import { faultName, guarded, type Peer } from './guarded.ts';
-import { tunnelConnector } from './tunnel.ts';
+import { getLiteralReach, type Reach } from './addresses.ts';
+import { createCheckedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
+import { getFaultName, guardCallback, type Peer } from './guarded.ts';
+import { createTunnelConnector } from './tunnel.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -72,12 +72,12 @@ export class HttpClient {
 
   /** Without `reach`, connections may lead anywhere; used only for another Assay of the same user. */
   constructor(origin: string, reach?: HttpReach) {
-    const direct = { timeout: CONNECT_LIMIT_MS, ...(reach && { lookup: checkedLookup(reach) }) };
+    const direct = { timeout: CONNECT_LIMIT_MS, ...(reach && { lookup: createCheckedLookup(reach) }) };
     const options = {
       headersTimeout: 0,
       bodyTimeout: 0,
       pipelining: 1,
-      connect: reach?.proxy === undefined ? direct : tunnelConnector(reach.proxy, CONNECT_LIMIT_MS),
+      connect: reach?.proxy === undefined ? direct : createTunnelConnector(reach.proxy, CONNECT_LIMIT_MS),
     };
     const common = { origin, reach, forbidden: reach && literalFault(origin, reach) };
     const pool = new Pool(origin, { ...options, connections: MAX_CONNECTIONS, keepAliveTimeout: 30_000 });
@@ -110,7 +110,7 @@ interface Destination {
 
 /** Literal addresses bypass the lookup. */
 function literalFault(origin: string, reach: HttpReach): ConnectionFault | undefined {
-  const literal = literalReach(new URL(origin).hostname);
+  const literal = getLiteralReach(new URL(origin).hostname);
   return literal === undefined || reach.reaches.has(literal) ? undefined : notAllowed([literal], reach);
 }
 
@@ -161,7 +161,7 @@ class Exchange implements Dispatcher.DispatchHandler, ResponseBody {
     this.#handler = handler;
     this.#reach = reach;
     this.peer = { name: `server at ${origin}`, end: (error) => this.#failed(error) };
-    this.#guard = guarded(this.peer, (event: () => void) => event());
+    this.#guard = guardCallback(this.peer, (event: () => void) => event());
   }
 
   abort(): void {
@@ -202,7 +202,7 @@ class Exchange implements Dispatcher.DispatchHandler, ResponseBody {
     this.#isOver = true;
     this.abort();
     if (isOpen)
-      this.#over(() => this.#handler.error({ code: 'READING_FAILED', error: faultName(error) }, false));
+      this.#over(() => this.#handler.error({ code: 'READING_FAILED', error: getFaultName(error) }, false));
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {

@@ -1,5 +1,5 @@
-import { failPeer, guarded, type Peer } from './guarded.ts';
-import { later } from '../core/turns.ts';
+import { failPeer, guardCallback, type Peer } from './guarded.ts';
+import { runLater } from '../core/turns.ts';
 
 export interface InOrderOptions {
   /** Processes one item; returns a promise if that takes several turns. */
@@ -35,7 +35,7 @@ export class InOrder {
 
   constructor(options: InOrderOptions) {
     this.#options = options;
-    this.#next = guarded(options.peer, () => this.#goOn());
+    this.#next = guardCallback(options.peer, () => this.#goOn());
   }
 
   push(item: Buffer): void {
@@ -88,7 +88,7 @@ export class InOrder {
 
   #putOff(): void {
     this.#isBusy = true;
-    later(this.#next);
+    runLater(this.#next);
   }
 
   #goOn(): void {

@@ -6,7 +6,7 @@ let covers: readonly ('ignore' | number)[] | undefined;
  * Descriptors from 4 on: replaces each one that Assay inherited by `/dev/null`, since Node would pass it on to every
  * child. They do not change after startup.
  */
-export function coveredDescriptors(): readonly ('ignore' | number)[] {
+export function coverDescriptors(): readonly ('ignore' | number)[] {
   return (covers ??= coversOf(readdirSync('/proc/self/fdinfo').map(Number).filter(isInherited)));
 }
 

@@ -1,6 +1,6 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { realPath } from './files.ts';
+import { resolveRealPath } from './files.ts';
 import { isInside } from './is-inside.ts';
 
 export interface LinkOut {
@@ -30,7 +30,7 @@ export async function findLinkOut(
       const path = join(folder, entry.name);
       if (entry.isDirectory() && entry.name !== 'node_modules') waiting.push(path);
       if (!entry.isSymbolicLink()) continue;
-      const target = await realPath(path);
+      const target = await resolveRealPath(path);
       if (!within.some((one) => isInside(target, one))) return { link: path, target };
     }
   }

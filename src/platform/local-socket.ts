@@ -4,7 +4,7 @@ import { connect, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import process from 'node:process';
-import { codeOf, reasonOf } from './file-error.ts';
+import { getErrorCode, formatFileError } from './file-error.ts';
 
 /** Where a socket for this user may be. */
 export interface SocketPlace {
@@ -48,7 +48,7 @@ export async function listenLocally(server: Server, place: SocketPlace): Promise
     if (!bound.ok) await remove();
     return bound.ok ? { ok: true, value: { ...bound.value, remove } } : bound;
   } catch (error) {
-    return failed(error instanceof NotOurs ? error.message : reasonOf(error));
+    return failed(error instanceof NotOurs ? error.message : formatFileError(error));
   }
 }
 
@@ -90,7 +90,7 @@ async function listenAt(server: Server, paths: readonly string[]): Promise<Outco
 /** Returns the error code of a failure. */
 function bind(server: Server, path: string): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const onError = (error: Error): void => resolve(codeOf(error));
+    const onError = (error: Error): void => resolve(getErrorCode(error));
     server.once('error', onError);
     server.listen(path, () => {
       server.off('error', onError);
@@ -119,7 +119,7 @@ function isRefused(path: string): Promise<boolean> {
       probe.destroy();
       resolve(false);
     });
-    probe.once('error', (error) => resolve(codeOf(error) === 'ECONNREFUSED'));
+    probe.once('error', (error) => resolve(getErrorCode(error) === 'ECONNREFUSED'));
   });
 }
 

@@ -14,7 +14,7 @@ export interface PathFacts {
 const HAS_MODES = process.platform !== 'win32';
 
 /** Undefined if nothing is there or it cannot be seen. */
-export async function pathFacts(path: string): Promise<PathFacts | undefined> {
+export async function inspectPath(path: string): Promise<PathFacts | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return undefined;
   const is = found.isDirectory() ? 'folder' : found.isFile() ? 'file' : 'other';
@@ -46,19 +46,19 @@ export async function isWritable(path: string): Promise<boolean> {
 }
 
 /** The path itself if it exists, else its nearest existing ancestor. */
-export async function nearestExisting(path: string): Promise<string> {
+export async function findNearestExisting(path: string): Promise<string> {
   const above = dirname(path);
-  return above === path || (await pathFacts(path)) !== undefined ? path : nearestExisting(above);
+  return above === path || (await inspectPath(path)) !== undefined ? path : findNearestExisting(above);
 }
 
 /** Number of bytes this user can still write on the path's disk; undefined if unknown. */
-export async function freeBytes(path: string): Promise<number | undefined> {
+export async function measureFreeBytes(path: string): Promise<number | undefined> {
   const disk = await statfs(path).catch(() => undefined);
   return disk && disk.bavail * disk.bsize;
 }
 
 /** Maximum number of files this process may have open. */
-export function openFilesLimit(): number | undefined {
+export function getOpenFilesLimit(): number | undefined {
   // Otherwise the report resolves the host name of each open connection, which can take minutes.
   Object.assign(process.report, { excludeNetwork: true });
   const report: unknown = process.report.getReport();
@@ -88,7 +88,7 @@ export async function findCommand(command: string, { cwd, path }: FindCommandOpt
   for (const folder of folders)
     for (const ending of HAS_MODES ? [''] : ['', ...WINDOWS_ENDINGS]) {
       const candidate = resolve(cwd, folder, command + ending);
-      if ((await pathFacts(candidate))?.is !== 'file') continue;
+      if ((await inspectPath(candidate))?.is !== 'file') continue;
       if (await isAllowed(candidate, constants.X_OK)) return { kind: 'found', path: candidate };
       unfit ??= candidate;
     }

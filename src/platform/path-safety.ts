@@ -1,7 +1,7 @@
 import { chmod, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import process from 'node:process';
-import { shellArgument } from '../core/shell-argument.ts';
+import { quoteShellArgument } from '../core/shell-argument.ts';
 
 /** Why other users could change the file or folder at a path, and the command that fixes it. */
 export interface PathFault {
@@ -38,13 +38,16 @@ const STICKY = 0o1000;
  * it is sticky, like /tmp, because others can neither rename nor remove files there that are not theirs; a group of the
  * user alone may write, as with Debian's patch; and root may use another user's files, as in a container.
  */
-export function faultOf(chain: readonly Rights[], { uid, isPrivateGroup }: Owner): PathFault | undefined {
+export function findPathFault(
+  chain: readonly Rights[],
+  { uid, isPrivateGroup }: Owner,
+): PathFault | undefined {
   for (const [height, { path: at, mode, uid: owner, gid }] of chain.entries()) {
     if (owner !== uid && owner !== 0 && uid !== 0)
       return {
         at,
         reason: `belongs to another user (uid ${owner})`,
-        command: `sudo chown ${uid} ${shellArgument(at)}`,
+        command: `sudo chown ${uid} ${quoteShellArgument(at)}`,
       };
     if (height > 0 && (mode & STICKY) !== 0) continue;
     const octal = (mode & 0o7777).toString(8);
@@ -52,13 +55,13 @@ export function faultOf(chain: readonly Rights[], { uid, isPrivateGroup }: Owner
       return {
         at,
         reason: `is writable by every user (mode ${octal})`,
-        command: `chmod go-w ${shellArgument(at)}`,
+        command: `chmod go-w ${quoteShellArgument(at)}`,
       };
     if ((mode & GROUP_WRITES) !== 0 && !isPrivateGroup(gid))
       return {
         at,
         reason: `is writable by its group (mode ${octal})`,
-        command: `chmod g-w ${shellArgument(at)}`,
+        command: `chmod g-w ${quoteShellArgument(at)}`,
       };
   }
   return undefined;
@@ -71,7 +74,7 @@ export interface PathChecks {
 }
 
 /** The fault of a path that others could change. Undefined if missing, on Windows, or with ASSAY_FILE_CHECKS=off. */
-export async function unsafePath(
+export async function findUnsafePath(
   path: string,
   { env, home }: PathChecks,
 ): Promise<(PathFault & { readonly code: 'PATH_UNSAFE'; readonly path: string }) | undefined> {
@@ -86,11 +89,11 @@ export interface ExposedFile {
   /** Permission bits. */
   readonly mode: number;
   /** Set if others could also change it. */
-  readonly unsafe: Awaited<ReturnType<typeof unsafePath>>;
+  readonly unsafe: Awaited<ReturnType<typeof findUnsafePath>>;
 }
 
 /** The given secret files that others can access. None with ASSAY_FILE_CHECKS=off. */
-export async function exposedFiles(
+export async function findExposedFiles(
   paths: readonly string[],
   checks: PathChecks,
 ): Promise<readonly ExposedFile[]> {
@@ -99,7 +102,7 @@ export async function exposedFiles(
     paths.map(async (path) => {
       const mode = ((await stat(path).catch(() => undefined))?.mode ?? 0) & 0o777;
       if ((mode & GROUP_AND_OTHERS) === 0) return [];
-      return [{ path, mode, unsafe: await unsafePath(path, checks) }];
+      return [{ path, mode, unsafe: await findUnsafePath(path, checks) }];
     }),
   );
   return found.flat();
@@ -121,7 +124,7 @@ async function pathFaultOf(path: string, userHome: string): Promise<PathFault | 
   const [groups, users] = hasGroups
     ? await Promise.all(['/etc/group', '/etc/passwd'].map((file) => readFile(file, 'utf8').catch(() => '')))
     : ['', ''];
-  return faultOf(chain, {
+  return findPathFault(chain, {
     uid,
     isPrivateGroup: (gid) => isPrivateGroup({ gid, uid, groups: groups ?? '', users: users ?? '' }),
   });

@@ -6,6 +6,6 @@ export async function pause(waitMs: number, signal?: AbortSignal): Promise<void>
 }
 
 /** The promise's value, or undefined after `limitMs`. The wait does not keep the process alive. */
-export function atMost<T>(promise: Promise<T>, limitMs: number): Promise<T | undefined> {
+export function waitAtMost<T>(promise: Promise<T>, limitMs: number): Promise<T | undefined> {
   return Promise.race([promise, sleep(limitMs, undefined, { ref: false })]);
 }

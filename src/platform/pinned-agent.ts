@@ -1,9 +1,9 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { Cancellation } from '../core/cancellation.ts';
-import { literalReach, type Reach } from './addresses.ts';
+import { getLiteralReach, type Reach } from './addresses.ts';
 import { decodeWithin } from './bounded-decoding.ts';
-import { faultName, guarded, type Peer } from './guarded.ts';
-import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
+import { getFaultName, guardCallback, type Peer } from './guarded.ts';
+import { createCheckedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
 
 export interface PinnedRequest {
   readonly method: string;
@@ -56,7 +56,7 @@ export function openPinnedAgent({ resolve }: PinnedAgentOptions = {}): PinnedAge
   const agentFor = (reaches: ReadonlySet<Reach>): Agent => {
     const known = agents.get(reaches);
     if (known !== undefined) return known;
-    const lookup = checkedLookup({ reaches, resolve, onAllowed: (name, met) => names.add(name, met) });
+    const lookup = createCheckedLookup({ reaches, resolve, onAllowed: (name, met) => names.add(name, met) });
     const agent = new Agent({
       connect: { timeout: CONNECT_LIMIT_MS, lookup },
       connections: MAX_CONNECTIONS,
@@ -72,7 +72,7 @@ export function openPinnedAgent({ resolve }: PinnedAgentOptions = {}): PinnedAge
     exchange(request) {
       const { url, reaches } = request;
       if (url.protocol !== 'https:' && url.protocol !== 'http:')
-        return Promise.resolve(failed('is no http address'));
+        return Promise.resolve(failed('is not an http address'));
       if (url.username !== '' || url.password !== '')
         return Promise.resolve(failed('holds a user or a password'));
       const reach = literals.of(url.hostname);
@@ -115,7 +115,7 @@ class LiteralReaches {
   /** Undefined if the host is a name. */
   of(hostname: string): Reach | undefined {
     if (this.#known.has(hostname)) return this.#known.get(hostname);
-    const reach = literalReach(hostname);
+    const reach = getLiteralReach(hostname);
     if (this.#known.size >= MAX_LITERALS) this.#known.clear();
     this.#known.set(hostname, reach);
     return reach;
@@ -127,7 +127,8 @@ function dispatch(agent: Agent, request: PinnedRequest): Promise<PinnedAnswer> {
     const { cancellation, url } = request;
     const peer: Peer = {
       name: `server at ${url.origin}`,
-      end: (error) => reader.end(failed(`answered something that could not be handled: ${faultName(error)}`)),
+      end: (error) =>
+        reader.end(failed(`answered something that could not be handled: ${getFaultName(error)}`)),
     };
     const reader = new AnswerReader(request.maxBytes, peer, (answer) => {
       const codings = answer.kind === 'answered' ? answer.headers['content-encoding'] : undefined;
@@ -165,7 +166,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   constructor(maxBytes: number, peer: Peer, give: (answer: PinnedAnswer) => void) {
     this.#maxBytes = maxBytes;
     this.#give = give;
-    this.#guard = guarded(peer, (event: () => void) => event());
+    this.#guard = guardCallback(peer, (event: () => void) => event());
   }
 
   end(answer: PinnedAnswer): void {

@@ -15,7 +15,7 @@ export interface SearchPath {
  * The path of the Python that a pyenv or asdf shim starts: the shim itself reads the home folder, which a sandbox
  * hides. Any other command is returned unchanged.
  */
-export async function realInterpreter(command: string, search: SearchPath): Promise<string> {
+export async function resolveInterpreter(command: string, search: SearchPath): Promise<string> {
   if (!PYTHON.test(basename(command))) return command;
   const found = await findCommand(command, search);
   if (found.kind !== 'found' || basename(dirname(found.path)) !== 'shims') return command;

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { guarded } from './guarded.ts';
+import { guardCallback } from './guarded.ts';
 
 /** A local URL to which the browser returns at the end of a sign-in (RFC 8252, section 7.3). */
 export interface OpenRedirect {
@@ -33,7 +33,7 @@ export async function openRedirect({
     answer.resolve(query);
   };
   const server = createServer({ keepAliveTimeout: IDLE_MS, headersTimeout: IDLE_MS }, (request, response) =>
-    guarded({ name: 'browser', end: () => void response.destroy() }, receive)(request, response),
+    guardCallback({ name: 'browser', end: () => void response.destroy() }, receive)(request, response),
   );
   const port = Number(URL.parse(wanted ?? '')?.port ?? 0);
   if (!(await listens(server, port)) && !(await listens(server, 0)))
@@ -73,7 +73,7 @@ function answerOf({ method, url = '' }: IncomingMessage, state: string): URLSear
 function say(response: ServerResponse, query: URLSearchParams | undefined): void {
   const text =
     query === undefined
-      ? 'This is no answer to a sign-in that is under way.'
+      ? 'This does not answer a sign-in that is under way.'
       : query.has('code')
         ? 'Signed in. Assay goes on in the terminal; this page can be closed.'
         : 'The sign-in was refused. Assay tells why in the terminal; this page can be closed.';

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { codeOf } from './file-error.ts';
+import { getErrorCode } from './file-error.ts';
 
 export interface SocketRequest {
   /** A path, or the name of a pipe on Windows. */
@@ -34,7 +34,7 @@ export function sendOverSocket(
   const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   return new Promise((resolve) => {
     const fail = (error: unknown): void =>
-      resolve({ kind: 'failed', error: codeOf(error), isSent: !UNREACHED.has(codeOf(error)) });
+      resolve({ kind: 'failed', error: getErrorCode(error), isSent: !UNREACHED.has(getErrorCode(error)) });
     const sent: ClientRequest = request({
       socketPath: socket,
       method,

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { backoffMs } from '../core/backoff.ts';
+import { computeBackoffMs } from '../core/backoff.ts';
 
 /** Maximum number of unread bytes; lines beyond that are dropped and counted. */
 export const MAX_WAITING_BYTES: number = 1024 * 1024;
@@ -66,7 +66,7 @@ export class Stderr {
       return;
     }
     this.#vain = isFlowing ? 0 : this.#vain + 1;
-    const waitMs = backoffMs(this.#vain + 1, { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS });
+    const waitMs = computeBackoffMs(this.#vain + 1, { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS });
     this.#retry = setTimeout(() => this.#flow(), waitMs).unref();
   }
 

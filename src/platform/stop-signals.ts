@@ -11,7 +11,7 @@ const NPM_ECHO_MS = 1_000;
  * Resolves on the first signal, which asks for an orderly shutdown; a second one exits immediately. The end of the npm
  * process that started this one counts as a first signal.
  */
-export function untilStopped(): Promise<void> {
+export function waitForStop(): Promise<void> {
   const isNpm = isStartedByNpm(process.env);
   return new Promise((resolve) => {
     let askedMs: number | undefined;

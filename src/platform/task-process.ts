@@ -16,7 +16,7 @@ export type TaskOutcome =
   { readonly kind: 'done'; readonly result: unknown } | { readonly kind: 'fault'; readonly fault: TaskFault };
 
 /** How to start a script of Assay in a process of its own with a limited heap. */
-export function taskProcessOptions(script: string, heapMiB: number): ChildOptions {
+export function getTaskProcessOptions(script: string, heapMiB: number): ChildOptions {
   return {
     command: process.execPath,
     args: [`--max-old-space-size=${heapMiB}`, '--disable-warning=ExperimentalWarning', script],

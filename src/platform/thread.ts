@@ -1,5 +1,5 @@
 import { parentPort, Worker, workerData } from 'node:worker_threads';
-import { guarded, type Peer } from './guarded.ts';
+import { guardCallback, type Peer } from './guarded.ts';
 
 /** The outcome of a call: its answer, or a phrase that says why there is none. */
 export type CallOutcome =
@@ -54,7 +54,7 @@ export class Thread {
     const peer: Peer = { name: 'thread', end: () => void this.#worker.terminate() };
     this.#worker.on(
       'message',
-      guarded(peer, (message: Message) => {
+      guardCallback(peer, (message: Message) => {
         if (message.kind === 'message') onMessage(message.value);
         else this.#settle(message);
       }),
@@ -64,7 +64,7 @@ export class Thread {
     });
     this.#worker.on(
       'exit',
-      guarded(peer, (code: number) => {
+      guardCallback(peer, (code: number) => {
         this.#cause =
           fault instanceof Error ? `its thread failed: ${fault.message}` : `its thread ended (${code})`;
         for (const { resolve } of this.#waiting.values())

@@ -45,7 +45,7 @@ export function openTunnel(proxy: string, { host, port }: TunnelTarget, limitMs:
 }
 
 /** For undici: connections through an HTTP proxy, with TLS inside where the URL asks for it. */
-export function tunnelConnector(proxy: string, limitMs: number): buildConnector.connector {
+export function createTunnelConnector(proxy: string, limitMs: number): buildConnector.connector {
   const secure = buildConnector({ timeout: limitMs, allowH2: false });
   return (options, callback) => {
     const { hostname, port, protocol } = options;

@@ -8,7 +8,7 @@ export interface BearerChallenge {
 const MAX_LENGTH = 8_192;
 
 /** Undefined if the header has no Bearer challenge. */
-export function bearerChallenge(wwwAuthenticate: string | undefined): BearerChallenge | undefined {
+export function parseBearerChallenge(wwwAuthenticate: string | undefined): BearerChallenge | undefined {
   const text = (wwwAuthenticate ?? '').slice(0, MAX_LENGTH);
   const start = /(?:^|,\s*)Bearer(?=\s|,|$)/i.exec(text);
   if (start === null) return undefined;
@@ -32,6 +32,6 @@ function parametersOf(text: string): ReadonlyMap<string, string> {
 }
 
 /** The scopes of several lists, without duplicates. */
-export function scopesOf(...lists: readonly (string | undefined)[]): readonly string[] {
+export function mergeScopes(...lists: readonly (string | undefined)[]): readonly string[] {
   return [...new Set(lists.flatMap((list) => list?.split(/\s+/) ?? []).filter((scope) => scope !== ''))];
 }

@@ -1,4 +1,4 @@
-import { leadsNowhere, referent, type References } from './schema-reference.ts';
+import { leadsNowhere, findReferent, type References } from './schema-reference.ts';
 import { type JsonObject, isJsonObject } from '../core/json-object.ts';
 
 /** Where a schema is wrong, as object keys and array indexes from the schema down. */
@@ -13,7 +13,7 @@ export interface SchemaFault {
  * Ajv keyword by keyword. Whatever depends on more than the schema (nested ids, references to other documents) counts
  * as a fault, and so does a schema that is too large or too deep to inspect.
  */
-export function compileFault(schema: JsonObject): SchemaFault | undefined {
+export function findCompileFault(schema: JsonObject): SchemaFault | undefined {
   const { $id } = schema;
   const isIdFine = typeof $id === 'string' ? PLAIN_URI.test($id) : !$id;
   if (!isIdFine) return { at: ['$id'], message: 'is not a plain URI' };
@@ -242,7 +242,7 @@ function referenceStep(schema: JsonObject, at: At, walk: Walk): SchemaFault | re
   const { $ref } = schema;
   // Refers to the whole schema; `#/` is Ajv's own spelling.
   if ($ref === undefined || $ref === '' || $ref === '#' || $ref === '#/') return [];
-  const target = referent($ref, walk);
+  const target = findReferent($ref, walk);
   if (target === undefined) return { at: [...at, '$ref'], message: 'names nothing in this schema' };
   if (leadsNowhere(schema, walk)) return { at: [...at, '$ref'], message: 'leads back to itself' };
   return [[['$ref'], target]];

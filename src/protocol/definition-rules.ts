@@ -1,4 +1,4 @@
-import { compileFault, type SchemaFault } from './compilable.ts';
+import { findCompileFault, type SchemaFault } from './compilable.ts';
 import type { Era } from './eras.ts';
 import { readHeaderParameters } from './header-parameters.ts';
 
@@ -119,7 +119,7 @@ export const DEFINITIONS: Readonly<Record<ListedKind, Rule>> = {
         indivisible: true,
         rule: {
           kind: 'object',
-          legacyFault: compileFault,
+          legacyFault: findCompileFault,
           members: {
             type: { rule: oneOf('object'), required: true, only: 'legacy' },
             properties: { rule: PROPERTIES, only: 'legacy' },

@@ -1,5 +1,5 @@
 import { DEFINITIONS, type ListedKind, type Rule } from './definition-rules.ts';
-import { phraseAt, type JsonPath } from './listable.ts';
+import { formatPathMessage, type JsonPath } from './listable.ts';
 import {
   BACKSLASH,
   CLOSE_BRACE,
@@ -11,7 +11,7 @@ import {
   QUOTE,
   isSpace,
 } from './tokens.ts';
-import { startOf } from '../core/shorten.ts';
+import { truncateText } from '../core/shorten.ts';
 
 /**
  * Why two readers may understand a definition differently. An object in it may contain the same key twice, of which
@@ -19,13 +19,13 @@ import { startOf } from '../core/shorten.ts';
  * ignore case treat as one. Undefined if neither is so. `text` is the definition and `value` the result of
  * `JSON.parse`.
  */
-export function twinFault(kind: ListedKind, text: string, value: unknown): string | undefined {
+export function findTwinFault(kind: ListedKind, text: string, value: unknown): string | undefined {
   const twin = exactTwin(text) ?? variant(DEFINITIONS[kind], value, []);
-  return twin && phraseAt(twin.at, twin.message);
+  return twin && formatPathMessage(twin.at, twin.message);
 }
 
 /** A key as readers that ignore case see it: Unicode simple folding, like Go's encoding/json for ASCII names. */
-export function foldedKey(key: string): string {
+export function foldKey(key: string): string {
   // `toLowerCase` folds the Kelvin sign to k but leaves the long s unchanged.
   return key.toLowerCase().replaceAll('\u017f', 's');
 }
@@ -76,7 +76,7 @@ function exactTwin(text: string): Twin | undefined {
 
 function doubled(open: readonly Open[], key: string): Twin {
   const at = open.slice(0, -1).map(({ step }) => step);
-  return { at, message: `holds the key ${shown(key)} twice` };
+  return { at, message: `holds the key ${quoteKey(key)} twice` };
 }
 
 /** Position of the closing quote of a string. */
@@ -108,13 +108,13 @@ function variant(rule: Rule, value: unknown, at: JsonPath): Twin | undefined {
   const names = foldedNames(rule.members);
   const seen = new Map<string, string>();
   for (const key of Object.keys(value)) {
-    const name = foldedKey(key);
+    const name = foldKey(key);
     if (!names.has(name)) continue;
     const other = seen.get(name);
     if (other !== undefined)
       return {
         at,
-        message: `holds the keys ${shown(other)} and ${shown(key)}, which some readers take for one`,
+        message: `holds the keys ${quoteKey(other)} and ${quoteKey(key)}, which some readers take for one`,
       };
     seen.set(name, key);
   }
@@ -144,13 +144,13 @@ type Members = Extract<Rule, { readonly kind: 'object' }>['members'];
 const FOLDED = new WeakMap<Members, ReadonlySet<string>>();
 
 function foldedNames(members: Members): ReadonlySet<string> {
-  const known = FOLDED.get(members) ?? new Set(Object.keys(members).map(foldedKey));
+  const known = FOLDED.get(members) ?? new Set(Object.keys(members).map(foldKey));
   FOLDED.set(members, known);
   return known;
 }
 
 const MAX_KEY_LENGTH = 64;
 
-function shown(key: string): string {
-  return JSON.stringify(startOf(key, MAX_KEY_LENGTH));
+function quoteKey(key: string): string {
+  return JSON.stringify(truncateText(key, MAX_KEY_LENGTH));
 }

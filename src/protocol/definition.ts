@@ -1,7 +1,7 @@
 import { scanObject } from './scan.ts';
 import { MAX_SERVER_DEPTH } from './scanner.ts';
-import { planOf, type JsonObject, type Member } from './spans.ts';
-import { removals, splice, type Edit } from './splice.ts';
+import { buildPlan, type JsonObject, type Member } from './spans.ts';
+import { buildRemovals, splice, type Edit } from './splice.ts';
 import { QUOTE } from './tokens.ts';
 
 /** How a list shows a definition differently from how its server wrote it. */
@@ -23,11 +23,11 @@ export interface MemberChange {
 }
 
 /** The bytes of one definition with the changes applied and every other byte kept. */
-export function changedDefinition(bytes: Buffer, change: DefinitionChange): Buffer {
+export function changeDefinition(bytes: Buffer, change: DefinitionChange): Buffer {
   const { name, without: paths, notes, members = [] } = withNotesIn(change);
   if (name === undefined && paths.length === 0 && notes === undefined && members.length === 0) return bytes;
   const scan = scanObject(bytes, {
-    plan: planOf(keysOf([...ALWAYS_READ, ...paths, ...members.map(({ path }) => path)])),
+    plan: buildPlan(keysOf([...ALWAYS_READ, ...paths, ...members.map(({ path }) => path)])),
     strict: false,
     maxDepth: MAX_SERVER_DEPTH,
   });
@@ -128,7 +128,7 @@ function editing(object: JsonObject, { paths, members }: DefinitionEdits): reado
   const text = added.join(',') + (keptCount > 0 ? ',' : '');
   return [
     ...(added.length === 0 ? [] : [{ start: at, end: at, text }]),
-    ...removals(object, isGone),
+    ...buildRemovals(object, isGone),
     ...kept.flatMap((member) => {
       const value = here.get(member.key);
       if (value !== undefined) return [{ start: member.start, end: member.end, text: value }];

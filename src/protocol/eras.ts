@@ -32,7 +32,7 @@ export const MODERN_VERSIONS: readonly string[] = REVISIONS.filter((r) => r.era 
   (r) => r.version,
 );
 
-export function eraOf(version: string): Era | undefined {
+export function getEra(version: string): Era | undefined {
   return BY_VERSION.get(version)?.era;
 }
 
@@ -42,8 +42,8 @@ export function hasBatches(version: string): boolean {
 }
 
 /** The revision for an `initialize` that requests `requested` (2025-11-25, basic/lifecycle#version-negotiation). */
-export function negotiated(requested: string): string {
-  return eraOf(requested) === 'legacy' ? requested : NEWEST_LEGACY_VERSION;
+export function chooseVersion(requested: string): string {
+  return getEra(requested) === 'legacy' ? requested : NEWEST_LEGACY_VERSION;
 }
 
 /** In which eras a client may send a request, and what the modern era adds to its result. */

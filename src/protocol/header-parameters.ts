@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '../core/result.ts';
 import type { SchemaFault } from './compilable.ts';
-import { planOf, type Keys, type Plan } from './plan.ts';
+import { buildPlan, type Keys, type Plan } from './plan.ts';
 import { type JsonObject, isJsonObject } from '../core/json-object.ts';
 
 /** Tool arguments that are repeated in HTTP headers, so that a router need not read the body. */
@@ -30,11 +30,11 @@ export function readHeaderParameters(
   const fault = sweep(inputSchema, { path: [], at: [], isReachable: true }, found);
   if (fault !== undefined) return err(fault);
   const all = [...found.values()];
-  return ok(all.length === 0 ? undefined : { all, plan: planOf(keysOf(all)) });
+  return ok(all.length === 0 ? undefined : { all, plan: buildPlan(keysOf(all)) });
 }
 
 /** The same for a whole definition that modern clients accept. */
-export function headerParametersOf(definition: Buffer): HeaderParameters | undefined {
+export function findHeaderParameters(definition: Buffer): HeaderParameters | undefined {
   if (!mayHaveHeaderParameters(definition)) return undefined;
   const { inputSchema } = JSON.parse(definition.toString()) as { readonly inputSchema?: unknown };
   const found = readHeaderParameters(inputSchema);

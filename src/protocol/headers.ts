@@ -40,7 +40,7 @@ const ACCEPTED = new Map<string, Accepted>();
 const MAX_ACCEPTED = 64;
 const MAX_ACCEPT_LENGTH = 200;
 
-export function accepted(accept: string | undefined): Accepted {
+export function parseAccept(accept: string | undefined): Accepted {
   if (accept === undefined) return ALL;
   const known = ACCEPTED.get(accept);
   if (known !== undefined) return known;

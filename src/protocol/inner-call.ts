@@ -1,11 +1,11 @@
 import { LARGE_MESSAGE, readClientMessage, type RequestMessage } from './message.ts';
-import { planOf } from './plan.ts';
+import { buildPlan } from './plan.ts';
 import { scanObject } from './scan.ts';
-import { memberOf, rawOf, textOf } from './spans.ts';
+import { findMember, readRawValue, readJsonString } from './spans.ts';
 import { splice } from './splice.ts';
 import { OPEN_BRACE } from './tokens.ts';
 
-const INNER_PLAN = planOf({ name: {}, arguments: {} });
+const INNER_PLAN = buildPlan({ name: {}, arguments: {} });
 
 /** The `tools/call` that the arguments of another one describe: `{"name": …, "arguments": {…}}`. */
 export interface InnerCall {
@@ -15,18 +15,18 @@ export interface InnerCall {
 }
 
 /** Undefined if the arguments describe no call, or the message is larger than `LARGE_MESSAGE`. */
-export function innerCallOf(message: RequestMessage): InnerCall | undefined {
+export function findInnerCall(message: RequestMessage): InnerCall | undefined {
   const { bytes, params } = message;
-  const outerName = memberOf(params, 'name');
-  const outer = memberOf(params, 'arguments');
+  const outerName = findMember(params, 'name');
+  const outer = findMember(params, 'arguments');
   if (outerName === undefined || outer === undefined || bytes.length > LARGE_MESSAGE) return undefined;
   const text = bytes.subarray(outer.start, outer.end);
   const scan = scanObject(text, { plan: INNER_PLAN, strict: true, refusesTwice: true });
   if (!scan.ok) return undefined;
-  const name = textOf(text, memberOf(scan.value, 'name'));
-  const inner = memberOf(scan.value, 'arguments');
+  const name = readJsonString(text, findMember(scan.value, 'name'));
+  const inner = findMember(scan.value, 'arguments');
   if (name === undefined || (inner !== undefined && text[inner.start] !== OPEN_BRACE)) return undefined;
-  const innerText = inner === undefined ? '{}' : rawOf(text, inner);
+  const innerText = inner === undefined ? '{}' : readRawValue(text, inner);
   return {
     name,
     messageFor: (called) => {

@@ -1,4 +1,4 @@
-import { textOf, type Span } from './spans.ts';
+import { readJsonString, type Span } from './spans.ts';
 import {
   BACKSLASH,
   CLOSE_BRACE,
@@ -126,7 +126,7 @@ export class ListFrame {
   }
 
   #keyEnd(span: Span): void {
-    const key = span.end - span.start > MAX_KEY_LENGTH ? undefined : textOf(this.#bytes, span);
+    const key = span.end - span.start > MAX_KEY_LENGTH ? undefined : readJsonString(this.#bytes, span);
     this.#key = key;
     if (key !== this.#listKey && key !== 'nextCursor') return;
     if (this.#seen.has(key)) this.fault ??= `it holds the key "${key}" twice`;
@@ -138,7 +138,7 @@ export class ListFrame {
       const span = trimmed(this.#bytes, { start: this.#valueStart, end });
       if (span.end - span.start > MAX_CURSOR_LENGTH)
         this.fault ??= `its nextCursor is longer than ${MAX_CURSOR_LENGTH} bytes`;
-      else this.nextCursor = textOf(this.#bytes, span);
+      else this.nextCursor = readJsonString(this.#bytes, span);
     }
     this.#key = undefined;
     this.#valueStart = -1;

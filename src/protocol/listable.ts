@@ -1,7 +1,7 @@
 import { DEFINITIONS, type ListedKind, type Member, type Rule } from './definition-rules.ts';
 import type { Era } from './eras.ts';
 import { type JsonObject, isJsonObject } from '../core/json-object.ts';
-import { shorten, startOf } from '../core/shorten.ts';
+import { shorten, truncateText } from '../core/shorten.ts';
 
 /**
  * Whether official clients accept a list with this definition. `without`: they do once the members at `paths` are left
@@ -21,14 +21,15 @@ export type Listable =
  * Official clients validate a list as one value, so that a single invalid definition costs them the whole list.
  * `definition` is parsed JSON. Members that no client of the era checks are never named.
  */
-export function listable(kind: ListedKind, era: Era, definition: unknown): Listable {
+export function checkListable(kind: ListedKind, era: Era, definition: unknown): Listable {
   const finding = inspect(DEFINITIONS[kind], definition, era);
-  if (finding.kind === 'broken') return { kind: 'withheld', reason: phraseAt(finding.at, finding.message) };
+  if (finding.kind === 'broken')
+    return { kind: 'withheld', reason: formatPathMessage(finding.at, finding.message) };
   if (finding.faults.length === 0) return { kind: 'whole' };
   return {
     kind: 'without',
     paths: finding.faults.map((fault) => fault.path),
-    reasons: finding.faults.map((fault) => phraseAt(fault.at, fault.message)),
+    reasons: finding.faults.map((fault) => formatPathMessage(fault.at, fault.message)),
   };
 }
 
@@ -127,11 +128,11 @@ const MAX_PATH_LENGTH = 300;
 const PLAIN_KEY = /^[\w$]{1,64}$/;
 
 /** For example `icons[0].src is absent`. Keys chosen by the server are escaped. */
-export function phraseAt(at: JsonPath, message: string): string {
+export function formatPathMessage(at: JsonPath, message: string): string {
   let path = '';
   for (const step of at) {
     if (typeof step === 'number') path += `[${step}]`;
-    else if (!PLAIN_KEY.test(step)) path += `[${JSON.stringify(startOf(step, 64))}]`;
+    else if (!PLAIN_KEY.test(step)) path += `[${JSON.stringify(truncateText(step, 64))}]`;
     else path += path === '' ? step : `.${step}`;
   }
   return path === '' ? `the definition ${message}` : `${shorten(path, MAX_PATH_LENGTH)} ${message}`;

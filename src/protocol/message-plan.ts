@@ -1,4 +1,4 @@
-import { planOf, type Keys, type Plan } from './plan.ts';
+import { buildPlan, type Keys, type Plan } from './plan.ts';
 
 /*
  * Every member of a message that Assay reads or changes, in any method and era. All others are skipped. In its object,
@@ -88,4 +88,4 @@ export const MESSAGE_KEYS: Keys = {
   error: { code: {}, message: {}, data: { supported: {} } },
 };
 
-export const MESSAGE_PLAN: Plan = planOf(MESSAGE_KEYS);
+export const MESSAGE_PLAN: Plan = buildPlan(MESSAGE_KEYS);

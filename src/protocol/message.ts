@@ -3,7 +3,7 @@ import { MESSAGE_PLAN } from './message-plan.ts';
 import { ReplyIdScan } from './reply-id.ts';
 import { ObjectScan, scanObject, type Scan, type ScanOptions } from './scan.ts';
 import { MAX_DEPTH, MAX_SERVER_DEPTH } from './scanner.ts';
-import { memberOf, rawOf, textOf, type JsonObject, type Span } from './spans.ts';
+import { findMember, readRawValue, readJsonString, type JsonObject, type Span } from './spans.ts';
 
 interface Scanned {
   readonly bytes: Buffer;
@@ -99,7 +99,7 @@ function readMessage(bytes: Buffer, options: ScanOptions): Message | NoMessage {
  * Reads a large message in steps: call the function until it returns a value, and let others work between calls.
  * Everything but a server's response is validated as JSON.
  */
-export function largeMessage(bytes: Buffer, from: Peer): () => Message | NoMessage | undefined {
+export function createMessageReader(bytes: Buffer, from: Peer): () => Message | NoMessage | undefined {
   if (from === 'client' && !isUtf8(bytes)) return () => NOT_UTF8;
   let scan = new ObjectScan(bytes, { ...OPTIONS[from], strict: from === 'client' }, true);
   let isProof = from === 'client';
@@ -157,14 +157,14 @@ function ambiguous(
   root: JsonObject,
   { fault, ambiguous: unclear }: Extract<Scan, { ok: false }>,
 ): NoMessage {
-  const idText = unclear?.has('id') === true ? undefined : idOf(bytes, memberOf(root, 'id'));
-  const isRequest = unclear?.has('method') === true || memberOf(root, 'method') !== undefined;
+  const idText = unclear?.has('id') === true ? undefined : idOf(bytes, findMember(root, 'id'));
+  const isRequest = unclear?.has('method') === true || findMember(root, 'method') !== undefined;
   const reason = `${fault.reason}, at byte ${fault.offset}`;
   return { kind: 'none', idText, fault: 'ambiguous', reason, isRequest };
 }
 
 /** Why a message is not valid JSON, for transports whose servers would not answer it; undefined if it is valid. */
-export function jsonFault({ bytes, isProven }: Message): string | undefined {
+export function findJsonFault({ bytes, isProven }: Message): string | undefined {
   if (isProven) return undefined;
   const scan = scanObject(bytes, { plan: MESSAGE_PLAN, strict: true });
   return scan.ok ? undefined : `${scan.fault.reason}, at byte ${scan.fault.offset}`;
@@ -176,7 +176,10 @@ export function isParsable({ values, bytes }: Message): boolean {
 }
 
 /** A request from Assay itself to a server. */
-export function ownRequest(method: string, params: Readonly<Record<string, unknown>> = {}): RequestMessage {
+export function buildOwnRequest(
+  method: string,
+  params: Readonly<Record<string, unknown>> = {},
+): RequestMessage {
   const bytes = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 0, method, params }));
   const message = readServerMessage(bytes);
   if (message.kind !== 'request') throw new Error(`not a request: ${method}`);
@@ -185,17 +188,18 @@ export function ownRequest(method: string, params: Readonly<Record<string, unkno
 
 function classify(scanned: Scanned): Message | NoMessage {
   const { bytes, root, isProven, values } = scanned;
-  const idMember = memberOf(root, 'id');
+  const idMember = findMember(root, 'id');
   const echo = idOf(bytes, idMember);
-  if (textOf(bytes, memberOf(root, 'jsonrpc')) !== '2.0') return none(echo, '"jsonrpc" must be "2.0"');
-  const methodMember = memberOf(root, 'method');
+  if (readJsonString(bytes, findMember(root, 'jsonrpc')) !== '2.0')
+    return none(echo, '"jsonrpc" must be "2.0"');
+  const methodMember = findMember(root, 'method');
   if (methodMember === undefined) return response(scanned, idMember, echo);
   // A reader could take this for a response to its own request.
-  if (memberOf(root, 'result') !== undefined || memberOf(root, 'error') !== undefined)
+  if (findMember(root, 'result') !== undefined || findMember(root, 'error') !== undefined)
     return none(echo, NO_KIND, true);
-  const method = textOf(bytes, methodMember);
+  const method = readJsonString(bytes, methodMember);
   if (method === undefined) return none(echo, '"method" must be a string');
-  const paramsMember = memberOf(root, 'params');
+  const paramsMember = findMember(root, 'params');
   if (paramsMember !== undefined && paramsMember.object === undefined)
     return none(echo, '"params" must be an object');
   const params = paramsMember?.object;
@@ -209,8 +213,8 @@ function response(
   id: Span | undefined,
   echo: string | undefined,
 ): ResponseMessage | NoMessage {
-  const hasResult = memberOf(scanned.root, 'result') !== undefined;
-  const isError = memberOf(scanned.root, 'error') !== undefined;
+  const hasResult = findMember(scanned.root, 'result') !== undefined;
+  const isError = findMember(scanned.root, 'error') !== undefined;
   if (hasResult === isError) return none(echo, NO_KIND);
   if (echo === undefined && id !== undefined && scanned.bytes[id.start] !== LETTER_N)
     return none(undefined, '"id" must be a string or an integer');
@@ -230,9 +234,9 @@ function none(idText: string | undefined, reason: string, isRequest = false): No
 /** An id as it was written; undefined if it is not one. A string with an invalid escape must not be echoed. */
 function idOf(bytes: Buffer, id: Span | undefined): string | undefined {
   if (id === undefined || id.end - id.start > MAX_ID_BYTES) return undefined;
-  const text = rawOf(bytes, id);
+  const text = readRawValue(bytes, id);
   if (!IS_ID.test(text)) return undefined;
-  return text.startsWith('"') && textOf(bytes, id) === undefined ? undefined : text;
+  return text.startsWith('"') && readJsonString(bytes, id) === undefined ? undefined : text;
 }
 
 /** A string or an integer of at most 500 characters (2026-07-28, basic/index#requests). */

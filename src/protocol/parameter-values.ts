@@ -3,7 +3,7 @@ import type { HeaderParameter, HeaderParameters } from './header-parameters.ts';
 import { decodeHeader, encodeHeader } from './headers.ts';
 import { isParsable, TOO_LARGE_TO_PARSE, type RequestMessage } from './message.ts';
 import { scanObject } from './scan.ts';
-import { memberOf, rawOf, textOf, type JsonObject, type Span } from './spans.ts';
+import { findMember, readRawValue, readJsonString, type JsonObject, type Span } from './spans.ts';
 
 /** All lines of each header, by name in lower case. */
 export type HeaderLines = Readonly<Record<string, readonly string[] | undefined>>;
@@ -18,7 +18,10 @@ export interface HeaderFault {
  * The headers that repeat a call's arguments, alternating names and values. Ambiguous arguments are not repeated:
  * rejecting them is up to the server.
  */
-export function parameterHeaders(message: RequestMessage, parameters: HeaderParameters): readonly string[] {
+export function buildParameterHeaders(
+  message: RequestMessage,
+  parameters: HeaderParameters,
+): readonly string[] {
   const given = argumentsOf(message, parameters);
   if (!given.ok) return [];
   return parameters.all.flatMap(({ header, path }) => {
@@ -31,7 +34,7 @@ export function parameterHeaders(message: RequestMessage, parameters: HeaderPara
  * The first disagreement between a call's headers and its arguments; undefined if none
  * (2026-07-28, basic/transports/streamable-http#server-behavior-for-custom-headers).
  */
-export function parameterFault(
+export function findParameterFault(
   message: RequestMessage,
   parameters: HeaderParameters,
   lines: HeaderLines,
@@ -72,7 +75,7 @@ const NONE: Arguments = { bytes: Buffer.alloc(0), root: undefined };
 /** The error is a phrase: the arguments are not JSON or are ambiguous because of a duplicate key. */
 function argumentsOf(message: RequestMessage, { plan }: HeaderParameters): Result<Arguments, string> {
   const { bytes, params } = message;
-  const only = memberOf(params, 'arguments');
+  const only = findMember(params, 'arguments');
   if (only === undefined) return ok(NONE);
   if (!isParsable(message)) return err(`the arguments are ${TOO_LARGE_TO_PARSE}`);
   const inner = bytes.subarray(only.start, only.end);
@@ -97,17 +100,17 @@ function valueAt({ bytes, root }: Arguments, path: readonly string[]): Value {
   let object = root;
   let span: Span | undefined;
   for (const key of path) {
-    const member = memberOf(object, key);
+    const member = findMember(object, key);
     span = member;
     object = member?.object;
   }
   if (span === undefined) return ABSENT;
-  const raw = rawOf(bytes, span);
+  const raw = readRawValue(bytes, span);
   if (raw === 'null') return ABSENT;
   if (raw === 'true' || raw === 'false') return { kind: 'text', text: raw };
   if (raw.startsWith('{') || raw.startsWith('[')) return OTHER;
   if (!raw.startsWith('"')) return { kind: 'number', text: decimalOf(raw), raw };
-  const text = textOf(bytes, span);
+  const text = readJsonString(bytes, span);
   return text === undefined ? OTHER : { kind: 'text', text };
 }
 

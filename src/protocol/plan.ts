@@ -23,12 +23,12 @@ export interface Keys {
 }
 
 /** Builds a plan from nested keys; `{}` stands for a value that is skipped. */
-export function planOf(keys: Keys): Plan {
+export function buildPlan(keys: Keys): Plan {
   return new KeyPlan(
     Object.entries(keys).map(([key, inner]) => ({
       key,
-      folded: folded(key),
-      inner: Object.keys(inner).length === 0 ? undefined : planOf(inner),
+      folded: foldText(key),
+      inner: Object.keys(inner).length === 0 ? undefined : buildPlan(inner),
     })),
   );
 }
@@ -92,7 +92,7 @@ function fold(unit: number): number {
 
 const FOLDED_BYTES: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => fold(byte));
 
-function folded(key: string): string {
+function foldText(key: string): string {
   return Array.from({ length: key.length }, (_, at) => String.fromCharCode(fold(key.charCodeAt(at)))).join(
     '',
   );

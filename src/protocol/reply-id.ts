@@ -1,4 +1,4 @@
-import { textOf, type Span } from './spans.ts';
+import { readJsonString, type Span } from './spans.ts';
 import {
   BACKSLASH,
   CLOSE_BRACE,
@@ -75,7 +75,7 @@ export class ReplyIdScan {
   #name(span: Span): void {
     this.#isAtName = false;
     if (span.end - span.start > MAX_NAME_BYTES) return;
-    const name = textOf(this.#bytes, span) ?? '';
+    const name = readJsonString(this.#bytes, span) ?? '';
     if (!KNOWN.has(name.toLowerCase()) || this.#names.length > KNOWN.size) return;
     this.#names.push(name);
     if (name === 'id') this.#idStart = this.#at;

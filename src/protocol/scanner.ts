@@ -1,7 +1,7 @@
 import type { Plan } from './plan.ts';
 import { FAULT, PAUSED } from './string-reader.ts';
-import { textOf, type JsonObject, type Span } from './spans.ts';
-import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, QUOTE, keyText } from './tokens.ts';
+import { readJsonString, type JsonObject, type Span } from './spans.ts';
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, QUOTE, readKey } from './tokens.ts';
 export { MAX_DEPTH, MAX_SERVER_DEPTH, type Fault } from './value-reader.ts';
 import { MAX_TOKEN_LENGTH, ValueReader, type Fault, type ReaderOptions } from './value-reader.ts';
 
@@ -259,8 +259,8 @@ export class Scanner {
   /** The text of the well-formed key that opens at `from`. */
   #text(from: number, to: number, isPlain: boolean): string {
     const bytes = this.#bytes;
-    if (isPlain) return keyText(bytes, from + 1, to);
-    return textOf(bytes, { start: from, end: to + 1 }) ?? '';
+    if (isPlain) return readKey(bytes, from + 1, to);
+    return readJsonString(bytes, { start: from, end: to + 1 }) ?? '';
   }
 }
 

@@ -1,5 +1,5 @@
 import { type JsonObject, isJsonObject } from '../core/json-object.ts';
-import { fragmentKeys } from '../core/json-pointer.ts';
+import { parsePointerFragment } from '../core/json-pointer.ts';
 
 /** The possible targets of one schema's references. */
 export interface Referents {
@@ -8,12 +8,12 @@ export interface Referents {
 }
 
 /** The target of a reference within its own schema; undefined if there is none. */
-export function referent(ref: unknown, { root, anchors }: Referents): unknown {
+export function findReferent(ref: unknown, { root, anchors }: Referents): unknown {
   if (typeof ref !== 'string') return undefined;
   if (!ref.startsWith('#/'))
     return root['$id'] ? undefined : anchors.get(ref.slice(ref.startsWith('#') ? 1 : ref.length));
   let target: unknown = root;
-  for (const step of fragmentKeys(ref) ?? [ref]) {
+  for (const step of parsePointerFragment(ref) ?? [ref]) {
     if (typeof target !== 'object' || target === null || !Object.hasOwn(target, step)) return undefined;
     target = (target as JsonObject)[step];
   }
@@ -41,7 +41,7 @@ export function leadsNowhere(schema: JsonObject, references: References): boolea
     }
     passed.add(next);
     if (!isOnlyReference(next)) break;
-    next = referent(next['$ref'], references);
+    next = findReferent(next['$ref'], references);
   }
   for (const one of passed) circles.set(one, isCircle);
   return isCircle;

@@ -1,7 +1,14 @@
 import { readServerMessage, type RequestMessage, type ResponseMessage } from './message.ts';
 import { scanMembers, scanObject } from './scan.ts';
-import { memberOf, planOf, rawOf, textOf, type JsonObject, type Member } from './spans.ts';
-import { holdsOnly, insertion, removals, splice } from './splice.ts';
+import {
+  findMember,
+  buildPlan,
+  readRawValue,
+  readJsonString,
+  type JsonObject,
+  type Member,
+} from './spans.ts';
+import { holdsOnly, buildInsertion, buildRemovals, splice } from './splice.ts';
 
 /** The requests that a server may make of its client in either era, with the capability that allows each. */
 export const SERVER_REQUESTS: ReadonlyMap<string, string> = new Map([
@@ -18,12 +25,12 @@ export interface InputRequired {
 }
 
 /** Undefined if the result is malformed. */
-export function inputRequiredOf({ bytes, root }: ResponseMessage): InputRequired | undefined {
-  const result = memberOf(root, 'result')?.object;
-  const member = memberOf(result, 'requestState');
-  const state = textOf(bytes, member);
+export function readInputRequired({ bytes, root }: ResponseMessage): InputRequired | undefined {
+  const result = findMember(root, 'result')?.object;
+  const member = findMember(result, 'requestState');
+  const state = readJsonString(bytes, member);
   if (member !== undefined && state === undefined) return undefined;
-  const given = memberOf(result, 'inputRequests');
+  const given = findMember(result, 'inputRequests');
   const entries = given === undefined ? NONE : membersIn(bytes, given);
   const requests = entries?.map(({ key, text }) => ({ key, message: requestOf(text) }));
   if (!requests?.every(isRequest)) return undefined;
@@ -31,8 +38,8 @@ export function inputRequiredOf({ bytes, root }: ResponseMessage): InputRequired
 }
 
 /** The `requestState` of such a result, whatever else it contains. */
-export function requestStateOf({ bytes, root }: ResponseMessage): string | undefined {
-  return textOf(bytes, memberOf(memberOf(root, 'result')?.object, 'requestState'));
+export function readRequestState({ bytes, root }: ResponseMessage): string | undefined {
+  return readJsonString(bytes, findMember(findMember(root, 'result')?.object, 'requestState'));
 }
 
 interface Entry {
@@ -42,7 +49,7 @@ interface Entry {
 }
 
 const NONE: readonly Entry[] = [];
-const REQUEST = planOf({ method: {}, params: {} });
+const REQUEST = buildPlan({ method: {}, params: {} });
 /** Maximum size in bytes of an object that is split into members, since that happens at once. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
@@ -53,27 +60,27 @@ function membersIn(bytes: Buffer, { start, end }: Member): readonly Entry[] | un
   const members = scanMembers(slice);
   if (members === undefined) return undefined;
   const isTwice = new Set(members.map(({ key }) => key)).size !== members.length;
-  return isTwice ? undefined : members.map((m) => ({ key: m.key, text: rawOf(slice, m) }));
+  return isTwice ? undefined : members.map((m) => ({ key: m.key, text: readRawValue(slice, m) }));
 }
 
 /** A request embedded in another message, with the id that it lacks there. */
 function requestOf(text: string): RequestMessage | undefined {
   const bytes = Buffer.from(text);
   const scan = scanObject(bytes, { plan: REQUEST, strict: false, refusesTwice: true });
-  const method = scan.ok ? memberOf(scan.value, 'method') : undefined;
+  const method = scan.ok ? findMember(scan.value, 'method') : undefined;
   if (!scan.ok || method === undefined) return undefined;
-  const params = memberOf(scan.value, 'params');
-  const rest = params === undefined ? '' : `,"params":${rawOf(bytes, params)}`;
+  const params = findMember(scan.value, 'params');
+  const rest = params === undefined ? '' : `,"params":${readRawValue(bytes, params)}`;
   const message = readServerMessage(
-    Buffer.from(`{"jsonrpc":"2.0","id":0,"method":${rawOf(bytes, method)}${rest}}`),
+    Buffer.from(`{"jsonrpc":"2.0","id":0,"method":${readRawValue(bytes, method)}${rest}}`),
   );
   return message.kind === 'request' ? message : undefined;
 }
 
 /** The request as sent to a legacy client, with an id of ours that is also its progress token. */
-export function forwardedRequest({ bytes, root, params }: RequestMessage, id: number): Buffer {
-  const given = memberOf(root, 'id');
-  const token = memberOf(memberOf(params, '_meta')?.object, 'progressToken');
+export function buildForwardedRequest({ bytes, root, params }: RequestMessage, id: number): Buffer {
+  const given = findMember(root, 'id');
+  const token = findMember(findMember(params, '_meta')?.object, 'progressToken');
   return splice(bytes, [
     ...(given === undefined ? [] : [{ start: given.start, end: given.end, text: String(id) }]),
     ...(token === undefined ? [] : [{ start: token.start, end: token.end, text: String(id) }]),
@@ -84,12 +91,13 @@ export function forwardedRequest({ bytes, root, params }: RequestMessage, id: nu
  * A modern server's request in the form for a legacy client: there, a URL elicitation has an id, which 2026-07-28 does
  * not have (2025-11-25, client/elicitation#url-mode-elicitation-requests).
  */
-export function inLegacyForm(message: RequestMessage, elicitationId: string): RequestMessage {
+export function toLegacyRequest(message: RequestMessage, elicitationId: string): RequestMessage {
   const { bytes, method, params } = message;
-  const isLink = method === 'elicitation/create' && textOf(bytes, memberOf(params, 'mode')) === 'url';
-  if (!isLink || params === undefined || memberOf(params, 'elicitationId') !== undefined) return message;
+  const isLink =
+    method === 'elicitation/create' && readJsonString(bytes, findMember(params, 'mode')) === 'url';
+  if (!isLink || params === undefined || findMember(params, 'elicitationId') !== undefined) return message;
   const text = `"elicitationId":${JSON.stringify(elicitationId)}`;
-  const given = readServerMessage(splice(bytes, [insertion(params, text)]));
+  const given = readServerMessage(splice(bytes, [buildInsertion(params, text)]));
   return given.kind === 'request' ? given : message;
 }
 
@@ -101,12 +109,12 @@ function isRequest(entry: {
 }
 
 /** JSON text of a result that asks a modern client for input. */
-export function inputRequiredText(
+export function serializeInputRequired(
   requests: readonly { readonly key: string; readonly message: RequestMessage }[],
   state: string,
 ): string {
   const entries = requests.map(({ key, message: { bytes, method, params } }) => {
-    const rest = params === undefined ? '' : `,"params":${rawOf(bytes, params)}`;
+    const rest = params === undefined ? '' : `,"params":${readRawValue(bytes, params)}`;
     return `${JSON.stringify(key)}:{"method":${JSON.stringify(method)}${rest}}`;
   });
   return `{"resultType":"input_required","inputRequests":{${entries.join(',')}},"requestState":${JSON.stringify(state)}}`;
@@ -120,18 +128,18 @@ export interface Retry {
 }
 
 /** If a member is malformed, returns its name as the fault. */
-export function retryOf({ bytes, params }: RequestMessage): Retry | { readonly fault: string } {
-  const stateMember = memberOf(params, 'requestState');
-  const state = textOf(bytes, stateMember);
+export function readRetry({ bytes, params }: RequestMessage): Retry | { readonly fault: string } {
+  const stateMember = findMember(params, 'requestState');
+  const state = readJsonString(bytes, stateMember);
   if (stateMember !== undefined && state === undefined) return { fault: 'params.requestState' };
-  const given = memberOf(params, 'inputResponses');
+  const given = findMember(params, 'inputResponses');
   const entries = given === undefined ? NONE : membersIn(bytes, given);
   if (entries === undefined) return { fault: 'params.inputResponses' };
   return { state, responses: new Map(entries.map(({ key, text }) => [key, text])) };
 }
 
 /** The same request with answers to a modern server's requests and with the state that the server gave. */
-export function retried(
+export function buildRetry(
   message: RequestMessage,
   { responses, state }: { readonly responses: readonly Entry[]; readonly state: string | undefined },
 ): RequestMessage | undefined {
@@ -141,23 +149,23 @@ export function retried(
   const { bytes, params, root } = message;
   const edits =
     params === undefined
-      ? [insertion(root, `"params":{${text}}`)]
-      : [insertionIn(params, text), ...removals(params, isOfRetry)];
+      ? [buildInsertion(root, `"params":{${text}}`)]
+      : [insertionIn(params, text), ...buildRemovals(params, isOfRetry)];
   const again = readServerMessage(splice(bytes, edits));
   return again.kind === 'request' ? again : undefined;
 }
 
 /** The request as it was before the client answered a question. */
-export function withoutRetry(message: RequestMessage): RequestMessage {
+export function removeRetry(message: RequestMessage): RequestMessage {
   const { bytes, params } = message;
   if (params === undefined) return message;
-  const plain = readServerMessage(splice(bytes, removals(params, isOfRetry)));
+  const plain = readServerMessage(splice(bytes, buildRemovals(params, isOfRetry)));
   return plain.kind === 'request' ? plain : message;
 }
 
-function insertionIn(params: JsonObject, text: string): ReturnType<typeof insertion> {
+function insertionIn(params: JsonObject, text: string): ReturnType<typeof buildInsertion> {
   const isBare = holdsOnly(params, isOfRetry);
-  return { ...insertion(params, text), text: isBare ? text : `${text},` };
+  return { ...buildInsertion(params, text), text: isBare ? text : `${text},` };
 }
 
 function isOfRetry({ key }: Member): boolean {

@@ -1,5 +1,5 @@
-export { planOf, type Plan } from './plan.ts';
-import { BACKSLASH, keep, keptText, QUOTE } from './tokens.ts';
+export { buildPlan, type Plan } from './plan.ts';
+import { BACKSLASH, keep, findKeptText, QUOTE } from './tokens.ts';
 
 /** The position of a JSON value in the bytes, from `start` up to but not including `end`. */
 export interface Span {
@@ -27,7 +27,7 @@ export interface JsonObject extends Span {
   readonly size: number;
 }
 
-export function memberOf(object: JsonObject | undefined, key: string): Member | undefined {
+export function findMember(object: JsonObject | undefined, key: string): Member | undefined {
   if (object === undefined) return undefined;
   for (const member of object.members) if (member.key === key) return member;
   return undefined;
@@ -41,11 +41,11 @@ const MAX_ESCAPED_LENGTH = 8 * 1024 * 1024;
 const MAX_TEXT_LENGTH = 64 * 1024 * 1024;
 
 /** The text of a JSON string; undefined if the span contains another kind of value or a longer text. */
-export function textOf(bytes: Buffer, span: Span | undefined): string | undefined {
+export function readJsonString(bytes: Buffer, span: Span | undefined): string | undefined {
   if (span === undefined || bytes[span.start] !== QUOTE) return undefined;
   const start = span.start + 1;
   const end = span.end - 1;
-  const kept = keptText(bytes, start, end);
+  const kept = findKeptText(bytes, start, end);
   if (kept !== undefined) return kept;
   const length = end - start;
   if (length > MAX_TEXT_LENGTH) return undefined;
@@ -61,6 +61,6 @@ export function textOf(bytes: Buffer, span: Span | undefined): string | undefine
 }
 
 /** The value as written. */
-export function rawOf(bytes: Buffer, span: Span): string {
+export function readRawValue(bytes: Buffer, span: Span): string {
   return bytes.toString('utf8', span.start, span.end);
 }

@@ -28,7 +28,7 @@ export function splice(bytes: Buffer, edits: readonly Edit[]): Buffer {
 const SMALL = 16 * 1024;
 
 /** The same in pieces: large parts reference the bytes instead of copying them, small ones are joined. */
-export function pieces(bytes: Buffer, edits: readonly Edit[]): readonly Buffer[] {
+export function spliceToPieces(bytes: Buffer, edits: readonly Edit[]): readonly Buffer[] {
   if (bytes.length <= SMALL) return [splice(bytes, edits)];
   const out: Buffer[] = [];
   let small: Buffer[] = [];
@@ -77,7 +77,7 @@ function isAfter(one: Edit, other: Edit): boolean {
 }
 
 /** Adds members at the front of an object. `text` is `"key":value`, or several of these separated by commas. */
-export function insertion(object: JsonObject, text: string): Edit {
+export function buildInsertion(object: JsonObject, text: string): Edit {
   const at = object.start + 1;
   return { start: at, end: at, text: object.size === 0 ? text : `${text},` };
 }
@@ -88,7 +88,7 @@ export function holdsOnly({ members, size }: JsonObject, such: (member: Member) 
 }
 
 /** Removes listed members from an object together with their commas; all other bytes are kept. */
-export function removals(object: JsonObject, gone: (member: Member) => boolean): readonly Edit[] {
+export function buildRemovals(object: JsonObject, gone: (member: Member) => boolean): readonly Edit[] {
   const edits: Edit[] = [];
   for (const { index, keyStart, end, previousEnd, nextStart } of object.members.filter(gone)) {
     // After a kept member, the preceding comma goes too; before the first kept one, the following comma does.
@@ -108,7 +108,7 @@ const CARRIAGE_RETURN = 0x0d;
 /**
  * The same JSON on one line, for line-based transports. Line breaks only occur between tokens; the length is unchanged.
  */
-export function onOneLine(bytes: Buffer): Buffer {
+export function toOneLine(bytes: Buffer): Buffer {
   if (!bytes.includes(LINE_FEED) && !bytes.includes(CARRIAGE_RETURN)) return bytes;
   const line = Buffer.from(bytes);
   for (let at = 0; at < line.length; at += 1)

@@ -117,7 +117,7 @@ export const EVENT_TAIL: Buffer = Buffer.from('\n\n');
 export const KEEP_ALIVE: Buffer = Buffer.from(': keep-alive\n\n');
 
 /** The same for an event from which a client can resume. The id must be plain text on one line. */
-export function eventHead(id: string): Buffer {
+export function buildEventHead(id: string): Buffer {
   return Buffer.from(`id: ${id}\nevent: message\ndata: `);
 }
 
@@ -125,11 +125,11 @@ export function eventHead(id: string): Buffer {
  * An event without a message that tells a client where to resume and after how many ms
  * (2025-11-25, basic/transports#sending-messages-to-the-server). Older clients would take its data for a message.
  */
-export function primingEvent(id: string, retryMs: number): Buffer {
+export function buildPrimingEvent(id: string, retryMs: number): Buffer {
   return Buffer.from(`id: ${id}\nretry: ${retryMs}\ndata: \n\n`);
 }
 
 /** A comment for human readers; parsers skip it. */
-export function comment(text: string): Buffer {
+export function buildComment(text: string): Buffer {
   return Buffer.from(`: ${text}\n\n`);
 }

@@ -1,4 +1,4 @@
-import { BACKSLASH, QUOTE, escapeEnd } from './tokens.ts';
+import { BACKSLASH, QUOTE, findEscapeEnd } from './tokens.ts';
 
 /** Used in place of a position: the bytes are not JSON (see `fault`), or the step has ended. */
 export const FAULT = -1;
@@ -63,7 +63,7 @@ export class StringReader {
       if (byte === QUOTE) return at + 1;
       if (byte === undefined) return this.#fail('a string does not end', from);
       if (byte === BACKSLASH) {
-        const end = escapeEnd(bytes, at);
+        const end = findEscapeEnd(bytes, at);
         if (end < 0) return this.#fail('a bad escape in a string', at);
         at = end;
       } else if (byte < 0x20) {

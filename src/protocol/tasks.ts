@@ -7,7 +7,7 @@ import {
 } from './message.ts';
 import { scanArray, scanObject } from './scan.ts';
 import { MAX_SERVER_DEPTH } from './scanner.ts';
-import { memberOf, planOf, textOf, type JsonObject, type Member, type Span } from './spans.ts';
+import { findMember, buildPlan, readJsonString, type JsonObject, type Member, type Span } from './spans.ts';
 import { splice, type Edit } from './splice.ts';
 
 /** The name of the extension that defines modern tasks; in the legacy era they are part of 2025-11-25. */
@@ -24,7 +24,7 @@ const RELATED: MemberPath = ['_meta', RELATED_TASK, 'taskId'];
 /** Requests that name their task in `params.taskId`. */
 const ABOUT_ONE: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update']);
 
-/** In results, except for `tasks/list`, whose tasks are handled one by one, see `tasksIn`. */
+/** In results, except for `tasks/list`, whose tasks are handled one by one, see `readTaskPage`. */
 const IN_RESULTS: Readonly<Record<Era, ReadonlyMap<string, MemberPath>>> = {
   legacy: new Map([
     ['tools/call', ['task', 'taskId']],
@@ -55,68 +55,71 @@ export interface FoundTaskId extends Span {
 }
 
 /** The member that names the task a request is about. */
-export function taskIdOf({ method, params }: RequestMessage): Member | undefined {
-  return ABOUT_ONE.has(method) ? memberOf(params, 'taskId') : undefined;
+export function findTaskId({ method, params }: RequestMessage): Member | undefined {
+  return ABOUT_ONE.has(method) ? findMember(params, 'taskId') : undefined;
 }
 
 /** Whether a request names a related task in `_meta`. */
 export function isRelatedToTask({ params }: RequestMessage): boolean {
-  return memberOf(memberOf(params, '_meta')?.object, RELATED_TASK) !== undefined;
+  return findMember(findMember(params, '_meta')?.object, RELATED_TASK) !== undefined;
 }
 
 /** Where a request, of either side, names its related task. */
-export function relatedTaskIn({ bytes, params }: RequestMessage): readonly FoundTaskId[] {
-  return found(bytes, params, RELATED);
+export function findRelatedTask({ bytes, params }: RequestMessage): readonly FoundTaskId[] {
+  return findTaskIds(bytes, params, RELATED);
 }
 
-export function taskIdsInNote({ bytes, method, params }: NotificationMessage): readonly FoundTaskId[] {
+export function findTaskIdsInNote({ bytes, method, params }: NotificationMessage): readonly FoundTaskId[] {
   const path = IN_NOTIFICATIONS.get(method);
-  return [...(path === undefined ? [] : found(bytes, params, path)), ...found(bytes, params, RELATED)];
+  return [
+    ...(path === undefined ? [] : findTaskIds(bytes, params, path)),
+    ...findTaskIds(bytes, params, RELATED),
+  ];
 }
 
 /** All task ids in a response in the form of `from`, including a client's answer to a server request. */
-export function taskIdsInReply(
+export function findTaskIdsInReply(
   message: ResponseMessage,
   { method, from }: { readonly method: string; readonly from: Era },
 ): readonly FoundTaskId[] {
   const { bytes } = message;
-  const result = memberOf(message.root, 'result')?.object;
+  const result = findMember(message.root, 'result')?.object;
   const path = IN_RESULTS[from].get(method);
   const isNone = from === 'modern' && method === 'tools/call' && !makesTask(message);
   return [
-    ...(path === undefined || isNone ? [] : found(bytes, result, path)),
-    ...found(bytes, result, RELATED),
+    ...(path === undefined || isNone ? [] : findTaskIds(bytes, result, path)),
+    ...findTaskIds(bytes, result, RELATED),
   ];
 }
 
 /** Whether a modern result stands for a running task (2026-07-28 Tasks, #polymorphic-results). */
 function makesTask({ bytes, root }: ResponseMessage): boolean {
-  return textOf(bytes, memberOf(memberOf(root, 'result')?.object, 'resultType')) === 'task';
+  return readJsonString(bytes, findMember(findMember(root, 'result')?.object, 'resultType')) === 'task';
 }
 
 /** Edits that replace these ids. */
-export function taskEdits(ids: readonly FoundTaskId[], rename: (id: string) => string): readonly Edit[] {
+export function buildTaskEdits(ids: readonly FoundTaskId[], rename: (id: string) => string): readonly Edit[] {
   return ids.map(({ id, start, end }) => ({ start, end, text: JSON.stringify(rename(id)) }));
 }
 
 /** Whether a call asks to be run as a task (2025-11-25, basic/utilities/tasks#creating-tasks). */
 export function asksForTask({ method, params }: RequestMessage): boolean {
-  return method === 'tools/call' && memberOf(params, 'task') !== undefined;
+  return method === 'tools/call' && findMember(params, 'task') !== undefined;
 }
 
 /** Whether a tool's definition requires it to be called as a task (2025-11-25, #tool-level-negotiation). */
 export function runsOnlyAsTask(definition: Buffer): boolean {
   const scan = scanObject(definition, { plan: EXECUTION, strict: false, maxDepth: MAX_SERVER_DEPTH });
-  const execution = scan.ok ? memberOf(scan.value, 'execution')?.object : undefined;
-  return textOf(definition, memberOf(execution, 'taskSupport')) === 'required';
+  const execution = scan.ok ? findMember(scan.value, 'execution')?.object : undefined;
+  return readJsonString(definition, findMember(execution, 'taskSupport')) === 'required';
 }
 
-const EXECUTION = planOf({ execution: { taskSupport: {} } });
+const EXECUTION = buildPlan({ execution: { taskSupport: {} } });
 
 /** Whether a modern request declares that its client supports tasks (2026-07-28 Tasks, #capability-negotiation). */
 export function declaresTasks({ params }: RequestMessage): boolean {
-  const capabilities = memberOf(memberOf(params, '_meta')?.object, CAPABILITIES)?.object;
-  return memberOf(memberOf(capabilities, 'extensions')?.object, TASKS_EXTENSION) !== undefined;
+  const capabilities = findMember(findMember(params, '_meta')?.object, CAPABILITIES)?.object;
+  return findMember(findMember(capabilities, 'extensions')?.object, TASKS_EXTENSION) !== undefined;
 }
 
 /** One page of a server's own `tasks/list`, with each task as written. */
@@ -125,38 +128,38 @@ export interface TaskPage {
   readonly nextCursor: string | undefined;
 }
 
-export function tasksIn(message: ResponseMessage): TaskPage | undefined {
+export function readTaskPage(message: ResponseMessage): TaskPage | undefined {
   if (!isParsable(message)) return undefined;
   const { bytes, root } = message;
-  const result = memberOf(root, 'result')?.object;
-  const list = memberOf(result, 'tasks');
+  const result = findMember(root, 'result')?.object;
+  const list = findMember(result, 'tasks');
   const spans = list && scanArray(bytes, list.start, false);
   if (spans === undefined) return undefined;
   const tasks = spans.map(({ start, end }) => bytes.subarray(start, end));
-  return { tasks, nextCursor: textOf(bytes, memberOf(result, 'nextCursor')) };
+  return { tasks, nextCursor: readJsonString(bytes, findMember(result, 'nextCursor')) };
 }
 
 /** A listed task under another id; undefined if it has none. */
-export function renamedTask(task: Buffer, rename: (id: string) => string): Buffer | undefined {
+export function renameTask(task: Buffer, rename: (id: string) => string): Buffer | undefined {
   const scan = scanObject(task, {
     plan: TASK,
     strict: false,
     refusesTwice: true,
     maxDepth: MAX_SERVER_DEPTH,
   });
-  const ids = scan.ok ? found(task, scan.value, ['taskId']) : [];
-  return ids.length === 0 ? undefined : splice(task, taskEdits(ids, rename));
+  const ids = scan.ok ? findTaskIds(task, scan.value, ['taskId']) : [];
+  return ids.length === 0 ? undefined : splice(task, buildTaskEdits(ids, rename));
 }
 
-const TASK = planOf({ taskId: {} });
+const TASK = buildPlan({ taskId: {} });
 
-function found(
+function findTaskIds(
   bytes: Buffer,
   object: JsonObject | undefined,
   [key, ...deeper]: MemberPath,
 ): readonly FoundTaskId[] {
-  const member = key === undefined ? undefined : memberOf(object, key);
-  if (deeper.length > 0) return found(bytes, member?.object, deeper);
-  const id = textOf(bytes, member);
+  const member = key === undefined ? undefined : findMember(object, key);
+  if (deeper.length > 0) return findTaskIds(bytes, member?.object, deeper);
+  const id = readJsonString(bytes, member);
   return member === undefined || id === undefined ? [] : [{ id, start: member.start, end: member.end }];
 }

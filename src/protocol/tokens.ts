@@ -17,7 +17,7 @@ export function isSpace(byte: number | undefined): boolean {
  * Where the JSON number or literal starting at `from` ends (RFC 8259, sections 3 and 6); -1 if none starts there. Reads
  * at most `maxDigits` digits in a row.
  */
-export function scalarEnd(bytes: Buffer, from: number, maxDigits: number = Infinity): number {
+export function findScalarEnd(bytes: Buffer, from: number, maxDigits: number = Infinity): number {
   switch (bytes[from]) {
     case 0x74:
       return literalEnd(bytes, from, 'true');
@@ -31,7 +31,7 @@ export function scalarEnd(bytes: Buffer, from: number, maxDigits: number = Infin
 }
 
 /** Where the escape with its backslash at `from` ends (RFC 8259, section 7); -1 if it is invalid. */
-export function escapeEnd(bytes: Buffer, from: number): number {
+export function findEscapeEnd(bytes: Buffer, from: number): number {
   const byte = bytes[from + 1] ?? 0;
   if (IS_ESCAPE[byte] === 1) return from + 2;
   if (byte !== 0x75) return -1;
@@ -90,17 +90,17 @@ const KEPT: string[] = [];
 const MAX_KEPT_LENGTH = 48;
 
 /** The text of a plain ASCII key. */
-export function keyText(bytes: Buffer, start: number, end: number): string {
-  return keptText(bytes, start, end) ?? keep(bytes, start, bytes.toString('latin1', start, end));
+export function readKey(bytes: Buffer, start: number, end: number): string {
+  return findKeptText(bytes, start, end) ?? keep(bytes, start, bytes.toString('latin1', start, end));
 }
 
 /** The text between the quotes of a string, as written. Undefined if it was not seen recently. */
-export function keptText(bytes: Buffer, start: number, end: number): string | undefined {
+export function findKeptText(bytes: Buffer, start: number, end: number): string | undefined {
   const kept = KEPT[slotOf(bytes, start, end)];
   return kept?.length === end - start && isAt(bytes, start, kept) ? kept : undefined;
 }
 
-/** Keeps a short text for `keptText`, and returns it. Only one in ASCII without escapes is found again. */
+/** Keeps a short text for `findKeptText`, and returns it. Only one in ASCII without escapes is found again. */
 export function keep(bytes: Buffer, start: number, text: string): string {
   if (text.length <= MAX_KEPT_LENGTH) KEPT[slotOf(bytes, start, start + text.length)] = text;
   return text;

@@ -1,5 +1,5 @@
 import { FAULT, PAUSED, StringReader } from './string-reader.ts';
-import { COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, scalarEnd } from './tokens.ts';
+import { COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, findScalarEnd } from './tokens.ts';
 
 /** Why bytes are not usable JSON, with the offset of the fault. */
 export interface Fault {
@@ -177,7 +177,7 @@ export class ValueReader {
 
   #scalar(at: number, until: number): number {
     if (this.#bytes[at] === QUOTE) return this.#checked(this.#strings.end(at + 1, until));
-    const end = scalarEnd(this.#bytes, at, MAX_TOKEN_LENGTH);
+    const end = findScalarEnd(this.#bytes, at, MAX_TOKEN_LENGTH);
     return end < 0 ? this.fail('expected a JSON value', at) : end;
   }
 

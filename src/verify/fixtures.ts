@@ -51,7 +51,7 @@ export function readFixtures(json: string): Result<Fixtures, FileFault> {
 }
 
 /** A fixtures file to fill in: for each tool the arguments that would be used without it. */
-export function fixturesText(
+export function serializeFixtures(
   tools: readonly { readonly name: string; readonly calls: readonly JsonObject[] }[],
 ): string {
   const members = tools.map(({ name, calls }) => [name, { calls }] as const);

@@ -6,7 +6,7 @@ import { readBytesWithin } from '../platform/bounded-file.ts';
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** SHA-256 over the files that a server's command names, each with the `package.json` of its package. */
-export async function packageDigest(command: readonly string[], cwd: string, path: string): Promise<string> {
+export async function hashPackage(command: readonly string[], cwd: string, path: string): Promise<string> {
   const [program = '', ...args] = command;
   const files: string[] = [];
   const executable = await located(program, cwd, path);

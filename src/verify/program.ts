@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { declaredHints } from '../core/hints/hint.ts';
-import { type JsonObject, parsedObject } from '../core/json-object.ts';
+import { pickDeclaredHints } from '../core/hints/hint.ts';
+import { type JsonObject, parseObject } from '../core/json-object.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { AcceptedFinding, VerifyReport } from '../core/verification/report.ts';
 import type { ReportFormats, VerifierProgram, VerifyRequest } from '../core/verification/verifier.ts';
@@ -14,19 +14,19 @@ import { endWithoutCall, runTool, type ServerRun, type ToolTrials } from './expe
 import type { ListedTool } from './experiment/sandboxed-server.ts';
 import { runTools } from './experiment/run-tools.ts';
 import { type WatchedTool, watchTools } from './experiment/watch-tools.ts';
-import { type Fixtures, fixturesText, NO_FIXTURES, readFixtures } from './fixtures.ts';
+import { type Fixtures, serializeFixtures, NO_FIXTURES, readFixtures } from './fixtures.ts';
 import type { FileFault } from './read-json-file.ts';
 import { judgeTool } from './judge/judge-tool.ts';
 import type { Observation, OpenSandbox } from './observation.ts';
-import { packageDigest } from './package-digest.ts';
-import { junitText } from './report/junit.ts';
-import { markdownText } from './report/markdown.ts';
-import { realInterpreter } from '../platform/real-interpreter.ts';
-import { sarifText } from './report/sarif.ts';
+import { hashPackage } from './package-digest.ts';
+import { formatJunit } from './report/junit.ts';
+import { formatMarkdown } from './report/markdown.ts';
+import { resolveInterpreter } from '../platform/real-interpreter.ts';
+import { formatSarif } from './report/sarif.ts';
 import { prepareSeed, type Seed } from './seed.ts';
 import { ContentComparer, type StartConfined } from './state/content-comparer.ts';
 
-const FORMATS: ReportFormats = { sarif: sarifText, junit: junitText, markdown: markdownText };
+const FORMATS: ReportFormats = { sarif: formatSarif, junit: formatJunit, markdown: formatMarkdown };
 
 /** What a verifier needs of the machine. */
 export interface VerifierMeans {
@@ -46,7 +46,7 @@ export function openVerifier(means: VerifierMeans): VerifierProgram {
           const calls = chooseArguments(wanted, examined.context).map(({ args }) => args);
           return { name, calls: own.length > 0 ? own : withPlaceholder(calls, examined.context.folder) };
         });
-        return Promise.resolve(ok(fixturesText(drafts)));
+        return Promise.resolve(ok(serializeFixtures(drafts)));
       }),
     formats: FORMATS,
   };
@@ -76,9 +76,9 @@ async function withServer<T>(
   const comparer = new ContentComparer(startConfined);
   try {
     const path = request.ownEnv['PATH'] ?? '';
-    const digest = await packageDigest(request.command, request.cwd, path);
+    const digest = await hashPackage(request.command, request.cwd, path);
     const [started = '', ...args] = request.command;
-    const program = [await realInterpreter(started, { cwd: request.cwd, path }), ...args];
+    const program = [await resolveInterpreter(started, { cwd: request.cwd, path }), ...args];
     const parts = { openSandbox: comparer.compares(openSandbox), seed: seed.value, fixtures: fixtures.value };
     const setting = settingOf({ ...request, command: program }, parts);
     const examined = await examineServer(setting);
@@ -205,7 +205,7 @@ async function verify(
     const { trials: own, stopped } = trials[at] ?? { trials: [], stopped: 'time_limit' as const };
     const late = alone.get(name);
     const given = { trials: late === undefined ? own : [...own, late], unwatched: unwatched.get(name) };
-    const facts = { name, digest, declared: declaredHints(annotations) };
+    const facts = { name, digest, declared: pickDeclaredHints(annotations) };
     return judgeTool(facts, { ...given, stopped, background, mechanisms, seed: setting.seedPath });
   });
   return ok({
@@ -234,7 +234,7 @@ type PlannedTool = ListedTool & { readonly sets: readonly ArgumentSet[] };
 /** The tools that promise to change nothing, with the arguments with which they are watched. */
 function readOnlyOf(tools: readonly PlannedTool[]): readonly WatchedTool[] {
   return tools.flatMap(({ name, annotations, sets }) =>
-    declaredHints(annotations).readOnlyHint === true ? [{ name, sets: sets.slice(0, 1) }] : [],
+    pickDeclaredHints(annotations).readOnlyHint === true ? [{ name, sets: sets.slice(0, 1) }] : [],
   );
 }
 
@@ -254,5 +254,5 @@ function setsOf(
 }
 
 function withPlaceholder(calls: readonly JsonObject[], folder: string): readonly JsonObject[] {
-  return calls.map((args) => parsedObject(JSON.stringify(args).replaceAll(folder, '{seed}')));
+  return calls.map((args) => parseObject(JSON.stringify(args).replaceAll(folder, '{seed}')));
 }

@@ -1,4 +1,4 @@
-import { type Fault, fieldOf } from '../core/json-position.ts';
+import { type Fault, toField } from '../core/json-position.ts';
 import type { Reader } from '../core/json-reader.ts';
 import { err, ok, type Result } from '../core/result.ts';
 
@@ -28,5 +28,5 @@ export function readJsonFile<T>(
   const result = read({ value, pointer: '', faults });
   const [first] = faults;
   if (first === undefined) return ok(result);
-  return err({ code, field: fieldOf(first.pointer), problem: first.reason });
+  return err({ code, field: toField(first.pointer), problem: first.reason });
 }

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { filterConditions, type FileFilter } from '../../src/codebase/file-filter.ts';
+import { buildFilterConditions, type FileFilter } from '../../src/codebase/file-filter.ts';
 
 const PATHS = [
   'src/a_b/x.ts',
@@ -17,7 +17,7 @@ test('filters by directory and file type match whole names, without wildcards', 
   db.exec('CREATE TABLE files (repository_id TEXT, path TEXT)');
   for (const path of PATHS) db.prepare("INSERT INTO files VALUES ('r', ?)").run(path);
   const found = (filter: FileFilter): unknown => {
-    const { where, params } = filterConditions(filter);
+    const { where, params } = buildFilterConditions(filter);
     return db.prepare(`SELECT path FROM files f WHERE ${where} ORDER BY path`).pluck().all(params);
   };
   expect(found({ directory: 'src/a_b' })).toEqual(['src/a_b/n.mts', 'src/a_b/x.ts']);

@@ -12,10 +12,10 @@ import { dirname, join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { readIndexStatus } from '../../src/codebase/indexing/index-status.ts';
-import { enterWal, indexPath, leaveWal } from '../../src/codebase/store/index-file.ts';
+import { enterWal, getIndexPath, leaveWal } from '../../src/codebase/store/index-file.ts';
 import { IndexLock, isIndexLocked } from '../../src/codebase/store/index-lock.ts';
 import { IndexReader } from '../../src/codebase/store/index-reader.ts';
-import { refusalText } from '../../src/codebase/store/index-refusal.ts';
+import { formatIndexRefusal } from '../../src/codebase/store/index-refusal.ts';
 import { SCHEMA_VERSION } from '../../src/codebase/store/schema.ts';
 import { tempDir } from '../support/paths.ts';
 import { dumpIndex, makeRepository, type IndexedRepository } from './indexed-repository.ts';
@@ -49,7 +49,7 @@ it('an index that is absent, empty or lacks the repository is refused, and readi
   mkdirSync(repository.folder);
   expect(readPaths(reader)).toEqual({ code: 'NOT_INDEXED' });
   expect(readdirSync(repository.folder)).toEqual([]);
-  writeFileSync(indexPath(repository.folder), '');
+  writeFileSync(getIndexPath(repository.folder), '');
   expect(readPaths(reader)).toEqual({ code: 'NOT_INDEXED' });
   // An interrupted run.
   const stop = AbortSignal.abort();
@@ -73,9 +73,9 @@ it('a reader never changes the index, and sees what later runs write', async () 
   expect(Object.keys(contents(repository.folder))).toEqual(['index.db']);
   expect(readPaths(reader)).toEqual(['greet.js', 'part.js']);
   // Replaces the file, as a restore from a backup does.
-  copyFileSync(indexPath(repository.folder), `${indexPath(repository.folder)}.copy`);
+  copyFileSync(getIndexPath(repository.folder), `${getIndexPath(repository.folder)}.copy`);
   const other = await indexed();
-  spawnSync('mv', [indexPath(other.folder), indexPath(repository.folder)]);
+  spawnSync('mv', [getIndexPath(other.folder), getIndexPath(repository.folder)]);
   expect(readPaths(reader)).toEqual(['greet.js']);
   reader.close();
 });
@@ -90,7 +90,7 @@ it('searches continue while a run writes, and do not keep the index in WAL mode'
     expect(readPaths(reader)).toEqual(['greet.js']);
     database.exec('COMMIT');
     expect(readPaths(reader)).toEqual(['other.js']);
-    expect(leaveWal(database, indexPath(repository.folder))).toBe(true);
+    expect(leaveWal(database, getIndexPath(repository.folder))).toBe(true);
   });
   expect(readdirSync(repository.folder)).toEqual(['index.db']);
   reader.close();
@@ -99,7 +99,7 @@ it('searches continue while a run writes, and do not keep the index in WAL mode'
 it('a run cannot write while a long search reads, and succeeds afterwards', async () => {
   const repository = await indexed();
   const former = contents(repository.folder);
-  const slow = new SqliteDatabase(indexPath(repository.folder), { readonly: true });
+  const slow = new SqliteDatabase(getIndexPath(repository.folder), { readonly: true });
   slow.exec('BEGIN');
   slow.prepare('SELECT count(*) FROM files').get();
   await repository.opened((database) => {
@@ -119,7 +119,7 @@ it('an index copied without its write-ahead log can be read, and no file is crea
     enterWal(database);
     database.exec("UPDATE files SET path = 'other.js'");
     database.pragma('wal_checkpoint(TRUNCATE)');
-    copyFileSync(indexPath(repository.folder), indexPath(folder));
+    copyFileSync(getIndexPath(repository.folder), getIndexPath(folder));
   });
   const reader = new IndexReader(folder);
   expect(readPaths(reader)).toEqual(['other.js']);
@@ -162,7 +162,7 @@ it('an index on a read-only file system can be read, even if its writer was kill
   const reason = 'it is read-only';
   const refused = (folder: string): unknown => [
     ['other.js'],
-    { code: 'INDEX_UNAVAILABLE', path: indexPath(folder), reason },
+    { code: 'INDEX_UNAVAILABLE', path: getIndexPath(folder), reason },
   ];
   expect(
     read.stdout
@@ -174,7 +174,7 @@ it('an index on a read-only file system can be read, even if its writer was kill
 
 it('an older index is rebuilt; a newer or foreign one is refused and left unchanged', async () => {
   const repository = await indexed();
-  const path = indexPath(repository.folder);
+  const path = getIndexPath(repository.folder);
   const reader = new IndexReader(repository.folder);
   const set = (sql: string): void => {
     const database = new SqliteDatabase(path);
@@ -204,13 +204,13 @@ it('an older index is rebuilt; a newer or foreign one is refused and left unchan
 
 it('a damaged index is refused until a forced run replaces it, keeping it under another name', async () => {
   const repository = await indexed();
-  const path = indexPath(repository.folder);
+  const path = getIndexPath(repository.folder);
   const former = repository.dump();
   writeFileSync(path, 'no database at all '.repeat(1_000));
   const reader = new IndexReader(repository.folder);
-  const refused = readPaths(reader) as Parameters<typeof refusalText>[0];
+  const refused = readPaths(reader) as Parameters<typeof formatIndexRefusal>[0];
   expect(refused).toEqual({ code: 'INDEX_DAMAGED', path });
-  expect(refusalText(refused).remedy).toContain('force_reindex: true');
+  expect(formatIndexRefusal(refused).remedy).toContain('force_reindex: true');
   await expect(repository.run()).rejects.toThrow('INDEX_DAMAGED');
   await repository.opened(() => undefined, true);
   await repository.run();
@@ -266,7 +266,7 @@ it('the index status reports the content, how the last run ended, and whether on
       ],
       is_running: false,
       schema_version: SCHEMA_VERSION,
-      size_bytes: statSync(indexPath(repository.folder)).size,
+      size_bytes: statSync(getIndexPath(repository.folder)).size,
     },
   });
   const lock = IndexLock.tryAcquire(repository.folder);

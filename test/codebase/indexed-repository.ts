@@ -5,8 +5,8 @@ import { chunkFile } from '../../src/codebase/chunks/chunk-file.ts';
 import { walkRepository } from '../../src/codebase/files/walk-repository.ts';
 import { runIndex, type FileProcessor, type IndexRunOptions } from '../../src/codebase/indexing/index-run.ts';
 import type { IndexReport } from '../../src/codebase/indexing/index-report.ts';
-import { repositoryIdOf } from '../../src/codebase/store/identifiers.ts';
-import { indexPath, leaveWal, openForWriting } from '../../src/codebase/store/index-file.ts';
+import { computeRepositoryId } from '../../src/codebase/store/identifiers.ts';
+import { getIndexPath, leaveWal, openForWriting } from '../../src/codebase/store/index-file.ts';
 import { IndexReader } from '../../src/codebase/store/index-reader.ts';
 import { tempDir } from '../support/paths.ts';
 
@@ -57,7 +57,7 @@ export function makeRepository(files: Readonly<Record<string, string>> = {}): In
     try {
       return await use(database.value);
     } finally {
-      leaveWal(database.value, indexPath(folder));
+      leaveWal(database.value, getIndexPath(folder));
       database.value.close();
     }
   };
@@ -86,7 +86,7 @@ export function runOptions(
 ): IndexRunOptions {
   return {
     database,
-    repository: { id: repositoryIdOf(root), path: root, name: basename(root) },
+    repository: { id: computeRepositoryId(root), path: root, name: basename(root) },
     force: false,
     chunkerVersion: 1,
     walk: (from, signal) => walkRepository(from, { maxFileBytes: MAX_FILE_BYTES, signal }),

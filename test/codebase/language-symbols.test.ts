@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { chunkSource } from '../../src/codebase/chunks/chunk-source.ts';
-import { GRAMMARS, languageOf } from '../../src/codebase/chunks/languages.ts';
+import { GRAMMARS, detectLanguage } from '../../src/codebase/chunks/languages.ts';
 
 interface Case {
   /** Starts with a line break, which is removed. */
@@ -636,7 +636,7 @@ Console.WriteLine("x");
 
 test.each(Object.entries(CASES))('%s is split at its symbols', async (path, { source, chunks }) => {
   const text = source.slice(1);
-  const found = await chunkSource({ text, language: languageOf(path, text) });
+  const found = await chunkSource({ text, language: detectLanguage(path, text) });
   const labels = found.chunks.map(({ startLine, endLine, kind, parent, symbol, signature }) =>
     [
       `${startLine}-${endLine} ${kind}`,
@@ -650,6 +650,6 @@ test.each(Object.entries(CASES))('%s is split at its symbols', async (path, { so
 });
 
 test('every language has a case', () => {
-  const languages = Object.entries(CASES).map(([path, { source }]) => languageOf(path, source.slice(1)));
+  const languages = Object.entries(CASES).map(([path, { source }]) => detectLanguage(path, source.slice(1)));
   expect(new Set(languages)).toEqual(new Set(Object.keys(GRAMMARS)));
 });

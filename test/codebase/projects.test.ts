@@ -7,10 +7,10 @@ import { FolderAccess } from '../../src/codebase/access/folder-access.ts';
 import { ToldRoots } from '../../src/codebase/access/told-roots.ts';
 import { ProjectConfigs } from '../../src/codebase/projects/project-config.ts';
 import { ProjectFolders } from '../../src/codebase/projects/project-folders.ts';
-import { projectIdIn, projectIdOf } from '../../src/codebase/projects/project-id.ts';
+import { parseProjectId, computeProjectId } from '../../src/codebase/projects/project-id.ts';
 import {
-  projectToIndex,
-  projectToRead,
+  resolveProjectToIndex,
+  resolveProjectToRead,
   type ProjectSources,
 } from '../../src/codebase/projects/resolve-project.ts';
 import { tempDir } from '../support/paths.ts';
@@ -42,7 +42,7 @@ function sourcesWith(projects: readonly string[], directory?: string): ProjectSo
 }
 
 it('a project id is lowercase words joined by single hyphens', () => {
-  for (const good of ['a', '1', 'my-app', 'a-b-c', 'a'.repeat(50)]) expect(projectIdIn(good)).toBe(good);
+  for (const good of ['a', '1', 'my-app', 'a-b-c', 'a'.repeat(50)]) expect(parseProjectId(good)).toBe(good);
   const bad = [
     '',
     '-a',
@@ -56,15 +56,15 @@ it('a project id is lowercase words joined by single hyphens', () => {
     'ä',
     'a\n',
   ];
-  for (const text of bad) expect(projectIdIn(text)).toBeUndefined();
+  for (const text of bad) expect(parseProjectId(text)).toBeUndefined();
 });
 
 it('a name becomes a valid id, unique per folder', () => {
   for (const name of ['My App', '日本語', '--', 'x'.repeat(200), '../../etc']) {
-    expect(projectIdIn(projectIdOf(name, '/a'))).toBeDefined();
-    expect(projectIdOf(name, '/a')).not.toBe(projectIdOf(name, '/b'));
+    expect(parseProjectId(computeProjectId(name, '/a'))).toBeDefined();
+    expect(computeProjectId(name, '/a')).not.toBe(computeProjectId(name, '/b'));
   }
-  expect(projectIdOf('My App', '/a')).toMatch(/^my-app-[0-9a-f]{8}$/);
+  expect(computeProjectId('My App', '/a')).toMatch(/^my-app-[0-9a-f]{8}$/);
 });
 
 it.each([
@@ -159,17 +159,17 @@ it('an edited config file is read again', async () => {
 it('a given id takes precedence over the config file, which takes precedence over the default', async () => {
   const { folder } = withConfig(CONFIG);
   const sources = sourcesWith(['other'], folder);
-  expect(await projectToRead('other', sources)).toMatchObject({
+  expect(await resolveProjectToRead('other', sources)).toMatchObject({
     value: { id: 'other', origin: 'project_id' },
   });
-  expect(await projectToRead(undefined, sources)).toMatchObject({
+  expect(await resolveProjectToRead(undefined, sources)).toMatchObject({
     value: { id: 'my-app', origin: 'config' },
   });
-  expect(await projectToRead('my-app', sources)).toMatchObject({
+  expect(await resolveProjectToRead('my-app', sources)).toMatchObject({
     value: { id: 'my-app', origin: 'project_id' },
   });
   const elsewhere = sourcesWith([], tempDir());
-  expect(await projectToRead(undefined, elsewhere)).toMatchObject({
+  expect(await resolveProjectToRead(undefined, elsewhere)).toMatchObject({
     value: { id: 'default', origin: 'default' },
   });
 });
@@ -177,24 +177,26 @@ it('a given id takes precedence over the config file, which takes precedence ove
 it('an unknown id is an error, and never resolves to another project', async () => {
   const { folder } = withConfig(CONFIG);
   const sources = sourcesWith(['my-api', 'default'], folder);
-  expect(await projectToRead('my-ape', sources)).toMatchObject({
+  expect(await resolveProjectToRead('my-ape', sources)).toMatchObject({
     ok: false,
     error: { code: 'NOT_FOUND', field: 'project_id', remedy: expect.stringContaining('"my-api"') as string },
   });
-  expect(await projectToRead("'; DROP", sources)).toMatchObject({ error: { code: 'VALIDATION_ERROR' } });
-  expect(await projectToRead('', sources)).toMatchObject({ error: { code: 'VALIDATION_ERROR' } });
+  expect(await resolveProjectToRead("'; DROP", sources)).toMatchObject({
+    error: { code: 'VALIDATION_ERROR' },
+  });
+  expect(await resolveProjectToRead('', sources)).toMatchObject({ error: { code: 'VALIDATION_ERROR' } });
   // Only indexing creates a project.
-  expect(await projectToIndex('my-ape', sources)).toMatchObject({ value: { id: 'my-ape' } });
-  expect(await projectToIndex('../x', sources)).toMatchObject({ error: { code: 'VALIDATION_ERROR' } });
+  expect(await resolveProjectToIndex('my-ape', sources)).toMatchObject({ value: { id: 'my-ape' } });
+  expect(await resolveProjectToIndex('../x', sources)).toMatchObject({ error: { code: 'VALIDATION_ERROR' } });
 });
 
 it('an invalid config file or a missing directory does not fall back to the default project', async () => {
   const { folder } = withConfig('{');
-  expect(await projectToRead(undefined, sourcesWith(['default'], folder))).toMatchObject({
+  expect(await resolveProjectToRead(undefined, sourcesWith(['default'], folder))).toMatchObject({
     error: { code: 'VALIDATION_ERROR', message: expect.stringContaining('config.json') as string },
   });
   const lost = join(tempDir(), 'lost');
-  expect(await projectToRead(undefined, sourcesWith(['default'], lost))).toMatchObject({
+  expect(await resolveProjectToRead(undefined, sourcesWith(['default'], lost))).toMatchObject({
     error: { code: 'NOT_FOUND' },
   });
 });

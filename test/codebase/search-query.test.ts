@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseQuery } from '../../src/codebase/search/parse-query.ts';
-import { stemOf } from '../../src/codebase/search/stem.ts';
+import { stemWord } from '../../src/codebase/search/stem.ts';
 
 const identifiersOf = (query: string): readonly string[] =>
   parseQuery(query).identifiers.map(({ name, qualifiers }) => [...qualifiers, name].join(' '));
@@ -55,13 +55,13 @@ describe('stems', () => {
     'header headers',
     'class classes',
   ])('are equal: %s', (words) => {
-    expect(new Set(words.split(' ').map(stemOf)).size).toBe(1);
+    expect(new Set(words.split(' ').map(stemWord)).size).toBe(1);
   });
   it.each([
     ['user', 'use'],
     ['process', 'proceed'],
     ['id', 'ids2'],
   ])('differ: %s, %s', (one, other) => {
-    expect(stemOf(one)).not.toBe(stemOf(other));
+    expect(stemWord(one)).not.toBe(stemWord(other));
   });
 });

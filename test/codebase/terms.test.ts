@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { declaredNames } from '../../src/codebase/declared-names.ts';
-import { compoundOf, queryTerms, termsOf, wordsOf } from '../../src/codebase/terms.ts';
+import { findDeclaredNames } from '../../src/codebase/declared-names.ts';
+import { toCompoundTerm, parseQueryTerms, toIndexTerms, splitIdentifier } from '../../src/codebase/terms.ts';
 
 const chunk = (content: string, symbol: string | null = null) => ({
   kind: 'block' as const,
@@ -23,8 +23,8 @@ describe('the words of an identifier', () => {
     ['größeÄndern', 'größe ändern', 'größeändern'],
     ['$', '', ''],
   ])('%s', (identifier, words, compound) => {
-    expect(wordsOf(identifier).join(' ')).toBe(words);
-    expect(compoundOf(identifier)).toBe(compound);
+    expect(splitIdentifier(identifier).join(' ')).toBe(words);
+    expect(toCompoundTerm(identifier)).toBe(compound);
   });
 });
 
@@ -37,7 +37,7 @@ describe('the index terms of a chunk', () => {
       signature: 'def parse_header(self, raw: bytes)',
       content: 'def parse_header(self, raw):\n    return self.headerOf(raw)',
     };
-    expect(termsOf(source, 'src/net/tcp_server.py')).toEqual({
+    expect(toIndexTerms(source, 'src/net/tcp_server.py')).toEqual({
       name: 'parseheader parse header',
       context: 'http server httpserver src net tcp server tcpserver',
       signature: 'parse header parseheader raw bytes',
@@ -46,13 +46,15 @@ describe('the index terms of a chunk', () => {
   });
   it('omit encoded data and stop words', () => {
     const bytes = 'aGVsbG8gd29ybGQgdGhpcyBpcyBhIGJhc2U2NCBzdHJpbmc';
-    expect(termsOf(chunk(`const logo = "${bytes}"; // this is the logo`), 'a.ts').body).toBe('logo logo');
+    expect(toIndexTerms(chunk(`const logo = "${bytes}"; // this is the logo`), 'a.ts').body).toBe(
+      'logo logo',
+    );
   });
   it.each(['a', 'aB', 'a-', 'A ', 'ab ', 'é', '数', 'A_', ' '])(
     'are bounded for a megabyte of "%s"',
     (unit) => {
       const text = unit.repeat(1_000_000 / unit.length);
-      const terms = termsOf(
+      const terms = toIndexTerms(
         { kind: 'class', symbol: text, parent: text, signature: text, content: text },
         text,
       );
@@ -85,22 +87,22 @@ describe('the names that a class or a block declares', () => {
     ['return run(() => {', undefined],
     ['a == b', undefined],
   ])('%s', (line, name) => {
-    expect(declaredNames('class', line)).toEqual(name === undefined ? [] : [name]);
-    expect(declaredNames('method', line)).toEqual([]);
+    expect(findDeclaredNames('class', line)).toEqual(name === undefined ? [] : [name]);
+    expect(findDeclaredNames('method', line)).toEqual([]);
   });
 });
 
 describe('the terms of a query', () => {
   it('are words without stop words, and identifiers whole', () => {
-    expect(queryTerms('How do I get the user in getUserById of the HTTPServer?')).toEqual({
+    expect(parseQueryTerms('How do I get the user in getUserById of the HTTPServer?')).toEqual({
       words: ['get', 'user', 'id', 'http', 'server'],
       compounds: ['getuserbyid', 'httpserver'],
     });
   });
   it('include stop words if there is nothing else', () => {
-    expect(queryTerms('this')).toEqual({ words: ['this'], compounds: [] });
+    expect(parseQueryTerms('this')).toEqual({ words: ['this'], compounds: [] });
   });
   it('are empty for punctuation', () => {
-    expect(queryTerms('"(*^ -- ::')).toEqual({ words: [], compounds: [] });
+    expect(parseQueryTerms('"(*^ -- ::')).toEqual({ words: [], compounds: [] });
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { backoffMs } from '../../src/core/backoff.ts';
+import { computeBackoffMs } from '../../src/core/backoff.ts';
 
-it.each<[number, Partial<Parameters<typeof backoffMs>[1]>, number]>([
+it.each<[number, Partial<Parameters<typeof computeBackoffMs>[1]>, number]>([
   [1, {}, 100],
   [2, {}, 200],
   [4, {}, 800],
@@ -10,5 +10,5 @@ it.each<[number, Partial<Parameters<typeof backoffMs>[1]>, number]>([
   [4, { maxMs: 700, chance: 0 }, 350],
   [2, { chance: 0.5 }, 150],
 ])('after %i failures, with %j, the wait is %i ms', (failures, options, ms) => {
-  expect(backoffMs(failures, { firstMs: 100, ...options })).toBe(ms);
+  expect(computeBackoffMs(failures, { firstMs: 100, ...options })).toBe(ms);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BodyBudget, bodyBudgetBytes, type BodyReservation } from '../../src/core/body-budget.ts';
+import { BodyBudget, computeBodyBudget, type BodyReservation } from '../../src/core/body-budget.ts';
 
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
@@ -11,7 +11,7 @@ describe('the budget for bodies', () => {
     ['enough for one message', { bodiesBytes: 20 * MiB, 'limits.bodyBytes': 64 * MiB }, GiB, 64 * MiB],
     ['enough for one bundle', { bodiesBytes: 1, 'limits.bodyBytes': 1 }, GiB, 16 * MiB],
   ])('is %s', (_, limits, memory, expected) => {
-    expect(bodyBudgetBytes(limits, memory)).toBe(expected);
+    expect(computeBodyBudget(limits, memory)).toBe(expected);
   });
 });
 

@@ -5,13 +5,13 @@ import {
   type Cause,
   CAUSE_CODES,
   type CauseCode,
-  causeJson,
-  causeText,
+  toCauseJson,
+  formatCause,
   mapTexts,
-  recoveryOf,
-  remedyOf,
+  getRecovery,
+  getRemedy,
 } from '../../src/core/cause.ts';
-import { INITIAL_STATE, nextState } from '../../src/core/supervision.ts';
+import { INITIAL_STATE, computeNextState } from '../../src/core/supervision.ts';
 import { ROOT } from '../support/paths.ts';
 
 /** One of each code, with its other members. */
@@ -118,14 +118,19 @@ const causeOf = (code: CauseCode): Cause => ({ code, ...SAMPLES[code] }) as Caus
 
 describe.each(CAUSE_CODES)('%s', (code) => {
   it('has a phrase and a remedy', () => {
-    expect(causeText(causeOf(code))).toMatch(/^\S.*\S$/);
-    expect(causeText(causeOf(code))).not.toMatch(/undefined|\[object/);
-    expect(remedyOf(code)).toMatch(/^[A-Z].*[.?]$/);
+    expect(formatCause(causeOf(code))).toMatch(/^\S.*\S$/);
+    expect(formatCause(causeOf(code))).not.toMatch(/undefined|\[object/);
+    expect(getRemedy(code)).toMatch(/^[A-Z].*[.?]$/);
   });
 
   it('determines how its server is retried', () => {
-    const state = { time: 'restarting', change: 'refused', sign_in: 'unauthorized' }[recoveryOf({ code })];
-    const next = nextState(INITIAL_STATE, { kind: 'ended', cause: causeOf(code), nowMs: 0, chance: 0.5 });
+    const state = { time: 'restarting', change: 'refused', sign_in: 'unauthorized' }[getRecovery({ code })];
+    const next = computeNextState(INITIAL_STATE, {
+      kind: 'ended',
+      cause: causeOf(code),
+      nowMs: 0,
+      chance: 0.5,
+    });
     expect(next.state).toBe(state);
   });
 });
@@ -133,7 +138,12 @@ describe.each(CAUSE_CODES)('%s', (code) => {
 it('docs/CAUSES.md lists all causes in the same order', () => {
   const recovery = { time: 'time', change: 'a change', sign_in: 'a sign-in' } as const;
   const rows = CAUSE_CODES.map((code) => {
-    const cells = [`\`${code}\``, causeText(causeOf(code)), recovery[recoveryOf({ code })], remedyOf(code)];
+    const cells = [
+      `\`${code}\``,
+      formatCause(causeOf(code)),
+      recovery[getRecovery({ code })],
+      getRemedy(code),
+    ];
     return `| ${cells.join(' | ')} |`;
   });
   const page = readFileSync(join(ROOT, 'docs', 'CAUSES.md'), 'utf8');
@@ -141,7 +151,7 @@ it('docs/CAUSES.md lists all causes in the same order', () => {
 });
 
 it('a cause in public JSON has its phrase and its code only', () => {
-  expect(causeJson(causeOf('PROCESS_EXITED'))).toEqual({
+  expect(toCauseJson(causeOf('PROCESS_EXITED'))).toEqual({
     cause: 'exited with code 7',
     causeCode: 'PROCESS_EXITED',
   });

@@ -2,7 +2,7 @@ import type { Drift } from '../../src/core/hints/drift.ts';
 import type { ToolRecord } from '../../src/core/hints/tool-record.ts';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/core/finding.ts';
-import { publicNames } from '../../src/core/names.ts';
+import { assignPublicNames } from '../../src/core/names.ts';
 import type { ToolHintFacts, OfferFacts, ServerFacts } from '../../src/core/check-servers.ts';
 import { checkDrift, checkHints, checkIsolation } from '../../src/core/check-tools.ts';
 import { checkNames } from '../../src/core/list-report.ts';
@@ -35,7 +35,7 @@ describe('names', () => {
   });
 
   it('are checked with the reports that publicNames produces', () => {
-    const { reports } = publicNames([
+    const { reports } = assignPublicNames([
       { server: 'a', name: 'b_c', isPrefixed: true },
       { server: 'a_b', name: 'c', isPrefixed: true },
       { server: 'a', name: 'x'.repeat(70), isPrefixed: true },

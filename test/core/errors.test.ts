@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { causeJson } from '../../src/core/cause.ts';
-import { EXIT, exitCodeOf, reportedCodesOf, restStatusOf, rpcErrorOf } from '../../src/core/errors.ts';
-import { sentenceOf } from '../../src/core/sentences.ts';
+import { toCauseJson } from '../../src/core/cause.ts';
+import { EXIT, getExitCode, getReportedCodes, getRestStatus, toRpcError } from '../../src/core/errors.ts';
+import { formatRefusal } from '../../src/core/sentences.ts';
 import type { Refusal, RefusalCode } from '../../src/core/refusal.ts';
 
 type Details<C extends RefusalCode> = Omit<Extract<Refusal, { code: C }>, 'code'>;
@@ -210,19 +210,19 @@ const EXAMPLES = Object.entries(REFUSALS).map(([code, [faces, details]]) => ({
 describe('a refusal', () => {
   it('has stable codes on every surface', () => {
     const faces = EXAMPLES.map(({ refusal }) => {
-      const { rpc, http } = reportedCodesOf(refusal);
-      return `${refusal.code}: ${rpc} ${http} ${exitCodeOf(refusal)}`;
+      const { rpc, http } = getReportedCodes(refusal);
+      return `${refusal.code}: ${rpc} ${http} ${getExitCode(refusal)}`;
     });
     expect(faces).toEqual(EXAMPLES.map(({ code, faces }) => `${code}: ${faces}`));
   });
 
   it('is an HTTP error over REST even if MCP reports it within a result', () => {
-    const statuses = EXAMPLES.map(({ refusal }) => restStatusOf(refusal.code));
+    const statuses = EXAMPLES.map(({ refusal }) => getRestStatus(refusal.code));
     expect(statuses.filter((status) => status < 400 || status > 599)).toEqual([]);
     for (const { refusal } of EXAMPLES) {
-      const { http } = reportedCodesOf(refusal);
+      const { http } = getReportedCodes(refusal);
       const expected = REST_STATUSES[refusal.code] ?? (http === 200 ? 'another' : http);
-      expect([refusal.code, restStatusOf(refusal.code)]).toEqual([
+      expect([refusal.code, getRestStatus(refusal.code)]).toEqual([
         refusal.code,
         expected === 'another' ? expect.any(Number) : expected,
       ]);
@@ -231,19 +231,19 @@ describe('a refusal', () => {
 
   it('has its code, its sentence and all its data in JSON-RPC, in both eras', () => {
     for (const { refusal } of EXAMPLES) {
-      const { rpc } = reportedCodesOf(refusal);
-      const message = sentenceOf(refusal);
+      const { rpc } = getReportedCodes(refusal);
+      const message = formatRefusal(refusal);
       const legacy = refusal.code === 'RESOURCE_UNKNOWN' ? -32002 : rpc; // its code changed in 2026-07-28
       const cause = 'cause' in refusal ? refusal.cause : undefined;
-      const data = { ...refusal, ...(cause !== undefined && causeJson(cause)) };
-      expect(rpcErrorOf(refusal, false)).toEqual({ code: rpc, message, data });
-      expect(rpcErrorOf(refusal, true)).toEqual({ code: legacy, message, data });
+      const data = { ...refusal, ...(cause !== undefined && toCauseJson(cause)) };
+      expect(toRpcError(refusal, false)).toEqual({ code: rpc, message, data });
+      expect(toRpcError(refusal, true)).toEqual({ code: legacy, message, data });
     }
   });
 
   it('is described on one line, in which a peer’s text is quoted', () => {
     for (const { refusal } of EXAMPLES) {
-      const sentence = sentenceOf(refusal);
+      const sentence = formatRefusal(refusal);
       expect(sentence).toMatch(/^[A-Z][ -~\u2026]*\.$/);
       if (JSON.stringify(refusal).includes('Ignore')) expect(sentence).toContain(JSON.stringify(HOSTILE));
       else expect(sentence).not.toContain('Ignore');
@@ -251,14 +251,14 @@ describe('a refusal', () => {
   });
 
   it('names what it concerns, why, and what to do', () => {
-    expect(sentenceOf({ code: 'TOOL_UNKNOWN', name: 'git.psh' })).toBe(
+    expect(formatRefusal({ code: 'TOOL_UNKNOWN', name: 'git.psh' })).toBe(
       'Unknown tool "git.psh". "tools/list" or `assay tools` lists all tools.',
     );
-    expect(sentenceOf({ code: 'NAME_AMBIGUOUS', name: 'a', candidates: ['b', 'c'] })).toBe(
+    expect(formatRefusal({ code: 'NAME_AMBIGUOUS', name: 'a', candidates: ['b', 'c'] })).toBe(
       'The name "a" is ambiguous. Use one of: b, c.',
     );
     expect(
-      sentenceOf({ code: 'SERVER_ENDED', server: 's', cause: { code: 'PROCESS_EXITED', exitCode: 7 } }),
+      formatRefusal({ code: 'SERVER_ENDED', server: 's', cause: { code: 'PROCESS_EXITED', exitCode: 7 } }),
     ).toBe('Server "s" ended before it responded: exited with code 7.');
   });
 
@@ -267,7 +267,7 @@ describe('a refusal', () => {
     const start =
       'Server "s" ended before it responded: it closed the connection. It is unknown whether the call took effect.';
     const repeated = (times: number, mayRepeat: boolean): string =>
-      sentenceOf({ ...lost, sent: { effect: 'unknown', times, mayRepeat } });
+      formatRefusal({ ...lost, sent: { effect: 'unknown', times, mayRepeat } });
     expect(repeated(1, false)).toBe(
       `${start} It was not sent again, because the tool is not known to be idempotent: check its effect before you repeat it.`,
     );
@@ -278,7 +278,7 @@ describe('a refusal', () => {
   });
 
   it('quotes at most 200 characters of a peer', () => {
-    const sentence = (name: string): string => sentenceOf({ code: 'PROMPT_UNKNOWN', name });
+    const sentence = (name: string): string => formatRefusal({ code: 'PROMPT_UNKNOWN', name });
     const shown = (name: string): string => `Unknown prompt "${name}". "prompts/list" lists all prompts.`;
     expect(sentence('x'.repeat(200))).toBe(shown('x'.repeat(200)));
     expect(sentence('x'.repeat(201))).toBe(shown(`${'x'.repeat(200)}…`));
@@ -290,8 +290,8 @@ describe('a refusal', () => {
     const long = 'x'.repeat(300);
     const refusal: Refusal = { code: 'NAME_AMBIGUOUS', name: long, candidates: Array(60).fill(long) };
     const cut = `${'x'.repeat(200)}…`;
-    expect(rpcErrorOf(refusal, false)).toMatchObject({
-      message: sentenceOf(refusal),
+    expect(toRpcError(refusal, false)).toMatchObject({
+      message: formatRefusal(refusal),
       data: { code: 'NAME_AMBIGUOUS', name: cut, candidates: Array(50).fill(cut) },
     });
   });
@@ -299,9 +299,9 @@ describe('a refusal', () => {
   it('escapes control characters in a peer’s text', () => {
     // 8-bit CSI, DEL, a line separator, and a direction override
     for (const control of ['\u009b', '\u007f', '\u2028', '\u202e']) {
-      expect(sentenceOf({ code: 'PROMPT_UNKNOWN', name: control })).not.toContain(control);
+      expect(formatRefusal({ code: 'PROMPT_UNKNOWN', name: control })).not.toContain(control);
       expect(
-        sentenceOf({
+        formatRefusal({
           code: 'SERVER_ENDED',
           server: 's',
           cause: { code: 'PROCESS_NOT_STARTED', error: `a${control}b` },

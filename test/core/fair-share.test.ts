@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { countBySubject, evictionCandidate } from '../../src/core/fair-share.ts';
+import { countBySubject, chooseEviction } from '../../src/core/fair-share.ts';
 
 const counts = (entries: Readonly<Record<string, number>>): ReadonlyMap<string, number> =>
   new Map(Object.entries(entries));
@@ -43,7 +43,7 @@ it.each([
   ],
   ['the requesting subject, in an empty pool', {}, 'new', { subject: 'new', mayEvictInUse: false }],
 ])('evicts an entry of %s', (_, pool, requester, expected) => {
-  expect(evictionCandidate(counts(pool), requester)).toEqual(expected);
+  expect(chooseEviction(counts(pool), requester)).toEqual(expected);
 });
 
 it('entries are counted by subject', () => {

@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { countOf, ordered, outcomeOf, type Check, type Finding, type Level } from '../../src/core/finding.ts';
+import {
+  countFindings,
+  sortFindings,
+  computeOutcome,
+  type Check,
+  type Finding,
+  type Level,
+} from '../../src/core/finding.ts';
 
 function finding(check: Check, level: Level, about = 'x'): Finding {
   const base = { check, about, message: 'It is so.' };
@@ -16,7 +23,7 @@ it('findings are sorted by check, the worst of each check first, then in the ord
     finding('servers', 'problem'),
     finding('node', 'ok'),
   ];
-  expect(ordered(found).map(({ check, level, about }) => `${check} ${level} ${about}`)).toEqual([
+  expect(sortFindings(found).map(({ check, level, about }) => `${check} ${level} ${about}`)).toEqual([
     'config note x',
     'config ok first',
     'config ok second',
@@ -29,7 +36,7 @@ it('findings are sorted by check, the worst of each check first, then in the ord
 
 it('findings are counted by level', () => {
   const found = [finding('disk', 'warning'), finding('names', 'warning'), finding('disk', 'ok')];
-  expect([countOf(found, 'warning'), countOf(found, 'problem')]).toEqual([2, 0]);
+  expect([countFindings(found, 'warning'), countFindings(found, 'problem')]).toEqual([2, 0]);
 });
 
 it.each<[readonly Level[], boolean, boolean, string]>([
@@ -43,5 +50,5 @@ it.each<[readonly Level[], boolean, boolean, string]>([
   [['ok'], false, true, 'config'],
 ])('%j with a usable config: %s, strict: %s, exits with %s', (levels, hasUsableConfig, isStrict, outcome) => {
   const findings = levels.map((level) => finding('disk', level));
-  expect(outcomeOf({ findings, hasUsableConfig }, isStrict)).toBe(outcome);
+  expect(computeOutcome({ findings, hasUsableConfig }, isStrict)).toBe(outcome);
 });

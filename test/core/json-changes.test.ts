@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOfJson } from '../../src/core/digest.ts';
-import { jsonChanges, type JsonChange } from '../../src/core/json-changes.ts';
+import { hashJson } from '../../src/core/digest.ts';
+import { compareJsonTexts, type JsonChange } from '../../src/core/json-changes.ts';
 
 describe('the changes between two definitions', () => {
   const cases: readonly (readonly [string, string, string, readonly JsonChange[]])[] = [
@@ -58,23 +58,23 @@ describe('the changes between two definitions', () => {
     ['the whole text if one is not JSON', '{', '{}', [{ path: '', before: '{', after: '{}' }]],
   ];
   it.each(cases)('contain %s', (_what, before, after, expected) => {
-    expect(jsonChanges(before, after)).toEqual(expected);
+    expect(compareJsonTexts(before, after)).toEqual(expected);
   });
 
   it('are empty exactly if the digests are equal, so that every change has a line', () => {
     const text = fc.json({ maxDepth: 3 });
     fc.assert(
       fc.property(text, text, (before, after) => {
-        const isSame = digestOfJson(before) === digestOfJson(after);
-        expect(jsonChanges(before, after).length === 0).toBe(isSame);
-        expect(jsonChanges(before, before)).toEqual([]);
+        const isSame = hashJson(before) === hashJson(after);
+        expect(compareJsonTexts(before, after).length === 0).toBe(isSame);
+        expect(compareJsonTexts(before, before)).toEqual([]);
       }),
     );
   });
 
   it('are the whole definition if it is too deep to compare', () => {
     const deep = (end: string): string => `${'['.repeat(200_000)}${end}${']'.repeat(200_000)}`;
-    const [change, ...others] = jsonChanges(deep('1'), deep('2'));
+    const [change, ...others] = compareJsonTexts(deep('1'), deep('2'));
     expect([change?.path, others]).toEqual(['', []]);
   });
 });

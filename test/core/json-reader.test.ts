@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Fault, fieldOf, textAt } from '../../src/core/json-position.ts';
+import { type Fault, toField, readTextAt } from '../../src/core/json-position.ts';
 import { flag, list, object, oneOf, openObject, optional, type Reader } from '../../src/core/json-reader.ts';
 
 interface Rule {
@@ -8,7 +8,11 @@ interface Rule {
   readonly isOn?: boolean | undefined;
 }
 
-const rule = object<Rule>({ effect: oneOf(['allow', 'refuse']), names: list(textAt), isOn: optional(flag) });
+const rule = object<Rule>({
+  effect: oneOf(['allow', 'refuse']),
+  names: list(readTextAt),
+  isOn: optional(flag),
+});
 
 function faultsOf(read: Reader<unknown>, value: unknown): readonly (readonly [string, string])[] {
   const faults: Fault[] = [];
@@ -52,7 +56,7 @@ it('members that are inherited do not count, and others of an open object are le
 });
 
 it('a pointer is shown as a field with dots', () => {
-  expect([fieldOf(''), fieldOf('/toolsets/0/a~1b~0')]).toEqual(['', 'toolsets.0.a/b~']);
+  expect([toField(''), toField('/toolsets/0/a~1b~0')]).toEqual(['', 'toolsets.0.a/b~']);
 });
 
 it('a hundred unknown members are reported and compared with the known ones, not any number of them', () => {

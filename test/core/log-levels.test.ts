@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isSevereEnough, widerLevel } from '../../src/core/log-levels.ts';
+import { isSevereEnough, chooseWiderLevel } from '../../src/core/log-levels.ts';
 
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
@@ -17,5 +17,5 @@ it('a message without a level, or with an unknown one, is always sent', () => {
 it('the less severe of two requested levels covers both', () => {
   for (const [severity, level] of LEVELS.entries())
     for (const [minLevel, other] of LEVELS.entries())
-      expect(widerLevel(level, other)).toBe(LEVELS[Math.min(severity, minLevel)]);
+      expect(chooseWiderLevel(level, other)).toBe(LEVELS[Math.min(severity, minLevel)]);
 });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nameBudgetOf, shortNames } from '../../src/core/name-budget.ts';
+import { findNameBudget, shortenNames } from '../../src/core/name-budget.ts';
 
 function short(names: readonly string[], maxLength = 54): Readonly<Record<string, string>> {
-  return Object.fromEntries(shortNames(names, maxLength));
+  return Object.fromEntries(shortenNames(names, maxLength));
 }
 
 describe('a name that is too long for a client', () => {
@@ -46,21 +46,21 @@ describe('a name that is too long for a client', () => {
       .map((words) => words.join('_'));
     fc.assert(
       fc.property(fc.uniqueArray(name, { maxLength: 30 }), fc.integer({ min: 12, max: 30 }), (names, max) => {
-        const given = shortNames(names, max);
+        const given = shortenNames(names, max);
         expect([...given.keys()]).toEqual(names.filter((one) => one.length > max));
         const shown = names.map((one) => given.get(one) ?? one);
         expect(new Set(shown).size).toBe(names.length);
         expect(shown.filter((one) => one.length > max)).toEqual([]);
-        expect(Object.fromEntries(shortNames(names.toReversed(), max))).toEqual(Object.fromEntries(given));
+        expect(Object.fromEntries(shortenNames(names.toReversed(), max))).toEqual(Object.fromEntries(given));
       }),
     );
   });
 });
 
 it('the limit depends on the name that the client reports', () => {
-  const of = (name: unknown): number | undefined => nameBudgetOf(JSON.stringify({ name, version: '1' }));
+  const of = (name: unknown): number | undefined => findNameBudget(JSON.stringify({ name, version: '1' }));
   expect([of('cursor-vscode'), of('Cursor'), of('claude-code')]).toEqual([54, 54, 52]);
-  expect([of('claude-ai'), of('my-cursor'), of(7), nameBudgetOf(undefined), nameBudgetOf('[]')]).toEqual(
+  expect([of('claude-ai'), of('my-cursor'), of(7), findNameBudget(undefined), findNameBudget('[]')]).toEqual(
     Array.from({ length: 5 }),
   );
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nameFault } from '../../src/core/name-fault.ts';
+import { findNameFault } from '../../src/core/name-fault.ts';
 
 it('a name has no character that a shell expands, a terminal obeys, or people take for another one', () => {
   for (const name of [
@@ -49,7 +49,10 @@ it('a name has no character that a shell expands, a terminal obeys, or people ta
     ],
     ...['\ud800', '', ' a', 'a ', 'a  b', '.', '..', '.a', '-a', '--help', '+a', '@a', ':0', 'x'.repeat(65)],
   ])
-    expect([name, nameFault(name)]).toEqual([name, expect.stringContaining('it takes 1 to 64 characters')]);
+    expect([name, findNameFault(name)]).toEqual([
+      name,
+      expect.stringContaining('it takes 1 to 64 characters'),
+    ]);
 });
 
 it('a name may have the punctuation of packages, addresses and versions, and spaces between words', () => {
@@ -65,11 +68,11 @@ it('a name may have the punctuation of packages, addresses and versions, and spa
     'v1.2',
     'x'.repeat(64),
   ])
-    expect([name, nameFault(name)]).toEqual([name, undefined]);
+    expect([name, findNameFault(name)]).toEqual([name, undefined]);
 });
 
 it('the error names the character at fault', () => {
-  expect(nameFault('g$(id)')).toMatch(/^it holds "\$"; /);
-  expect(nameFault('l\u043ecal')).toMatch(/^it holds "о" \(U\+043E\); /);
-  expect(nameFault('a\u202eb')).toMatch(/^it holds "\\\\u202e" \(U\+202E\); /);
+  expect(findNameFault('g$(id)')).toMatch(/^it holds "\$"; /);
+  expect(findNameFault('l\u043ecal')).toMatch(/^it holds "о" \(U\+043E\); /);
+  expect(findNameFault('a\u202eb')).toMatch(/^it holds "\\\\u202e" \(U\+202E\); /);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { namespacedName, publicNames, publicPrefix, type Named } from '../../src/core/names.ts';
+import { getNamespacedName, assignPublicNames, getPublicPrefix, type Named } from '../../src/core/names.ts';
 
 /** `server.name`; a leading `!` removes the prefix. */
 function named(text: string): Named {
@@ -14,7 +14,7 @@ function check(
   expected: readonly (string | undefined)[],
   reports: readonly string[] = [],
 ): void {
-  const given = publicNames(tools.map(named));
+  const given = assignPublicNames(tools.map(named));
   expect([tools, given.names, given.reports.map(({ text }) => text)]).toEqual([tools, expected, reports]);
 }
 
@@ -23,7 +23,7 @@ const LONG = 'x'.repeat(70);
 describe('a public name', () => {
   it('is the server’s name, an underscore and the tool’s name', () => {
     check(['linear.create_issue', 'a-b.c-D9'], ['linear_create_issue', 'a-b_c-D9']);
-    expect(namespacedName(named('linear.create_issue'))).toBe('linear.create_issue');
+    expect(getNamespacedName(named('linear.create_issue'))).toBe('linear.create_issue');
   });
 
   it('is the tool’s own name if the server has no prefix', () => {
@@ -32,7 +32,7 @@ describe('a public name', () => {
 
   it('has an underscore for each character that some client does not accept', () => {
     check(['my server.git.push', 'ü.é 🎉', 'a.'], ['my_server_git_push', '______', 'a_']);
-    expect(publicPrefix('my server!')).toBe('my_server__');
+    expect(getPublicPrefix('my server!')).toBe('my_server__');
   });
 
   it('keeps 64 characters; a longer one ends in a hash of the namespaced name', () => {
@@ -51,7 +51,7 @@ describe('a public name', () => {
       ['a_b_c_5b8f934a', 'a_b_c_a3715283', 'a_d'],
       [`a.b_c is called a_b_c_5b8f934a: ${why}`, `a_b.c is called a_b_c_a3715283: ${why}`],
     );
-    expect(publicNames(['a.b_c', 'a_b.c', 'a.d'].map(named)).contested).toEqual(
+    expect(assignPublicNames(['a.b_c', 'a_b.c', 'a.d'].map(named)).contested).toEqual(
       new Map([['a_b_c', ['a_b_c_5b8f934a', 'a_b_c_a3715283']]]),
     );
   });
@@ -61,7 +61,7 @@ describe('a public name', () => {
   });
 
   it('stays with its tool even if it looks like another tool’s hashed name', () => {
-    const { names } = publicNames(['a.b_c', 'a_b.c', '!x.a_b_c_5b8f934a'].map(named));
+    const { names } = assignPublicNames(['a.b_c', 'a_b.c', '!x.a_b_c_5b8f934a'].map(named));
     expect(names.slice(1)).toEqual(['a_b_c_a3715283', 'a_b_c_5b8f934a']);
     expect(names[0]).toMatch(/^a_b_c_5b8f934a[0-9a-f]{8}$/);
   });
@@ -81,7 +81,7 @@ describe('public names', () => {
   it('match [a-zA-Z0-9_-]{1,64}, and are unique', () => {
     fc.assert(
       fc.property(tools, (all) => {
-        const names = publicNames(all).names.filter((one) => one !== undefined);
+        const names = assignPublicNames(all).names.filter((one) => one !== undefined);
         expect(names.filter((one) => !/^[a-zA-Z0-9_-]{1,64}$/.test(one))).toEqual([]);
         expect(new Set(names).size).toBe(names.length);
         expect(names).toHaveLength(new Set(all.map(keyOf)).size);
@@ -96,8 +96,8 @@ describe('public names', () => {
     });
     fc.assert(
       fc.property(distinct, (all) => {
-        const reversed = publicNames([...all].reverse()).names;
-        expect([...reversed].reverse()).toEqual(publicNames(all).names);
+        const reversed = assignPublicNames([...all].reverse()).names;
+        expect([...reversed].reverse()).toEqual(assignPublicNames(all).names);
       }),
       RUNS,
     );
@@ -110,8 +110,8 @@ describe('public names', () => {
     });
     fc.assert(
       fc.property(distinct, ([third, ...others]) => {
-        const alone = publicNames(others).names;
-        const together = publicNames([...others, ...(third === undefined ? [] : [third])]).names;
+        const alone = assignPublicNames(others).names;
+        const together = assignPublicNames([...others, ...(third === undefined ? [] : [third])]).names;
         const moved = alone.filter(
           (one, index) => one !== together[index] && together.slice(0, -1).includes(one),
         );
@@ -122,7 +122,7 @@ describe('public names', () => {
   });
 
   it('differ even if dots in server names make the namespaced names equal', () => {
-    const { names } = publicNames([
+    const { names } = assignPublicNames([
       { server: 'a.b', name: 'c', isPrefixed: true },
       { server: 'a', name: 'b.c', isPrefixed: true },
     ]);
@@ -130,7 +130,11 @@ describe('public names', () => {
   });
 
   it('are escaped in reports for terminals', () => {
-    const { reports } = publicNames([named('s.a\u001b[2J'), named('s.a\u001b[2J'), named(`s.\n${LONG}`)]);
+    const { reports } = assignPublicNames([
+      named('s.a\u001b[2J'),
+      named('s.a\u001b[2J'),
+      named(`s.\n${LONG}`),
+    ]);
     expect(reports.map(({ text }) => text)).toEqual([
       's.a\\u001b[2J is listed twice by its server; the first one counts',
       expect.stringMatching(/^s\.\\u000ax+ is called s__x+_[0-9a-f]{8}: its own name is longer than 64$/),

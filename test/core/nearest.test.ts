@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nearest } from '../../src/core/nearest.ts';
+import { findNearest } from '../../src/core/nearest.ts';
 
 const KNOWN = ['limits.sessions', 'limits.connections', 'mcp.access'];
 
@@ -12,9 +12,9 @@ it.each([
   ['', undefined],
   ['x'.repeat(100_000), undefined],
 ])('%s suggests %s', (word, meant) => {
-  expect(nearest(word, KNOWN)).toBe(meant);
+  expect(findNearest(word, KNOWN)).toBe(meant);
 });
 
 it('nothing is suggested if nothing is known', () => {
-  expect(nearest('a', [])).toBe(undefined);
+  expect(findNearest('a', [])).toBe(undefined);
 });

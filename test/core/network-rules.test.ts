@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { allowanceOf, readAllowedHost, readDestination } from '../../src/core/network-rules.ts';
+import { findAllowance, readAllowedHost, readDestination } from '../../src/core/network-rules.ts';
 
 it.each<[destination: string, list: readonly string[] | undefined, allowance: string | undefined]>([
   ['example.com:443', undefined, 'any'],
@@ -16,7 +16,7 @@ it.each<[destination: string, list: readonly string[] | undefined, allowance: st
   ['localhost:80', ['*', 'localhost'], 'named'],
 ])('allows %s with the list %j as %s', (text, list, allowance) => {
   const destination = readDestination(text);
-  expect(destination && allowanceOf(destination, list)).toBe(allowance);
+  expect(destination && findAllowance(destination, list)).toBe(allowance);
 });
 
 it.each(['', '*', 'http://example.com', 'example.com/path', 'a b', 'example.com:0', 'example.com:70000'])(

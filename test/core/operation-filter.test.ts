@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import {
   isOperationPattern,
   selectsOperation,
-  unmatchedOperationPatterns,
+  findUnusedOperationPatterns,
   type OperationFilter,
 } from '../../src/core/sources/operation-filter.ts';
 
@@ -27,6 +27,6 @@ it.each<[OperationFilter, readonly string[]]>([
 
 it('patterns that match no operation are found, as are invalid patterns', () => {
   const filter = { include: ['tag:pets', 'tag:pet'], exclude: ['POST /pets'] };
-  expect(unmatchedOperationPatterns(filter, OPERATIONS)).toEqual(['tag:pet', 'POST /pets']);
+  expect(findUnusedOperationPatterns(filter, OPERATIONS)).toEqual(['tag:pet', 'POST /pets']);
   expect(['tag:', 'pets', 'GET', 'GET pets', ''].filter(isOperationPattern)).toEqual([]);
 });

@@ -1,17 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { hiddenCharacters, printable, printableJson, printableLines } from '../../src/core/printable.ts';
+import {
+  findHiddenCharacters,
+  toPrintable,
+  toPrintableJson,
+  toPrintableLines,
+} from '../../src/core/printable.ts';
 
 describe('a peer’s text shown to people', () => {
   it('is shown unchanged if it is harmless', () => {
     for (const text of ['', 'git push', 'é 世界 🎉 שלום', '\\u001b', 'a\'"<b>'])
-      expect(printable(text)).toBe(text);
+      expect(toPrintable(text)).toBe(text);
   });
 
   it('is escaped if a terminal, a log or a reader would interpret it', () => {
-    expect(printable('\u001b[2J\r\n\t\0')).toBe('\\u001b[2J\\u000d\\u000a\\u0009\\u0000');
-    expect(printable('\u007f\u009b\u0085')).toBe('\\u007f\\u009b\\u0085');
-    expect(printable('\u2028\u2029\u202a\u202e\u2066\u2069')).toBe(
+    expect(toPrintable('\u001b[2J\r\n\t\0')).toBe('\\u001b[2J\\u000d\\u000a\\u0009\\u0000');
+    expect(toPrintable('\u007f\u009b\u0085')).toBe('\\u007f\\u009b\\u0085');
+    expect(toPrintable('\u2028\u2029\u202a\u202e\u2066\u2069')).toBe(
       '\\u2028\\u2029\\u202a\\u202e\\u2066\\u2069',
     );
   });
@@ -22,24 +27,24 @@ describe('a peer’s text shown to people', () => {
     const missed: string[] = [];
     for (let code = 0; code <= 0x10ffff; code += 1) {
       const character = String.fromCodePoint(code);
-      if (hides.test(character) && !printable(character).startsWith('\\u')) missed.push(code.toString(16));
+      if (hides.test(character) && !toPrintable(character).startsWith('\\u')) missed.push(code.toString(16));
     }
     expect(missed).toEqual([]);
-    expect(printable('\u{e0041}\u200b\u00ad\u061c\ufe0f\u034f\u3164\u00a0')).toBe(
+    expect(toPrintable('\u{e0041}\u200b\u00ad\u061c\ufe0f\u034f\u3164\u00a0')).toBe(
       '\\u{e0041}\\u200b\\u00ad\\u061c\\ufe0f\\u034f\\u3164\\u00a0',
     );
   });
 
   it('keeps the emoji of Unicode’s list, and reveals what is attached to one', () => {
     for (const emoji of ['⚠️', '👩‍👩‍👧', '1️⃣', '🏴󠁧󠁢󠁥󠁮󠁧󠁿', '👍🏽'])
-      expect(printable(`a ${emoji} b`)).toBe(`a ${emoji} b`);
-    expect(printable('⚠️\ufe0f 👍\u{e0101} 🏴\u{e0061}\u{e007f} a\u200db')).toBe(
+      expect(toPrintable(`a ${emoji} b`)).toBe(`a ${emoji} b`);
+    expect(toPrintable('⚠️\ufe0f 👍\u{e0101} 🏴\u{e0061}\u{e007f} a\u200db')).toBe(
       '⚠️\\ufe0f 👍\\u{e0101} 🏴\\u{e0061}\\u{e007f} a\\u200db',
     );
   });
 
   it('keeps its lines if it has several', () => {
-    expect(printableLines('a\n\tb\r\u200b')).toBe('a\n\tb\\u000d\\u200b');
+    expect(toPrintableLines('a\n\tb\r\u200b')).toBe('a\n\tb\\u000d\\u200b');
   });
 
   it('keeps its value as JSON, with hidden characters in ASCII', () => {
@@ -47,21 +52,21 @@ describe('a peer’s text shown to people', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary' }), text, (value, key) => {
         const given = { [key]: value, tag: '\u{e0041}\u200b\n⚠️' };
-        const shown = printableJson(JSON.stringify(given, undefined, 2));
+        const shown = toPrintableJson(JSON.stringify(given, undefined, 2));
         expect(JSON.parse(shown)).toEqual(JSON.parse(JSON.stringify(given)));
-        expect(hiddenCharacters(shown)).toEqual([]);
+        expect(findHiddenCharacters(shown)).toEqual([]);
       }),
     );
-    expect(printableJson('"\u{e0041}\u200b"')).toBe('"\\udb40\\udc41\\u200b"');
+    expect(toPrintableJson('"\u{e0041}\u200b"')).toBe('"\\udb40\\udc41\\u200b"');
   });
 
   it('has its hidden characters listed, each once', () => {
-    expect(hiddenCharacters('a\n\t\r b\u00a0\u3000c\u200b\u200b\u{e0041}\u0007⚠️')).toEqual([
+    expect(findHiddenCharacters('a\n\t\r b\u00a0\u3000c\u200b\u200b\u{e0041}\u0007⚠️')).toEqual([
       ...['U+200B', 'U+E0041', 'U+0007'],
     ]);
   });
 
   it('has no lone surrogate', () => {
-    expect(printable('a\ud83cb\udf89')).toBe('a\\ud83cb\\udf89');
+    expect(toPrintable('a\ud83cb\udf89')).toBe('a\\ud83cb\\udf89');
   });
 });

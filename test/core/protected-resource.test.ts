@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { challengeOf } from '../../src/core/challenge.ts';
+import { formatChallenge } from '../../src/core/challenge.ts';
 import {
-  basesOf,
+  computeBaseUrls,
   isWithin,
-  metadataAt,
-  opensFor,
-  protectionOf,
+  findMetadata,
+  listGrantedPaths,
+  computeProtection,
   type ProtectedResource,
 } from '../../src/core/protected-resource.ts';
 
@@ -16,7 +16,7 @@ const GATEWAY: ProtectedResource = {
 };
 
 function opened(audience: string, resource: ProtectedResource = GATEWAY): readonly string[] {
-  return opensFor([audience], resource);
+  return listGrantedPaths([audience], resource);
 }
 
 describe('an audience', () => {
@@ -53,8 +53,8 @@ describe('an audience', () => {
 
   it('may be one of several', () => {
     const audiences = ['https://a.example', 'https://gw.example/mcp', 'https://gw.example/mcp/all'];
-    expect(opensFor(audiences, GATEWAY)).toEqual(['/mcp', '/mcp/all']);
-    expect(opensFor([], GATEWAY)).toEqual([]);
+    expect(listGrantedPaths(audiences, GATEWAY)).toEqual(['/mcp', '/mcp/all']);
+    expect(listGrantedPaths([], GATEWAY)).toEqual([]);
   });
 });
 
@@ -69,25 +69,27 @@ it('a path is matched by itself and by parent paths, never by a mere text prefix
 
 describe('the addresses at which clients reach Assay', () => {
   it('are the configured one, or else the address at which it listens', () => {
-    expect(basesOf('https://gw.example/', 'http://0.0.0.0:4444')).toEqual(['https://gw.example']);
-    expect(basesOf('https://GW.example:443/a/', 'http://0.0.0.0:4444')).toEqual(['https://gw.example/a']);
-    expect(basesOf('', 'http://10.0.0.7:4444')).toEqual(['http://10.0.0.7:4444']);
+    expect(computeBaseUrls('https://gw.example/', 'http://0.0.0.0:4444')).toEqual(['https://gw.example']);
+    expect(computeBaseUrls('https://GW.example:443/a/', 'http://0.0.0.0:4444')).toEqual([
+      'https://gw.example/a',
+    ]);
+    expect(computeBaseUrls('', 'http://10.0.0.7:4444')).toEqual(['http://10.0.0.7:4444']);
   });
 
   it('are three names on this machine, at the port where it listens only', () => {
-    expect(basesOf('', 'http://localhost:4444')).toEqual([
+    expect(computeBaseUrls('', 'http://localhost:4444')).toEqual([
       'http://localhost:4444',
       'http://127.0.0.1:4444',
       'http://[::1]:4444',
     ]);
-    expect(basesOf('http://localhost:9', 'http://127.0.0.1:4444')).toEqual(['http://localhost:9']);
+    expect(computeBaseUrls('http://localhost:9', 'http://127.0.0.1:4444')).toEqual(['http://localhost:9']);
   });
 });
 
 describe('metadata', () => {
   const behind = { ...GATEWAY, bases: ['https://gw.example/tools'] };
   const resourceAt = (path: string): unknown =>
-    metadataAt(`/.well-known/oauth-protected-resource${path}`, 'gw.example', behind)?.['resource'];
+    findMetadata(`/.well-known/oauth-protected-resource${path}`, 'gw.example', behind)?.['resource'];
 
   it('are at a path between the host and path of the resource, whether or not a proxy strips that path', () => {
     expect(resourceAt('/tools/mcp')).toBe('https://gw.example/tools/mcp');
@@ -95,26 +97,28 @@ describe('metadata', () => {
     expect(resourceAt('/tools')).toBe('https://gw.example/tools');
     expect(resourceAt('')).toBe('https://gw.example/tools');
     expect(resourceAt('/toolsmcp')).toBeUndefined();
-    expect(metadataAt('/mcp', 'gw.example', behind)).toBeUndefined();
+    expect(findMetadata('/mcp', 'gw.example', behind)).toBeUndefined();
   });
 
   it('are at the URL that a challenge names', () => {
     const asked = { path: '/mcp/all', method: 'POST', host: 'gw.example' };
-    const protection = protectionOf(behind, asked);
+    const protection = computeProtection(behind, asked);
     expect(protection).toEqual({
       metadataUrl: 'https://gw.example/.well-known/oauth-protected-resource/tools/mcp/all',
       scope: 'mcp',
     });
     const reason = 'it has expired';
-    expect(challengeOf({ code: 'TOKEN_REQUIRED', reason }, { authorization: 'Bearer x', protection })).toBe(
+    expect(
+      formatChallenge({ code: 'TOKEN_REQUIRED', reason }, { authorization: 'Bearer x', protection }),
+    ).toBe(
       `Bearer error="invalid_token", error_description="it has expired", scope="mcp", resource_metadata="${protection.metadataUrl}"`,
     );
-    expect(challengeOf({ code: 'TOKEN_REQUIRED' }, { authorization: undefined })).toBe('Bearer');
+    expect(formatChallenge({ code: 'TOKEN_REQUIRED' }, { authorization: undefined })).toBe('Bearer');
   });
 
   it('never contain what a client sends as Host header', () => {
     const host = 'evil.example"';
-    const { metadataUrl } = protectionOf(GATEWAY, { path: '/mcp"x', method: 'POST', host });
+    const { metadataUrl } = computeProtection(GATEWAY, { path: '/mcp"x', method: 'POST', host });
     expect(metadataUrl).toBe('https://gw.example/.well-known/oauth-protected-resource');
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
-  chooserOfNamed,
-  reachRemedy,
-  reachRules,
+  getNamedUrlChooser,
+  formatReachRemedy,
+  createReachRules,
   type Namer,
   type Reach,
   type UrlChooser,
@@ -13,7 +13,7 @@ const CHOOSERS: readonly UrlChooser[] = ['config', 'operator', 'private_source',
 
 /** By the chooser of the URL: the reaches in order, each by its first letter. */
 function table(isOnNetwork: boolean, allowLoopback: boolean, allowPrivate: boolean): string {
-  const rules = reachRules({ isOnNetwork, allowLoopback, allowPrivate });
+  const rules = createReachRules({ isOnNetwork, allowLoopback, allowPrivate });
   const shown = (chooser: UrlChooser): string =>
     ALL.filter((reach) => rules[chooser].has(reach))
       .map((reach) => (reach === 'private' ? 'intranet' : reach)[0])
@@ -57,19 +57,22 @@ describe('a URL named by a document or a server', () => {
   ])(
     '%s keeps the chooser of its source on the same origin, else counts as chosen by the source',
     (target, by, chooser) => {
-      expect(chooserOfNamed(new URL(target), by)).toBe(chooser);
+      expect(getNamedUrlChooser(new URL(target), by)).toBe(chooser);
     },
   );
 });
 
 describe('the remedy for a forbidden address', () => {
   it('names the setting and where to set it, unless no setting helps', () => {
-    expect(reachRemedy(['loopback'], 'operator')).toBe(
+    expect(formatReachRemedy(['loopback'], 'operator')).toBe(
       'to allow it, set http.allowLoopback (ASSAY_HTTP_ALLOW_LOOPBACK=true) in the environment or in "settings" of the config file',
     );
-    expect(reachRemedy(['private', 'metadata'], 'private_source')).toContain('ASSAY_HTTP_ALLOW_PRIVATE=true');
-    expect(reachRemedy(['private'], 'public_source')).not.toContain('ASSAY');
+    expect(formatReachRemedy(['private', 'metadata'], 'private_source')).toContain(
+      'ASSAY_HTTP_ALLOW_PRIVATE=true',
+    );
+    expect(formatReachRemedy(['private'], 'public_source')).not.toContain('ASSAY');
     for (const reach of ['metadata', 'link-local', 'reserved'] as const)
-      for (const chooser of CHOOSERS) expect(reachRemedy([reach], chooser)).toBe('no setting allows that');
+      for (const chooser of CHOOSERS)
+        expect(formatReachRemedy([reach], chooser)).toBe('no setting allows that');
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { type Cause, causeText } from '../../src/core/cause.ts';
+import { type Cause, formatCause } from '../../src/core/cause.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
-import { causeOfRefusal } from '../../src/core/refusal-cause.ts';
+import { toCause } from '../../src/core/refusal-cause.ts';
 
 const EXITED: Cause = { code: 'PROCESS_EXITED', exitCode: 7 };
 
@@ -23,11 +23,11 @@ it.each<[Refusal, Cause]>([
     { code: 'SIGN_IN_NEEDED', server: 's', subject: 'ann', cause: { code: 'TOKEN_EXPIRED' } },
   ],
 ])('the refusal of a server becomes its cause: %j', (refusal, cause) => {
-  expect(causeOfRefusal(refusal)).toEqual(cause);
+  expect(toCause(refusal)).toEqual(cause);
 });
 
 it('any other refusal becomes a cause with its code and sentence', () => {
-  const cause = causeOfRefusal({ code: 'STORE_UNAVAILABLE', reason: 'the disk is full' });
+  const cause = toCause({ code: 'STORE_UNAVAILABLE', reason: 'the disk is full' });
   expect(cause).toMatchObject({ code: 'REQUEST_REFUSED', error: 'STORE_UNAVAILABLE' });
-  expect(causeText(cause)).toContain('the disk is full');
+  expect(formatCause(cause)).toContain('the disk is full');
 });

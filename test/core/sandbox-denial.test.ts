@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { TwinRights } from '../../src/core/sandbox.ts';
-import { type Denial, denialIn } from '../../src/core/sandbox-denial.ts';
+import { type Denial, findDenial } from '../../src/core/sandbox-denial.ts';
 
 it.each<[text: string, rights: TwinRights, denial: Denial | undefined]>([
   ["EROFS: read-only file system, open '/data/x'", 'read', { kind: 'write', target: '/data/x' }],
@@ -27,5 +27,5 @@ it.each<[text: string, rights: TwinRights, denial: Denial | undefined]>([
   ['EACCES: permission denied, open /data/x', 'read', undefined],
   [`${' '.repeat(20_000)}EROFS`, 'read', undefined],
 ])('finds the denied access in %j with the permissions "%s"', (text, rights, denial) => {
-  expect(denialIn(text, rights)).toEqual(denial);
+  expect(findDenial(text, rights)).toEqual(denial);
 });

@@ -3,8 +3,13 @@ import { checkSandbox, checkSharedNetwork, checkState } from '../../src/core/che
 import type { Claim, Hint } from '../../src/core/hints/hint.ts';
 import type { ToolRecord } from '../../src/core/hints/tool-record.ts';
 import { resolveHints } from '../../src/core/hints/resolve.ts';
-import { originIdentityOf } from '../../src/core/server-identity.ts';
-import { guaranteeOf, isHeldToReading, type SandboxMode, twinRightsOf } from '../../src/core/sandbox.ts';
+import { computeOriginIdentity } from '../../src/core/server-identity.ts';
+import {
+  computeGuarantee,
+  isHeldToReading,
+  type SandboxMode,
+  computeTwinRights,
+} from '../../src/core/sandbox.ts';
 
 const DIGEST = 'd';
 
@@ -17,7 +22,7 @@ const reads = claim('readOnlyHint', true);
 const closed = claim('openWorldHint', false);
 
 describe('a tool call', () => {
-  it.each<[what: string, expected: ReturnType<typeof twinRightsOf>, claims: readonly Claim[]]>([
+  it.each<[what: string, expected: ReturnType<typeof computeTwinRights>, claims: readonly Claim[]]>([
     ['goes to the server if the tool has no hints', undefined, []],
     ['goes to the server if the tool is only closed-world', undefined, [closed]],
     ['goes to the twin if an untrusted server declares the tool read-only', 'read_network', [reads]],
@@ -43,13 +48,13 @@ describe('a tool call', () => {
       [reads, claim('readOnlyHint', false, 'override')],
     ],
   ])('%s', (_, expected, claims) => {
-    expect(twinRightsOf(resolveHints(claims, DIGEST))).toBe(expected);
+    expect(computeTwinRights(resolveHints(claims, DIGEST))).toBe(expected);
   });
 
   it('keeps the permissions of the accepted definition until a review, unless an operator overrides the hint', () => {
     const [writes, open] = [claim('readOnlyHint', false), claim('openWorldHint', true)];
     const rightsOf = (claims: readonly Claim[], takenBack: readonly Hint[]): unknown =>
-      twinRightsOf(resolveHints(claims, DIGEST, { takenBack }));
+      computeTwinRights(resolveHints(claims, DIGEST, { takenBack }));
     expect(rightsOf([writes, open], ['readOnlyHint', 'openWorldHint'])).toBe('read');
     expect(rightsOf([writes, open], ['readOnlyHint'])).toBe('read_network');
     expect(rightsOf([reads, open], ['openWorldHint'])).toBe('read');
@@ -67,10 +72,10 @@ it.each<[kind: string, mode: SandboxMode | undefined, claims: readonly Claim[]]>
   ['write_roots', 'strict', []],
 ])('a server gets the guarantee "%s" with the sandbox %s', (kind, mode, claims) => {
   const hints = resolveHints(claims, DIGEST);
-  expect(guaranteeOf(mode, hints, { canEnforce: true, lacks: [] }).kind).toBe(kind);
-  const onNode = guaranteeOf(mode, hints, { canEnforce: false, gap: 'bubblewrap', isOnNode: true });
+  expect(computeGuarantee(mode, hints, { canEnforce: true, lacks: [] }).kind).toBe(kind);
+  const onNode = computeGuarantee(mode, hints, { canEnforce: false, gap: 'bubblewrap', isOnNode: true });
   expect(onNode.kind).toBe({ none: 'none', write_roots: 'refused' }[kind] ?? 'node_permission');
-  const without = guaranteeOf(mode, hints, { canEnforce: false, gap: 'bubblewrap' });
+  const without = computeGuarantee(mode, hints, { canEnforce: false, gap: 'bubblewrap' });
   expect(without.kind).toBe(kind === 'none' ? 'none' : 'refused');
   if (kind !== 'none') expect(without.text).toContain('apt-get install bubblewrap');
 });
@@ -112,7 +117,7 @@ describe('a server whose tools were seen to keep state', () => {
   const transport = { kind: 'stdio', command: 'a', args: [], env: {}, cwd: '/', sandbox: 'twin' } as const;
   const spec = { name: 'x', transport, timeoutMs: 1, prefix: true, isolation: 'shared' } as const;
   const record = (digest: string, drift?: string): ToolRecord => ({
-    ...{ id: 'i', server: 'x', identity: originIdentityOf(spec), name: 'count', overrides: {} },
+    ...{ id: 'i', server: 'x', identity: computeOriginIdentity(spec), name: 'count', overrides: {} },
     verification: {
       ...{ digest, atMs: 0, author: '', server: { name: '', version: '', packageDigest: '' } },
       ...{ mechanisms: [], hints: {}, keepsState: true },

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
-  identityOf,
+  computeIdentity,
   isSameServer,
   isSameTransport,
-  originIdentityOf,
+  computeOriginIdentity,
 } from '../../src/core/server-identity.ts';
 import type { ServerSpec, Transport } from '../../src/core/server-spec.ts';
 
@@ -21,7 +21,11 @@ function spec(transport: Transport, more: Partial<ServerSpec> = {}): ServerSpec 
 
 /** Same server, same route, same identity. */
 function alike(one: ServerSpec, other: ServerSpec): readonly boolean[] {
-  return [isSameServer(one, other), isSameTransport(one, other), identityOf(one) === identityOf(other)];
+  return [
+    isSameServer(one, other),
+    isSameTransport(one, other),
+    computeIdentity(one) === computeIdentity(other),
+  ];
 }
 
 describe('two entries', () => {
@@ -91,7 +95,7 @@ describe('two entries', () => {
       STDIO,
       { ...STDIO, cwd: '/x', isCwdGiven: true },
       { ...STDIO, env: { LD_PRELOAD: '/x.so' } },
-    ].map((transport) => originIdentityOf({ transport }));
+    ].map((transport) => computeOriginIdentity({ transport }));
     expect(new Set(origins).size).toBe(3);
   });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cookieFault, sessionIn, setCookie } from '../../src/core/session-cookie.ts';
+import { findCookieFault, findSessionCookie, setCookie } from '../../src/core/session-cookie.ts';
 
 const HOST = '127.0.0.1:4444';
 const OWN = `http://${HOST}`;
@@ -10,7 +10,7 @@ it('a cookie is accepted from a page of the same origin, and for reads from the 
     origin?: string,
     fetchSite?: string,
     host: string | undefined = HOST,
-  ): string => (cookieFault({ method, host, origin, fetchSite }) === undefined ? 'in' : 'out');
+  ): string => (findCookieFault({ method, host, origin, fetchSite }) === undefined ? 'in' : 'out');
   const cases: readonly (readonly [string, ...Parameters<typeof verdict>])[] = [
     ['in', 'GET'],
     ['in', 'GET', undefined, 'none'],
@@ -36,9 +36,9 @@ it('a cookie is accepted from a page of the same origin, and for reads from the 
 });
 
 it('a session is read from its own cookie, unless the cookie is duplicated', () => {
-  expect(sessionIn('a=b; assay_session_4444=x.y', HOST)).toBe('x.y');
-  expect(sessionIn('assay_session=x', 'assay.example')).toBe('x');
-  expect(sessionIn('assay_session=planted; __Host-assay_session=x', 'assay.example')).toBe('x');
+  expect(findSessionCookie('a=b; assay_session_4444=x.y', HOST)).toBe('x.y');
+  expect(findSessionCookie('assay_session=x', 'assay.example')).toBe('x');
+  expect(findSessionCookie('assay_session=planted; __Host-assay_session=x', 'assay.example')).toBe('x');
   for (const none of [
     undefined,
     '',
@@ -46,7 +46,7 @@ it('a session is read from its own cookie, unless the cookie is duplicated', () 
     'xassay_session_4444=x',
     'assay_session_4444=x; assay_session_4444=y',
   ])
-    expect([none, sessionIn(none, HOST)]).toEqual([none, undefined]);
+    expect([none, findSessionCookie(none, HOST)]).toEqual([none, undefined]);
 });
 
 it('a cookie is host-only, inaccessible to scripts, and secure if the page uses https', () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
-  ignoredSettings,
+  listIgnoredSettings,
   isStorable,
   resolveSettings,
   type SettingSources,
@@ -167,7 +167,7 @@ describe('permission to change a setting', () => {
     expect(of({ file: new Map([[key, value]]) })).toEqual([value, 'config_file']);
     expect(of({ stored: new Map([[key, value]]) })).toEqual([kind.defaultValue, 'default']);
     expect(isStorable(key, value)).toBe(false);
-    expect(ignoredSettings(new Map([[key, value]]))).toEqual([key]);
+    expect(listIgnoredSettings(new Map([[key, value]]))).toEqual([key]);
   });
 
   it('is documented in docs/SETTINGS.md', () => {

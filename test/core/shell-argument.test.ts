@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { shellArgument } from '../../src/core/shell-argument.ts';
+import { quoteShellArgument } from '../../src/core/shell-argument.ts';
 
 const TEXTS = [
   ...[
@@ -24,7 +24,7 @@ const TEXTS = [
 it.runIf(process.platform === 'linux').each(['sh', 'bash', 'zsh', 'fish'])(
   'an argument reaches a program as it is written, from %s',
   (shell) => {
-    const line = `printf '%s\\0' ${TEXTS.map(shellArgument).join(' ')}`;
+    const line = `printf '%s\\0' ${TEXTS.map(quoteShellArgument).join(' ')}`;
     expect(execFileSync(shell, ['-c', line], { encoding: 'utf8' }).split('\0').slice(0, -1)).toEqual(TEXTS);
   },
 );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { shorten, startOf } from '../../src/core/shorten.ts';
+import { shorten, truncateText } from '../../src/core/shorten.ts';
 
 it.each([
   ['', 0, ''],
@@ -17,7 +17,7 @@ it.each([
 it('well-formed texts stay well-formed, and lose no more than half a pair beyond the limit', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('a', 'é', '🎉', '𐀀') }), fc.nat(50), (text, maxLength) => {
-      const start = startOf(text, maxLength);
+      const start = truncateText(text, maxLength);
       expect(start.isWellFormed()).toBe(true);
       expect(text.startsWith(start)).toBe(true);
       expect(start.length).toBeLessThanOrEqual(maxLength);

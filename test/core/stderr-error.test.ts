@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { errorLineOf } from '../../src/core/stderr-error.ts';
+import { findErrorLine } from '../../src/core/stderr-error.ts';
 
 it.each<[what: string, stderr: string, error: string | undefined]>([
   [
@@ -77,5 +77,5 @@ npm error A complete log of this run can be found in: /home/me/.npm/_logs/x.log`
   ['truncated if the line is very long', `Error: ${'x'.repeat(1_000)}`, `Error: ${'x'.repeat(293)}…`],
   ['absent without output', '\n   \n', undefined],
 ])('the error extracted from stderr is %s', (_, stderr, error) => {
-  expect(errorLineOf(stderr.split('\n'))).toBe(error);
+  expect(findErrorLine(stderr.split('\n'))).toBe(error);
 });

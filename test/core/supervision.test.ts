@@ -4,7 +4,7 @@ import type { Cause } from '../../src/core/cause.ts';
 import {
   INITIAL_STATE,
   isWorthWaiting,
-  nextState,
+  computeNextState,
   type DownState,
   type ServerState,
   type ServerEvent,
@@ -24,7 +24,7 @@ const BROKEN = exited(1);
 const NO_COMMAND: Cause = { code: 'COMMAND_NOT_FOUND', command: 'x' };
 
 function stateAfter(...events: readonly ServerEvent[]): ServerState {
-  return events.reduce(nextState, INITIAL_STATE);
+  return events.reduce(computeNextState, INITIAL_STATE);
 }
 
 function downAfter(...events: readonly ServerEvent[]): DownState {

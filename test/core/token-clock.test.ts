@@ -1,8 +1,8 @@
-import { reachRules } from '../../src/core/reach.ts';
+import { createReachRules } from '../../src/core/reach.ts';
 import { expect, it } from 'vitest';
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
-import { defaultSettings } from '../../src/core/resolve-settings.ts';
-import { steadyClock } from '../../src/core/token.ts';
+import { getDefaultSettings } from '../../src/core/resolve-settings.ts';
+import { createSteadyClock } from '../../src/core/token.ts';
 import { ok } from '../../src/core/result.ts';
 import { openGate } from '../../src/app/gate.ts';
 import { bearer } from '../support/tokens.ts';
@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 
 it('a steady clock follows forward steps of the system clock, ignores backward ones, and never stops', () => {
   let [wallMs, monotonicMs] = [1_000_000, 50];
-  const clock = steadyClock(
+  const clock = createSteadyClock(
     () => wallMs,
     () => monotonicMs,
   );
@@ -44,10 +44,10 @@ it('a token that has expired stays expired when the system clock is set back', a
     operatorToken: undefined,
     ownToken: mintToken(),
     log: { debug() {}, info() {}, warn() {}, error() {} },
-    settings: defaultSettings(),
-    rules: reachRules({ isOnNetwork: false, allowLoopback: false, allowPrivate: false }),
+    settings: getDefaultSettings(),
+    rules: createReachRules({ isOnNetwork: false, allowLoopback: false, allowPrivate: false }),
     resource: undefined,
-    clock: steadyClock(
+    clock: createSteadyClock(
       () => wallMs,
       () => 0,
     ),
@@ -65,7 +65,7 @@ it('a token that has expired stays expired when the system clock is set back', a
 
 it('the steady clock returns whole milliseconds, as databases store them', () => {
   let atMs = 0.3;
-  const clock = steadyClock(
+  const clock = createSteadyClock(
     () => 1_000,
     () => (atMs += 0.7),
   );

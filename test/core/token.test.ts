@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { allows, SCOPES } from '../../src/core/subject.ts';
 import {
-  bearerOf,
-  lifetimeMsOf,
+  parseBearer,
+  parseLifetimeMs,
   looksLikeToken,
   parseToken,
-  scopesOf,
-  tokenNameFault,
-  tokenState,
-  tokenText,
+  parseScopes,
+  findTokenNameFault,
+  getTokenState,
+  formatToken,
 } from '../../src/core/token.ts';
 
 const ID = '0123456789ab';
@@ -16,7 +16,7 @@ const SECRET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJ0123456';
 
 describe('a token', () => {
   it('consists of assay_, an id and a secret', () => {
-    expect(tokenText({ id: ID, secret: SECRET })).toBe(`assay_${ID}_${SECRET}`);
+    expect(formatToken({ id: ID, secret: SECRET })).toBe(`assay_${ID}_${SECRET}`);
     expect(parseToken(`assay_${ID}_${SECRET}`)).toEqual({ id: ID, secret: SECRET });
     for (const text of [
       '',
@@ -48,14 +48,14 @@ describe('a token', () => {
   });
 
   it('is read after Bearer, in any case, and after nothing else', () => {
-    for (const header of ['Bearer x', 'bearer x', 'BEARER   x']) expect(bearerOf(header)).toBe('x');
+    for (const header of ['Bearer x', 'bearer x', 'BEARER   x']) expect(parseBearer(header)).toBe('x');
     for (const header of [undefined, '', 'Bearer', 'Bearer ', 'Basic x', 'x', ' Bearer x', 'Bearerx'])
-      expect(bearerOf(header)).toBeUndefined();
+      expect(parseBearer(header)).toBeUndefined();
   });
 
   it('is valid until it expires or is revoked', () => {
     const state = (expiresMs: number | undefined, revokedMs: number | undefined): string =>
-      tokenState({ expiresMs, revokedMs }, 1_000);
+      getTokenState({ expiresMs, revokedMs }, 1_000);
     expect(state(undefined, undefined)).toBe('valid');
     expect(state(1_001, undefined)).toBe('valid');
     expect(state(1_000, undefined)).toBe('expired');
@@ -75,9 +75,9 @@ describe('a scope', () => {
   });
 
   it('may be listed in any order, and more than once', () => {
-    expect(scopesOf('mcp')).toEqual({ ok: true, value: ['mcp'] });
-    expect(scopesOf('mcp, read,mcp')).toEqual({ ok: true, value: ['read', 'mcp'] });
-    expect(scopesOf('admin,execute')).toEqual({ ok: true, value: ['admin', 'execute'] });
+    expect(parseScopes('mcp')).toEqual({ ok: true, value: ['mcp'] });
+    expect(parseScopes('mcp, read,mcp')).toEqual({ ok: true, value: ['read', 'mcp'] });
+    expect(parseScopes('admin,execute')).toEqual({ ok: true, value: ['admin', 'execute'] });
   });
 
   it('is named in the error if unknown, with the known ones', () => {
@@ -88,7 +88,7 @@ describe('a scope', () => {
       ['mcp,', ''],
       ['mcp read', 'mcp read'],
     ] as const)
-      expect(scopesOf(text)).toEqual({
+      expect(parseScopes(text)).toEqual({
         ok: false,
         error: `there is no scope "${wrong}"; there are admin, execute, read, mcp`,
       });
@@ -98,8 +98,8 @@ describe('a scope', () => {
 describe('the name of a token', () => {
   it('is a name like any other', () => {
     for (const name of ['ci', 'Ada laptop', 'x'.repeat(64), 'build-7', 'locally', 'ada@example.com'])
-      expect([name, tokenNameFault(name)]).toEqual([name, undefined]);
-    expect(tokenNameFault('l\u043ecal')).toMatch(/U\+043E/);
+      expect([name, findTokenNameFault(name)]).toEqual([name, undefined]);
+    expect(findTokenNameFault('l\u043ecal')).toMatch(/U\+043E/);
   });
 
   it('reads like nobody else, and does not look like a token', () => {
@@ -112,7 +112,7 @@ describe('the name of a token', () => {
       [ID, /look like/],
       [`assay_${ID}_x`, /look like/],
     ] as const)
-      expect([name, tokenNameFault(name)]).toEqual([name, expect.stringMatching(fault)]);
+      expect([name, findTokenNameFault(name)]).toEqual([name, expect.stringMatching(fault)]);
   });
 });
 
@@ -125,7 +125,7 @@ describe('the lifetime of a token', () => {
       ['30d', 43_200 * minute],
       ['4w', 40_320 * minute],
     ] as const)
-      expect(lifetimeMsOf(text)).toEqual({ ok: true, value });
+      expect(parseLifetimeMs(text)).toEqual({ ok: true, value });
   });
 
   it('cannot be anything else', () => {
@@ -143,9 +143,9 @@ describe('the lifetime of a token', () => {
       'tomorrow',
       '30d12h',
     ])
-      expect(lifetimeMsOf(text)).toEqual({
+      expect(parseLifetimeMs(text)).toEqual({
         ok: false,
-        error: `${JSON.stringify(text)} is no time; write 90m, 12h, 30d or 4w`,
+        error: `${JSON.stringify(text)} is not a duration; write 90m, 12h, 30d or 4w`,
       });
   });
 });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Note } from '../../src/core/notes.ts';
 import { err, ok } from '../../src/core/result.ts';
-import { refOf } from '../../src/core/tool-ref.ts';
-import { acceptNotes, type Toolset, withHeld } from '../../src/core/toolset.ts';
+import { parseToolRef } from '../../src/core/tool-ref.ts';
+import { acceptNotes, type Toolset, pinTools } from '../../src/core/toolset.ts';
 
 const held: Note = { name: 'a', note: 'A.', author: 'ci', by: 'model', writtenMs: 1, isHeld: true };
 const DEV: Toolset = {
@@ -35,12 +35,12 @@ it('a toolset without held notes is unchanged, so that nothing is saved', () => 
 
 it('a tool is pinned to another definition in place', () => {
   const tool = { namespacedName: 's.a', held: { refId: 'r', digest: 'd', text: '{}' } };
-  expect(withHeld(DEV, [tool])).toEqual(ok({ ...DEV, tools: [tool, { namespacedName: 's.b' }] }));
+  expect(pinTools(DEV, [tool])).toEqual(ok({ ...DEV, tools: [tool, { namespacedName: 's.b' }] }));
 });
 
 it('a tool removed in the meantime is not added again by being accepted', () => {
   const tool = { namespacedName: 's.c', held: { refId: 'r', digest: 'd', text: '{}' } };
-  expect(withHeld(DEV, [tool])).toEqual(err({ code: 'TOOL_NOT_IN_TOOLSET', tool: 's.c', toolset: 'dev' }));
+  expect(pinTools(DEV, [tool])).toEqual(err({ code: 'TOOL_NOT_IN_TOOLSET', tool: 's.c', toolset: 'dev' }));
 });
 
 it.each([
@@ -49,5 +49,5 @@ it.each([
   ['0123456789abcdef', { namespacedName: '0123456789abcdef' }],
   ['git.status', { namespacedName: 'git.status' }],
 ])('the reference %s is read as %o', (text, ref) => {
-  expect(refOf(text)).toEqual(ref);
+  expect(parseToolRef(text)).toEqual(ref);
 });

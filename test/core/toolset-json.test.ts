@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOfDefinition } from '../../src/core/digest.ts';
-import { noteFault, type Note } from '../../src/core/notes.ts';
+import { hashDefinition } from '../../src/core/digest.ts';
+import { findNoteFault, type Note } from '../../src/core/notes.ts';
 import { readToolsetJson, type ReadToolsets } from '../../src/core/read-toolset-json.ts';
 import { err, ok } from '../../src/core/result.ts';
-import { refIdOf } from '../../src/core/tool-ref.ts';
-import { toolsetsJson } from '../../src/core/toolset-json.ts';
-import { toolsetNameFault, type Toolset, type ToolsetTool } from '../../src/core/toolset.ts';
+import { computeRefId } from '../../src/core/tool-ref.ts';
+import { toToolsetsJson } from '../../src/core/toolset-json.ts';
+import { findToolsetNameFault, type Toolset, type ToolsetTool } from '../../src/core/toolset.ts';
 import { jsonText } from '../support/json-texts.ts';
 
 const NOW_MS = 1_790_000_000_000;
@@ -19,14 +19,14 @@ const tool: fc.Arbitrary<ToolsetTool> = fc
   .map(([[server, name], text]) => {
     const namespacedName = `${server}.${name}`;
     if (text === undefined) return { namespacedName };
-    const digest = digestOfDefinition(text);
-    return { namespacedName, held: { refId: refIdOf(server, digest), digest, text } };
+    const digest = hashDefinition(text);
+    return { namespacedName, held: { refId: computeRefId(server, digest), digest, text } };
   });
 const note: fc.Arbitrary<Note> = fc.record({
   name: fc.stringMatching(/^[a-z0-9-]{1,64}$/),
   note: fc
     .string({ unit: 'binary', minLength: 1, maxLength: 300 })
-    .filter((text) => noteFault(text) === undefined),
+    .filter((text) => findNoteFault(text) === undefined),
   author: anyText,
   by: fc.constantFrom('model', 'operator'),
   writtenMs: timeMs,
@@ -41,7 +41,7 @@ const toolNotes = fc.record({
 });
 const toolset: fc.Arbitrary<Toolset> = fc.record(
   {
-    name: fc.stringMatching(/^[a-z0-9-]{2,50}$/).filter((name) => toolsetNameFault(name) === undefined),
+    name: fc.stringMatching(/^[a-z0-9-]{2,50}$/).filter((name) => findToolsetNameFault(name) === undefined),
     description: anyText,
     createdMs: timeMs,
     changedMs: timeMs,
@@ -57,7 +57,7 @@ describe('toolsets as JSON', () => {
     fc.assert(
       fc.property(several, fc.nat({ max: 3 }), (toolsets, place) => {
         const equipped = toolsets[place]?.name;
-        const text = JSON.stringify(toolsetsJson(toolsets, equipped));
+        const text = JSON.stringify(toToolsetsJson(toolsets, equipped));
         expect(readToolsetJson(text, NOW_MS)).toEqual(ok({ toolsets, equipped, leftOut: [] }));
       }),
     );
@@ -65,8 +65,8 @@ describe('toolsets as JSON', () => {
 
   it('are written in this form', () => {
     const definition = '{"name":"b", "n":1.0}';
-    const digest = digestOfDefinition(definition);
-    const refId = refIdOf('a', digest);
+    const digest = hashDefinition(definition);
+    const refId = computeRefId('a', digest);
     const writer: Omit<Note, 'name' | 'by' | 'isHeld'> = { note: 'N.', author: 'ci', writtenMs: 2_000 };
     const dev: Toolset = {
       name: 'dev',
@@ -88,7 +88,7 @@ describe('toolsets as JSON', () => {
       ],
     };
     const written = { note: 'N.', author: 'ci', writtenAt: '1970-01-01T00:00:02.000Z' };
-    expect(toolsetsJson([dev], 'dev')).toEqual({
+    expect(toToolsetsJson([dev], 'dev')).toEqual({
       toolsets: [
         {
           name: 'dev',

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { toolsetJson } from '../../src/core/toolset-json.ts';
+import { toToolsetJson } from '../../src/core/toolset-json.ts';
 import { readToolsetJson } from '../../src/core/read-toolset-json.ts';
 import {
   acceptNotes,
-  afterOperator,
+  applyOperatorChange,
   mayModelChange,
-  withHeld,
-  withNotes,
-  withTools,
+  pinTools,
+  addToolNotes,
+  addToolsetTools,
   type ModelRights,
   type Toolset,
   type ToolsetMaker,
@@ -49,36 +49,36 @@ describe('a model', () => {
 
 describe("a model's toolset", () => {
   const before = toolsetBy({ by: 'model', subject: 'anna' });
-  const value = (result: ReturnType<typeof withTools>): Toolset => {
+  const value = (result: ReturnType<typeof addToolsetTools>): Toolset => {
     if (!result.ok) throw new Error(result.error.code);
     return result.value;
   };
   const held = { ...TOOL, held: { refId: 'r', digest: 'd', text: '{}' } };
-  const noted = withNotes(before, TOOL.namespacedName, [{ ...NOTE, name: 'b', by: 'operator' }]);
+  const noted = addToolNotes(before, TOOL.namespacedName, [{ ...NOTE, name: 'b', by: 'operator' }]);
 
   it.each<[string, Toolset]>([
     ['another name', { ...before, name: 'sorting' }],
     ['another description', { ...before, description: 'Sorts.' }],
-    ['another tool', value(withTools(before, [{ namespacedName: 'linear.read' }]))],
+    ['another tool', value(addToolsetTools(before, [{ namespacedName: 'linear.read' }]))],
     ['no tools', { ...before, tools: [] }],
     ['a note of the operator', noted.ok ? noted.value.toolset : before],
   ])('becomes the operator’s through an edit: %s', (_, after) => {
-    expect(afterOperator(before, after, 'boss').maker).toEqual({ by: 'operator', subject: 'boss' });
+    expect(applyOperatorChange(before, after, 'boss').maker).toEqual({ by: 'operator', subject: 'boss' });
   });
 
   it.each<[string, Toolset]>([
-    ['an accepted definition', value(withHeld(before, [held]))],
+    ['an accepted definition', value(pinTools(before, [held]))],
     ['an accepted note', acceptNotes(before)],
     ['a rejected note', { ...before, toolNotes: [] }],
   ])('stays the model’s through a review: %s', (_, after) => {
     expect(after).not.toEqual(before);
-    expect(afterOperator(before, after, 'boss')).toBe(after);
+    expect(applyOperatorChange(before, after, 'boss')).toBe(after);
   });
 
   it('keeps its maker through an export and import, unless the file omits it', () => {
-    const read = readToolsetJson(JSON.stringify(toolsetJson(before)), 0);
+    const read = readToolsetJson(JSON.stringify(toToolsetJson(before)), 0);
     expect(read.ok && read.value.toolsets).toEqual([before]);
-    const plain = readToolsetJson(JSON.stringify({ ...toolsetJson(before), madeBy: undefined }), 0);
+    const plain = readToolsetJson(JSON.stringify({ ...toToolsetJson(before), madeBy: undefined }), 0);
     expect(plain.ok && plain.value.toolsets[0]?.maker).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { later, laterTurn, skipTurn, Turns } from '../../src/core/turns.ts';
+import { runLater, waitForTurn, skipTurn, Turns } from '../../src/core/turns.ts';
 
 /** Counts the turns of the event loop. */
 let turn = 0;
@@ -42,7 +42,7 @@ describe('deferred work', () => {
         busy.set(turn, (busy.get(turn) ?? 0) + 1);
       }
     };
-    await laterTurn();
+    await waitForTurn();
     await Promise.all([task(), task(), task(), task()]);
     const later = [...busy.values()].slice(1);
     // Three steps of 4 ms end a turn; four tasks that each had a budget of their own would take twelve in one.
@@ -57,7 +57,7 @@ describe('deferred work', () => {
       skipping = setImmediate(skip);
     };
     let skipping = setImmediate(skip);
-    await laterTurn();
+    await waitForTurn();
     clearImmediate(skipping);
     expect(skips).toBeGreaterThanOrEqual(20);
     expect(skips).toBeLessThan(25);
@@ -69,7 +69,7 @@ function turnsOf(count: number, run: () => void, startsMs = 0): Promise<readonly
   return new Promise((resolve) => {
     const turns: number[] = [];
     for (let left = count; left > 0; left -= 1)
-      later(() => {
+      runLater(() => {
         turns.push(turn);
         run();
         if (turns.length === count) resolve(turns);

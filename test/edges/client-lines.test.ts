@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { clientLines } from '../../src/edges/cli/serve.ts';
+import { formatClientLines } from '../../src/edges/cli/serve.ts';
 import { at, parseJson } from '../support/json.ts';
 
 const lines = (needsToken: boolean): string =>
-  clientLines({ endpoint: 'http://127.0.0.1:4444/mcp', needsToken, command: ['assay', 'stdio'] });
+  formatClientLines({ endpoint: 'http://127.0.0.1:4444/mcp', needsToken, command: ['assay', 'stdio'] });
 
 /** The lines to paste for a client. */
 const pasted = (text: string, client: string): string =>

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { completionOf } from '../../src/edges/cli/complete-words.ts';
-import { programOf } from '../../src/edges/cli/program.ts';
+import { completeLastWord } from '../../src/edges/cli/complete-words.ts';
+import { buildProgram } from '../../src/edges/cli/program.ts';
 import type { Runtime } from '../../src/edges/cli/runtime.ts';
 import { ROOT } from '../support/paths.ts';
 
 // Building the command line needs nothing else of the runtime.
 const runtime: Pick<Runtime, 'version' | 'clients'> = { version: '0', clients: [] };
-const program = programOf(runtime as Runtime, () => undefined);
+const program = buildProgram(runtime as Runtime, () => undefined);
 
 /** The full names (`assay toolset add`) of all commands that can be run. A mere group has no options of its own. */
 function commandLines(command: Command, path: string): readonly string[] {
@@ -34,7 +34,7 @@ describe('docs/CLI.md', () => {
 
 describe('completion', () => {
   const textsAt = (...words: readonly string[]): readonly string[] => {
-    const { expected } = completionOf(program, words);
+    const { expected } = completeLastWord(program, words);
     return expected.kind === 'words' ? expected.words.map(({ text }) => text) : [`(${expected.kind})`];
   };
 
@@ -62,7 +62,7 @@ describe('completion', () => {
   });
 
   it('reads home and config from the command line', () => {
-    expect(completionOf(program, ['tools', '--home', '/h', '--config', 'c.json', '']).options).toEqual({
+    expect(completeLastWord(program, ['tools', '--home', '/h', '--config', 'c.json', '']).options).toEqual({
       home: '/h',
       config: 'c.json',
     });

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
 import { TokenGate } from '../../src/adapters/auth/token-gate.ts';
-import { guard, isLoopback, SINGLE_HEADERS, type GuardOptions } from '../../src/edges/mcp/guard.ts';
+import { createGuard, isLoopback, SINGLE_HEADERS, type GuardOptions } from '../../src/edges/mcp/guard.ts';
 import * as mcpHeaders from '../../src/protocol/headers.ts';
 import { MemoryTokens } from '../support/memory-store.ts';
 
@@ -12,7 +12,7 @@ import { MemoryTokens } from '../support/memory-store.ts';
 function verdict(options: GuardOptions, headers: IncomingMessage['headers']): string {
   const request = new IncomingMessage(new Socket());
   Object.assign(request.headers, headers);
-  const admitted = guard(options)(request);
+  const admitted = createGuard(options)(request);
   if (admitted instanceof Promise) throw new Error('a token of our own is waited for');
   return admitted.ok ? `let in: ${admitted.value.subject}` : admitted.error.code;
 }
@@ -23,7 +23,7 @@ function verdictOnLines(options: GuardOptions, lines: readonly string[]): string
   request.rawHeaders = [...lines];
   for (let at = 0; at < lines.length; at += 2)
     request.headers[lines[at]?.toLowerCase() ?? ''] ??= lines[at + 1] ?? '';
-  const admitted = guard(options)(request);
+  const admitted = createGuard(options)(request);
   if (admitted instanceof Promise) throw new Error('a token of our own is waited for');
   if (admitted.ok) return 'let in';
   return admitted.error.code === 'HEADER_INVALID' ? `${admitted.error.header} invalid` : admitted.error.code;

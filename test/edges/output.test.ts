@@ -1,23 +1,27 @@
 import { expect, it } from 'vitest';
-import { fitted } from '../../src/edges/cli/output.ts';
-import { pageOf } from '../../src/edges/cli/tools.ts';
+import { wrapToTerminal } from '../../src/edges/cli/output.ts';
+import { formatToolPage } from '../../src/edges/cli/tools.ts';
 import type { ListedTool } from '../../src/gateway/services/tools/catalog-report.ts';
 
 const terminal = { isTTY: true, columns: 20 };
 
 it('a line wider than the terminal is wrapped at words, keeping its indentation', () => {
-  expect(fitted('short\n  one two three four five', terminal)).toBe('short\n  one two three four\n  five');
+  expect(wrapToTerminal('short\n  one two three four five', terminal)).toBe(
+    'short\n  one two three four\n  five',
+  );
 });
 
 it('a path wider than the terminal is not broken, and piped output is not wrapped', () => {
-  expect(fitted('in /home/ada/.assay/mcp.json now', terminal)).toBe('in\n/home/ada/.assay/mcp.json\nnow');
+  expect(wrapToTerminal('in /home/ada/.assay/mcp.json now', terminal)).toBe(
+    'in\n/home/ada/.assay/mcp.json\nnow',
+  );
   const long = 'one two three four five six seven';
-  expect(fitted(long, { ...terminal, isTTY: false })).toBe(long);
+  expect(wrapToTerminal(long, { ...terminal, isTTY: false })).toBe(long);
 });
 
 it('colors do not count as columns', () => {
   const colored = '\u001b[32mone two three four 20\u001b[39m';
-  expect(fitted(colored, { isTTY: true, columns: 21 })).toBe(colored);
+  expect(wrapToTerminal(colored, { isTTY: true, columns: 21 })).toBe(colored);
 });
 
 const TOOLS = [
@@ -29,12 +33,14 @@ const TOOLS = [
 })) as unknown as readonly ListedTool[];
 
 it('tool names are not broken in a terminal, and each description takes one line', () => {
-  const page = pageOf(TOOLS, 60);
+  const page = formatToolPage(TOOLS, 60);
   expect(page.split('\n').slice(0, 3)).toEqual([
     'github: 1 tool',
     '  github_create_pull_request_review  unannotated',
     '      Create a review.',
   ]);
   expect(page.split('\n').filter((line) => line.length > 60)).toEqual([]);
-  expect(pageOf(TOOLS, 120)).toContain('  github_create_pull_request_review  unannotated  Create a review.');
+  expect(formatToolPage(TOOLS, 120)).toContain(
+    '  github_create_pull_request_review  unannotated  Create a review.',
+  );
 });

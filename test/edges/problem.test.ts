@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { problemOf } from '../../src/edges/rest/failure.ts';
+import { toProblem } from '../../src/edges/rest/failure.ts';
 
 it('a REST API error contains the code of its cause', () => {
   const cause = { code: 'PROCESS_EXITED', exitCode: 7 } as const;
-  expect(problemOf({ code: 'SERVER_UNAVAILABLE', server: 's', cause }, '/gateways/s/refresh')).toEqual({
+  expect(toProblem({ code: 'SERVER_UNAVAILABLE', server: 's', cause }, '/gateways/s/refresh')).toEqual({
     type: '/docs/errors#SERVER_UNAVAILABLE',
     title: 'Server unavailable',
     status: 502,
@@ -15,5 +15,5 @@ it('a REST API error contains the code of its cause', () => {
 });
 
 it('a REST API error without a cause contains no cause code', () => {
-  expect(problemOf({ code: 'TOKEN_REQUIRED' }, '/tools')).not.toHaveProperty('causeCode');
+  expect(toProblem({ code: 'TOKEN_REQUIRED' }, '/tools')).not.toHaveProperty('causeCode');
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownCopy, ReplaySpace, type KeptEvent } from '../../src/edges/mcp/replay.ts';
+import { copyPieces, ReplaySpace, type KeptEvent } from '../../src/edges/mcp/replay.ts';
 
 const MAX = 10_000;
 const SIZE = 1_000;
@@ -73,7 +73,7 @@ describe('the replay buffers of sessions', () => {
 
   it('do not retain the chunks that they copy from', () => {
     const chunk = Buffer.alloc(65_536, 'x');
-    const copy = ownCopy([chunk.subarray(0, 3), chunk.subarray(10, 12)]);
+    const copy = copyPieces([chunk.subarray(0, 3), chunk.subarray(10, 12)]);
     expect([copy.toString(), copy.buffer.byteLength]).toEqual(['xxxxx', 5]);
   });
 });

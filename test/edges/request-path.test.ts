@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { isWithin } from '../../src/core/protected-resource.ts';
-import { pathOf, readTarget } from '../../src/edges/mcp/request-path.ts';
+import { getRequestPath, readTarget } from '../../src/edges/mcp/request-path.ts';
 
 const HOST = '127.0.0.1:4444';
 
@@ -64,7 +64,7 @@ describe('a request target', () => {
       fc.asyncProperty(TARGETS, async (url) => {
         const target = readTarget({ url, headers: { host: HOST } });
         fc.pre(target.ok);
-        const path = pathOf({ url: target.value });
+        const path = getRequestPath({ url: target.value });
         expect(read(target.value)).toBe(target.value);
         const response = await app.fetch(new Request(`http://${HOST}${target.value}`));
         expect([url, await response.json()]).toEqual([url, routeOf(path)]);

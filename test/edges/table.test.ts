@@ -1,12 +1,12 @@
 import ansis from 'ansis';
 import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
-import { proseOf, tableOf } from '../../src/edges/cli/output.ts';
-import { layoutTable, widthOf } from '../../src/edges/cli/table.ts';
+import { formatProse, formatTable } from '../../src/edges/cli/output.ts';
+import { layoutTable, measureWidth } from '../../src/edges/cli/table.ts';
 
 /** The lines of a table below its header. */
 function rows(cells: readonly (readonly string[])[]): readonly string[] {
-  return tableOf(['A', 'B'], cells).split('\n').slice(1);
+  return formatTable(['A', 'B'], cells).split('\n').slice(1);
 }
 
 describe('a table', () => {
@@ -57,7 +57,7 @@ describe('a table at 80 columns', () => {
     fc.assert(
       fc.property(table, ({ head, rows: given }) => {
         const lines = linesOf(head, given);
-        for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(80);
+        for (const line of lines) expect(measureWidth(line)).toBeLessThanOrEqual(80);
         expect(charactersOf(lines.join(''))).toBe(charactersOf([...head, ...given.flat()].join('')));
       }),
     );
@@ -95,13 +95,13 @@ describe('prose', () => {
   const text = `${'word '.repeat(30)}${'x'.repeat(90)} end`;
 
   it('is wrapped to 80 columns in a terminal, without losing text', () => {
-    const lines = proseOf(text, { indent: '  ', isTerminal: true }).split('\n');
+    const lines = formatProse(text, { indent: '  ', isTerminal: true }).split('\n');
     expect(lines.filter((line) => line.length > 80)).toEqual([`  ${'x'.repeat(90)}`]);
     expect(lines.every((line) => line.startsWith('  '))).toBe(true);
     expect(lines.map((line) => line.trim()).join(' ')).toBe(text);
   });
 
   it('stays on one line if the output is not a terminal', () => {
-    expect(proseOf(text, { indent: '  ', isTerminal: false })).toBe(`  ${text}`);
+    expect(formatProse(text, { indent: '  ', isTerminal: false })).toBe(`  ${text}`);
   });
 });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { expect, it } from 'vitest';
-import { withAuthHeaders } from '../../src/edges/rest/contextforge.ts';
-import { withoutUnused } from '../../src/edges/rest/unused-fields.ts';
+import { moveAuthToHeaders } from '../../src/edges/rest/contextforge.ts';
+import { omitUnused } from '../../src/edges/rest/unused-fields.ts';
 
 const BODY = {
   schema: z.object({ name: z.string(), url: z.string(), trust: z.boolean() }).partial(),
@@ -13,7 +13,7 @@ const READ_ONLY = { detail: 'this field cannot be set; its new value was ignored
 
 it('fields of other gateways are removed, inside and next to a wrapper, and reported unless empty', () => {
   const given = { tool: { name: 'a', team_id: 't', tags: [], other: 1 }, visibility: 'private', more: 2 };
-  expect(withoutUnused(given, BODY)).toEqual({
+  expect(omitUnused(given, BODY)).toEqual({
     // Unknown fields stay, so that validation refuses them.
     value: { tool: { name: 'a', other: 1 }, more: 2 },
     warnings: [
@@ -26,7 +26,7 @@ it('fields of other gateways are removed, inside and next to a wrapper, and repo
 it('a copy of a GET response is reduced to its changes', () => {
   const current = { id: 'x', name: 'a', url: 'http://a', state: 'up', trust: { value: false } };
   const copy = { ...current, url: 'http://b', state: 'down' };
-  expect(withoutUnused(copy, BODY, current)).toEqual({
+  expect(omitUnused(copy, BODY, current)).toEqual({
     value: { url: 'http://b' },
     warnings: [{ pointer: '/state', ...READ_ONLY }],
   });
@@ -35,7 +35,7 @@ it('a copy of a GET response is reduced to its changes', () => {
 it('a body without the id is not treated as a copy: its fields stay even if unchanged', () => {
   const current = { id: 'x', url: 'http://a', state: 'up' };
   const given = { url: 'http://a', state: 'up' };
-  expect(withoutUnused(given, BODY, current)).toEqual({ value: given, warnings: [] });
+  expect(omitUnused(given, BODY, current)).toEqual({ value: given, warnings: [] });
 });
 
 it.each([
@@ -44,7 +44,7 @@ it.each([
   [{ authType: 'authheaders', authHeaders: [{ key: 'X-Key', value: 'k' }] }, { 'X-Key': 'k' }],
   [{ authType: 'authheaders', authHeaderKey: 'X-Key', authHeaderValue: 'k' }, { 'X-Key': 'k' }],
 ])('credentials become headers: %j', (fields, headers) => {
-  expect(withAuthHeaders({ ...fields, name: 'a' })).toEqual({ ok: true, value: { name: 'a', headers } });
+  expect(moveAuthToHeaders({ ...fields, name: 'a' })).toEqual({ ok: true, value: { name: 'a', headers } });
 });
 
 it.each([
@@ -52,5 +52,5 @@ it.each([
   [{ authType: 'oauth' }, 'authType'],
   [{ authToken: 't' }, 'authToken'],
 ])('credentials that would be lost are refused: %j', (fields, field) => {
-  expect(withAuthHeaders(fields)).toMatchObject({ ok: false, error: { field } });
+  expect(moveAuthToHeaders(fields)).toMatchObject({ ok: false, error: { field } });
 });

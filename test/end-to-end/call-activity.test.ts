@@ -1,7 +1,7 @@
 // The record of calls, as operators read it over HTTP and on the command line.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { chainHash } from '../../src/core/activity/call-chain.ts';
-import { canonicalJson } from '../../src/core/canonical-json.ts';
+import { hashChainEntry } from '../../src/core/activity/call-chain.ts';
+import { serializeCanonical } from '../../src/core/canonical-json.ts';
 import { adminClient, type AdminClient, verdictOf } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
 import { runAssay } from '../support/commands.ts';
@@ -112,7 +112,7 @@ describe('/activity/calls', () => {
       .map((line) => JSON.parse(line) as Record<string, Json>);
     expect(lines.map(({ id }) => id)).toEqual([1, 2, 3]);
     for (const { previous, hash, entry } of lines)
-      expect(chainHash(String(previous), canonicalJson(entry))).toBe(hash);
+      expect(hashChainEntry(String(previous), serializeCanonical(entry))).toBe(hash);
     const refused = await admin.get('/activity/calls/export?decision=refuse');
     expect(refused.text.match(/\n/g)).toHaveLength(1);
     expect((await runAssay(['activity', 'export', '--home', home])).stdout).toBe(text);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { gatewayIdOf } from '../../src/core/record-ids.ts';
+import { computeGatewayId } from '../../src/core/record-ids.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { runAssay } from '../support/commands.ts';
 import { until } from '../support/endings.ts';
@@ -22,7 +22,7 @@ describe('a name that a shell, a terminal or a person could misread', () => {
     const store = await openAt({ home, databaseUrl: undefined });
     const sealed = { keyId: 'k', sealed: 'x', createdMs: 1, author: 'ada' };
     const body = { name: 'old$(id)', ...sealed };
-    const change = { kind: 'gateway', id: gatewayIdOf(body.name), body } as const;
+    const change = { kind: 'gateway', id: computeGatewayId(body.name), body } as const;
     await store.commit({ changes: [change], expectedRevisions: [], audit: [] });
     await store.close();
     const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
@@ -69,7 +69,7 @@ describe('a name that a shell, a terminal or a person could misread', () => {
       ['c`id`', 'refused', 'ENTRY_INVALID'],
       ['old$(id)', 'refused', 'NAME_INVALID'],
     ]);
-    const removed = await admin.delete(`/gateways/${gatewayIdOf('old$(id)')}`);
+    const removed = await admin.delete(`/gateways/${computeGatewayId('old$(id)')}`);
     expect(removed.status).toBe(204);
   });
 

@@ -58,7 +58,7 @@ describe('the sign-in address named by a server', () => {
   it.each(['http://93.184.215.14/', 'http://169.254.169.254/', 'ftp://127.0.0.1/'])(
     'must use TLS: %s',
     async (issuer) => {
-      expect(await authErrorFor(issuerAt(issuer))).toContain('is no https address');
+      expect(await authErrorFor(issuerAt(issuer))).toContain('is not an https address');
     },
   );
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exportedTools } from '../../src/functions/exported-tools.ts';
+import { readExportedTools } from '../../src/functions/exported-tools.ts';
 
 describe('a function', () => {
   it('is skipped if its annotations contradict each other, without affecting others', () => {
@@ -11,7 +11,7 @@ describe('a function', () => {
         { name: 'whole', run },
       ],
     };
-    const { tools, skipped } = exportedTools(exported, undefined);
+    const { tools, skipped } = readExportedTools(exported, undefined);
     expect([...tools.keys()]).toEqual(['whole']);
     expect(skipped).toEqual([
       {

@@ -1,7 +1,7 @@
 // Calls that arrive together, before either has begun.
 import { expect, it } from 'vitest';
 import type { FromRunner } from '../../src/core/sources/function-messages.ts';
-import { exportedTools, type ReadTool } from '../../src/functions/exported-tools.ts';
+import { readExportedTools, type ReadTool } from '../../src/functions/exported-tools.ts';
 import { RunningCalls } from '../../src/functions/running-calls.ts';
 
 const sent: (FromRunner | { readonly kind: 'done'; readonly id: number; readonly result: string })[] = [];
@@ -18,7 +18,7 @@ const running = new RunningCalls({
 });
 
 function toolThat(run: () => unknown): ReadTool {
-  const { tools } = exportedTools({ default: [{ name: 'one', run }] }, undefined);
+  const { tools } = readExportedTools({ default: [{ name: 'one', run }] }, undefined);
   const tool = tools.get('one');
   if (tool === undefined) throw new Error('not a tool');
   return tool;

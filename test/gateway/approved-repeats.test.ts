@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Decision, PolicyTool } from '../../src/core/policy/policy.ts';
 import { ApprovedRepeats, type DecidedCall } from '../../src/gateway/catalog/approved-repeats.ts';
 import type { ClientSession } from '../../src/gateway/catalog/client-session.ts';
-import { ownRequest } from '../../src/protocol/message.ts';
+import { buildOwnRequest } from '../../src/protocol/message.ts';
 import { claimsOf, toolWith } from '../core/policy/tools.ts';
 import { envelope, META } from '../support/modern.ts';
 import { definition, listed, tool } from './listed-server.ts';
@@ -23,12 +23,12 @@ function session(id: string): ClientSession {
 
 function modern(name: string): Partial<DecidedCall> {
   const _meta = envelope({ [`${META}clientInfo`]: { name } });
-  return { era: 'modern', session: undefined, message: ownRequest('tools/call', { _meta }) };
+  return { era: 'modern', session: undefined, message: buildOwnRequest('tools/call', { _meta }) };
 }
 
 const CALL: DecidedCall = {
   era: 'legacy',
-  message: ownRequest('tools/call', {}),
+  message: buildOwnRequest('tools/call', {}),
   subject: 'ann',
   clientInfo: undefined,
   session: session('1'),
@@ -89,7 +89,7 @@ describe('an approved call that failed', () => {
 
   it.each([
     ['repeats an approved call', { approval: { id: '' } }],
-    ['continues one', { message: ownRequest('tools/call', { requestState: 'x' }) }],
+    ['continues one', { message: buildOwnRequest('tools/call', { requestState: 'x' }) }],
   ] as const satisfies readonly (readonly [string, Partial<DecidedCall>])[])(
     'may not be repeated without another approval if it %s',
     (_, change) => {

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { readBundle } from '../../src/core/bundle/read-bundle.ts';
 import { ok } from '../../src/core/result.ts';
 import { logChanges } from '../../src/gateway/catalog/drift-change.ts';
-import { ownTool } from '../../src/gateway/services/configuration-tools/own-tool.ts';
+import { createOwnTool } from '../../src/gateway/services/configuration-tools/own-tool.ts';
 import type { Log } from '../../src/gateway/ports/log.ts';
-import { ownRequest } from '../../src/protocol/message.ts';
+import { buildOwnRequest } from '../../src/protocol/message.ts';
 
 const quiet = (): undefined => undefined;
 const QUIET: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
@@ -23,7 +23,7 @@ it('a bundle of more items than are read is refused before they are read', () =>
 });
 
 it('arguments of a configuration tool above 1 MiB are refused before they are parsed', async () => {
-  const tool = ownTool(
+  const tool = createOwnTool(
     {
       name: 'search_tools',
       title: 'Search tools',
@@ -37,7 +37,7 @@ it('arguments of a configuration tool above 1 MiB are refused before they are pa
   const call = (query: string): Promise<Buffer> =>
     Promise.resolve(
       tool.call({
-        message: ownRequest('tools/call', { name: 'search_tools', arguments: { query } }),
+        message: buildOwnRequest('tools/call', { name: 'search_tools', arguments: { query } }),
         era: 'modern',
         subject: 'a',
       }),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { toolIdOf } from '../../src/core/record-ids.ts';
+import { computeToolId } from '../../src/core/record-ids.ts';
 import type { ToolRecord } from '../../src/core/hints/tool-record.ts';
-import { stateOf } from '../../src/gateway/services/bundles/bundle-state.ts';
+import { readBundleState } from '../../src/gateway/services/bundles/bundle-state.ts';
 import type { EntrySeal } from '../../src/gateway/ports/config-entries.ts';
 import { MemoryRecords, replicaOf } from '../support/memory-records.ts';
 
@@ -11,7 +11,7 @@ const seal: EntrySeal = {
 };
 
 it('a tool with nothing stored except its volatility has no override in a bundle', async () => {
-  const id = toolIdOf('s', 'i', 'act');
+  const id = computeToolId('s', 'i', 'act');
   const volatility = { connects: 2, isAccepted: false };
   const body: ToolRecord = { id, server: 's', identity: 'i', name: 'act', overrides: {}, volatility };
   const titled: ToolRecord = { ...body, id: 'other', name: 'look', title: 'Looks' };
@@ -19,7 +19,7 @@ it('a tool with nothing stored except its volatility has no override in a bundle
   for (const record of [body, titled]) store.keep({ kind: 'tool', id: record.id, body: record });
   const records = replicaOf(store);
   await records.ready();
-  expect((await stateOf(records, seal)).bundle.overrides).toEqual([
+  expect((await readBundleState(records, seal)).bundle.overrides).toEqual([
     { server: 's', identity: 'i', name: 'look', overrides: {}, title: 'Looks' },
   ]);
 });

@@ -10,7 +10,7 @@ import type { Connect, Link } from '../../src/gateway/ports/link.ts';
 import { type Answer, Call } from '../../src/gateway/relay/call.ts';
 import { createRelay } from '../../src/gateway/relay/pipeline.ts';
 import type { Relay } from '../../src/gateway/relay/call.ts';
-import { ownRequest } from '../../src/protocol/message.ts';
+import { buildOwnRequest } from '../../src/protocol/message.ts';
 import type { Json } from '../support/json.ts';
 import { listLink } from './list-link.ts';
 import { inventoryOf, listed, NOTHING_ASKS, tool } from './listed-server.ts';
@@ -93,7 +93,7 @@ function act({ relay, view }: Pick<Opened, 'relay' | 'view'>): Promise<Answer> {
     new Call({
       caller: { era: 'legacy', relay, view, clientInfo: undefined, logLevel: undefined },
       identity: LOCAL_USER,
-      message: ownRequest('tools/call', { name: 's_act', arguments: {} }),
+      message: buildOwnRequest('tools/call', { name: 's_act', arguments: {} }),
       cancellation: new Cancellation(),
       client: { notify: () => undefined, ask: undefined },
       logLevel: undefined,

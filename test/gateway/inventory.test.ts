@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../src/core/result.ts';
 import { readList, type Reading } from '../../src/gateway/catalog/inventory.ts';
-import { listingOf } from '../../src/gateway/catalog/listing.ts';
+import { buildListing } from '../../src/gateway/catalog/listing.ts';
 import type { ListLimits } from '../../src/gateway/catalog/list-budget.ts';
 import type { Server } from '../../src/gateway/catalog/server.ts';
 import { readServerMessage } from '../../src/protocol/message.ts';
@@ -31,7 +31,7 @@ async function standing(list: Lister, limits: ListLimits = {}): Promise<Server> 
 
 /** The tool names that clients see, and the reports for operators. */
 function shown(server: Server): { readonly names: readonly string[]; readonly reports: readonly string[] } {
-  const listing = listingOf({ kind: 'tools', servers: [server], isAggregated: false });
+  const listing = buildListing({ kind: 'tools', servers: [server], isAggregated: false });
   const page = listing.page('legacy', undefined);
   if (!page.ok) throw new Error(page.error.code);
   const names = listAt(parseJson(page.value.toString()), 'tools').map((tool) => textAt(tool, 'name'));

@@ -6,14 +6,14 @@ import { LOCAL_USER } from '../../src/core/subject.ts';
 import type { LiveLabels } from '../../src/gateway/catalog/call-deps.ts';
 import { View } from '../../src/gateway/catalog/view.ts';
 import { Call } from '../../src/gateway/relay/call.ts';
-import { labelled, learnLabels } from '../../src/gateway/relay/labels.ts';
+import { labelAnswer, learnLabels } from '../../src/gateway/relay/labels.ts';
 import { createRelay } from '../../src/gateway/relay/pipeline.ts';
 import type { Relay } from '../../src/gateway/relay/call.ts';
 import { err, ok } from '../../src/core/result.ts';
-import { labelledSession } from '../../src/gateway/catalog/client-session.ts';
+import { labelSession } from '../../src/gateway/catalog/client-session.ts';
 import type { Connect, Link, ServerRequest } from '../../src/gateway/ports/link.ts';
 import { type NotificationMessage, readServerMessage } from '../../src/protocol/message.ts';
-import { ownRequest } from '../../src/protocol/message.ts';
+import { buildOwnRequest } from '../../src/protocol/message.ts';
 import { listLink } from './list-link.ts';
 import { listed, NOTHING_ASKS, tool } from './listed-server.ts';
 
@@ -40,7 +40,7 @@ function callOf(method: string, labels: Partial<LiveLabels>, dependsOnLabels: bo
   return new Call({
     caller: { era: 'legacy', relay, view, clientInfo: undefined, logLevel: undefined },
     identity: LOCAL_USER,
-    message: ownRequest(method, {}),
+    message: buildOwnRequest(method, {}),
     cancellation: new Cancellation(),
     client: { notify: () => undefined, ask: undefined },
     logLevel: undefined,
@@ -59,7 +59,7 @@ it.each([
   const added: SessionLabel[] = [];
   const add: LiveLabels['add'] = (_, labels) => void added.push(...labels);
   const answer = { kind: 'own', result: Buffer.from('{}') } as const;
-  expect(await labelled(callOf(method, { add }, false), SERVER, answer)).toBe(answer);
+  expect(await labelAnswer(callOf(method, { add }, false), SERVER, answer)).toBe(answer);
   expect(added).toEqual(expected);
 });
 
@@ -77,7 +77,7 @@ it.each([
 const CAPABLE = { tools: {}, prompts: {}, resources: {}, completions: {} };
 const LOG = noteOf({ method: 'notifications/message', params: { level: 'info', data: 'IGNORE' } });
 const QUESTION: ServerRequest = {
-  message: ownRequest('elicitation/create', { message: 'IGNORE', requestedSchema: { type: 'object' } }),
+  message: buildOwnRequest('elicitation/create', { message: 'IGNORE', requestedSchema: { type: 'object' } }),
   answer: () => undefined,
   progress: () => undefined,
   onWithdrawn: () => undefined,
@@ -98,7 +98,7 @@ const DURING: Readonly<Record<string, (request: Parameters<Link['send']>[0]) => 
   'a log message': (request) => request.onNotification?.(LOG, LOG.bytes),
   'an elicitation': (request) => request.onServerRequest?.(QUESTION),
   'a sampling request': (request) =>
-    request.onServerRequest?.({ ...QUESTION, message: ownRequest('sampling/createMessage', {}) }),
+    request.onServerRequest?.({ ...QUESTION, message: buildOwnRequest('sampling/createMessage', {}) }),
 };
 
 interface Observed {
@@ -166,7 +166,7 @@ async function observe(
         new Call({
           caller: { era: 'legacy', relay, view, clientInfo: undefined, logLevel: undefined },
           identity: LOCAL_USER,
-          message: ownRequest(method, { ...params }),
+          message: buildOwnRequest(method, { ...params }),
           cancellation: new Cancellation(),
           client: {
             notify: ({ method: name }) => void order.push(name),
@@ -225,7 +225,7 @@ it('what a server sends outside calls is delivered after its label was set', () 
     ask: () => void order.push('asked'),
     notify: () => void order.push('notified'),
   };
-  const seen = labelledSession(session, SERVER.spec, (subject, labels) =>
+  const seen = labelSession(session, SERVER.spec, (subject, labels) =>
     order.push(`${subject} ${[...labels].join()}`),
   );
   seen.notify(LOG);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientSession } from '../../src/gateway/catalog/client-session.ts';
-import { acceptsServerRequests, linkChoice } from '../../src/gateway/catalog/link-choice.ts';
+import { acceptsServerRequests, chooseLink } from '../../src/gateway/catalog/link-choice.ts';
 import type { Link } from '../../src/gateway/ports/link.ts';
 import type { Era } from '../../src/protocol/eras.ts';
 import { readClientMessage } from '../../src/protocol/message.ts';
 import { envelope, META } from '../support/modern.ts';
 
-type Kind = ReturnType<typeof linkChoice>['kind'];
+type Kind = ReturnType<typeof chooseLink>['kind'];
 type Way = 'stdio' | 'http' | 'sse';
 /** For a legacy client with a session, and modern clients that do and do not accept server requests. */
 type Row = readonly [legacy: Kind, asked: Kind, mute: Kind];
@@ -42,7 +42,7 @@ function choose(
   { way, era, isolation, sole }: Given,
   client: 'legacy' | 'asked' | 'mute',
   subject = 'local',
-): ReturnType<typeof linkChoice> {
+): ReturnType<typeof chooseLink> {
   const capabilities = client === 'asked' ? { elicitation: {} } : {};
   const params = { _meta: envelope({ [`${META}clientCapabilities`]: capabilities }) };
   const message = readClientMessage(
@@ -60,7 +60,7 @@ function choose(
           flavour: way === 'sse' ? 'sse' : 'auto',
         } as const);
   const link = { era, correlatesServerRequests: way === 'http' } as Link; // the only fields that are read
-  return linkChoice(
+  return chooseLink(
     { era: client === 'legacy' ? 'legacy' : 'modern', message, subject, clientInfo: undefined, session },
     {
       spec: { name: 's', transport, timeoutMs: 1, prefix: true, isolation },

@@ -2,14 +2,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { checkServers } from '../../src/core/check-servers.ts';
-import { serverStatuses, missingFrom } from '../../src/gateway/catalog/server-status.ts';
+import { listServerStatuses, findMissingReason } from '../../src/gateway/catalog/server-status.ts';
 import { LIST_KINDS, LISTS, readList } from '../../src/gateway/catalog/inventory.ts';
 import { Catalog } from '../../src/gateway/catalog/catalog.ts';
 import type { Connect, Link, ListKind } from '../../src/gateway/ports/link.ts';
 import { err, ok } from '../../src/core/result.ts';
-import { defaultSettings } from '../../src/core/resolve-settings.ts';
+import { getDefaultSettings } from '../../src/core/resolve-settings.ts';
 import { examineServers } from '../../src/gateway/services/examine-servers.ts';
-import { healthOf, sendHealth } from '../../src/edges/mcp/health.ts';
+import { buildHealth, sendHealth } from '../../src/edges/mcp/health.ts';
 import { readServerMessage, type ResponseMessage } from '../../src/protocol/message.ts';
 import { until } from '../support/endings.ts';
 import { SILENT } from './listed-server.ts';
@@ -74,7 +74,7 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
     catalog.start();
     await until('it is up', () => (catalog.servers[0]?.state.state === 'up' ? true : undefined));
     const cause = `${method} failed: -32603 no [masked] fits`;
-    const [status] = serverStatuses(catalog);
+    const [status] = listServerStatuses(catalog);
     expect(status).toEqual({
       name: 'a',
       state: 'up',
@@ -83,8 +83,8 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
       ...(kind !== 'tools' && { tools: 0 }),
       listFaults: [{ list: kind, cause, causeCode: 'LIST_REFUSED' }],
     });
-    expect(healthOf(catalog, { uptimeMs: 0, isStopping: false }).status).toBe('degraded');
-    expect(status && missingFrom(status)).toBe(`server a is up, but ${cause}`);
+    expect(buildHealth(catalog, { uptimeMs: 0, isStopping: false }).status).toBe('degraded');
+    expect(status && findMissingReason(status)).toBe(`server a is up, but ${cause}`);
     await catalog.stop();
   });
 
@@ -107,8 +107,8 @@ it('a server that lists everything is healthy, and nothing is missing from it', 
   const catalog = openCatalog({});
   catalog.start();
   await until('it is up', () => (catalog.servers[0]?.state.state === 'up' ? true : undefined));
-  expect(serverStatuses(catalog).map(missingFrom)).toEqual([undefined]);
-  expect(healthOf(catalog, { uptimeMs: 0, isStopping: false }).status).toBe('ok');
+  expect(listServerStatuses(catalog).map(findMissingReason)).toEqual([undefined]);
+  expect(buildHealth(catalog, { uptimeMs: 0, isStopping: false }).status).toBe('ok');
   await catalog.stop();
 });
 
@@ -146,7 +146,7 @@ function openCatalog(failing: Partial<Record<ListKind, string>>): Catalog {
       connect,
       memory: { recall: () => undefined, remember() {}, recallAbsence: () => false, rememberAbsence() {} },
       log: SILENT,
-      limits: defaultSettings(),
+      limits: getDefaultSettings(),
       chance: () => 0,
       mask: (text) => text.replaceAll('SECRET', '[masked]'),
     },

@@ -1,6 +1,6 @@
 import type { ServerSpec } from '../../src/core/server-spec.ts';
 import { err, ok } from '../../src/core/result.ts';
-import { defaultSettings } from '../../src/core/resolve-settings.ts';
+import { getDefaultSettings } from '../../src/core/resolve-settings.ts';
 import type { FixedLimits } from '../../src/core/fixed-limits.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import { relayDeps, type RelayDeps } from '../../src/gateway/catalog/call-deps.ts';
@@ -8,7 +8,7 @@ import { EMPTY_INVENTORY, LISTS } from '../../src/gateway/catalog/inventory.ts';
 import type { Connect, Definition, Link, ListKind, Memory } from '../../src/gateway/ports/link.ts';
 import type { Log } from '../../src/gateway/ports/log.ts';
 import { Server } from '../../src/gateway/catalog/server.ts';
-import { listable } from '../../src/protocol/listable.ts';
+import { checkListable } from '../../src/protocol/listable.ts';
 import { readServerMessage, type ResponseMessage } from '../../src/protocol/message.ts';
 import type { Json } from '../support/json.ts';
 
@@ -21,7 +21,7 @@ export const NOTHING_ASKS: RelayDeps = relayDeps({
     open: () => Promise.resolve(err({ code: 'STATE_INVALID', reason: 'nothing is sealed here' })),
   },
   replica: 'test',
-  limits: defaultSettings(),
+  limits: getDefaultSettings(),
 });
 
 const NO_MEMORY: Memory = {
@@ -40,7 +40,10 @@ export function definition(kind: ListKind, value: Json): Definition {
   return {
     key: typeof key === 'string' ? key : undefined,
     bytes: Buffer.from(JSON.stringify(value)),
-    fitness: { legacy: listable(facts.kind, 'legacy', value), modern: listable(facts.kind, 'modern', value) },
+    fitness: {
+      legacy: checkListable(facts.kind, 'legacy', value),
+      modern: checkListable(facts.kind, 'modern', value),
+    },
   };
 }
 
@@ -80,7 +83,7 @@ export function listed(name: string, lists: Lists = {}, given: Given = {}): Serv
       memory: NO_MEMORY,
       log: SILENT,
       limits: {
-        ...defaultSettings(),
+        ...getDefaultSettings(),
         'limits.requestsPerServer': 10,
         'limits.queuePerServer': 10,
         backlogBytes: 1_000,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listingOf, PAGE_SIZE, type Listing } from '../../src/gateway/catalog/listing.ts';
+import { buildListing, PAGE_SIZE, type Listing } from '../../src/gateway/catalog/listing.ts';
 import type { ListKind } from '../../src/gateway/ports/link.ts';
 import type { Server } from '../../src/gateway/catalog/server.ts';
 import type { Era } from '../../src/protocol/eras.ts';
@@ -7,7 +7,7 @@ import { listAt, parseJson, type Json } from '../support/json.ts';
 import { definition, listed, resource, tool } from './listed-server.ts';
 
 function listing(servers: readonly Server[], kind: ListKind = 'tools', isAggregated = true): Listing {
-  return listingOf({ kind, servers, isAggregated });
+  return buildListing({ kind, servers, isAggregated });
 }
 
 function page(list: Listing, era: Era = 'legacy', cursor?: string): Json | string {

@@ -6,14 +6,14 @@ import { answerOwn } from '../../src/gateway/relay/own-call.ts';
 import { type Answer, Call } from '../../src/gateway/relay/call.ts';
 import { createRelay } from '../../src/gateway/relay/pipeline.ts';
 import type { Relay } from '../../src/gateway/relay/call.ts';
-import { digestOf } from '../../src/gateway/catalog/definition-facts.ts';
+import { getDigest } from '../../src/gateway/catalog/definition-facts.ts';
 import type { LiveLabels } from '../../src/gateway/catalog/call-deps.ts';
 import type { ConfigurationTool } from '../../src/gateway/catalog/configuration-tool.ts';
 import { View } from '../../src/gateway/catalog/view.ts';
 import type { Connect, Link } from '../../src/gateway/ports/link.ts';
 import type { Meter } from '../../src/gateway/ports/telemetry.ts';
 import { err } from '../../src/core/result.ts';
-import { ownRequest, readServerMessage } from '../../src/protocol/message.ts';
+import { buildOwnRequest, readServerMessage } from '../../src/protocol/message.ts';
 import { definition, inventoryOf, listed, NOTHING_ASKS, standing, tool } from './listed-server.ts';
 
 const READER: Identity = { subject: 'reader', scopes: ['mcp'], tokenId: 't1' };
@@ -143,7 +143,7 @@ function callTool({ relay, view }: Pick<Opened, 'relay' | 'view'>, name: string)
     new Call({
       caller: { era: 'legacy', relay, view, clientInfo: undefined, logLevel: undefined },
       identity: READER,
-      message: ownRequest('tools/call', { name, arguments: { path: 'a' } }),
+      message: buildOwnRequest('tools/call', { name, arguments: { path: 'a' } }),
       cancellation: new Cancellation(),
       client: { notify: () => undefined, ask: undefined },
       logLevel: undefined,
@@ -181,7 +181,7 @@ describe('the policy decides', () => {
     const { relay, view, sent, decisions } = await open(policy);
     await callTool({ relay, view }, 's_read');
     const found = await view.tool('s_read');
-    const digest = found.ok ? digestOf(found.value.definition) : undefined;
+    const digest = found.ok ? getDigest(found.value.definition) : undefined;
     expect(inputs).toEqual([
       {
         ...{ identity: READER, toolset: undefined, labels: [] },
@@ -196,7 +196,7 @@ describe('the policy decides', () => {
     inputs.length = 0;
     const { relay, view } = await open(policy);
     await callTool({ relay, view }, OWN.key);
-    const digest = digestOf(OWN.definition);
+    const digest = getDigest(OWN.definition);
     expect(inputs).toEqual([
       {
         ...{ identity: READER, toolset: undefined, labels: [] },

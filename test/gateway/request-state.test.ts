@@ -6,11 +6,11 @@ import type { Decision, PolicyTool } from '../../src/core/policy/policy.ts';
 import { type Identity, LOCAL_USER } from '../../src/core/subject.ts';
 import { View } from '../../src/gateway/catalog/view.ts';
 import type { StoredKey } from '../../src/gateway/ports/store.ts';
-import { bindingOf } from '../../src/gateway/relay/approval-request.ts';
+import { buildApprovalBinding } from '../../src/gateway/relay/approval-request.ts';
 import { createRelay } from '../../src/gateway/relay/pipeline.ts';
 import { Call } from '../../src/gateway/relay/call.ts';
 import { openState, sealState, type RequestState } from '../../src/gateway/relay/request-state.ts';
-import { ownRequest } from '../../src/protocol/message.ts';
+import { buildOwnRequest } from '../../src/protocol/message.ts';
 import { toolWith } from '../core/policy/tools.ts';
 import { inventoryOf, listed, NOTHING_ASKS, SILENT, tool } from './listed-server.ts';
 
@@ -61,7 +61,7 @@ function callsOf(): {
     const call = new Call({
       caller: { era: 'modern', relay, view, clientInfo: undefined, logLevel: undefined },
       identity: other.identity ?? LOCAL_USER,
-      message: ownRequest(method, { name, arguments: { a: JSON.rawJSON(number) } }),
+      message: buildOwnRequest(method, { name, arguments: { a: JSON.rawJSON(number) } }),
       cancellation: new Cancellation(),
       client: { notify: () => undefined, ask: undefined },
       logLevel: undefined,
@@ -117,7 +117,7 @@ it('an approval is bound to its subject, server, tool, definition, arguments and
   const bindings = new Set<string>();
   const bind = (call: Call, about: PolicyTool): void => {
     // The fields that identify an approval, except the session, which counts for session approvals only.
-    const { subject, toolKey, digest, argumentsHash } = bindingOf(call, about);
+    const { subject, toolKey, digest, argumentsHash } = buildApprovalBinding(call, about);
     bindings.add([subject, toolKey, digest, argumentsHash].join());
   };
   const call = await called();
@@ -146,6 +146,8 @@ it('a sealed state and an approval are bound to numbers as written, not as round
   const [one, other] = [await called({ number: '0.1' }), await called({ number: '0.10000000000000000555' })];
   const sealed = await sealState(one, 's', STATE);
   expect(await openState(other, 's', sealed)).toMatchObject({ ok: false, error: { code: 'STATE_INVALID' } });
-  const [hash, otherHash] = [one, other].map((call) => bindingOf(call, toolWith([])).argumentsHash);
+  const [hash, otherHash] = [one, other].map(
+    (call) => buildApprovalBinding(call, toolWith([])).argumentsHash,
+  );
   expect(hash).not.toBe(otherHash);
 });

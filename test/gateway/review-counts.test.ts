@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { defaultSettings } from '../../src/core/resolve-settings.ts';
+import { getDefaultSettings } from '../../src/core/resolve-settings.ts';
 import type { ToolRecord } from '../../src/core/hints/tool-record.ts';
 import { Catalog } from '../../src/gateway/catalog/catalog.ts';
-import { digestOf } from '../../src/gateway/catalog/definition-facts.ts';
+import { getDigest } from '../../src/gateway/catalog/definition-facts.ts';
 import { EMPTY_INVENTORY } from '../../src/gateway/catalog/inventory.ts';
-import { idsOf, ToolClaims } from '../../src/gateway/catalog/tool-claims.ts';
-import { reviewCounts } from '../../src/gateway/services/tools/review-counts.ts';
+import { getServerIds, ToolClaims } from '../../src/gateway/catalog/tool-claims.ts';
+import { countReviews } from '../../src/gateway/services/tools/review-counts.ts';
 import { until } from '../support/endings.ts';
 import { MemoryRecords, replicaOf } from '../support/memory-records.ts';
 import { inventoryOf, SILENT, tool } from './listed-server.ts';
@@ -22,7 +22,7 @@ it('tools that wait for a review are counted once for each change, not for each 
       connect: () => new Promise(() => {}),
       memory: { recall: () => undefined, remember() {}, recallAbsence: () => false, rememberAbsence() {} },
       log: SILENT,
-      limits: defaultSettings(),
+      limits: getDefaultSettings(),
       chance: () => 0,
       claims: new ToolClaims(records),
     },
@@ -30,26 +30,26 @@ it('tools that wait for a review are counted once for each change, not for each 
   const server = catalog.servers[0]!;
   const tools = inventoryOf({ tools: [tool('a'), tool('b')] }).tools!;
   server.lists.inventory = { ...EMPTY_INVENTORY, tools };
-  expect(reviewCounts(catalog)).toBeUndefined();
+  expect(countReviews(catalog)).toBeUndefined();
   const change = (at: number, isChanged: boolean): void => {
     const definition = tools[at]!;
     const drift = {
-      ...{ digest: digestOf(definition), sinceMs: 1, changes: [] },
+      ...{ digest: getDigest(definition), sinceMs: 1, changes: [] },
       risks: [{ code: 'input_schema' } as const],
     };
     const id = `tool_${definition.key}`;
-    const names = { server: 's', identity: idsOf(server.spec).identity, name: definition.key! };
+    const names = { server: 's', identity: getServerIds(server.spec).identity, name: definition.key! };
     const body: ToolRecord = { id, ...names, overrides: {}, ...(isChanged && { drift }) };
     store.keep({ kind: 'tool', id, body });
     store.announce();
   };
   const countIs = (tools: number | undefined): Promise<true> =>
-    until('the change is counted', () => (reviewCounts(catalog)?.tools === tools ? true : undefined));
+    until('the change is counted', () => (countReviews(catalog)?.tools === tools ? true : undefined));
   change(0, true);
   await countIs(1);
-  const counts = reviewCounts(catalog);
+  const counts = countReviews(catalog);
   expect(counts).toEqual({ tools: 1, dangerous: 1, suspended: 0 });
-  expect(reviewCounts(catalog)).toBe(counts);
+  expect(countReviews(catalog)).toBe(counts);
   change(1, true);
   await countIs(2);
   change(0, false);

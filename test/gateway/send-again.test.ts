@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.ts';
-import { defaultSettings } from '../../src/core/resolve-settings.ts';
+import { getDefaultSettings } from '../../src/core/resolve-settings.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
 import { err, ok, type Result } from '../../src/core/result.ts';
 import { LOCAL_USER } from '../../src/core/subject.ts';
@@ -11,8 +11,8 @@ import type { Reply } from '../../src/gateway/ports/link.ts';
 import { createRelay } from '../../src/gateway/relay/pipeline.ts';
 import { Call } from '../../src/gateway/relay/call.ts';
 import { sendAgain } from '../../src/gateway/relay/send-again.ts';
-import { ownRequest, readServerMessage } from '../../src/protocol/message.ts';
-import { notificationText } from '../../src/protocol/reply.ts';
+import { buildOwnRequest, readServerMessage } from '../../src/protocol/message.ts';
+import { buildNotificationText } from '../../src/protocol/reply.ts';
 import { inventoryOf, listed, NOTHING_ASKS, tool } from './listed-server.ts';
 
 const LOST: Refusal = { code: 'SERVER_ENDED', server: 's', cause: { code: 'CONNECTION_CLOSED' } };
@@ -36,7 +36,7 @@ interface Given {
 
 function open({ annotations = IDEMPOTENT, retries = 3, params = {} }: Given = {}): Opened {
   const server = listed('s', { tools: [tool('set', { annotations })] }, { trust: true });
-  const limits = { ...defaultSettings(), 'limits.retries': retries };
+  const limits = { ...getDefaultSettings(), 'limits.retries': retries };
   const notifications: string[] = [];
   const relay = createRelay(
     relayDeps({ sealer: NOTHING_ASKS.sealer, replica: '', limits, retries: { chance: () => 0 } }),
@@ -50,7 +50,7 @@ function open({ annotations = IDEMPOTENT, retries = 3, params = {} }: Given = {}
   const call = new Call({
     caller: { era: 'legacy', relay, view, clientInfo: undefined, logLevel: undefined },
     identity: LOCAL_USER,
-    message: ownRequest('tools/call', { name: 's_set', arguments: {}, ...params }),
+    message: buildOwnRequest('tools/call', { name: 's_set', arguments: {}, ...params }),
     cancellation: new Cancellation(),
     client: { notify: (note) => notifications.push(note.method), ask: undefined },
     logLevel: undefined,
@@ -154,7 +154,7 @@ describe('a call whose connection was lost', () => {
 
   it('does not repeat progress after a resend, since progress must increase', async () => {
     const { call, notifications } = open();
-    const note = readServerMessage(notificationText('notifications/progress', '{"progress":1}'));
+    const note = readServerMessage(buildNotificationText('notifications/progress', '{"progress":1}'));
     if (note.kind !== 'notification') throw new Error('no notification');
     call.repeats = 1;
     call.onNotification(note, note.bytes);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TaskNotifications } from '../../src/gateway/relay/task-notifications.ts';
 import { readServerMessage } from '../../src/protocol/message.ts';
-import { withProgressToken } from '../../src/protocol/translate.ts';
+import { setProgressToken } from '../../src/protocol/translate.ts';
 
 /** The stream of a request, and the messages that its client receives, as text. */
 function stream(isAlone: boolean): {
@@ -80,7 +80,7 @@ describe('a message on the stream of a request', () => {
     const note = readServerMessage(Buffer.from(text('65536', 'a')));
     if (note.kind !== 'notification') throw new Error('no notification');
     notes.own('a');
-    notes.notify(note, withProgressToken(note, '"a token of some length"'));
+    notes.notify(note, setProgressToken(note, '"a token of some length"'));
     expect(received).toEqual([text('"a token of some length"', 'my a')]);
   });
 });

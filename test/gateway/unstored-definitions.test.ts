@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { DriftDetector } from '../../src/gateway/catalog/drift-detector.ts';
 import { UnstoredDefinitions, isUnstored } from '../../src/gateway/catalog/unstored-definitions.ts';
-import { digestOf } from '../../src/gateway/catalog/definition-facts.ts';
-import { ToolClaims, toolIdIn } from '../../src/gateway/catalog/tool-claims.ts';
+import { getDigest } from '../../src/gateway/catalog/definition-facts.ts';
+import { ToolClaims, findToolId } from '../../src/gateway/catalog/tool-claims.ts';
 import { replicaOf } from '../support/memory-records.ts';
 import { endAfterEach } from '../support/end-after-each.ts';
 import { endLater, until } from '../support/endings.ts';
@@ -54,7 +54,7 @@ it('changed definitions beyond the bounds of their server are withheld, and the 
   await until('further ones are withheld', () => (again.every(isMissing) ? true : undefined), 20_000);
   expect(again.some(isDrifted)).toBe(false);
   for (const one of first)
-    expect(valueOf(await store.accepted(toolIdIn(SPEC, one)!))?.digest).toBe(digestOf(one));
+    expect(valueOf(await store.accepted(findToolId(SPEC, one)!))?.digest).toBe(getDigest(one));
   expect(first.some(isMissing)).toBe(false);
   // They are retried, and fit a minute later.
   nowMs += 61_000;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.ts';
-import { joinedInstructions } from '../../src/core/instructions.ts';
+import { joinInstructions } from '../../src/core/instructions.ts';
 import { err } from '../../src/core/result.ts';
-import { sentenceOf } from '../../src/core/sentences.ts';
+import { formatRefusal } from '../../src/core/sentences.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { ListKind } from '../../src/gateway/ports/link.ts';
@@ -23,7 +23,7 @@ function viewOf(servers: readonly Server[], isAggregated = true): View {
 function outcomeOf(
   found: Result<Server | { readonly server: Server; readonly name: string }, Refusal>,
 ): string {
-  if (!found.ok) return sentenceOf(found.error);
+  if (!found.ok) return formatRefusal(found.error);
   return 'spec' in found.value
     ? found.value.spec.name
     : `${found.value.server.spec.name}.${found.value.name}`;
@@ -211,7 +211,7 @@ describe('instructions and capabilities', () => {
     const a = await started(listed('a', {}, { connect: standing({ prompts: {} }, 'Be kind.') }));
     const b = await started(listed('b', {}, { connect: standing({}, 'Be quick.') }));
     expect(viewOf([a, b, listed('c')]).instructions()).toBe(
-      joinedInstructions(
+      joinInstructions(
         [
           { name: 'a', text: 'Be kind.' },
           { name: 'b', text: 'Be quick.' },

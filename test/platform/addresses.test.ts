@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { literalReach, reachesOf, reachOf, type Reach } from '../../src/platform/addresses.ts';
+import { getLiteralReach, resolveReaches, getReach, type Reach } from '../../src/platform/addresses.ts';
 
 /** First and last address of each block that IANA lists as not globally reachable, and the addresses next to them. */
 const TABLE: readonly (readonly [Reach, readonly string[]])[] = [
@@ -35,7 +35,7 @@ const TABLE: readonly (readonly [Reach, readonly string[]])[] = [
 ];
 
 it.each(TABLE)('the reach %s has the addresses %s', (reach, addresses) => {
-  expect(addresses.map((address) => [address, reachOf(address)])).toEqual(
+  expect(addresses.map((address) => [address, getReach(address)])).toEqual(
     addresses.map((address) => [address, reach]),
   );
 });
@@ -67,10 +67,10 @@ describe.each(EMBEDDINGS)('an address containing an IPv4 address as %s', (_, emb
               .map((at) => ((((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)) ^ flip).toString(16))
               .join(':');
           const address = embed(groups(0), groups(0xffff));
-          const inner = reachOf(ipv4);
+          const inner = getReach(ipv4);
           const isKept = use === 'in use' || inner === 'metadata' || inner === 'link-local';
           const expected = address === '::0:1' ? 'loopback' : isKept ? inner : 'reserved';
-          expect([address, reachOf(address)]).toEqual([address, expected]);
+          expect([address, getReach(address)]).toEqual([address, expected]);
         }),
       );
     },
@@ -84,9 +84,9 @@ const SPECIAL = fc.constantFrom(
 );
 
 it('a host name has the reaches of all its addresses, and an unknown one has none', async () => {
-  expect(await reachesOf('localhost')).toEqual(['loopback']);
-  expect(await reachesOf('[::1]')).toEqual(['loopback']);
-  expect(await reachesOf('nobody.invalid')).toEqual([]);
+  expect(await resolveReaches('localhost')).toEqual(['loopback']);
+  expect(await resolveReaches('[::1]')).toEqual(['loopback']);
+  expect(await resolveReaches('nobody.invalid')).toEqual([]);
 });
 
 it.each([
@@ -98,5 +98,5 @@ it.each([
   ['127.0.0.1.example', undefined],
   ['', undefined],
 ])('%j is a literal address that is %s', (hostname, reach) => {
-  expect(literalReach(hostname)).toBe(reach);
+  expect(getLiteralReach(hostname)).toBe(reach);
 });

@@ -65,6 +65,6 @@ it('reports why there is no response, without revealing the query', async () => 
     `"http://127.0.0.1:${port}/" could not be reached (ECONNREFUSED)`,
   );
   await expect(of('https://nobody.invalid/')).rejects.toThrow('has a host name that is not known');
-  await expect(of('http://example.com/')).rejects.toThrow('is no https address');
+  await expect(of('http://example.com/')).rejects.toThrow('is not an https address');
   await expect(of('https://a:b@127.0.0.1/')).rejects.toThrow('holds a user or a password');
 });

@@ -94,7 +94,7 @@ it('a file to be rewritten is read with its byte order mark and mode', async () 
   expect(await readWhole(path)).toEqual({ ok: true, value: { text: '\uFEFFa\r\n', mode: 0o640 } });
   expect(await readWhole(join(folder, 'none'))).toEqual({ ok: true, value: undefined });
   await writeFile(path, Buffer.from([0xff, 0xfe]));
-  expect(await readWhole(path)).toEqual({ ok: false, error: { reason: 'it is no UTF-8 text' } });
+  expect(await readWhole(path)).toEqual({ ok: false, error: { reason: 'it is not UTF-8 text' } });
   await symlink(join(folder, 'gone'), join(folder, 'link'));
   expect(await readWhole(join(folder, 'link'))).toEqual({
     ok: false,

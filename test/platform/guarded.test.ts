@@ -1,11 +1,11 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { Child } from '../../src/platform/child.ts';
-import { failPeer, guarded, onPeerFault } from '../../src/platform/guarded.ts';
+import { failPeer, guardCallback, onPeerFault } from '../../src/platform/guarded.ts';
 import { HttpClient, type ResponseHandler } from '../../src/platform/http-client.ts';
 import { InOrder } from '../../src/platform/in-order.ts';
 import { Thread } from '../../src/platform/thread.ts';
-import { atMost } from '../../src/platform/pause.ts';
+import { waitAtMost } from '../../src/platform/pause.ts';
 import { endLater, killLater, until } from '../support/endings.ts';
 import { tempDir } from '../support/paths.ts';
 
@@ -40,7 +40,7 @@ it.each<[way: string, callback: () => unknown]>([
   ['that rejects', () => Promise.reject(new TypeError('a bug'))],
 ])('a callback %s ends its peer, and is reported', async (_, callback) => {
   const ended: unknown[] = [];
-  guarded({ name: 'p', end: (error) => ended.push(String(error)) }, callback)();
+  guardCallback({ name: 'p', end: (error) => ended.push(String(error)) }, callback)();
   await expect.poll(() => ended).toEqual(['TypeError: a bug']);
   expect(faults).toEqual(['p: TypeError: a bug']);
 });
@@ -58,17 +58,17 @@ it.each<[event: string, listen: (to: Child) => void]>([
 ])('a fault on data of %s kills the process, and its cause says so', async (_, listen) => {
   const started = child(LIVING);
   listen(started);
-  expect(await atMost(started.ended, 20_000)).toEqual({ code: 'READING_FAILED', error: 'TypeError' });
+  expect(await waitAtMost(started.ended, 20_000)).toEqual({ code: 'READING_FAILED', error: 'TypeError' });
   expect(faults).toEqual(['process node: TypeError: a bug']);
 });
 
 it('a fault on a handle that it sends, and on what it reads, kills the process too', async () => {
   const sends = child("process.send('x'); setInterval(() => undefined, 1000)", { onHandle: fail });
-  expect(await atMost(sends.ended, 20_000)).toEqual({ code: 'READING_FAILED', error: 'TypeError' });
+  expect(await waitAtMost(sends.ended, 20_000)).toEqual({ code: 'READING_FAILED', error: 'TypeError' });
   const reads = child(`setTimeout(() => process.stdin.resume(), 100); ${LIVING}`);
   reads.onDrain(fail);
   reads.write([Buffer.alloc(4_000_000)]);
-  expect(await atMost(reads.ended, 20_000)).toEqual({ code: 'READING_FAILED', error: 'TypeError' });
+  expect(await waitAtMost(reads.ended, 20_000)).toEqual({ code: 'READING_FAILED', error: 'TypeError' });
 });
 
 it('a fault on a message of a thread, and on its loss, ends the thread alone', async () => {

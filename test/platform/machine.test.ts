@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   findCommand,
-  freeBytes,
-  nearestExisting,
-  openFilesLimit,
-  pathFacts,
+  measureFreeBytes,
+  findNearestExisting,
+  getOpenFilesLimit,
+  inspectPath,
 } from '../../src/platform/machine.ts';
 import { tempDir } from '../support/paths.ts';
 
@@ -46,14 +46,14 @@ describe('a command', () => {
 it('the kind of a path is reported, and for a missing path its nearest existing parent', async () => {
   const folder = tempDir();
   chmodSync(folder, 0o700);
-  expect(await pathFacts(folder)).toMatchObject({ is: 'folder', mode: 0o700 });
-  expect(await pathFacts(join(folder, 'none'))).toBeUndefined();
-  expect(await nearestExisting(join(folder, 'none', 'deeper'))).toBe(folder);
-  expect(await nearestExisting(folder)).toBe(folder);
+  expect(await inspectPath(folder)).toMatchObject({ is: 'folder', mode: 0o700 });
+  expect(await inspectPath(join(folder, 'none'))).toBeUndefined();
+  expect(await findNearestExisting(join(folder, 'none', 'deeper'))).toBe(folder);
+  expect(await findNearestExisting(folder)).toBe(folder);
 });
 
 it('free disk space and the limit on open files are available', async () => {
-  expect(await freeBytes(tempDir())).toBeGreaterThan(0);
-  expect(await freeBytes('/no/such/folder')).toBeUndefined();
-  expect(openFilesLimit()).toBeGreaterThan(0);
+  expect(await measureFreeBytes(tempDir())).toBeGreaterThan(0);
+  expect(await measureFreeBytes('/no/such/folder')).toBeUndefined();
+  expect(getOpenFilesLimit()).toBeGreaterThan(0);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bearerChallenge, scopesOf } from '../../src/protocol/challenge.ts';
+import { parseBearerChallenge, mergeScopes } from '../../src/protocol/challenge.ts';
 
 const NOTHING = { error: undefined, scope: undefined, resourceMetadata: undefined };
 
@@ -22,9 +22,9 @@ it.each([
   ],
   ['Bearer resource_metadata="no address"', NOTHING],
 ])('the Bearer challenge is read from the header: %s', (header, expected) => {
-  expect(bearerChallenge(header)).toEqual(expected);
+  expect(parseBearerChallenge(header)).toEqual(expected);
 });
 
 it('scopes of several lists are each included once', () => {
-  expect(scopesOf('a  b', undefined, 'b c', '')).toEqual(['a', 'b', 'c']);
+  expect(mergeScopes('a  b', undefined, 'b c', '')).toEqual(['a', 'b', 'c']);
 });

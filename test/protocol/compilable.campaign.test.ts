@@ -1,7 +1,7 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { compileFault } from '../../src/protocol/compilable.ts';
+import { findCompileFault } from '../../src/protocol/compilable.ts';
 import { rounds } from '../support/campaign.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -29,7 +29,7 @@ function thrown(schema: Schema): string | undefined {
 /** Checks the fault, as "path message", and that Ajv throws exactly if there is one. */
 function check(members: Schema, expected: string | undefined): void {
   const schema = { type: 'object', ...members };
-  const fault = compileFault(schema);
+  const fault = findCompileFault(schema);
   expect({
     fault: fault && `${fault.at.join('.')} ${fault.message}`,
     throws: thrown(schema) !== undefined,
@@ -122,7 +122,7 @@ describe('a schema that Ajv cannot compile', () => {
 });
 
 it('a nested id counts as a fault, although Ajv may accept it', () => {
-  expect(compileFault({ type: 'object', ...a({ $id: 'x', type: 'string' }) })).toEqual({
+  expect(findCompileFault({ type: 'object', ...a({ $id: 'x', type: 'string' }) })).toEqual({
     at: ['properties', 'a', '$id'],
     message: 'is nested',
   });
@@ -134,7 +134,7 @@ describe('random schemas', () => {
     let compiled = 0;
     fc.assert(
       fc.property(randomSchema(), (schema) => {
-        const [fault, error] = [compileFault(schema), thrown(schema)];
+        const [fault, error] = [findCompileFault(schema), thrown(schema)];
         if (error !== undefined) {
           refused += 1;
           expect(fault, error).toBeDefined();

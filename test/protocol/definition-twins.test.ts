@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ListedKind } from '../../src/protocol/definition-rules.ts';
-import { foldedKey, twinFault } from '../../src/protocol/definition-twins.ts';
+import { foldKey, findTwinFault } from '../../src/protocol/definition-twins.ts';
 
 function fault(text: string, kind: ListedKind = 'tool'): string | undefined {
-  return twinFault(kind, text, JSON.parse(text));
+  return findTwinFault(kind, text, JSON.parse(text));
 }
 
 describe('a definition', () => {
@@ -51,7 +51,7 @@ describe('a definition', () => {
     expect(fault('{"name":"p","arguments":[{"name":"a"},{"name":"b","NAME":"c"}]}', 'prompt')).toBe(
       `arguments[1] ${variants('"name"', '"NAME"')}`,
     );
-    expect(foldedKey('\u212Ain\u017F')).toBe('kins');
+    expect(foldKey('\u212Ain\u017F')).toBe('kins');
   });
 
   it('may have a key in several objects, a single spelling, and case variants of keys that are not read', () => {

@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { changedDefinition } from '../../src/protocol/definition.ts';
+import { changeDefinition } from '../../src/protocol/definition.ts';
 import { isObject, parseJson } from '../support/json.ts';
 import { jsonText, objectText } from '../support/json-texts.ts';
 
 type Paths = readonly (readonly string[])[];
 
 function changed(text: string, name: string | undefined, ...without: Paths): string {
-  return changedDefinition(Buffer.from(text), { name, without }).toString();
+  return changeDefinition(Buffer.from(text), { name, without }).toString();
 }
 
 describe('a definition', () => {
   it('is the same buffer if nothing is to change', () => {
     const bytes = Buffer.from('{ "name" : "a" }');
-    expect(changedDefinition(bytes, { name: undefined, without: [] })).toBe(bytes);
+    expect(changeDefinition(bytes, { name: undefined, without: [] })).toBe(bytes);
   });
 
   it('gets its public name in place of its own, and keeps every other byte', () => {
@@ -92,9 +92,9 @@ describe('a definition', () => {
 describe('members of a definition with a new value', () => {
   const set = (
     text: string,
-    members: Parameters<typeof changedDefinition>[1]['members'],
+    members: Parameters<typeof changeDefinition>[1]['members'],
     ...without: Paths
-  ): string => changedDefinition(Buffer.from(text), { name: undefined, without, members }).toString();
+  ): string => changeDefinition(Buffer.from(text), { name: undefined, without, members }).toString();
   const READS = { path: ['annotations', 'readOnlyHint'], value: true } as const;
   const KEEPS = { path: ['annotations', 'destructiveHint'], value: false } as const;
   const TITLE = { path: ['title'], value: 'A "b"' } as const;
@@ -175,7 +175,7 @@ describe('members of a definition with a new value', () => {
         (annotations, members) => {
           const bytes = Buffer.from(`{"annotations":${annotations},"name":"a"}`);
           const change = { name: 'n', notes: 'note', without: [['annotations', 'x']], members };
-          const after = parseJson(changedDefinition(bytes, change).toString());
+          const after = parseJson(changeDefinition(bytes, change).toString());
           if (!isObject(after)) throw new Error('it is no object any more');
           for (const { path, value } of members) {
             const [first, second] = path;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eraOf, hasBatches, METHODS, negotiated, SUPPORTED_VERSIONS } from '../../src/protocol/eras.ts';
+import { getEra, hasBatches, METHODS, chooseVersion, SUPPORTED_VERSIONS } from '../../src/protocol/eras.ts';
 
 describe('revisions', () => {
   it('are listed newest first', () => {
@@ -14,7 +14,7 @@ describe('revisions', () => {
 
   it('belong to one era each, and unknown ones to none', () => {
     const check = (version: string, era: string | undefined): void => {
-      expect([version, eraOf(version)]).toEqual([version, era]);
+      expect([version, getEra(version)]).toEqual([version, era]);
     };
     check('2026-07-28', 'modern');
     for (const version of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']) check(version, 'legacy');
@@ -29,9 +29,9 @@ describe('revisions', () => {
 
   it('are negotiated as requested if legacy, otherwise as the newest legacy one', () => {
     for (const version of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'])
-      expect(negotiated(version)).toBe(version);
+      expect(chooseVersion(version)).toBe(version);
     for (const version of ['2026-07-28', '2027-01-01', '2024-10-07', ''])
-      expect(negotiated(version)).toBe('2025-11-25');
+      expect(chooseVersion(version)).toBe('2025-11-25');
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { headerParametersOf, readHeaderParameters } from '../../src/protocol/header-parameters.ts';
+import { findHeaderParameters, readHeaderParameters } from '../../src/protocol/header-parameters.ts';
 
 type Json = unknown;
 
@@ -121,12 +121,12 @@ describe("a tool's header parameters", () => {
   it("are found however the definition's keys are escaped", () => {
     for (const key of ['x-mcp-header', 'x\\u002dmcp\\u002Dheader', '\\u0078-mcp-header']) {
       const definition = `{"name":"a","inputSchema":{"type":"object","properties":{"r":{"type":"string","${key}":"R"}}}}`;
-      expect(headerParametersOf(Buffer.from(definition))?.all).toEqual([
+      expect(findHeaderParameters(Buffer.from(definition))?.all).toEqual([
         { header: 'Mcp-Param-R', field: 'mcp-param-r', path: ['r'] },
       ]);
     }
-    expect(headerParametersOf(Buffer.from('{"name":"a","inputSchema":{}}'))).toBeUndefined();
-    expect(headerParametersOf(Buffer.from('{"name":"\\u00e9","inputSchema":null}'))).toBeUndefined();
+    expect(findHeaderParameters(Buffer.from('{"name":"a","inputSchema":{}}'))).toBeUndefined();
+    expect(findHeaderParameters(Buffer.from('{"name":"\\u00e9","inputSchema":null}'))).toBeUndefined();
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accepted, decodeHeader, encodeHeader } from '../../src/protocol/headers.ts';
+import { parseAccept, decodeHeader, encodeHeader } from '../../src/protocol/headers.ts';
 
 describe('a name in a header', () => {
   const check = (value: string, header: string): void => {
@@ -74,7 +74,7 @@ describe('a name in a header', () => {
 
 describe('an Accept header', () => {
   const check = (accept: string | undefined, json: boolean, sse: boolean): void => {
-    expect([accept, accepted(accept)]).toEqual([accept, { json, sse }]);
+    expect([accept, parseAccept(accept)]).toEqual([accept, { json, sse }]);
   };
 
   it('allows what it names, alone or as a range, and everything if it is absent', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { innerCallOf } from '../../src/protocol/inner-call.ts';
+import { findInnerCall } from '../../src/protocol/inner-call.ts';
 import { readClientMessage, type RequestMessage } from '../../src/protocol/message.ts';
 
 function outer(params: string): RequestMessage {
@@ -11,7 +11,7 @@ function outer(params: string): RequestMessage {
 }
 
 function inner(params: string, name = 's_read'): string | undefined {
-  const found = innerCallOf(outer(params));
+  const found = findInnerCall(outer(params));
   return found && `${found.name} ${found.messageFor(name).bytes.toString()}`;
 }
 

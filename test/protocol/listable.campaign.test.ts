@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ListedKind } from '../../src/protocol/definition-rules.ts';
 import type { Era } from '../../src/protocol/eras.ts';
-import { listable, type Listable } from '../../src/protocol/listable.ts';
+import { checkListable, type Listable } from '../../src/protocol/listable.ts';
 import { rounds } from '../support/campaign.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -80,8 +80,8 @@ describe('the members that make official clients reject a whole list', () => {
   const check = (kind: ListedKind, bad: JsonObject, expected: Readonly<Record<Era, Listable>>): void => {
     const definition = { ...VALID[kind], ...bad };
     expect({
-      legacy: listable(kind, 'legacy', definition),
-      modern: listable(kind, 'modern', definition),
+      legacy: checkListable(kind, 'legacy', definition),
+      modern: checkListable(kind, 'modern', definition),
     }).toEqual(expected);
   };
   const checkBoth = (kind: ListedKind, bad: JsonObject, expected: Listable): void => {
@@ -156,7 +156,7 @@ describe('the members that make official clients reject a whole list', () => {
   });
   it('a tool without a name, or with an invalid input schema, is withheld', () => {
     const { name: _, ...nameless } = VALID.tool;
-    expect(listable('tool', 'legacy', nameless)).toEqual(withheld('name is absent'));
+    expect(checkListable('tool', 'legacy', nameless)).toEqual(withheld('name is absent'));
     checkBoth('tool', { name: 5 }, withheld('name is not a string'));
     checkBoth('tool', { inputSchema: {} }, withheld('inputSchema.type is absent'));
     checkBoth('tool', { inputSchema: { type: ['object'] } }, withheld('inputSchema.type is not "object"'));
@@ -165,7 +165,7 @@ describe('the members that make official clients reject a whole list', () => {
     checkBoth('resourceTemplate', { uriTemplate: 1 }, withheld('uriTemplate is not a string'));
     for (const kind of KINDS)
       for (const junk of [null, 'a', 1, []])
-        expect(listable(kind, 'modern', junk)).toEqual(withheld('the definition is not an object'));
+        expect(checkListable(kind, 'modern', junk)).toEqual(withheld('the definition is not an object'));
   });
   it('for legacy clients, invalid parts of the input schema are omitted, and an invalid output schema entirely', () => {
     const bad = { type: 'object', properties: { any: true, path: {}, 'a b': 5 }, required: 'path' };
@@ -264,7 +264,7 @@ describe('compared with the official clients', () => {
 
   describe.each(ERAS)('%s', (era) => {
     it.each(KINDS)('%s: a valid definition is unchanged and listed', async (kind) => {
-      expect(listable(kind, era, VALID[kind])).toEqual({ kind: 'whole' });
+      expect(checkListable(kind, era, VALID[kind])).toEqual({ kind: 'whole' });
       expect(await accepted(kind, era, VALID[kind])).toBe(true);
     });
 
@@ -273,7 +273,7 @@ describe('compared with the official clients', () => {
       async (kind) => {
         await fc.assert(
           fc.asyncProperty(corrupted(VALID[kind]), async (definition) => {
-            const verdict = listable(kind, era, definition);
+            const verdict = checkListable(kind, era, definition);
             if (verdict.kind === 'withheld') {
               expect(await accepted(kind, era, only(definition, LEAST[kind]))).toBe(false);
               return;
@@ -301,7 +301,7 @@ describe('compared with the official clients', () => {
     await fc.assert(
       fc.asyncProperty(dateLike(), async (lastModified) => {
         const definition = { uri: 'x', name: 'x', annotations: { lastModified } };
-        expect(listable('resource', 'modern', definition).kind).toBe(
+        expect(checkListable('resource', 'modern', definition).kind).toBe(
           (await accepted('resource', 'modern', definition)) ? 'whole' : 'without',
         );
       }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { compileFault } from '../../src/protocol/compilable.ts';
+import { findCompileFault } from '../../src/protocol/compilable.ts';
 import type { ListedKind } from '../../src/protocol/definition-rules.ts';
-import { listable, type Listable } from '../../src/protocol/listable.ts';
+import { checkListable, type Listable } from '../../src/protocol/listable.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ function counted(counter: { reads: number }): (ref: string) => unknown {
 }
 
 function verdict(outputSchema: Json): Listable {
-  return listable('tool', 'legacy', { name: 'a', inputSchema: { type: 'object' }, outputSchema });
+  return checkListable('tool', 'legacy', { name: 'a', inputSchema: { type: 'object' }, outputSchema });
 }
 
 const withoutSchema = (reason: string): Listable => ({
@@ -57,7 +57,7 @@ describe('a long chain of references', () => {
       { $ref: `#/$defs/d${count - 1 - index}` },
     ]);
     expect(
-      compileFault({ type: 'object', $defs, properties: Object.fromEntries(entries) as Json }),
+      findCompileFault({ type: 'object', $defs, properties: Object.fromEntries(entries) as Json }),
     ).toBeUndefined();
     expect(counter.reads).toBeLessThan(20 * count);
   });
@@ -107,7 +107,7 @@ describe('a large schema', () => {
         { $ref: `#/$defs/${index % 2 ? 'x' : 'y'}` },
       ]),
     ) as Json;
-    expect(compileFault({ type: 'object', $defs, properties: refs })).toBeUndefined();
+    expect(findCompileFault({ type: 'object', $defs, properties: refs })).toBeUndefined();
     expect(scans).toBeLessThan(20);
   });
 
@@ -116,9 +116,9 @@ describe('a large schema', () => {
       name: 'a',
       inputSchema: { type: 'object', properties: properties(count, true) },
     });
-    const found = listable('tool', 'legacy', tool(100));
+    const found = checkListable('tool', 'legacy', tool(100));
     expect(found.kind === 'without' && found.paths.length).toBe(100);
-    expect(listable('tool', 'legacy', tool(200_000))).toEqual({
+    expect(checkListable('tool', 'legacy', tool(200_000))).toEqual({
       kind: 'without',
       paths: [['inputSchema', 'properties']],
       reasons: ['inputSchema.properties holds more than 100 members that are bad'],
@@ -137,7 +137,7 @@ describe('a definition as deep as the scan allows', () => {
             let deep: unknown = bottom;
             for (let depth = 0; depth < 253; depth += 1) deep = wrap(deep);
             const schema = { type: 'object', [key]: deep };
-            const found = listable(kind, 'legacy', {
+            const found = checkListable(kind, 'legacy', {
               name: 'a',
               uri: 'a:b',
               uriTemplate: 'a:b',

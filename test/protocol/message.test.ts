@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  jsonFault,
-  ownRequest,
+  findJsonFault,
+  buildOwnRequest,
   readClientMessage,
   readServerMessage,
   type Message,
@@ -220,7 +220,7 @@ describe('JSON in a long string that was only searched for its end', () => {
       Buffer.from(`{"jsonrpc":"2.0","method":"a","x":"${'x'.repeat(40)}${inside}"}`),
     );
     if (message.kind === 'none') throw new Error(message.reason);
-    return jsonFault(message);
+    return findJsonFault(message);
   };
 
   it('is validated on request', () => {
@@ -232,7 +232,7 @@ describe('JSON in a long string that was only searched for its end', () => {
 
   it('counts as validated if no string is long', () => {
     const message = readServerMessage(Buffer.from('{"jsonrpc":"2.0","method":"a"}'));
-    expect(message.kind === 'none' ? 'none' : [message.isProven, jsonFault(message)]).toEqual([
+    expect(message.kind === 'none' ? 'none' : [message.isProven, findJsonFault(message)]).toEqual([
       true,
       undefined,
     ]);
@@ -258,13 +258,13 @@ describe('a request of Assay', () => {
   const written = (message: { readonly bytes: Buffer }): Json => parseJson(message.bytes.toString());
 
   it('has the given params, or none', () => {
-    expect(written(ownRequest('a'))).toEqual({ jsonrpc: '2.0', id: 0, method: 'a', params: {} });
-    expect(written(ownRequest('a', { b: [1] }))).toEqual({
+    expect(written(buildOwnRequest('a'))).toEqual({ jsonrpc: '2.0', id: 0, method: 'a', params: {} });
+    expect(written(buildOwnRequest('a', { b: [1] }))).toEqual({
       jsonrpc: '2.0',
       id: 0,
       method: 'a',
       params: { b: [1] },
     });
-    expect(isObject(written(ownRequest('a"\n')))).toBe(true);
+    expect(isObject(written(buildOwnRequest('a"\n')))).toBe(true);
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readHeaderParameters, type HeaderParameters } from '../../src/protocol/header-parameters.ts';
 import { readClientMessage, type RequestMessage } from '../../src/protocol/message.ts';
-import { parameterFault, parameterHeaders } from '../../src/protocol/parameter-values.ts';
+import { findParameterFault, buildParameterHeaders } from '../../src/protocol/parameter-values.ts';
 
 const PARAMETERS = parametersOf({
   text: { type: 'string', 'x-mcp-header': 'Text' },
@@ -31,7 +31,7 @@ const asLines = (headers: readonly string[]): Record<string, string[]> =>
 
 describe('the headers of a call', () => {
   const check = (args: string, expected: readonly string[]): void => {
-    expect([args, parameterHeaders(callOf(args), PARAMETERS)]).toEqual([args, expected]);
+    expect([args, buildParameterHeaders(callOf(args), PARAMETERS)]).toEqual([args, expected]);
   };
 
   it('contain each value as text', () => {
@@ -99,10 +99,10 @@ describe('any arguments', () => {
     fc.assert(
       fc.property(given, (args) => {
         const call = callOf(JSON.stringify(args));
-        const headers = parameterHeaders(call, PARAMETERS);
+        const headers = buildParameterHeaders(call, PARAMETERS);
         for (const [at, text] of headers.entries())
           if (at % 2 === 1) expect(text).toMatch(/^[!-~]([\t -~]*[!-~])?$/);
-        expect(parameterFault(call, PARAMETERS, asLines(headers))).toBeUndefined();
+        expect(findParameterFault(call, PARAMETERS, asLines(headers))).toBeUndefined();
       }),
       { numRuns: 2_000 },
     );
@@ -113,10 +113,10 @@ describe('any arguments', () => {
       fc.property(given, given, (one, other) => {
         const call = callOf(JSON.stringify(one));
         const [own, foreign] = [call, callOf(JSON.stringify(other))].map((each) =>
-          parameterHeaders(each, PARAMETERS),
+          buildParameterHeaders(each, PARAMETERS),
         );
         const isSame = JSON.stringify(own) === JSON.stringify(foreign);
-        const fault = parameterFault(call, PARAMETERS, asLines(foreign ?? []));
+        const fault = findParameterFault(call, PARAMETERS, asLines(foreign ?? []));
         expect(fault === undefined).toBe(isSame);
       }),
       { numRuns: 2_000 },

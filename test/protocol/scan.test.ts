@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ArrayScan, scanArray } from '../../src/protocol/scan.ts';
-import { rawOf } from '../../src/protocol/spans.ts';
+import { readRawValue } from '../../src/protocol/spans.ts';
 import { parseJson } from '../support/json.ts';
 import { arrayText } from '../support/json-texts.ts';
 
 describe('the elements of an array', () => {
   const elements = (text: string, strict = true): readonly string[] | undefined => {
     const bytes = Buffer.from(text);
-    return scanArray(bytes, 0, strict)?.map((span) => rawOf(bytes, span));
+    return scanArray(bytes, 0, strict)?.map((span) => readRawValue(bytes, span));
   };
 
   it('are found as written', () => {
@@ -47,7 +47,7 @@ describe('the elements of a complete array', () => {
       for (;;) {
         const found = scan.step(step);
         if (found !== undefined)
-          return 'reason' in found ? undefined : found.map((span) => rawOf(bytes, span));
+          return 'reason' in found ? undefined : found.map((span) => readRawValue(bytes, span));
       }
     });
     for (const other of others) expect(other).toEqual(first);

@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ALL_MEMBERS, planOf } from '../../src/protocol/plan.ts';
+import { ALL_MEMBERS, buildPlan } from '../../src/protocol/plan.ts';
 import { ObjectScan, scanObject, type Scan } from '../../src/protocol/scan.ts';
-import { rawOf } from '../../src/protocol/spans.ts';
+import { readRawValue } from '../../src/protocol/spans.ts';
 import { isObject, parseJson, type Json } from '../support/json.ts';
 import { harmedObject, objectText } from '../support/json-texts.ts';
 import { rounds } from '../support/campaign.ts';
 
 const RUNS = { numRuns: rounds({ short: 300, long: 10_000 }) };
-const PLAN = planOf({ a: { a: { a: {} }, id: {} }, b: {}, id: {} });
+const PLAN = buildPlan({ a: { a: { a: {} }, id: {} }, b: {}, id: {} });
 
 function scanned(bytes: Buffer, strict: boolean): Scan {
   return scanObject(bytes, { plan: PLAN, strict });
@@ -48,7 +48,7 @@ describe('a strict scan', () => {
         const bytes = Buffer.from(text);
         const scan = scanObject(bytes, { plan: ALL_MEMBERS, strict: true });
         const members = scan.ok ? scan.value.members : [];
-        const values = members.map((member) => [member.key, parseJson(rawOf(bytes, member))] as const);
+        const values = members.map((member) => [member.key, parseJson(readRawValue(bytes, member))] as const);
         expect(Object.fromEntries(values)).toEqual(parseJson(text));
         expect(members.map(({ keyStart }) => bytes[keyStart])).toEqual(members.map(() => 0x22));
       }),
@@ -267,7 +267,7 @@ describe('faults', () => {
       const key = parseJson(/"(?:[^"\\]|\\.)*"(?=:1})/.exec(text)?.[0] ?? '');
       const reason = `the member ${JSON.stringify(key)} is read as "kids" by readers that ignore case`;
       const scan = scanObject(Buffer.from(text), {
-        plan: planOf({ kids: {} }),
+        plan: buildPlan({ kids: {} }),
         strict: true,
         refusesTwice: true,
       });
@@ -290,7 +290,7 @@ describe('faults', () => {
   it('do not include a key that only looks like a planned one', () => {
     const accepts = (key: string): boolean =>
       scanObject(Buffer.from(`{"_kid":1,"${key}":1}`), {
-        plan: planOf({ _kid: {} }),
+        plan: buildPlan({ _kid: {} }),
         strict: true,
         refusesTwice: true,
       }).ok;

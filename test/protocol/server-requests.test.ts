@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readServerMessage, type RequestMessage, type ResponseMessage } from '../../src/protocol/message.ts';
 import {
-  inLegacyForm,
-  inputRequiredOf,
-  inputRequiredText,
-  forwardedRequest,
-  retried,
-  retryOf,
+  toLegacyRequest,
+  readInputRequired,
+  serializeInputRequired,
+  buildForwardedRequest,
+  buildRetry,
+  readRetry,
 } from '../../src/protocol/server-requests.ts';
 
 /** Texts that end strings, lines and objects, and names that mean something to JavaScript. */
@@ -50,7 +50,7 @@ describe("a modern server's input requests", () => {
   it('are read as written, whatever their keys, methods and params', () => {
     fc.assert(
       fc.property(requests, text, (given, state) => {
-        const read = inputRequiredOf(
+        const read = readInputRequired(
           responseOf(
             `{"resultType":"input_required","inputRequests":${given},"requestState":${JSON.stringify(state)}}`,
           ),
@@ -72,8 +72,11 @@ describe("a modern server's input requests", () => {
   it('are written for a modern client unchanged', () => {
     fc.assert(
       fc.property(requests, text, (given, state) => {
-        const read = inputRequiredOf(responseOf(`{"inputRequests":${given}}`));
-        const written = JSON.parse(inputRequiredText(read?.requests ?? [], state)) as Record<string, unknown>;
+        const read = readInputRequired(responseOf(`{"inputRequests":${given}}`));
+        const written = JSON.parse(serializeInputRequired(read?.requests ?? [], state)) as Record<
+          string,
+          unknown
+        >;
         expect(written['resultType']).toBe('input_required');
         expect(written['requestState']).toBe(state);
         expect(JSON.stringify(written['inputRequests'])).toBe(JSON.stringify(JSON.parse(given)));
@@ -91,7 +94,7 @@ describe("a modern server's input requests", () => {
     '{"requestState":1}',
     '{"requestState":null}',
   ])('are rejected if malformed: %s', (result) => {
-    expect(inputRequiredOf(responseOf(result))).toBeUndefined();
+    expect(readInputRequired(responseOf(result))).toBeUndefined();
   });
 });
 
@@ -112,11 +115,11 @@ describe('a retried request', () => {
             key: name,
             text: JSON.stringify(one),
           }));
-          const again = retried(requestOf(bodyOf(inner, ...earlier)), { responses, state });
+          const again = buildRetry(requestOf(bodyOf(inner, ...earlier)), { responses, state });
           const joined = responses.map((one) => `${JSON.stringify(one.key)}:${one.text}`).join(',');
           const added = `"inputResponses":{${joined}},"requestState":${JSON.stringify(state)}`;
           expect(again?.bytes.toString()).toBe(bodyOf(added, inner));
-          const back = again && retryOf(again);
+          const back = again && readRetry(again);
           expect(back).toEqual({ state, responses: new Map(responses.map((one) => [one.key, one.text])) });
         },
       ),
@@ -124,7 +127,7 @@ describe('a retried request', () => {
   });
 
   it('may have had no params', () => {
-    const again = retried(requestOf('{"jsonrpc":"2.0","id":1,"method":"a"}'), {
+    const again = buildRetry(requestOf('{"jsonrpc":"2.0","id":1,"method":"a"}'), {
       responses: [],
       state: undefined,
     });
@@ -148,7 +151,7 @@ describe('the request sent to a legacy client', () => {
       ),
     ],
   ] as const)('has an id assigned by Assay, exactly once: %s', ([given, expected]) => {
-    const written = forwardedRequest(requestOf(given), 5).toString();
+    const written = buildForwardedRequest(requestOf(given), 5).toString();
     expect(JSON.stringify(Object.entries(JSON.parse(written) as object).toSorted())).toBe(
       JSON.stringify(Object.entries(expected as object).toSorted()),
     );
@@ -163,7 +166,7 @@ describe('the request sent to a legacy client', () => {
     ['sampling/createMessage', '{"mode":"url"}', '{"mode":"url"}'],
   ] as const)('has the id of a link if a modern server gave none: %s %s', ([method, given, expected]) => {
     const message = requestOf(`{"jsonrpc":"2.0","id":0,"method":"${method}","params":${given}}`);
-    const { params: now } = JSON.parse(inLegacyForm(message, 'e').bytes.toString()) as { params: unknown };
+    const { params: now } = JSON.parse(toLegacyRequest(message, 'e').bytes.toString()) as { params: unknown };
     expect(now).toEqual(JSON.parse(expected));
   });
 });

@@ -1,9 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { scanObject } from '../../src/protocol/scan.ts';
-import { ALL_MEMBERS, planOf, type Plan } from '../../src/protocol/plan.ts';
+import { ALL_MEMBERS, buildPlan, type Plan } from '../../src/protocol/plan.ts';
 import type { JsonObject } from '../../src/protocol/spans.ts';
-import { insertion, onOneLine, pieces, removals, splice, type Edit } from '../../src/protocol/splice.ts';
+import {
+  buildInsertion,
+  toOneLine,
+  spliceToPieces,
+  buildRemovals,
+  splice,
+  type Edit,
+} from '../../src/protocol/splice.ts';
 import { isObject, parseJson, type JsonObject as Parsed } from '../support/json.ts';
 import { jsonText, keyText, objectText } from '../support/json-texts.ts';
 
@@ -69,7 +76,7 @@ describe('edits', () => {
           end: end + before,
           text,
         }));
-        expect(Buffer.concat(pieces(large, moved)).equals(splice(large, moved))).toBe(true);
+        expect(Buffer.concat(spliceToPieces(large, moved)).equals(splice(large, moved))).toBe(true);
       }),
       { numRuns: 300 },
     );
@@ -78,13 +85,13 @@ describe('edits', () => {
   it('do not change the original bytes', () => {
     const bytes = Buffer.from('{"a":1}');
     splice(bytes, [{ start: 5, end: 6, text: '2' }]);
-    pieces(bytes, [{ start: 5, end: 6, text: '2' }]);
+    spliceToPieces(bytes, [{ start: 5, end: 6, text: '2' }]);
     expect(bytes.toString()).toBe('{"a":1}');
   });
 
   it('reference the large parts of a buffer instead of copying them', () => {
     const bytes = Buffer.from(`{"a":1,"b":"${'x'.repeat(100_000)}","c":2}`);
-    const parts = pieces(bytes, [{ start: 5, end: 6, text: '7' }]);
+    const parts = spliceToPieces(bytes, [{ start: 5, end: 6, text: '7' }]);
     expect(parts.map((part) => [part.length, part.buffer === bytes.buffer])).toEqual([
       [6, false],
       [bytes.length - 6, true],
@@ -97,7 +104,7 @@ describe('an insertion', () => {
     fc.assert(
       fc.property(objectText, keyText, jsonText, (text, key, value) => {
         const bytes = Buffer.from(text);
-        const spliced = splice(bytes, [insertion(objectOf(bytes), `${key}:${value}`)]);
+        const spliced = splice(bytes, [buildInsertion(objectOf(bytes), `${key}:${value}`)]);
         const name = JSON.parse(key) as string;
         const others = parsedObject(bytes);
         const first = Object.fromEntries([[name, parseJson(value)] as const]);
@@ -116,7 +123,7 @@ describe('removals', () => {
     const bytes = Buffer.from(text);
     return splice(
       bytes,
-      removals(objectOf(bytes), ({ key }) => gone(key)),
+      buildRemovals(objectOf(bytes), ({ key }) => gone(key)),
     ).toString();
   };
   const check = (text: string, keys: string, expected: string): void => {
@@ -147,11 +154,11 @@ describe('removals', () => {
         const keys = new Set(all.members.filter((_, index) => isGone[index]).map(({ key }) => key));
         // A plan treats case variants of a key as that key, so it can contain one of them.
         fc.pre(new Set([...keys].map((key) => key.toLowerCase())).size === keys.size);
-        const plan = planOf(Object.fromEntries([...keys].map((key) => [key, {}])));
+        const plan = buildPlan(Object.fromEntries([...keys].map((key) => [key, {}])));
         const removed = (object: JsonObject): string =>
           splice(
             bytes,
-            removals(object, ({ key }) => keys.has(key)),
+            buildRemovals(object, ({ key }) => keys.has(key)),
           ).toString();
         expect(removed(objectOf(bytes, plan))).toBe(removed(all));
       }),
@@ -167,7 +174,7 @@ describe('removals', () => {
         const goes = new Set(object.members.filter((_, index) => isGone[index]));
         const left = splice(
           bytes,
-          removals(object, (member) => goes.has(member)),
+          buildRemovals(object, (member) => goes.has(member)),
         );
         const written = (of: Buffer, from: JsonObject): readonly string[] =>
           from.members.map(({ keyStart, end }) => of.toString('utf8', keyStart, end));
@@ -184,7 +191,7 @@ describe('JSON on one line', () => {
     fc.assert(
       fc.property(objectText, (text) => {
         const bytes = Buffer.from(text);
-        const line = onOneLine(bytes);
+        const line = toOneLine(bytes);
         expect([line.length, /[\r\n]/.test(line.toString())]).toEqual([bytes.length, false]);
         expect(parseJson(line.toString())).toEqual(parseJson(text));
       }),
@@ -194,7 +201,7 @@ describe('JSON on one line', () => {
 
   it('is the same buffer if there was no line break, and leaves the original unchanged', () => {
     const [plain, broken] = [Buffer.from('{"a":"\u2028\\n"}'), Buffer.from('{\r\n"a":1\n}')];
-    expect(onOneLine(plain)).toBe(plain);
-    expect([onOneLine(broken).toString(), broken.toString()]).toEqual(['{  "a":1 }', '{\r\n"a":1\n}']);
+    expect(toOneLine(plain)).toBe(plain);
+    expect([toOneLine(broken).toString(), broken.toString()]).toEqual(['{  "a":1 }', '{\r\n"a":1\n}']);
   });
 });

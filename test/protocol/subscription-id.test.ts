@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { declares } from '../../src/protocol/capabilities.ts';
 import { readServerMessage, type NotificationMessage } from '../../src/protocol/message.ts';
-import { subscriptionIdOf, withoutSubscriptionId, withSubscriptionId } from '../../src/protocol/translate.ts';
+import { findSubscriptionId, removeSubscriptionId, setSubscriptionId } from '../../src/protocol/translate.ts';
 
 const KEY = '"io.modelcontextprotocol/subscriptionId"';
 
@@ -23,7 +23,7 @@ describe('the subscription id of a notification', () => {
     [',"params":{"_meta":{"x": 1e2}}', `,"params":{"_meta":{${KEY}:7,"x": 1e2}}`],
     [`,"params":{"_meta":{"x":1, ${KEY} : 65537}}`, `,"params":{"_meta":{"x":1, ${KEY} : 7}}`],
   ])('is added to %j, and everything else stays', (given, expected) => {
-    expect(paramsOf(withSubscriptionId(note(given), '7'))).toBe(expected);
+    expect(paramsOf(setSubscriptionId(note(given), '7'))).toBe(expected);
   });
 
   it.each([
@@ -33,18 +33,18 @@ describe('the subscription id of a notification', () => {
     [`,"params":{"a":1.0,"_meta":{${KEY}:65537}}`, ',"params":{"a":1.0}'],
     [`,"params":{"_meta":{"x":1,${KEY}:65537,"y":2}}`, ',"params":{"_meta":{"x":1,"y":2}}'],
   ])('is removed from %j, together with an empty _meta', (given, expected) => {
-    expect(paramsOf(withoutSubscriptionId(note(given)))).toBe(expected);
+    expect(paramsOf(removeSubscriptionId(note(given)))).toBe(expected);
   });
 
   it('is added if there are no params at all', () => {
-    expect(withSubscriptionId(note(''), '7').toString()).toBe(
+    expect(setSubscriptionId(note(''), '7').toString()).toBe(
       `{"params":{"_meta":{${KEY}:7}},"jsonrpc":"2.0","method":"notifications/x"}`,
     );
   });
 
   it('is read as written', () => {
-    expect(subscriptionIdOf(note(`,"params":{"_meta":{${KEY}:"a\\u0062"}}`))).toBe('"a\\u0062"');
-    expect(subscriptionIdOf(note(',"params":{"_meta":{}}'))).toBeUndefined();
+    expect(findSubscriptionId(note(`,"params":{"_meta":{${KEY}:"a\\u0062"}}`))).toBe('"a\\u0062"');
+    expect(findSubscriptionId(note(',"params":{"_meta":{}}'))).toBeUndefined();
   });
 });
 

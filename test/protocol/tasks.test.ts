@@ -6,14 +6,14 @@ import { splice } from '../../src/protocol/splice.ts';
 import {
   asksForTask,
   declaresTasks,
-  renamedTask,
+  renameTask,
   runsOnlyAsTask,
-  taskEdits,
-  taskIdsInNote,
-  tasksIn,
+  buildTaskEdits,
+  findTaskIdsInNote,
+  readTaskPage,
   type TaskChange,
 } from '../../src/protocol/tasks.ts';
-import { replyFor, requestFor } from '../../src/protocol/translate.ts';
+import { translateReply, translateRequest } from '../../src/protocol/translate.ts';
 import { jsonText, stringText } from '../support/json-texts.ts';
 
 const RELATED = '"io.modelcontextprotocol/related-task"';
@@ -39,7 +39,7 @@ interface Route {
 function sent(method: string, params: string, { from = 'legacy', to = from, name, task }: Route): string {
   const change = { era: from, name, task, clientInfo: '{}' };
   const text = Buffer.concat(
-    requestFor(requestOf(method, params), change, { id: 2, to, ownInfo: '{}' }),
+    translateRequest(requestOf(method, params), change, { id: 2, to, ownInfo: '{}' }),
   ).toString();
   return text.slice(`{"jsonrpc":"2.0","id":2,"method":"${method}","params":`.length, -1);
 }
@@ -49,7 +49,7 @@ function answered(method: string, result: string, era: Era): string {
   const message = readServerMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`));
   if (message.kind !== 'response') throw new Error(`no response: ${result}`);
   const change = { idText: '1', method, from: era, to: era, wrapTask: () => OTHER };
-  const text = Buffer.concat(replyFor(message, change)).toString();
+  const text = Buffer.concat(translateReply(message, change)).toString();
   return text.slice('{"jsonrpc":"2.0","id":1,"result":'.length, -1);
 }
 
@@ -58,7 +58,7 @@ function notified(method: string, params: string): string {
   if (message.kind !== 'notification') throw new Error(`no notification: ${params}`);
   const text = splice(
     message.bytes,
-    taskEdits(taskIdsInNote(message), () => OTHER),
+    buildTaskEdits(findTaskIdsInNote(message), () => OTHER),
   ).toString();
   return text.slice(`{"jsonrpc":"2.0","method":"${method}","params":`.length, -1);
 }
@@ -201,9 +201,9 @@ it('random texts around task ids are relayed byte for byte, and any id is replac
 });
 
 describe('a page of a server’s tasks', () => {
-  const pageOf = (result: string): ReturnType<typeof tasksIn> => {
+  const pageOf = (result: string): ReturnType<typeof readTaskPage> => {
     const message = readServerMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`));
-    return message.kind === 'response' ? tasksIn(message) : undefined;
+    return message.kind === 'response' ? readTaskPage(message) : undefined;
   };
 
   it('yields each task as written, and the cursor', () => {
@@ -218,7 +218,7 @@ describe('a page of a server’s tasks', () => {
 
   it('gives each task another id, and skips one without an id', () => {
     const renamed = (task: string): string | undefined =>
-      renamedTask(Buffer.from(task), (id) => `${id}!`)?.toString();
+      renameTask(Buffer.from(task), (id) => `${id}!`)?.toString();
     expect(renamed('{ "taskId" : "a" ,"n":1.0,"x":{"taskId":"c"}}')).toBe(
       '{ "taskId" : "a!" ,"n":1.0,"x":{"taskId":"c"}}',
     );

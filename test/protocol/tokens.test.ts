@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { escapeEnd, scalarEnd } from '../../src/protocol/tokens.ts';
+import { findEscapeEnd, findScalarEnd } from '../../src/protocol/tokens.ts';
 
 function isJson(text: string): boolean {
   try {
@@ -13,7 +13,7 @@ function isJson(text: string): boolean {
 
 describe('a number or literal', () => {
   const check = (text: string, end: number): void => {
-    expect([text, scalarEnd(Buffer.from(text), 0)]).toEqual([text, end]);
+    expect([text, findScalarEnd(Buffer.from(text), 0)]).toEqual([text, end]);
   };
 
   it('ends according to its grammar', () => {
@@ -51,7 +51,7 @@ describe('a number or literal', () => {
     });
     fc.assert(
       fc.property(text, (one) => {
-        expect(scalarEnd(Buffer.from(one), 0) === one.length).toBe(isJson(one));
+        expect(findScalarEnd(Buffer.from(one), 0) === one.length).toBe(isJson(one));
       }),
       { numRuns: 3000 },
     );
@@ -63,7 +63,7 @@ describe('an escape', () => {
     for (let byte = 0; byte < 0x80; byte += 1) {
       const one = `\\${String.fromCharCode(byte)}`;
       if (byte === 0x75) continue;
-      expect([one, escapeEnd(Buffer.from(one), 0)]).toEqual([
+      expect([one, findEscapeEnd(Buffer.from(one), 0)]).toEqual([
         one,
         isJson(`"${one}"`) || byte === 0x22 ? 2 : -1,
       ]);
@@ -72,8 +72,8 @@ describe('an escape', () => {
 
   it('of a code unit has four hexadecimal digits', () => {
     for (const one of ['\\u0000', '\\uABCD', '\\uabcd', '\\ud800'])
-      expect([one, escapeEnd(Buffer.from(one), 0)]).toEqual([one, 6]);
+      expect([one, findEscapeEnd(Buffer.from(one), 0)]).toEqual([one, 6]);
     for (const one of ['\\', '\\u', '\\u12', '\\u123', '\\u123g', '\\u 123', '\\u12\n4', '\\U1234'])
-      expect([one, escapeEnd(Buffer.from(one), 0)]).toEqual([one, -1]);
+      expect([one, findEscapeEnd(Buffer.from(one), 0)]).toEqual([one, -1]);
   });
 });

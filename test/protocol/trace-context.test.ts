@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { traceStarter } from '../../src/adapters/telemetry/new-trace.ts';
+import { createTraceStarter } from '../../src/adapters/telemetry/new-trace.ts';
 import type { Era } from '../../src/protocol/eras.ts';
 import { readClientMessage, type RequestMessage } from '../../src/protocol/message.ts';
 import { hasTrace, type TraceContext } from '../../src/protocol/trace-context.ts';
-import { requestFor } from '../../src/protocol/translate.ts';
+import { translateRequest } from '../../src/protocol/translate.ts';
 import { NEW_TRACE } from '../support/trace.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -31,7 +31,9 @@ function requestOf(params: string): RequestMessage {
 function sent(params: string, route: `${Era} to ${Era}`, trace: TraceContext | undefined): string {
   const [from, to] = route.split(' to ') as [Era, Era];
   const change = { era: from, name: undefined, clientInfo: '{"name":"c","version":"1"}', trace };
-  const text = Buffer.concat(requestFor(requestOf(params), change, { id: 2, to, ownInfo: '{}' })).toString();
+  const text = Buffer.concat(
+    translateRequest(requestOf(params), change, { id: 2, to, ownInfo: '{}' }),
+  ).toString();
   return text
     .replace('"jsonrpc":"2.0","id":2,"method":"tools/call"', '')
     .slice(1, -1)
@@ -169,7 +171,7 @@ describe('whatever a client sends', () => {
   });
 
   it('a new trace id is unique, and never sampled', () => {
-    const start = traceStarter();
+    const start = createTraceStarter();
     const all = Array.from({ length: 10_000 }, () => start().traceparent);
     for (const one of all) expect(one).toMatch(NEW_TRACE);
     expect(new Set(all.map((one) => one.slice(3, 35))).size).toBe(all.length);

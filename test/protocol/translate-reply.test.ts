@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Era } from '../../src/protocol/eras.ts';
 import { readServerMessage, type ResponseMessage } from '../../src/protocol/message.ts';
-import { asksForInput, modernMembers, replyFor } from '../../src/protocol/translate.ts';
+import { asksForInput, getModernMembers, translateReply } from '../../src/protocol/translate.ts';
 import { isObject, parseJson, type Json } from '../support/json.ts';
 import { jsonText, objectText } from '../support/json-texts.ts';
 
@@ -23,7 +23,7 @@ function responseOf(text: string): ResponseMessage {
 
 function translated(text: string, route: Route, { method = 'tools/call', id = '"c"' } = {}): string {
   const [from, to] = route.split(' to ') as [Era, Era];
-  return Buffer.concat(replyFor(responseOf(text), { idText: id, method, from, to })).toString();
+  return Buffer.concat(translateReply(responseOf(text), { idText: id, method, from, to })).toString();
 }
 
 describe('a response', () => {
@@ -179,8 +179,8 @@ describe('whatever a server answers', () => {
 
 describe('a modern result', () => {
   it('is complete, and for lists and resources says how long it may be cached', () => {
-    expect(modernMembers('tools/call')).toEqual([['resultType', '"complete"']]);
-    expect(modernMembers('resources/read')).toEqual([
+    expect(getModernMembers('tools/call')).toEqual([['resultType', '"complete"']]);
+    expect(getModernMembers('resources/read')).toEqual([
       ['resultType', '"complete"'],
       ['ttlMs', '0'],
       ['cacheScope', '"private"'],

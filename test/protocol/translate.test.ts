@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { Era } from '../../src/protocol/eras.ts';
 import { readClientMessage, readServerMessage, type RequestMessage } from '../../src/protocol/message.ts';
 import {
-  nameOf,
-  progressTokenOf,
-  requestFor,
-  withProgressToken,
+  findNameMember,
+  findProgressToken,
+  translateRequest,
+  setProgressToken,
   type RequestEdits,
 } from '../../src/protocol/translate.ts';
-import { rawOf } from '../../src/protocol/spans.ts';
+import { readRawValue } from '../../src/protocol/spans.ts';
 
 type Route = `${Era} to ${Era}`;
 const CLIENT_INFO = '{"name":"c","version":"1"}';
@@ -34,7 +34,7 @@ function translated(text: string, route: Route, name?: string): string {
   const [from, to] = route.split(' to ') as [Era, Era];
   const change: RequestEdits = { era: from, name, clientInfo: CLIENT_INFO };
   const target = { id: 65_536, to, ownInfo: '{"name":"assay"}' };
-  return Buffer.concat(requestFor(requestOf(text), change, target)).toString();
+  return Buffer.concat(translateRequest(requestOf(text), change, target)).toString();
 }
 
 /** `text` as it arrives on each route; the id is changed on all of them. */
@@ -162,14 +162,14 @@ describe('the progress token of a request', () => {
     for (const token of ['0', '""', '"a\\n"', '1.5', 'null']) {
       const after = text('65536', '65536');
       check(text('1', token), { ...same(after), 'modern to legacy': after });
-      expect(progressTokenOf(requestOf(text('1', token)))).toBe(token);
+      expect(findProgressToken(requestOf(text('1', token)))).toBe(token);
     }
   });
 
   it('is not added if the client asked for no progress', () => {
     const text = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"progressToken":1,"_meta":{}}}';
     check(text, same(text.replace('"id":1', '"id":65536')));
-    expect(progressTokenOf(requestOf(text))).toBeUndefined();
+    expect(findProgressToken(requestOf(text))).toBeUndefined();
   });
 
   it('is restored in progress notifications as the client wrote it', () => {
@@ -178,7 +178,7 @@ describe('the progress token of a request', () => {
     const note = readServerMessage(Buffer.from(text('65536')));
     if (note.kind !== 'notification') throw new Error('no notification');
     for (const token of ['0', '""', '"ü\\n"', '9'.repeat(30)])
-      expect(withProgressToken(note, token).toString()).toBe(text(token));
+      expect(setProgressToken(note, token).toString()).toBe(text(token));
   });
 
   it('is not added to a notification without one', () => {
@@ -186,7 +186,7 @@ describe('the progress token of a request', () => {
       Buffer.from('{"jsonrpc":"2.0","method":"notifications/message","params":{}}'),
     );
     if (note.kind !== 'notification') throw new Error('no notification');
-    expect(withProgressToken(note, '1')).toBe(note.bytes);
+    expect(setProgressToken(note, '1')).toBe(note.bytes);
   });
 });
 
@@ -195,8 +195,8 @@ describe('the name in a request', () => {
   const check = (method: string, params: string, name: string | undefined): void => {
     const text = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`;
     const message = requestOf(text);
-    const found = nameOf(message);
-    expect([text, found && rawOf(message.bytes, found)]).toEqual([text, name]);
+    const found = findNameMember(message);
+    expect([text, found && readRawValue(message.bytes, found)]).toEqual([text, name]);
     const after = name === undefined ? params : params.replace(name, '"the \\"server\\"’s"');
     for (const route of ['legacy to legacy', 'modern to modern', 'modern to legacy'] as const)
       expect(translated(text, route, 'the "server"’s')).toBe(

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { MESSAGE_KEYS } from '../../src/protocol/message-plan.ts';
 import { readClientMessage, readServerMessage } from '../../src/protocol/message.ts';
 import type { Keys } from '../../src/protocol/plan.ts';
-import { forwardedRequest } from '../../src/protocol/server-requests.ts';
-import { replyFor, requestFor, withProgressToken } from '../../src/protocol/translate.ts';
+import { buildForwardedRequest } from '../../src/protocol/server-requests.ts';
+import { translateReply, translateRequest, setProgressToken } from '../../src/protocol/translate.ts';
 
 /** A JSON value with every member as written, including duplicates. */
 type Written = string | readonly Written[] | { readonly members: readonly (readonly [string, Written])[] };
@@ -151,11 +151,11 @@ function sent(bytes: Buffer): readonly Buffer[] {
   } as const;
   const out: Buffer[] = [];
   const fromClient = readClientMessage(bytes);
-  if (fromClient.kind === 'request') out.push(Buffer.concat(requestFor(fromClient, change, target)));
+  if (fromClient.kind === 'request') out.push(Buffer.concat(translateRequest(fromClient, change, target)));
   const fromServer = readServerMessage(bytes);
-  if (fromServer.kind === 'response') out.push(Buffer.concat(replyFor(fromServer, reply)));
-  if (fromServer.kind === 'request') out.push(forwardedRequest(fromServer, 7));
-  if (fromServer.kind === 'notification') out.push(withProgressToken(fromServer, '"c"'));
+  if (fromServer.kind === 'response') out.push(Buffer.concat(translateReply(fromServer, reply)));
+  if (fromServer.kind === 'request') out.push(buildForwardedRequest(fromServer, 7));
+  if (fromServer.kind === 'notification') out.push(setProgressToken(fromServer, '"c"'));
   return out;
 }
 
@@ -222,7 +222,7 @@ it('the plan has every member that the code reads, so that no duplicate of one i
         .map((name) => readFileSync(join('src', folder, name), 'utf8')),
   );
   const read = files.flatMap((text) =>
-    [...text.matchAll(/memberOf\((?:[^()]|\([^()]*\))*?,\s*'([^']+)'\)/g)].map(([, key]) => key ?? ''),
+    [...text.matchAll(/findMember\((?:[^()]|\([^()]*\))*?,\s*'([^']+)'\)/g)].map(([, key]) => key ?? ''),
   );
   expect(read.length).toBeGreaterThan(60);
   expect([...new Set(read)].filter((key) => !planned.has(key) && !ELSEWHERE.has(key))).toEqual([]);

@@ -1,4 +1,8 @@
-import { contradictionsOf, coverageOf, type VerifyReport } from '../../src/core/verification/report.ts';
+import {
+  listContradictions,
+  computeCoverage,
+  type VerifyReport,
+} from '../../src/core/verification/report.ts';
 import type { ToolReport } from '../../src/core/verification/verdict.ts';
 import type { StudyServer } from './servers.ts';
 import type { TwinReport } from './twins.ts';
@@ -15,7 +19,7 @@ const FALSE = 'False:';
 /** The page docs/verified-servers.md. */
 export function pageOf(results: readonly StudyResult[]): string {
   const found = results.flatMap(({ server, report }) =>
-    contradictionsOf(report).map((one) => ({ ...one, server })),
+    listContradictions(report).map((one) => ({ ...one, server })),
   );
   const mistaken = found.filter(({ accepted }) => accepted?.startsWith(FALSE) === true);
   const all = results.flatMap(({ report }) => report.tools);
@@ -83,12 +87,12 @@ function twinLines(results: readonly StudyResult[]): readonly string[] {
 }
 
 function rowOf({ server, report }: StudyResult): string {
-  const { tools, toolsWithSuccess } = coverageOf(report.tools);
-  const contradicted = contradictionsOf(report).length;
+  const { tools, toolsWithSuccess } = computeCoverage(report.tools);
+  const contradicted = listContradictions(report).length;
   return `| \`${server.package}\` | ${server.version} | ${tools} | ${toolsWithSuccess} | ${contradicted} | ${server.needs ?? ''} |`;
 }
 
-type Found = ReturnType<typeof contradictionsOf>[number] & { readonly server: StudyServer };
+type Found = ReturnType<typeof listContradictions>[number] & { readonly server: StudyServer };
 
 /** One entry for all tools of a server with the same contradiction. */
 function contradictionLines(found: readonly Found[]): readonly string[] {

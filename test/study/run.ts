@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseJson } from '../support/json.ts';
 import { MAIN, ROOT } from '../support/paths.ts';
-import { contradictionsOf, type VerifyReport } from '../../src/core/verification/report.ts';
+import { listContradictions, type VerifyReport } from '../../src/core/verification/report.ts';
 import { pageOf, type StudyResult } from './page.ts';
 import { SERVERS, type StudyServer } from './servers.ts';
 import { compareTwin, type TwinReport } from './twins.ts';
@@ -57,7 +57,7 @@ async function main(): Promise<number> {
   const results = SERVERS.flatMap(keptResult);
   writeFileSync(PAGE, pageOf(results));
   const unexplained = results.flatMap(({ server, report }) =>
-    contradictionsOf(report)
+    listContradictions(report)
       .filter(({ accepted }) => accepted === undefined)
       .map(({ tool, hint }) => `${server.name}: ${tool.name} ${hint} is contradicted and not explained`),
   );

@@ -1,14 +1,14 @@
 import {
-  batchEntry,
-  chainedEntries,
+  parseBatchEntry,
+  chainEntries,
   type EntryBatch,
-  firstHash,
+  hashChainStart,
   type NewEntry,
   type StoredEntry,
 } from '../../src/core/activity/call-chain.ts';
 import {
   type CallEntry,
-  entryText,
+  serializeEntry,
   type FinishedCall,
   type RecordedCall,
 } from '../../src/core/activity/call-entry.ts';
@@ -40,11 +40,11 @@ export function droppedCalls(nth: number, count: number): CallEntry {
 
 /** These entries as one chain. */
 export function chained(chain: string, entries: readonly CallEntry[]): readonly NewEntry[] {
-  return chainedEntries({
+  return chainEntries({
     chain,
     seq: 1,
-    previous: firstHash(chain),
-    entries: entries.map((entry) => batchEntry(entryText(entry))),
+    previous: hashChainStart(chain),
+    entries: entries.map((entry) => parseBatchEntry(serializeEntry(entry))),
   });
 }
 
@@ -92,7 +92,7 @@ export class MemoryCalls implements CallStore {
     this.tries += 1;
     await Promise.resolve();
     if (this.isDown) return err({ code: 'STORE_UNAVAILABLE', reason: 'the test says so' });
-    const entries = chainedEntries(batch);
+    const entries = chainEntries(batch);
     this.entries = stored([...this.entries, ...entries]);
     return ok(entries.at(-1)?.hash ?? batch.previous);
   }

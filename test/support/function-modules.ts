@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Cancellation } from '../../src/core/cancellation.ts';
 import { PLAIN_LAUNCHER } from '../../src/platform/launcher.ts';
-import { causeText } from '../../src/core/cause.ts';
+import { formatCause } from '../../src/core/cause.ts';
 import { watchFile } from '../../src/adapters/config/watch-file.ts';
 import { openModule } from '../../src/adapters/sources/functions/open-module.ts';
 import type {
@@ -65,7 +65,7 @@ export function openedModule(
   endLater(() => source.close());
   const read = async (): Promise<BuiltInTools> => {
     const found = await source.read(AbortSignal.timeout(15_000));
-    if (!found.ok) throw new Error(causeText(found.error));
+    if (!found.ok) throw new Error(formatCause(found.error));
     return found.value;
   };
   const call = async (
@@ -88,7 +88,7 @@ export function openedModule(
     fault: async () => {
       const found = await source.read(AbortSignal.timeout(15_000));
       if (found.ok) return 'none';
-      return found.error.code === 'MODULE_NOT_LOADED' ? found.error.reason : causeText(found.error);
+      return found.error.code === 'MODULE_NOT_LOADED' ? found.error.reason : formatCause(found.error);
     },
     call,
     say: async (...asked) => {

@@ -1,5 +1,5 @@
 import type { openServe, runStdio } from '../../src/app/program.ts';
-import { sentenceOf } from '../../src/core/sentences.ts';
+import { formatRefusal } from '../../src/core/sentences.ts';
 import { cleanEnv, settle, startAssay, type AssayOptions, type Gateway } from './assay.ts';
 import { endLater, sleep } from './endings.ts';
 import { send } from './http.ts';
@@ -33,7 +33,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     ...(options.limits && { limits: options.limits }),
     writeLog: (line) => (stderr += line),
   });
-  if (!opened.ok) throw new Error(`The gateway did not start: ${sentenceOf(opened.error)}\n${stderr}`);
+  if (!opened.ok) throw new Error(`The gateway did not start: ${formatRefusal(opened.error)}\n${stderr}`);
   const { url, close } = opened.value;
   // Requests that a test left running are not awaited.
   endLater(() => Promise.race([close(), sleep(15_000)]));

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Cancellation } from '../../src/core/cancellation.ts';
-import { causeText } from '../../src/core/cause.ts';
+import { formatCause } from '../../src/core/cause.ts';
 import { err, ok } from '../../src/core/result.ts';
 import { openHttp } from '../../src/adapters/sources/http/open-http.ts';
 import type {
@@ -9,16 +9,16 @@ import type {
   BuiltInTool,
   BuiltInTools,
 } from '../../src/adapters/sources/built-in-tool.ts';
-import { reachRules } from '../../src/core/reach.ts';
+import { createReachRules } from '../../src/core/reach.ts';
 import { watchFile } from '../../src/adapters/config/watch-file.ts';
-import { documentParser } from '../../src/adapters/sources/openapi/document-parser.ts';
+import { createDocumentParser } from '../../src/adapters/sources/openapi/document-parser.ts';
 import { type OpenapiOptions, openOpenapi } from '../../src/adapters/sources/openapi/open-openapi.ts';
 import { PLAIN_LAUNCHER } from '../../src/platform/launcher.ts';
 import { endLater } from './endings.ts';
 import { writeText } from './paths.ts';
 
 /** As on a local machine, with the setting that lets documents name loopback addresses. */
-const LOOPBACK_RULES = reachRules({ isOnNetwork: false, allowLoopback: true, allowPrivate: false });
+const LOOPBACK_RULES = createReachRules({ isOnNetwork: false, allowLoopback: true, allowPrivate: false });
 
 /** A document source, by default from a file; closed when the test file is done. */
 export function openSource(document: string, more: Partial<OpenapiOptions> = {}): BuiltInSource {
@@ -32,7 +32,7 @@ export function openSource(document: string, more: Partial<OpenapiOptions> = {})
     maxBytes: 1024 * 1024,
     http,
     readFile: readBounded,
-    parse: documentParser(PLAIN_LAUNCHER),
+    parse: createDocumentParser(PLAIN_LAUNCHER),
     watch: watchFile,
     ...more,
   });
@@ -46,7 +46,7 @@ export function openSource(document: string, more: Partial<OpenapiOptions> = {})
 /** The source's current tools; fails if they cannot be read. */
 export async function toolsOf(source: BuiltInSource, limitMs = 20_000): Promise<BuiltInTools> {
   const read = await source.read(AbortSignal.timeout(limitMs));
-  if (!read.ok) throw new Error(causeText(read.error));
+  if (!read.ok) throw new Error(formatCause(read.error));
   return read.value;
 }
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import {
   chooseArguments,
   type ArgumentRequest,
-  valuesIn,
+  collectValues,
 } from '../../src/verify/arguments/choose-arguments.ts';
 
 const SCENE = {
@@ -102,7 +102,7 @@ it('generated arguments are valid', () => {
 
 it('values of results are collected by the names of their members', () => {
   const text = JSON.stringify({ users: [{ userId: 'u1', age: 3 }] });
-  expect(valuesIn({ content: [{ type: 'text', text }] })).toEqual(
+  expect(collectValues({ content: [{ type: 'text', text }] })).toEqual(
     new Map<string, unknown>([
       ['user_id', ['u1']],
       ['age', [3]],

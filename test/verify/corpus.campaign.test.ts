@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { sandboxes } from '../../src/adapters/sandbox/open-sandbox.ts';
+import { createOpenSandbox } from '../../src/adapters/sandbox/open-sandbox.ts';
 import { startConfined } from '../../src/adapters/sandbox/start-confined.ts';
-import { contradictionsOf } from '../../src/core/verification/report.ts';
+import { listContradictions } from '../../src/core/verification/report.ts';
 import { openVerifier } from '../../src/verify/program.ts';
 import { IS_LONG } from '../support/campaign.ts';
 import { ROOT } from '../support/paths.ts';
@@ -36,7 +36,7 @@ async function contradictions(
   command: readonly string[],
   tools: readonly CorpusTool[],
 ): Promise<readonly string[]> {
-  const verified = await openVerifier({ openSandbox: sandboxes(), startConfined }).verify({
+  const verified = await openVerifier({ openSandbox: createOpenSandbox(), startConfined }).verify({
     command,
     cwd: ROOT,
     env: {},
@@ -52,7 +52,7 @@ async function contradictions(
   if (!verified.ok) throw new Error(JSON.stringify(verified.error));
   // Otherwise a tool that cannot be called would pass as honest.
   expect(verified.value.tools.filter(({ coverage }) => coverage.successfulCalls === 0)).toEqual([]);
-  return contradictionsOf(verified.value)
+  return listContradictions(verified.value)
     .map(({ tool, hint }) => `${tool.name} ${hint}`)
     .toSorted();
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { verifyFaultText } from '../../src/core/verification/verify-fault.ts';
+import { formatVerifyFault } from '../../src/core/verification/verify-fault.ts';
 import { readBaseline } from '../../src/verify/baseline.ts';
 import { readFixtures } from '../../src/verify/fixtures.ts';
 
@@ -33,7 +33,7 @@ it.each([
   ],
 ])('fixtures cannot be %s', (text, fault) => {
   const read = readFixtures(text);
-  expect(read.ok ? '' : verifyFaultText({ file: 'f', ...read.error })).toBe(
+  expect(read.ok ? '' : formatVerifyFault({ file: 'f', ...read.error })).toBe(
     `f: ${fault}. See docs/VERIFY.md.`,
   );
 });

@@ -1,7 +1,7 @@
 // Proxies a stdio server, and inverts hints in its list of tools. argv: `tool.hint,…`, then the server's command.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { isJsonObject, type JsonObject, parsedObject } from '../../src/core/json-object.ts';
+import { isJsonObject, type JsonObject, parseObject } from '../../src/core/json-object.ts';
 
 const [flips = '', command = '', ...args] = process.argv.slice(2);
 const flipped = new Set(flips.split(','));
@@ -10,7 +10,7 @@ child.once('exit', (code) => process.exit(code ?? 1));
 createInterface({ input: child.stdout }).on('line', (line) => process.stdout.write(`${passed(line)}\n`));
 
 function passed(line: string): string {
-  const message = parsedObject(line);
+  const message = parseObject(line);
   const { result } = message;
   if (!isJsonObject(result) || !Array.isArray(result['tools'])) return line;
   return JSON.stringify({ ...message, result: { ...result, tools: result['tools'].map(withFlips) } });

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { sandboxes } from '../../src/adapters/sandbox/open-sandbox.ts';
+import { createOpenSandbox } from '../../src/adapters/sandbox/open-sandbox.ts';
 import { startConfined } from '../../src/adapters/sandbox/start-confined.ts';
 import { openVerifier } from '../../src/verify/program.ts';
 import { ROOT } from '../support/paths.ts';
@@ -61,7 +61,7 @@ describe.runIf(existsSync(PYTHON))('a tool that hides what it does', () => {
       annotations: { readOnlyHint: true, openWorldHint: false },
     }));
     const server = join(import.meta.dirname, 'hostile_server.py');
-    const verified = await openVerifier({ openSandbox: sandboxes(), startConfined }).verify({
+    const verified = await openVerifier({ openSandbox: createOpenSandbox(), startConfined }).verify({
       command: [PYTHON, server, '{seed}', JSON.stringify(defined)],
       cwd: ROOT,
       env: {},

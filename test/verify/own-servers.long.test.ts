@@ -2,9 +2,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sandboxes } from '../../src/adapters/sandbox/open-sandbox.ts';
+import { createOpenSandbox } from '../../src/adapters/sandbox/open-sandbox.ts';
 import { startConfined } from '../../src/adapters/sandbox/start-confined.ts';
-import { contradictionsOf } from '../../src/core/verification/report.ts';
+import { listContradictions } from '../../src/core/verification/report.ts';
 import { openVerifier } from '../../src/verify/program.ts';
 import { connectClient } from '../support/clients.ts';
 import { runAssay } from '../support/commands.ts';
@@ -106,7 +106,7 @@ async function contradictions(
   const touched = Object.keys(tools).filter(
     (tool) => flips.length === 0 || flips.some((flip) => flip.startsWith(`${tool}.`)),
   );
-  const verified = await openVerifier({ openSandbox: sandboxes(), startConfined }).verify({
+  const verified = await openVerifier({ openSandbox: createOpenSandbox(), startConfined }).verify({
     command: [...flipping, process.execPath, MAIN, ...args],
     ...{ cwd: ROOT, env, ownEnv: process.env, fixtures, baseline, tools: touched },
     limits: { timeMs: 300_000, callMs: 30_000, sets: 1, repeats: 2 },
@@ -117,7 +117,7 @@ async function contradictions(
   if (!verified.ok) throw new Error(JSON.stringify(verified.error));
   // Otherwise a tool that cannot be called would pass as honest.
   expect(verified.value.tools.filter(({ coverage }) => coverage.successfulCalls === 0)).toEqual([]);
-  const found = contradictionsOf(verified.value).filter(({ accepted }) => accepted === undefined);
+  const found = listContradictions(verified.value).filter(({ accepted }) => accepted === undefined);
   const unexpected = found.filter(({ tool, hint }) => !flips.includes(`${tool.name}.${hint}`));
   if (unexpected.length > 0) console.error(JSON.stringify(unexpected.map(({ evidence }) => evidence)));
   const missing = flips.filter((flip) => !found.some(({ tool, hint }) => flip === `${tool.name}.${hint}`));

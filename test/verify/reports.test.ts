@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { outcomeOf, type VerifyReport } from '../../src/core/verification/report.ts';
+import { computeReportOutcome, type VerifyReport } from '../../src/core/verification/report.ts';
 import { applyBaseline, readBaseline } from '../../src/verify/baseline.ts';
 import { judgeTool } from '../../src/verify/judge/judge-tool.ts';
-import { junitText } from '../../src/verify/report/junit.ts';
-import { markdownText } from '../../src/verify/report/markdown.ts';
-import { sarifText } from '../../src/verify/report/sarif.ts';
+import { formatJunit } from '../../src/verify/report/junit.ts';
+import { formatMarkdown } from '../../src/verify/report/markdown.ts';
+import { formatSarif } from '../../src/verify/report/sarif.ts';
 import { parseJson } from '../support/json.ts';
 import { deleted, observation, SEED, trial } from './observations.ts';
 
@@ -37,7 +37,7 @@ function report(part: Partial<VerifyReport> = {}): VerifyReport {
 }
 
 it('SARIF has one result per contradiction, with the members that its schema requires', () => {
-  const text = sarifText(report({ accepted: [ACCEPTED] }), '0.1.0', 'assay-verify.json');
+  const text = formatSarif(report({ accepted: [ACCEPTED] }), '0.1.0', 'assay-verify.json');
   expect(parseJson(text)).toMatchObject({
     version: '2.1.0',
     runs: [
@@ -66,7 +66,7 @@ it('SARIF has one result per contradiction, with the members that its schema req
 });
 
 it('every SARIF result names a rule that the log defines, and is not suppressed unless accepted', () => {
-  const log = parseJson(sarifText(report(), '1')) as {
+  const log = parseJson(formatSarif(report(), '1')) as {
     readonly runs: readonly [
       {
         readonly tool: { readonly driver: { readonly rules: readonly { readonly id: string }[] } };
@@ -82,7 +82,7 @@ it('every SARIF result names a rule that the log defines, and is not suppressed 
 });
 
 it('JUnit counts what it lists, and escapes untrusted names', () => {
-  const text = junitText(report());
+  const text = formatJunit(report());
   expect(text).toContain('<testsuites tests="4" failures="1" skipped="0">');
   expect(text).toContain('name="assay verify files &amp; more"');
   expect(text.match(/<testcase /g)).toHaveLength(4);
@@ -91,13 +91,13 @@ it('JUnit counts what it lists, and escapes untrusted names', () => {
 });
 
 it('an accepted contradiction is skipped in JUnit, with its reason', () => {
-  const text = junitText(report({ accepted: [ACCEPTED] }));
+  const text = formatJunit(report({ accepted: [ACCEPTED] }));
   expect(text).toContain('<testsuites tests="4" failures="0" skipped="1">');
   expect(text).toContain('<skipped message="accepted: a known &lt;bug&gt; | of ours"/>');
 });
 
 it('Markdown shows untrusted text without markup, and the annotations to paste', () => {
-  const text = markdownText(report({ accepted: [ACCEPTED] }));
+  const text = formatMarkdown(report({ accepted: [ACCEPTED] }));
   expect(text).toContain('0 contradicted, 1 accepted. 1 of 1 tools made a successful call');
   expect(text).toContain('| removes&#60;&#38;"&#124;&#96;it |');
   expect(text).toContain('(accepted: a known &#60;bug&#62; &#124; of ours)');
@@ -110,7 +110,7 @@ it('a baseline accepts what it lists, and a further contradiction still fails', 
   const listed = readBaseline(JSON.stringify({ accepted: [ACCEPTED] }));
   if (!listed.ok) throw new Error(listed.error.problem);
   const outcome = (tools: VerifyReport['tools']): string =>
-    outcomeOf(report({ tools, ...applyBaseline(listed.value, tools) }));
+    computeReportOutcome(report({ tools, ...applyBaseline(listed.value, tools) }));
   expect(outcome([LIAR])).toBe('consistent');
   expect(outcome([LIAR, another])).toBe('contradicted');
 });
@@ -120,7 +120,7 @@ it('a baseline entry that matches nothing is reported as stale', () => {
 });
 
 it('a run without a successful call has observed nothing', () => {
-  expect(outcomeOf(report({ tools: [] }))).toBe('unobserved');
+  expect(computeReportOutcome(report({ tools: [] }))).toBe('unobserved');
 });
 
 it.each([

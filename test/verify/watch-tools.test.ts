@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { err, ok } from '../../src/core/result.ts';
 import type { CalledServer } from '../../src/verify/experiment/run-tool.ts';
 import { type Watched, watchTools } from '../../src/verify/experiment/watch-tools.ts';
-import { effectsOf } from '../../src/verify/judge/effects.ts';
+import { collectEffects } from '../../src/verify/judge/effects.ts';
 import type { Trial } from '../../src/verify/judge/trial.ts';
 import type { StateChange } from '../../src/verify/observation.ts';
 import { answer, created, observation, SEED } from './observations.ts';
@@ -74,7 +74,7 @@ async function watch(server: Server, failing = 0, signal = new AbortController()
 
 const targets = ({ calls, late }: Trial): readonly string[] =>
   [...calls.map((call) => call.observation), late].flatMap((one) =>
-    effectsOf(one, { seed: SEED }).map(({ target }) => target),
+    collectEffects(one, { seed: SEED }).map(({ target }) => target),
   );
 const inControl = ({ control }: Trial): readonly string[] => control.changes.map(({ path }) => path);
 

@@ -20,8 +20,8 @@ import { useKeys } from './parts/keys.ts';
 import { Notices } from './parts/notices.tsx';
 import { pendingQuery } from './state/approvals.ts';
 import { gatewaysQuery } from './state/lists.ts';
-import { follow, liveState, onLive } from './state/live.ts';
-import { ended, sessionQuery, useIsAdmin } from './state/session.ts';
+import { follow, getLiveState, onLive } from './state/live.ts';
+import { clearSession, sessionQuery, useIsAdmin } from './state/session.ts';
 
 // Loaded when they are first opened.
 const Help = lazy(async () => ({ default: (await import('./parts/help.tsx')).Help }));
@@ -40,7 +40,7 @@ export function Shell(): ReactNode {
   useEffect(() => {
     const check = async (): Promise<void> => {
       const now = await client.query({ ...sessionQuery, staleTime: 0 }).catch(() => undefined);
-      if (now === null) ended(client);
+      if (now === null) clearSession(client);
     };
     return follow(client, () => void check());
   }, [client]);
@@ -89,7 +89,7 @@ export function Shell(): ReactNode {
 
 /** Input is kept; data is read again once the connection is back. */
 function LostBanner(): ReactNode {
-  if (useSyncExternalStore(onLive, liveState) !== 'lost') return null;
+  if (useSyncExternalStore(onLive, getLiveState) !== 'lost') return null;
   return (
     <div className="lost" role="alert">
       <WifiOff size={16} aria-hidden /> The connection to Assay is lost. Reconnecting; your input is kept.
@@ -157,7 +157,7 @@ function Links({
 }
 
 function Footer({ subject, onHelp }: { readonly subject: string; readonly onHelp: () => void }): ReactNode {
-  const state = useSyncExternalStore(onLive, liveState);
+  const state = useSyncExternalStore(onLive, getLiveState);
   const { setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme('light');
   const other = scheme === 'dark' ? 'light' : 'dark';

@@ -1,17 +1,17 @@
 import type { OAuthError } from '@modelcontextprotocol/client';
 import type { Cause } from '../../core/cause.ts';
-import { chooserOfNamed, reachRemedy, type ReachRules, type UrlChooser } from '../../core/reach.ts';
-import { reachesOf } from '../../platform/addresses.ts';
+import { getNamedUrlChooser, formatReachRemedy, type ReachRules, type UrlChooser } from '../../core/reach.ts';
+import { resolveReaches } from '../../platform/addresses.ts';
 import { openCarefulFetch, Unfetched, type CarefulFetch } from '../../platform/careful-fetch.ts';
 import {
-  heldTokens,
+  toHeldTokens,
   isSendable,
   type CredentialContent,
   type HeldClient,
   type HeldMetadata,
   type HeldTokens,
 } from './credential-content.ts';
-import { startOf } from '../../core/shorten.ts';
+import { truncateText } from '../../core/shorten.ts';
 
 const REQUEST_LIMIT_MS = 10_000;
 const ANSWER_LIMIT_BYTES = 256 * 1024;
@@ -28,12 +28,12 @@ export async function openFetchFor(
   rules: ReachRules,
   signal?: AbortSignal,
 ): Promise<CarefulFetch> {
-  const own = await reachesOf(url.hostname);
+  const own = await resolveReaches(url.hostname);
   const namer = { url, chooser, isPublic: own.length === 0 || own.includes('public') };
   const allowsPlainLoopback = own.length > 0 && own.every((reach) => reach === 'loopback');
   return openCarefulFetch({
-    reachesFor: (target) => rules[chooserOfNamed(target, namer)],
-    remedy: (reaches, target) => reachRemedy(reaches, chooserOfNamed(target, namer)),
+    reachesFor: (target) => rules[getNamedUrlChooser(target, namer)],
+    remedy: (reaches, target) => formatReachRemedy(reaches, getNamedUrlChooser(target, namer)),
     allowsPlainLoopback,
     limitMs: REQUEST_LIMIT_MS,
     limitBytes: ANSWER_LIMIT_BYTES,
@@ -72,7 +72,7 @@ export async function renew(
       ...(resource !== undefined && { resource }),
       fetchFn: (target, init) => fetching.fetch(target, init),
     });
-    const held = heldTokens(renewed, nowMs());
+    const held = toHeldTokens(renewed, nowMs());
     return isSendable(held.access)
       ? { kind: 'renewed', tokens: { ...held, scope: held.scope ?? tokens.scope } }
       : { kind: 'ended', cause: { code: 'TOKEN_INVALID' } };
@@ -92,7 +92,7 @@ export async function renew(
 const FINAL: ReadonlySet<string> = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client']);
 
 function refusedRenewal({ code }: OAuthError): Renewal {
-  const error = startOf(code, 100);
+  const error = truncateText(code, 100);
   return FINAL.has(code)
     ? { kind: 'ended', cause: { code: 'RENEWAL_REFUSED', error } }
     : { kind: 'failed', fault: { code: 'RENEWAL_FAILED', error } };

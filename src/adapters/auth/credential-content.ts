@@ -52,13 +52,13 @@ const KEPT: readonly string[] = [
   'revocation_endpoint_auth_methods_supported',
 ];
 
-export function keptOf(metadata: AuthorizationServerMetadata | undefined): HeldMetadata['metadata'] {
+export function pickMetadata(metadata: AuthorizationServerMetadata | undefined): HeldMetadata['metadata'] {
   if (metadata === undefined) return undefined;
   const entries = Object.entries(metadata).filter(([name]) => KEPT.includes(name));
   return Object.fromEntries(entries) as AuthorizationServerMetadata; // KEPT includes all required members
 }
 
-export function heldTokens(tokens: OAuthTokens, nowMs: number): HeldTokens {
+export function toHeldTokens(tokens: OAuthTokens, nowMs: number): HeldTokens {
   const { access_token: access, refresh_token: refresh, scope, expires_in: seconds } = tokens;
   const expiresMs = seconds === undefined ? undefined : nowMs + seconds * 1_000;
   return { access, refresh, scope, obtainedMs: nowMs, expiresMs };
@@ -98,7 +98,7 @@ export function openContent(
 }
 
 /** The parts of a sign-in that must never be disclosed. */
-export function secretsOf({ tokens, client }: CredentialContent): readonly string[] {
+export function listCredentialSecrets({ tokens, client }: CredentialContent): readonly string[] {
   return [tokens?.access, tokens?.refresh, client.client_secret].filter((text) => text !== undefined);
 }
 

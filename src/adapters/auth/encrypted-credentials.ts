@@ -1,10 +1,15 @@
-import { identityOf } from '../../core/server-identity.ts';
+import { computeIdentity } from '../../core/server-identity.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
-import { sourceKind } from '../../core/sources/source-kinds.ts';
+import { getSourceKind } from '../../core/sources/source-kinds.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Store, StoredCredential } from '../../gateway/ports/store.ts';
-import { openContent, sealContent, secretsOf, type CredentialContent } from './credential-content.ts';
+import {
+  openContent,
+  sealContent,
+  listCredentialSecrets,
+  type CredentialContent,
+} from './credential-content.ts';
 import { ensureEncryptionKey, readEncryptionKey, type KeyLocation } from './encryption-key.ts';
 
 /** A stored sign-in and its decrypted content. */
@@ -43,7 +48,7 @@ export class EncryptedCredentials {
       stored,
       content: openContent(stored, key.ok ? key.value : undefined),
     }));
-    learn(opened.flatMap(({ content }) => (content === undefined ? [] : secretsOf(content))));
+    learn(opened.flatMap(({ content }) => (content === undefined ? [] : listCredentialSecrets(content))));
     return ok(opened);
   }
 
@@ -54,7 +59,7 @@ export class EncryptedCredentials {
     revision?: number,
   ): Promise<Result<boolean, Refusal>> {
     const { store, place, learn } = this.#options;
-    learn(secretsOf(content));
+    learn(listCredentialSecrets(content));
     const by = await ensureEncryptionKey(place);
     if (!by.ok) return by;
     return store.saveCredential({ ...sealContent(key, content, by.value), savedMs: Date.now() }, revision);
@@ -65,14 +70,14 @@ export class EncryptedCredentials {
  * A subject's latest sign-in at a server. If the URL of the server changed, or its entry names another issuer, its
  * earlier sign-ins do not apply.
  */
-export function ownOf(
+export function findCredential(
   all: readonly OpenedCredential[],
   spec: ServerSpec,
   subject: string,
 ): OpenedCredential | undefined {
-  const identity = identityOf(spec);
+  const identity = computeIdentity(spec);
   const { transport } = spec;
-  const issuer = sourceKind(transport).signIn(transport)?.auth?.issuer;
+  const issuer = getSourceKind(transport).signIn(transport)?.auth?.issuer;
   return all.find(
     ({ stored }) =>
       stored.server === spec.name &&

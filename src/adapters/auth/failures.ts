@@ -53,7 +53,7 @@ export class Failures {
   }
 
   #keyOf({ address, id = '' }: FailureSource): string {
-    const key = `${id} ${addressBlock(address)}`;
+    const key = `${id} ${toAddressBlock(address)}`;
     return this.#windows.size < MAX_KEYS || this.#windows.has(key) ? key : `${id} elsewhere`;
   }
 
@@ -69,7 +69,7 @@ export class Failures {
  * The unit by which failures of an address are counted: the address itself, or the first 64 bits of an IPv6 address,
  * since anyone who has one such address has all of them.
  */
-export function addressBlock(address: string): string {
+export function toAddressBlock(address: string): string {
   if (!address.includes(':')) return address;
   const [bare = ''] = address.split('%');
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1];

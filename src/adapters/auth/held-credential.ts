@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Cause, causeJson } from '../../core/cause.ts';
+import { type Cause, toCauseJson } from '../../core/cause.ts';
 import type { ReachRules } from '../../core/reach.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Authorizer, Challenge } from '../../gateway/ports/credentials.ts';
 import { pause } from '../../platform/pause.ts';
-import { scopesOf } from '../../protocol/challenge.ts';
+import { mergeScopes } from '../../protocol/challenge.ts';
 import type { ServerUrl, RenewalFault } from './authorization-server.ts';
 import { isSendable, type CredentialContent, type HeldTokens } from './credential-content.ts';
 import type { EncryptedCredentials, OpenedCredential } from './encrypted-credentials.ts';
@@ -111,10 +111,10 @@ export class HeldCredential implements Authorizer {
   /** Only a new sign-in grants more scopes (RFC 6749, section 6); the wanted ones are stored for it. */
   async #wantMore(scope: string | undefined): Promise<Result<never, Refusal>> {
     const content = this.#shelved?.content;
-    const scopes = scopesOf(scope)
+    const scopes = mergeScopes(scope)
       .slice(0, MAX_NAMED)
       .map((one) => one.slice(0, 100));
-    const union = scopesOf(content?.wantedScope, scope).slice(0, 50).join(' ');
+    const union = mergeScopes(content?.wantedScope, scope).slice(0, 50).join(' ');
     if (content !== undefined && union !== (content.wantedScope ?? ''))
       await this.#save({ ...content, wantedScope: union });
     return err(this.#needed({ code: 'SCOPE_INSUFFICIENT', scopes }));
@@ -170,7 +170,7 @@ export class HeldCredential implements Authorizer {
     }
     if (renewal.kind === 'ended') {
       await this.#save({ ...content, tokens: undefined });
-      log.warn('a sign-in has ended', { server, ...causeJson(renewal.cause) });
+      log.warn('a sign-in has ended', { server, ...toCauseJson(renewal.cause) });
       return err(this.#needed(renewal.cause));
     }
     this.#retryAtMs = performance.now() + RETRY_MS;

@@ -2,13 +2,13 @@ import type { Grant } from '../../core/jwt-claims.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, type Holder, type Identity, type Scope } from '../../core/subject.ts';
-import { bearerOf, looksLikeJwt, looksLikeToken } from '../../core/token.ts';
+import { parseBearer, looksLikeJwt, looksLikeToken } from '../../core/token.ts';
 import type { Gate } from '../../gateway/ports/gate.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import { Failures } from './failures.ts';
 import { RETRY_MS } from './issuer-keys.ts';
 import type { CheckJwt, JwtVerdict } from './jwt-check.ts';
-import { secretDigest } from './mint-token.ts';
+import { hashSecret } from './mint-token.ts';
 
 export interface IssuerGateOptions {
   readonly issuer: string;
@@ -62,14 +62,14 @@ export class IssuerGate implements Gate {
     this.#options = options;
     this.#failures = new Failures({ max, windowMs: WINDOW_MS, ...(monotonicMs && { monotonicMs }) });
     this.#operator =
-      operatorToken !== undefined && looksLikeJwt(operatorToken) ? secretDigest(operatorToken) : undefined;
+      operatorToken !== undefined && looksLikeJwt(operatorToken) ? hashSecret(operatorToken) : undefined;
   }
 
   admit(authorization: string | undefined, address: string, nowMs: number): Admission | Promise<Admission> {
-    const given = bearerOf(authorization);
+    const given = parseBearer(authorization);
     if (given === undefined || looksLikeToken(given) || !looksLikeJwt(given))
       return this.#options.own.admit(authorization, address, nowMs);
-    const digest = secretDigest(given);
+    const digest = hashSecret(given);
     // Comparing digests leaks nothing useful through timing.
     if (this.#operator?.equals(digest) === true)
       return this.#options.own.admit(authorization, address, nowMs);

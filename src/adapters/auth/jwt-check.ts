@@ -1,5 +1,5 @@
 import type { errors, JWTVerifyGetKey, JWTVerifyResult } from 'jose';
-import { grantOf, type Grant } from '../../core/jwt-claims.ts';
+import { readGrant, type Grant } from '../../core/jwt-claims.ts';
 import type { ProtectedResource } from '../../core/protected-resource.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { FairChecks } from './fair-checks.ts';
@@ -74,7 +74,7 @@ export async function openJwtCheck(keys: JWTVerifyGetKey, resource: ProtectedRes
     if (!claimed.ok) return { kind: 'refused', reason: claimed.error, isSigned: false };
     try {
       const { payload, protectedHeader } = await verify(text, claimed.value, nowMs);
-      const grant = grantOf({ type: protectedHeader.typ, claims: payload }, resource);
+      const grant = readGrant({ type: protectedHeader.typ, claims: payload }, resource);
       return grant.ok
         ? {
             kind: 'granted',

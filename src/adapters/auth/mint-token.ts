@@ -1,31 +1,31 @@
 import { hash, randomBytes } from 'node:crypto';
-import { sessionText } from '../../core/page-session.ts';
-import { tokenText, type MintedToken, type TokenParts } from '../../core/token.ts';
+import { formatSession } from '../../core/page-session.ts';
+import { formatToken, type MintedToken, type TokenParts } from '../../core/token.ts';
 
 const ID_BYTES = 6;
 const SECRET_BYTES = 32;
 
 /** Creates a token with 256 random bits. */
 export function mintToken(): MintedToken {
-  return mint(tokenText);
+  return mint(formatToken);
 }
 
 /** Creates the code of a sign-in link, or a session, with 256 random bits. */
 export function mintSession(): MintedToken {
-  return mint(sessionText);
+  return mint(formatSession);
 }
 
 function mint(textOf: (parts: TokenParts) => string): MintedToken {
   const id = randomBytes(ID_BYTES).toString('hex');
   const secret = base62(randomBytes(SECRET_BYTES));
-  return { text: textOf({ id, secret }), id, hash: secretDigest(secret).toString('hex') };
+  return { text: textOf({ id, secret }), id, hash: hashSecret(secret).toString('hex') };
 }
 
 /**
  * The stored form of a secret. One SHA-256 is enough: slow hashes protect passwords, but 256 random bits cannot be
  * guessed at any speed. It also keeps requests fast.
  */
-export function secretDigest(secret: string): Buffer {
+export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 

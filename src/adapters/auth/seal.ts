@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { err, ok } from '../../core/result.ts';
-import { sentenceOf } from '../../core/sentences.ts';
+import { formatRefusal } from '../../core/sentences.ts';
 import type { EntrySeal, ConfigEntry } from '../../gateway/ports/config-entries.ts';
 import {
   type EncryptionKey,
@@ -45,7 +45,7 @@ export function unseal(
 }
 
 /** Encrypts registered entries with the key that encrypts sign-ins, which is not in the store. */
-export function entrySeal(location: KeyLocation): EntrySeal {
+export function createEntrySeal(location: KeyLocation): EntrySeal {
   return {
     async seal(name, entry) {
       const key = await ensureEncryptionKey(location);
@@ -55,7 +55,7 @@ export function entrySeal(location: KeyLocation): EntrySeal {
     },
     async open(name, { keyId, sealed }) {
       const key = await readEncryptionKey(location);
-      if (!key.ok) return err(sentenceOf(key.error));
+      if (!key.ok) return err(formatRefusal(key.error));
       const isOurs = key.value?.id === keyId;
       const text = isOurs ? unseal(Buffer.from(sealed, 'base64'), aboutOf(name), key.value) : undefined;
       return text === undefined

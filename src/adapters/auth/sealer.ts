@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { sentenceOf } from '../../core/sentences.ts';
+import { formatRefusal } from '../../core/sentences.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Sealer, Sealing } from '../../gateway/ports/sealing.ts';
 import type { Store, StoredKey } from '../../gateway/ports/store.ts';
@@ -101,7 +101,7 @@ export class KeySealer implements Sealer {
   }
 
   #alone(error: Refusal): void {
-    const why = sentenceOf(error);
+    const why = formatRefusal(error);
     this.#options.log.warn('state that clients store for Assay can be decrypted by this process only', {
       why,
     });

@@ -1,5 +1,5 @@
-import { identityOf } from '../../core/server-identity.ts';
-import { chooserOf, type ReachRules } from '../../core/reach.ts';
+import { computeIdentity } from '../../core/server-identity.ts';
+import { getUrlChooser, type ReachRules } from '../../core/reach.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
@@ -9,13 +9,13 @@ import type { Authorizer, Credentials } from '../../gateway/ports/credentials.ts
 import type { Store } from '../../gateway/ports/store.ts';
 import {
   EncryptedCredentials,
-  ownOf,
+  findCredential,
   type OpenedCredential,
   type EncryptedCredentialsOptions,
 } from './encrypted-credentials.ts';
 import { readEncryptionKey } from './encryption-key.ts';
 import { HeldCredential } from './held-credential.ts';
-import { hasOwnAuthorization, sourceKind } from '../../core/sources/source-kinds.ts';
+import { hasOwnAuthorization, getSourceKind } from '../../core/sources/source-kinds.ts';
 import { Listeners } from '../../core/listeners.ts';
 
 export interface ServerCredentialsOptions extends Omit<EncryptedCredentialsOptions, 'store'> {
@@ -55,7 +55,7 @@ export class ServerCredentials implements Credentials {
   }
 
   async authorizer(spec: ServerSpec, subject: string): Promise<Authorizer | undefined> {
-    const target = sourceKind(spec.transport).signIn(spec.transport);
+    const target = getSourceKind(spec.transport).signIn(spec.transport);
     if (target === undefined || hasOwnAuthorization(spec)) return undefined;
     if (!this.#isRead && (await this.#mayHaveSome())) await this.#read();
     const held = this.#heldFor(spec, target.url, this.#isOwn(spec) ? subject : LOCAL_USER.subject);
@@ -88,7 +88,7 @@ export class ServerCredentials implements Credentials {
   }
 
   #isOwn({ transport }: ServerSpec): boolean {
-    return sourceKind(transport).signIn(transport)?.auth?.isPersonal ?? this.#options.isPersonal;
+    return getSourceKind(transport).signIn(transport)?.auth?.isPersonal ?? this.#options.isPersonal;
   }
 
   async #mayHaveSome(): Promise<boolean> {
@@ -104,14 +104,14 @@ export class ServerCredentials implements Credentials {
     if (found !== undefined) return found.credential;
     const credential = new HeldCredential({
       server: spec.name,
-      asked: { url, chooser: chooserOf(spec) },
+      asked: { url, chooser: getUrlChooser(spec) },
       rules: this.#options.rules,
       subject,
       log: this.#options.log,
       credentials: () => this.#openCredentials(),
       read: () => this.#read(),
     });
-    credential.adopt(ownOf(this.#all, spec, subject));
+    credential.adopt(findCredential(this.#all, spec, subject));
     this.#held.set(key, { spec, credential });
     return credential;
   }
@@ -157,7 +157,7 @@ export class ServerCredentials implements Credentials {
     for (const { stored } of all.value) this.#asking.add(JSON.stringify([stored.server, stored.identity]));
     for (const { spec, credential } of this.#held.values()) {
       const wasUsable = credential.isUsable();
-      credential.adopt(ownOf(all.value, spec, credential.subject));
+      credential.adopt(findCredential(all.value, spec, credential.subject));
       if (!wasUsable && credential.isUsable()) this.#listeners.notify(spec.name);
     }
   }
@@ -169,7 +169,7 @@ const KEYS = new WeakMap<ServerSpec, string>();
 function serverKey(spec: ServerSpec): string {
   const known = KEYS.get(spec);
   if (known !== undefined) return known;
-  const key = JSON.stringify([spec.name, identityOf(spec)]);
+  const key = JSON.stringify([spec.name, computeIdentity(spec)]);
   KEYS.set(spec, key);
   return key;
 }

@@ -13,10 +13,10 @@ import type {
   SignInProof,
 } from '../../gateway/ports/page-sessions.ts';
 import type { Store, StoredSession } from '../../gateway/ports/store.ts';
-import { atMost } from '../../platform/pause.ts';
+import { waitAtMost } from '../../platform/pause.ts';
 import { Failures } from './failures.ts';
 import { LookUps } from './look-ups.ts';
-import { mintSession, secretDigest } from './mint-token.ts';
+import { mintSession, hashSecret } from './mint-token.ts';
 import { Listeners } from '../../core/listeners.ts';
 
 export interface SessionGateOptions {
@@ -191,10 +191,10 @@ export class SessionGate implements PageSessions {
     const parts = parseSessionText(text);
     if (parts === undefined) return undefined;
     const isKnown = this.#known.has(parts.id) && this.#freshness.isFresh;
-    if (!isKnown && !this.#isClosed) await atMost(this.#lookUps.next(), MAX_LOOK_UP_MS);
+    if (!isKnown && !this.#isClosed) await waitAtMost(this.#lookUps.next(), MAX_LOOK_UP_MS);
     const found = this.#known.get(parts.id);
     const digest = Buffer.from(found?.hash ?? '', 'hex');
-    const isRight = timingSafeEqual(secretDigest(parts.secret), digest.length === 32 ? digest : NOBODY);
+    const isRight = timingSafeEqual(hashSecret(parts.secret), digest.length === 32 ? digest : NOBODY);
     return isRight && found?.kind === kind ? found : undefined;
   }
 
@@ -244,7 +244,7 @@ export class SessionGate implements PageSessions {
  * Changes if ASSAY_TOKEN is replaced. Shortened, so that a stored mark fits many tokens and does not confirm a guess.
  */
 function markOf(operatorToken: string): string {
-  return secretDigest(`session of ${operatorToken}`).toString('hex').slice(0, MARK_DIGITS);
+  return hashSecret(`session of ${operatorToken}`).toString('hex').slice(0, MARK_DIGITS);
 }
 
 /** 2^24 values: a replaced token keeps its sessions only by chance. */

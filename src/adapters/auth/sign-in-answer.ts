@@ -1,7 +1,7 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { Unfetched } from '../../platform/careful-fetch.ts';
 import type { OpenRedirect } from '../../platform/redirect.ts';
-import { startOf } from '../../core/shorten.ts';
+import { truncateText } from '../../core/shorten.ts';
 
 /** Why a sign-in failed, as a phrase without secrets. */
 export class SignInFault extends Error {}
@@ -14,7 +14,12 @@ export interface AnswerSources {
 }
 
 /** The issuer's response, from the browser redirect or pasted by the user, whichever comes first. */
-export async function answerIn({ redirect, pasted, state, signal }: AnswerSources): Promise<URLSearchParams> {
+export async function waitForAnswer({
+  redirect,
+  pasted,
+  state,
+  signal,
+}: AnswerSources): Promise<URLSearchParams> {
   const over = new AbortController();
   const ended = AbortSignal.any([signal, over.signal]);
   const late = Promise.withResolvers<never>();
@@ -22,7 +27,7 @@ export async function answerIn({ redirect, pasted, state, signal }: AnswerSource
   if (signal.aborted) throw new SignInFault('it was waited for long enough');
   // Without a pasted response, the browser may still deliver one.
   const byHand = pasted(ended).then((text) =>
-    text === undefined ? late.promise : pastedAnswer(text, state),
+    text === undefined ? late.promise : parsePastedAnswer(text, state),
   );
   byHand.catch(() => undefined);
   try {
@@ -33,7 +38,7 @@ export async function answerIn({ redirect, pasted, state, signal }: AnswerSource
 }
 
 /** Accepts the whole URL, its query, or the bare code, which is bound to this sign-in by PKCE (RFC 7636). */
-export function pastedAnswer(text: string, state: string): URLSearchParams {
+export function parsePastedAnswer(text: string, state: string): URLSearchParams {
   const trimmed = text.trim();
   const query = URL.parse(trimmed)?.searchParams ?? new URLSearchParams(trimmed.replace(/^\?/, ''));
   const isAnswer = query.has('code') || query.has('error');
@@ -48,7 +53,7 @@ export function pastedAnswer(text: string, state: string): URLSearchParams {
 }
 
 /** The refusal to show. Unexpected errors are rethrown. */
-export async function failure(error: unknown, server: string, isLate: boolean): Promise<Refusal> {
+export async function toSignInRefusal(error: unknown, server: string, isLate: boolean): Promise<Refusal> {
   const reason = isLate ? 'the sign-in was not completed in time' : await reasonOf(error);
   return { code: 'AUTHORIZATION_FAILED', server, reason };
 }
@@ -61,7 +66,7 @@ async function reasonOf(error: unknown): Promise<string> {
   if (error instanceof sdk.IssuerMismatchError)
     return `the answer comes from ${JSON.stringify(error.received ?? 'nobody')}, and ${JSON.stringify(error.expected)} was asked`;
   if (error instanceof sdk.OAuthError)
-    return `the issuer answered ${JSON.stringify(startOf(error.code, 100))}`;
+    return `the issuer answered ${JSON.stringify(truncateText(error.code, 100))}`;
   if (error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_URL')
     return 'the server or its issuer gives an address that is none';
   if (!(error instanceof Error) || error instanceof ReferenceError || error instanceof TypeError) throw error;
@@ -69,7 +74,7 @@ async function reasonOf(error: unknown): Promise<string> {
     return 'its authorization metadata or a token does not follow the standards';
   if (error.message.includes('dynamic client registration'))
     return `the issuer registers no clients by itself; ${BY_HAND}`;
-  return startOf(error.message, 200);
+  return truncateText(error.message, 200);
 }
 
 const BY_HAND = 'register it there and set "auth": { "clientId": "…" } in the config entry of the server';

@@ -1,28 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import type { OAuthDiscoveryState } from '@modelcontextprotocol/client';
-import { chooserOf, type ReachRules } from '../../core/reach.ts';
+import { getUrlChooser, type ReachRules } from '../../core/reach.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { identityOf } from '../../core/server-identity.ts';
+import { computeIdentity } from '../../core/server-identity.ts';
 import type { AuthSpec, ServerSpec } from '../../core/server-spec.ts';
 import type { SignInRequest } from '../../gateway/ports/credentials.ts';
 import type { CredentialKey } from '../../gateway/ports/store.ts';
 import { type CarefulFetch, Unfetched } from '../../platform/careful-fetch.ts';
 import { openRedirect, type OpenRedirect } from '../../platform/redirect.ts';
-import { type BearerChallenge, bearerChallenge, scopesOf } from '../../protocol/challenge.ts';
-import { ownRequest } from '../../protocol/message.ts';
+import { type BearerChallenge, parseBearerChallenge, mergeScopes } from '../../protocol/challenge.ts';
+import { buildOwnRequest } from '../../protocol/message.ts';
 import { openFetchFor } from './authorization-server.ts';
-import { type CredentialContent, heldTokens, isSendable, keptOf } from './credential-content.ts';
+import { type CredentialContent, toHeldTokens, isSendable, pickMetadata } from './credential-content.ts';
 import {
   type EncryptedCredentials,
   isSameIssuer,
-  ownOf,
+  findCredential,
   type OpenedCredential,
 } from './encrypted-credentials.ts';
-import { answerIn, failure, SignInFault } from './sign-in-answer.ts';
+import { waitForAnswer, toSignInRefusal, SignInFault } from './sign-in-answer.ts';
 import { SignInClient } from './sign-in-client.ts';
-import { sourceKind } from '../../core/sources/source-kinds.ts';
-import { startOf } from '../../core/shorten.ts';
+import { getSourceKind } from '../../core/sources/source-kinds.ts';
+import { truncateText } from '../../core/shorten.ts';
 
 interface SignInDeps {
   readonly credentials: EncryptedCredentials;
@@ -42,13 +42,13 @@ export async function signIn(
   deps: SignInDeps,
 ): Promise<Result<CredentialKey, Refusal>> {
   const { transport, name } = spec;
-  const server = sourceKind(transport).signIn(transport);
+  const server = getSourceKind(transport).signIn(transport);
   if (server === undefined) throw new Error('Only servers at a URL are signed in at.');
   const limit = AbortSignal.any([AbortSignal.timeout(request.limitMs), deps.signal]);
   const all = await deps.credentials.all();
   if (!all.ok) return all;
-  const before = ownOf(all.value, spec, request.subject);
-  const asked = { url: server.url, chooser: chooserOf(spec) };
+  const before = findCredential(all.value, spec, request.subject);
+  const asked = { url: server.url, chooser: getUrlChooser(spec) };
   const fetching = await openFetchFor(asked, deps.rules, limit);
   let redirect: OpenRedirect | undefined;
   try {
@@ -70,14 +70,14 @@ export async function signIn(
     const address = await begin(flow);
     const isOpened = request.opensBrowser && (await deps.openBrowser(address));
     request.onAddress(address, target.issuer, isOpened);
-    const answer = await answerIn({ redirect, pasted: request.pasted, state, signal: limit });
+    const answer = await waitForAnswer({ redirect, pasted: request.pasted, state, signal: limit });
     const content = contentOf(await finish(flow, answer), target);
     const { subject } = request;
-    const key = { server: name, identity: identityOf(spec), issuer: target.issuer, subject };
+    const key = { server: name, identity: computeIdentity(spec), issuer: target.issuer, subject };
     const saved = await deps.credentials.save(key, content);
     return saved.ok ? ok(key) : saved;
   } catch (error) {
-    return err(await failure(error, name, limit.aborted && !deps.signal.aborted));
+    return err(await toSignInRefusal(error, name, limit.aborted && !deps.signal.aborted));
   } finally {
     await redirect?.close();
     await fetching.close();
@@ -97,7 +97,7 @@ function checkIssuer({ issuer, discovered }: SignInTarget, expected: string | un
   if (expected === undefined || named.every((one) => isSameIssuer(one, expected))) return;
   const other = named.find((one) => !isSameIssuer(one, expected)) ?? issuer;
   throw new SignInFault(
-    `the server names the issuer ${JSON.stringify(startOf(other, 200))}, and "auth.issuer" of its entry is ${JSON.stringify(expected)}; nothing was sent there`,
+    `the server names the issuer ${JSON.stringify(truncateText(other, 200))}, and "auth.issuer" of its entry is ${JSON.stringify(expected)}; nothing was sent there`,
   );
 }
 
@@ -140,8 +140,8 @@ function registeredAt({
   // The issuer may have deleted the registration along with the tokens it revoked.
   if (content?.tokens === undefined || auth?.clientId !== undefined) return undefined;
   const { client } = content;
-  const mayAsk = client.scope === undefined ? undefined : new Set(scopesOf(client.scope));
-  const isWideEnough = scopesOf(scope).every((one) => mayAsk?.has(one) ?? true);
+  const mayAsk = client.scope === undefined ? undefined : new Set(mergeScopes(client.scope));
+  const isWideEnough = mergeScopes(scope).every((one) => mayAsk?.has(one) ?? true);
   return client.redirectUrl !== undefined && isWideEnough ? client : undefined;
 }
 
@@ -158,7 +158,7 @@ function scopeFor({
   const wanted = before?.content?.wantedScope;
   const asked = auth?.scope ?? challenge?.scope;
   const all =
-    wanted === undefined ? scopesOf(asked) : scopesOf(asked, before?.content?.tokens?.scope, wanted);
+    wanted === undefined ? mergeScopes(asked) : mergeScopes(asked, before?.content?.tokens?.scope, wanted);
   return all.length === 0 ? undefined : all.join(' ');
 }
 
@@ -197,7 +197,9 @@ async function finish(
       expectedIssuer: metadata?.issuer,
       issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
     });
-    throw new SignInFault(`the issuer refused: ${JSON.stringify(startOf(answer.get('error') ?? '', 100))}`);
+    throw new SignInFault(
+      `the issuer refused: ${JSON.stringify(truncateText(answer.get('error') ?? '', 100))}`,
+    );
   }
   await auth(client, {
     serverUrl: url,
@@ -215,11 +217,11 @@ function contentOf({ obtained, held }: SignInClient, target: SignInTarget): Cred
     throw new SignInFault('the issuer gave a token of a kind that Assay cannot send');
   const { authorizationServerUrl, authorizationServerMetadata, resourceMetadata } = target.discovered;
   return {
-    tokens: heldTokens(obtained, Date.now()),
+    tokens: toHeldTokens(obtained, Date.now()),
     client: held,
     wantedScope: undefined,
     resource: resourceMetadata?.resource,
-    server: { url: authorizationServerUrl, metadata: keptOf(authorizationServerMetadata) },
+    server: { url: authorizationServerUrl, metadata: pickMetadata(authorizationServerMetadata) },
   };
 }
 
@@ -232,11 +234,11 @@ interface Probed {
 /** Asks a server without credentials. An unreachable server does not count as a refusal. */
 async function probeWithout(url: URL, fetching: CarefulFetch): Promise<Probed> {
   // Some servers accept a handshake from anyone, and it could leave a session behind.
-  const { bytes } = ownRequest('tools/list');
+  const { bytes } = buildOwnRequest('tools/list');
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
   try {
     const response = await fetching.fetch(url, { method: 'POST', headers, body: bytes.toString() });
-    const challenge = bearerChallenge(response.headers.get('www-authenticate') ?? undefined);
+    const challenge = parseBearerChallenge(response.headers.get('www-authenticate') ?? undefined);
     return { isRefused: response.status === 401, challenge };
   } catch (error) {
     if (error instanceof Unfetched) return { isRefused: false, challenge: undefined };

@@ -1,11 +1,11 @@
-import { chooserOf, type ReachRules } from '../../core/reach.ts';
+import { getUrlChooser, type ReachRules } from '../../core/reach.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { identityOf } from '../../core/server-identity.ts';
+import { computeIdentity } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { ShownCredential, SignOutReport } from '../../gateway/ports/credentials.ts';
 import type { EncryptedCredentials, OpenedCredential } from './encrypted-credentials.ts';
-import { sourceKind } from '../../core/sources/source-kinds.ts';
+import { getSourceKind } from '../../core/sources/source-kinds.ts';
 
 /** Deletes sign-ins and revokes them at their issuers, if the rules for the configured server permit the connection. */
 export async function forget(
@@ -34,13 +34,13 @@ async function revokeAt(
   rules: ReachRules,
 ): Promise<boolean> {
   const spec = specOf(stored, servers);
-  const target = spec && sourceKind(spec.transport).signIn(spec.transport);
+  const target = spec && getSourceKind(spec.transport).signIn(spec.transport);
   if (content === undefined || spec === undefined || target === undefined) return false;
   const { revoke } = await import('./authorization-server.ts');
-  return revoke(content, { url: target.url, chooser: chooserOf(spec) }, rules);
+  return revoke(content, { url: target.url, chooser: getUrlChooser(spec) }, rules);
 }
 
-export function shownCredentials(
+export function toShownCredentials(
   all: Result<readonly OpenedCredential[], Refusal>,
   servers: readonly ServerSpec[],
 ): Result<readonly ShownCredential[], Refusal> {
@@ -69,5 +69,5 @@ function specOf(
   { server, identity }: OpenedCredential['stored'],
   servers: readonly ServerSpec[],
 ): ServerSpec | undefined {
-  return servers.find((spec) => spec.name === server && identityOf(spec) === identity);
+  return servers.find((spec) => spec.name === server && computeIdentity(spec) === identity);
 }

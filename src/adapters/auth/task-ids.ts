@@ -9,7 +9,7 @@ const TAG_BYTES = 16;
  * Task ids are `base64url(JSON of server and inner id).base64url(tag)`, where the tag is an HMAC over these and the
  * subject. The first key signs; all keys verify. The ids need no encoding in a header.
  */
-export function signedTaskIds(keys: readonly [Buffer, ...Buffer[]]): TaskIds {
+export function createSignedTaskIds(keys: readonly [Buffer, ...Buffer[]]): TaskIds {
   const wrapped = (key: Buffer, subject: string, text: string): string => {
     const signed = JSON.stringify([PURPOSE, subject, text]);
     const tag = createHmac('sha256', key).update(signed).digest().subarray(0, TAG_BYTES);

@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { Freshness, STALE } from '../../core/freshness.ts';
-import { sentenceOf } from '../../core/sentences.ts';
+import { formatRefusal } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import {
@@ -12,14 +12,20 @@ import {
   type Identity,
   type Scope,
 } from '../../core/subject.ts';
-import { bearerOf, parseToken, tokenState, type MintedToken, type TokenParts } from '../../core/token.ts';
+import {
+  parseBearer,
+  parseToken,
+  getTokenState,
+  type MintedToken,
+  type TokenParts,
+} from '../../core/token.ts';
 import type { Gate } from '../../gateway/ports/gate.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
-import { atMost } from '../../platform/pause.ts';
+import { waitAtMost } from '../../platform/pause.ts';
 import { Failures } from './failures.ts';
 import { LookUps } from './look-ups.ts';
-import { secretDigest } from './mint-token.ts';
+import { hashSecret } from './mint-token.ts';
 import { Listeners } from '../../core/listeners.ts';
 
 export interface TokenGateOptions {
@@ -123,7 +129,7 @@ export class TokenGate implements Gate {
     address: string,
     nowMs: number,
   ): Result<Identity, Refusal> | Promise<Result<Identity, Refusal>> {
-    const given = bearerOf(authorization);
+    const given = parseBearer(authorization);
     if (given === undefined) return REQUIRED;
     const bringing = { given, parts: parseToken(given), address };
     const { parts } = bringing;
@@ -131,7 +137,7 @@ export class TokenGate implements Gate {
     if (isKnown || this.#isClosed) return this.#judge(bringing, nowMs);
     const waitMs = this.#failures.waitMs({ address, id: undefined });
     if (waitMs !== undefined) return tooMany(waitMs);
-    return atMost(this.#lookUps.next(), MAX_LOOK_UP_MS).then(() => this.#judge(bringing, nowMs));
+    return waitAtMost(this.#lookUps.next(), MAX_LOOK_UP_MS).then(() => this.#judge(bringing, nowMs));
   }
 
   #judge({ given, parts, address }: PresentedToken, nowMs: number): Result<Identity, Refusal> {
@@ -140,8 +146,8 @@ export class TokenGate implements Gate {
     const waitMs = this.#failures.waitMs(failing);
     if (waitMs !== undefined) return tooMany(waitMs);
     const known = parts === undefined ? this.#unnamed : named;
-    const isRight = timingSafeEqual(secretDigest(parts?.secret ?? given), known?.digest ?? NOBODY);
-    if (isRight && known !== undefined && tokenState(known, nowMs) === 'valid')
+    const isRight = timingSafeEqual(hashSecret(parts?.secret ?? given), known?.digest ?? NOBODY);
+    if (isRight && known !== undefined && getTokenState(known, nowMs) === 'valid')
       return known.isStored && !this.#freshness.isFresh ? err(STALE) : known.admission;
     this.#failures.note(failing);
     return REQUIRED;
@@ -150,7 +156,7 @@ export class TokenGate implements Gate {
   isHolder({ subject, tokenId }: Holder, scope: Scope | undefined, nowMs: number): boolean {
     if (tokenId === undefined) return subject === LOCAL_USER.subject || subject === OPERATOR.subject;
     const known = this.#known.get(tokenId);
-    if (known === undefined || tokenState(known, nowMs) !== 'valid') return false;
+    if (known === undefined || getTokenState(known, nowMs) !== 'valid') return false;
     if (known.isStored && !this.#freshness.isFresh) return false;
     return scope === undefined || allows(known.admission.value, scope);
   }
@@ -181,7 +187,7 @@ export class TokenGate implements Gate {
     return [...this.#known.values()].some(
       ({ id, ...known }) =>
         id !== this.#options.ownToken.id &&
-        tokenState(known, nowMs) === 'valid' &&
+        getTokenState(known, nowMs) === 'valid' &&
         allows(known.admission.value, 'mcp'),
     );
   }
@@ -227,7 +233,7 @@ export class TokenGate implements Gate {
   #retryLater(refusal: Refusal): void {
     const { log } = this.#options;
     if (this.#retry === undefined)
-      log.warn('tokens cannot be read; those last read remain valid', { cause: sentenceOf(refusal) });
+      log.warn('tokens cannot be read; those last read remain valid', { cause: formatRefusal(refusal) });
     if (!this.#isClosed) this.#retry = setTimeout(() => void this.#read(), RETRY_MS).unref();
   }
 
@@ -264,7 +270,7 @@ function operatorOf(text: string): Known {
   const parts = parseToken(text);
   return {
     id: parts?.id,
-    digest: secretDigest(parts?.secret ?? text),
+    digest: hashSecret(parts?.secret ?? text),
     expiresMs: undefined,
     revokedMs: undefined,
     admission: ok(OPERATOR),

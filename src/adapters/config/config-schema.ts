@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/json-object.ts';
-import { schemaOf } from '../../core/json-reader.ts';
+import { getSchema } from '../../core/json-reader.ts';
 import { NAME_SCHEMA } from '../../core/name-fault.ts';
 import { CUSTOM_SERVER } from '../../core/server-spec.ts';
 import type { SettingFacts, SettingKind } from '../../core/setting-kind.ts';
@@ -43,7 +43,7 @@ export function configSchema(): JsonObject {
         type: 'array',
         items: { anyOf: [path, module] },
       },
-      policy: { description: 'rules that allow, ask for or refuse calls', ...schemaOf(policy) },
+      policy: { description: 'rules that allow, ask for or refuse calls', ...getSchema(policy) },
       settings: { description: 'settings by name', ...settingsSchema(Object.entries(SETTINGS)) },
       featureFlags: {
         description: 'settings that are true or false, as HyperTool calls them',

@@ -1,9 +1,9 @@
 import { getNodeValue, type Node } from 'jsonc-parser';
 import type { Fault } from '../../core/json-position.ts';
 import { list, type Reader, text, withSchema } from '../../core/json-reader.ts';
-import { type ConfigPosition, positionIn, type ProblemCollector } from './problem-collector.ts';
+import { type ConfigPosition, resolvePosition, type ProblemCollector } from './problem-collector.ts';
 import { ASKED, expand, type VariableSources } from './expand.ts';
-import { membersOf } from './json-tree.ts';
+import { getTreeMembers } from './json-tree.ts';
 
 /** The values for variables in an entry, and the base of relative paths. */
 export interface EntryContext extends VariableSources {
@@ -22,39 +22,39 @@ export interface Entry {
 }
 
 /** The location of a key's value. Undefined if the entry does not have the key. */
-export function positionAt(entry: Entry, key: string): ConfigPosition | undefined {
+export function findPositionAt(entry: Entry, key: string): ConfigPosition | undefined {
   const node = entry.fields.get(key);
   return node && { node, path: [...entry.path, key] };
 }
 
 /**
  * The members of an object, each with its description and its JSON Schema. Those in which variables are expanded are
- * read by `textAt` and `textsAt`, the others by `optionAt`.
+ * read by `expandTextAt` and `expandTextsAt`, the others by `readOptionAt`.
  */
 export type EntryMembers = Readonly<Record<string, Reader<unknown>>>;
 
 /** A list of texts in which variables are expanded. */
 export const textList: Reader<readonly string[]> = list(text);
 
-/** An object of texts in which variables are expanded: see `textsAt`. */
+/** An object of texts in which variables are expanded: see `expandTextsAt`. */
 export const textRecord: Reader<unknown> = withSchema(
   ({ value }) => value,
   () => ({ type: 'object', additionalProperties: { type: ['string', 'number', 'null'] } }),
 );
 
 /** A value in which variables are not expanded. Undefined if it is absent, or invalid and reported. */
-export function optionAt<T>(entry: Entry, key: string, read: Reader<T>): T | undefined {
-  const position = positionAt(entry, key);
+export function readOptionAt<T>(entry: Entry, key: string, read: Reader<T>): T | undefined {
+  const position = findPositionAt(entry, key);
   if (position === undefined) return undefined;
   const faults: Fault[] = [];
   const value = read({ value: getNodeValue(position.node), pointer: '', faults });
   for (const { pointer, reason } of faults)
-    entry.collector.problem(positionIn(position, pointer), reason, 'Correct it, or leave the key out.');
+    entry.collector.problem(resolvePosition(position, pointer), reason, 'Correct it, or leave the key out.');
   return faults.length === 0 ? value : undefined;
 }
 
 /** A string with its variables expanded. Undefined, with an error reported, if that is not possible. */
-export function textAt(entry: Entry, position: ConfigPosition): string | undefined {
+export function expandTextAt(entry: Entry, position: ConfigPosition): string | undefined {
   if (position.node.type !== 'string') {
     entry.collector.problem(position, 'this is not a string', 'Write it in double quotes.');
     return undefined;
@@ -63,17 +63,17 @@ export function textAt(entry: Entry, position: ConfigPosition): string | undefin
 }
 
 /** A record of strings, such as `env`. As in VS Code, a number counts as its text and null as absent. */
-export function textsAt(entry: Entry, key: string): readonly TextMember[] {
-  const position = positionAt(entry, key);
+export function expandTextsAt(entry: Entry, key: string): readonly TextMember[] {
+  const position = findPositionAt(entry, key);
   if (position === undefined) return [];
   if (position.node.type !== 'object') {
     entry.collector.problem(position, 'this is not an object', 'Write an object of strings.');
     return [];
   }
-  return membersOf(position.node).flatMap(({ key: name, keyNode, value }) => {
+  return getTreeMembers(position.node).flatMap(({ key: name, keyNode, value }) => {
     if (value.type === 'null') return [];
     const path = [...position.path, name];
-    const text = value.type === 'number' ? String(value.value) : textAt(entry, { node: value, path });
+    const text = value.type === 'number' ? String(value.value) : expandTextAt(entry, { node: value, path });
     return text === undefined
       ? []
       : [{ name, text, atName: { node: keyNode, path }, atText: { node: value, path } }];

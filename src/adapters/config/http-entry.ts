@@ -1,4 +1,4 @@
-import { issuerFault } from '../../core/auth-settings.ts';
+import { findIssuerFault } from '../../core/auth-settings.ts';
 import type { AuthSpec, Transport } from '../../core/server-spec.ts';
 import type { ConfigPosition } from './problem-collector.ts';
 import {
@@ -13,13 +13,13 @@ import {
 import {
   type Entry,
   type EntryMembers,
-  optionAt,
-  positionAt,
-  textAt,
+  readOptionAt,
+  findPositionAt,
+  expandTextAt,
   textRecord,
-  textsAt,
+  expandTextsAt,
 } from './entry-fields.ts';
-import { membersOf } from './json-tree.ts';
+import { getTreeMembers } from './json-tree.ts';
 
 /** A test compares the descriptions with docs/CONFIG.md. */
 const AUTH_MEMBERS = {
@@ -82,13 +82,13 @@ export function readHttp(entry: Entry, flavour: 'auto' | 'streamable' | 'sse'): 
 
 function readUrl(entry: Entry): URL | undefined {
   const { collector } = entry;
-  const position = URL_KEYS.map((key) => positionAt(entry, key)).find((one) => one !== undefined);
+  const position = URL_KEYS.map((key) => findPositionAt(entry, key)).find((one) => one !== undefined);
   const remedy = 'Write an address that starts with http:// or https://.';
   if (position === undefined) {
     collector.problem(entry, 'the key "url" is missing', remedy);
     return undefined;
   }
-  const written = textAt(entry, position);
+  const written = expandTextAt(entry, position);
   if (written === undefined) return undefined;
   const url = URL.parse(written);
   // The value is not repeated: it may contain a password or key.
@@ -127,7 +127,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
 export function readHeaders(entry: Entry): Readonly<Record<string, string>> {
   const { collector } = entry;
   const headers = new Map<string, readonly [string, string]>();
-  for (const { name, text, atName, atText } of textsAt(entry, 'headers')) {
+  for (const { name, text, atName, atText } of expandTextsAt(entry, 'headers')) {
     const lowerName = name.toLowerCase();
     if (!TOKEN.test(name))
       collector.problem(atName, 'this cannot be the name of a header', 'Use letters, digits and hyphens.');
@@ -150,14 +150,14 @@ const KEYS: readonly string[] = Object.keys(AUTH_MEMBERS);
 
 /** Reads "auth" of a server at a URL. Undefined if there is none. An error in it makes the entry invalid. */
 function readAuth(entry: Entry): AuthSpec | undefined {
-  const position = positionAt(entry, 'auth');
+  const position = findPositionAt(entry, 'auth');
   if (position === undefined) return undefined;
   const { collector } = entry;
   if (position.node.type !== 'object') {
     collector.problem(position, 'this is not an object', `Write an object with some of ${KEYS.join(', ')}.`);
     return undefined;
   }
-  const members = membersOf(position.node);
+  const members = getTreeMembers(position.node);
   for (const { key, keyNode } of members)
     if (!KEYS.includes(key))
       collector.warn(
@@ -171,10 +171,10 @@ function readAuth(entry: Entry): AuthSpec | undefined {
     wordsAt(inner, key),
   );
 
-  const isShared = optionAt(inner, 'shared', AUTH_MEMBERS.shared);
+  const isShared = readOptionAt(inner, 'shared', AUTH_MEMBERS.shared);
   if (clientSecret !== undefined && clientId === undefined)
     collector.problem(
-      positionAt(inner, 'clientSecret') ?? position,
+      findPositionAt(inner, 'clientSecret') ?? position,
       'there is a "clientSecret" without a "clientId"',
       'Add the "clientId" to which it belongs.',
     );
@@ -191,8 +191,8 @@ function readAuth(entry: Entry): AuthSpec | undefined {
 /** A secret must not go to whatever issuer the server names, so it needs one of its own. */
 function checkIssuer(auth: Entry, issuer: string | undefined): void {
   const { collector } = auth;
-  const position = positionAt(auth, 'issuer');
-  const secret = positionAt(auth, 'clientSecret');
+  const position = findPositionAt(auth, 'issuer');
+  const secret = findPositionAt(auth, 'clientSecret');
   const remedy =
     'Write the URL of the authorization server that gave you the secret, as in its "issuer" metadata.';
   if (secret !== undefined && position === undefined)
@@ -201,7 +201,7 @@ function checkIssuer(auth: Entry, issuer: string | undefined): void {
       'there is a "clientSecret" without an "issuer", so the server could send it anywhere',
       `Add "issuer" beside it. ${remedy}`,
     );
-  const reason = issuer === undefined ? undefined : issuerFault(issuer);
+  const reason = issuer === undefined ? undefined : findIssuerFault(issuer);
   if (position !== undefined && reason !== undefined)
     collector.problem(position, `the "issuer" is not valid: ${reason}`, remedy);
 }
@@ -210,8 +210,8 @@ function checkIssuer(auth: Entry, issuer: string | undefined): void {
 const VALUE = /^[!-~](?:[ -~]*[!-~])?$/;
 
 function wordsAt(entry: Entry, key: string): string | undefined {
-  const position: ConfigPosition | undefined = positionAt(entry, key);
-  const text = position && textAt(entry, position);
+  const position: ConfigPosition | undefined = findPositionAt(entry, key);
+  const text = position && expandTextAt(entry, position);
   if (position === undefined || text === undefined || VALUE.test(text)) return text;
   entry.collector.problem(
     position,

@@ -1,10 +1,10 @@
 import type { Node } from 'jsonc-parser';
 import type { ConfigFacts } from '../../core/check-config.ts';
-import { sentenceOf } from '../../core/sentences.ts';
+import { formatRefusal } from '../../core/sentences.ts';
 import { readText } from '../../platform/files.ts';
-import { pathFacts } from '../../platform/machine.ts';
-import { keyOf, type ConfigProblem } from './problem-collector.ts';
-import { membersOf, parseJsonTree } from './json-tree.ts';
+import { inspectPath } from '../../platform/machine.ts';
+import { formatKeyPath, type ConfigProblem } from './problem-collector.ts';
+import { getTreeMembers, parseJsonTree } from './json-tree.ts';
 import { type Config, type ConfigEnvironment, loadConfig } from './load-config.ts';
 import type { ConfigLocation } from './locate-config.ts';
 
@@ -24,9 +24,9 @@ export async function inspectConfig(
   looksSecret: LooksSecret,
 ): Promise<InspectedConfig> {
   const loaded = await loadConfig(path, environment);
-  const file = await pathFacts(path);
+  const file = await inspectPath(path);
   if (!loaded.ok) {
-    const sentence = sentenceOf(loaded.error);
+    const sentence = formatRefusal(loaded.error);
     const reading = { kind: 'refused', sentence, isAbsent: file === undefined } as const;
     return { config: undefined, facts: { path, origin, reading } };
   }
@@ -61,11 +61,11 @@ interface ServerMember {
 function serverMembersIn(text: string): readonly ServerMember[] {
   const root = parseJsonTree(text);
   if (!root.ok) return [];
-  return membersOf(root.value)
+  return getTreeMembers(root.value)
     .filter(({ key }) => key === 'mcpServers' || key === 'servers')
     .flatMap(({ key, value }) =>
-      membersOf(value).flatMap((server) =>
-        membersOf(server.value).map((member) => ({
+      getTreeMembers(value).flatMap((server) =>
+        getTreeMembers(server.value).map((member) => ({
           path: [key, server.key, member.key],
           name: member.key,
           value: member.value,
@@ -77,12 +77,12 @@ function serverMembersIn(text: string): readonly ServerMember[] {
 /** Keys of variables and headers whose literal values look like secrets. */
 function clearSecretsIn({ path, name, value }: ServerMember, looksSecret: LooksSecret): readonly string[] {
   if (name !== 'env' && name !== 'headers') return [];
-  return membersOf(value)
+  return getTreeMembers(value)
     .filter((member) => {
       const text = textOf(member.value);
       return isWrittenOut(text) && looksSecret(member.key, text);
     })
-    .map((member) => keyOf([...path, member.key]));
+    .map((member) => formatKeyPath([...path, member.key]));
 }
 
 /** Keys of arguments that look like secrets: `--token=x`, `--token x`, `Authorization: Bearer x`, or a known token. */
@@ -98,7 +98,7 @@ function secretArgumentsIn({ path, name, value }: ServerMember, looksSecret: Loo
       (looksSecret('', arg) ||
         (isValue(labelled) && looksSecret(label, labelled)) ||
         (isValue(arg) && looksSecret(flag, arg)));
-    return isSecret ? [keyOf([...path, index])] : [];
+    return isSecret ? [formatKeyPath([...path, index])] : [];
   });
 }
 

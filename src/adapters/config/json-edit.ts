@@ -1,6 +1,6 @@
 import { applyEdits, type Edit, type Node } from 'jsonc-parser';
 import { err, ok, type Result } from '../../core/result.ts';
-import { membersOf, parseJsonTree, positionOf, type SyntaxFault, type TreeMember } from './json-tree.ts';
+import { getTreeMembers, parseJsonTree, toPosition, type SyntaxFault, type TreeMember } from './json-tree.ts';
 
 /** An edited text, and the lines added. */
 export interface Edited {
@@ -17,7 +17,7 @@ export interface Edited {
  * reformatted and no comment moves. (The editor of jsonc-parser reformats the lines around its edits.) A blank text
  * counts as an empty object. Fails if the text is not JSON, or if a parent is not an object.
  */
-export function withMember(
+export function setJsonMember(
   text: string,
   path: readonly string[],
   value: unknown,
@@ -31,7 +31,7 @@ export function withMember(
   if (!found.ok) return found;
   const { parent, rest } = found.value;
   const [name = '', ...deeper] = rest;
-  const members = membersOf(parent);
+  const members = getTreeMembers(parent);
   const present = members.find(({ key }) => key === name);
   if (present !== undefined) {
     const { offset, length } = present.value;
@@ -39,7 +39,7 @@ export function withMember(
       isOnOwnLine(text, present.keyNode.offset) || text.slice(offset, offset + length).includes('\n');
     const indent = indentAt(text, present.keyNode.offset);
     const content = isLined ? serialised(value, indent, style) : JSON.stringify(value);
-    const line = positionOf(text, offset).line;
+    const line = toPosition(text, offset).line;
     const shown = `${JSON.stringify(name)}: ${content}`;
     return ok(edited(text, [{ offset, length, content }], { line, shown, isReplaced: true }));
   }
@@ -47,10 +47,10 @@ export function withMember(
 }
 
 /** Removes a member, its comma and any lines of its own. Undefined if there is no such member. */
-export function withoutMember(text: string, path: readonly string[]): string | undefined {
+export function removeJsonMember(text: string, path: readonly string[]): string | undefined {
   const found = text.trim() === '' ? undefined : findParent(text, path);
   if (!found?.ok || found.value.rest.length !== 1) return undefined;
-  const members = membersOf(found.value.parent);
+  const members = getTreeMembers(found.value.parent);
   const index = members.findIndex(({ key }) => key === path.at(-1));
   const member = members[index];
   if (member === undefined) return undefined;
@@ -104,7 +104,7 @@ function findParent(text: string, path: readonly string[]): Result<Parent, Synta
   let parent = tree.value;
   for (let step = 0; ; step += 1) {
     if (parent.type !== 'object') return err({ offset: parent.offset, reason: 'this is not an object' });
-    const [first, second] = membersOf(parent).filter(({ key }) => key === path[step]);
+    const [first, second] = getTreeMembers(parent).filter(({ key }) => key === path[step]);
     // Parsers differ in which of the two they use.
     if (second !== undefined) return err({ offset: second.keyNode.offset, reason: 'this key appears twice' });
     if (first === undefined || step === path.length - 1) return ok({ parent, rest: path.slice(step) });
@@ -138,7 +138,7 @@ function inserted(text: string, { parent, members, style, name, value }: Inserti
     (commaAt === undefined ? '' : ',') + (needsEnd ? style.eol + indentAt(text, parent.offset) : '');
   const edits = [{ offset: end, length: 0, content: lead + body + trail }];
   if (last !== undefined && commaAt === undefined) edits.unshift({ offset: from, length: 0, content: ',' });
-  const line = positionOf(text, end).line + (isLined ? 1 : 0);
+  const line = toPosition(text, end).line + (isLined ? 1 : 0);
   return edited(text, edits, { line, shown: (isLined ? indent : '') + body, isReplaced: false });
 }
 

@@ -28,7 +28,7 @@ export interface TreeMember {
   readonly value: Node;
 }
 
-export function membersOf(object: Node): readonly TreeMember[] {
+export function getTreeMembers(object: Node): readonly TreeMember[] {
   return (object.children ?? []).flatMap(({ children: [keyNode, value] = [] }) =>
     keyNode === undefined || value === undefined ? [] : [{ key: String(keyNode.value), keyNode, value }],
   );
@@ -37,14 +37,14 @@ export function membersOf(object: Node): readonly TreeMember[] {
 /**
  * The tree of a value that was not parsed as JSON. `offsetAt` returns the offset of a value that has one of its own.
  */
-export function treeOf(
+export function toTree(
   value: unknown,
   offset: number,
   offsetAt: (path: readonly string[]) => number | undefined = () => undefined,
 ): Node {
   const span = { offset, length: 0 };
   const inner = (key: string, member: unknown): Node =>
-    treeOf(member, offsetAt([key]) ?? offset, (path) => offsetAt([key, ...path]));
+    toTree(member, offsetAt([key]) ?? offset, (path) => offsetAt([key, ...path]));
   if (Array.isArray(value))
     return { ...span, type: 'array', children: value.map((item, index) => inner(String(index), item)) };
   if (isJsonObject(value)) {
@@ -61,7 +61,7 @@ export function treeOf(
 }
 
 /** Line and column of an offset, both counted from 1. */
-export function positionOf(text: string, offset: number): { readonly line: number; readonly column: number } {
+export function toPosition(text: string, offset: number): { readonly line: number; readonly column: number } {
   const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
   return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }

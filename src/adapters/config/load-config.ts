@@ -2,20 +2,20 @@ import { dirname, resolve } from 'node:path';
 import type { Node } from 'jsonc-parser';
 import type { Cause } from '../../core/cause.ts';
 import { isFormerSetting } from '../../core/fixed-limits.ts';
-import { nearest } from '../../core/nearest.ts';
+import { findNearest } from '../../core/nearest.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { settingFault } from '../../core/resolve-settings.ts';
+import { findSettingFault } from '../../core/resolve-settings.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { PolicyRule } from '../../core/policy/rule.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS } from '../../core/settings.ts';
-import { customServerSpec } from '../../core/sources/custom-server.ts';
+import { toCustomServerSpec } from '../../core/sources/custom-server.ts';
 import { readText } from '../../platform/files.ts';
-import { unsafePath } from '../../platform/path-safety.ts';
-import { ProblemCollector, type ConfigProblem, quoted } from './problem-collector.ts';
+import { findUnsafePath } from '../../platform/path-safety.ts';
+import { ProblemCollector, type ConfigProblem, quoteConfigKey } from './problem-collector.ts';
 import type { EntryContext } from './entry-fields.ts';
-import { membersOf, parseJsonTree, positionOf, type SyntaxFault, type TreeMember } from './json-tree.ts';
+import { getTreeMembers, parseJsonTree, toPosition, type SyntaxFault, type TreeMember } from './json-tree.ts';
 import { locateHome } from './locate-home.ts';
 import { readFunctions, readTools } from './local-entries.ts';
 import { readPolicy } from './policy-entry.ts';
@@ -56,26 +56,26 @@ export async function loadConfig(
   environment: ConfigEnvironment,
 ): Promise<Result<Config, Refusal>> {
   const file = resolve(environment.cwd, path);
-  const unsafe = await unsafePath(file, environment);
+  const unsafe = await findUnsafePath(file, environment);
   if (unsafe !== undefined) return err(unsafe);
   const text = await readText(file);
   if (!text.ok) return err({ code: 'CONFIG_UNREADABLE', path: file, reason: text.error.reason });
-  return configIn(file, text.value, environment);
+  return readConfigText(file, text.value, environment);
 }
 
 /** The config of a missing file. */
-export function emptyConfig(path: string): Config {
+export function createEmptyConfig(path: string): Config {
   return { path, servers: [], rejected: [], settings: new Map(), rules: [], problems: [], warnings: [] };
 }
 
 /** Reads a config from a text; `file` is its path. */
-export function configIn(
+export function readConfigText(
   file: string,
   text: string,
   environment: ConfigEnvironment,
 ): Result<Config, Refusal> {
   const invalid = (offset: number, reason: string): Result<Config, Refusal> => {
-    const { line, column } = positionOf(text, offset);
+    const { line, column } = toPosition(text, offset);
     return err({ code: 'CONFIG_INVALID', path: file, reason: `line ${line}, column ${column}: ${reason}` });
   };
   const tree = parseJsonTree(text);
@@ -101,7 +101,7 @@ export function configIn(
     if (server !== undefined) servers.push(server);
     else if (first !== undefined) rejected.push({ name: entry.key, cause: causeOf(first) });
   }
-  const own = customServerSpec(local);
+  const own = toCustomServerSpec(local);
   if (own !== undefined) servers.push(own);
   const { problems, warnings } = collector;
   return ok({ path: file, servers, rejected, settings, rules: rules.value, problems, warnings });
@@ -120,7 +120,7 @@ const PASSED_OVER: ReadonlySet<string> = new Set(['$schema', 'inputs']);
 
 /** Read first: if the rules cannot be used, nothing else in the file is. */
 function readPolicies(root: Node): Result<readonly PolicyRule[], SyntaxFault> {
-  const [first, second] = membersOf(root).filter(({ key }) => key === 'policy');
+  const [first, second] = getTreeMembers(root).filter(({ key }) => key === 'policy');
   if (second !== undefined)
     return err({ offset: second.keyNode.offset, reason: 'the key "policy" appears twice' });
   return first === undefined ? ok([]) : readPolicy(first.value);
@@ -129,7 +129,7 @@ function readPolicies(root: Node): Result<readonly PolicyRule[], SyntaxFault> {
 interface TopLevel {
   readonly entries: readonly ServerEntry[];
   readonly settings: ReadonlyMap<string, unknown>;
-  readonly local: Parameters<typeof customServerSpec>[0];
+  readonly local: Parameters<typeof toCustomServerSpec>[0];
 }
 
 function readTopLevel(root: Node, here: EntryContext, collector: ProblemCollector): TopLevel {
@@ -137,7 +137,7 @@ function readTopLevel(root: Node, here: EntryContext, collector: ProblemCollecto
   let settings: TopLevel['settings'] = new Map();
   let local: TopLevel['local'] = { tools: [], modules: [] };
   const seen = new Set<string>();
-  for (const { key, keyNode, value } of membersOf(root)) {
+  for (const { key, keyNode, value } of getTreeMembers(root)) {
     const atKey = { node: keyNode, path: [key] };
     const isKnown = OBJECTS.has(key) || ARRAYS.has(key);
     if (isKnown && seen.has(key)) collector.problem(atKey, 'this key appears twice', 'Keep one of the two.');
@@ -146,7 +146,7 @@ function readTopLevel(root: Node, here: EntryContext, collector: ProblemCollecto
     else if (OBJECTS.has(key) && value.type !== 'object')
       collector.problem({ node: value, path: [key] }, 'this is not an object', 'Write an object in braces.');
     else if (SERVERS.has(key))
-      entries.push(...membersOf(value).map((member) => ({ ...member, path: [key, member.key] })));
+      entries.push(...getTreeMembers(value).map((member) => ({ ...member, path: [key, member.key] })));
     else if (key === 'settings' || key === 'featureFlags')
       settings = new Map([...settings, ...readSettings(value, collector, key)]);
     else if (key === 'tools') local = { ...local, tools: readTools(value, here, collector) };
@@ -160,10 +160,10 @@ function readTopLevel(root: Node, here: EntryContext, collector: ProblemCollecto
 /** An unknown key is a problem if servers are probably in it, as they are then not served; otherwise a warning. */
 function complainOfUnknown({ key, keyNode, value }: TreeMember, collector: ProblemCollector): void {
   const at = { node: keyNode, path: [key] };
-  const members = value.type === 'object' ? membersOf(value).map((member) => member.key) : [];
+  const members = value.type === 'object' ? getTreeMembers(value).map((member) => member.key) : [];
   const meant = knownKey(key);
   if (meant !== undefined)
-    collector.problem(at, 'this key is unknown and has no effect', `Did you mean ${quoted(meant)}?`);
+    collector.problem(at, 'this key is unknown and has no effect', `Did you mean ${quoteConfigKey(meant)}?`);
   else if (members.some((member) => SERVERS.has(member)))
     collector.problem(
       at,
@@ -174,7 +174,7 @@ function complainOfUnknown({ key, keyNode, value }: TreeMember, collector: Probl
     collector.problem(
       at,
       'this looks like a server outside of "mcpServers"',
-      `Move it there: { "mcpServers": { ${quoted(key)}: … } }.`,
+      `Move it there: { "mcpServers": { ${quoteConfigKey(key)}: … } }.`,
     );
   else collector.warn(at, 'this key is unknown and has no effect', 'Servers belong under "mcpServers".');
 }
@@ -182,7 +182,7 @@ function complainOfUnknown({ key, keyNode, value }: TreeMember, collector: Probl
 /** The top-level key that a near miss such as `mcpservers`, `mcp_servers` or `server` means. */
 function knownKey(written: string): string | undefined {
   const plain = written.replaceAll(/[\s_-]/g, '').toLowerCase();
-  const meant = nearest(plain, [...OBJECTS, ...ARRAYS]);
+  const meant = findNearest(plain, [...OBJECTS, ...ARRAYS]);
   // Other programs' keys, such as "hooks", are as close to "tools".
   return meant?.startsWith(plain.charAt(0)) === true ? meant : undefined;
 }
@@ -214,10 +214,10 @@ export function readSettings(
 ): ReadonlyMap<string, unknown> {
   const settings = new Map<string, unknown>();
   const seen = new Set<string>();
-  for (const { key, keyNode, value } of membersOf(object)) {
+  for (const { key, keyNode, value } of getTreeMembers(object)) {
     const path = [member, key];
     const facts = FACTS[member].get(key);
-    const fault = facts && settingFault(facts, value.value);
+    const fault = facts && findSettingFault(facts, value.value);
     if (isFormerSetting(key))
       collector.warn(
         { node: keyNode, path },
@@ -248,8 +248,8 @@ const FACTS: Readonly<Record<'settings' | 'featureFlags', ReadonlyMap<string, Se
 };
 
 function instead(key: string, member: keyof typeof FACTS): string {
-  const meant = nearest(key, [...FACTS[member].keys()]);
-  if (meant !== undefined) return `Did you mean ${quoted(meant)}?`;
+  const meant = findNearest(key, [...FACTS[member].keys()]);
+  if (meant !== undefined) return `Did you mean ${quoteConfigKey(meant)}?`;
   return member === 'settings'
     ? '`assay settings` shows all; each is one key with a dot in it, such as "limits.sessions".'
     : `Known: ${[...FACTS.featureFlags.keys()].join(', ')}.`;

@@ -4,10 +4,10 @@ import type { Fault } from '../../core/json-position.ts';
 import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
 import { readFunctionModule } from '../../core/sources/read-function-module.ts';
 import { readRestTool } from '../../core/sources/read-rest-tool.ts';
-import { type ConfigPosition, positionIn, type ProblemCollector } from './problem-collector.ts';
-import { textAt, type Entry, type EntryContext } from './entry-fields.ts';
+import { type ConfigPosition, resolvePosition, type ProblemCollector } from './problem-collector.ts';
+import { expandTextAt, type Entry, type EntryContext } from './entry-fields.ts';
 import { expandHome } from './expand.ts';
-import { membersOf } from './json-tree.ts';
+import { getTreeMembers } from './json-tree.ts';
 
 /** `tools` of a config: requests by name. Invalid ones are reported and left out. */
 export function readTools(
@@ -15,7 +15,7 @@ export function readTools(
   here: EntryContext,
   collector: ProblemCollector,
 ): readonly RestToolSpec[] {
-  return membersOf(node).flatMap(({ key, value }) => {
+  return getTreeMembers(node).flatMap(({ key, value }) => {
     const position: ConfigPosition = { node: value, path: ['tools', key] };
     const entry = objectAt(position, { filled: FILLED_OF_TOOL, here, collector });
     if (entry === undefined) return [];
@@ -35,7 +35,8 @@ export function readFunctions(
   const absolute = (path: string): string => resolve(here.configDir, expandHome(path, here.home));
   return (node.children ?? []).flatMap((value, index) => {
     const position: ConfigPosition = { node: value, path: ['functions', index] };
-    const text = value.type === 'string' ? textAt(entryAt(position, here, collector), position) : undefined;
+    const text =
+      value.type === 'string' ? expandTextAt(entryAt(position, here, collector), position) : undefined;
     const entry =
       value.type !== 'string'
         ? objectAt(position, { filled: FILLED_OF_MODULE, here, collector })
@@ -68,7 +69,7 @@ function objectAt(
   }
   const entry = entryAt(position, here, collector);
   const before = collector.problems.length;
-  const members = membersOf(position.node).map(({ key, value }): readonly [string, unknown] => {
+  const members = getTreeMembers(position.node).map(({ key, value }): readonly [string, unknown] => {
     const at: ConfigPosition = { node: value, path: [...position.path, key] };
     return [key, filled.has(key) ? filledIn(entry, at) : plain(value)];
   });
@@ -77,12 +78,15 @@ function objectAt(
 
 /** Expands the variables in all texts. */
 function filledIn(entry: Entry, { node, path }: ConfigPosition): unknown {
-  if (node.type === 'string') return textAt(entry, { node, path });
+  if (node.type === 'string') return expandTextAt(entry, { node, path });
   if (node.type === 'array')
     return (node.children ?? []).map((one, index) => filledIn(entry, { node: one, path: [...path, index] }));
   if (node.type !== 'object') return plain(node);
   return Object.fromEntries(
-    membersOf(node).map(({ key, value }) => [key, filledIn(entry, { node: value, path: [...path, key] })]),
+    getTreeMembers(node).map(({ key, value }) => [
+      key,
+      filledIn(entry, { node: value, path: [...path, key] }),
+    ]),
   );
 }
 
@@ -95,5 +99,5 @@ function entryAt({ node, path }: ConfigPosition, here: EntryContext, collector: 
 }
 
 function reportFaults(faults: readonly Fault[], position: ConfigPosition, collector: ProblemCollector): void {
-  for (const { pointer, reason } of faults) collector.problem(positionIn(position, pointer), reason, '');
+  for (const { pointer, reason } of faults) collector.problem(resolvePosition(position, pointer), reason, '');
 }

@@ -31,7 +31,7 @@ export function locateConfig({ flag, env, cwd, home }: ConfigHints): ConfigLocat
 }
 
 /** The environment of this process; `--home` takes precedence over the variable. */
-export function environmentOf({ home, environment: env = process.env }: AppOptions): ConfigEnvironment {
+export function toConfigEnvironment({ home, environment: env = process.env }: AppOptions): ConfigEnvironment {
   return {
     env: home === undefined ? env : { ...env, ASSAY_HOME: home },
     cwd: process.cwd(),

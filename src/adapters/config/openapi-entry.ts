@@ -1,15 +1,22 @@
 import { resolve } from 'node:path';
 import { getNodeValue } from 'jsonc-parser';
-import { shortHash } from '../../core/digest.ts';
+import { computeShortHash } from '../../core/digest.ts';
 import { isOperationPattern } from '../../core/sources/operation-filter.ts';
 import type { Credential, Transport, TransportOf } from '../../core/server-spec.ts';
 import type { ConfigPosition } from './problem-collector.ts';
 import { described, record, text, wholeNumber, withSchema } from '../../core/json-reader.ts';
-import { optionAt, positionAt, textAt, textsAt, type Entry, type EntryMembers } from './entry-fields.ts';
+import {
+  readOptionAt,
+  findPositionAt,
+  expandTextAt,
+  expandTextsAt,
+  type Entry,
+  type EntryMembers,
+} from './entry-fields.ts';
 import { expandHome } from './expand.ts';
 import { headersMember, httpUrl, readHeaders } from './http-entry.ts';
-import { membersOf } from './json-tree.ts';
-import { patternList, patternLists } from './pattern-lists.ts';
+import { getTreeMembers } from './json-tree.ts';
+import { patternList, readPatternLists } from './pattern-lists.ts';
 
 const DEFAULT_MAX_BYTES = 1_048_576;
 const MAX_BYTES_LIMIT = 52_428_800;
@@ -17,7 +24,7 @@ const MAX_BYTES_LIMIT = 52_428_800;
 const MAX_TEXT_LENGTH = 4 * 1024 * 1024;
 const UPLOAD_HASH_DIGITS = 16;
 
-const operations = patternLists(
+const operations = readPatternLists(
   ['include', 'exclude'],
   patternList((pattern) =>
     isOperationPattern(pattern)
@@ -76,7 +83,7 @@ export function readOpenapi(entry: Entry): Transport | undefined {
   const baseUrl = readBaseUrl(entry);
   const headers = readHeaders(entry);
   const credentials = readCredentials(entry);
-  const filter = optionAt(entry, 'operations', operations);
+  const filter = readOptionAt(entry, 'operations', operations);
   if (document === undefined) return undefined;
   return {
     kind: 'openapi',
@@ -85,14 +92,14 @@ export function readOpenapi(entry: Entry): Transport | undefined {
     headers,
     credentials,
     ...(filter !== undefined && { operations: filter }),
-    maxBytes: optionAt(entry, 'maxBytes', maxBytes) ?? DEFAULT_MAX_BYTES,
+    maxBytes: readOptionAt(entry, 'maxBytes', maxBytes) ?? DEFAULT_MAX_BYTES,
   };
 }
 
 type Source = Pick<TransportOf<'openapi'>, 'document' | 'text'>;
 
 function readDocument(entry: Entry): Source | undefined {
-  const [position, inline] = [positionAt(entry, 'openapi'), positionAt(entry, 'document')];
+  const [position, inline] = [findPositionAt(entry, 'openapi'), findPositionAt(entry, 'document')];
   if (position === undefined && inline !== undefined) return readInline(entry, inline);
   if (inline !== undefined) {
     entry.collector.problem(
@@ -117,7 +124,7 @@ function readInline(entry: Entry, position: ConfigPosition): Source | undefined 
   const value: unknown = getNodeValue(position.node);
   const text = typeof value === 'string' ? value.replace(/^\uFEFF/, '') : '';
   if (text.trim() !== '' && text.length <= MAX_TEXT_LENGTH)
-    return { document: `upload:${shortHash(text, UPLOAD_HASH_DIGITS)}`, text };
+    return { document: `upload:${computeShortHash(text, UPLOAD_HASH_DIGITS)}`, text };
   entry.collector.problem(
     position,
     text.trim() === '' ? 'this is not the text of a document' : `this has over ${MAX_TEXT_LENGTH} characters`,
@@ -128,7 +135,7 @@ function readInline(entry: Entry, position: ConfigPosition): Source | undefined 
 
 /** An absolute path, or a URL. */
 function readLocation(entry: Entry, position: ConfigPosition): string | undefined {
-  const written = textAt(entry, position);
+  const written = expandTextAt(entry, position);
   if (written === undefined) return undefined;
   if (/^https?:\/\//i.test(written)) return urlAt(entry, position, written)?.href;
   // A path must not look like a URL: otherwise a caller limited to URLs could name a file (`http:/../secrets.json`).
@@ -144,8 +151,8 @@ function readLocation(entry: Entry, position: ConfigPosition): string | undefine
 }
 
 function readBaseUrl(entry: Entry): string | undefined {
-  const position = positionAt(entry, 'baseUrl');
-  const written = position && textAt(entry, position);
+  const position = findPositionAt(entry, 'baseUrl');
+  const written = position && expandTextAt(entry, position);
   return position === undefined || written === undefined ? undefined : urlAt(entry, position, written)?.href;
 }
 
@@ -171,7 +178,7 @@ function urlAt(entry: Entry, position: ConfigPosition, written: string): URL | u
 
 /** `{"apiKey": "…", "basicAuth": {"username": "…", "password": "…"}}` */
 function readCredentials(entry: Entry): Readonly<Record<string, Credential>> {
-  const position = positionAt(entry, 'credentials');
+  const position = findPositionAt(entry, 'credentials');
   if (position === undefined) return {};
   const remedy =
     'Write an object: the name of each security scheme, and its token, or {"username", "password"}.';
@@ -179,18 +186,18 @@ function readCredentials(entry: Entry): Readonly<Record<string, Credential>> {
     entry.collector.problem(position, 'this is not an object', remedy);
     return {};
   }
-  const found = membersOf(position.node).flatMap(
+  const found = getTreeMembers(position.node).flatMap(
     ({ key, value }): readonly (readonly [string, Credential])[] => {
       const at: ConfigPosition = { node: value, path: [...position.path, key] };
       if (value.type === 'string') return textCredential(entry, key, at);
-      const fields = new Map(membersOf(value).map((member) => [member.key, member.value]));
+      const fields = new Map(getTreeMembers(value).map((member) => [member.key, member.value]));
       const inner: Entry = {
         ...entry,
         node: position.node,
         path: [...entry.path, 'credentials'],
         fields: new Map([[key, value]]),
       };
-      const texts = new Map(textsAt(inner, key).map(({ name, text }) => [name, text]));
+      const texts = new Map(expandTextsAt(inner, key).map(({ name, text }) => [name, text]));
       const [username, password] = [texts.get('username'), texts.get('password')];
       if (username !== undefined && password !== undefined && fields.size === 2)
         return [[key, { username, password }]];
@@ -206,6 +213,6 @@ function textCredential(
   key: string,
   at: ConfigPosition,
 ): readonly (readonly [string, string])[] {
-  const text = textAt(entry, at);
+  const text = expandTextAt(entry, at);
   return text === undefined ? [] : [[key, text]];
 }

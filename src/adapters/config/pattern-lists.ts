@@ -5,7 +5,7 @@ import {
   object,
   optional,
   type Reader,
-  schemaOf,
+  getSchema,
   textUpTo,
   withSchema,
 } from '../../core/json-reader.ts';
@@ -21,7 +21,7 @@ export function patternList(fault?: (pattern: string) => string | undefined): Re
 }
 
 /** An object of lists of patterns under these two names, at least one of them. */
-export function patternLists<K extends string>(
+export function readPatternLists<K extends string>(
   names: readonly [taken: K, left: K],
   one: Reader<readonly string[]>,
 ): Reader<Lists<K>> {
@@ -39,6 +39,6 @@ export function patternLists<K extends string>(
         addFault(position, `it must have ${names.map((name) => JSON.stringify(name)).join(', ')} or both`);
       return lists;
     },
-    () => ({ ...schemaOf(read), minProperties: 1 }),
+    () => ({ ...getSchema(read), minProperties: 1 }),
   );
 }

@@ -4,8 +4,8 @@ import { described, object, optional, type Reader } from '../../core/json-reader
 import { readRules } from '../../core/policy/read-rules.ts';
 import type { PolicyRule } from '../../core/policy/rule.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { keyOf, positionIn } from './problem-collector.ts';
-import { membersOf, type SyntaxFault } from './json-tree.ts';
+import { formatKeyPath, resolvePosition } from './problem-collector.ts';
+import { getTreeMembers, type SyntaxFault } from './json-tree.ts';
 
 const POLICY = 'policy';
 
@@ -28,14 +28,14 @@ export function readPolicy(node: Node): Result<readonly PolicyRule[], SyntaxFaul
 }
 
 function faultIn(policy: Node, { pointer, reason }: Fault): SyntaxFault {
-  const { node, path } = positionIn({ node: policy, path: [POLICY] }, pointer);
-  return { offset: node.offset, reason: `${keyOf(path)}: ${reason}` };
+  const { node, path } = resolvePosition({ node: policy, path: [POLICY] }, pointer);
+  return { offset: node.offset, reason: `${formatKeyPath(path)}: ${reason}` };
 }
 
 /** Parsers differ in which of two equal keys they use, and one may allow what the other refuses. */
 function repeatedKey(node: Node): SyntaxFault | undefined {
   const seen = new Set<string>();
-  for (const { key, keyNode } of node.type === 'object' ? membersOf(node) : []) {
+  for (const { key, keyNode } of node.type === 'object' ? getTreeMembers(node) : []) {
     if (seen.has(key))
       return { offset: keyNode.offset, reason: `the key ${JSON.stringify(key)} appears twice` };
     seen.add(key);

@@ -1,7 +1,7 @@
 import type { Node } from 'jsonc-parser';
-import { pointerKeys } from '../../core/json-pointer.ts';
+import { parsePointer } from '../../core/json-pointer.ts';
 import { shorten } from '../../core/shorten.ts';
-import { membersOf, positionOf } from './json-tree.ts';
+import { getTreeMembers, toPosition } from './json-tree.ts';
 
 /** An error in a config file and its position. Names the key and the cause, never a value that could be a secret. */
 export interface ConfigProblem {
@@ -23,14 +23,14 @@ export interface ConfigPosition {
 }
 
 /** The position of a JSON pointer below another; the node of its deepest part that exists. */
-export function positionIn({ node, path }: ConfigPosition, pointer: string): ConfigPosition {
+export function resolvePosition({ node, path }: ConfigPosition, pointer: string): ConfigPosition {
   let [deepest, isThere] = [node, true];
-  const steps = pointerKeys(pointer).map((step) => {
+  const steps = parsePointer(pointer).map((step) => {
     const key = deepest.type === 'array' && /^\d+$/.test(step) ? Number(step) : step;
     const child =
       typeof key === 'number'
         ? deepest.children?.[key]
-        : membersOf(deepest).find((member) => member.key === key)?.value;
+        : getTreeMembers(deepest).find((member) => member.key === key)?.value;
     isThere &&= child !== undefined;
     if (isThere && child !== undefined) deepest = child;
     return key;
@@ -59,7 +59,13 @@ export class ProblemCollector {
   }
 
   #describe({ node, path }: ConfigPosition, reason: string, remedy: string): ConfigProblem {
-    return { file: this.#file, ...positionOf(this.#text, node.offset), key: keyOf(path), reason, remedy };
+    return {
+      file: this.#file,
+      ...toPosition(this.#text, node.offset),
+      key: formatKeyPath(path),
+      reason,
+      remedy,
+    };
   }
 }
 
@@ -67,17 +73,17 @@ const PLAIN_KEY = /^[\w$-]+$/;
 const MAX_KEY_LENGTH = 80;
 
 /** `mcpServers["my server"].args[2]`; user-supplied parts are escaped to stay on one line. */
-export function keyOf(path: readonly (string | number)[]): string {
+export function formatKeyPath(path: readonly (string | number)[]): string {
   let key = '';
   for (const step of path) {
     if (typeof step === 'number') key += `[${step}]`;
-    else if (!PLAIN_KEY.test(step) || step.length > MAX_KEY_LENGTH) key += `[${quoted(step)}]`;
+    else if (!PLAIN_KEY.test(step) || step.length > MAX_KEY_LENGTH) key += `[${quoteConfigKey(step)}]`;
     else key += key === '' ? step : `.${step}`;
   }
   return key;
 }
 
 /** A key from the file for use in a sentence: escaped and truncated. */
-export function quoted(text: string): string {
+export function quoteConfigKey(text: string): string {
   return JSON.stringify(shorten(text, MAX_KEY_LENGTH));
 }

@@ -1,16 +1,18 @@
 import { resolve } from 'node:path';
 import { isJsonObject } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { type EntryFault, entryFaultOf, type Fault } from '../../core/json-position.ts';
+import { type EntryFault, toEntryFault, type Fault } from '../../core/json-position.ts';
 import { readFunctionModule } from '../../core/sources/read-function-module.ts';
 import { readRestTool } from '../../core/sources/read-rest-tool.ts';
 import type { ReadEntry, ReadCustom } from '../../gateway/ports/config-entries.ts';
-import { keyOf } from './problem-collector.ts';
+import { formatKeyPath } from './problem-collector.ts';
 import { expandHome } from './expand.ts';
-import { configIn, type ConfigEnvironment } from './load-config.ts';
+import { readConfigText, type ConfigEnvironment } from './load-config.ts';
 
 /** Reads registered entries like those of a config file in the home. */
-export function entryReader(environment: Pick<ConfigEnvironment, 'cwd' | 'home' | 'assayHome'>): ReadEntry {
+export function createEntryReader(
+  environment: Pick<ConfigEnvironment, 'cwd' | 'home' | 'assayHome'>,
+): ReadEntry {
   return (name, entry) => {
     // Registering a server must not reveal which files exist.
     if (isJsonObject(entry) && Object.hasOwn(entry, 'envFile'))
@@ -22,11 +24,11 @@ export function entryReader(environment: Pick<ConfigEnvironment, 'cwd' | 'home' 
       ]);
     // A disabled entry must be valid too.
     const mcpServers = { [name]: isJsonObject(entry) ? { ...entry, disabled: false } : entry };
-    const config = configIn('', JSON.stringify({ mcpServers }), { ...environment, env: {} });
+    const config = readConfigText('', JSON.stringify({ mcpServers }), { ...environment, env: {} });
     if (!config.ok) return err([{ field: '', reason: 'It is not a server.' }]);
     const { servers, problems, warnings } = config.value;
     const [server] = servers;
-    const position = keyOf(['mcpServers', name]);
+    const position = formatKeyPath(['mcpServers', name]);
     const faults = [...problems, ...warnings].map(({ key, reason, remedy }): EntryFault => {
       const [field = ''] = /^[\w$-]+/.exec(key.slice(position.length + 1)) ?? [];
       return { field, reason: `${reason}. ${remedy}` };
@@ -38,9 +40,9 @@ export function entryReader(environment: Pick<ConfigEnvironment, 'cwd' | 'home' 
 }
 
 /** Reads operators' tools and modules as if they were in a config file; relative paths start at the given folder. */
-export function customReader({ cwd, home }: Pick<ConfigEnvironment, 'cwd' | 'home'>): ReadCustom {
+export function createCustomReader({ cwd, home }: Pick<ConfigEnvironment, 'cwd' | 'home'>): ReadCustom {
   const inSentences = <T>(read: Result<T, readonly Fault[]>): Result<T, readonly EntryFault[]> =>
-    read.ok ? read : err(read.error.map(entryFaultOf));
+    read.ok ? read : err(read.error.map(toEntryFault));
   return {
     tool: (name, entry) => inSentences(readRestTool(name, entry)),
     module: (entry) => inSentences(readFunctionModule(entry, (path) => resolve(cwd, expandHome(path, home)))),

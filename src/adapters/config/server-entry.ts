@@ -7,29 +7,35 @@ import {
   type ServerSpec,
   type Transport,
 } from '../../core/server-spec.ts';
-import { nameFault } from '../../core/name-fault.ts';
+import { findNameFault } from '../../core/name-fault.ts';
 import {
   described,
   flag,
   list,
   oneOf,
   type Reader,
-  schemaOf,
-  schemasOf,
+  getSchema,
+  getSchemas,
   fitText,
   wholeNumber,
   withSchema,
 } from '../../core/json-reader.ts';
-import { MAX_TAGS, tagFault } from '../../core/tags.ts';
-import { sourceKind } from '../../core/sources/source-kinds.ts';
-import { nearest } from '../../core/nearest.ts';
-import { type ProblemCollector, quoted } from './problem-collector.ts';
-import { optionAt, positionAt, type Entry, type EntryContext, type EntryMembers } from './entry-fields.ts';
+import { MAX_TAGS, findTagFault } from '../../core/tags.ts';
+import { getSourceKind } from '../../core/sources/source-kinds.ts';
+import { findNearest } from '../../core/nearest.ts';
+import { type ProblemCollector, quoteConfigKey } from './problem-collector.ts';
+import {
+  readOptionAt,
+  findPositionAt,
+  type Entry,
+  type EntryContext,
+  type EntryMembers,
+} from './entry-fields.ts';
 import { CODEBASE_MEMBERS, readCodebase } from './codebase-entry.ts';
 import { HTTP_MEMBERS, readHttp, URL_KEYS } from './http-entry.ts';
-import { membersOf, type TreeMember } from './json-tree.ts';
+import { getTreeMembers, type TreeMember } from './json-tree.ts';
 import { OPENAPI_MEMBERS, readOpenapi } from './openapi-entry.ts';
-import { patternList, patternLists } from './pattern-lists.ts';
+import { patternList, readPatternLists } from './pattern-lists.ts';
 import { readStdio, STDIO_MEMBERS } from './stdio-entry.ts';
 import { MAX_TIMER_MS } from '../../core/timer.ts';
 
@@ -51,14 +57,14 @@ export function readServer(
   }
   const before = collector.problems.length;
   const entry: Entry = { node, path, fields: fieldsOf(member, collector), here, collector };
-  if (optionAt(entry, 'disabled', COMMON_MEMBERS.disabled) === true) return undefined;
+  if (readOptionAt(entry, 'disabled', COMMON_MEMBERS.disabled) === true) return undefined;
   checkName(member, collector);
-  const isolation = optionAt(entry, 'isolation', COMMON_MEMBERS.isolation);
-  const toolFilter = optionAt(entry, 'tools', COMMON_MEMBERS.tools);
-  const trust = optionAt(entry, 'trust', COMMON_MEMBERS.trust);
-  const tags = optionAt(entry, 'tags', COMMON_MEMBERS.tags);
-  const prefix = optionAt(entry, 'prefix', COMMON_MEMBERS.prefix) ?? true;
-  const timeoutMs = optionAt(entry, 'timeoutMs', COMMON_MEMBERS.timeoutMs) ?? DEFAULT_TIMEOUT_MS;
+  const isolation = readOptionAt(entry, 'isolation', COMMON_MEMBERS.isolation);
+  const toolFilter = readOptionAt(entry, 'tools', COMMON_MEMBERS.tools);
+  const trust = readOptionAt(entry, 'trust', COMMON_MEMBERS.trust);
+  const tags = readOptionAt(entry, 'tags', COMMON_MEMBERS.tags);
+  const prefix = readOptionAt(entry, 'prefix', COMMON_MEMBERS.prefix) ?? true;
+  const timeoutMs = readOptionAt(entry, 'timeoutMs', COMMON_MEMBERS.timeoutMs) ?? DEFAULT_TIMEOUT_MS;
   const transport = readTransport(entry);
   if (transport === undefined || collector.problems.length > before) return undefined;
   return {
@@ -66,7 +72,7 @@ export function readServer(
     transport,
     timeoutMs,
     prefix,
-    isolation: isolation ?? sourceKind(transport).isolation,
+    isolation: isolation ?? getSourceKind(transport).isolation,
     isFromConfig: true,
     ...(trust !== undefined && { trust }),
     ...(tags !== undefined && tags.length > 0 && { tags }),
@@ -76,7 +82,7 @@ export function readServer(
 
 function fieldsOf(member: ServerEntry, collector: ProblemCollector): ReadonlyMap<string, Node> {
   const fields = new Map<string, Node>();
-  for (const { key, keyNode, value } of membersOf(member.value)) {
+  for (const { key, keyNode, value } of getTreeMembers(member.value)) {
     const position = { node: keyNode, path: [...member.path, key] };
     if (fields.has(key)) collector.problem(position, 'this key appears twice', 'Keep one of the two.');
     else fields.set(key, value);
@@ -85,7 +91,7 @@ function fieldsOf(member: ServerEntry, collector: ProblemCollector): ReadonlyMap
 }
 
 function checkName({ key, keyNode, path }: ServerEntry, collector: ProblemCollector): void {
-  const fault = nameFault(key);
+  const fault = findNameFault(key);
   const at = { node: keyNode, path };
   if (fault !== undefined) collector.problem(at, `the name of the server cannot be used: ${fault}`, RENAME);
   else if (key.toLowerCase() === CUSTOM_SERVER)
@@ -108,12 +114,12 @@ const TYPES = {
 } as const satisfies Readonly<Record<string, TransportType>>;
 
 const names = patternList();
-const lists = patternLists(['allow', 'deny'], names);
+const lists = readPatternLists(['allow', 'deny'], names);
 
 /** A list alone is a list of allowed tools, as some clients write it. */
 const toolFilter: Reader<ToolFilter> = withSchema(
   (position) => (Array.isArray(position.value) ? { allow: names(position) } : lists(position)),
-  () => ({ anyOf: [schemaOf(lists), schemaOf(names)] }),
+  () => ({ anyOf: [getSchema(lists), getSchema(names)] }),
 );
 
 /** Members of every kind of server. A test compares the descriptions with docs/CONFIG.md. */
@@ -135,7 +141,7 @@ const COMMON_MEMBERS = {
   trust: described('whether the hints of its tools may lower caution: see Annotations', flag),
   tags: described(
     'your tags of all its tools, for rules; private and outbound have a special meaning',
-    list(fitText(tagFault, { minLength: 1 }), { max: MAX_TAGS, of: 'tags' }),
+    list(fitText(findTagFault, { minLength: 1 }), { max: MAX_TAGS, of: 'tags' }),
   ),
   tools: described(
     'which of its tools are offered: { "allow": ["list_*"], "deny": ["*delete*"] }, or a list of allowed ones; * stands for any characters, and deny takes precedence',
@@ -144,7 +150,7 @@ const COMMON_MEMBERS = {
 };
 
 function readTransport(entry: Entry): Transport | undefined {
-  const type = optionAt(entry, 'type', COMMON_MEMBERS.type);
+  const type = readOptionAt(entry, 'type', COMMON_MEMBERS.type);
   const way = entry.fields.has('type') ? type && TYPES[type] : wayByKeys(entry);
   if (way === undefined) return undefined;
   const { members, read } = KINDS[way];
@@ -187,7 +193,7 @@ export function serverSchema(): JsonObject {
   const types = Object.entries(TYPES);
   return {
     type: 'object',
-    properties: schemasOf({ ...COMMON_MEMBERS, ...members }),
+    properties: getSchemas({ ...COMMON_MEMBERS, ...members }),
     additionalProperties: false,
     anyOf: [
       ...[...kinds].map((kind) => ({
@@ -227,10 +233,10 @@ function wayByKeys({ fields, collector, node, path }: Entry): TransportType | un
 /** Which of the given keys probably means which known one. */
 function misspelt(written: readonly string[], known: readonly string[]): string | undefined {
   for (const key of written) {
-    const meant = nearest(key, known);
+    const meant = findNearest(key, known);
     // Short keys are close to each other.
     if (meant?.startsWith(key.charAt(0).toLowerCase()) === true)
-      return `Did you mean ${JSON.stringify(meant)} instead of ${quoted(key)}?`;
+      return `Did you mean ${JSON.stringify(meant)} instead of ${quoteConfigKey(key)}?`;
   }
   return undefined;
 }
@@ -238,7 +244,7 @@ function misspelt(written: readonly string[], known: readonly string[]): string 
 function warnOfUnused(entry: Entry, used: readonly string[]): void {
   const known = [...used, ...Object.keys(COMMON_MEMBERS)];
   for (const key of entry.fields.keys()) {
-    const position = positionAt(entry, key);
+    const position = findPositionAt(entry, key);
     if (position === undefined || known.includes(key)) continue;
     const isKnown = Object.values(KINDS).some(({ members }) => Object.hasOwn(members, key));
     const reason = isKnown

@@ -13,10 +13,10 @@ import type { ConfigPosition } from './problem-collector.ts';
 import { readTextWithinNow } from '../../platform/bounded-file.ts';
 import { described, list, oneOf, text } from '../../core/json-reader.ts';
 import {
-  optionAt,
-  positionAt,
-  textAt,
-  textsAt,
+  readOptionAt,
+  findPositionAt,
+  expandTextAt,
+  expandTextsAt,
   type Entry,
   type EntryMembers,
   textList,
@@ -57,13 +57,13 @@ export function readStdio(entry: Entry): Transport | undefined {
   const env = readVariables(entry);
   const args = readArgs(withOwnVariables(entry, env));
   const cwd = readCwd(entry);
-  const mode = optionAt(entry, 'sandbox', sandbox);
+  const mode = readOptionAt(entry, 'sandbox', sandbox);
   const roots = readRoots(entry);
   const network = readNetwork(entry);
   const accepted = readConcessions(entry);
   if (command === undefined || args === undefined || cwd === undefined) return undefined;
   if (roots === undefined || network === undefined || accepted === undefined) return undefined;
-  const isCwdGiven = positionAt(entry, 'cwd') !== undefined;
+  const isCwdGiven = findPositionAt(entry, 'cwd') !== undefined;
   return {
     kind: 'stdio',
     command,
@@ -87,7 +87,7 @@ export function readRoots(entry: Entry): readonly string[] | undefined {
 
 /** Hosts; an empty list allows none. */
 function readNetwork(entry: Entry): readonly string[] | 'any' | undefined {
-  const position = positionAt(entry, 'network');
+  const position = findPositionAt(entry, 'network');
   if (position === undefined) return 'any';
   const hosts = readTexts(entry, 'network');
   const bad = hosts?.find((host) => host !== ANY_HOST && readAllowedHost(host) === undefined);
@@ -101,7 +101,7 @@ function readNetwork(entry: Entry): readonly string[] | 'any' | undefined {
 }
 
 function readConcessions(entry: Entry): readonly SandboxConcession[] | undefined {
-  const position = positionAt(entry, 'sandboxAccepts');
+  const position = findPositionAt(entry, 'sandboxAccepts');
   const written = readTexts(entry, 'sandboxAccepts');
   const known = SANDBOX_CONCESSIONS.filter((one) => written?.includes(one));
   const bad = written?.find((one) => !SANDBOX_CONCESSIONS.some((concession) => concession === one));
@@ -115,13 +115,13 @@ function readConcessions(entry: Entry): readonly SandboxConcession[] | undefined
 }
 
 function readCommand(entry: Entry): string | undefined {
-  const position = positionAt(entry, 'command');
+  const position = findPositionAt(entry, 'command');
   const remedy = 'Write the program that starts the server, such as "npx".';
   if (position === undefined) {
     entry.collector.problem(entry, 'the key "command" is missing', remedy);
     return undefined;
   }
-  const command = textAt(entry, position);
+  const command = expandTextAt(entry, position);
   if (command?.trim() === '') {
     entry.collector.problem(position, 'the command is empty', remedy);
     return undefined;
@@ -157,7 +157,7 @@ const NOUNS = {
 
 /** An array of strings. Undefined, with an error reported, if it is something else. */
 function readTexts(entry: Entry, key: keyof typeof NOUNS): readonly string[] | undefined {
-  const position = positionAt(entry, key);
+  const position = findPositionAt(entry, key);
   if (position === undefined) return [];
   if (position.node.type !== 'array') {
     const remedy = `Write ${NOUNS[key]} as an array of strings.`;
@@ -165,7 +165,7 @@ function readTexts(entry: Entry, key: keyof typeof NOUNS): readonly string[] | u
     return undefined;
   }
   const texts = (position.node.children ?? []).map((node, index) =>
-    textAt(entry, { node, path: [...position.path, index] }),
+    expandTextAt(entry, { node, path: [...position.path, index] }),
   );
   return texts.every((text) => text !== undefined) ? texts : undefined;
 }
@@ -176,7 +176,7 @@ export function readVariables(entry: Entry): Readonly<Record<string, string>> {
 }
 
 function readEnv(entry: Entry): Readonly<Record<string, string>> {
-  const env = textsAt(entry, 'env');
+  const env = expandTextsAt(entry, 'env');
   for (const { name, atName } of env) {
     const isBad = name === '' || name.includes('=') || name.includes('\0');
     if (isBad)
@@ -192,8 +192,8 @@ function readEnv(entry: Entry): Readonly<Record<string, string>> {
 const MOST_ENV_FILE_BYTES = 1_048_576;
 
 function envFileOf(entry: Entry): { readonly envFile?: string } {
-  const position = positionAt(entry, 'envFile');
-  const written = position && textAt(entry, position);
+  const position = findPositionAt(entry, 'envFile');
+  const written = position && expandTextAt(entry, position);
   return written === undefined
     ? {}
     : { envFile: resolve(entry.here.configDir, expandHome(written, entry.here.home)) };
@@ -201,7 +201,7 @@ function envFileOf(entry: Entry): { readonly envFile?: string } {
 
 /** As in VS Code: lines of NAME=value, over which `env` takes precedence. Read with the config file. */
 function readEnvFile(entry: Entry): Readonly<Record<string, string>> {
-  const position = positionAt(entry, 'envFile');
+  const position = findPositionAt(entry, 'envFile');
   const { envFile: file } = envFileOf(entry);
   if (position === undefined || file === undefined) return {};
   const text = readTextWithinNow(file, MOST_ENV_FILE_BYTES);
@@ -217,9 +217,9 @@ function readEnvFile(entry: Entry): Readonly<Record<string, string>> {
 /** Defaults to Assay's working directory, as in clients; a relative folder starts at the config file's. */
 function readCwd(entry: Entry): string | undefined {
   const { cwd, home, configDir } = entry.here;
-  const position = positionAt(entry, 'cwd');
+  const position = findPositionAt(entry, 'cwd');
   if (position === undefined) return cwd;
-  const written = textAt(entry, position);
+  const written = expandTextAt(entry, position);
   if (written === '') {
     entry.collector.problem(position, 'the folder is empty', 'Write a folder, or leave "cwd" out.');
     return undefined;

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import type { FSWatcher } from 'chokidar';
-import { fileFacts, fileMarkOf, realPath } from '../../platform/files.ts';
+import { readFileFacts, toFileMark, resolveRealPath } from '../../platform/files.ts';
 
 export interface FileWatcher {
   close(): Promise<void>;
@@ -49,7 +49,7 @@ export async function watchFile(path: string, onChange: () => void): Promise<Fil
   // The store may be in the same folder, and is written to all the time.
   const ignored = (found: string): boolean => !folders.has(found) && !isOfInterest(found);
   const follow = async (): Promise<void> => {
-    const [folder, target] = await Promise.all([realPath(dirname(path)), realPath(path)]);
+    const [folder, target] = await Promise.all([resolveRealPath(dirname(path)), resolveRealPath(path)]);
     // Adding to a closed watcher would open it again.
     if (isClosed) return;
     for (const name of [path, target]) names.add(basename(name));
@@ -62,9 +62,9 @@ export async function watchFile(path: string, onChange: () => void): Promise<Fil
   };
   watcher = begin(false);
   await follow();
-  let before = fileMarkOf(await fileFacts(path));
+  let before = toFileMark(await readFileFacts(path));
   const compare = async (): Promise<void> => {
-    const now = fileMarkOf(await fileFacts(path));
+    const now = toFileMark(await readFileFacts(path));
     if (now === before) return;
     before = now;
     await look();

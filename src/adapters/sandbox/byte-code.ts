@@ -15,14 +15,14 @@ const FLAGS_AT = 4;
 const BY_HASH = 1;
 
 /** The source of a Python byte code file, by its path: `a/__pycache__/b.cpython-311.pyc` is `a/b.py`. */
-export function sourceOfByteCode(path: string): string | undefined {
+export function findByteCodeSource(path: string): string | undefined {
   const [, folder, name] = /^(.*\/)__pycache__\/([^/]+?)[.][^/.]+(?:[.]opt-\d)?[.]pyc$/.exec(path) ?? [];
   if (name !== undefined) return `${folder}${name}.py`;
   return path.endsWith('.pyc') ? path.slice(0, -1) : undefined;
 }
 
 /** Whether the header of a byte code file names the size and time of its source, or its hash (PEP 552). */
-export function isByteCodeOf(entry: StateEntry, source: Source | undefined): boolean {
+export function isByteCode(entry: StateEntry, source: Source | undefined): boolean {
   const start = entry.type === 'file' ? (entry.content ?? entry.start) : undefined;
   if (start === undefined || start.length < HEADER_BYTES || source === undefined) return false;
   if ((start.readUInt32LE(FLAGS_AT) & BY_HASH) === 0) {

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { isSecretPath } from '../../core/secret-files.ts';
 
 /** Made-up secrets, by their path in the home folder. `mark` makes them recognisable wherever they turn up. */
-export function canaryFiles(mark: string): Readonly<Record<string, string>> {
+export function buildCanaryFiles(mark: string): Readonly<Record<string, string>> {
   const key = Buffer.from(`openssh-key-v1 ${mark} not a key`).toString('base64');
   return {
     '.ssh/id_rsa': `-----BEGIN OPENSSH PRIVATE KEY-----\n${key}\n-----END OPENSSH PRIVATE KEY-----\n`,
@@ -18,7 +18,7 @@ export function canaryFiles(mark: string): Readonly<Record<string, string>> {
 }
 
 /** Whether a canary or a well-known secret is at an absolute path. */
-export function secretAt(
+export function findSecretAt(
   path: string,
   home: string,
   canaries: ReadonlySet<string>,

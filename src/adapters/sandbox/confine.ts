@@ -6,33 +6,33 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Confinement, SandboxGap, SandboxRights, UnsafePath } from '../../core/sandbox.ts';
 import type { Command } from '../../core/sources/source-kinds.ts';
 import type { ChildOptions } from '../../platform/child.ts';
-import { pathFacts } from '../../platform/machine.ts';
+import { inspectPath } from '../../platform/machine.ts';
 import {
   CONFIG_FILES,
   type ConfinedFacts,
-  confinedHome,
-  confinementArgs,
+  chooseConfinedHome,
+  buildConfinementArgs,
   KERNEL_FILES,
   PROGRAM_FOLDERS,
 } from './confined-view.ts';
 import {
-  currentPaths,
+  resolveCurrentPaths,
   type DeclaredPaths,
   type RecallDeclared,
   resolveDeclared,
-  searchedBy,
-  shownAt,
+  getSearchPath,
+  resolveShownPaths,
 } from './declared-paths.ts';
 import { type Enforcement, probeEnforcement } from './enforcement.ts';
-import { canConfineNode, type NodeFacts, underNodePermission } from './node-permission.ts';
-import { namedPipesIn } from './named-pipes.ts';
-import { programFiles } from './program-files.ts';
-import { type Protected, protectedPaths } from './protected-paths.ts';
-import { confinementFilter } from './seccomp-filters.ts';
-import { topLevel } from './top-level.ts';
-import { GATE_COMMAND, gated } from './gated.ts';
+import { canConfineNode, type NodeFacts, wrapWithNodePermission } from './node-permission.ts';
+import { findNamedPipes } from './named-pipes.ts';
+import { findProgramFiles } from './program-files.ts';
+import { type Protected, findProtectedPaths } from './protected-paths.ts';
+import { buildConfinementFilter } from './seccomp-filters.ts';
+import { inspectTopLevel } from './top-level.ts';
+import { GATE_COMMAND, wrapWithGate } from './gated.ts';
 import type { NetworkRules } from './network-gate.ts';
-import { type Confined, watched } from './watched.ts';
+import { type Confined, wrapWithStrace } from './watched.ts';
 
 export interface ConfineOptions extends Pick<NetworkRules, 'namedReaches' | 'resolve'> {
   readonly rights: SandboxRights;
@@ -56,7 +56,7 @@ export function confineWith(hidden: readonly string[], given: ConfineContext = {
     const { confinement } = command;
     const paths = confinement
       ? ok(await ownPaths(command, confinement))
-      : await currentPaths(command, recall);
+      : await resolveCurrentPaths(command, recall);
     if (!paths.ok) return paths;
     const enforcement = await probe();
     if (!enforcement.ok) {
@@ -68,7 +68,7 @@ export function confineWith(hidden: readonly string[], given: ConfineContext = {
     const isGated = hasGate(rights, command);
     const writable = rights === 'write_roots' ? paths.value.roots.map(({ from }) => from) : [];
     const foreign = writable.length === 0 ? [] : await others(command, writable);
-    const kept = await protectedPaths({
+    const kept = await findProtectedPaths({
       ...{ own: [...hidden, ...(confinement?.hidden ?? [])], others: foreign, writable },
       otherRoots: writable.length === 0 ? [] : await otherRoots(),
     });
@@ -82,9 +82,9 @@ export function confineWith(hidden: readonly string[], given: ConfineContext = {
       kept: kept.value,
     };
     const options = await confined(command, means);
-    if (isWatched) return watched(options, command.cwd);
+    if (isWatched) return wrapWithStrace(options, command.cwd);
     const rules = confinement ? { ...network, namedReaches: CHOSEN_BY_OPERATOR } : network;
-    return ok(isGated ? gated(options, { ...rules, allowed: command.network }) : options);
+    return ok(isGated ? wrapWithGate(options, { ...rules, allowed: command.network }) : options);
   };
 }
 
@@ -120,9 +120,9 @@ async function confinedByNode(
   const isAccepted = command.sandboxAccepts?.includes('node_permission') === true;
   if (!isAccepted || preload === undefined || !(await canConfineNode(preload))) return undefined;
   const shown = [...paths.roots, ...paths.readable].flatMap((one) => [one.path, one.from]);
-  const secrets = (await shownAt(hidden)).map((one) => one.path);
-  const path = searchedBy(command);
-  return underNodePermission(command, {
+  const secrets = (await resolveShownPaths(hidden)).map((one) => one.path);
+  const path = getSearchPath(command);
+  return wrapWithNodePermission(command, {
     ...{ rights, preload, path },
     reads: [...new Set(shown)],
     hidden: secrets,
@@ -154,14 +154,14 @@ async function confined(
   { rights, isGated, dataMiB, paths, kept, enforcement: { bwrap, filter, outerArgs, ...means } }: Means,
 ): Promise<ChildOptions> {
   const home = homedir();
-  const path = searchedBy(given);
-  const { folders, links } = await topLevel(PROGRAM_FOLDERS);
+  const path = getSearchPath(given);
+  const { folders, links } = await inspectTopLevel(PROGRAM_FOLDERS);
   const gate = isGated ? GATE_COMMAND : [];
-  const ofGate = isGated ? await programFiles({ ...GATE_PROGRAM, home, path }) : undefined;
+  const ofGate = isGated ? await findProgramFiles({ ...GATE_PROGRAM, home, path }) : undefined;
   const facts: ConfinedFacts = {
     ...means,
     roots: paths.roots,
-    readable: [...paths.readable, ...(await shownAt(ofGate?.readable ?? []))],
+    readable: [...paths.readable, ...(await resolveShownPaths(ofGate?.readable ?? []))],
     readOnly: kept.readOnly,
     hidden: kept.hidden,
     pinned: kept.pinned,
@@ -171,7 +171,7 @@ async function confined(
     pipes:
       rights === 'write_roots' || given.confinement
         ? []
-        : await namedPipesIn(paths.roots.map(({ from }) => from)),
+        : await findNamedPipes(paths.roots.map(({ from }) => from)),
     rights,
     hasNetwork: rights === 'write_roots' && !isGated,
     realHome: home,
@@ -184,14 +184,14 @@ async function confined(
   return {
     command: bwrap,
     args: [
-      ...[...outerArgs, ...confinementArgs(facts), '--'],
+      ...[...outerArgs, ...buildConfinementArgs(facts), '--'],
       ...[...withLimits(rights, dataMiB), ...gate, given.command, ...given.args],
     ],
     cwd: '/',
-    env: { PATH: path, HOME: confinedHome(home), ...given.env },
+    env: { PATH: path, HOME: chooseConfinedHome(home), ...given.env },
     inherits: 'language',
     // Assay reads the folder that its own code may change also without a sandbox, and must not follow a link there.
-    input3: (given.confinement && confinementFilter(arch, { canLink: false })) ?? filter,
+    input3: (given.confinement && buildConfinementFilter(arch, { canLink: false })) ?? filter,
   };
 }
 
@@ -215,7 +215,7 @@ function withLimits(rights: SandboxRights, dataMiB: number): readonly string[] {
 
 async function existing(paths: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(
-    paths.map(async (path) => ((await pathFacts(path)) === undefined ? [] : [path])),
+    paths.map(async (path) => ((await inspectPath(path)) === undefined ? [] : [path])),
   );
   return found.flat();
 }

@@ -80,7 +80,7 @@ interface Mount {
 }
 
 /** The home folder of a confined process, which is empty and private. */
-export function confinedHome(realHome: string): string {
+export function chooseConfinedHome(realHome: string): string {
   const isTaken = [...PROGRAM_FOLDERS, '/etc', '/proc', '/sys', '/dev', '/tmp', '/run'].some((path) =>
     isInside(realHome, path),
   );
@@ -88,7 +88,7 @@ export function confinedHome(realHome: string): string {
 }
 
 /** Options for bubblewrap. The system call filter is read from descriptor 3. */
-export function confinementArgs(facts: ConfinedFacts): readonly string[] {
+export function buildConfinementArgs(facts: ConfinedFacts): readonly string[] {
   const { hasNetwork, systemLinks, needsUserNamespace } = facts;
   const mounts = mountsOf(facts);
   return [
@@ -102,7 +102,7 @@ export function confinementArgs(facts: ConfinedFacts): readonly string[] {
     ...(hasNetwork ? [] : ['--unshare-net']),
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--seccomp', '3'],
-    ...['--chdir', isVisible(facts.cwd, mounts) ? facts.cwd : confinedHome(facts.realHome)],
+    ...['--chdir', isVisible(facts.cwd, mounts) ? facts.cwd : chooseConfinedHome(facts.realHome)],
   ];
 }
 
@@ -123,7 +123,7 @@ function mountsOf(facts: ConfinedFacts): readonly Mount[] {
   const same = (path: string): Mount => shown({ path, from: path });
   const open = outerFirst([
     ...[...systemFolders, ...configFiles].map(same),
-    ...[...TEMPORARY_FOLDERS, confinedHome(realHome)].map(empty),
+    ...[...TEMPORARY_FOLDERS, chooseConfinedHome(realHome)].map(empty),
     ...readable.map(shown),
     ...roots.map((one) => (rights === 'write_roots' ? writable(one) : shown(one))),
     ...pinned.map((path) => writable({ path, from: path })),

@@ -24,7 +24,7 @@ function headerOf(entry: StateEntry): Buffer | undefined {
 }
 
 /** Undefined if the header is not that of a SQLite database, or the file is not made up of whole pages. */
-export function pageBytesOf(database: Buffer): number | undefined {
+export function readPageBytes(database: Buffer): number | undefined {
   if (database.length < DATABASE_HEADER_BYTES || !database.subarray(0, MAGIC.length).equals(MAGIC))
     return undefined;
   const stored = database.readUInt16BE(PAGE_BYTES_AT);

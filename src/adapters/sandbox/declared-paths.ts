@@ -9,7 +9,7 @@ import { findCommand, readStart } from '../../platform/machine.ts';
 import type { Shown } from './confined-view.ts';
 import { SEARCHED } from './enforcement.ts';
 import { isInside } from '../../platform/is-inside.ts';
-import { programFiles } from './program-files.ts';
+import { findProgramFiles } from './program-files.ts';
 import { walkPath } from './walk-path.ts';
 
 /** What an entry declares, with all links resolved. What did not exist then is left out. */
@@ -26,19 +26,19 @@ export type RecallDeclared = (command: Command) => Promise<Result<DeclaredPaths,
 /** Resolves what an entry declares, as it is now. */
 export async function resolveDeclared(given: Command): Promise<DeclaredPaths> {
   const { command, args, cwd, isCwdGiven = false, roots = [] } = given;
-  const [home, path] = [homedir(), searchedBy(given)];
-  const program = await programFiles({ command, args, cwd, home, path });
+  const [home, path] = [homedir(), getSearchPath(given)];
+  const program = await findProgramFiles({ command, args, cwd, home, path });
   const interpreter = await interpreterOf(command, { cwd, path });
   const own =
     interpreter === undefined
       ? []
-      : (await programFiles({ command: interpreter, args: [], cwd, home, path })).readable;
+      : (await findProgramFiles({ command: interpreter, args: [], cwd, home, path })).readable;
   const isNarrow = cwd !== '/' && !isInside(home, cwd);
   const declared = [...program.folders, ...roots, ...(isCwdGiven ? [cwd] : [])];
   const readable = [...program.readable, ...own, ...(isCwdGiven || !isNarrow ? [] : [cwd])];
   return {
-    roots: await shownAt(declared.filter((one) => one !== '/')),
-    readable: (await shownAt(readable)).filter(
+    roots: await resolveShownPaths(declared.filter((one) => one !== '/')),
+    readable: (await resolveShownPaths(readable)).filter(
       (one) => !isInside(home, one.path) && !isInside(home, one.from),
     ),
   };
@@ -48,7 +48,7 @@ export async function resolveDeclared(given: Command): Promise<DeclaredPaths> {
  * What a process of an entry may see now. The server may have changed its roots since they were resolved, so it must not
  * decide where they are, nor which files belong to its program.
  */
-export async function currentPaths(
+export async function resolveCurrentPaths(
   command: Command,
   recall: RecallDeclared,
 ): Promise<Result<DeclaredPaths, UnsafePath>> {
@@ -65,12 +65,12 @@ export async function currentPaths(
 }
 
 /** The PATH in which the command of an entry is searched. */
-export function searchedBy({ env }: Pick<Command, 'env'>): string {
+export function getSearchPath({ env }: Pick<Command, 'env'>): string {
   return env['PATH'] ?? process.env['PATH'] ?? SEARCHED;
 }
 
 /** The paths that exist, with all links resolved but a final one, as nothing can be mounted below a link. */
-export async function shownAt(paths: readonly string[]): Promise<readonly Shown[]> {
+export async function resolveShownPaths(paths: readonly string[]): Promise<readonly Shown[]> {
   const shown = await Promise.all(
     paths.map(async (path): Promise<readonly Shown[]> => {
       const from = await realpath(path).catch(() => undefined);

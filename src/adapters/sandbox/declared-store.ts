@@ -29,7 +29,7 @@ const MAX_ENTRIES = 1_000;
 const MAX_ATTEMPTS = 20;
 
 /** Opens the file at a path. Each call reads it, because other processes write it, too. */
-export function declaredStore(path: string): DeclaredStore {
+export function openDeclaredStore(path: string): DeclaredStore {
   const unreadable = err<UnsafePath>({ reason: 'unreadable', path });
   const set = async (command: Command, paths?: DeclaredPaths): Promise<Result<DeclaredPaths, UnsafePath>> => {
     const digest = declarationDigest(command);

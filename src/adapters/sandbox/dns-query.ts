@@ -2,7 +2,7 @@ const HEADER_BYTES = 12;
 const MAX_NAME = 253;
 
 /** The name that a DNS query asks for (RFC 1035, 4.1); undefined if these bytes are not a query. */
-export function queriedName(message: Buffer): string | undefined {
+export function readQueriedName(message: Buffer): string | undefined {
   if (message.length < HEADER_BYTES + 1) return undefined;
   const isResponse = ((message[2] ?? 0) & 0x80) !== 0;
   if (isResponse || message.readUInt16BE(4) !== 1) return undefined;
@@ -23,7 +23,7 @@ const TYPE_A = 1;
 const TTL_S = 60;
 
 /** The response to a query for `name`: its address, or that it has none of this type. */
-export function answerTo(query: Buffer, name: string, address: string | undefined): Buffer {
+export function buildDnsAnswer(query: Buffer, name: string, address: string | undefined): Buffer {
   // A length before each label and a zero after the last, then type and class.
   const end = HEADER_BYTES + name.length + 2 + 4;
   const answer = Buffer.from(query.subarray(0, end));

@@ -4,9 +4,9 @@ import type { SandboxGap, SandboxLack } from '../../core/sandbox.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { Child } from '../../platform/child.ts';
 import { findCommand } from '../../platform/machine.ts';
-import { confinementArgs, type ConfinedFacts, PROGRAM_FOLDERS } from './confined-view.ts';
-import { confinementFilter } from './seccomp-filters.ts';
-import { topLevel } from './top-level.ts';
+import { buildConfinementArgs, type ConfinedFacts, PROGRAM_FOLDERS } from './confined-view.ts';
+import { buildConfinementFilter } from './seccomp-filters.ts';
+import { inspectTopLevel } from './top-level.ts';
 
 /** How this machine confines a process. */
 export interface Enforcement {
@@ -71,7 +71,7 @@ export async function tryEnforcement({
   kernel,
 }: MachineFacts): Promise<Result<Enforcement, SandboxGap>> {
   if (platform !== 'linux') return err('linux');
-  const filter = confinementFilter(architecture);
+  const filter = buildConfinementFilter(architecture);
   if (filter === undefined) return err('architecture');
   const found = await findCommand('bwrap', { cwd: '/', path });
   if (found.kind !== 'found') return err('bubblewrap');
@@ -106,7 +106,7 @@ async function withOuter(
 
 /** Runs a command that does nothing, with the fewest rights. */
 async function works({ bwrap, filter, outerArgs, ...means }: Enforcement): Promise<boolean> {
-  const { folders, links } = await topLevel(PROGRAM_FOLDERS);
+  const { folders, links } = await inspectTopLevel(PROGRAM_FOLDERS);
   const facts: ConfinedFacts = {
     ...means,
     rights: 'read',
@@ -126,7 +126,7 @@ async function works({ bwrap, filter, outerArgs, ...means }: Enforcement): Promi
   };
   const child = new Child({
     command: bwrap,
-    args: [...outerArgs, ...confinementArgs(facts), '--', '/bin/sh', '-c', ':'],
+    args: [...outerArgs, ...buildConfinementArgs(facts), '--', '/bin/sh', '-c', ':'],
     cwd: '/',
     env: { PATH: SEARCHED },
     inherits: 'language',

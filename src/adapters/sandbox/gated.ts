@@ -27,7 +27,7 @@ const OWN_NAMES: readonly string[] = ['localhost', '127.0.0.1', '::1'];
 export const GATE_COMMAND: readonly string[] = [execPath, '--no-warnings', '-e', LISTEN_FIRST, '--'];
 
 /** The same process, with network access through a gate of its own. Its command line must begin with `GATE_COMMAND`. */
-export function gated(options: ChildOptions, rules: NetworkRules): Confined {
+export function wrapWithGate(options: ChildOptions, rules: NetworkRules): Confined {
   const gate = new NetworkGate(rules);
   const named = rules.allowed?.map((one) => one.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')) ?? [];
   const direct = OWN_NAMES.some((name) => named.includes(name)) ? '' : OWN_NAMES.join(',');

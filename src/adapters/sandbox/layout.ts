@@ -105,12 +105,12 @@ function depth(path: string): number {
 }
 
 /** The innermost area that holds a path. */
-export function areaOf(layout: Layout, path: string): Area | undefined {
+export function findArea(layout: Layout, path: string): Area | undefined {
   return layout.areas.findLast((area) => isInside(path, area.path));
 }
 
 /** By the path inside its area, so that a declared folder under `/tmp` does not count as temporary. */
-export function placeOf(
+export function toPlace(
   layout: Layout,
   path: string,
 ): {
@@ -118,7 +118,7 @@ export function placeOf(
   readonly isTemporary: boolean;
   readonly isPrivate: boolean;
 } {
-  const area = areaOf(layout, path);
+  const area = findArea(layout, path);
   const inside = area === undefined ? path : path.slice(area.path.length);
   return {
     path: inside,

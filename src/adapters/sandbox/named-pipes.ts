@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const MAX_ENTRIES = 50_000;
 
 /** The named pipes in these folders, upper folders first. Links are not followed. */
-export async function namedPipesIn(
+export async function findNamedPipes(
   folders: readonly string[],
   maxEntries: number = MAX_ENTRIES,
 ): Promise<readonly string[]> {

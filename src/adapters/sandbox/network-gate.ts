@@ -1,13 +1,18 @@
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, isIP, type LookupFunction, Server as Listener, type Socket } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
-import { allowanceOf, type Destination, destinationText, readDestination } from '../../core/network-rules.ts';
+import {
+  findAllowance,
+  type Destination,
+  formatDestination,
+  readDestination,
+} from '../../core/network-rules.ts';
 import type { Reach } from '../../core/reach.ts';
 import type { ObservedDenial } from '../../core/sandbox-denial.ts';
-import { reachOf } from '../../platform/addresses.ts';
-import { checkedLookup, type ResolveName } from '../../platform/checked-lookup.ts';
-import { guarded, type Peer } from '../../platform/guarded.ts';
-import { endToEndHeaders } from './proxy-headers.ts';
+import { getReach } from '../../platform/addresses.ts';
+import { createCheckedLookup, type ResolveName } from '../../platform/checked-lookup.ts';
+import { guardCallback, type Peer } from '../../platform/guarded.ts';
+import { selectEndToEndHeaders } from './proxy-headers.ts';
 
 export interface NetworkRules {
   /** Hosts that the process may connect to. Undefined: all at public addresses. */
@@ -37,10 +42,10 @@ export class NetworkGate {
   constructor(rules: NetworkRules) {
     this.#rules = rules;
     this.#proxy = createServer((incoming, answer) =>
-      guarded(peerOf(incoming.socket), () => this.#relay(incoming, answer))(),
+      guardCallback(peerOf(incoming.socket), () => this.#relay(incoming, answer))(),
     );
     this.#proxy.on('connect', (incoming: IncomingMessage, client: Duplex, head: Buffer) =>
-      guarded(peerOf(client), () => this.#tunnel(incoming, client, head))(),
+      guardCallback(peerOf(client), () => this.#tunnel(incoming, client, head))(),
     );
     this.#proxy.on('clientError', (_, socket) => void socket.destroy());
   }
@@ -58,7 +63,7 @@ export class NetworkGate {
     handle.unref();
     handle.on('error', () => undefined);
     handle.on('connection', (socket: Socket) =>
-      guarded(peerOf(socket), () => {
+      guardCallback(peerOf(socket), () => {
         this.#keep(socket);
         this.#proxy.emit('connection', socket);
       })(),
@@ -86,15 +91,15 @@ export class NetworkGate {
     socket.once('timeout', () => void socket.destroy());
     socket.once(
       'error',
-      guarded(peer, (error: Error) => {
+      guardCallback(peer, (error: Error) => {
         if (isForbidden(error)) this.#deny(destination);
         if (isOpen) client.destroy();
-        else client.end(isForbidden(error) ? refusalText(destinationText(destination)) : UNREACHED);
+        else client.end(isForbidden(error) ? refusalText(formatDestination(destination)) : UNREACHED);
       }),
     );
     socket.once(
       'connect',
-      guarded(peer, () => {
+      guardCallback(peer, () => {
         isOpen = true;
         socket.setTimeout(IDLE_MS);
         client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
@@ -114,7 +119,7 @@ export class NetworkGate {
       url?.protocol === 'http:' && host ? { host, port: Number(url.port || '80') } : undefined;
     const lookup = destination && this.#lookupFor(destination);
     if (url === undefined || destination === undefined || lookup === undefined) {
-      answer.writeHead(403).end(whyText(destination ? destinationText(destination) : 'this'));
+      answer.writeHead(403).end(whyText(destination ? formatDestination(destination) : 'this'));
       return;
     }
     const framing = incoming.headers['transfer-encoding'];
@@ -123,7 +128,7 @@ export class NetworkGate {
       return;
     }
     const headers = {
-      ...endToEndHeaders(incoming.rawHeaders),
+      ...selectEndToEndHeaders(incoming.rawHeaders),
       // On a server with several sites, another host in this header would reach one that is not allowed (RFC 9112,
       // section 3.2.2).
       host: url.host,
@@ -136,15 +141,16 @@ export class NetworkGate {
     const options = { ...destination, lookup, method, path, headers, timeout: IDLE_MS, agent: false };
     const outgoing = request(options);
     const peer = peerOf(answer, outgoing);
-    const fail = guarded(peer, (error?: Error) => {
+    const fail = guardCallback(peer, (error?: Error) => {
       const isDenied = error !== undefined && isForbidden(error);
       if (isDenied) this.#deny(destination);
       if (answer.headersSent) answer.destroy();
-      else answer.writeHead(isDenied ? 403 : 502).end(isDenied ? whyText(destinationText(destination)) : '');
+      else
+        answer.writeHead(isDenied ? 403 : 502).end(isDenied ? whyText(formatDestination(destination)) : '');
     });
     outgoing.on(
       'response',
-      guarded(peer, (response: IncomingMessage) => passOn(response, answer)),
+      guardCallback(peer, (response: IncomingMessage) => passOn(response, answer)),
     );
     // Without a listener, Node closes the connection without an error.
     outgoing.on('upgrade', (_, socket) => void socket.destroy());
@@ -161,19 +167,19 @@ export class NetworkGate {
   /** A lookup that finds only allowed addresses. Undefined, with the denial noted, if the host is not allowed. */
   #lookupFor(destination: Destination): LookupFunction | undefined {
     const { allowed, namedReaches, resolve } = this.#rules;
-    const allowance = allowanceOf(destination, allowed);
+    const allowance = findAllowance(destination, allowed);
     const reaches = allowance === 'named' ? namedReaches : PUBLIC;
     const isLiteral = isIP(destination.host) !== 0;
-    if (allowance === undefined || (isLiteral && !reaches.has(reachOf(destination.host)))) {
+    if (allowance === undefined || (isLiteral && !reaches.has(getReach(destination.host)))) {
       this.#deny(destination);
       return undefined;
     }
-    return checkedLookup({ reaches, resolve });
+    return createCheckedLookup({ reaches, resolve });
   }
 
   #deny(destination: Destination): void {
     if (this.#denials.length >= MAX_DENIALS) this.#denials.shift();
-    this.#denials.push({ kind: 'connect', target: destinationText(destination), atMs: Date.now() });
+    this.#denials.push({ kind: 'connect', target: formatDestination(destination), atMs: Date.now() });
   }
 
   #keep(socket: Socket): void {
@@ -192,7 +198,7 @@ function passOn(response: IncomingMessage, answer: ServerResponse): void {
     response.destroy();
     return;
   }
-  answer.writeHead(statusCode, endToEndHeaders(response.rawHeaders));
+  answer.writeHead(statusCode, selectEndToEndHeaders(response.rawHeaders));
   pipeline(response, answer, () => undefined);
 }
 

@@ -2,9 +2,9 @@ import { type RemoteInfo, Socket as Datagrams } from 'node:dgram';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { Server as Listener, type Socket } from 'node:net';
 import { execPath } from 'node:process';
-import { guarded } from '../../platform/guarded.ts';
+import { guardCallback } from '../../platform/guarded.ts';
 import type { NetworkAddress, NetworkRequest, TracedEvent } from '../../verify/observation.ts';
-import { answerTo, queriedName } from './dns-query.ts';
+import { buildDnsAnswer, readQueriedName } from './dns-query.ts';
 import type { Trace } from './trace-reader.ts';
 
 const DNS_PORT = 53;
@@ -55,7 +55,7 @@ export class NetworkSink {
 
   constructor() {
     this.#pages = createServer((request, answer) =>
-      guarded({ name: 'observed process', end: () => void answer.destroy() }, () => {
+      guardCallback({ name: 'observed process', end: () => void answer.destroy() }, () => {
         this.#note(request);
         answer.writeHead(503, { connection: 'close' }).end();
       })(),
@@ -114,13 +114,13 @@ export class NetworkSink {
     socket.unref();
     socket.on('error', () => undefined);
     const answer = (query: Buffer, { port, address }: RemoteInfo): void => {
-      const name = queriedName(query);
+      const name = readQueriedName(query);
       if (name === undefined) return;
       if (this.#queries.length < MAX_REQUESTS) this.#queries.push({ atMs: Date.now(), kind: 'dns', name });
-      socket.send(answerTo(query, name, this.#addressOf(name)), port, address, () => undefined);
+      socket.send(buildDnsAnswer(query, name, this.#addressOf(name)), port, address, () => undefined);
     };
     // A query that fails here stays unanswered; those of other programs in the sandbox do not.
-    socket.on('message', guarded({ name: 'observed process', end: () => undefined }, answer));
+    socket.on('message', guardCallback({ name: 'observed process', end: () => undefined }, answer));
   }
 
   #answerPages(listener: Listener): void {
@@ -135,7 +135,7 @@ export class NetworkSink {
       this.#pages.emit('connection', socket);
     };
     listener.on('connection', (socket: Socket) =>
-      guarded({ name: 'observed process', end: () => void socket.destroy() }, receive)(socket),
+      guardCallback({ name: 'observed process', end: () => void socket.destroy() }, receive)(socket),
     );
   }
 

@@ -50,7 +50,7 @@ async function tryNode(preload: string): Promise<boolean> {
  * The command under Node's permission model, run by the Node that runs Assay. Undefined if it runs no script with Node,
  * if its options could widen the permissions, or if access to files or hosts cannot be denied as required.
  */
-export async function underNodePermission(
+export async function wrapWithNodePermission(
   { command, args, cwd, env, network }: Command,
   facts: NodeFacts,
 ): Promise<ChildOptions | undefined> {

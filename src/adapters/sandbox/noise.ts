@@ -1,5 +1,5 @@
 import type { NoiseClass, StateChange, StateEntry } from '../../verify/observation.ts';
-import { isByteCodeOf, type Source } from './byte-code.ts';
+import { isByteCode, type Source } from './byte-code.ts';
 import { hasSameEntries } from './git-index.ts';
 
 /** What decides whether a change is noise, besides its path and content. */
@@ -39,21 +39,21 @@ const DATABASE_COMPANION = /-(?:journal|shm)$/;
  * started, its name. A name alone proves nothing, since servers choose their names. The write-ahead log of a SQLite
  * database holds data, so it is not noise.
  */
-export function noiseOfChange(change: StateChange, facts: NoiseFacts): NoiseClass | undefined {
+export function classifyNoise(change: StateChange, facts: NoiseFacts): NoiseClass | undefined {
   const { path, existed, source } = facts;
   const entries = [change.before, change.after].filter((entry) => entry !== undefined);
   if (GIT_INDEX.test(path)) return isSameIndex(change) ? 'git_index' : undefined;
   if (GIT_HEAD.test(path)) return entries.every(isGitHead) ? 'git_index' : undefined;
   if (LOCK.test(path) && entries.every(isLockContent)) return 'lock';
   if (BYTE_CODE.test(path))
-    return !existed && entries.every((one) => isByteCodeOf(one, source)) ? 'byte_code' : undefined;
+    return !existed && entries.every((one) => isByteCode(one, source)) ? 'byte_code' : undefined;
   if (DATABASE_COMPANION.test(path)) return isCompanion(change, facts) ? 'database' : undefined;
   if (existed) return LOG.test(path) && !CODE.test(path) && isAppended(change) ? 'log' : undefined;
-  return noiseByName(facts);
+  return classifyNoiseByName(facts);
 }
 
 /** The harmless purpose that the name of something new suggests. */
-export function noiseByName({
+export function classifyNoiseByName({
   path,
   isPrivate,
 }: Pick<NoiseFacts, 'path' | 'isPrivate'>): NoiseClass | undefined {
@@ -70,7 +70,7 @@ export function isGitIndex(path: string): boolean {
 }
 
 /** The database beside which SQLite would keep a file of this name. */
-export function companionOf(path: string): string | undefined {
+export function findDatabasePath(path: string): string | undefined {
   return /^(.*[^/])-(?:journal|shm|wal)$/.exec(path)?.[1];
 }
 

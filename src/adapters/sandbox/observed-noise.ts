@@ -1,10 +1,10 @@
 import type { NoiseClass, StateChange, TracedEvent } from '../../verify/observation.ts';
-import { sourceOfByteCode } from './byte-code.ts';
-import type { placeOf } from './layout.ts';
-import { companionOf, isGitIndex, isLockName, noiseByName, noiseOfChange } from './noise.ts';
+import { findByteCodeSource } from './byte-code.ts';
+import type { toPlace } from './layout.ts';
+import { findDatabasePath, isGitIndex, isLockName, classifyNoiseByName, classifyNoise } from './noise.ts';
 import type { StateReader } from './state.ts';
 
-type Place = ReturnType<typeof placeOf>;
+type Place = ReturnType<typeof toPlace>;
 type Reader = Pick<StateReader, 'existed' | 'source'>;
 
 export const CAN_BE_NOISE: ReadonlySet<TracedEvent['kind']> = new Set<TracedEvent['kind']>([
@@ -13,15 +13,15 @@ export const CAN_BE_NOISE: ReadonlySet<TracedEvent['kind']> = new Set<TracedEven
 ]);
 
 /** The noise class of a change. */
-export async function changeNoise(
+export async function classifyChangeNoise(
   change: StateChange,
   place: Place,
   reader: Reader,
 ): Promise<NoiseClass | undefined> {
   if (place.isTemporary) return 'temporary';
-  const beside = companionOf(change.path) ?? sourceOfByteCode(change.path);
+  const beside = findDatabasePath(change.path) ?? findByteCodeSource(change.path);
   const source = beside === undefined ? undefined : await reader.source(beside);
-  return noiseOfChange(change, {
+  return classifyNoise(change, {
     ...place,
     existed: await reader.existed(change.path),
     source,
@@ -30,11 +30,11 @@ export async function changeNoise(
 
 /** Whether a path itself makes changes noise. */
 export function isNoisyPlace(place: Place): boolean {
-  return place.isTemporary || noiseByName(place) !== undefined;
+  return place.isTemporary || classifyNoiseByName(place) !== undefined;
 }
 
 /** The noise class of what was done to a path. `isNumber`: nothing but numbers was written there. */
-export async function eventNoise(
+export async function classifyEventNoise(
   path: string,
   place: Place,
   { reader, isNumber }: { readonly reader: Reader | undefined; readonly isNumber: boolean },
@@ -43,7 +43,7 @@ export async function eventNoise(
   if (isGitIndex(path)) return 'git_index';
   if (isLockName(path) && isNumber) return 'lock';
   if ((await reader?.existed(path)) === true) return undefined;
-  const database = companionOf(path);
-  if (database === undefined) return noiseByName(place);
+  const database = findDatabasePath(path);
+  if (database === undefined) return classifyNoiseByName(place);
   return (await reader?.source(database))?.isDatabase === true ? 'database' : undefined;
 }

@@ -6,18 +6,18 @@ import process from 'node:process';
 import { err, ok } from '../../core/result.ts';
 import { PLAIN_LAUNCHER, type Launcher } from '../../platform/launcher.ts';
 import type { OpenSandbox, SandboxOptions } from '../../verify/observation.ts';
-import { canaryFiles } from './canaries.ts';
+import { buildCanaryFiles } from './canaries.ts';
 import { SINK_COMMAND } from './network-sink.ts';
 import { planLayout, SYSTEM_FOLDERS, TEMPORARY_FOLDERS, type Layout } from './layout.ts';
-import { observationFilter } from './seccomp-filters.ts';
+import { buildObservationFilter } from './seccomp-filters.ts';
 import { probeMachine, type Machine } from './probe.ts';
-import { programFiles } from './program-files.ts';
+import { findProgramFiles } from './program-files.ts';
 import { RunningSandbox } from './running-sandbox.ts';
-import { setupScript } from './setup-script.ts';
-import { topLevel } from './top-level.ts';
+import { buildSetupScript } from './setup-script.ts';
+import { inspectTopLevel } from './top-level.ts';
 
 /** Opens sandboxes on this machine. `launcher` starts their processes. */
-export function sandboxes(
+export function createOpenSandbox(
   machine: () => Promise<Machine> = probeMachine,
   launcher: Launcher = PLAIN_LAUNCHER,
 ): OpenSandbox {
@@ -35,9 +35,9 @@ async function open(
   const folder = await mkdtemp(join(await realpath(tmpdir()), 'assay-sandbox-'));
   try {
     const canaries =
-      machine.programs.strace === undefined ? {} : canaryFiles(randomBytes(20).toString('hex'));
+      machine.programs.strace === undefined ? {} : buildCanaryFiles(randomBytes(20).toString('hex'));
     await writeSeeds(folder, { ...canaries, ...options.homeFiles });
-    const system = await topLevel(SYSTEM_FOLDERS);
+    const system = await inspectTopLevel(SYSTEM_FOLDERS);
     const layout = await layoutFor(options, {
       folder,
       isPrivileged: machine.isPrivileged,
@@ -45,7 +45,7 @@ async function open(
     });
     await writeFile(
       join(folder, 'filter'),
-      observationFilter(process.arch, { isTraced: machine.programs.strace !== undefined }),
+      buildObservationFilter(process.arch, { isTraced: machine.programs.strace !== undefined }),
     );
     const areas = await Promise.all(
       layout.areas.map(async (area) => {
@@ -56,7 +56,7 @@ async function open(
     const { isPrivileged, programs } = machine;
     await writeFile(
       join(folder, 'setup.sh'),
-      setupScript({ folder, areas, views: layout.views, isPrivileged, programs }),
+      buildSetupScript({ folder, areas, views: layout.views, isPrivileged, programs }),
     );
     return new RunningSandbox({
       folder,
@@ -88,9 +88,9 @@ async function layoutFor(
   const files =
     program === undefined
       ? { readable: [], folders: [], projects: [] }
-      : await programFiles({ ...program, cwd, home: realHome, path: process.env['PATH'] ?? '' });
+      : await findProgramFiles({ ...program, cwd, home: realHome, path: process.env['PATH'] ?? '' });
   const [command = '', ...args] = SINK_COMMAND;
-  const ofSink = await programFiles({ command, args, cwd: '/', home: realHome, path: '' });
+  const ofSink = await findProgramFiles({ command, args, cwd: '/', home: realHome, path: '' });
   const temporary = await Promise.all(
     TEMPORARY_FOLDERS.map(async (path) => ((await isFolder(path)) ? [path] : [])),
   );

@@ -5,7 +5,7 @@ import process from 'node:process';
 import { Child, type ProcessEnd } from '../../platform/child.ts';
 import { findCommand } from '../../platform/machine.ts';
 import type { Mechanism, MissingMechanism } from '../../verify/observation.ts';
-import { unshareArgs, type Programs } from './setup-script.ts';
+import { buildUnshareArgs, type Programs } from './setup-script.ts';
 
 /** What this machine can observe. */
 export type Machine =
@@ -97,7 +97,7 @@ async function works({ unshare, bwrap, strace }: Programs, isPrivileged: boolean
     await writeFile(join(folder, 'try.sh'), script.join('\n'));
     const child = new Child({
       command: unshare,
-      args: [...unshareArgs(isPrivileged), 'sh', 'try.sh', bwrap, strace ?? ''],
+      args: [...buildUnshareArgs(isPrivileged), 'sh', 'try.sh', bwrap, strace ?? ''],
       cwd: folder,
       env: { PATH: SEARCHED },
       inherits: 'language',

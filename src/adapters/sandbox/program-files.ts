@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { findCommand, pathFacts } from '../../platform/machine.ts';
+import { findCommand, inspectPath } from '../../platform/machine.ts';
 import { isInside } from '../../platform/is-inside.ts';
 
 export interface ProgramFiles {
@@ -25,7 +25,7 @@ const PROJECT_FILES = ['package.json', 'pyproject.toml'];
 /**
  * The files that a command line names: the interpreter with its libraries, the project of a script, and data folders.
  */
-export async function programFiles(options: ProgramOptions): Promise<ProgramFiles> {
+export async function findProgramFiles(options: ProgramOptions): Promise<ProgramFiles> {
   const { command, args, cwd, path, home } = options;
   const readable: string[] = [];
   const folders: string[] = [];
@@ -34,7 +34,7 @@ export async function programFiles(options: ProgramOptions): Promise<ProgramFile
   if (found.kind === 'found') readable.push(...(await ofCommand(found.path, home)));
   for (const arg of args.filter((one) => one !== '' && !one.startsWith('-'))) {
     const at = resolve(cwd, arg);
-    const facts = await pathFacts(at);
+    const facts = await inspectPath(at);
     if (facts?.is === 'folder') folders.push(at);
     else if (facts?.is === 'file') {
       const { files, project } = await ofScript(at, home);
@@ -50,7 +50,7 @@ async function ofCommand(path: string, home: string): Promise<readonly string[]>
   const real = await realpath(path).catch(() => path);
   const prefix = dirname(dirname(real));
   const isInstalled =
-    basename(dirname(real)) === 'bin' && (await pathFacts(join(prefix, 'lib')))?.is === 'folder';
+    basename(dirname(real)) === 'bin' && (await inspectPath(join(prefix, 'lib')))?.is === 'folder';
   // ~/.local contains much more than programs.
   const isShared = isInside(home, prefix) || basename(prefix) === '.local';
   const files = isInstalled && !isShared ? [prefix] : [real];
@@ -77,9 +77,9 @@ async function ofScript(path: string, home: string): Promise<ScriptFiles> {
   ) {
     if (basename(folder) === 'node_modules') files.push(folder);
     const modules = join(folder, 'node_modules');
-    if ((await pathFacts(modules))?.is === 'folder') files.push(modules);
+    if ((await inspectPath(modules))?.is === 'folder') files.push(modules);
     for (const name of PROJECT_FILES)
-      if (project === undefined && (await pathFacts(join(folder, name)))?.is === 'file') project = folder;
+      if (project === undefined && (await inspectPath(join(folder, name)))?.is === 'file') project = folder;
   }
   return { files: project === undefined ? files : [...files, project], project };
 }

@@ -31,7 +31,7 @@ export interface ProtectOptions {
  * decides where the path leads: the links on it, and for a file the folder that contains it, since a mount on a file
  * disappears as soon as another program replaces the file. The error says what cannot be protected.
  */
-export async function protectedPaths({
+export async function findProtectedPaths({
   own,
   others,
   otherRoots = [],
@@ -92,7 +92,7 @@ async function withAliases(paths: readonly string[]): Promise<readonly string[]>
   const aliases: string[] = [];
   for (const path of paths) {
     const { real, is } = await walkPath(path);
-    for (const alias of aliasesOf(real, text))
+    for (const alias of findAliases(real, text))
       if (is === 'absent' || (await isSame(alias, real))) aliases.push(alias);
   }
   return [...new Set([...paths, ...aliases])];
@@ -112,7 +112,7 @@ interface MountPoint {
 }
 
 /** Where else a real path may be visible, according to `/proc/self/mountinfo` (proc_pid_mountinfo(5)). */
-export function aliasesOf(path: string, mountinfo: string): readonly string[] {
+export function findAliases(path: string, mountinfo: string): readonly string[] {
   const mounts = mountinfo.split('\n').flatMap((line): readonly MountPoint[] => {
     const [, , device = '', root = '', at] = line.split(' ');
     return at === undefined ? [] : [{ device, root: unescaped(root), path: unescaped(at) }];

@@ -18,7 +18,7 @@ const UNWRITABLE = /[^\t\x20-\x7e\x80-\xff]/;
  * The headers that a proxy passes on: all but those that belong to one connection, by their own name or because
  * `Connection` names them. Those that Node could not write are left out too. `raw`: alternating names and values, as Node parsed them.
  */
-export function endToEndHeaders(raw: readonly string[]): Record<string, string[]> {
+export function selectEndToEndHeaders(raw: readonly string[]): Record<string, string[]> {
   const pairs = Array.from({ length: raw.length / 2 }, (_, at): [name: string, value: string] => [
     (raw[2 * at] ?? '').toLowerCase(),
     raw[2 * at + 1] ?? '',

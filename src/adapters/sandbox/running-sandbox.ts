@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import type { Child, ChildOptions } from '../../platform/child.ts';
 import type { Launcher } from '../../platform/launcher.ts';
-import { atMost, pause } from '../../platform/pause.ts';
+import { waitAtMost, pause } from '../../platform/pause.ts';
 import type {
   Mechanism,
   MissingMechanism,
@@ -15,13 +15,13 @@ import type {
   StateEntry,
   TracedEvent,
 } from '../../verify/observation.ts';
-import { secretAt } from './canaries.ts';
-import { areaOf, isMountPoint, type Layout, placeOf } from './layout.ts';
+import { findSecretAt } from './canaries.ts';
+import { findArea, isMountPoint, type Layout, toPlace } from './layout.ts';
 import { NetworkSink, SINK_COMMAND, SINK_EXECUTIONS, SINK_HANDLES } from './network-sink.ts';
 import type { Machine } from './probe.ts';
-import { bwrapArgs, unshareArgs } from './setup-script.ts';
-import { type Entries, withDatabaseLogs } from './sqlite-wal.ts';
-import { changeNoise, CAN_BE_NOISE, eventNoise, isNoisyPlace } from './observed-noise.ts';
+import { buildBwrapArgs, buildUnshareArgs } from './setup-script.ts';
+import { type Entries, mergeDatabaseLogs } from './sqlite-wal.ts';
+import { classifyChangeNoise, CAN_BE_NOISE, classifyEventNoise, isNoisyPlace } from './observed-noise.ts';
 import { compareEntries, StateReader, type OverlayFolders, type State } from './state.ts';
 import { TraceReader } from './trace-reader.ts';
 
@@ -70,8 +70,8 @@ export class RunningSandbox implements Sandbox {
     const { layout, canaries } = parts;
     const context = {
       cwd: layout.cwd,
-      secretAt: (path: string) => secretAt(path, layout.home, canaries),
-      isNoisy: (path: string) => isNoisyPlace(placeOf(layout, path)),
+      secretAt: (path: string) => findSecretAt(path, layout.home, canaries),
+      isNoisy: (path: string) => isNoisyPlace(toPlace(layout, path)),
     };
     this.#trace = new TraceReader(context, SINK_EXECUTIONS);
   }
@@ -105,7 +105,7 @@ export class RunningSandbox implements Sandbox {
     const child = launcher.launch({
       command: machine.programs.unshare,
       args: [
-        ...unshareArgs(machine.isPrivileged),
+        ...buildUnshareArgs(machine.isPrivileged),
         ...['sh', join(folder, 'setup.sh'), ...SINK_COMMAND, options.command, ...options.args],
       ],
       cwd: '/',
@@ -134,11 +134,11 @@ export class RunningSandbox implements Sandbox {
     const evidence = await this.#prepared;
     if (child === undefined || evidence === undefined) return;
     child.endInput();
-    if ((await atMost(child.ended, FINISH_MS)) !== undefined) return;
+    if ((await waitAtMost(child.ended, FINISH_MS)) !== undefined) return;
     const init = await initPid(join(evidence.evidenceFolder, 'info'));
     if (init === undefined) return;
     for (const pid of await childrenOf(init)) kill(pid, 'SIGTERM');
-    await atMost(child.ended, FINISH_MS);
+    await waitAtMost(child.ended, FINISH_MS);
   }
 
   close(): Promise<void> {
@@ -156,7 +156,7 @@ export class RunningSandbox implements Sandbox {
       TMP: '/tmp',
       TEMP: '/tmp',
     };
-    return bwrapArgs({
+    return buildBwrapArgs({
       ...{ folder, layout, systemFolders, systemLinks, replaced },
       user: machine.isPrivileged ? undefined : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
       cwd: cwd === startCwd ? layout.cwd : cwd,
@@ -263,7 +263,7 @@ export class RunningSandbox implements Sandbox {
           after: state.has(path) ? state.get(path) : original,
         };
       };
-      const known = [...this.#state.keys()].filter((path) => areaOf(layout, path)?.path === overlay.path);
+      const known = [...this.#state.keys()].filter((path) => findArea(layout, path)?.path === overlay.path);
       const own: StateChange[] = [];
       for (const path of new Set([...state.keys(), ...known])) {
         if (isMountPoint(layout, path)) continue;
@@ -271,8 +271,8 @@ export class RunningSandbox implements Sandbox {
         const change = compareEntries(path, before, after);
         if (change !== undefined) own.push(change);
       }
-      for (const change of await withDatabaseLogs(own, entriesAt)) {
-        const noise = await changeNoise(change, placeOf(layout, change.path), reader);
+      for (const change of await mergeDatabaseLogs(own, entriesAt)) {
+        const noise = await classifyChangeNoise(change, toPlace(layout, change.path), reader);
         changes.push(noise === undefined ? change : { ...change, noise });
       }
       isComplete &&= reader.isComplete;
@@ -322,17 +322,17 @@ export class RunningSandbox implements Sandbox {
     isNumber: boolean,
   ): Promise<NoiseClass | undefined> {
     const { layout } = this.#parts;
-    const area = areaOf(layout, path);
+    const area = findArea(layout, path);
     const overlay = overlays.find((one) => one.path === area?.path);
     const reader = overlay && new StateReader(overlay, { keptBytes: 0, hashedBytes: 0, entries: 0 });
-    return eventNoise(path, placeOf(layout, path), { reader, isNumber });
+    return classifyEventNoise(path, toPlace(layout, path), { reader, isNumber });
   }
 
   async #close(): Promise<void> {
     const child = this.#child;
     const status = { hasEnded: child === undefined };
     void child?.ended.then(() => (status.hasEnded = true));
-    const evidence = await atMost(
+    const evidence = await waitAtMost(
       this.#prepared.catch(() => undefined),
       MAX_END_MS,
     );
@@ -340,7 +340,8 @@ export class RunningSandbox implements Sandbox {
     // When the first process of the namespace dies, the kernel kills all others, and those that wait for it exit
     // normally.
     if (init !== undefined && !status.hasEnded) kill(init, 'SIGKILL');
-    if (child !== undefined && (await atMost(child.ended, MAX_END_MS)) === undefined) child.signal('SIGKILL');
+    if (child !== undefined && (await waitAtMost(child.ended, MAX_END_MS)) === undefined)
+      child.signal('SIGKILL');
     await child?.ended;
     await this.#observing;
     this.#sink.close();

@@ -131,7 +131,7 @@ const FIRST_UNTRACEABLE = 451;
  * denies what no namespace isolates: sockets of the virtual machine's host, and kernel keys. strace does not see a call
  * that a filter denies, so it denies kernel keys itself if `isTraced`; everything else is left to namespaces and mounts.
  */
-export function observationFilter(
+export function buildObservationFilter(
   architecture: string,
   { isTraced }: { readonly isTraced: boolean },
 ): Buffer {
@@ -176,7 +176,7 @@ const LINKS: readonly [readonly number[], readonly number[]] = [
  * mounts do not restrict Unix sockets. With `canLink` false, also calls that create links. Undefined if the architecture
  * is not supported.
  */
-export function confinementFilter(
+export function buildConfinementFilter(
   architecture: string,
   { canLink = true }: { readonly canLink?: boolean } = {},
 ): Buffer | undefined {

@@ -1,6 +1,6 @@
 import type { Area, Layout } from './layout.ts';
 import { isInside } from '../../platform/is-inside.ts';
-import { shellArgument } from '../../core/shell-argument.ts';
+import { quoteShellArgument } from '../../core/shell-argument.ts';
 import { CONTENT_CALLS, KEY_CALLS, TRACED_CALLS } from './traced-events.ts';
 
 /** Programs that build a sandbox, by absolute path. */
@@ -31,12 +31,12 @@ const MAX_PROCESSES = 1_024;
 /** Maximum length of a printed string: an argument or a DNS query. Paths are never cut. */
 const STRING_BYTES = 512;
 
-export function unshareArgs(isPrivileged: boolean): readonly string[] {
+export function buildUnshareArgs(isPrivileged: boolean): readonly string[] {
   return [...(isPrivileged ? [] : ['--user', '--map-root-user']), '--mount', '--propagation', 'private'];
 }
 
 /** A shell script that mounts the areas, waits for a line in the FIFO `go`, and becomes the server. */
-export function setupScript({ folder, areas, views, isPrivileged, programs }: ScriptOptions): string {
+export function buildSetupScript({ folder, areas, views, isPrivileged, programs }: ScriptOptions): string {
   const overlayOptions = isPrivileged ? 'redirect_dir=on,metacopy=off' : 'userxattr';
   const numbers = areas.map((_, n) => n);
   const folders = [
@@ -47,11 +47,11 @@ export function setupScript({ folder, areas, views, isPrivileged, programs }: Sc
   const mounts = areas.flatMap((area, n) => [
     `mkdir -m ${area.mode.toString(8)} w/s/${n}/u`,
     ...(isPrivileged ? [`chown ${area.uid}:${area.gid} w/s/${n}/u`] : []),
-    `mount --rbind -- ${shellArgument(area.lower)} w/l/${n}`,
+    `mount --rbind -- ${quoteShellArgument(area.lower)} w/l/${n}`,
     `mount -t overlay -o lowerdir=w/l/${n},upperdir=w/s/${n}/u,workdir=w/s/${n}/w,${overlayOptions} assay w/m/${n}`,
   ]);
   const viewMounts = views.flatMap((path, n) => [
-    `mount --rbind -- ${shellArgument(path)} w/f/${n}`,
+    `mount --rbind -- ${quoteShellArgument(path)} w/f/${n}`,
     // An overlay without changes needs two folders.
     `mount -t overlay -o ro,lowerdir=w/f/${n}:w/f/none assay w/v/${n}`,
   ]);
@@ -59,7 +59,7 @@ export function setupScript({ folder, areas, views, isPrivileged, programs }: Sc
     programs.strace === undefined
       ? []
       : [
-          shellArgument(programs.strace),
+          quoteShellArgument(programs.strace),
           ...STRACE_ARGS,
           '-o',
           'w/e/trace',
@@ -72,7 +72,7 @@ export function setupScript({ folder, areas, views, isPrivileged, programs }: Sc
     'set -eu',
     'mask=$(umask)',
     'umask 077',
-    `cd ${shellArgument(folder)}`,
+    `cd ${quoteShellArgument(folder)}`,
     `mount -t tmpfs -o size=${STATE_BYTES},nr_inodes=${MAX_FILES},mode=700 assay w`,
     `mkdir ${folders.map((name) => `w/${name}`).join(' ')}`,
     `mount -t tmpfs -o size=${TRACE_BYTES},nr_inodes=100,mode=700 assay w/e`,
@@ -84,7 +84,7 @@ export function setupScript({ folder, areas, views, isPrivileged, programs }: Sc
     'ulimit -c 0',
     'umask "$mask"',
     'exec 7>w/e/info 8<args 9<filter',
-    `exec prlimit --nproc=${MAX_PROCESSES}: ${shellArgument(programs.bwrap)} ${IN_OWN_NETWORK} ${[...strace, shellArgument(programs.bwrap)].join(' ')} --args 8 -- "$@"`,
+    `exec prlimit --nproc=${MAX_PROCESSES}: ${quoteShellArgument(programs.bwrap)} ${IN_OWN_NETWORK} ${[...strace, quoteShellArgument(programs.bwrap)].join(' ')} --args 8 -- "$@"`,
     '',
   ].join('\n');
 }
@@ -121,7 +121,7 @@ export interface ConfinementOptions {
 }
 
 /** Options for bubblewrap, passed through `--args` so that other users cannot read them. */
-export function bwrapArgs(options: ConfinementOptions): readonly string[] {
+export function buildBwrapArgs(options: ConfinementOptions): readonly string[] {
   const { folder, layout, systemFolders, systemLinks, replaced, user, cwd, env } = options;
   const areas = layout.areas.map(({ path }, n) => ({ path, args: ['--bind', `${folder}/w/m/${n}`, path] }));
   const areaPaths = new Set(areas.map(({ path }) => path));

@@ -1,6 +1,6 @@
 import type { NetworkAddress, NetworkRequest, TracedCall, TracedEvent } from '../../verify/observation.ts';
-import { queriedName } from './dns-query.ts';
-import { descriptorPath, stringBytes, type SystemCall } from './strace-lines.ts';
+import { readQueriedName } from './dns-query.ts';
+import { parseDescriptorPath, parseStringBytes, type SystemCall } from './strace-lines.ts';
 
 /** What a call did with the network; undefined if it is not a call on a socket. */
 export interface NetworkCall {
@@ -50,7 +50,7 @@ export class SocketCalls {
   }
 
   #opened({ args, result }: SystemCall): void {
-    const name = descriptorPath(result);
+    const name = parseDescriptorPath(result);
     if (name === undefined || !/^AF_INET6?$/.test(args[0] ?? '')) return;
     if (this.#sockets.size >= MAX_SOCKETS) this.#sockets.delete(this.#sockets.keys().next().value ?? '');
     this.#sockets.set(name, { isDatagram: args[1]?.includes('SOCK_DGRAM') === true, isDns: false });
@@ -60,7 +60,7 @@ export class SocketCalls {
     const address = readAddress(args[1]);
     // Resolvers connect datagram sockets to port 0 to see which address the system would use.
     if (address === undefined || (address.family !== 'unix' && address.port === 0)) return NOTHING;
-    const socket = this.#sockets.get(descriptorPath(args[0] ?? '') ?? '');
+    const socket = this.#sockets.get(parseDescriptorPath(args[0] ?? '') ?? '');
     if (socket !== undefined) socket.isDns = address.family !== 'unix' && address.port === DNS_PORT;
     return {
       event: { ...common, kind: 'connect', address },
@@ -73,7 +73,7 @@ export class SocketCalls {
     common: TracedCall,
     { printed, to }: { readonly printed: readonly string[]; readonly to: NetworkAddress | undefined },
   ): NetworkCall {
-    const socket = this.#sockets.get(descriptorPath(args[0] ?? '') ?? '');
+    const socket = this.#sockets.get(parseDescriptorPath(args[0] ?? '') ?? '');
     const isDns = to === undefined ? socket?.isDns === true : to.family !== 'unix' && to.port === DNS_PORT;
     const requests = isDns
       ? dnsRequests(printed, common)
@@ -85,7 +85,9 @@ export class SocketCalls {
 }
 
 function dnsRequests(printed: readonly string[], { atMs, pid }: TracedCall): readonly NetworkRequest[] {
-  const names = printed.map((text) => queriedName(withoutLength(stringBytes(text) ?? Buffer.alloc(0))));
+  const names = printed.map((text) =>
+    readQueriedName(withoutLength(parseStringBytes(text) ?? Buffer.alloc(0))),
+  );
   const found = [...new Set(names.filter((name) => name !== undefined))];
   return found.length === 0
     ? [{ atMs, pid, kind: 'dns' }]
@@ -115,7 +117,7 @@ export function readAddress(printed = ''): NetworkAddress | undefined {
   if (v6 !== undefined) return { family: 'inet6', host: v6, port, isLocal: isLocal(v6) };
   const [, at, path] = /sun_path=(@?)("(?:[^"\\]|\\.)*")/s.exec(printed) ?? [];
   if (path === undefined) return undefined;
-  return { family: 'unix', path: (at ?? '') + (stringBytes(path)?.toString() ?? '') };
+  return { family: 'unix', path: (at ?? '') + (parseStringBytes(path)?.toString() ?? '') };
 }
 
 function isLocal(host: string): boolean {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StateChange, StateEntry } from '../../verify/observation.ts';
-import { isDatabase, isWalDatabase, pageBytesOf, VERSIONS_AT, WAL_VERSION } from './database-header.ts';
+import { isDatabase, isWalDatabase, readPageBytes, VERSIONS_AT, WAL_VERSION } from './database-header.ts';
 import { compareEntries } from './state.ts';
 
 /** A file before and after an observation. */
@@ -16,7 +16,7 @@ const SUFFIX = '-wal';
  * server could hide a change behind a log that it wrote itself. So a log counts only if SQLite would accept every byte
  * of it, and the database file is also compared by itself, unless it changed by nothing but a checkpoint.
  */
-export async function withDatabaseLogs(
+export async function mergeDatabaseLogs(
   changes: readonly StateChange[],
   entriesAt: (path: string) => Promise<Entries>,
 ): Promise<readonly StateChange[]> {
@@ -75,7 +75,7 @@ function readerView(database: StateEntry, log: StateEntry | undefined): StateEnt
   if (isEmpty(log)) return database;
   if (database.type !== 'file' || database.content === undefined) return undefined;
   if (log?.type !== 'file' || log.content === undefined) return undefined;
-  const content = withLog(database.content, log.content);
+  const content = applyWriteAheadLog(database.content, log.content);
   if (content === undefined) return undefined;
   const digest = createHash('sha256').update(content).digest('hex');
   return { ...database, size: content.length, digest, content };
@@ -84,7 +84,7 @@ function readerView(database: StateEntry, log: StateEntry | undefined): StateEnt
 /** Whether each page of the file is one that it had, or one that its readers saw before or see now. */
 function isCheckpoint({ before, after }: Entries, views: Entries): boolean {
   const content = contentOf(after);
-  const pageBytes = content && pageBytesOf(content);
+  const pageBytes = content && readPageBytes(content);
   if (content === undefined || pageBytes === undefined) return false;
   const sources = [before, views.before, views.after].map(contentOf);
   for (let at = 0; at < content.length; at += pageBytes) {
@@ -109,8 +109,8 @@ const [SALT_AT, SALT_BYTES] = [16, 8];
  * A database file with the committed pages of its write-ahead log (sqlite.org/fileformat2.html#walformat). Undefined
  * unless SQLite would accept every byte: page size, salts and checksums match, and nothing follows the last commit.
  */
-export function withLog(database: Buffer, log: Buffer): Buffer | undefined {
-  const pageBytes = pageBytesOf(database);
+export function applyWriteAheadLog(database: Buffer, log: Buffer): Buffer | undefined {
+  const pageBytes = readPageBytes(database);
   if (pageBytes === undefined || VERSIONS_AT.some((at) => database[at] !== WAL_VERSION)) return undefined;
   const frames = framesOf(log, pageBytes);
   const last = frames?.at(-1);

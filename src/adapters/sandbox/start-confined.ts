@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '../../core/result.ts';
-import { gapText, unsafePathText } from '../../core/sandbox.ts';
+import { formatGap, formatUnsafePath } from '../../core/sandbox.ts';
 import type { Child, ChildOptions } from '../../platform/child.ts';
 import { PLAIN_LAUNCHER } from '../../platform/launcher.ts';
 import { confineWith } from './confine.ts';
@@ -19,5 +19,5 @@ export async function startConfined(
   );
   if (confined.ok) return ok(PLAIN_LAUNCHER.launch(confined.value));
   const gap = confined.error;
-  return err(typeof gap === 'string' ? gapText(gap) : unsafePathText(gap));
+  return err(typeof gap === 'string' ? formatGap(gap) : formatUnsafePath(gap));
 }

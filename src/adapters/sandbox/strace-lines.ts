@@ -107,19 +107,19 @@ function isAnnotation(text: string, at: number): boolean {
 }
 
 /** The file of a descriptor, such as `3</path>`: its path or a name such as `socket:[7]`. */
-export function descriptorPath(printed: string): string | undefined {
+export function parseDescriptorPath(printed: string): string | undefined {
   const path = /^(?:\d+|AT_FDCWD)<(.*)>(?:\(deleted\))?$/s.exec(printed)?.[1];
   return path === undefined ? undefined : unescape(path).toString();
 }
 
 /** The bytes of a printed string; undefined if it is not a string. Long strings may be truncated. */
-export function stringBytes(printed: string): Buffer | undefined {
+export function parseStringBytes(printed: string): Buffer | undefined {
   const text = /^"(.*)"(?:\.\.\.)?$/s.exec(printed)?.[1];
   return text === undefined ? undefined : unescape(text);
 }
 
 /** The elements of a printed list of strings, such as `["sh", "-c"]`. */
-export function stringList(printed: string): readonly string[] {
+export function parseStringList(printed: string): readonly string[] {
   return [...printed.matchAll(/"((?:[^"\\]|\\.)*)"/gs)].map(([, text]) => unescape(text ?? '').toString());
 }
 

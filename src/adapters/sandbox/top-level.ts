@@ -1,7 +1,7 @@
 import { lstat, readdir, readlink } from 'node:fs/promises';
 
 /** Which of these folders at the top level exist; of those that are links, such as `/lib`, the targets. */
-export async function topLevel(paths: readonly string[]): Promise<{
+export async function inspectTopLevel(paths: readonly string[]): Promise<{
   readonly folders: readonly string[];
   readonly links: Readonly<Record<string, string>>;
 }> {

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { NetworkRequest, TracedCall, TracedEvent } from '../../verify/observation.ts';
 import { SocketCalls } from './socket-calls.ts';
 import { ForeignTargets, ON_PROCESS, ON_SHARED_MEMORY } from './foreign-targets.ts';
-import { descriptorPath, stringBytes, stringList, type SystemCall } from './strace-lines.ts';
+import { parseDescriptorPath, parseStringBytes, parseStringList, type SystemCall } from './strace-lines.ts';
 
 export interface TraceContext {
   /** The server's initial working folder. */
@@ -153,7 +153,7 @@ export class TracedEvents {
     requests: readonly NetworkRequest[];
   } {
     if (call.args[0]?.startsWith('AT_FDCWD<') === true)
-      this.#setFolder(call.pid, descriptorPath(call.args[0]));
+      this.#setFolder(call.pid, parseDescriptorPath(call.args[0]));
     const common = {
       atMs: call.atMs,
       pid: call.pid,
@@ -218,7 +218,10 @@ export class TracedEvents {
       case 'fchdir':
         if (common.error !== undefined) return undefined;
         this.#hasMoved = true;
-        this.#setFolder(call.pid, name === 'chdir' ? this.#path(call, 0) : descriptorPath(args[0] ?? ''));
+        this.#setFolder(
+          call.pid,
+          name === 'chdir' ? this.#path(call, 0) : parseDescriptorPath(args[0] ?? ''),
+        );
         return undefined;
       case 'execve':
         return this.#executed(common, this.#path(call, 0), args[1]);
@@ -237,13 +240,13 @@ export class TracedEvents {
     // Nobody can open a deleted file again.
     if (kind === 'content' && printed?.endsWith('>(deleted)') === true) return undefined;
     if (common.error === undefined && /^\d+$/.test(printed ?? '')) this.unnamed += 1;
-    return this.#onPath(common, kind, descriptorPath(printed ?? ''));
+    return this.#onPath(common, kind, parseDescriptorPath(printed ?? ''));
   }
 
   #mapped({ args }: SystemCall, common: TracedCall): TracedEvent | undefined {
     const [, , protection = '', flags = '', printed = ''] = args;
     if (!flags.includes('MAP_SHARED')) return undefined;
-    const path = descriptorPath(printed);
+    const path = parseDescriptorPath(printed);
     const isWritable = path !== undefined && this.#mayBeWritable(path);
     if (!protection.includes('PROT_WRITE') && !isWritable) return undefined;
     const event = this.#onDescriptor(common, 'content', printed);
@@ -275,13 +278,13 @@ export class TracedEvents {
   #executed(common: TracedCall, path: string | undefined, argv: string | undefined): TracedEvent | undefined {
     // A shell tries each folder of PATH.
     if (path === undefined || common.error === 'ENOENT') return undefined;
-    return { ...common, kind: 'execute', path, argv: stringList(argv ?? '') };
+    return { ...common, kind: 'execute', path, argv: parseStringList(argv ?? '') };
   }
 
   #opened({ name, args, result }: SystemCall, common: TracedCall, asked?: string): TracedEvent | undefined {
     const flags = name === 'creat' ? 'O_WRONLY|O_TRUNC' : (args[name === 'open' ? 1 : 2] ?? '');
     // The file that was opened, with links resolved; if none was, the requested path.
-    const path = descriptorPath(result) ?? asked;
+    const path = parseDescriptorPath(result) ?? asked;
     if (path === undefined) return undefined;
     if (/O_(?:WRONLY|RDWR|TRUNC|CREAT|TMPFILE)/.test(flags)) {
       if (this.#writable.size < MAX_WRITABLE) this.#writable.add(path);
@@ -311,10 +314,10 @@ export class TracedEvents {
   #path({ args, pid }: SystemCall, index: number, folderIndex?: number): string | undefined {
     const printed = args[index] ?? '';
     const folder =
-      (folderIndex === undefined ? undefined : descriptorPath(args[folderIndex] ?? '')) ??
+      (folderIndex === undefined ? undefined : parseDescriptorPath(args[folderIndex] ?? '')) ??
       this.#folders.get(pid) ??
       this.#context.cwd;
-    const path = stringBytes(printed)?.toString();
+    const path = parseStringBytes(printed)?.toString();
     // A null path means the descriptor itself.
     if (path === undefined) return printed === 'NULL' ? folder : undefined;
     return posix.resolve(folder, path);
@@ -332,7 +335,7 @@ function pathsOf(event: TracedEvent): readonly string[] {
 
 /** Whether the printed target of a symbolic link may lie outside of noisy places. */
 function leadsOut(printed: string | undefined, isNoisy: (path: string) => boolean): boolean {
-  const target = stringBytes(printed ?? '')?.toString();
+  const target = parseStringBytes(printed ?? '')?.toString();
   if (target === undefined || target.split('/').includes('..')) return true;
   return target.startsWith('/') && !isNoisy(target);
 }
@@ -340,7 +343,7 @@ function leadsOut(printed: string | undefined, isNoisy: (path: string) => boolea
 /** Whether a call writes at most 20 digits. */
 function isNumber({ name, args }: SystemCall): boolean {
   if (name !== 'write' && name !== 'pwrite64') return false;
-  return /^\s*\d{0,20}\s*$/.test(stringBytes(args[1] ?? '')?.toString('latin1') ?? 'none');
+  return /^\s*\d{0,20}\s*$/.test(parseStringBytes(args[1] ?? '')?.toString('latin1') ?? 'none');
 }
 
 function errorOf(result: string): { readonly error?: string } {

@@ -28,7 +28,7 @@ const RESOLVER = 'nameserver 127.0.0.1\n';
 const RESOLVER_FILE = '/etc/resolv.conf';
 
 /** The same process under strace, which records what it is denied. */
-export async function watched(
+export async function wrapWithStrace(
   options: ChildOptions,
   cwd: string,
 ): Promise<Result<Confined, Extract<SandboxGap, 'strace'>>> {
@@ -46,7 +46,7 @@ export async function watched(
     denials: async () => {
       const context = { cwd, secretAt: () => undefined };
       try {
-        return denialsIn(await new TraceReader(context).read(file));
+        return findDenials(await new TraceReader(context).read(file));
       } finally {
         await rm(folder, { recursive: true, force: true });
       }
@@ -60,7 +60,10 @@ function withResolver(args: readonly string[], resolver: string): readonly strin
 }
 
 /** The denials; those that are certainly writes come before those that may only have been reads. */
-export function denialsIn({ events, network }: Pick<Trace, 'events' | 'network'>): readonly ObservedDenial[] {
+export function findDenials({
+  events,
+  network,
+}: Pick<Trace, 'events' | 'network'>): readonly ObservedDenial[] {
   const refused = events.filter(({ error }) => error === 'EROFS');
   const writes = [
     ...refused.filter(({ kind }) => kind !== 'open_to_write'),

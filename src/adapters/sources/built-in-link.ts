@@ -9,14 +9,19 @@ import type { Log } from '../../gateway/ports/log.ts';
 import { NEWEST_LEGACY_VERSION } from '../../protocol/eras.ts';
 import {
   LARGE_MESSAGE,
-  largeMessage,
+  createMessageReader,
   type Message,
   type NoMessage,
   readServerMessage,
 } from '../../protocol/message.ts';
-import { memberOf, textOf } from '../../protocol/spans.ts';
-import { inTurns, laterTurn } from '../../core/turns.ts';
-import { type BuiltInSource, type BuiltInTool, type BuiltInTools, definitionText } from './built-in-tool.ts';
+import { findMember, readJsonString } from '../../protocol/spans.ts';
+import { runInTurns, waitForTurn } from '../../core/turns.ts';
+import {
+  type BuiltInSource,
+  type BuiltInTool,
+  type BuiltInTools,
+  serializeDefinition,
+} from './built-in-tool.ts';
 import { BuiltInRun } from './built-in-run.ts';
 
 export interface BuiltInLinkOptions {
@@ -129,12 +134,12 @@ export class BuiltInLink implements Link {
     const tools = [...this.#tools.values()];
     const texts: string[] = [];
     for (let at = 0; at < tools.length; at += TOOLS_IN_TURN) {
-      if (at > 0) await laterTurn();
-      texts.push(...tools.slice(at, at + TOOLS_IN_TURN).map(definitionText));
+      if (at > 0) await waitForTurn();
+      texts.push(...tools.slice(at, at + TOOLS_IN_TURN).map(serializeDefinition));
     }
     const bytes = messageBytes({ result: `{"tools":[${texts.join(',')}]}` });
     return bytes.length > LARGE_MESSAGE
-      ? replyIn(await inTurns(largeMessage(bytes, 'server')), server)
+      ? replyIn(await runInTurns(createMessageReader(bytes, 'server')), server)
       : replyIn(readServerMessage(bytes), server);
   }
 
@@ -157,7 +162,7 @@ export class BuiltInLink implements Link {
   async #call(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {
     const { server, mask } = this.#options;
     const { bytes, params } = request.message;
-    const name = request.name ?? textOf(bytes, memberOf(params, 'name')) ?? '';
+    const name = request.name ?? readJsonString(bytes, findMember(params, 'name')) ?? '';
     const tool = this.#tools.get(name);
     if (tool === undefined)
       return errorOf(

@@ -5,11 +5,16 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { isHeldToReading } from '../../core/sandbox.ts';
 import type { CompileSchema, SchemaFault } from '../../gateway/ports/compile-schema.ts';
 import type { UpstreamRequest, ServerRequestAnswer } from '../../gateway/ports/link.ts';
-import { isParsable, ownRequest, readServerMessage, TOO_LARGE_TO_PARSE } from '../../protocol/message.ts';
-import { notificationText } from '../../protocol/reply.ts';
-import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
-import { progressTokenOf } from '../../protocol/translate.ts';
-import { checkBy } from './schema-check.ts';
+import {
+  isParsable,
+  buildOwnRequest,
+  readServerMessage,
+  TOO_LARGE_TO_PARSE,
+} from '../../protocol/message.ts';
+import { buildNotificationText } from '../../protocol/reply.ts';
+import { findMember, readRawValue, readJsonString } from '../../protocol/spans.ts';
+import { findProgressToken } from '../../protocol/translate.ts';
+import { tryCompileSchema } from './schema-check.ts';
 import type { BuiltInArguments, BuiltInCall, BuiltInResult, BuiltInTool } from './built-in-tool.ts';
 import { MAX_TIMER_MS } from '../../core/timer.ts';
 
@@ -85,7 +90,7 @@ export class BuiltInRun implements BuiltInCall {
     if (this.#isOver) return;
     this.#isOverdue ||= performance.now() >= this.#progressEndsMs;
     if (!this.#isOverdue) this.#timer?.refresh();
-    const token = progressTokenOf(this.#options.request.message);
+    const token = findProgressToken(this.#options.request.message);
     const members = JSON.stringify({ progress, total, message }).slice(1);
     if (token !== undefined) this.#notify('notifications/progress', `{"progressToken":${token},${members}`);
   }
@@ -103,12 +108,14 @@ export class BuiltInRun implements BuiltInCall {
   /** Undefined if the client wants no log messages. */
   get #logLevel(): string | undefined {
     const { message, envelopeLogLevel } = this.#options.request;
-    const meta = memberOf(message.params, '_meta')?.object;
-    return textOf(message.bytes, memberOf(meta, 'io.modelcontextprotocol/logLevel')) ?? envelopeLogLevel;
+    const meta = findMember(message.params, '_meta')?.object;
+    return (
+      readJsonString(message.bytes, findMember(meta, 'io.modelcontextprotocol/logLevel')) ?? envelopeLogLevel
+    );
   }
 
   #notify(method: string, params: string): void {
-    const note = readServerMessage(notificationText(method, params));
+    const note = readServerMessage(buildNotificationText(method, params));
     if (!this.#isOver && note.kind === 'notification')
       this.#options.request.onNotification?.(note, note.bytes);
   }
@@ -120,7 +127,7 @@ export class BuiltInRun implements BuiltInCall {
     const { onServerRequest } = this.#options.request;
     if (onServerRequest === undefined || this.#isOver)
       return Promise.resolve(err('Cannot ask: the client of this call does not support elicitation.'));
-    const message = ownRequest(method, params);
+    const message = buildOwnRequest(method, params);
     this.#asking += 1;
     return new Promise((resolve) => {
       let isAnswered = false;
@@ -175,7 +182,7 @@ const PROGRESS_MOST_MS = 60 * 60 * 1_000;
 const NONE: Result<BuiltInArguments, Refusal> = ok({ values: {}, text: '{}' });
 
 function argumentsOf({ message }: UpstreamRequest): Result<BuiltInArguments, Refusal> {
-  const member = memberOf(message.params, 'arguments');
+  const member = findMember(message.params, 'arguments');
   if (member === undefined) return NONE;
   if (!isParsable(message))
     return err({
@@ -183,7 +190,7 @@ function argumentsOf({ message }: UpstreamRequest): Result<BuiltInArguments, Ref
       field: 'params.arguments',
       reason: `they are ${TOO_LARGE_TO_PARSE}`,
     });
-  const text = rawOf(message.bytes, member);
+  const text = readRawValue(message.bytes, member);
   try {
     // The input schema rejects anything but an object.
     return ok({ values: JSON.parse(text) as Readonly<Record<string, unknown>>, text });
@@ -200,7 +207,7 @@ const CHECKS = new WeakMap<BuiltInTool, Check>();
 function checkOf(tool: BuiltInTool): Check {
   const known = CHECKS.get(tool);
   if (known !== undefined) return known;
-  const compiled = checkBy(tool.definition.inputSchema);
+  const compiled = tryCompileSchema(tool.definition.inputSchema);
   // If the schema cannot be compiled, the called API or function validates the arguments.
   const check: Check = compiled.ok ? compiled.value : () => undefined;
   CHECKS.set(tool, check);

@@ -78,13 +78,13 @@ export interface BuiltInSource {
 }
 
 /** A result with one text. */
-export function resultOfText(text: string): BuiltInResult {
+export function toTextResult(text: string): BuiltInResult {
   return { content: [{ type: 'text', text }] };
 }
 
 /** An error result that tells the model what went wrong. */
-export function refused(text: string): BuiltInResult {
-  return { ...resultOfText(text), isError: true };
+export function toErrorResult(text: string): BuiltInResult {
+  return { ...toTextResult(text), isError: true };
 }
 
 const TEXTS = new WeakMap<Pick<BuiltInTool, 'definition'>, string>();
@@ -93,7 +93,7 @@ const TEXTS = new WeakMap<Pick<BuiltInTool, 'definition'>, string>();
  * JSON text of a definition, with a title in both places where clients look for one. The author's title is kept;
  * otherwise one is made from the name. Cached.
  */
-export function definitionText(tool: BuiltInTool | Pick<BuiltInTool, 'definition'>): string {
+export function serializeDefinition(tool: BuiltInTool | Pick<BuiltInTool, 'definition'>): string {
   const known = TEXTS.get(tool);
   if (known !== undefined) return known;
   const { name, description, annotations, title: given, ...rest } = tool.definition;

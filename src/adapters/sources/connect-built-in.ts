@@ -1,4 +1,4 @@
-import { chooserOf } from '../../core/reach.ts';
+import { getUrlChooser } from '../../core/reach.ts';
 import type { Cause } from '../../core/cause.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Connectors, Link, OpenOptions } from '../../gateway/ports/link.ts';
@@ -12,7 +12,7 @@ import type { LocalSource } from './local-source.ts';
 import { BuiltInLink } from './built-in-link.ts';
 import type { Launcher } from '../../platform/launcher.ts';
 import type { BuiltInSource } from './built-in-tool.ts';
-import { sourceKind } from '../../core/sources/source-kinds.ts';
+import { getSourceKind } from '../../core/sources/source-kinds.ts';
 
 export interface BuiltInDeps {
   readonly log: Log;
@@ -39,25 +39,25 @@ export function connectBuiltIn(deps: BuiltInDeps): Connectors<'openapi' | 'local
   const { log, mask } = deps;
   return {
     openapi: async (spec, transport, opening) => {
-      const [{ openOpenapi }, { documentParser }] = await Promise.all([
+      const [{ openOpenapi }, { createDocumentParser }] = await Promise.all([
         import('./openapi/open-openapi.ts'),
         import('./openapi/document-parser.ts'),
       ]);
       const { timeoutMs } = spec;
-      const chosenBy = chooserOf(spec);
+      const chosenBy = getUrlChooser(spec);
       const http = await deps.openHttp();
       const readFile: typeof readTextWithin = async (path, maxBytes) => {
         const fault = await deps.fileFault(path);
         return fault === undefined ? readTextWithin(path, maxBytes) : err(fault);
       };
-      const parse = documentParser(deps.launcher);
+      const parse = createDocumentParser(deps.launcher);
       const { watch } = deps;
       const source = openOpenapi({ ...transport, chosenBy, timeoutMs, http, readFile, parse, watch });
       return open(spec, opening, { source, log, mask });
     },
     local: async (spec, transport, opening) => {
       const source = await openLocal(transport, deps);
-      const adopt = ({ transport: next }: ServerSpec): void => source.adopt(sourceKind(next).custom(next));
+      const adopt = ({ transport: next }: ServerSpec): void => source.adopt(getSourceKind(next).custom(next));
       return open(spec, opening, { source, log, mask, adopt });
     },
   };
@@ -82,7 +82,7 @@ async function open(
 }
 
 async function openLocal(transport: CustomTools, deps: BuiltInDeps): Promise<LocalSource> {
-  const [{ LocalSource: Source }, { restTool }, { openModule }, http, filters] = await Promise.all([
+  const [{ LocalSource: Source }, { createRestTool }, { openModule }, http, filters] = await Promise.all([
     import('./local-source.ts'),
     import('./rest/rest-tool.ts'),
     import('./functions/open-module.ts'),
@@ -92,7 +92,7 @@ async function openLocal(transport: CustomTools, deps: BuiltInDeps): Promise<Loc
   const { home, log, launcher, runner, watch, fileFault } = deps;
   const forbidden = home === undefined ? [] : [home];
   return new Source(transport, {
-    makeTool: (spec) => restTool(spec, { http, filters }),
+    makeTool: (spec) => createRestTool(spec, { http, filters }),
     openModule: (spec) => openModule(spec, { launcher, runner, log, watch, forbidden, fileFault }),
   });
 }

@@ -1,4 +1,4 @@
-import { fileFacts, fileFactsNow, fileMarkOf, type FileFacts } from '../../platform/files.ts';
+import { readFileFacts, readFileFactsNow, toFileMark, type FileFacts } from '../../platform/files.ts';
 
 /** Notifies each time a file may have changed. */
 export type WatchFile = (path: string, onChange: () => void) => Promise<{ close(): Promise<void> }>;
@@ -39,9 +39,9 @@ export class FileWatch {
 
   /** Also reports a change made while the watch was being set up. */
   async #begin(path: string, watch: WatchFile): ReturnType<WatchFile> {
-    const before = fileMarkOf(factsOf(path));
+    const before = toFileMark(factsOf(path));
     const watching = await watch(path, () => this.#onChange());
-    if (fileMarkOf(await fileFacts(path)) !== before && !this.#isClosed) this.#onChange();
+    if (toFileMark(await readFileFacts(path)) !== before && !this.#isClosed) this.#onChange();
     return watching;
   }
 
@@ -56,7 +56,7 @@ export class FileWatch {
 /** A file that cannot be inspected is watched as if it were missing. */
 function factsOf(path: string): FileFacts | undefined {
   try {
-    return fileFactsNow(path);
+    return readFileFactsNow(path);
   } catch {
     return undefined;
   }

@@ -1,9 +1,9 @@
-import { type Cause, causeText } from '../../core/cause.ts';
+import { type Cause, formatCause } from '../../core/cause.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
 import type { CustomTools } from '../../core/server-spec.ts';
 import type { Skipped } from '../../gateway/ports/link.ts';
-import { atMost } from '../../platform/pause.ts';
+import { waitAtMost } from '../../platform/pause.ts';
 import type { BuiltInSource, BuiltInTool, BuiltInTools } from './built-in-tool.ts';
 import { Listeners } from '../../core/listeners.ts';
 
@@ -95,7 +95,7 @@ export class LocalSource implements BuiltInSource {
     module.late = undefined;
     if (late !== undefined) return late;
     const read = module.source.read(signal);
-    const given = await atMost(read, READ_WAIT_MS);
+    const given = await waitAtMost(read, READ_WAIT_MS);
     if (given !== undefined) return given;
     if (module.isAwaited !== true) void this.#awaitLate(key, module);
     return err({ code: 'MODULE_NOT_READY', waitedMs: READ_WAIT_MS });
@@ -161,7 +161,7 @@ interface SkippedTool extends Pick<Skipped, 'what' | 'of'> {
 
 /** Follows the module's name, so it need not repeat that the module cannot be loaded. */
 function whyNot(cause: Cause): string {
-  return cause.code === 'MODULE_NOT_LOADED' ? cause.reason : causeText(cause);
+  return cause.code === 'MODULE_NOT_LOADED' ? cause.reason : formatCause(cause);
 }
 
 function within(module: string, tool: string): Pick<Skipped, 'what' | 'of'> {

@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import type { Ajv2020, _ as codeOf, Options } from 'ajv/dist/2020.js';
 import type * as re2 from 're2js';
-import { canonicalJson, isMembers } from '../../core/canonical-json.ts';
+import { serializeCanonical, isMembers } from '../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { CompileSchema, SchemaFault } from '../../gateway/ports/compile-schema.ts';
 import { isDeeper, type JsonObject } from '../../core/json-object.ts';
-import { pointerKeys } from '../../core/json-pointer.ts';
+import { parsePointer } from '../../core/json-pointer.ts';
 
 /**
  * Validates by JSON Schema 2020-12, or by draft 7 if the schema declares it. Throws if the schema is invalid. A schema
@@ -28,7 +28,7 @@ export const compileSchema: CompileSchema = (schema) => {
 };
 
 /** Like `compileSchema`, for schemas that may be invalid; the error says what is wrong. */
-export function checkBy(schema: object): Result<ReturnType<CompileSchema>, string> {
+export function tryCompileSchema(schema: object): Result<ReturnType<CompileSchema>, string> {
   try {
     return ok(compileSchema(schema));
   } catch (error) {
@@ -108,7 +108,7 @@ function ajvOf(dialect: Dialect): AjvModule {
 function areUnique(items: readonly unknown[], steps: StepCount): boolean {
   const seen = new Set<string>();
   for (const item of items) {
-    const text = canonicalJson(item);
+    const text = serializeCanonical(item);
     steps.take(text.length);
     if (seen.has(text)) return false;
     seen.add(text);
@@ -117,7 +117,7 @@ function areUnique(items: readonly unknown[], steps: StepCount): boolean {
 }
 
 function faultOf(fault: Fault | undefined): SchemaFault {
-  const path = pointerKeys(fault?.instancePath ?? '');
+  const path = parsePointer(fault?.instancePath ?? '');
   const missing: unknown = fault?.params['missingProperty'];
   if (typeof missing === 'string') return { path: [...path, missing], reason: 'it is missing' };
   return { path, reason: reasonOf(fault) };

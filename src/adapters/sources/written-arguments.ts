@@ -1,7 +1,7 @@
-import { isMembers, writtenJson } from '../../core/canonical-json.ts';
+import { isMembers, parseWrittenJson } from '../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { scanMembers } from '../../protocol/scan.ts';
-import { rawOf } from '../../protocol/spans.ts';
+import { readRawValue } from '../../protocol/spans.ts';
 import type { BuiltInArguments } from './built-in-tool.ts';
 
 /** Arguments as text, numbers as the client wrote them. Errors are phrases that follow an argument's name. */
@@ -14,14 +14,14 @@ export interface WrittenArguments {
   without(names: ReadonlySet<string>): string;
 }
 
-export function writtenArguments({ values, text }: BuiltInArguments): WrittenArguments {
+export function readWrittenArguments({ values, text }: BuiltInArguments): WrittenArguments {
   let read: Readonly<Record<string, unknown>> | undefined;
   const written = (name: string): unknown => {
     if (!Object.hasOwn(values, name)) return undefined;
     const value = values[name];
     if (typeof value !== 'number' && !Array.isArray(value)) return value;
     if (read === undefined) {
-      const all = writtenJson(text)?.value;
+      const all = parseWrittenJson(text)?.value;
       read = isMembers(all) ? all : values;
     }
     return read[name];
@@ -38,7 +38,7 @@ export function writtenArguments({ values, text }: BuiltInArguments): WrittenArg
       const bytes = Buffer.from(text);
       const kept = new Map<string, string>();
       for (const { key, keyStart, end } of scanMembers(bytes) ?? [])
-        if (!names.has(key)) kept.set(key, rawOf(bytes, { start: keyStart, end }));
+        if (!names.has(key)) kept.set(key, readRawValue(bytes, { start: keyStart, end }));
       return `{${[...kept.values()].join(',')}}`;
     },
   };

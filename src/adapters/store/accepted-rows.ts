@@ -1,6 +1,6 @@
 import type { AcceptedDefinition, Growth } from '../../gateway/ports/records.ts';
-import { type Charge, fitting, removeCharges, writeCharges } from './charge-rows.ts';
-import { portions, type Trx } from './dialect.ts';
+import { type Charge, selectFitting, removeCharges, writeCharges } from './charge-rows.ts';
+import { splitIntoBatches, type Trx } from './dialect.ts';
 import { RowCells } from './row-cells.ts';
 import type { AcceptedRow } from './tables.ts';
 
@@ -22,7 +22,7 @@ export async function readAcceptedDigests(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const digests = new Map<string, string>();
-  for (const portion of portions(ids.map((id) => JSON.stringify(id)))) {
+  for (const portion of splitIntoBatches(ids.map((id) => JSON.stringify(id)))) {
     const rows = await trx
       .selectFrom('assay_accepted')
       .select(['id_json', 'digest'])
@@ -34,13 +34,13 @@ export async function readAcceptedDigests(
 }
 
 /** Those of the definitions that fit into the bounds of their server. */
-export async function fittingAccepted(
+export async function selectFittingAccepted(
   trx: Trx,
   definitions: readonly AcceptedDefinition[],
   growth: Growth | undefined,
 ): Promise<readonly AcceptedDefinition[]> {
   if (growth === undefined) return definitions;
-  const rows = await fitting(trx, 'accepted', { growth, rows: definitions.map(toCharge) });
+  const rows = await selectFitting(trx, 'accepted', { growth, rows: definitions.map(toCharge) });
   return rows.map(({ definition }) => definition);
 }
 
@@ -57,8 +57,8 @@ export async function writeFirstAccepted(
     first.map(({ id }) => id),
   );
   const absent = first.filter(({ id }) => !known.has(id));
-  const added = await fittingAccepted(trx, absent, growth);
-  for (const rows of portions(added.map(rowOf)))
+  const added = await selectFittingAccepted(trx, absent, growth);
+  for (const rows of splitIntoBatches(added.map(rowOf)))
     await trx
       .insertInto('assay_accepted')
       .values(rows)
@@ -76,7 +76,7 @@ function toCharge(definition: AcceptedDefinition): Charge & { readonly definitio
 export async function replaceAccepted(trx: Trx, definitions: readonly AcceptedDefinition[]): Promise<void> {
   // PostgreSQL cannot replace a row twice in one statement, so only the last definition of each tool is written.
   const last = [...new Map(definitions.map((one) => [one.id, one])).values()];
-  for (const rows of portions(last.map(rowOf)))
+  for (const rows of splitIntoBatches(last.map(rowOf)))
     await trx
       .insertInto('assay_accepted')
       .values(rows)

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import {
   APPROVAL_SCOPES,
   type ApprovalRequest,
-  closedRequest,
+  closeRequest,
   isApprovalRequest,
 } from '../../core/approval.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -119,7 +119,7 @@ export async function changeApproval(
 /** Secrets may be in arguments, and they may be long, so all of them are kept only while a call can be approved. */
 async function keepClosed(trx: Trx, { id, request }: StoredApproval): Promise<void> {
   if (request.complete === undefined) return;
-  const request_json = JSON.stringify(closedRequest(request));
+  const request_json = JSON.stringify(closeRequest(request));
   await trx.updateTable('assay_approvals').set({ request_json }).where('id', '=', id).execute();
 }
 

@@ -9,7 +9,7 @@ import {
   type Usage,
   writeCharges,
 } from './charge-rows.ts';
-import { portions, type Trx } from './dialect.ts';
+import { splitIntoBatches, type Trx } from './dialect.ts';
 import { RowCells } from './row-cells.ts';
 import type { AuditRow } from './tables.ts';
 
@@ -28,7 +28,7 @@ export async function writeAuditEvents(trx: Trx, events: readonly AuditEvent[]):
   const last = await takeIds(trx, events.length);
   const first = last - events.length + 1;
   const written = events.map((event, at) => ({ event, row: rowOf(event, first + at) }));
-  for (const some of portions(written.map(({ row }) => row)))
+  for (const some of splitIntoBatches(written.map(({ row }) => row)))
     await trx.insertInto('assay_audit').values(some).execute();
   const byPeers = written.filter(({ event }) => event.peer !== undefined);
   for (const [peer, some] of Map.groupBy(byPeers, ({ event }) => event.subject)) {
@@ -42,7 +42,10 @@ export async function writeAuditEvents(trx: Trx, events: readonly AuditEvent[]):
 }
 
 /** CHANGES_LIMIT if a client or a model that causes one of the events has caused too many within a minute. */
-export async function refusedEvent(trx: Trx, events: readonly AuditEvent[]): Promise<Refusal | undefined> {
+export async function findEventRefusal(
+  trx: Trx,
+  events: readonly AuditEvent[],
+): Promise<Refusal | undefined> {
   for (const { subject, atMs, peer } of events) {
     if (peer === undefined || peer === 'server') continue;
     const { entries, bytes } = await readRecentUsage(trx, 'audit', { peer: subject, nowMs: atMs });

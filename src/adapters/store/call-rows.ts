@@ -1,6 +1,6 @@
 import { CompiledQuery, sql } from 'kysely';
 import {
-  chainedEntries,
+  chainEntries,
   type EntryBatch,
   type NewEntry,
   type StoredEntry,
@@ -15,7 +15,7 @@ const MAX_PRUNED = 2_000;
 
 /** Appends entries and removes old ones. Returns the hash of the last one. */
 export async function writeCalls(trx: Trx, batch: EntryBatch, retention: Retention): Promise<string> {
-  const entries = chainedEntries(batch);
+  const entries = chainEntries(batch);
   const fresh = await withoutStored(trx, entries);
   const state = await takeIds(trx, fresh.length);
   const first = state.last_call - fresh.length + 1;

@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { dirname } from 'node:path';
 import { sha256 } from '../../core/digest.ts';
 import { VERSION } from '../../core/version.ts';
-import { identityOf } from '../../core/server-identity.ts';
+import { computeIdentity } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Definition, Inventory, ListKind, Memory, Snapshot } from '../../gateway/ports/link.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
 import { pause } from '../../platform/pause.ts';
-import { headerParametersOf } from '../../protocol/header-parameters.ts';
+import { findHeaderParameters } from '../../protocol/header-parameters.ts';
 
 /** A server memory kept in a file, so the next start can answer before any server is ready. */
 export interface CatalogFile extends Memory {
@@ -95,7 +95,7 @@ class WrittenMemory implements CatalogFile {
   }
 
   recall(spec: ServerSpec): Snapshot | undefined {
-    const key = keyOf(spec.name, identityOf(spec));
+    const key = keyOf(spec.name, computeIdentity(spec));
     const entry = this.#known.get(key);
     const isKnown = entry !== undefined && !('isAbsent' in entry);
     const snapshot = this.#snapshots.get(key) ?? (isKnown ? snapshotOf(entry) : undefined);
@@ -104,7 +104,7 @@ class WrittenMemory implements CatalogFile {
   }
 
   remember(spec: ServerSpec, snapshot: Snapshot): void {
-    const identity = identityOf(spec);
+    const identity = computeIdentity(spec);
     const key = keyOf(spec.name, identity);
     const before = this.recall(spec);
     this.#forgetNamesakes(spec.name, key);
@@ -114,13 +114,13 @@ class WrittenMemory implements CatalogFile {
   }
 
   recallAbsence(spec: ServerSpec): boolean {
-    const entry = this.#known.get(keyOf(spec.name, identityOf(spec)));
+    const entry = this.#known.get(keyOf(spec.name, computeIdentity(spec)));
     return entry !== undefined && 'isAbsent' in entry && this.recall(spec) === undefined;
   }
 
   rememberAbsence(spec: ServerSpec): void {
     if (this.recall(spec) !== undefined || this.recallAbsence(spec)) return;
-    const identity = identityOf(spec);
+    const identity = computeIdentity(spec);
     this.#learn(keyOf(spec.name, identity), { name: spec.name, identity, snapshot: undefined });
   }
 
@@ -224,7 +224,7 @@ function snapshotOf({ snapshot, lists }: KnownEntry): Snapshot {
 function definitionOf([key, text, accepted, facts]: FileDefinition, isTool: boolean): Definition {
   const bytes = Buffer.from(text);
   const fitness = accepted ?? WHOLE;
-  const parameters = isTool && fitness.modern.kind !== 'withheld' ? headerParametersOf(bytes) : undefined;
+  const parameters = isTool && fitness.modern.kind !== 'withheld' ? findHeaderParameters(bytes) : undefined;
   return { key: key ?? undefined, bytes, fitness, parameters, ...(facts && { facts }) };
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Growth } from '../../gateway/ports/records.ts';
-import { portions, type Trx } from './dialect.ts';
+import { splitIntoBatches, type Trx } from './dialect.ts';
 import type { Charged, ChargeRow } from './tables.ts';
 
 /** A row that a peer caused to be stored. */
@@ -14,7 +14,7 @@ export interface Charge {
 const MINUTE_MS = 60_000;
 
 /** The rows that fit into the bounds of their peer, in the given order; one that is too large does not stop others. */
-export async function fitting<T extends Charge>(
+export async function selectFitting<T extends Charge>(
   trx: Trx,
   charged: Charged,
   { growth, rows }: { readonly growth: Growth; readonly rows: readonly T[] },
@@ -64,7 +64,7 @@ export async function readCharges(
   rows: readonly Charge[],
 ): Promise<ReadonlyMap<string, Former>> {
   const found = new Map<string, Former>();
-  for (const some of portions(rows.map(({ row }) => row)))
+  for (const some of splitIntoBatches(rows.map(({ row }) => row)))
     for (const { row, at_ms, bytes } of await trx
       .selectFrom('assay_charges')
       .select(['row', 'at_ms', 'bytes'])
@@ -86,7 +86,7 @@ export async function writeCharges(
     ...{ charged, row: one.row, peer_json },
     ...chargedAfter(former.get(one.row), one, nowMs),
   }));
-  for (const some of portions(written))
+  for (const some of splitIntoBatches(written))
     await trx
       .insertInto('assay_charges')
       .values(some)
@@ -101,7 +101,7 @@ export async function writeCharges(
 
 /** These rows no longer count against the bounds of a peer. */
 export async function removeCharges(trx: Trx, charged: Charged, rows: readonly string[]): Promise<void> {
-  for (const some of portions(rows))
+  for (const some of splitIntoBatches(rows))
     await trx.deleteFrom('assay_charges').where('charged', '=', charged).where('row', 'in', some).execute();
 }
 

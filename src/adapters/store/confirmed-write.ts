@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { atMost, pause } from '../../platform/pause.ts';
+import { waitAtMost, pause } from '../../platform/pause.ts';
 import type { Db, Trx } from './dialect.ts';
-import { codeOf, WriteUnconfirmed } from './driver-faults.ts';
+import { getDriverCode, WriteUnconfirmed } from './driver-faults.ts';
 
 /** How long in ms to find out whether a transaction was committed, and the interval of asking. */
 const LIMIT_MS = 10_000;
@@ -69,7 +69,7 @@ export class ConfirmedWrites {
       const leftMs = endMs - performance.now();
       if (leftMs <= 0) throw new WriteUnconfirmed(cause);
       const isThere = this.#isThere(marker, transaction).catch(() => undefined);
-      const found = await atMost(isThere, leftMs);
+      const found = await waitAtMost(isThere, leftMs);
       if (found !== undefined) return found;
       await pause(INTERVAL_MS);
     }
@@ -92,7 +92,7 @@ export class ConfirmedWrites {
       return (await status.execute(this.#db)).rows[0]?.status;
     } catch (error) {
       // The id is in the future: the server has lost the transaction in a crash or a failover.
-      if (codeOf(error) === '22023') return 'aborted';
+      if (getDriverCode(error) === '22023') return 'aborted';
       throw error;
     }
   }

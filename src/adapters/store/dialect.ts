@@ -30,7 +30,7 @@ export interface Dialect {
 const ROWS_AT_A_TIME = 1_000;
 
 /** Splits rows into batches that fit one statement. */
-export function* portions<T>(rows: readonly T[]): Generator<readonly T[]> {
+export function* splitIntoBatches<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let from = 0; from < rows.length; from += ROWS_AT_A_TIME)
     yield rows.slice(from, from + ROWS_AT_A_TIME);
 }

@@ -9,7 +9,7 @@ export class WriteUnconfirmed extends Error {
 }
 
 /** The refusal for an expected database error. Undefined for a bug. */
-export function refusalOf(error: unknown): Refusal | undefined {
+export function toStoreRefusal(error: unknown): Refusal | undefined {
   if (error instanceof StoreMoved) return error.refusal;
   if (error instanceof WriteUnconfirmed)
     return { code: 'WRITE_UNCONFIRMED', reason: phraseOf(error.cause) ?? LOST };
@@ -19,17 +19,17 @@ export function refusalOf(error: unknown): Refusal | undefined {
 
 /** Whether SQLite reports that the file's content is invalid. */
 export function isDamagedError(error: unknown): boolean {
-  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error));
+  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(getDriverCode(error));
 }
 
 /** Whether another process holds a lock; a retry may succeed. */
 export function isLockedError(error: unknown): boolean {
-  return /^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/.test(codeOf(error));
+  return /^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/.test(getDriverCode(error));
 }
 
 /** Whether SQLite cannot do this on a read-only connection. */
 export function needsWriter(error: unknown): boolean {
-  return /^SQLITE_(?:READONLY|CANTOPEN)/.test(codeOf(error));
+  return /^SQLITE_(?:READONLY|CANTOPEN)/.test(getDriverCode(error));
 }
 
 const LOCKED = 'another process holds a lock on it';
@@ -84,11 +84,11 @@ const MESSAGES: readonly (readonly [message: RegExp, phrase: string])[] = [
 
 function phraseOf(error: unknown): string | undefined {
   if (error instanceof AggregateError) return phraseOf(error.errors[0]);
-  const code = codeOf(error);
+  const code = getDriverCode(error);
   if (code !== '') return PHRASES.find(([codes]) => codes.test(code))?.[1];
   return error instanceof Error ? MESSAGES.find(([pattern]) => pattern.test(error.message))?.[1] : undefined;
 }
 
-export function codeOf(error: unknown): string {
+export function getDriverCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

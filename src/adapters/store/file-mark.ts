@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { fileFacts, fileMarkOf } from '../../platform/files.ts';
+import { readFileFacts, toFileMark } from '../../platform/files.ts';
 
 /** How the files of `assay.db` look from outside; a commit by any process changes it. */
 export interface FileMark {
@@ -14,12 +14,12 @@ const NS_PER_MS = 1_000_000n;
 /** `freshMs`: the resolution of the file system's clock. */
 export async function markFiles(home: string, freshMs: number): Promise<FileMark> {
   const path = join(home, 'assay.db');
-  const [file, log] = await Promise.all([fileFacts(path), fileFacts(`${path}-wal`)]);
+  const [file, log] = await Promise.all([readFileFacts(path), readFileFacts(`${path}-wal`)]);
   // The first process to open the database creates a log and the last removes it, so an empty log means nothing.
   const found = [file, log?.bytes === 0 ? undefined : log];
   const writtenMs = found.map((facts) => Number((facts?.writtenNs ?? 0n) / NS_PER_MS));
   return {
-    text: found.map(fileMarkOf).join(),
+    text: found.map(toFileMark).join(),
     isFresh: Math.max(...writtenMs) > Date.now() - freshMs,
   };
 }

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { StoreFacts } from '../../core/check-machine.ts';
-import { pathFacts, readBytes } from '../../platform/machine.ts';
+import { inspectPath, readBytes } from '../../platform/machine.ts';
 import type { Db, Dialect } from './dialect.ts';
-import { refusalOf } from './driver-faults.ts';
-import { schemaFault } from './migrations.ts';
-import { postgresUrl } from './postgres-url.ts';
+import { toStoreRefusal } from './driver-faults.ts';
+import { findSchemaFault } from './migrations.ts';
+import { parsePostgresUrl } from './postgres-url.ts';
 import { readSettings } from './record-rows.ts';
-import { sqliteDialect } from './sqlite-dialect.ts';
+import { createSqliteDialect } from './sqlite-dialect.ts';
 import type { Tables } from './tables.ts';
 
 export interface StorePlace {
@@ -22,17 +22,17 @@ export function inspectStore({ home, databaseUrl }: StorePlace): Promise<StoreFa
 
 async function inspectSqlite(place: string): Promise<StoreFacts> {
   const file = { kind: 'file', place } as const;
-  if ((await pathFacts(place)) === undefined) return { ...file, is: 'absent' };
+  if ((await inspectPath(place)) === undefined) return { ...file, is: 'absent' };
   const { default: SqliteDatabase } = await import('better-sqlite3');
   const { Kysely, SqliteDialect } = await import('kysely');
   return judged(file, async () => {
-    const isInUse = ((await pathFacts(`${place}-wal`))?.bytes ?? 0) > 0;
+    const isInUse = ((await inspectPath(`${place}-wal`))?.bytes ?? 0) > 0;
     const database = isInUse
       ? new SqliteDatabase(place, { readonly: true, fileMustExist: true })
       : new SqliteDatabase(readableAlone(await readBytes(place)));
     try {
       const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
-      const tables = await inspectTables(db, sqliteDialect(place, { database, db }));
+      const tables = await inspectTables(db, createSqliteDialect(place, { database, db }));
       if (tables.is !== 'whole') return tables;
       const found = database.pragma('quick_check(1)', { simple: true });
       return found === 'ok' ? tables : { is: 'at fault', fault: 'its pages contradict each other' };
@@ -55,7 +55,7 @@ function readableAlone(bytes: Buffer): Buffer {
 }
 
 async function inspectPostgres(databaseUrl: string): Promise<StoreFacts> {
-  const url = postgresUrl(databaseUrl);
+  const url = parsePostgresUrl(databaseUrl);
   // The whole URL would disclose the password.
   const place = url === undefined ? 'ASSAY_DATABASE_URL' : `${url.host}${url.pathname}`;
   const database = { kind: 'database', place } as const;
@@ -68,7 +68,7 @@ async function inspectPostgres(databaseUrl: string): Promise<StoreFacts> {
 /** A database without tables counts as intact. */
 async function inspectTables(db: Db, dialect: Dialect): Promise<Pick<StoreFacts, 'is' | 'settings'>> {
   if (!(await dialect.hasMigrations(db))) return { is: 'whole' };
-  const fault = await schemaFault(db, dialect);
+  const fault = await findSchemaFault(db, dialect);
   if (fault !== undefined) return { is: fault.code === 'SCHEMA_TOO_OLD' ? 'earlier' : 'newer' };
   return { is: 'whole', settings: await readSettings(db) };
 }
@@ -82,7 +82,7 @@ async function judged(
   try {
     return { ...store, ...(await look()) };
   } catch (error) {
-    const refusal = refusalOf(error);
+    const refusal = toStoreRefusal(error);
     const fault = refusal?.code === 'STORE_UNAVAILABLE' ? refusal.reason : 'it cannot be read';
     return { ...store, is: 'at fault', fault };
   }

@@ -6,7 +6,7 @@ import {
   type StoredLabel,
   type StoredLabels,
 } from '../../gateway/ports/labels.ts';
-import { portions, type Trx } from './dialect.ts';
+import { splitIntoBatches, type Trx } from './dialect.ts';
 import { MAX_TIME_MS, RowCells } from './row-cells.ts';
 import type { LabelRow } from './tables.ts';
 
@@ -33,7 +33,7 @@ export async function writeLabels(
       .execute();
   await trx.deleteFrom('assay_labels').where('seen_ms', '<', expiredMs).execute();
   const room = MAX_LABELS - (added.length === 0 ? 0 : await countLabels(trx));
-  for (const some of portions(added.slice(0, Math.max(room, 0))))
+  for (const some of splitIntoBatches(added.slice(0, Math.max(room, 0))))
     await trx
       .insertInto('assay_labels')
       .values(some.map(rowOf))

@@ -14,12 +14,12 @@ export async function migrate(db: Db, dialect: Dialect): Promise<Result<undefine
       // Another process may have created them while this one waited for its lock.
       if ((await readSchema(trx, dialect)) === undefined) await createTables(trx, dialect);
     });
-  const fault = await schemaFault(db, dialect);
+  const fault = await findSchemaFault(db, dialect);
   return fault === undefined ? ok(undefined) : err(fault);
 }
 
 /** SCHEMA_TOO_OLD or SCHEMA_TOO_NEW if there are tables that this program cannot use. */
-export async function schemaFault(db: Trx, dialect: Dialect): Promise<Refusal | undefined> {
+export async function findSchemaFault(db: Trx, dialect: Dialect): Promise<Refusal | undefined> {
   const schema = await readSchema(db, dialect);
   if (schema === undefined) return undefined;
   const { place } = dialect;

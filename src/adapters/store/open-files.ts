@@ -1,5 +1,5 @@
 import type { Refusal } from '../../core/refusal.ts';
-import { fileFactsNow } from '../../platform/files.ts';
+import { readFileFactsNow } from '../../platform/files.ts';
 
 /** Carries a refusal out of a transaction as an exception, so that the transaction is rolled back. */
 export class StoreMoved extends Error {
@@ -31,7 +31,7 @@ export class OpenFiles {
 
   /** STORE_MOVED if the database or its log is not the open one. Costs three file lookups. */
   fault(): Refusal | undefined {
-    const moved = movedFrom(this.#path, this.#id, idOf(this.#path));
+    const moved = findMoveRefusal(this.#path, this.#id, idOf(this.#path));
     if (moved !== undefined) return moved;
     for (const suffix of LOGS) {
       const now = idOf(`${this.#path}${suffix}`);
@@ -52,14 +52,14 @@ export class OpenFiles {
 }
 
 /** STORE_MOVED if the file under `path` is not the one that this process opened first. */
-export function movedFrom(path: string, id: string, now: string | undefined): Refusal | undefined {
+export function findMoveRefusal(path: string, id: string, now: string | undefined): Refusal | undefined {
   if (now === id) return undefined;
   return { code: 'STORE_MOVED', path, what: now === undefined ? 'gone' : 'replaced' };
 }
 
 function idOf(path: string): string | undefined {
   try {
-    return fileFactsNow(path)?.id;
+    return readFileFactsNow(path)?.id;
   } catch {
     return undefined; // a parent folder is gone or no longer accessible
   }

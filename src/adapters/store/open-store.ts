@@ -2,7 +2,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Store } from '../../gateway/ports/store.ts';
-import { postgresUrl } from './postgres-url.ts';
+import { parsePostgresUrl } from './postgres-url.ts';
 import { SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
 import type { RestTimes } from './sqlite-thread.ts';
 
@@ -28,7 +28,7 @@ export async function openStore({
   rest,
 }: StoreOptions): Promise<Result<Store, Refusal>> {
   if (databaseUrl === undefined) return openSqlite({ home, log, rest });
-  if (postgresUrl(databaseUrl) === undefined)
+  if (parsePostgresUrl(databaseUrl) === undefined)
     return err({
       code: 'SETTING_INVALID',
       name: 'ASSAY_DATABASE_URL',

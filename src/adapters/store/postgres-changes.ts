@@ -3,9 +3,9 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Log } from '../../gateway/ports/log.ts';
-import { atMost, pause } from '../../platform/pause.ts';
+import { waitAtMost, pause } from '../../platform/pause.ts';
 import { isPart, type StoreListeners } from './store-listeners.ts';
-import { backoffMs } from '../../core/backoff.ts';
+import { computeBackoffMs } from '../../core/backoff.ts';
 
 /** First and longest wait in ms before reconnecting. */
 const FIRST_WAIT_MS = 100;
@@ -99,7 +99,7 @@ export class PostgresChanges {
       this.#lose(outage);
       void this.#poll(signal);
       failures = this.#heardMs > wasHeard ? 1 : failures + 1;
-      await pause(backoffMs(failures, { firstMs: FIRST_WAIT_MS, maxMs: MAX_WAIT_MS }), signal);
+      await pause(computeBackoffMs(failures, { firstMs: FIRST_WAIT_MS, maxMs: MAX_WAIT_MS }), signal);
     }
     clearInterval(polling);
   }
@@ -125,7 +125,7 @@ export class PostgresChanges {
       }
       return 'lost';
     } finally {
-      await atMost(
+      await waitAtMost(
         client.end().catch(() => undefined),
         CLOSE_MS,
       );
@@ -143,7 +143,7 @@ export class PostgresChanges {
       () => echo.promise,
       () => 'unreachable' as const,
     );
-    return (await atMost(outcome, ECHO_WITHIN_MS)) ?? 'silent';
+    return (await waitAtMost(outcome, ECHO_WITHIN_MS)) ?? 'silent';
   }
 
   #begin(): void {

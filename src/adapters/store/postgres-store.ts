@@ -4,15 +4,15 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Store } from '../../gateway/ports/store.ts';
-import { atMost } from '../../platform/pause.ts';
+import { waitAtMost } from '../../platform/pause.ts';
 import type { Db, Dialect, Trx, Writable } from './dialect.ts';
-import { refusalOf } from './driver-faults.ts';
+import { toStoreRefusal } from './driver-faults.ts';
 import { ConfirmedWrites } from './confirmed-write.ts';
 import { StoreListeners } from './store-listeners.ts';
 import { migrate } from './migrations.ts';
 import { PostgresChanges } from './postgres-changes.ts';
-import { postgresUrl } from './postgres-url.ts';
-import { sqlStore, type StoreCalls } from './sql-store.ts';
+import { parsePostgresUrl } from './postgres-url.ts';
+import { createSqlStore, type StoreCalls } from './sql-store.ts';
 import type { Tables } from './tables.ts';
 
 /** Timeouts in ms: for connecting, for another writer's lock, for a statement, and for any response. */
@@ -44,7 +44,7 @@ export async function openPostgresStore(databaseUrl: string, log: Log): Promise<
   });
   const notify = (payload: string): Promise<unknown> => sendNotification(db, payload);
   const changes = new PostgresChanges({ config, listeners, log, notify });
-  const { calls, settled } = sqlStore(dialect, (parts) => {
+  const { calls, settled } = createSqlStore(dialect, (parts) => {
     if (!changes.isFollowing) listeners.notify(parts);
     return Promise.resolve();
   });
@@ -53,7 +53,7 @@ export async function openPostgresStore(databaseUrl: string, log: Log): Promise<
       listeners.end();
       changes.stop();
       await settled();
-      await atMost(changes.over, CONNECT_MS);
+      await waitAtMost(changes.over, CONNECT_MS);
       await db.destroy();
     }),
   );
@@ -154,7 +154,7 @@ function configOf(databaseUrl: string): pg.ClientConfig {
 
 /** Host and database only, without credentials. */
 function placeOf(databaseUrl: string): string {
-  const url = postgresUrl(databaseUrl);
+  const url = parsePostgresUrl(databaseUrl);
   return url === undefined ? 'PostgreSQL' : decodeURIComponent(`${url.host}${url.pathname}`);
 }
 
@@ -165,7 +165,7 @@ async function opening(
   try {
     return await work();
   } catch (error) {
-    const refusal = refusalOf(error);
+    const refusal = toStoreRefusal(error);
     if (refusal?.code !== 'STORE_UNAVAILABLE') throw error;
     return err({ ...refusal, reason: `${JSON.stringify(place)}: ${refusal.reason}` });
   }

@@ -1,5 +1,5 @@
 /** A `postgres://` URL whose parts can all be decoded. Undefined for anything else. */
-export function postgresUrl(text: string): URL | undefined {
+export function parsePostgresUrl(text: string): URL | undefined {
   // PostgreSQL allows an empty host after the user; URLs do not.
   const url = URL.parse(text.replace('@/', '@localhost/'));
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol)) return undefined;

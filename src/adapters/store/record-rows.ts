@@ -13,8 +13,8 @@ import type {
   UnreadableRecord,
 } from '../../gateway/ports/records.ts';
 import { replaceAccepted } from './accepted-rows.ts';
-import { type Charge, fitting, removeCharges, writeCharges } from './charge-rows.ts';
-import { portions, type Trx } from './dialect.ts';
+import { type Charge, selectFitting, removeCharges, writeCharges } from './charge-rows.ts';
+import { splitIntoBatches, type Trx } from './dialect.ts';
 import { RowCells } from './row-cells.ts';
 import { chargeToolsets } from './toolset-charges.ts';
 import type { RecordRow } from './tables.ts';
@@ -78,7 +78,7 @@ export async function writeCommit(
   if (drift !== undefined) await chargeDrift(trx, drift);
   const last = await takeRevisions(trx, changes.length);
   const rows = changes.map((change, at) => rowOf(change, last - changes.length + at + 1));
-  for (const portion of portions(rows))
+  for (const portion of splitIntoBatches(rows))
     await trx
       .insertInto('assay_records')
       .values(portion)
@@ -123,14 +123,17 @@ async function pruneRemoved(trx: Trx): Promise<void> {
 }
 
 /** Ids of those tools whose drift fits into the bounds of their server. */
-export async function fittingDrift(trx: Trx, { growth, rows }: CommittedDrift): Promise<ReadonlySet<string>> {
-  const fit = await fitting(trx, 'drift', { growth, rows: rows.map(toCharge) });
+export async function selectFittingDrift(
+  trx: Trx,
+  { growth, rows }: CommittedDrift,
+): Promise<ReadonlySet<string>> {
+  const fit = await selectFitting(trx, 'drift', { growth, rows: rows.map(toCharge) });
   return new Set(fit.map(({ id }) => id));
 }
 
 /** Throws a `WriteConflict` if another process has used up the room that there was. */
 async function chargeDrift(trx: Trx, drift: CommittedDrift): Promise<void> {
-  const fit = await fittingDrift(trx, drift);
+  const fit = await selectFittingDrift(trx, drift);
   if (fit.size < drift.rows.length) throw new WriteConflict();
   await writeCharges(trx, 'drift', { ...drift.growth, rows: drift.rows.map(toCharge) });
 }
@@ -167,7 +170,7 @@ function keyOf({ kind, id }: RecordKey): KeyText {
 async function readRevisions(trx: Trx, keys: readonly RecordKey[]): Promise<ReadonlyMap<KeyText, number>> {
   const found = new Map<KeyText, number>();
   for (const [kind, some] of Map.groupBy(keys, (key) => key.kind))
-    for (const portion of portions(some.map(({ id }) => JSON.stringify(id)))) {
+    for (const portion of splitIntoBatches(some.map(({ id }) => JSON.stringify(id)))) {
       const rows = await trx
         .selectFrom('assay_records')
         .select(['id_json', 'revision'])

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { shortHash } from '../../core/digest.ts';
+import { computeShortHash } from '../../core/digest.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { readRecord } from '../../core/read-record.ts';
 import { EQUIPPED_ID, type RecordKind, RECORD_VERSIONS } from '../../core/record.ts';
@@ -36,7 +36,7 @@ const IS_IN_FILE: Readonly<Record<RecordKind, boolean>> = {
  */
 export async function openRecordsFile(home: string, databaseUrl: string | undefined): Promise<RecordCache> {
   const path = join(home, 'records.json');
-  const store = shortHash(`${SCHEMA_EDITION} ${databaseUrl ?? ''}`, STORE_DIGITS);
+  const store = computeShortHash(`${SCHEMA_EDITION} ${databaseUrl ?? ''}`, STORE_DIGITS);
   const isNew = !(await isStoreThere(home, databaseUrl));
   const file = await readText(path);
   let written = file.ok ? file.value : '';

@@ -1,4 +1,4 @@
-import { parsedJson } from '../../core/json-object.ts';
+import { parseJson } from '../../core/json-object.ts';
 
 /** The largest time that a `Date` can hold, in ms: https://tc39.es/ecma262/#sec-time-values-and-time-range */
 export const MAX_TIME_MS = 8.64e15;
@@ -35,7 +35,7 @@ export class RowCells<R extends object> {
   /** Undefined if it is not JSON. */
   json(column: keyof R & string): unknown {
     const value = this.#row[column];
-    const parsed = typeof value === 'string' ? parsedJson(value) : undefined;
+    const parsed = typeof value === 'string' ? parseJson(value) : undefined;
     if (parsed === undefined) this.fail(column, 'is not JSON', undefined);
     return parsed;
   }

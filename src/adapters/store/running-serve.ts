@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { ensureFolder, readText, removeFile, writeAtomically } from '../../platform/files.ts';
 import { isAlive } from '../../platform/stop-signals.ts';
-import { atMost } from '../../platform/pause.ts';
+import { waitAtMost } from '../../platform/pause.ts';
 
 /** The file in which a running `serve` announces itself, in its home folder. */
 export const SERVE_FILE = 'serve.json';
@@ -66,7 +66,7 @@ export async function isAnswering({ url, token }: RunningServe): Promise<boolean
       },
     );
   });
-  const isAnswered = (await atMost(answered, PROBE_LIMIT_MS)) ?? false;
+  const isAnswered = (await waitAtMost(answered, PROBE_LIMIT_MS)) ?? false;
   await client.close();
   return isAnswered;
 }

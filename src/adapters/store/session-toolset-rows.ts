@@ -6,7 +6,7 @@ import {
   type SessionToolsetChange,
   type SessionToolsetUse,
 } from '../../gateway/ports/session-toolsets.ts';
-import { portions, type Trx } from './dialect.ts';
+import { splitIntoBatches, type Trx } from './dialect.ts';
 import { RowCells } from './row-cells.ts';
 import type { SessionToolsetRow } from './tables.ts';
 
@@ -16,7 +16,7 @@ export async function readSessionToolsets(
   nowMs: number,
 ): Promise<readonly SessionToolset[]> {
   const found: SessionToolset[] = [];
-  for (const portion of portions(clients)) {
+  for (const portion of splitIntoBatches(clients)) {
     const rows = await trx
       .selectFrom('assay_session_toolsets')
       .selectAll()
@@ -69,7 +69,7 @@ export async function useSessionToolsets(
       .where('client', '=', client)
       .where('expires_ms', '<', expiresMs)
       .execute();
-  for (const portion of portions(ended))
+  for (const portion of splitIntoBatches(ended))
     await trx.deleteFrom('assay_session_toolsets').where('client', 'in', portion).execute();
   await removeExpired(trx, nowMs);
   return ok(undefined);
@@ -113,7 +113,7 @@ async function removeBeyond(
     .limit(SESSION_TOOLSET_LIMITS.total + 1)
     .offset(keep - 1)
     .execute();
-  for (const portion of portions(excess.map((row) => row.client)))
+  for (const portion of splitIntoBatches(excess.map((row) => row.client)))
     await trx.deleteFrom('assay_session_toolsets').where('client', 'in', portion).execute();
 }
 

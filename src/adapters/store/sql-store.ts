@@ -12,18 +12,23 @@ import {
   readApprovals,
   requestApproval,
 } from './approval-rows.ts';
-import { fittingAccepted, readAccepted, readAcceptedDigests, writeFirstAccepted } from './accepted-rows.ts';
-import { readAuditEvents, refusedEvent, writeAuditEvents } from './audit-rows.ts';
+import {
+  selectFittingAccepted,
+  readAccepted,
+  readAcceptedDigests,
+  writeFirstAccepted,
+} from './accepted-rows.ts';
+import { readAuditEvents, findEventRefusal, writeAuditEvents } from './audit-rows.ts';
 import { countCalls, readCalls, writeCalls } from './call-rows.ts';
 import { deleteCredential, readCredentials, takeLease, writeCredential } from './credential-rows.ts';
 import type { Dialect, Trx } from './dialect.ts';
-import { refusalOf } from './driver-faults.ts';
+import { toStoreRefusal } from './driver-faults.ts';
 import { readKeys, writeKey } from './key-rows.ts';
 import { deleteLabels, readLabels, writeLabels } from './label-rows.ts';
-import { fittingDrift, readRecords, readSettings, writeCommit, WriteConflict } from './record-rows.ts';
+import { selectFittingDrift, readRecords, readSettings, writeCommit, WriteConflict } from './record-rows.ts';
 import { changeSessionToolsets, readSessionToolsets, useSessionToolsets } from './session-toolset-rows.ts';
 import { deleteSessions, markUsed, readSessions, writeSession } from './session-rows.ts';
-import { refusedToolsets } from './toolset-charges.ts';
+import { findToolsetRefusal } from './toolset-charges.ts';
 import { markRevoked, readTokens, writeToken } from './token-rows.ts';
 
 /** A store without change notifications: each call is one transaction. */
@@ -39,7 +44,7 @@ export interface SqlStore {
  * The queries, the same for both databases. Writes run in the order in which they are requested, and a read sees all
  * writes requested before it. `onWrite` is called after each committed write, before it is acknowledged.
  */
-export function sqlStore(
+export function createSqlStore(
   dialect: Dialect,
   onWrite: (parts: readonly StorePart[]) => Promise<void>,
 ): SqlStore {
@@ -63,7 +68,7 @@ function callsOf(transactions: Transactions): StoreCalls {
       write(
         'sessions',
         async (trx) => {
-          const refused = await refusedEvent(trx, [event]);
+          const refused = await findEventRefusal(trx, [event]);
           return refused === undefined ? ok(await writeSession(trx, added)) : err(refused);
         },
         (isAdded) => (isAdded ? [event] : []),
@@ -92,7 +97,7 @@ function callsOf(transactions: Transactions): StoreCalls {
     settings: () => read(readSettings),
     records: (since) => read((trx) => readRecords(trx, since)),
     commit: (commit) => makeCommit(transactions, commit),
-    fittingDrift: (drift) => read((trx) => fittingDrift(trx, drift)),
+    fittingDrift: (drift) => read((trx) => selectFittingDrift(trx, drift)),
     acceptFirst: (definitions, growth) => acceptFirst(transactions, definitions, growth),
     accepted: (id) => read((trx) => readAccepted(trx, id)),
     ...approvalCallsOf(transactions),
@@ -151,7 +156,8 @@ async function makeCommit(
       sessionToolsets === undefined ? 'records' : ['records', 'session_toolsets'],
       async (trx) => {
         // A refusal does not roll back, so it comes first.
-        const refused = (await refusedEvent(trx, commit.audit)) ?? (await refusedToolsets(trx, commit));
+        const refused =
+          (await findEventRefusal(trx, commit.audit)) ?? (await findToolsetRefusal(trx, commit));
         if (refused !== undefined) return err(refused);
         const changed = sessionToolsets && (await changeSessionToolsets(trx, sessionToolsets));
         if (changed?.ok === false) return changed;
@@ -175,7 +181,7 @@ async function acceptFirst(
   const found = await read(async (trx) => {
     const known = await readAcceptedDigests(trx, ids);
     const absent = definitions.filter(({ id }) => !known.has(id));
-    return { known, added: absent.length === 0 ? [] : await fittingAccepted(trx, absent, growth) };
+    return { known, added: absent.length === 0 ? [] : await selectFittingAccepted(trx, absent, growth) };
   });
   if (!found.ok) return found;
   const { known, added } = found.value;
@@ -246,7 +252,7 @@ async function expecting<T>(work: () => Promise<Result<T, Refusal>>): Promise<Re
   try {
     return await work();
   } catch (error) {
-    const refusal = refusalOf(error);
+    const refusal = toStoreRefusal(error);
     if (refusal === undefined) throw error;
     return err(refusal);
   }

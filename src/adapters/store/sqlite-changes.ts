@@ -1,7 +1,7 @@
 import type { StorePart } from '../../gateway/ports/store.ts';
 import { readRevisions } from './sqlite-dialect.ts';
 import type { OpenSqlite } from './sqlite-file.ts';
-import { refusalOf } from './driver-faults.ts';
+import { toStoreRefusal } from './driver-faults.ts';
 
 const POLL_MS = 250;
 
@@ -97,7 +97,7 @@ export class SqliteChanges {
       const parts = new Set([...before.keys(), ...now.keys()]);
       return [...parts].filter((part) => before.get(part) !== now.get(part));
     } catch (error) {
-      if (refusalOf(error) === undefined) throw error;
+      if (toStoreRefusal(error) === undefined) throw error;
       return undefined;
     }
   }

@@ -4,7 +4,7 @@ import type { StorePart } from '../../gateway/ports/store.ts';
 import type { Db, Dialect, Trx } from './dialect.ts';
 
 /** `database` is the only connection that `db` uses; `verify` throws if it no longer writes to the right files. */
-export function sqliteDialect(
+export function createSqliteDialect(
   place: string,
   { database, db, verify = () => undefined }: Connection,
 ): Dialect {

@@ -7,18 +7,18 @@ import {
   ensureFolder,
   ensurePrivateFile,
   type FileFacts,
-  fileFacts,
+  readFileFacts,
   isThere,
   moveFile,
   removeFile,
 } from '../../platform/files.ts';
 import { pause } from '../../platform/pause.ts';
 import type { Db, Dialect } from './dialect.ts';
-import { needsWriter, refusalOf, isDamagedError, isLockedError } from './driver-faults.ts';
-import { migrate, schemaFault } from './migrations.ts';
-import { movedFrom, OpenFiles } from './open-files.ts';
+import { needsWriter, toStoreRefusal, isDamagedError, isLockedError } from './driver-faults.ts';
+import { migrate, findSchemaFault } from './migrations.ts';
+import { findMoveRefusal, OpenFiles } from './open-files.ts';
 import { findServe, SERVE_FILE } from './running-serve.ts';
-import { sqliteDialect } from './sqlite-dialect.ts';
+import { createSqliteDialect } from './sqlite-dialect.ts';
 import type { Tables } from './tables.ts';
 
 /** Maximum wait in ms for another process's lock. */
@@ -63,12 +63,12 @@ async function openPath(path: string, known: string | undefined): Promise<Result
     const file = folder.ok ? await ensurePrivateFile(path) : folder;
     if (!file.ok) return unavailable(folder.ok ? path : home, file.error.reason);
   }
-  const seen = await fileFacts(path);
-  const moved = known === undefined ? undefined : movedFrom(path, known, seen?.id);
+  const seen = await readFileFacts(path);
+  const moved = known === undefined ? undefined : findMoveRefusal(path, known, seen?.id);
   if (moved !== undefined) return err(moved);
   const opened = await openSeen(path, seen);
   const isFinal = known !== undefined || (!opened.ok && opened.error.code === 'STORE_DAMAGED');
-  if (isFinal || (await fileFacts(path))?.id === seen?.id) return opened;
+  if (isFinal || (await readFileFacts(path))?.id === seen?.id) return opened;
   // Another process has renamed the file meanwhile, so this one may have opened another.
   if (opened.ok) opened.value.database.close();
   return openPath(path, known);
@@ -106,7 +106,7 @@ async function inspect(path: string): Promise<Result<never, Refusal> | string | 
   }
   try {
     const db = kyselyOf(database);
-    const fault = await schemaFault(db, sqliteDialect(path, { database, db }));
+    const fault = await findSchemaFault(db, createSqliteDialect(path, { database, db }));
     if (fault !== undefined) return err(fault);
     const found = database.pragma('quick_check(1)', { simple: true });
     return found === 'ok' ? undefined : 'its pages contradict each other';
@@ -127,7 +127,7 @@ async function open(path: string, file: string): Promise<Result<OpenSqlite, Refu
     database.pragma('foreign_keys = ON');
     const db = kyselyOf(database);
     const files = new OpenFiles(path, file);
-    const dialect = sqliteDialect(path, { database, db, verify: () => files.check() });
+    const dialect = createSqliteDialect(path, { database, db, verify: () => files.check() });
     const migrated = await migrate(db, dialect);
     if (migrated.ok) return ok({ file, files, database, db, dialect });
     database.close();
@@ -142,12 +142,12 @@ async function open(path: string, file: string): Promise<Result<OpenSqlite, Refu
  * Moves the write-ahead log into the database, so that closing has nothing left to do. False if another process or the
  * disk prevents that; the log stays then.
  */
-export function emptyLog({ database }: OpenSqlite): boolean {
+export function checkpointLog({ database }: OpenSqlite): boolean {
   try {
     database.pragma('busy_timeout = 0');
     return (database.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) as number) === 0; // 1 if busy
   } catch (error) {
-    if (refusalOf(error) === undefined) throw error;
+    if (toStoreRefusal(error) === undefined) throw error;
     return false;
   } finally {
     database.pragma(`busy_timeout = ${LOCK_MS}`);
@@ -181,7 +181,7 @@ function kyselyOf(database: Database): Db {
 const MAX_KEPT = 16;
 
 function refused(path: string, error: unknown): Result<never, Refusal> {
-  const refusal = refusalOf(error);
+  const refusal = toStoreRefusal(error);
   if (refusal === undefined) throw error;
   return refusal.code === 'STORE_UNAVAILABLE' ? unavailable(path, refusal.reason) : err(refusal);
 }
@@ -231,7 +231,7 @@ async function leaveLog(path: string): Promise<'left' | 'in use' | 'not earlier'
   const database = connect(path, false);
   try {
     const db = kyselyOf(database);
-    const fault = await schemaFault(db, sqliteDialect(path, { database, db }));
+    const fault = await findSchemaFault(db, createSqliteDialect(path, { database, db }));
     if (fault?.code !== 'SCHEMA_TOO_OLD') return 'not earlier';
     database.pragma('busy_timeout = 0');
     for (const deadlineMs = Date.now() + CLOSE_MS; Date.now() < deadlineMs;) {
@@ -270,7 +270,7 @@ async function setAside(
   id: string | undefined,
   reason: string,
 ): Promise<Result<never, Refusal>> {
-  if ((await fileFacts(path))?.id !== id)
+  if ((await readFileFacts(path))?.id !== id)
     return unavailable(path, 'another process has just replaced a damaged one with it; try again');
   // Without colons, which some systems do not allow in file names.
   const keptAs = `${path}.damaged-${new Date().toISOString().replaceAll(':', '')}`;

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { sentenceOf } from '../../core/sentences.ts';
+import { formatRefusal } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err } from '../../core/result.ts';
 import type { Log } from '../../gateway/ports/log.ts';
@@ -169,7 +169,9 @@ export class SqliteThread {
     const before = this.#moved;
     this.#moved = refusal;
     if (refusal !== undefined && before === undefined)
-      this.#options.log.error('store: its file is not the one that is open', { cause: sentenceOf(refusal) });
+      this.#options.log.error('store: its file is not the one that is open', {
+        cause: formatRefusal(refusal),
+      });
     if (refusal === undefined && before !== undefined)
       this.#options.log.info('store: its file is there again');
   }
@@ -232,7 +234,7 @@ export class SqliteThread {
     // The first open returns the refusal to its caller, who reports it.
     if (refusal.code === 'STORE_MOVED') this.#takeMoved(refusal);
     else if (this.#file !== undefined)
-      this.#logOnce(refusal.code, 'store: it cannot be opened again', { cause: sentenceOf(refusal) });
+      this.#logOnce(refusal.code, 'store: it cannot be opened again', { cause: formatRefusal(refusal) });
     if (refusal.code === 'STORE_UNAVAILABLE' || refusal.code === 'STORE_MOVED') this.#reviveLater();
     else this.#refusal ??= refusal;
   }

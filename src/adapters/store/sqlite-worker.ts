@@ -2,9 +2,9 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { answerCalls, type ThreadSide } from '../../platform/thread.ts';
 import { markFiles } from './file-mark.ts';
-import { sqlStore, type StoreCalls } from './sql-store.ts';
+import { createSqlStore, type StoreCalls } from './sql-store.ts';
 import { SqliteChanges, type Known } from './sqlite-changes.ts';
-import { emptyLog, openSqliteFile, type OpenSqlite } from './sqlite-file.ts';
+import { checkpointLog, openSqliteFile, type OpenSqlite } from './sqlite-file.ts';
 
 /** `file`: the id of the open file. */
 export type OpenedFile = Pick<OpenSqlite, 'file' | 'keptAs'>;
@@ -60,7 +60,7 @@ async function openCalls(
     (look) => side.send(look),
     (work) => side.inTurn(work),
   );
-  const { calls } = sqlStore(dialect, (parts) => changes.wrote(parts));
+  const { calls } = createSqlStore(dialect, (parts) => changes.wrote(parts));
   const close = (): void => {
     changes.stop();
     database.close();
@@ -81,7 +81,7 @@ async function openCalls(
       // A moved file stays open: it is still readable, and it is the only complete copy.
       if (moved !== undefined) return err(moved);
       // A commit that another process is writing is in the mark before it can be seen.
-      if (!emptyLog(opened.value)) return ok(undefined);
+      if (!checkpointLog(opened.value)) return ok(undefined);
       const mark = await markFiles(home, freshMs);
       if (mark.isFresh || !(await changes.catchUp())) return ok(undefined);
       close();

@@ -152,7 +152,7 @@ export interface ChargeRow {
 export interface ApprovalRow {
   readonly id: string;
   readonly subject_json: string;
-  /** `sessionlessId` for clients without sessions. */
+  /** `computeSessionlessId` for clients without sessions. */
   readonly session: string;
   readonly tool_key: string;
   readonly digest: string;

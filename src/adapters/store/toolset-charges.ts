@@ -1,4 +1,4 @@
-import { TOOLSET_LIMITS, partByModels } from '../../core/toolset.ts';
+import { TOOLSET_LIMITS, pickModelPart } from '../../core/toolset.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Commit, RecordChange } from '../../gateway/ports/records.ts';
 import { type Charge, readCharges, readUsage, removeCharges, writeCharges } from './charge-rows.ts';
@@ -8,7 +8,7 @@ import type { Trx } from './dialect.ts';
 const PEER = 'models';
 
 /** TOOLSETS_TOO_LARGE if a model makes toolsets larger, and those of all models would exceed their bound. */
-export async function refusedToolsets(
+export async function findToolsetRefusal(
   trx: Trx,
   { changes, audit }: Pick<Commit, 'changes' | 'audit'>,
 ): Promise<Refusal | undefined> {
@@ -37,7 +37,7 @@ export async function chargeToolsets(trx: Trx, changes: readonly RecordChange[])
 
 function toCharge({ kind, id, body }: RecordChange): readonly Charge[] {
   if (kind !== 'toolset') return [];
-  const part = body && partByModels(body);
+  const part = body && pickModelPart(body);
   return [
     { row: JSON.stringify(id), bytes: part === undefined ? 0 : Buffer.byteLength(JSON.stringify(part)) },
   ];

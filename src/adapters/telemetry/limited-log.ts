@@ -23,7 +23,7 @@ const REPORT_AFTER_MS = 1_000;
  * Rate-limits log lines per server (the field `server`). Lines beyond the limit are dropped and counted, so that no
  * server can fill a disk or crowd out other servers' lines.
  */
-export function limitedLog(log: Log, { linesPerSecond, nowMs, later }: LogLimit): Log {
+export function limitLog(log: Log, { linesPerSecond, nowMs, later }: LogLimit): Log {
   const capacity = linesPerSecond * BURST_SECONDS;
   const buckets = new Map<string, Bucket>();
   const bucketOf = (key: string): Bucket => {

@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import type { DestinationStream, Logger, pino as Pino } from 'pino';
-import { printableJson } from '../../core/printable.ts';
+import { toPrintableJson } from '../../core/printable.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import { Stderr } from '../../platform/stderr.ts';
 import { isCredentialKey } from '../../core/secrets/credential-names.ts';
 import { MASKED } from '../../core/secrets/secret-shapes.ts';
-import { terminalLine } from './terminal-line.ts';
+import { formatTerminalLine } from './terminal-line.ts';
 import type { JsonObject } from '../../core/json-object.ts';
 
 interface LogOptions {
@@ -27,7 +27,9 @@ export const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 
  */
 export function openLog({ level, terminal, mask, write }: LogOptions): Log {
   const inForm =
-    terminal === undefined ? printableJson : (line: string) => terminalLine(line, terminal.hasColours);
+    terminal === undefined
+      ? toPrintableJson
+      : (line: string) => formatTerminalLine(line, terminal.hasColours);
   const take = write ?? stderrIn(inForm);
   const destination: DestinationStream = { write: (line) => take(inForm(line)) };
   let opened: Logger | undefined;
@@ -35,7 +37,7 @@ export function openLog({ level, terminal, mask, write }: LogOptions): Log {
   const minLevel = LOG_LEVELS.indexOf(level);
   const say = (wanted: keyof Log): Log[keyof Log] => {
     if (LOG_LEVELS.indexOf(wanted) < minLevel) return () => undefined;
-    return (message, fields = {}) => logger()[wanted](maskedFields(fields, mask), mask(message));
+    return (message, fields = {}) => logger()[wanted](maskFields(fields, mask), mask(message));
   };
   setTimeout(logger, LOAD_AFTER_MS).unref();
   return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
@@ -74,7 +76,7 @@ const TOO_DEEP = '[too deep]';
  * The fields of a log line, with `mask` applied to every string and credentials, as told by their key, masked entirely.
  * Masking happens before serialization, so that the line stays valid JSON.
  */
-export function maskedFields(fields: JsonObject, mask: (text: string) => string): JsonObject {
+export function maskFields(fields: JsonObject, mask: (text: string) => string): JsonObject {
   return maskedObject(fields, mask, 0);
 }
 

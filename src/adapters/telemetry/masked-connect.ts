@@ -6,7 +6,7 @@ import type { Connect, LinkEvents } from '../../gateway/ports/link.ts';
  * Masks secrets in the causes of failed starts and lost links. Causes quote the server and are shown to clients, in
  * lists and on health pages.
  */
-export function maskedConnect(connect: Connect, mask: (text: string) => string): Connect {
+export function maskConnect(connect: Connect, mask: (text: string) => string): Connect {
   return async (spec, opening) => {
     const { events } = opening;
     const maskedEvents: LinkEvents = {

@@ -1,6 +1,6 @@
 import { METHODS } from '../../protocol/eras.ts';
 import type { Meter } from '../../gateway/ports/telemetry.ts';
-import { METRICS, samplesOf, type Metric, type Retries, type Sample } from './samples.ts';
+import { METRICS, collectSamples, type Metric, type Retries, type Sample } from './samples.ts';
 import { MethodTally } from './tally.ts';
 
 /** Sampling interval in ms for the event loop delay; Node's default of 10 would wake an idle process too often. */
@@ -34,7 +34,7 @@ export function openMeter(version: string): Meter {
     expose: async (readings) => {
       const write = await (writing ??= openWriter());
       return write(
-        samplesOf({ version, readings, tallies: tallies.all(), decisions, retries, cached, unrecorded }),
+        collectSamples({ version, readings, tallies: tallies.all(), decisions, retries, cached, unrecorded }),
       );
     },
   };

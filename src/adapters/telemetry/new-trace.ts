@@ -5,7 +5,7 @@ import type { TraceContext } from '../../protocol/trace-context.ts';
  * Starts unsampled traces (https://www.w3.org/TR/trace-context/#traceparent-header, version 00), so that the records
  * that different servers keep of one request can be correlated.
  */
-export function traceStarter(): () => TraceContext {
+export function createTraceStarter(): () => TraceContext {
   const pool = new HexPool();
   return () => ({ traceparent: `00-${pool.take(32)}-${pool.take(16)}-00` });
 }

@@ -1,7 +1,7 @@
-import { withoutControls } from '../../core/stderr-error.ts';
+import { removeControls } from '../../core/stderr-error.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { RecentLine, RecentLines } from '../../gateway/ports/recent-lines.ts';
-import { startOf } from '../../core/shorten.ts';
+import { truncateText } from '../../core/shorten.ts';
 
 /** Lines kept per server. */
 export const MAX_LINES = 200;
@@ -34,7 +34,7 @@ export function withRecentLines(log: Log, { mask, nowMs }: RecentLineOptions): R
     if (servers.size > MAX_SERVERS && quietest !== undefined) servers.delete(quietest);
     id += 1;
     // Masked before it is cut, so that no part of a secret remains.
-    const text = startOf(withoutControls(mask(line.text)), MAX_LINE_LENGTH);
+    const text = truncateText(removeControls(mask(line.text)), MAX_LINE_LENGTH);
     lines.push({ ...line, id, atMs: nowMs(), text });
     if (lines.length > MAX_LINES) lines.shift();
   };

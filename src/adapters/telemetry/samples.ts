@@ -126,7 +126,7 @@ export interface SampleSources {
 }
 
 /** The lines of each metric, by metric name. */
-export function samplesOf(sources: SampleSources): ReadonlyMap<string, readonly Sample[]> {
+export function collectSamples(sources: SampleSources): ReadonlyMap<string, readonly Sample[]> {
   const { version, readings, tallies, decisions, retries, cached, unrecorded } = sources;
   const { servers, states } = readings;
   const inFlight = (server: string): number =>

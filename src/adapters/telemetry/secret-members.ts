@@ -1,16 +1,16 @@
 import type { SecretMembers } from '../../gateway/ports/bundles.ts';
 import { isCredentialName } from '../../core/secrets/credential-names.ts';
-import { secretsOfServer } from '../../core/secrets/secret-values.ts';
+import { listServerSecrets } from '../../core/secrets/secret-values.ts';
 import { Secrets } from '../../core/secrets/secrets.ts';
 
 /** Members whose values are always treated as secret. */
 const SECRET: ReadonlySet<string> = new Set(['headers', 'env', 'auth', 'credentials']);
 
 /** The entry's members that contain a secret. Here even secrets too short to mask in texts count. */
-export const secretMembers: SecretMembers = (_kind, entry, spec) => {
+export const findSecretMembers: SecretMembers = (_kind, entry, spec) => {
   const secrets = new Secrets();
   // Placeholders for arguments are not secrets, whatever their names.
-  secrets.add(secretsOfServer(spec).filter((secret) => !PLACEHOLDER.test(secret)));
+  secrets.add(listServerSecrets(spec).filter((secret) => !PLACEHOLDER.test(secret)));
   return Object.entries(entry)
     .filter(
       ([name, value]) =>

@@ -1,8 +1,8 @@
-import { hasDuplicateKeys, isMembers, writtenJson } from '../../core/canonical-json.ts';
+import { hasDuplicateKeys, isMembers, parseWrittenJson } from '../../core/canonical-json.ts';
 import type { ShownArguments } from '../../core/approval.ts';
 import { isCredentialKey } from '../../core/secrets/credential-names.ts';
 import { MASKED } from '../../core/secrets/secret-shapes.ts';
-import { startOf } from '../../core/shorten.ts';
+import { truncateText } from '../../core/shorten.ts';
 
 /** Larger texts are not parsed, since parsing blocks the event loop. */
 const MAX_PARSED_LENGTH = 256 * 1024;
@@ -13,17 +13,17 @@ const MAX_DEPTH = 20;
  * The arguments of a call with credentials masked: strings and numbers in members with such names, and known secrets
  * anywhere. Other numbers stay as written; names and structure are kept. Texts beyond 4,000 characters are cut.
  */
-export function shownArguments(text: string, mask: (text: string) => string): ShownArguments {
+export function maskArguments(text: string, mask: (text: string) => string): ShownArguments {
   const { isParsed, read } = readArguments(text);
   const masking = new Masking();
   const plain =
     read === undefined
-      ? startOf(text, MAX_PARSED_LENGTH)
+      ? truncateText(text, MAX_PARSED_LENGTH)
       : JSON.stringify(masking.of(read.value, { depth: 0, isCredential: false }));
   const masked = mask(plain);
   const isCut = !isParsed || masked.length > MAX_LENGTH;
   return {
-    text: isCut ? `${startOf(masked, MAX_LENGTH)}…` : masked,
+    text: isCut ? `${truncateText(masked, MAX_LENGTH)}…` : masked,
     isShortened: isCut || masking.isTooDeep,
     isMasked: masking.hasMasked || masked !== plain,
   };
@@ -33,10 +33,10 @@ export function shownArguments(text: string, mask: (text: string) => string): Sh
  * The arguments of a call for whoever decides on it: everything except known secrets, at any depth, and up to 256 KiB.
  * Nothing is masked on suspicion, because a caller could hide what it does in whatever looks like a secret.
  */
-export function argumentsToApprove(text: string, maskKnown: (text: string) => string): ShownArguments {
+export function maskApprovalArguments(text: string, maskKnown: (text: string) => string): ShownArguments {
   const { isParsed, read } = readArguments(text);
   // Rewritten, so that escapes such as \u0072\u006d do not hide what they stand for.
-  const plain = read === undefined ? startOf(text, MAX_PARSED_LENGTH) : JSON.stringify(read.value);
+  const plain = read === undefined ? truncateText(text, MAX_PARSED_LENGTH) : JSON.stringify(read.value);
   const masked = maskKnown(plain);
   return { text: isParsed ? masked : `${masked}…`, isShortened: !isParsed, isMasked: masked !== plain };
 }
@@ -44,10 +44,10 @@ export function argumentsToApprove(text: string, maskKnown: (text: string) => st
 function readArguments(text: string): {
   readonly isParsed: boolean;
   /** Undefined if parsers could disagree about it: then the text itself is shown. */
-  readonly read: ReturnType<typeof writtenJson>;
+  readonly read: ReturnType<typeof parseWrittenJson>;
 } {
   const isParsed = text.length <= MAX_PARSED_LENGTH;
-  const exact = isParsed ? writtenJson(text) : undefined;
+  const exact = isParsed ? parseWrittenJson(text) : undefined;
   return { isParsed, read: hasDuplicateKeys(text, exact) ? undefined : exact };
 }
 

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import { shorten } from '../../core/shorten.ts';
 
 /** One entry of the log, in pino's format. */
@@ -28,7 +28,7 @@ const LEVELS: Readonly<Record<number, readonly [name: string, colour: 'dim' | 'c
  * A log entry as one line for people: time, level, server, message, cause, and the other fields as `key=value`. The
  * only control characters are its own colours and line end.
  */
-export function terminalLine(json: string, hasColours: boolean): string {
+export function formatTerminalLine(json: string, hasColours: boolean): string {
   const entry = JSON.parse(json) as Entry;
   const { level, time, msg, server, cause } = entry;
   const [name, colour] = LEVELS[Number(level)] ?? [String(level), 'red'];
@@ -37,15 +37,15 @@ export function terminalLine(json: string, hasColours: boolean): string {
     String(msg),
     ...(typeof cause === 'string' ? [`: ${cause}`] : []),
     ...Object.entries(entry).flatMap(([key, value]) =>
-      HIDDEN.has(key) || value === undefined || value === null ? [] : [` ${key}=${shown(value)}`],
+      HIDDEN.has(key) || value === undefined || value === null ? [] : [` ${key}=${formatLogField(value)}`],
     ),
   ].join('');
   const styled = (style: typeof colour, what: string): string =>
     hasColours ? styleText(style, what, { validateStream: false }) : what;
-  return `${styled('dim', clockOf(time))} ${styled(colour, name)} ${printable(shorten(onOneLine(text), MAX_LINE_LENGTH))}\n`;
+  return `${styled('dim', clockOf(time))} ${styled(colour, name)} ${toPrintable(shorten(onOneLine(text), MAX_LINE_LENGTH))}\n`;
 }
 
-function shown(value: unknown): string {
+function formatLogField(value: unknown): string {
   const text = typeof value === 'string' ? onOneLine(value) : JSON.stringify(value);
   const isPlain = typeof value !== 'string' || /^[^\s"=]+$/.test(text);
   return shorten(isPlain ? text : JSON.stringify(text), MAX_TEXT_LENGTH);

@@ -1,4 +1,4 @@
-import { parsedObject } from '../../core/json-object.ts';
+import { parseObject } from '../../core/json-object.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { ConnectedClient, LoggedCall, TrafficLog } from '../../gateway/ports/telemetry.ts';
 import { shorten } from '../../core/shorten.ts';
@@ -113,12 +113,12 @@ export class RecentTraffic implements TrafficLog {
 }
 
 function nameOf(client: string | undefined): string {
-  const { name } = parsedObject(client ?? '{}');
+  const { name } = parseObject(client ?? '{}');
   return typeof name === 'string' ? shorten(name, MAX_NAME_LENGTH) : 'unnamed';
 }
 
 function nameAndVersion(client: string | undefined): string {
-  const { version } = parsedObject(client ?? '{}');
+  const { version } = parseObject(client ?? '{}');
   return typeof version === 'string'
     ? `${nameOf(client)} ${shorten(version, MAX_NAME_LENGTH)}`
     : nameOf(client);

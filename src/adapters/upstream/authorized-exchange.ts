@@ -1,7 +1,7 @@
 import type { Refusal } from '../../core/refusal.ts';
 import type { Authorizer, Challenge } from '../../gateway/ports/credentials.ts';
 import type { HttpRequest, ResponseHeaders } from '../../platform/http-client.ts';
-import { bearerChallenge } from '../../protocol/challenge.ts';
+import { parseBearerChallenge } from '../../protocol/challenge.ts';
 import type { Message, NoMessage } from '../../protocol/message.ts';
 import { exchangeHttp, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
 
@@ -111,7 +111,7 @@ class AuthorizedExchange implements HttpExchangeOptions {
 function challengeOf(status: number, headers: ResponseHeaders, isSent: boolean): Challenge | undefined {
   if (status !== 401 && status !== 403) return undefined;
   const given = headers['www-authenticate'];
-  const bearer = bearerChallenge(Array.isArray(given) ? given.join(', ') : given);
+  const bearer = parseBearerChallenge(Array.isArray(given) ? given.join(', ') : given);
   if (status === 401) return bearer !== undefined || isSent ? { kind: 'invalid' } : undefined;
   return isSent && bearer?.error === 'insufficient_scope'
     ? { kind: 'too little', scope: bearer.scope }

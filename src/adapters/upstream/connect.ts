@@ -7,7 +7,9 @@ import type { LinkAttempt, UpstreamDeps } from './opening.ts';
  * Opens links to MCP servers. Each transport's code is loaded with its first server: the HTTP client alone takes as
  * long as the rest of startup.
  */
-export function upstream(given: Omit<UpstreamDeps, 'suspects'>): Connectors<'stdio' | 'http'> {
+export function createUpstreamConnectors(
+  given: Omit<UpstreamDeps, 'suspects'>,
+): Connectors<'stdio' | 'http'> {
   const deps: UpstreamDeps = { ...given, suspects: new Map() };
   const openingOf = (spec: ServerSpec, asked: Asked): LinkAttempt => {
     const { client } = asked;

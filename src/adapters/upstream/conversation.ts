@@ -5,11 +5,18 @@ import { Slots } from '../../core/slots.ts';
 import type { UpstreamRequest, LinkEvents, Reply } from '../../gateway/ports/link.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Era } from '../../protocol/eras.ts';
-import { jsonFault, type Message, type NoMessage } from '../../protocol/message.ts';
-import { notificationMessage } from '../../protocol/reply.ts';
-import { requestFor } from '../../protocol/translate.ts';
-import { answerToNone, handleNotification, ownIdOf, receive, refusalFor, requestIdOf } from './incoming.ts';
-import { Pending, tooMany } from './pending.ts';
+import { findJsonFault, type Message, type NoMessage } from '../../protocol/message.ts';
+import { buildNotification } from '../../protocol/reply.ts';
+import { translateRequest } from '../../protocol/translate.ts';
+import {
+  buildInvalidReply,
+  handleNotification,
+  parseOwnId,
+  receive,
+  toMessageRefusal,
+  findRequestId,
+} from './incoming.ts';
+import { Pending, refuseTooMany } from './pending.ts';
 import { OpenServerRequests } from './open-server-requests.ts';
 
 export interface ConversationOptions {
@@ -52,11 +59,11 @@ export class Conversation {
         },
         isAsking: () => this.#serverRequests.size > 0,
         giveUp: (reason) =>
-          this.#send([notificationMessage('notifications/cancelled', { requestId: id, reason })]),
+          this.#send([buildNotification('notifications/cancelled', { requestId: id, reason })]),
       });
       const id = this.#pending.add(pending);
       if (id === undefined) {
-        settle(tooMany(server));
+        settle(refuseTooMany(server));
         return;
       }
       if (this.#ending !== undefined) {
@@ -64,12 +71,12 @@ export class Conversation {
         return;
       }
       // A stdio server would drop a line it cannot parse and never answer.
-      const fault = jsonFault(request.message);
+      const fault = findJsonFault(request.message);
       if (fault !== undefined) {
         pending.fail({ code: 'MESSAGE_NOT_JSON', reason: fault });
         return;
       }
-      this.#send(requestFor(request.message, request, { id, to, ownInfo }), id);
+      this.#send(translateRequest(request.message, request, { id, to, ownInfo }), id);
     });
   }
 
@@ -85,13 +92,13 @@ export class Conversation {
   handle(message: Message | NoMessage): void {
     const { server, log, events } = this.#options;
     if (message.kind === 'none') {
-      const refused = answerToNone(message);
+      const refused = buildInvalidReply(message);
       if (refused !== undefined) this.#send([refused]);
       // An invalid response is lost, so fail the request now instead of letting it time out.
       else if (!message.isRequest)
-        this.#pending.get(ownIdOf(message.idText) ?? -1)?.fail(refusalFor(message, server));
+        this.#pending.get(parseOwnId(message.idText) ?? -1)?.fail(toMessageRefusal(message, server));
     } else if (message.kind === 'response') {
-      const pending = this.#pending.get(ownIdOf(message.idText) ?? -1);
+      const pending = this.#pending.get(parseOwnId(message.idText) ?? -1);
       if (pending === undefined) log.debug('server answered a request that is no longer pending', { server });
       else pending.answer(message, this.era);
     } else if (message.kind === 'request') {
@@ -101,7 +108,7 @@ export class Conversation {
         onOver: () => this.#pending.all().forEach((pending) => pending.refresh()),
       });
     } else if (!this.#serverRequests.cancelled(message)) {
-      const id = requestIdOf(message);
+      const id = findRequestId(message);
       if (id === undefined) handleNotification(message, server, this.#options);
       else this.#pending.get(id)?.note(message);
     }

@@ -1,19 +1,19 @@
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Cause } from '../../core/cause.ts';
-import { causeOfRefusal } from '../../core/refusal-cause.ts';
-import { boundedText } from '../../core/bounded-refusal.ts';
+import { toCause } from '../../core/refusal-cause.ts';
+import { shortenPeerText } from '../../core/bounded-refusal.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import {
-  ownUpstreamRequest,
+  buildOwnUpstreamRequest,
   type UpstreamRequest,
   type Capabilities,
   type OpenOptions,
   type Reply,
 } from '../../gateway/ports/link.ts';
-import { eraOf, MODERN_VERSION, NEWEST_LEGACY_VERSION, type Era } from '../../protocol/eras.ts';
-import { isParsable, ownRequest, TOO_LARGE_TO_PARSE } from '../../protocol/message.ts';
-import { isJsonObject, parsedObject } from '../../core/json-object.ts';
+import { getEra, MODERN_VERSION, NEWEST_LEGACY_VERSION, type Era } from '../../protocol/eras.ts';
+import { isParsable, buildOwnRequest, TOO_LARGE_TO_PARSE } from '../../protocol/message.ts';
+import { isJsonObject, parseObject } from '../../core/json-object.ts';
 
 /** What a server declares in its handshake. */
 export interface Facts {
@@ -57,7 +57,7 @@ async function discoverOnce(
   signal: AbortSignal,
 ): Promise<Discovery | { readonly kind: 'refused' }> {
   const reply = await probe(
-    ownUpstreamRequest(ownRequest('server/discover'), Infinity, following(signal)),
+    buildOwnUpstreamRequest(buildOwnRequest('server/discover'), Infinity, following(signal)),
     'modern',
   );
   if (!reply.ok) return { kind: 'failed', refusal: reply.error };
@@ -90,22 +90,22 @@ export async function initialize(
   signal: AbortSignal,
 ): Promise<Result<Facts, HandshakeFault>> {
   const profile = await introduction.profile;
-  const request = ownRequest('initialize', {
+  const request = buildOwnRequest('initialize', {
     protocolVersion: NEWEST_LEGACY_VERSION,
-    capabilities: parsedObject(profile?.capabilities ?? '{}'),
-    clientInfo: parsedObject(profile?.clientInfo ?? introduction.ownInfo),
+    capabilities: parseObject(profile?.capabilities ?? '{}'),
+    clientInfo: parseObject(profile?.clientInfo ?? introduction.ownInfo),
   });
-  const reply = await probe(ownUpstreamRequest(request, Infinity, following(signal)), 'legacy');
+  const reply = await probe(buildOwnUpstreamRequest(request, Infinity, following(signal)), 'legacy');
   if (!reply.ok)
     return signal.aborted
       ? fault({ code: 'HANDSHAKE_TIMEOUT' })
-      : fault(causeOfHandshake(reply.error), reply.error);
+      : fault(toHandshakeCause(reply.error), reply.error);
   const { result, error } = parsed(reply.value);
   if (!isParsable(reply.value.message))
     return fault({ code: 'HANDSHAKE_TOO_LARGE', reason: TOO_LARGE_TO_PARSE });
   if (result === undefined) return fault({ code: 'HANDSHAKE_REFUSED', message: quoted(error?.['message']) });
   const version = result['protocolVersion'];
-  if (typeof version !== 'string' || eraOf(version) !== 'legacy')
+  if (typeof version !== 'string' || getEra(version) !== 'legacy')
     return fault({ code: 'PROTOCOL_VERSION_UNSUPPORTED', version: quoted(version) });
   return ok(factsOf(result, 'legacy', version));
 }
@@ -117,7 +117,7 @@ function fault(cause: Cause, refusal?: Refusal): Result<never, HandshakeFault> {
 
 /** Text from a server, truncated; undefined if the value is not a string. */
 function quoted(value: unknown): string | undefined {
-  return typeof value === 'string' ? boundedText(value) : undefined;
+  return typeof value === 'string' ? shortenPeerText(value) : undefined;
 }
 
 /** A cancellation that follows a signal. For one-time use at startup: the signal keeps a reference to it. */
@@ -129,8 +129,8 @@ function following(signal: AbortSignal): Cancellation {
 }
 
 /** Why the server failed the handshake. Only the time limit cancels a handshake request. */
-export function causeOfHandshake(refusal: Refusal): Cause {
-  return refusal.code === 'CANCELLED' ? { code: 'HANDSHAKE_TIMEOUT' } : causeOfRefusal(refusal);
+export function toHandshakeCause(refusal: Refusal): Cause {
+  return refusal.code === 'CANCELLED' ? { code: 'HANDSHAKE_TIMEOUT' } : toCause(refusal);
 }
 
 function factsOf(result: Readonly<Record<string, unknown>>, era: Era, version: string): Facts {
@@ -150,7 +150,7 @@ interface Parsed {
 
 /** Both undefined if the answer is too large or is not JSON. */
 function parsed({ message: answer }: Reply): Parsed {
-  const message = isParsable(answer) ? parsedObject(answer.bytes.toString()) : {};
+  const message = isParsable(answer) ? parseObject(answer.bytes.toString()) : {};
   return {
     result: isJsonObject(message['result']) ? message['result'] : undefined,
     error: isJsonObject(message['error']) ? message['error'] : undefined,

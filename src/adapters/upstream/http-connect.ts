@@ -1,12 +1,12 @@
-import { recoveryOf, type Cause } from '../../core/cause.ts';
+import { getRecovery, type Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Transport } from '../../core/server-spec.ts';
 import type { UpstreamRequest, Link, Reply } from '../../gateway/ports/link.ts';
 import type { Era } from '../../protocol/eras.ts';
-import { Attempt, httpReachOf, type LinkAttempt } from './opening.ts';
-import { causeOfHandshake, discover, initialize, type Facts } from './handshake.ts';
-import { authorizerOf } from './http-posts.ts';
+import { Attempt, toHttpReach, type LinkAttempt } from './opening.ts';
+import { toHandshakeCause, discover, initialize, type Facts } from './handshake.ts';
+import { getAuthorizer } from './http-posts.ts';
 import { HttpLink } from './http-link.ts';
 import { openSse } from './sse-link.ts';
 
@@ -27,12 +27,12 @@ async function openHttp(opening: LinkAttempt, transport: HttpTransport): Promise
   const link = new HttpLink({
     server: spec.name,
     url: transport.url,
-    reach: httpReachOf(opening),
+    reach: toHttpReach(opening),
     headers: transport.headers,
     events: attempt,
     log: deps.log,
     ownInfo: deps.ownInfo,
-    authorizer: await authorizerOf(opening),
+    authorizer: await getAuthorizer(opening),
   });
   const facts = await shakeHands(link, opening);
   if (facts.ok) {
@@ -64,12 +64,12 @@ async function shakeHands(link: HttpLink, opening: LinkAttempt): Promise<Result<
     const facts = await initialize(probe, identity, signal);
     if (facts.ok) return facts;
     const { cause } = facts.error;
-    if (recoveryOf(cause) === 'sign_in') return err({ cause, mayBeOlder: false });
+    if (getRecovery(cause) === 'sign_in') return err({ cause, mayBeOlder: false });
   }
   const discovery = await discover(probe, signal);
   if (discovery.kind === 'modern') return ok(discovery.facts);
   if (discovery.kind === 'failed' && !isEraEvidence(discovery.refusal))
-    return err({ cause: causeOfHandshake(discovery.refusal), mayBeOlder: false });
+    return err({ cause: toHandshakeCause(discovery.refusal), mayBeOlder: false });
   const facts = await initialize(probe, identity, signal);
   if (facts.ok) return facts;
   const { httpStatus, cause } = facts.error;

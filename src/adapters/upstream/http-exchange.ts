@@ -85,7 +85,7 @@ class HttpExchange implements ResponseHandler, Sender {
     this.#status = status;
     this.#headers = headers;
     this.#reader = isEventStream(headers)
-      ? eventReader(
+      ? createEventReader(
           {
             take: (bytes) => this.#take(bytes),
             hold: (isHeld) => body.hold(isHeld),
@@ -187,7 +187,7 @@ interface ReaderOwner {
 }
 
 /** Reads an event stream, with a bounded share of each turn of the event loop. */
-export function eventReader(
+export function createEventReader(
   to: {
     readonly hold: (isHeld: boolean) => void;
   } & ReaderOwner,

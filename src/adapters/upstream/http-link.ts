@@ -3,21 +3,34 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
 import type { UpstreamRequest, Capabilities, Link, Reply, ResourceStream } from '../../gateway/ports/link.ts';
-import { atMost } from '../../platform/pause.ts';
+import { waitAtMost } from '../../platform/pause.ts';
 import { HttpClient, type HttpRequest, type ResponseHeaders } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import type { Message, NoMessage, NotificationMessage, RequestMessage } from '../../protocol/message.ts';
-import { notificationMessage } from '../../protocol/reply.ts';
-import { requestFor } from '../../protocol/translate.ts';
+import { buildNotification } from '../../protocol/reply.ts';
+import { translateRequest } from '../../protocol/translate.ts';
 import type { Facts } from './handshake.ts';
-import { type HttpLinkOptions, HttpPosts, lastCause, modernHeaders, refusalOfEnd } from './http-posts.ts';
-import { answerToNone, handleNotification, IS_OF_LINK, isId, refusalFor, requestIdOf } from './incoming.ts';
+import {
+  type HttpLinkOptions,
+  HttpPosts,
+  findLastCause,
+  buildModernHeaders,
+  toEndRefusal,
+} from './http-posts.ts';
+import {
+  buildInvalidReply,
+  handleNotification,
+  IS_OF_LINK,
+  isId,
+  toMessageRefusal,
+  findRequestId,
+} from './incoming.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';
 import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
-import { listenLegacy, resumption } from './legacy-listening.ts';
+import { listenLegacy, buildResumption } from './legacy-listening.ts';
 import { Listening } from './listening.ts';
-import { Pending, tooMany } from './pending.ts';
+import { Pending, refuseTooMany } from './pending.ts';
 import { OpenServerRequests } from './open-server-requests.ts';
 import { exchangeResumably, NOT_BEGUN, type ResumableOptions } from './resuming.ts';
 
@@ -110,7 +123,7 @@ export class HttpLink implements Link {
         ask: (request) => this.send(request),
       });
     } else {
-      this.#posts.post(notificationMessage('notifications/initialized'));
+      this.#posts.post(buildNotification('notifications/initialized'));
       this.#listenLegacy();
     }
   }
@@ -133,13 +146,13 @@ export class HttpLink implements Link {
           // In the legacy era, closing the connection does not cancel
           // (2025-11-25, basic/transports#sending-messages-to-the-server).
           if (to === 'legacy')
-            this.#posts.post(notificationMessage('notifications/cancelled', { requestId: id, reason }));
+            this.#posts.post(buildNotification('notifications/cancelled', { requestId: id, reason }));
           exchange.abort();
         },
       });
       const id = this.#open.add(pending);
       if (id === undefined) {
-        settle(tooMany(server));
+        settle(refuseTooMany(server));
         return;
       }
       if (this.#ending !== undefined) {
@@ -147,8 +160,8 @@ export class HttpLink implements Link {
         return;
       }
       const { message } = request;
-      const body = requestFor(message, request, { id, to, ownInfo });
-      const own = to === 'modern' ? modernHeaders(request) : this.#legacyHeaders();
+      const body = translateRequest(message, request, { id, to, ownInfo });
+      const own = to === 'modern' ? buildModernHeaders(request) : this.#legacyHeaders();
       const { client, log, endsWithResponse } = this.#common;
       // Member by member, as this runs for each call.
       const options: ResumableOptions = {
@@ -158,7 +171,7 @@ export class HttpLink implements Link {
         endsWithResponse,
         request: this.#request(body, own),
         isOver: () => pending.isOver,
-        resume: to === 'legacy' ? (lastId) => resumption(this.#listenRequest(), lastId) : undefined,
+        resume: to === 'legacy' ? (lastId) => buildResumption(this.#listenRequest(), lastId) : undefined,
         onLost: (end) => this.#lost(end),
         isStream: pending.isStream,
         onMessage: (received) => this.#handleMessage(received, { id, pending, era: to }),
@@ -194,7 +207,7 @@ export class HttpLink implements Link {
       const { server } = this.#options;
       for (const pending of this.#open.all()) pending.fail({ code: 'SERVER_ENDED', server, cause });
       // Ignore the answer: a server may refuse to end sessions, or be gone.
-      if (this.#session !== undefined) await atMost(this.#posts.delete(), DELETE_LIMIT_MS);
+      if (this.#session !== undefined) await waitAtMost(this.#posts.delete(), DELETE_LIMIT_MS);
     }
     // Open requests of an expired session end by themselves, each with its server's own answer.
     if (this.#open.size === 0) await this.#client.close();
@@ -203,8 +216,8 @@ export class HttpLink implements Link {
   #handleMessage(message: Message | NoMessage, { id: expected, pending, era }: Open): void {
     const { server, log } = this.#options;
     if (message.kind === 'none') {
-      const refused = era === 'legacy' ? answerToNone(message) : undefined;
-      if (refused === undefined) pending.fail(refusalFor(message, server));
+      const refused = era === 'legacy' ? buildInvalidReply(message) : undefined;
+      if (refused === undefined) pending.fail(toMessageRefusal(message, server));
       else this.#posts.post(refused);
     } else if (message.kind === 'response') {
       if (message.idText === undefined || isId(message.idText, expected)) pending.answer(message, era);
@@ -220,14 +233,14 @@ export class HttpLink implements Link {
   /** Routes progress and subscription notifications to the request they name, on whichever stream they come. */
   #note(message: NotificationMessage): void {
     const { server, log, events } = this.#options;
-    const id = requestIdOf(message);
+    const id = findRequestId(message);
     if (id === undefined) handleNotification(message, server, { events, log });
     else this.#open.get(id)?.note(message);
   }
 
   #over(end: HttpEnd, pending: Pending): void {
-    pending.fail(refusalOfEnd(end, this.#options.server));
-    const cause = lastCause(end);
+    pending.fail(toEndRefusal(end, this.#options.server));
+    const cause = findLastCause(end);
     if (cause !== undefined) this.#end(cause);
   }
 
@@ -241,7 +254,7 @@ export class HttpLink implements Link {
       log,
       signal: this.#closing.signal,
       onMessage: (message) => {
-        const refused = message.kind === 'none' ? answerToNone(message) : undefined;
+        const refused = message.kind === 'none' ? buildInvalidReply(message) : undefined;
         if (refused !== undefined) this.#posts.post(refused);
         else if (message.kind === 'request')
           this.#serverRequests.take(message, {

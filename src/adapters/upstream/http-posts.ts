@@ -1,14 +1,14 @@
-import { type Cause, causeJson } from '../../core/cause.ts';
+import { type Cause, toCauseJson } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { causeOfRefusal } from '../../core/refusal-cause.ts';
+import { toCause } from '../../core/refusal-cause.ts';
 import type { UpstreamRequest, LinkEvents } from '../../gateway/ports/link.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Authorizer } from '../../gateway/ports/credentials.ts';
 import type { HttpReach, HttpRequest } from '../../platform/http-client.ts';
 import { METHODS, MODERN_VERSION } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
-import { parameterHeaders } from '../../protocol/parameter-values.ts';
-import { memberOf, textOf } from '../../protocol/spans.ts';
+import { buildParameterHeaders } from '../../protocol/parameter-values.ts';
+import { findMember, readJsonString } from '../../protocol/spans.ts';
 import { NotificationLimiter } from './notification-limiter.ts';
 import { type HttpEnd, type HttpExchangeOptions, isHtml, isSuccess } from './http-exchange.ts';
 import type { LinkAttempt } from './opening.ts';
@@ -45,7 +45,7 @@ export class HttpPosts {
     this.#send('POST', body, (end) => {
       this.#posts -= 1;
       if (end.kind !== 'answered')
-        log.debug('a notification did not arrive', { server, ...causeJson(end.cause) });
+        log.debug('a notification did not arrive', { server, ...toCauseJson(end.cause) });
     });
   };
 
@@ -73,39 +73,39 @@ export interface HttpLinkOptions {
 }
 
 /** Headers that repeat parts of the body (2026-07-28, basic/transports/streamable-http#request-metadata). */
-export function modernHeaders(request: UpstreamRequest): readonly string[] {
+export function buildModernHeaders(request: UpstreamRequest): readonly string[] {
   const { message, parameters } = request;
   const standard = standardHeaders(request);
-  return parameters === undefined ? standard : [...standard, ...parameterHeaders(message, parameters)];
+  return parameters === undefined ? standard : [...standard, ...buildParameterHeaders(message, parameters)];
 }
 
 function standardHeaders({ message, name }: UpstreamRequest): readonly string[] {
   const { method } = message;
   const source = METHODS.get(method)?.named;
-  const value = name ?? (source && textOf(message.bytes, memberOf(message.params, source)));
+  const value = name ?? (source && readJsonString(message.bytes, findMember(message.params, source)));
   const fixed = [headers.PROTOCOL_VERSION, MODERN_VERSION, headers.METHOD, method];
   if (source !== undefined && value !== undefined) fixed.push(headers.NAME, headers.encodeHeader(value));
   return fixed;
 }
 
 /** Why a request got no response on an exchange that is over. */
-export function refusalOfEnd(end: HttpEnd, server: string): Refusal {
+export function toEndRefusal(end: HttpEnd, server: string): Refusal {
   if (end.kind === 'unreached') return { code: 'SERVER_UNREACHED', server, cause: end.cause };
   if (end.kind === 'broken') return { code: 'SERVER_ENDED', server, cause: end.cause };
   if (end.refusal !== undefined) return end.refusal;
-  if (isSuccess(end.status)) return { code: 'SERVER_ENDED', server, cause: statusCause(end) };
-  return { code: 'SERVER_UNAVAILABLE', server, cause: statusCause(end), httpStatus: end.status };
+  if (isSuccess(end.status)) return { code: 'SERVER_ENDED', server, cause: toStatusCause(end) };
+  return { code: 'SERVER_UNAVAILABLE', server, cause: toStatusCause(end), httpStatus: end.status };
 }
 
 /** The cause if other requests would fail too, else undefined. Insufficient scope fails only the one call. */
-export function lastCause(end: HttpEnd): Cause | undefined {
+export function findLastCause(end: HttpEnd): Cause | undefined {
   if (end.kind === 'unreached') return end.cause;
   const isWithoutCredentials = end.kind === 'answered' && end.status === 401 && end.refusal !== undefined;
-  return isWithoutCredentials ? causeOfRefusal(end.refusal) : undefined;
+  return isWithoutCredentials ? toCause(end.refusal) : undefined;
 }
 
 /** The cause of an answer without a response. */
-export function statusCause({ status, headers: given }: Extract<HttpEnd, { kind: 'answered' }>): Cause {
+export function toStatusCause({ status, headers: given }: Extract<HttpEnd, { kind: 'answered' }>): Cause {
   if (isSuccess(status)) return isHtml(given) ? { code: 'ENDPOINT_NOT_MCP' } : INCOMPLETE;
   if (status === 401 || status === 403) return { code: 'CREDENTIALS_REFUSED', status };
   if (MOVED.has(status)) {
@@ -122,6 +122,6 @@ const INCOMPLETE: Cause = { code: 'RESPONSE_INCOMPLETE' };
 const MOVED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** The authorizer for a link's requests; undefined if the config provides the credentials. */
-export async function authorizerOf({ spec, deps, subject }: LinkAttempt): Promise<Authorizer | undefined> {
+export async function getAuthorizer({ spec, deps, subject }: LinkAttempt): Promise<Authorizer | undefined> {
   return deps.credentials?.authorizer(spec, subject);
 }

@@ -1,20 +1,20 @@
-import { rpcErrorOf } from '../../core/errors.ts';
+import { toRpcError } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { LinkEvents, ListKind } from '../../gateway/ports/link.ts';
 import type { Log } from '../../gateway/ports/log.ts';
-import { inTurns } from '../../core/turns.ts';
+import { runInTurns } from '../../core/turns.ts';
 import {
-  jsonFault,
+  findJsonFault,
   LARGE_MESSAGE,
-  largeMessage,
+  createMessageReader,
   readServerMessage,
   type Message,
   type NoMessage,
   type NotificationMessage,
 } from '../../protocol/message.ts';
-import { errorMessage } from '../../protocol/reply.ts';
-import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
-import { subscriptionIdOf } from '../../protocol/translate.ts';
+import { buildErrorMessage } from '../../protocol/reply.ts';
+import { findMember, readRawValue, readJsonString } from '../../protocol/spans.ts';
+import { findSubscriptionId } from '../../protocol/translate.ts';
 
 /** Maximum size in bytes of a message from a server. */
 export const SERVER_MESSAGE_LIMIT: number = 256 * 1024 * 1024;
@@ -55,7 +55,7 @@ export function receive(
   handle: (message: Message | NoMessage) => void,
 ): Promise<void> | undefined {
   if (bytes.length > LARGE_MESSAGE)
-    return inTurns(largeMessage(bytes, 'server')).then((message) => {
+    return runInTurns(createMessageReader(bytes, 'server')).then((message) => {
       if (message.kind === 'none') complain(bytes, message, from);
       handle(message);
     });
@@ -97,36 +97,36 @@ function complain(bytes: Buffer, message: NoMessage, from: Sender): void {
 }
 
 /** The refusal for a request whose server answered with this invalid message. */
-export function refusalFor({ fault, reason }: NoMessage, server: string): Refusal {
+export function toMessageRefusal({ fault, reason }: NoMessage, server: string): Refusal {
   return fault === 'ambiguous'
     ? { code: 'SERVER_MESSAGE_INVALID', server, reason }
     : { code: 'SERVER_ENDED', server, cause: { code: 'RESPONSE_INVALID', reason } };
 }
 
 /** The error response to an invalid request; undefined if the message is not one that can be answered. */
-export function answerToNone({ isRequest, idText, reason }: NoMessage): Buffer | undefined {
+export function buildInvalidReply({ isRequest, idText, reason }: NoMessage): Buffer | undefined {
   return isRequest && idText !== undefined
-    ? errorMessage(idText, rpcErrorOf({ code: 'MESSAGE_INVALID', reason }, true), 'legacy')
+    ? buildErrorMessage(idText, toRpcError({ code: 'MESSAGE_INVALID', reason }, true), 'legacy')
     : undefined;
 }
 
 /** Our request id as a response or progress notification carries it, even as a string; undefined if it is not ours. */
-export function ownIdOf(text: string | undefined): number | undefined {
+export function parseOwnId(text: string | undefined): number | undefined {
   const digits = /^"?(\d{1,15})"?$/.exec(text ?? '')?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
 /** Whether a response carries this id of ours, even as a string. */
 export function isId(text: string, id: number): boolean {
-  return text === String(id) || ownIdOf(text) === id;
+  return text === String(id) || parseOwnId(text) === id;
 }
 
 /** The request a notification belongs to, by its progress token or subscription id. */
-export function requestIdOf(note: NotificationMessage): number | undefined {
+export function findRequestId(note: NotificationMessage): number | undefined {
   if (note.method === LOG_MESSAGE) return undefined;
-  if (note.method !== 'notifications/progress') return ownIdOf(subscriptionIdOf(note));
-  const token = memberOf(note.params, 'progressToken');
-  return token && ownIdOf(rawOf(note.bytes, token));
+  if (note.method !== 'notifications/progress') return parseOwnId(findSubscriptionId(note));
+  const token = findMember(note.params, 'progressToken');
+  return token && parseOwnId(readRawValue(note.bytes, token));
 }
 
 /** A notification outside any request: list changes are announced; the rest goes to a client or to our log. */
@@ -136,12 +136,13 @@ export function handleNotification(
   to: { events: LinkEvents; log: Log },
 ): void {
   const kind = LIST_CHANGES.get(note.method);
-  const uri = note.method === RESOURCE_UPDATED ? textOf(note.bytes, memberOf(note.params, 'uri')) : undefined;
+  const uri =
+    note.method === RESOURCE_UPDATED ? readJsonString(note.bytes, findMember(note.params, 'uri')) : undefined;
   if (kind !== undefined) to.events.changed(kind);
-  else if (uri !== undefined && jsonFault(note) === undefined) to.events.updated(uri, note);
+  else if (uri !== undefined && findJsonFault(note) === undefined) to.events.updated(uri, note);
   else if (to.events.notified?.(note) === true) return;
   else if (note.method === LOG_MESSAGE) {
-    const level = textOf(note.bytes, memberOf(note.params, 'level'));
+    const level = readJsonString(note.bytes, findMember(note.params, 'level'));
     const { start, end } = note.params ?? { start: 0, end: 0 };
     const text = note.bytes.toString('utf8', start, Math.min(end, start + MAX_LOGGED_LENGTH));
     to.log.debug('server log message', { server, level, text });

@@ -1,7 +1,7 @@
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Authorizer } from '../../gateway/ports/credentials.ts';
 import type { HttpClient, HttpRequest } from '../../platform/http-client.ts';
-import { atMost, pause } from '../../platform/pause.ts';
+import { waitAtMost, pause } from '../../platform/pause.ts';
 import { LAST_EVENT_ID } from '../../protocol/headers.ts';
 import type { Message, NoMessage } from '../../protocol/message.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';
@@ -39,7 +39,7 @@ export function listenLegacy(listening: LegacyListening): Promise<unknown> {
   void keepListening(listening, () => {
     begun.resolve(undefined);
   });
-  return atMost(begun.promise, BEGIN_LIMIT_MS);
+  return waitAtMost(begun.promise, BEGIN_LIMIT_MS);
 }
 
 async function keepListening(listening: LegacyListening, onBegun: () => void): Promise<void> {
@@ -55,7 +55,7 @@ async function keepListening(listening: LegacyListening, onBegun: () => void): P
     const end = await new Promise<HttpEnd>((resolve) => {
       const options: HttpExchangeOptions = {
         ...exchange,
-        request: lastId === undefined ? request : resumption(request, lastId),
+        request: lastId === undefined ? request : buildResumption(request, lastId),
         isStream: true,
         endsWithResponse: false,
         streamPosition,
@@ -86,6 +86,6 @@ function offersNone(status: number): boolean {
 }
 
 /** The same request, resuming after the given event. */
-export function resumption(request: HttpRequest, lastId: string): HttpRequest {
+export function buildResumption(request: HttpRequest, lastId: string): HttpRequest {
   return { ...request, headers: [...request.headers, LAST_EVENT_ID, lastId] };
 }

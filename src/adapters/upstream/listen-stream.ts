@@ -1,11 +1,11 @@
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
-import { ownUpstreamRequest, type UpstreamRequest, type Reply } from '../../gateway/ports/link.ts';
+import { buildOwnUpstreamRequest, type UpstreamRequest, type Reply } from '../../gateway/ports/link.ts';
 import { pause } from '../../platform/pause.ts';
-import { isParsable, ownRequest, type NotificationMessage } from '../../protocol/message.ts';
+import { isParsable, buildOwnRequest, type NotificationMessage } from '../../protocol/message.ts';
 import { LISTEN } from './pending.ts';
-import { isJsonObject, parsedObject } from '../../core/json-object.ts';
+import { isJsonObject, parseObject } from '../../core/json-object.ts';
 
 /** The notification filter, as defined by the specification. */
 export interface Filter {
@@ -50,9 +50,9 @@ export class ListenStream {
       replaces?.close();
       opened.resolve({ kind: 'standing', uris });
     };
-    const request = ownRequest(LISTEN, { notifications: filter });
+    const request = buildOwnRequest(LISTEN, { notifications: filter });
     this.ended = ask({
-      ...ownUpstreamRequest(request, Infinity, this.#cancellation),
+      ...buildOwnUpstreamRequest(request, Infinity, this.#cancellation),
       onNotification: (note) => {
         if (note.method === ACKNOWLEDGED) stand(acknowledgedUris(note));
         else onNotification(note);
@@ -78,7 +78,7 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 function acknowledgedUris(note: NotificationMessage): ReadonlySet<string> {
   if (!isParsable(note)) return NONE;
   const { bytes, params } = note;
-  const { notifications } = parsedObject(bytes.toString('utf8', params?.start, params?.end));
+  const { notifications } = parseObject(bytes.toString('utf8', params?.start, params?.end));
   const uris = isJsonObject(notifications) ? notifications['resourceSubscriptions'] : undefined;
   return new Set(Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string') : []);
 }

@@ -10,11 +10,11 @@ import type {
 } from '../../gateway/ports/link.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import { declares } from '../../protocol/capabilities.ts';
-import { memberOf, rawOf } from '../../protocol/spans.ts';
+import { findMember, readRawValue } from '../../protocol/spans.ts';
 import type { Facts } from './handshake.ts';
 import { handleNotification } from './incoming.ts';
 import { ListenStream, type Filter, type Opened } from './listen-stream.ts';
-import { backoffMs } from '../../core/backoff.ts';
+import { computeBackoffMs } from '../../core/backoff.ts';
 
 export interface ListeningOptions {
   readonly server: string;
@@ -116,7 +116,7 @@ export class Listening implements ResourceStream {
       this.#standing = undefined;
       hasMissed = true;
       this.#vain = Date.now() - startedMs > STABLE_MS ? 1 : this.#vain + 1;
-      await this.#news(backoffMs(this.#vain, { firstMs: FIRST_WAIT_MS, maxMs: MAX_WAIT_MS }));
+      await this.#news(computeBackoffMs(this.#vain, { firstMs: FIRST_WAIT_MS, maxMs: MAX_WAIT_MS }));
     }
   }
 
@@ -197,8 +197,8 @@ export class Listening implements ResourceStream {
 function isUnknownMethod(answer: Result<Reply, Refusal>): boolean {
   if (!answer.ok) return false;
   const { bytes, root } = answer.value.message;
-  const code = memberOf(memberOf(root, 'error')?.object, 'code');
-  return code !== undefined && rawOf(bytes, code) === METHOD_NOT_FOUND;
+  const code = findMember(findMember(root, 'error')?.object, 'code');
+  return code !== undefined && readRawValue(bytes, code) === METHOD_NOT_FOUND;
 }
 
 function listsOf(capabilities: Capabilities): Filter {

@@ -1,10 +1,10 @@
-import { rpcErrorOf } from '../../core/errors.ts';
+import { toRpcError } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { ServerRequest, ServerRequestAnswer } from '../../gateway/ports/link.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
-import { errorMessage, resultMessage } from '../../protocol/reply.ts';
-import { memberOf, rawOf } from '../../protocol/spans.ts';
-import { progressTokenOf, withProgressToken } from '../../protocol/translate.ts';
+import { buildErrorMessage, buildResultMessage } from '../../protocol/reply.ts';
+import { findMember, readRawValue } from '../../protocol/spans.ts';
+import { findProgressToken, setProgressToken } from '../../protocol/translate.ts';
 
 /** Maximum number of unanswered server requests on one link. */
 const MAX_OPEN = 256;
@@ -34,7 +34,7 @@ export class OpenServerRequests {
    */
   take(message: RequestMessage, asked: ServerRequestRoute): () => void {
     const { method, idText } = message;
-    if (method === 'ping') asked.send(resultMessage(idText, Buffer.from('{}')));
+    if (method === 'ping') asked.send(buildResultMessage(idText, Buffer.from('{}')));
     else if (asked.to === undefined) asked.send(refusal(idText, { code: 'METHOD_UNKNOWN', method }));
     else if (this.#open.has(idText))
       return () => undefined; // a duplicate id: an error would count as the answer to the first
@@ -57,8 +57,8 @@ export class OpenServerRequests {
   /** The server cancels a request. Returns whether the notification was a cancellation. */
   cancelled(note: NotificationMessage): boolean {
     if (note.method !== 'notifications/cancelled') return false;
-    const id = memberOf(note.params, 'requestId');
-    if (id !== undefined) this.#open.get(rawOf(note.bytes, id))?.withdraw();
+    const id = findMember(note.params, 'requestId');
+    if (id !== undefined) this.#open.get(readRawValue(note.bytes, id))?.withdraw();
     return true;
   }
 
@@ -87,8 +87,8 @@ class ServerQuestion implements ServerRequest {
   }
 
   progress(note: NotificationMessage): void {
-    const token = progressTokenOf(this.message);
-    if (!this.#isOver && token !== undefined) this.#asked.send(withProgressToken(note, token));
+    const token = findProgressToken(this.message);
+    if (!this.#isOver && token !== undefined) this.#asked.send(setProgressToken(note, token));
   }
 
   onWithdrawn(listener: (() => void) | undefined): void {
@@ -111,5 +111,5 @@ class ServerQuestion implements ServerRequest {
 }
 
 function refusal(idText: string, what: Refusal): Buffer {
-  return errorMessage(idText, rpcErrorOf(what, true), 'legacy');
+  return buildErrorMessage(idText, toRpcError(what, true), 'legacy');
 }

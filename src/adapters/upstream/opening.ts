@@ -1,5 +1,5 @@
 import type { Cause } from '../../core/cause.ts';
-import { chooserOf, type Reach, type ReachRules } from '../../core/reach.ts';
+import { getUrlChooser, type Reach, type ReachRules } from '../../core/reach.ts';
 import type { Result } from '../../core/result.ts';
 import type { SandboxGap, SandboxRights, UnsafePath } from '../../core/sandbox.ts';
 import type { ObservedDenial } from '../../core/sandbox-denial.ts';
@@ -64,8 +64,8 @@ export interface LinkAttempt extends Asked {
 }
 
 /** Where connections to a server may lead, depending on who chose its URL. */
-export function httpReachOf({ spec, deps }: Pick<LinkAttempt, 'spec' | 'deps'>): HttpReach {
-  const chooser = chooserOf(spec);
+export function toHttpReach({ spec, deps }: Pick<LinkAttempt, 'spec' | 'deps'>): HttpReach {
+  const chooser = getUrlChooser(spec);
   const { rules, resolve } = deps;
   return { reaches: rules[chooser], chosenBy: chooser, resolve };
 }

@@ -4,7 +4,7 @@ import type { UpstreamRequest, Reply } from '../../gateway/ports/link.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
 import { LOG_MESSAGE } from './incoming.ts';
-import { progressTokenOf, withProgressToken } from '../../protocol/translate.ts';
+import { findProgressToken, setProgressToken } from '../../protocol/translate.ts';
 import type { OpenServerRequests } from './open-server-requests.ts';
 
 /** The request that is answered by a stream of notifications (2026-07-28, basic/patterns/subscriptions). */
@@ -28,7 +28,7 @@ export interface PendingOptions {
 }
 
 /** The refusal when no more requests can be started. */
-export function tooMany(server: string): Result<never, Refusal> {
+export function refuseTooMany(server: string): Result<never, Refusal> {
   return err({ code: 'SERVER_UNAVAILABLE', server, cause: { code: 'REQUEST_LIMIT' } });
 }
 
@@ -73,8 +73,8 @@ export class Pending {
       return;
     }
     this.#timer?.refresh();
-    const token = progressTokenOf(request.message);
-    if (token !== undefined) request.onNotification?.(note, withProgressToken(note, token));
+    const token = findProgressToken(request.message);
+    if (token !== undefined) request.onNotification?.(note, setProgressToken(note, token));
   }
 
   answer(message: ResponseMessage, era: Era): void {

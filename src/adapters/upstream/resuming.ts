@@ -1,7 +1,7 @@
 import type { Cause } from '../../core/cause.ts';
 import type { HttpRequest } from '../../platform/http-client.ts';
 import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
-import { statusCause } from './http-posts.ts';
+import { toStatusCause } from './http-posts.ts';
 import { StreamPosition } from './stream-position.ts';
 
 /** Sends one request and returns a function that aborts it. */
@@ -83,5 +83,5 @@ function isWorthMore(end: HttpEnd): boolean {
 }
 
 function causeOf(end: HttpEnd): Cause {
-  return end.kind === 'answered' ? statusCause(end) : end.cause;
+  return end.kind === 'answered' ? toStatusCause(end) : end.cause;
 }

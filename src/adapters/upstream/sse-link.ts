@@ -1,20 +1,20 @@
 import { FIXED_LIMITS } from '../../core/fixed-limits.ts';
 import type { Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { causeOfRefusal } from '../../core/refusal-cause.ts';
+import { toCause } from '../../core/refusal-cause.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Transport } from '../../core/server-spec.ts';
 import type { UpstreamRequest, Capabilities, Link, Reply } from '../../gateway/ports/link.ts';
 import type { Authorizer } from '../../gateway/ports/credentials.ts';
 import { HttpClient } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
-import { notificationMessage } from '../../protocol/reply.ts';
+import { buildNotification } from '../../protocol/reply.ts';
 import { NotificationLimiter } from './notification-limiter.ts';
-import { Attempt, httpReachOf, type LinkAttempt } from './opening.ts';
+import { Attempt, toHttpReach, type LinkAttempt } from './opening.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';
 import { Conversation } from './conversation.ts';
 import { initialize, type Facts } from './handshake.ts';
-import { authorizerOf, statusCause } from './http-posts.ts';
+import { getAuthorizer, toStatusCause } from './http-posts.ts';
 import { isHtml, isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
 
 /**
@@ -26,7 +26,7 @@ export async function openSse(
   transport: Extract<Transport, { kind: 'http' }>,
 ): Promise<Result<Link, Cause>> {
   const attempt = new Attempt(opening.events);
-  const authorizer = await authorizerOf(opening);
+  const authorizer = await getAuthorizer(opening);
   const wire = new SseWire({ ...opening, events: attempt }, transport, authorizer);
   const address = await wire.address;
   if (!address.ok) {
@@ -42,7 +42,7 @@ export async function openSse(
     return err(facts.error.cause);
   }
   attempt.succeeded();
-  wire.conversation.say(notificationMessage('notifications/initialized'));
+  wire.conversation.say(buildNotification('notifications/initialized'));
   return ok(new SseLink(wire, facts.value));
 }
 
@@ -69,7 +69,7 @@ class SseWire {
     const { spec, deps, events, signal } = opening;
     this.#opening = opening;
     this.#authorizer = authorizer;
-    this.#client = new HttpClient(url.origin, httpReachOf(opening));
+    this.#client = new HttpClient(url.origin, toHttpReach(opening));
     this.#headers = Object.entries(headers).flat();
     const { backlogBytes: maxBytes = FIXED_LIMITS.backlogBytes } = deps;
     const isTaken = (): boolean => this.unreadBytes < maxBytes;
@@ -101,7 +101,7 @@ class SseWire {
       },
       onStart: (status, headers) => {
         if (!isSuccess(status) || isHtml(headers))
-          named.resolve(err(statusCause({ kind: 'answered', status, headers })));
+          named.resolve(err(toStatusCause({ kind: 'answered', status, headers })));
       },
       onEnd: (end) => {
         const cause = causeOfStream(end);
@@ -160,12 +160,12 @@ class SseWire {
 
 function causeOfStream(end: HttpEnd): Cause {
   if (end.kind !== 'answered') return end.cause;
-  return end.refusal === undefined ? { code: 'STREAM_CLOSED' } : causeOfRefusal(end.refusal);
+  return end.refusal === undefined ? { code: 'STREAM_CLOSED' } : toCause(end.refusal);
 }
 
 function causeOfPost(end: HttpEnd): Cause {
   if (end.kind !== 'answered') return end.cause;
-  return end.refusal === undefined ? statusCause(end) : causeOfRefusal(end.refusal);
+  return end.refusal === undefined ? toStatusCause(end) : toCause(end.refusal);
 }
 
 class SseLink implements Link {

@@ -1,8 +1,8 @@
-import { errorLineOf } from '../../core/stderr-error.ts';
+import { findErrorLine } from '../../core/stderr-error.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Child } from '../../platform/child.ts';
 import { LineSplitter } from '../../platform/lines.ts';
-import { atMost } from '../../platform/pause.ts';
+import { waitAtMost } from '../../platform/pause.ts';
 
 /** Lines kept of one process; a stack trace or a usage text fits. */
 const MAX_LINES = 100;
@@ -34,12 +34,12 @@ export class StderrTail {
 
   /** Resolves when all of an exited process was read, or it takes too long. */
   async read(): Promise<void> {
-    await atMost(this.#child.errorOutputRead, DRAIN_MS);
+    await waitAtMost(this.#child.errorOutputRead, DRAIN_MS);
   }
 
   /** What the process wrote about its failure so far. */
   get errorLine(): string | undefined {
-    return errorLineOf([...this.#lines.slice(this.#next), ...this.#lines.slice(0, this.#next)]);
+    return findErrorLine([...this.#lines.slice(this.#next), ...this.#lines.slice(0, this.#next)]);
   }
 
   #keep(line: string): void {

@@ -1,5 +1,5 @@
 import { FIXED_LIMITS } from '../../core/fixed-limits.ts';
-import { type Cause, withStderr } from '../../core/cause.ts';
+import { type Cause, addStderr } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { SandboxGap, UnsafePath } from '../../core/sandbox.ts';
@@ -18,12 +18,12 @@ import type { Era } from '../../protocol/eras.ts';
 import type { Child } from '../../platform/child.ts';
 import { InOrder } from '../../platform/in-order.ts';
 import { LineSplitter } from '../../platform/lines.ts';
-import { atMost } from '../../platform/pause.ts';
+import { waitAtMost } from '../../platform/pause.ts';
 import { NotificationLimiter } from './notification-limiter.ts';
-import { Attempt, httpReachOf, type LinkAttempt } from './opening.ts';
+import { Attempt, toHttpReach, type LinkAttempt } from './opening.ts';
 import { Conversation } from './conversation.ts';
-import { notificationMessage } from '../../protocol/reply.ts';
-import { onOneLine } from '../../protocol/splice.ts';
+import { buildNotification } from '../../protocol/reply.ts';
+import { toOneLine } from '../../protocol/splice.ts';
 import {
   discover,
   initialize,
@@ -91,14 +91,14 @@ async function attempt(
     events: attempted,
     log: deps.log,
     send: (pieces, id) => {
-      if (id !== undefined || notifications.mayGo()) child.write([...pieces.map(onOneLine), LINE_FEED]);
+      if (id !== undefined || notifications.mayGo()) child.write([...pieces.map(toOneLine), LINE_FEED]);
     },
   });
   const output = connectStdout(child, conversation, { server: spec.name, log: deps.log });
   const stderr = new StderrTail(child, { server: spec.name, log: deps.log });
   void child.ended.then(async (cause) => {
     await Promise.all([stderr.read(), allHeard(child, output)]);
-    conversation.end(withStderr(cause, stderr.errorLine));
+    conversation.end(addStderr(cause, stderr.errorLine));
   });
   child.onDrain(() => attempted.drained());
   const facts = await performHandshake(conversation, { ownInfo: deps.ownInfo, profile, recalled, signal });
@@ -106,14 +106,14 @@ async function attempt(
     const hasDied = conversation.hasEnded && recalled === undefined;
     const again = hasDied ? 'legacy' : facts.error.again;
     // Read before the process is ended: whatever it writes after that is not the cause.
-    const cause = withStderr(facts.error.cause, stderr.errorLine);
+    const cause = addStderr(facts.error.cause, stderr.errorLine);
     conversation.end(cause);
     await child.end();
     return err({ cause, again });
   }
   attempted.succeeded();
   conversation.era = facts.value.era;
-  if (facts.value.era === 'legacy') conversation.say(notificationMessage('notifications/initialized'));
+  if (facts.value.era === 'legacy') conversation.say(buildNotification('notifications/initialized'));
   const parts = {
     child,
     conversation,
@@ -144,7 +144,7 @@ async function start(
   // Before any of its processes runs: otherwise it could decide by links what its sandboxed processes may use.
   if (transport.sandbox !== undefined) await deps.declare?.(transport);
   if (rights === undefined) return ok({ child: deps.takeStarted?.(spec) ?? deps.launcher.launch(transport) });
-  const { reaches: namedReaches, resolve } = httpReachOf(opening);
+  const { reaches: namedReaches, resolve } = toHttpReach(opening);
   const isWatched = onDenials !== undefined;
   const confined = await deps.confine(transport, { rights, isWatched, namedReaches, resolve });
   if (!confined.ok) return err(sandboxCause(confined.error));
@@ -190,7 +190,7 @@ const DRAIN_MS = 500;
 async function allHeard(child: Child, messages: InOrder): Promise<void> {
   if (messages.isIdle) return;
   await idle(messages);
-  await atMost(child.outputRead, DRAIN_MS);
+  await waitAtMost(child.outputRead, DRAIN_MS);
   await idle(messages);
 }
 
@@ -219,14 +219,14 @@ async function performHandshake(
     if (facts.ok || signal.aborted) return facts;
   }
   const discovery = discover(probe, signal);
-  const early = await atMost(discovery, recalled === 'modern' ? MODERN_PATIENCE_MS : PROBE_PATIENCE_MS);
+  const early = await waitAtMost(discovery, recalled === 'modern' ? MODERN_PATIENCE_MS : PROBE_PATIENCE_MS);
   if (early?.kind === 'modern') return ok(early.facts);
   const initialized = initialize(probe, options, signal);
   if (early !== undefined) return initialized;
   const modern = await modernUnlessRefused(discovery, initialized);
   if (modern === undefined) return initialized;
   // A server that accepts `initialize` speaks the legacy era from then on, whatever it answered before.
-  const legacy = await atMost(initialized, PROBE_PATIENCE_MS);
+  const legacy = await waitAtMost(initialized, PROBE_PATIENCE_MS);
   if (legacy?.ok !== true) return ok(modern);
   return recalled === undefined ? err({ ...NEVER_READY, again: 'modern' }) : legacy;
 }
@@ -242,7 +242,7 @@ async function modernUnlessRefused(
   initialized: Promise<Result<Facts, HandshakeFault>>,
 ): Promise<Facts | undefined> {
   const modern = discovery.then((found) => (found.kind === 'modern' ? found.facts : undefined));
-  return Promise.race([modern, initialized.then(({ ok }) => (ok ? atMost(modern, READ_MS) : modern))]);
+  return Promise.race([modern, initialized.then(({ ok }) => (ok ? waitAtMost(modern, READ_MS) : modern))]);
 }
 
 interface StdioLinkParts {

@@ -1,5 +1,5 @@
 import type { SseParser } from '../../protocol/sse.ts';
-import { backoffMs } from '../../core/backoff.ts';
+import { computeBackoffMs } from '../../core/backoff.ts';
 
 /** Delay in ms before reconnecting if the server names none; doubles up to the maximum after failed attempts. */
 const FIRST_WAIT_MS = 500;
@@ -36,7 +36,7 @@ export class StreamPosition {
     const askedMs = Math.min(this.#retryMs ?? FIRST_WAIT_MS, MAX_REQUESTED_MS);
     if (this.#vain === 0) return askedMs;
     const firstMs = Math.max(askedMs, MIN_DOUBLED_MS);
-    return Math.max(askedMs, backoffMs(this.#vain, { firstMs, maxMs: MAX_WAIT_MS }));
+    return Math.max(askedMs, computeBackoffMs(this.#vain, { firstMs, maxMs: MAX_WAIT_MS }));
   }
 
   /** A connection is being opened; it counts as one without events until the first arrives. */

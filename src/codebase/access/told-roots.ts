@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isJsonObject, parsedJson } from '../../core/json-object.ts';
+import { isJsonObject, parseJson } from '../../core/json-object.ts';
 import { readTextWithin } from '../../platform/bounded-file.ts';
 import { ensureFolder, writeUnlessChanged } from '../../platform/files.ts';
 
@@ -48,7 +48,7 @@ export class ToldRoots {
 }
 
 function rootsIn(text: string): readonly string[] {
-  const stored = parsedJson(text);
+  const stored = parseJson(text);
   const roots = isJsonObject(stored) ? stored['roots'] : undefined;
   return Array.isArray(roots) ? roots.filter((root) => typeof root === 'string') : [];
 }

@@ -1,10 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { guarded, type Peer } from '../../platform/guarded.ts';
+import { guardCallback, type Peer } from '../../platform/guarded.ts';
 import type { FoundFile } from '../files/walk-repository.ts';
 import type { ChunkAnswer, ChunkJob, FileOutcome, WorkerGiven } from './chunk-messages.ts';
-import { compileOptimized, keepUnoptimized, worthOptimizing, type ParserModules } from './compile-parsers.ts';
+import {
+  compileOptimized,
+  keepUnoptimized,
+  selectForOptimizing,
+  type ParserModules,
+} from './compile-parsers.ts';
 
 export interface ChunkPoolOptions {
   readonly maxFileBytes: number;
@@ -125,7 +130,7 @@ export class ChunkPool {
 
   /** Replaces idle threads that parse with unoptimized code. */
   async #optimizeFor(files: readonly FoundFile[]): Promise<void> {
-    const names = worthOptimizing(files).filter((name) => !this.#modules.has(name));
+    const names = selectForOptimizing(files).filter((name) => !this.#modules.has(name));
     if (names.length === 0) return;
     const idle = [...this.#threads].filter(({ jobs }) => jobs.size === 0);
     await Promise.all(idle.map(({ worker }) => worker.terminate()));
@@ -172,7 +177,7 @@ export class ChunkPool {
     const peer: Peer = { name: 'thread that reads source files', end };
     worker.on(
       'message',
-      guarded(peer, (answer: ChunkAnswer) => this.#settle(thread, answer)),
+      guardCallback(peer, (answer: ChunkAnswer) => this.#settle(thread, answer)),
     );
     let cause: unknown;
     worker.on('error', (error) => {
@@ -180,7 +185,7 @@ export class ChunkPool {
     });
     worker.on(
       'exit',
-      guarded(peer, () => this.#replace(thread, cause)),
+      guardCallback(peer, () => this.#replace(thread, cause)),
     );
     return thread;
   }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { GRAMMARS, languageOf } from './languages.ts';
+import { GRAMMARS, detectLanguage } from './languages.ts';
 
 /** Compiled WebAssembly of the parser's runtime and of grammars, by their names. */
 export type ParserModules = ReadonlyMap<string, WebAssembly.Module>;
@@ -26,12 +26,12 @@ export function keepUnoptimized(): void {
 }
 
 /** The modules worth optimizing for these files, by name. None if there are few files. */
-export function worthOptimizing(
+export function selectForOptimizing(
   files: Iterable<{ readonly path: string; readonly size: number }>,
 ): readonly string[] {
   const bytes = new Map<string, number>();
   for (const { path, size } of files) {
-    const language = languageOf(path, '');
+    const language = detectLanguage(path, '');
     if (language !== 'text') bytes.set(GRAMMARS[language], (bytes.get(GRAMMARS[language]) ?? 0) + size);
   }
   const large = [...bytes].filter(([, sum]) => sum >= MIN_BYTES).map(([name]) => name);
@@ -45,7 +45,7 @@ export function worthOptimizing(
 export async function compileOptimized(names: readonly string[]): Promise<ParserModules> {
   const modules = new Map<string, WebAssembly.Module>();
   for (const name of names) {
-    const bytes = await readFile(wasmPath(name));
+    const bytes = await readFile(getWasmPath(name));
     OPTIMIZING.forEach(setFlagsFromString);
     try {
       modules.set(name, new WebAssembly.Module(bytes));
@@ -56,7 +56,7 @@ export async function compileOptimized(names: readonly string[]): Promise<Parser
   return modules;
 }
 
-export function wasmPath(name: string): string {
+export function getWasmPath(name: string): string {
   if (name === RUNTIME) return require.resolve('web-tree-sitter/web-tree-sitter.wasm');
   const folder = dirname(require.resolve('@vscode/tree-sitter-wasm/package.json'));
   return join(folder, 'wasm', `tree-sitter-${name}.wasm`);

@@ -20,7 +20,7 @@ export const GRAMMARS: Readonly<Record<ParsedLanguage, string>> = {
 };
 
 /** The language of a file, by its name, or by the interpreter that its first line names. */
-export function languageOf(path: string, text: string): Language {
+export function detectLanguage(path: string, text: string): Language {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
   const dot = name.lastIndexOf('.');
   const known = dot < 0 ? BY_NAME.get(name) : BY_EXTENSION.get(name.slice(dot + 1));

@@ -1,5 +1,5 @@
 import { Language as Grammar, Parser, type Tree } from 'web-tree-sitter';
-import { RUNTIME, wasmPath, type ParserModules } from './compile-parsers.ts';
+import { RUNTIME, getWasmPath, type ParserModules } from './compile-parsers.ts';
 import { GRAMMARS, type ParsedLanguage } from './languages.ts';
 
 /**
@@ -54,7 +54,7 @@ function parserOf(language: ParsedLanguage): Promise<Parser> {
 async function load(name: string): Promise<Parser> {
   await (runtime ??= startRuntime(modules.get(RUNTIME)));
   const compiled = modules.get(name);
-  const grammar = compiled === undefined ? await Grammar.load(wasmPath(name)) : Grammar.loadSync(compiled);
+  const grammar = compiled === undefined ? await Grammar.load(getWasmPath(name)) : Grammar.loadSync(compiled);
   return new Parser().setLanguage(grammar);
 }
 

@@ -1,16 +1,16 @@
 import type { Database } from 'better-sqlite3';
-import { counted } from '../../core/counted.ts';
+import { formatCount } from '../../core/counted.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { EmbeddingFault, EmbeddingProvider } from './embedding-provider.ts';
 import type { EmbeddingProgress, EmbeddingReport } from './embedding-report.ts';
-import { embeddingFaultText, storeFaultText } from './failure-text.ts';
+import { formatEmbeddingFault, formatStoreFault } from './failure-text.ts';
 import type { EmbeddedText, VectorStore } from './vector-store.ts';
 import {
   countLacking,
   createVectorTables,
   hasVectorTables,
-  lackingChunks,
-  modelOf,
+  listLackingChunks,
+  findModel,
   registerModel,
   type ChunkText,
   type ModelRow,
@@ -79,7 +79,7 @@ class EmbedRun {
   async run(): Promise<EmbeddingReport> {
     const { db, repositoryId, identity, force, storeFor } = this.#options;
     if (!hasVectorTables(db)) createVectorTables(db);
-    let model = modelOf(db, identity);
+    let model = findModel(db, identity);
     this.#total = countLacking(db, { repositoryId, modelId: model?.id });
     if (force || (this.#total > 0 && model === undefined)) {
       model = await this.#currentModel(model);
@@ -97,7 +97,7 @@ class EmbedRun {
     const { db, identity, name } = this.#options;
     const vectors = await this.#request(['dimension'], { isRepeated: true });
     if (!vectors.ok) {
-      this.#stop(embeddingFaultText(vectors.error));
+      this.#stop(formatEmbeddingFault(vectors.error));
       return undefined;
     }
     const dimension = vectors.value[0]?.length ?? 0;
@@ -126,7 +126,7 @@ class EmbedRun {
     let chars = 0;
     let after = 0;
     for (;;) {
-      const page = lackingChunks(db, { repositoryId, modelId: model.id }, { after, limit: PAGE });
+      const page = listLackingChunks(db, { repositoryId, modelId: model.id }, { after, limit: PAGE });
       const linked = page.length === 0 ? new Set() : await store.link(page);
       this.#cached += linked.size;
       this.#progress(linked.size);
@@ -164,7 +164,7 @@ class EmbedRun {
       return;
     }
     this.#failures += 1;
-    const text = embeddingFaultText(vectors.error);
+    const text = formatEmbeddingFault(vectors.error);
     if (!mayBeAboutTexts(vectors.error) || this.#failures >= MAX_FAILURES) {
       this.#stop(text);
       return;
@@ -195,7 +195,7 @@ class EmbedRun {
     try {
       await work();
     } catch (error) {
-      const text = storeFaultText(error);
+      const text = formatStoreFault(error);
       this.#stop(text);
       if (text === undefined) throw error;
     }
@@ -219,7 +219,7 @@ class EmbedRun {
 
   #report(): EmbeddingReport {
     const failed = this.#total - this.#embedded - this.#cached;
-    const left = `${counted(failed, 'chunk')} without a vector: found by words only, until the next index_repository embeds them.`;
+    const left = `${formatCount(failed, 'chunk')} without a vector: found by words only, until the next index_repository embeds them.`;
     return {
       status: failed === 0 && this.#errors.size === 0 ? 'complete' : 'partial',
       embedded: this.#embedded,

@@ -5,10 +5,10 @@ import type { EmbeddingSettings } from './embedding-settings.ts';
 import { embedMissing, type EmbedOptions } from './embed-missing.ts';
 import { openHttpProvider } from './http-provider.ts';
 import { loadSqliteVec } from './load-sqlite-vec.ts';
-import { pgvectorIdentity, pgvectorStore } from './pgvector-vectors.ts';
+import { toPgvectorIdentity, createPgvectorStore } from './pgvector-vectors.ts';
 import { openPostgres, type PostgresConnection, type VectorDatabase } from './postgres-connection.ts';
-import { sqliteVectorStore } from './sqlite-vectors.ts';
-import { modelName } from './vector-tables.ts';
+import { createSqliteVectorStore } from './sqlite-vectors.ts';
+import { formatModelName } from './vector-tables.ts';
 import { SYSTEM_CLOCK, type Clock } from './with-retries.ts';
 
 /** Ollama embeds one request after the other; a second one only saves the pause between them. */
@@ -66,17 +66,17 @@ function storageOf(
   provider: EmbeddingProvider,
   database: VectorDatabase | undefined,
 ): Pick<EmbedOptions, 'identity' | 'name' | 'storeFor'> {
-  const name = modelName(provider, database);
+  const name = formatModelName(provider, database);
   if (database === undefined)
     return {
       identity: provider.identity,
       name,
-      storeFor: ({ id }) => Promise.resolve(sqliteVectorStore(db, id)),
+      storeFor: ({ id }) => Promise.resolve(createSqliteVectorStore(db, id)),
     };
   return {
-    identity: pgvectorIdentity(provider.identity, database.url),
+    identity: toPgvectorIdentity(provider.identity, database.url),
     name,
-    storeFor: (model) => pgvectorStore(database.connection, db, model),
+    storeFor: (model) => createPgvectorStore(database.connection, db, model),
   };
 }
 

@@ -54,7 +54,7 @@ class Misset extends Error {
 }
 
 function settingsIn(environment: Environment): EmbeddingSettings | undefined {
-  const read = (name: string): string | undefined => given(environment[NAME + name]);
+  const read = (name: string): string | undefined => ignoreEmpty(environment[NAME + name]);
   const address = read('URL');
   if (address === undefined) {
     refuseStray(environment);
@@ -87,12 +87,12 @@ function settingsIn(environment: Environment): EmbeddingSettings | undefined {
       document: environment[`${NAME}DOCUMENT_PREFIX`] ?? (isNomic ? 'search_document: ' : ''),
       query: environment[`${NAME}QUERY_PREFIX`] ?? (isNomic ? 'search_query: ' : ''),
     },
-    vectorsUrl: vectorsUrlOf(given(environment[VECTORS_URL])),
+    vectorsUrl: vectorsUrlOf(ignoreEmpty(environment[VECTORS_URL])),
   };
 }
 
 /** An empty variable counts as unset. */
-function given(value: string | undefined): string | undefined {
+function ignoreEmpty(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }
 

@@ -1,11 +1,11 @@
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { ConnectionFault } from '../../platform/http-client.ts';
 import type { EmbeddingFault } from './embedding-provider.ts';
 import type { VectorFailure } from './vector-search.ts';
-import { startOf } from '../../core/shorten.ts';
+import { truncateText } from '../../core/shorten.ts';
 
 /** One or two sentences: what happened and what to do. */
-export function embeddingFaultText(fault: EmbeddingFault): string {
+export function formatEmbeddingFault(fault: EmbeddingFault): string {
   switch (fault.code) {
     case 'UNREACHABLE':
       return `The embedding service ${connectionText(fault.fault)}.`;
@@ -23,10 +23,10 @@ export function embeddingFaultText(fault: EmbeddingFault): string {
 }
 
 /** Why a search used only words. */
-export function vectorFailureText(failure: VectorFailure): string {
+export function formatVectorFailure(failure: VectorFailure): string {
   switch (failure.code) {
     case 'EMBEDDING_FAILED':
-      return embeddingFaultText(failure.fault);
+      return formatEmbeddingFault(failure.fault);
     case 'NO_VECTORS':
       return 'Nothing is embedded yet. Run index_repository.';
     case 'MODEL_CHANGED':
@@ -71,7 +71,7 @@ function statusText({ status, text }: Extract<EmbeddingFault, { code: 'STATUS' }
 }
 
 /** For an error of SQLite or PostgreSQL, which carries a code; undefined for a bug. */
-export function storeFaultText(error: unknown): string | undefined {
+export function formatStoreFault(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return undefined;
-  return `Vectors could not be stored: ${printable(startOf(error.message, 200))} (${error.code}).`;
+  return `Vectors could not be stored: ${toPrintable(truncateText(error.message, 200))} (${error.code}).`;
 }

@@ -1,5 +1,5 @@
-import { printable } from '../../core/printable.ts';
-import { isJsonObject, parsedJson } from '../../core/json-object.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { isJsonObject, parseJson } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { CHOSEN_BY_OPERATOR } from '../../core/reach.ts';
 import { HttpClient } from '../../platform/http-client.ts';
@@ -7,7 +7,7 @@ import type { EmbeddingFault, EmbeddingOptions, EmbeddingProvider } from './embe
 import type { EmbeddingSettings } from './embedding-settings.ts';
 import { postJson, type Posted } from './post-json.ts';
 import { readVectors } from './read-vectors.ts';
-import { startOf } from '../../core/shorten.ts';
+import { truncateText } from '../../core/shorten.ts';
 
 /** A vector of 8,192 numbers as JSON. */
 const MAX_BYTES_PER_VECTOR = 256 * 1024;
@@ -59,7 +59,7 @@ function vectorsIn(
   count: number,
 ): Result<readonly Float32Array[], EmbeddingFault> {
   if (status !== 200) {
-    const retryAfterMs = retryAfter(headers['retry-after'], Date.now());
+    const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
     // Services repeat a key that they refuse.
     const shown = status === 401 || status === 403 ? '' : messageIn(text, key);
     return err({ code: 'STATUS', status, text: shown, retryAfterMs });
@@ -70,16 +70,16 @@ function vectorsIn(
 
 /** Both shapes put a message into `error`, Ollama directly and OpenAI as its `message`. */
 function messageIn(text: string, key: string | undefined): string {
-  const answer = parsedJson(text);
+  const answer = parseJson(text);
   const error = isJsonObject(answer) ? answer['error'] : undefined;
   const message = isJsonObject(error) ? error['message'] : error;
   const shown = typeof message === 'string' ? message : text;
   const masked = key === undefined ? shown : shown.replaceAll(key, '[key]');
-  return printable(startOf(masked, MAX_TEXT));
+  return toPrintable(truncateText(masked, MAX_TEXT));
 }
 
 /** Seconds or a date (RFC 9110, section 10.2.3), as ms from now. */
-export function retryAfter(header: string | string[] | undefined, nowMs: number): number | undefined {
+export function parseRetryAfter(header: string | string[] | undefined, nowMs: number): number | undefined {
   if (typeof header !== 'string') return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;
   const dateMs = Date.parse(header);

@@ -1,24 +1,24 @@
 import type { Database } from 'better-sqlite3';
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { EmbeddingProvider } from './embedding-provider.ts';
 import type { EmbeddingSettings } from './embedding-settings.ts';
 import { openHttpProvider } from './http-provider.ts';
 import { loadSqliteVec } from './load-sqlite-vec.ts';
-import { pgvectorIdentity, pgvectorIndex } from './pgvector-vectors.ts';
+import { toPgvectorIdentity, createPgvectorIndex } from './pgvector-vectors.ts';
 import { openPostgres, type PostgresConnection, type VectorDatabase } from './postgres-connection.ts';
-import { sqliteVectorIndex } from './sqlite-vectors.ts';
+import { createSqliteVectorIndex } from './sqlite-vectors.ts';
 import type { VectorFailure, VectorQuery, VectorSearch } from './vector-search.ts';
 import type { VectorIndex } from './vector-store.ts';
 import {
   hasVectorTables,
   isUsed,
-  modelName,
-  modelOf,
-  mostUsedModel,
+  formatModelName,
+  findModel,
+  findMostUsedModel,
   type ModelRow,
 } from './vector-tables.ts';
-import { startOf } from '../../core/shorten.ts';
+import { truncateText } from '../../core/shorten.ts';
 
 /** Searches by meaning in the indexes of all projects, with one connection pool to the embedding service. */
 export interface Vectors {
@@ -53,7 +53,7 @@ interface Parts {
 function vectorSearch(db: Database, { provider, settings, database }: Parts): VectorSearch {
   const { queryTimeoutMs } = settings;
   const identity =
-    database === undefined ? provider.identity : pgvectorIdentity(provider.identity, database.url);
+    database === undefined ? provider.identity : toPgvectorIdentity(provider.identity, database.url);
   const indexes = new Map<number, VectorIndex>();
   let loaded: Result<undefined, string> | undefined;
   const indexOf = (model: ModelRow): Result<VectorIndex, VectorFailure> => {
@@ -63,14 +63,14 @@ function vectorSearch(db: Database, { provider, settings, database }: Parts): Ve
     if (known !== undefined) return ok(known);
     const index =
       database === undefined
-        ? sqliteVectorIndex(db, model.id)
-        : pgvectorIndex(database.connection, db, model);
+        ? createSqliteVectorIndex(db, model.id)
+        : createPgvectorIndex(database.connection, db, model);
     indexes.set(model.id, index);
     return ok(index);
   };
   return {
     async search({ text, limit, filter, signal }: VectorQuery) {
-      const model = usableModel(db, identity, modelName(provider, database));
+      const model = usableModel(db, identity, formatModelName(provider, database));
       if (!model.ok) return model;
       const index = indexOf(model.value);
       if (!index.ok) return index;
@@ -98,7 +98,7 @@ async function nearest(
     const problem =
       error.code === UNDEFINED_TABLE
         ? 'PostgreSQL no longer has them; run index_repository with force_reindex'
-        : `${printable(startOf(error.message, 200))} (${error.code})`;
+        : `${toPrintable(truncateText(error.message, 200))} (${error.code})`;
     return err({ code: 'STORE_FAILED', problem });
   }
 }
@@ -109,8 +109,8 @@ const UNDEFINED_TABLE = '42P01';
 /** The configured model as stored in the index. If the index has no vectors of it, no request is made. */
 function usableModel(db: Database, identity: string, configured: string): Result<ModelRow, VectorFailure> {
   if (!hasVectorTables(db)) return err({ code: 'NO_VECTORS' });
-  const known = modelOf(db, identity);
+  const known = findModel(db, identity);
   if (known !== undefined && isUsed(db, known)) return ok(known);
-  const indexed = mostUsedModel(db)?.name;
+  const indexed = findMostUsedModel(db)?.name;
   return err(indexed === undefined ? { code: 'NO_VECTORS' } : { code: 'MODEL_CHANGED', indexed, configured });
 }

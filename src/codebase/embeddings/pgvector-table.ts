@@ -1,4 +1,4 @@
-import { directoryPrefix, type FileFilter } from '../file-filter.ts';
+import { toDirectoryPrefix, type FileFilter } from '../file-filter.ts';
 import type { PostgresConnection, PostgresQueries } from './postgres-connection.ts';
 import type { VectorMatch } from './vector-search.ts';
 import type { EmbeddedText } from './vector-store.ts';
@@ -17,7 +17,7 @@ export interface TableOwner {
 }
 
 /** The table of one index and one model. Projects do not share tables, so they cannot see each other's rows. */
-export function tableOf({ key }: Pick<ModelRow, 'key'>): string {
+export function getTableName({ key }: Pick<ModelRow, 'key'>): string {
   return `assay_codebase.v_${key.replaceAll('-', '')}`;
 }
 
@@ -28,7 +28,7 @@ export async function prepareTable(
   formerKeys: readonly string[],
 ): Promise<void> {
   await requirePgvector(connection);
-  const table = tableOf(model);
+  const table = getTableName(model);
   await connection.transaction(async (queries) => {
     // CREATE … IF NOT EXISTS fails if two sessions create the same thing.
     await queries.query("SELECT pg_advisory_xact_lock(hashtext('assay_codebase'))");
@@ -37,7 +37,7 @@ export async function prepareTable(
       `CREATE TABLE IF NOT EXISTS assay_codebase.indexes (
          name text PRIMARY KEY, place text NOT NULL, model text NOT NULL, created_at timestamptz NOT NULL DEFAULT now())`,
     );
-    for (const name of formerKeys.map((key) => tableOf({ key }))) {
+    for (const name of formerKeys.map((key) => getTableName({ key }))) {
       await queries.query(`DROP TABLE IF EXISTS ${name}`);
       await queries.query('DELETE FROM assay_codebase.indexes WHERE name = $1', [name]);
     }
@@ -151,7 +151,7 @@ const MAX_EF_SEARCH = 1_000;
  * The nearest rows that pass the filter. Without a filter, HNSW finds them, approximately. With one, the rows that pass
  * are compared one by one: HNSW would choose the nearest first and filter afterwards, and could leave none.
  */
-export async function nearestRows(
+export async function findNearestRows(
   connection: PostgresConnection,
   { table, filter }: { readonly table: string; readonly filter: FileFilter },
   { vector, limit }: { readonly vector: Float32Array; readonly limit: number },
@@ -181,7 +181,7 @@ function conditionsOf({ repositoryId, repositoryIds, directory, fileType }: File
   readonly where: string;
   readonly params: readonly string[];
 } {
-  const prefix = directoryPrefix(directory);
+  const prefix = toDirectoryPrefix(directory);
   const parts: [string, string][] = [];
   if (repositoryId !== undefined) parts.push(['repository_id = $', repositoryId]);
   if (repositoryIds !== undefined)

@@ -1,14 +1,21 @@
 import { hostname } from 'node:os';
 import type { Database } from 'better-sqlite3';
 import type { FileFilter } from '../file-filter.ts';
-import { addRows, deleteRows, linkRows, nearestRows, prepareTable, tableOf } from './pgvector-table.ts';
+import {
+  addRows,
+  deleteRows,
+  linkRows,
+  findNearestRows,
+  prepareTable,
+  getTableName,
+} from './pgvector-table.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
 import type { VectorMatch } from './vector-search.ts';
 import type { VectorIndex, VectorStore } from './vector-store.ts';
 import type { ChunkText, ModelRow } from './vector-tables.ts';
 
 /** Vectors in another database are not used, so the database is part of their identity. */
-export function pgvectorIdentity(identity: string, url: string): string {
+export function toPgvectorIdentity(identity: string, url: string): string {
   const { host, pathname } = new URL(url);
   return JSON.stringify([identity, 'pgvector', host, pathname]);
 }
@@ -17,12 +24,12 @@ export function pgvectorIdentity(identity: string, url: string): string {
  * Vectors in PostgreSQL. The index records a chunk's vector only after PostgreSQL has committed it, so a crash in
  * between costs a repeated request but never loses a vector.
  */
-export async function pgvectorStore(
+export async function createPgvectorStore(
   connection: PostgresConnection,
   db: Database,
   model: ModelRow,
 ): Promise<VectorStore> {
-  const table = tableOf(model);
+  const table = getTableName(model);
   await prepareTable(connection, { place: `${hostname()}:${db.name}`, model }, formerKeys(db, model));
   forgetFormer(db, model);
   const note = db.prepare(
@@ -60,7 +67,7 @@ async function deleteVanished(connection: PostgresConnection, db: Database, mode
     if (last === undefined) return;
     await deleteRows(
       connection,
-      tableOf(model),
+      getTableName(model),
       ids.filter((id) => isUsed.get(id, model.id) === undefined),
     );
     forget.run(model.id, last);
@@ -87,8 +94,12 @@ const SPARE = 20;
 const MAX_ROUNDS = 4;
 
 /** Searches in PostgreSQL; the index says which of the rows are chunks of live files. */
-export function pgvectorIndex(connection: PostgresConnection, db: Database, model: ModelRow): VectorIndex {
-  const table = tableOf(model);
+export function createPgvectorIndex(
+  connection: PostgresConnection,
+  db: Database,
+  model: ModelRow,
+): VectorIndex {
+  const table = getTableName(model);
   const live = db.prepare(
     `SELECT v.chunk_id FROM chunk_vectors v JOIN files f ON f.id = v.file_id
      WHERE v.model_id = @modelId AND f.state = 'live' AND v.chunk_id IN (SELECT value FROM json_each(@ids))`,
@@ -104,7 +115,7 @@ export function pgvectorIndex(connection: PostgresConnection, db: Database, mode
       const filter: FileFilter = isOnly.get() === 1 ? { ...given, repositoryId: undefined } : given;
       let wanted = limit + SPARE;
       for (let round = 1; ; round += 1) {
-        const rows = await nearestRows(connection, { table, filter }, { vector, limit: wanted });
+        const rows = await findNearestRows(connection, { table, filter }, { vector, limit: wanted });
         const found = liveOf(rows);
         // Too many rows belong to former chunks: request more, until there are enough or no more.
         if (found.length >= limit || rows.length < wanted || round === MAX_ROUNDS)

@@ -1,5 +1,5 @@
 /** The sign of each number, one bit each, padded with zero bits. Near vectors share most signs. */
-export function bitsOf(vector: Float32Array): Buffer {
+export function quantizeToBits(vector: Float32Array): Buffer {
   const bits = Buffer.alloc(Math.ceil(vector.length / 8));
   for (let at = 0; at < bits.length; at += 1) {
     let byte = 0;
@@ -13,7 +13,7 @@ export function bitsOf(vector: Float32Array): Buffer {
  * Each number as a signed byte, relative to the largest. The scale is dropped, since it does not change a cosine; the
  * rounding changes it by about 0.001, and the vector takes a quarter of the space.
  */
-export function bytesOf(vector: Float32Array): Buffer {
+export function quantizeToBytes(vector: Float32Array): Buffer {
   let largest = 0;
   for (const number of vector) largest = Math.max(largest, Math.abs(number));
   const bytes = new Int8Array(vector.length);

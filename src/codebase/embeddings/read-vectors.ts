@@ -1,4 +1,4 @@
-import { isJsonObject, parsedJson } from '../../core/json-object.ts';
+import { isJsonObject, parseJson } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { EmbeddingProvider } from './embedding-provider.ts';
 
@@ -14,7 +14,7 @@ export function readVectors(
   text: string,
   count: number,
 ): Result<readonly Float32Array[], string> {
-  const answer = parsedJson(text);
+  const answer = parseJson(text);
   if (!isJsonObject(answer)) return err('did not answer with a JSON object');
   const listed = kind === 'ollama' ? answer['embeddings'] : inOrder(answer['data']);
   if (typeof listed === 'string') return err(listed);

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { filterConditions } from '../file-filter.ts';
-import { bitsOf, bytesOf } from './quantize.ts';
+import { buildFilterConditions } from '../file-filter.ts';
+import { quantizeToBits, quantizeToBytes } from './quantize.ts';
 import type { VectorMatch } from './vector-search.ts';
 import type { VectorIndex, VectorStore } from './vector-store.ts';
 import type { ChunkText } from './vector-tables.ts';
@@ -12,7 +12,7 @@ import type { ChunkText } from './vector-tables.ts';
 const KEPT_WITHOUT_CHUNK = 20_000;
 
 /** Vectors in the index itself. Writing needs no extension. */
-export function sqliteVectorStore(db: Database, modelId: number): VectorStore {
+export function createSqliteVectorStore(db: Database, modelId: number): VectorStore {
   const find = db.prepare('SELECT id, vector FROM embeddings WHERE model_id = ? AND text_hash = ?');
   const insert = db.prepare(
     `INSERT INTO embeddings (model_id, text_hash, vector) VALUES (?, ?, ?)
@@ -36,8 +36,8 @@ export function sqliteVectorStore(db: Database, modelId: number): VectorStore {
     add(embedded) {
       db.transaction(() => {
         for (const { chunks, vector } of embedded) {
-          const { id } = insert.get(modelId, chunks[0].hash, bytesOf(vector)) as { id: number };
-          const bits = bitsOf(vector);
+          const { id } = insert.get(modelId, chunks[0].hash, quantizeToBytes(vector)) as { id: number };
+          const bits = quantizeToBits(vector);
           for (const { chunkId, fileId } of chunks) link.run(chunkId, fileId, modelId, id, bits);
         }
       })();
@@ -56,7 +56,7 @@ export function sqliteVectorStore(db: Database, modelId: number): VectorStore {
 
 /** Rounding to a byte may lose the sign of a number near zero, which is a bit of noise either way. */
 function bitsOfBytes(vector: Buffer): Buffer {
-  return bitsOf(Float32Array.from(new Int8Array(vector.buffer, vector.byteOffset, vector.length)));
+  return quantizeToBits(Float32Array.from(new Int8Array(vector.buffer, vector.byteOffset, vector.length)));
 }
 
 /** Minimum number of candidates that are chosen by their bits and ranked by their bytes. */
@@ -67,18 +67,18 @@ const CANDIDATES_PER_MATCH = 10;
  * Searches the index over a connection that has loaded sqlite-vec. All chunks that pass the filter are compared by their
  * bits; the nearest 500, or ten times the limit, are ranked by their vectors. So up to 500 chunks are ranked exactly.
  */
-export function sqliteVectorIndex(db: Database, modelId: number): VectorIndex {
+export function createSqliteVectorIndex(db: Database, modelId: number): VectorIndex {
   const statements = new Map<string, Statement>();
   return {
     nearest(vector, limit, filter) {
-      const { where, params } = filterConditions(filter);
+      const { where, params } = buildFilterConditions(filter);
       let statement = statements.get(where);
       if (statement === undefined) statements.set(where, (statement = db.prepare(nearestSql(where))));
       const found = statement.all({
         ...params,
         modelId,
-        bits: bitsOf(vector),
-        vector: bytesOf(vector),
+        bits: quantizeToBits(vector),
+        vector: quantizeToBytes(vector),
         candidates: Math.max(MIN_CANDIDATES, CANDIDATES_PER_MATCH * limit),
         limit,
       });

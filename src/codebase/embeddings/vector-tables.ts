@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import { startOf } from '../../core/shorten.ts';
+import { truncateText } from '../../core/shorten.ts';
 
 /**
  * Vectors in the index. They are created when the first chunk is embedded.
@@ -82,7 +82,7 @@ export function hasVectorTables(db: Database): boolean {
 }
 
 /** The model with this identity, and its last known dimension. */
-export function modelOf(db: Database, identity: string): ModelRow | undefined {
+export function findModel(db: Database, identity: string): ModelRow | undefined {
   return db
     .prepare(
       'SELECT id, name, dimension, key FROM embedding_models WHERE identity = ? ORDER BY id DESC LIMIT 1',
@@ -96,7 +96,7 @@ export function isUsed(db: Database, { id }: ModelRow): boolean {
 }
 
 /** For people. Omits the prefix, which is part of the identity but rarely what changed. */
-export function modelName(
+export function formatModelName(
   { kind, model }: { readonly kind: string; readonly model: string },
   database: object | undefined,
 ): string {
@@ -110,7 +110,7 @@ export interface EmbeddedChunks {
 }
 
 /** How many live chunks of a repository can be found by meaning, per model, most first. */
-export function embeddedChunks(db: Database, repositoryId: string): readonly EmbeddedChunks[] {
+export function countEmbeddedChunks(db: Database, repositoryId: string): readonly EmbeddedChunks[] {
   if (!hasVectorTables(db)) return [];
   return db
     .prepare(
@@ -122,7 +122,7 @@ export function embeddedChunks(db: Database, repositoryId: string): readonly Emb
 }
 
 /** The model to whose vectors most chunks belong. */
-export function mostUsedModel(db: Database): ModelRow | undefined {
+export function findMostUsedModel(db: Database): ModelRow | undefined {
   return db
     .prepare(
       `SELECT m.id, m.name, m.dimension, m.key FROM embedding_models m
@@ -167,7 +167,7 @@ export function countLacking(db: Database, { repositoryId, modelId }: Lacking): 
 }
 
 /** Up to `limit` of them with an id above `after`, in the order of their ids. */
-export function lackingChunks(
+export function listLackingChunks(
   db: Database,
   { repositoryId, modelId }: Lacking,
   { after, limit }: { readonly after: number; readonly limit: number },
@@ -201,5 +201,5 @@ const MAX_TEXT = 16_000;
 /** Adds the class that a method belongs to, which its text does not contain. Omits the path, because files move. */
 function textOf({ symbol, parent, content }: Pick<ChunkRow, 'symbol' | 'parent' | 'content'>): string {
   const heading = parent === null ? '' : `${parent}${symbol === null ? '' : `.${symbol}`}\n`;
-  return startOf(heading + content, MAX_TEXT);
+  return truncateText(heading + content, MAX_TEXT);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { err, type Result } from '../../core/result.ts';
 import type { EmbeddingFault } from './embedding-provider.ts';
-import { backoffMs } from '../../core/backoff.ts';
+import { computeBackoffMs } from '../../core/backoff.ts';
 
 /** Time and randomness, so that tests are fast and deterministic. */
 export interface Clock {
@@ -39,7 +39,7 @@ export async function withRetries<T>(
     const result = await attempt();
     if (result.ok || !isTransient(result.error) || count === MAX_ATTEMPTS) return result;
     const backoff = { firstMs: FIRST_WAIT_MS, maxMs: LONGEST_WAIT_MS, chance: clock.random() };
-    const waitMs = Math.max(backoffMs(count, backoff), askedWaitMs(result.error));
+    const waitMs = Math.max(computeBackoffMs(count, backoff), askedWaitMs(result.error));
     if (clock.now() - startMs + waitMs > MAX_TOTAL_MS) return result;
     await clock.wait(waitMs, signal);
     if (signal?.aborted === true) return err({ code: 'CANCELLED' });

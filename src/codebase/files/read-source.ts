@@ -40,7 +40,7 @@ export function readBytes(path: string, maxBytes: number): ReadBytes {
     return { ok: false, reason: isLink ? 'symlink' : 'unreadable' };
   }
   try {
-    if (openedPath(fd, path) !== path) return { ok: false, reason: 'symlink' };
+    if (resolveOpenedPath(fd, path) !== path) return { ok: false, reason: 'symlink' };
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const read = readOpened(fd, maxBytes);
       if (read !== undefined) return read;
@@ -54,7 +54,7 @@ export function readBytes(path: string, maxBytes: number): ReadBytes {
 }
 
 /** The real path of an open file; on Linux it cannot be changed in between. */
-export function openedPath(fd: number, path: string): string {
+export function resolveOpenedPath(fd: number, path: string): string {
   if (process.platform !== 'linux') return realpathSync.native(path);
   return readlinkSync(`/proc/self/fd/${fd}`);
 }
@@ -78,7 +78,7 @@ function hasChanged(before: Stats, after: Stats): boolean {
 }
 
 /** SHA-256 in hexadecimal. */
-export function hashOf(bytes: Buffer): string {
+export function hashContent(bytes: Buffer): string {
   return hash('sha256', bytes, 'hex');
 }
 

@@ -1,9 +1,9 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { EmbeddingSettings } from '../embeddings/embedding-settings.ts';
-import { refusalText, type IndexRefusal } from '../store/index-refusal.ts';
+import { formatIndexRefusal, type IndexRefusal } from '../store/index-refusal.ts';
 import { writeRunRecord, type RunRecord } from '../store/run-record.ts';
 import { isAtLimit } from '../store/index-size.ts';
-import { codeOf, refusalOf } from '../store/sqlite-faults.ts';
+import { getSqliteCode, toIndexRefusal } from '../store/sqlite-faults.ts';
 import type { IndexReport } from './index-report.ts';
 import { runIndex, type IndexRunOptions } from './index-run.ts';
 
@@ -36,7 +36,7 @@ export async function indexAndEmbed(
   } catch (error) {
     if (options.signal.aborted) return err({ code: 'CANCELLED' });
     const refusal = refusalOfRun(error, options);
-    const { message } = refusalText(refusal);
+    const { message } = formatIndexRefusal(refusal);
     record(options, { duration_seconds: 0, status: 'failed', errors: [message], skipped: {} });
     return err(refusal);
   }
@@ -67,12 +67,12 @@ function refusalOfRun(
   { path, repository, maxIndexBytes }: IndexAndEmbedOptions,
 ): IndexRefusal {
   // Not from SQLite: it is from the walk, which throws if it cannot read the root.
-  if (/^E[A-Z]+$/.test(codeOf(error))) {
-    const reason = `it cannot be read (${codeOf(error)})`;
+  if (/^E[A-Z]+$/.test(getSqliteCode(error))) {
+    const reason = `it cannot be read (${getSqliteCode(error)})`;
     return { code: 'PATH_INVALID', path: repository.path, reason };
   }
   if (isAtLimit(error, path)) return { code: 'INDEX_FULL', maxBytes: maxIndexBytes };
-  const refusal = refusalOf(error, path);
+  const refusal = toIndexRefusal(error, path);
   if (refusal === undefined) throw error;
   return refusal;
 }
@@ -87,6 +87,6 @@ function record(
   try {
     database.prepare('UPDATE repositories SET last_run = ? WHERE id = ?').run(lastRun, repository.id);
   } catch (error) {
-    if (refusalOf(error, path) === undefined) throw error;
+    if (toIndexRefusal(error, path) === undefined) throw error;
   }
 }

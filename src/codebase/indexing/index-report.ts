@@ -53,7 +53,7 @@ export class ErrorList {
 }
 
 /** Why there is nothing to index. */
-export function nothingFoundText(path: string, skipped: SkipCounts): string {
+export function formatNothingFound(path: string, skipped: SkipCounts): string {
   const parts = Object.entries(skipped).map(
     ([reason, count]) => `${count} ${SKIP_TEXTS[reason as SkipReason]}`, // Its keys are reasons.
   );

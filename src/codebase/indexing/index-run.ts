@@ -1,16 +1,16 @@
 import { lstatSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { SkipReason } from '../files/skip-reason.ts';
 import type { FileOutcome } from '../chunks/chunk-messages.ts';
 import type { ProcessedFile, ProcessOptions } from '../chunks/chunk-pool.ts';
 import type { FoundFile, WalkResult } from '../files/walk-repository.ts';
-import { stampOf, STAMP_MARGIN_MS } from '../store/file-stamp.ts';
+import { toFileStamp, STAMP_MARGIN_MS } from '../store/file-stamp.ts';
 import { IndexWriter, type FileStamp, type RepositoryRow, type StoredFile } from '../store/index-writer.ts';
-import { codeOf } from '../store/sqlite-faults.ts';
+import { getSqliteCode } from '../store/sqlite-faults.ts';
 import { writeRunRecord, type RunStatus } from '../store/run-record.ts';
-import { ErrorList, nothingFoundText, type IndexProgress, type IndexReport } from './index-report.ts';
+import { ErrorList, formatNothingFound, type IndexProgress, type IndexReport } from './index-report.ts';
 import { planRun, type FileToRead, type RunPlan } from './plan-run.ts';
 
 /** Reads files and cuts them into chunks, in order, and not far ahead of its caller. */
@@ -116,7 +116,7 @@ class IndexRun {
     if (!isHidden) this.#goneIds.push(id);
     else {
       this.#unchanged += 1;
-      this.#errors.add(`${printable(path)}: permission denied; its former content stays in the index`);
+      this.#errors.add(`${toPrintable(path)}: permission denied; its former content stays in the index`);
     }
   }
 
@@ -144,7 +144,7 @@ class IndexRun {
   #store(next: FileToRead, outcome: FileOutcome, readAll: boolean): void {
     if (outcome.outcome === 'skipped') return this.#storeSkipped(next, outcome.reason);
     const { file, live, staged } = next;
-    const stamp = stampOf(file, this.#startedMs, this.#options.stampMarginMs ?? STAMP_MARGIN_MS);
+    const stamp = toFileStamp(file, this.#startedMs, this.#options.stampMarginMs ?? STAMP_MARGIN_MS);
     const isAs = (stored: StoredFile | undefined): boolean => !readAll && stored?.hash === outcome.hash;
     if (live !== undefined && isAs(live)) {
       this.#unchanged += 1;
@@ -174,7 +174,7 @@ class IndexRun {
     if (live !== undefined) this.#unchanged += 1;
     const what = FAILURES[reason];
     const kept = live === undefined ? '' : '; its former content stays in the index';
-    this.#errors.add(`${printable(file.path)}: ${what}${kept}`);
+    this.#errors.add(`${toPrintable(file.path)}: ${what}${kept}`);
   }
 
   #begin(): void {
@@ -195,7 +195,7 @@ class IndexRun {
     const unreadable = this.#skipped.unreadable ?? 0;
     if (unreadable > 0 && this.#errors.count === 0)
       this.#errors.add(`${unreadable} files or directories could not be read: permission denied`);
-    if (found === 0) this.#errors.add(nothingFoundText(path, this.#skipped));
+    if (found === 0) this.#errors.add(formatNothingFound(path, this.#skipped));
     const status: RunStatus = found === 0 ? 'failed' : this.#errors.count > 0 ? 'partial' : 'success';
     return {
       repository_id: id,
@@ -236,7 +236,7 @@ class IndexRun {
       lstatSync(`${this.#options.repository.path}/${path}`);
       return undefined;
     } catch (error) {
-      const code = codeOf(error);
+      const code = getSqliteCode(error);
       return code === 'ENOTDIR' ? 'ENOENT' : code;
     }
   }

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { ok, type Result } from '../../core/result.ts';
-import { embeddedChunks, type EmbeddedChunks } from '../embeddings/vector-tables.ts';
-import { indexPath } from '../store/index-file.ts';
+import { countEmbeddedChunks, type EmbeddedChunks } from '../embeddings/vector-tables.ts';
+import { getIndexPath } from '../store/index-file.ts';
 import { isIndexLocked } from '../store/index-lock.ts';
 import type { IndexReader } from '../store/index-reader.ts';
 import type { IndexRefusal } from '../store/index-refusal.ts';
@@ -42,7 +42,7 @@ export function readIndexStatus(folder: string, reader: IndexReader): Result<Ind
     repositories: repositories.value,
     is_running: isIndexLocked(folder),
     schema_version: SCHEMA_VERSION,
-    size_bytes: sizeOf(indexPath(folder)),
+    size_bytes: sizeOf(getIndexPath(folder)),
   });
 }
 
@@ -78,7 +78,7 @@ function readRepositories(database: Database): readonly RepositoryStatus[] {
       files: languages.reduce((sum, { files }) => sum + files, 0),
       chunks: languages.reduce((sum, { chunks }) => sum + chunks, 0),
       languages: Object.fromEntries(languages.map(({ language, files }) => [language, files])),
-      embedded: embeddedChunks(database, id),
+      embedded: countEmbeddedChunks(database, id),
       last_run: readRunRecord(last_run) ?? null,
     };
   });

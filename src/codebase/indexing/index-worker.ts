@@ -7,8 +7,8 @@ import { ChunkPool } from '../chunks/chunk-pool.ts';
 import { CHUNKER_VERSION } from '../chunks/chunk-source.ts';
 import type { EmbeddingSettings } from '../embeddings/embedding-settings.ts';
 import { walkRepository } from '../files/walk-repository.ts';
-import { repositoryIdOf } from '../store/identifiers.ts';
-import { indexPath, leaveWal, openForWriting } from '../store/index-file.ts';
+import { computeRepositoryId } from '../store/identifiers.ts';
+import { getIndexPath, leaveWal, openForWriting } from '../store/index-file.ts';
 import { giveBack, limitSize, removeIfEmpty } from '../store/index-size.ts';
 import { IndexLock } from '../store/index-lock.ts';
 import type { IndexRefusal } from '../store/index-refusal.ts';
@@ -103,7 +103,7 @@ async function runOpened(
   { id, folder, root, force, protectedPaths, cancelled }: RunRequest,
   { pool, given: { maxFileBytes, maxIndexBytes, embeddings }, side }: RunTools,
 ): Promise<Result<IndexReport, IndexRefusal>> {
-  const path = indexPath(folder);
+  const path = getIndexPath(folder);
   const aborting = new AbortController();
   const look = (): void => {
     if (Atomics.load(cancelled, 0) !== 0) aborting.abort();
@@ -115,7 +115,7 @@ async function runOpened(
     limitSize(database, { folder, maxBytes: maxIndexBytes });
     const result = await indexAndEmbed({
       ...{ database, path, maxIndexBytes },
-      repository: { id: repositoryIdOf(root), path: root, name: basename(root) || root },
+      repository: { id: computeRepositoryId(root), path: root, name: basename(root) || root },
       force,
       chunkerVersion: CHUNKER_VERSION * 1_000 + TERMS_VERSION,
       walk: (from, signal) => walkRepository(from, { maxFileBytes, protectedPaths, signal }),

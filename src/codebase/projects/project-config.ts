@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Access, isInRoots, isProtected } from '../access/folder-access.ts';
-import { openedPath } from '../files/read-source.ts';
-import { isJsonObject, parsedJson } from '../../core/json-object.ts';
+import { resolveOpenedPath } from '../files/read-source.ts';
+import { isJsonObject, parseJson } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { PROJECT_ID_RULE, type ProjectId, projectIdIn, projectIdOf } from './project-id.ts';
+import { PROJECT_ID_RULE, type ProjectId, parseProjectId, computeProjectId } from './project-id.ts';
 
 /** The `.codebase-mcp/config.json` that applies to a folder. */
 export interface ProjectConfig {
@@ -59,7 +59,7 @@ export class ProjectConfigs {
       return { path, project: err(`it cannot be read (${file})`) };
     }
     try {
-      const opened = openedPath(file.fd, path);
+      const opened = resolveOpenedPath(file.fd, path);
       if (opened !== path && (!isInRoots(opened, access) || isProtected(opened, access))) return undefined;
       const facts = await file.stat({ bigint: true });
       if (!facts.isFile()) return { path, project: err('it is not a file') };
@@ -95,7 +95,7 @@ const VERSION = /^\d{1,9}\.\d{1,9}$/;
 const MAX_NAME_LENGTH = 200;
 
 function projectIn(text: string, folder: string): Result<ConfiguredProject, string> {
-  const config = parsedJson(text.replace(/^\uFEFF/, ''));
+  const config = parseJson(text.replace(/^\uFEFF/, ''));
   if (!isJsonObject(config)) return err('it is not a JSON object');
   const { version, project } = config;
   if (typeof version !== 'string' || !VERSION.test(version))
@@ -104,8 +104,8 @@ function projectIn(text: string, folder: string): Result<ConfiguredProject, stri
   const { name, id = null } = project;
   if (typeof name !== 'string' || name.trim() === '' || name.length > MAX_NAME_LENGTH)
     return err(`"project.name" must be a string of 1 to ${MAX_NAME_LENGTH} characters`);
-  if (id === null) return ok({ name, id: null, projectId: projectIdOf(name, folder) });
-  const given = typeof id === 'string' ? projectIdIn(id) : undefined;
+  if (id === null) return ok({ name, id: null, projectId: computeProjectId(name, folder) });
+  const given = typeof id === 'string' ? parseProjectId(id) : undefined;
   return given === undefined
     ? err(`"project.id" must be ${PROJECT_ID_RULE}`)
     : ok({ name, id: given, projectId: given });

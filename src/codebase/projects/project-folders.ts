@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { indexPath } from '../store/index-file.ts';
-import { type ProjectId, projectIdIn } from './project-id.ts';
+import { getIndexPath } from '../store/index-file.ts';
+import { type ProjectId, parseProjectId } from './project-id.ts';
 
 /** The folders of the projects, each with one index. */
 export class ProjectFolders {
@@ -18,20 +18,20 @@ export class ProjectFolders {
   }
 
   async exists(project: ProjectId): Promise<boolean> {
-    return isFile(indexPath(this.folder(project)));
+    return isFile(getIndexPath(this.folder(project)));
   }
 
   /** All projects that have an index, by name. */
   async all(): Promise<readonly ProjectId[]> {
     const names = await readdir(this.#folder).catch(() => []);
-    const ids = names.map(projectIdIn).filter((id) => id !== undefined);
+    const ids = names.map(parseProjectId).filter((id) => id !== undefined);
     const present = await Promise.all(ids.map((id) => this.exists(id)));
     return ids.filter((_, index) => present[index]).toSorted();
   }
 }
 
 /** The name of a project's index in results: its path below the folder of all indexes. */
-export function databaseName(project: ProjectId): string {
+export function getDatabaseName(project: ProjectId): string {
   return `${project}/index.db`;
 }
 

@@ -14,7 +14,7 @@ const MAX_LENGTH = 50;
 const DIGEST_LENGTH = 8;
 
 /** Undefined if the text is not a valid id. A valid one contains nothing that a path or SQL could misread. */
-export function projectIdIn(text: string): ProjectId | undefined {
+export function parseProjectId(text: string): ProjectId | undefined {
   return text.length <= MAX_LENGTH && PATTERN.test(text) ? (text as ProjectId) : undefined;
 }
 
@@ -22,7 +22,7 @@ export function projectIdIn(text: string): ProjectId | undefined {
  * The id of a project whose config file gives only a name. The digest of its folder keeps projects of the same name
  * apart.
  */
-export function projectIdOf(name: string, folder: string): ProjectId {
+export function computeProjectId(name: string, folder: string): ProjectId {
   const words = name
     .normalize('NFKD')
     .toLowerCase()

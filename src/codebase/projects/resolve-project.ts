@@ -1,11 +1,11 @@
-import { nearest } from '../../core/nearest.ts';
+import { findNearest } from '../../core/nearest.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { isFolder } from '../../platform/files.ts';
 import type { FolderAccess } from '../access/folder-access.ts';
 import type { Fault } from '../fault.ts';
 import type { ProjectConfig, ProjectConfigs } from './project-config.ts';
 import type { ProjectFolders } from './project-folders.ts';
-import { DEFAULT_PROJECT, PROJECT_ID_RULE, type ProjectId, projectIdIn } from './project-id.ts';
+import { DEFAULT_PROJECT, PROJECT_ID_RULE, type ProjectId, parseProjectId } from './project-id.ts';
 
 /** A project, and what selected it. */
 export interface ResolvedProject {
@@ -25,7 +25,7 @@ export interface ProjectSources {
  * The project to read: the given one, else that of the config file above the session's directory, else the default one.
  * An unknown given id is an error. Creates nothing. Errors: VALIDATION_ERROR, NOT_FOUND.
  */
-export async function projectToRead(
+export async function resolveProjectToRead(
   given: string | undefined,
   sources: ProjectSources,
 ): Promise<Result<ResolvedProject, Fault>> {
@@ -40,7 +40,7 @@ export async function projectToRead(
 }
 
 /** The project to index into: the same, but a given id need not exist yet. Error: VALIDATION_ERROR. */
-export async function projectToIndex(
+export async function resolveProjectToIndex(
   given: string | undefined,
   sources: ProjectSources,
 ): Promise<Result<ResolvedProject, Fault>> {
@@ -50,7 +50,7 @@ export async function projectToIndex(
 }
 
 function validId(given: string): Result<ProjectId, Fault> {
-  const id = projectIdIn(given);
+  const id = parseProjectId(given);
   return id === undefined
     ? err({
         code: 'VALIDATION_ERROR',
@@ -93,7 +93,7 @@ const MAX_NAMED = 10;
 
 async function unknownProject(id: ProjectId, { folders }: ProjectSources): Promise<Fault> {
   const all = await folders.all();
-  const meant = nearest(id, all);
+  const meant = findNearest(id, all);
   const known =
     meant === undefined ? `Known projects: ${listed(all)}.` : `Did you mean ${JSON.stringify(meant)}?`;
   return {

@@ -1,10 +1,10 @@
 import type { ChunkKind, Language } from '../source-chunk.ts';
-import { termsOf } from '../terms.ts';
+import { toIndexTerms } from '../terms.ts';
 import type { Candidates } from './candidates.ts';
 import type { ParsedQuery } from './parse-query.ts';
 import { isExact, type Ordered } from './rank.ts';
-import { stemOf } from './stem.ts';
-import { surroundingsOf } from './surroundings.ts';
+import { stemWord } from './stem.ts';
+import { readSurroundings } from './surroundings.ts';
 
 export interface SearchResult {
   readonly chunk_id: string;
@@ -94,9 +94,9 @@ function scale(chosen: readonly Ordered[], { candidates, query }: Assembly): (en
 
 function wordShare({ candidate, byMeaning }: Ordered, content: string, query: ParsedQuery): number {
   const { words } = query;
-  const terms = termsOf({ ...candidate, signature: '', content }, candidate.path);
-  const known = new Set([terms.name, terms.context, terms.body].join(' ').split(' ').map(stemOf));
-  const found = words.filter((word) => known.has(stemOf(word))).length;
+  const terms = toIndexTerms({ ...candidate, signature: '', content }, candidate.path);
+  const known = new Set([terms.name, terms.context, terms.body].join(' ').split(' ').map(stemWord));
+  const found = words.filter((word) => known.has(stemWord(word))).length;
   const share = words.length === 0 ? 0 : found / words.length;
   return byMeaning || query.isOneIdentifier ? Math.max(share, LEAST_SHARE) : share;
 }
@@ -108,7 +108,7 @@ const LEAST_SHARE = 0.5;
 
 function resultOf(entry: Ordered, score: number, { candidates, query }: Assembly): SearchResult {
   const { candidate } = entry;
-  const { before, after } = surroundingsOf(candidate, candidates);
+  const { before, after } = readSurroundings(candidate, candidates);
   const content = candidates.contentOf(candidate.id);
   return {
     chunk_id: candidate.chunkId,
@@ -137,7 +137,7 @@ function reasonOf(
 ): string {
   if (literal) return 'contains the exact text';
   if (definition !== undefined) return `defines ${definition.name}`;
-  const { name, context, body } = termsOf({ ...candidate, signature: '', content }, candidate.path);
+  const { name, context, body } = toIndexTerms({ ...candidate, signature: '', content }, candidate.path);
   const inName = matching(query.words, name);
   const inRest = matching(query.words, `${context} ${body}`).filter((word) => !inName.includes(word));
   const parts = [
@@ -149,8 +149,8 @@ function reasonOf(
 }
 
 function matching(words: readonly string[], terms: string): readonly string[] {
-  const known = new Set(terms.split(' ').map(stemOf));
-  return words.filter((word) => known.has(stemOf(word)));
+  const known = new Set(terms.split(' ').map(stemWord));
+  return words.filter((word) => known.has(stemWord(word)));
 }
 
 function sizeOf({ content, context_before, context_after }: SearchResult): number {

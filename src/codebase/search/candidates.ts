@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { filterConditions, type FileFilter } from '../file-filter.ts';
+import { buildFilterConditions, type FileFilter } from '../file-filter.ts';
 import type { ChunkKind, Language } from '../source-chunk.ts';
 
 /** The facts that a chunk is ranked by. Texts are read only for returned chunks. */
@@ -44,7 +44,7 @@ export class Candidates {
   /** The chunks that match an FTS5 expression, best first. CROSS JOIN keeps the order that FTS5 delivers. */
   ranked(expression: string, filter: FileFilter, limit: number): readonly Candidate[] {
     if (expression === '') return [];
-    const { where, params } = filterConditions(filter);
+    const { where, params } = buildFilterConditions(filter);
     const sql = `
       SELECT ${COLUMNS}, -t.rank AS bm25 FROM chunk_terms t
       CROSS JOIN chunks c ON c.id = t.rowid CROSS JOIN files f ON f.id = c.file_id
@@ -56,7 +56,7 @@ export class Candidates {
   /** The chunks that match an FTS5 expression, in the order of the index, which costs less. */
   matching(expression: string, filter: FileFilter, limit: number): readonly Candidate[] {
     if (expression === '') return [];
-    const { where, params } = filterConditions(filter);
+    const { where, params } = buildFilterConditions(filter);
     const sql = `
       SELECT ${COLUMNS}, 0 AS bm25 FROM chunk_terms t
       CROSS JOIN chunks c ON c.id = t.rowid CROSS JOIN files f ON f.id = c.file_id
@@ -66,7 +66,7 @@ export class Candidates {
 
   /** The chunks that contain a text. Reads the whole index. */
   containing(text: string, filter: FileFilter, limit: number): readonly Candidate[] {
-    const { where, params } = filterConditions(filter);
+    const { where, params } = buildFilterConditions(filter);
     const sql = `
       SELECT ${COLUMNS}, 0 AS bm25 FROM files f JOIN chunks c ON c.file_id = f.id
       WHERE f.state = 'live' AND ${where} AND instr(c.content, @text) > 0 LIMIT @limit`;
@@ -74,7 +74,7 @@ export class Candidates {
   }
 
   byIds(ids: readonly number[], filter: FileFilter): readonly Candidate[] {
-    const { where, params } = filterConditions(filter);
+    const { where, params } = buildFilterConditions(filter);
     const sql = `
       SELECT ${COLUMNS}, 0 AS bm25 FROM chunks c JOIN files f ON f.id = c.file_id
       WHERE c.id IN (SELECT value FROM json_each(@ids)) AND f.state = 'live' AND ${where}`;
@@ -82,7 +82,7 @@ export class Candidates {
   }
 
   countFiles(filter: FileFilter): number {
-    const { where, params } = filterConditions(filter);
+    const { where, params } = buildFilterConditions(filter);
     const sql = `SELECT count(*) FROM files f WHERE f.state = 'live' AND ${where}`;
     return Number(this.statement(sql).pluck().get(params));
   }
@@ -109,14 +109,14 @@ export class Candidates {
 }
 
 /** An FTS5 string: nothing in it is an operator. */
-export function quoted(term: string): string {
+export function quoteTerm(term: string): string {
   return `"${term.replaceAll('"', '""')}"`;
 }
 
-export function anyOf(terms: readonly string[]): string {
-  return terms.map(quoted).join(' OR ');
+export function joinWithOr(terms: readonly string[]): string {
+  return terms.map(quoteTerm).join(' OR ');
 }
 
-export function allOf(terms: readonly string[]): string {
-  return terms.map(quoted).join(' AND ');
+export function joinWithAnd(terms: readonly string[]): string {
+  return terms.map(quoteTerm).join(' AND ');
 }

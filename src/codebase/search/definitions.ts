@@ -1,7 +1,7 @@
-import { declaredNames } from '../declared-names.ts';
+import { findDeclaredNames } from '../declared-names.ts';
 import type { FileFilter } from '../file-filter.ts';
-import { compoundOf, wordsOf } from '../terms.ts';
-import { allOf, type Candidate, type Candidates, quoted } from './candidates.ts';
+import { toCompoundTerm, splitIdentifier } from '../terms.ts';
+import { joinWithAnd, type Candidate, type Candidates, quoteTerm } from './candidates.ts';
 import type { Identifier } from './parse-query.ts';
 
 /** A chunk that defines an identifier of the query. */
@@ -18,34 +18,35 @@ const MAX_DEFINITIONS = 400;
 const MAX_READ = 40;
 
 /** The chunks that define an identifier, however it is spelled: `parse_header` also finds `parseHeader`. */
-export function definitionsOf(
+export function findDefinitions(
   identifier: Identifier,
   candidates: Candidates,
   filter: FileFilter,
 ): readonly Definition[] {
-  const compound = compoundOf(identifier.name);
+  const compound = toCompoundTerm(identifier.name);
   if (compound === '') return [];
   // The column starts with the whole symbol.
-  const named = `(name : ^ ${quoted(compound)})`;
-  const context = [...new Set(identifier.qualifiers.flatMap(wordsOf))];
-  const within = context.length === 0 ? undefined : allOf(context);
+  const named = `(name : ^ ${quoteTerm(compound)})`;
+  const context = [...new Set(identifier.qualifiers.flatMap(splitIdentifier))];
+  const within = context.length === 0 ? undefined : joinWithAnd(context);
   const symbols = [
     ...(within === undefined
       ? []
       : candidates.matching(`${named} AND (context : (${within}))`, filter, MAX_DEFINITIONS)),
     ...candidates.matching(named, filter, MAX_DEFINITIONS),
-  ].filter(({ symbol }) => symbol !== null && compoundOf(symbol) === compound);
+  ].filter(({ symbol }) => symbol !== null && toCompoundTerm(symbol) === compound);
   // A class or a block that is indexed as one chunk.
-  const declares = `(signature : ${quoted(compound)})`;
+  const declares = `(signature : ${quoteTerm(compound)})`;
   const containers = [
     ...(within === undefined
       ? []
       : candidates.ranked(`${declares} AND ({name context} : (${within}))`, filter, MAX_READ)),
     ...candidates.ranked(declares, filter, MAX_READ),
   ].flatMap((candidate) => {
-    const declared = declaredNames(candidate.kind, candidates.contentOf(candidate.id));
+    const declared = findDeclaredNames(candidate.kind, candidates.contentOf(candidate.id));
     const name =
-      declared.find((one) => one === identifier.name) ?? declared.find((one) => compoundOf(one) === compound);
+      declared.find((one) => one === identifier.name) ??
+      declared.find((one) => toCompoundTerm(one) === compound);
     return name === undefined ? [] : [{ candidate, name, fit: fitOf(candidate, name, identifier) }];
   });
   return [
@@ -79,9 +80,9 @@ function hasQualifiers(candidate: Candidate, name: string, qualifiers: readonly 
   const { parent, path, symbol } = candidate;
   const own = symbol === null || symbol === name ? [] : [symbol];
   const location = [...path.replace(/[.][^./]*$/, '').split('/'), ...(parent ?? '').split('.'), ...own]
-    .map(compoundOf)
+    .map(toCompoundTerm)
     .filter((part) => part !== '');
   return qualifiers.every(
-    (qualifier, index) => location.at(index - qualifiers.length) === compoundOf(qualifier),
+    (qualifier, index) => location.at(index - qualifiers.length) === toCompoundTerm(qualifier),
   );
 }

@@ -1,10 +1,10 @@
 import type { Database } from 'better-sqlite3';
-import { nearest } from '../../core/nearest.ts';
+import { findNearest } from '../../core/nearest.ts';
 import type { FileFilter } from '../file-filter.ts';
-import { anyOf, type Candidates, quoted } from './candidates.ts';
+import { joinWithOr, type Candidates, quoteTerm } from './candidates.ts';
 import type { ParsedQuery } from './parse-query.ts';
-import { stemOf } from './stem.ts';
-import { termsWith, vocabularyOf } from './vocabulary.ts';
+import { stemWord } from './stem.ts';
+import { findTermsWith, getVocabulary } from './vocabulary.ts';
 
 /** Why a search found nothing. */
 export interface Diagnosis {
@@ -56,15 +56,15 @@ export function diagnose(search: EmptySearch): Diagnosis {
       code: 'NO_TERMS',
       message: 'The query has no letters or digits. Search for words or identifiers.',
     });
-  const isKnown = (term: string): boolean => candidates.matching(quoted(term), all, 1).length > 0;
-  if (candidates.matching(anyOf(query.terms), all, 1).length > 0)
+  const isKnown = (term: string): boolean => candidates.matching(quoteTerm(term), all, 1).length > 0;
+  if (candidates.matching(joinWithOr(query.terms), all, 1).length > 0)
     return found({
       code: 'FILTERED_OUT',
       message:
         'Files outside of the filters match. Leave out repository_id, file_type or directory to see them.',
     });
   const unknown = query.terms.filter((term) => !isKnown(term));
-  const similar = similarTerms(unknown, vocabularyOf(database))
+  const similar = similarTerms(unknown, getVocabulary(database))
     .filter((term) => all.repositoryIds === undefined || isKnown(term))
     .map((term) => spelledOut(term, candidates, all));
   return found({
@@ -79,15 +79,15 @@ export function diagnose(search: EmptySearch): Diagnosis {
 function similarTerms(terms: readonly string[], vocabulary: string): readonly string[] {
   const similar = new Set<string>();
   for (const asked of terms) {
-    const term = stemOf(asked);
+    const term = stemWord(asked);
     const start = vocabulary.indexOf(`\n${term.slice(0, 1)}`);
     const alike = vocabulary
       .slice(Math.max(0, start), start < 0 ? 0 : undefined)
       .split('\n', MAX_EXAMINED)
       .filter((known) => known.startsWith(term.slice(0, 1)) && Math.abs(known.length - term.length) <= 2);
-    const spelled = nearest(term, alike);
+    const spelled = findNearest(term, alike);
     if (spelled !== undefined) similar.add(spelled);
-    if (term.length >= MIN_PART) for (const known of termsWith(term, vocabulary, 3)) similar.add(known);
+    if (term.length >= MIN_PART) for (const known of findTermsWith(term, vocabulary, 3)) similar.add(known);
     if (similar.size >= MAX_SIMILAR) break;
   }
   return [...similar].slice(0, MAX_SIMILAR);
@@ -97,5 +97,5 @@ const MIN_PART = 3;
 
 /** The symbol as spelled in the code, instead of its term, which is a stem. */
 function spelledOut(term: string, candidates: Candidates, all: FileFilter): string {
-  return candidates.matching(`name : ^ ${quoted(term)}`, all, 1)[0]?.symbol ?? term;
+  return candidates.matching(`name : ^ ${quoteTerm(term)}`, all, 1)[0]?.symbol ?? term;
 }

@@ -1,6 +1,6 @@
 import type { FileFilter } from '../file-filter.ts';
-import { indexedTerms } from '../terms.ts';
-import { allOf, type Candidate, type Candidates } from './candidates.ts';
+import { listIndexedTerms } from '../terms.ts';
+import { joinWithAnd, type Candidate, type Candidates } from './candidates.ts';
 
 /** Maximum number of chunks that are read to find a text in them. */
 const MAX_READ = 300;
@@ -10,17 +10,17 @@ const MAX_FOUND = 60;
  * The chunks that contain a text exactly; if there are none, ignoring case. Every chunk is read only for a text without
  * terms, such as one of keywords only.
  */
-export function chunksWith(
+export function findChunksWith(
   literal: string,
   candidates: Candidates,
   filter: FileFilter,
 ): readonly Candidate[] {
   const lower = literal.toLowerCase();
-  const inner = indexedTerms(withoutEdges(literal));
-  for (const terms of [indexedTerms(literal), inner]) {
+  const inner = listIndexedTerms(withoutEdges(literal));
+  for (const terms of [listIndexedTerms(literal), inner]) {
     const exact: Candidate[] = [];
     const similar: Candidate[] = [];
-    for (const candidate of candidates.ranked(allOf(terms), filter, MAX_READ)) {
+    for (const candidate of candidates.ranked(joinWithAnd(terms), filter, MAX_READ)) {
       const content = candidates.contentOf(candidate.id);
       if (content.includes(literal)) exact.push(candidate);
       else if (content.toLowerCase().includes(lower)) similar.push(candidate);

@@ -1,5 +1,5 @@
 import { isStopWord } from '../stop-words.ts';
-import { compoundOf, queryTerms, wordsOf } from '../terms.ts';
+import { toCompoundTerm, parseQueryTerms, splitIdentifier } from '../terms.ts';
 
 /** An identifier of a query. */
 export interface Identifier {
@@ -40,7 +40,7 @@ const MAX_WORDS_OF_IDENTIFIER = 4;
 
 export function parseQuery(query: string): ParsedQuery {
   const text = query.slice(0, MAX_QUERY_LENGTH).trim();
-  const { words, compounds } = queryTerms(text);
+  const { words, compounds } = parseQueryTerms(text);
   const quoted = [...text.matchAll(QUOTED)].map(([, double, back]) => double ?? back ?? '');
   const bare = text.replace(QUOTED, (whole) => whole.slice(1, -1));
   const path = PATH_LIKE.exec(bare);
@@ -55,7 +55,7 @@ export function parseQuery(query: string): ParsedQuery {
     terms: [...new Set([...words, ...compounds, ...initialsIn(bare)])],
     words,
     identifiers: [...names.map(identifierOf), ...(isOne || joined === undefined ? [] : [joined])]
-      .filter(({ name }) => compoundOf(name) !== '')
+      .filter(({ name }) => toCompoundTerm(name) !== '')
       .slice(0, MAX_IDENTIFIERS),
     literals: [...new Set(literals)]
       .filter((literal) => literal.trim().length >= MIN_LITERAL_LENGTH)
@@ -124,7 +124,7 @@ const MAX_INITIALS = 8;
 function wordsAsName(text: string): Identifier | undefined {
   const words = text.split(/\s+/);
   if (words.length < 2 || words.length > MAX_WORDS_OF_IDENTIFIER) return undefined;
-  if (!words.every((word) => /^[\p{L}\p{M}\p{N}]+$/u.test(word) && wordsOf(word).length > 0))
+  if (!words.every((word) => /^[\p{L}\p{M}\p{N}]+$/u.test(word) && splitIdentifier(word).length > 0))
     return undefined;
   return { name: words.join('_'), qualifiers: [] };
 }

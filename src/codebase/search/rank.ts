@@ -1,8 +1,8 @@
-import { compoundOf, wordsOf } from '../terms.ts';
+import { toCompoundTerm, splitIdentifier } from '../terms.ts';
 import type { Candidate } from './candidates.ts';
 import type { Definition } from './definitions.ts';
 import type { ParsedQuery } from './parse-query.ts';
-import { stemOf } from './stem.ts';
+import { stemWord } from './stem.ts';
 
 export interface Ranked {
   readonly candidate: Candidate;
@@ -95,13 +95,13 @@ function demoteRepeated(ordered: readonly Ranked[], loss: number): Ranked[] {
 }
 
 function bonuses(query: ParsedQuery, weights: RankingWeights): (candidate: Candidate) => number {
-  const stems = query.words.map(stemOf);
+  const stems = query.words.map(stemWord);
   const words = new Set(stems);
   const first = stems.slice(0, 2);
-  const part = query.isOneIdentifier ? compoundOf(query.identifiers[0]?.name ?? '') : '';
+  const part = query.isOneIdentifier ? toCompoundTerm(query.identifiers[0]?.name ?? '') : '';
   return (candidate) => {
     const { symbol, kind } = candidate;
-    const names = new Set(wordsOf(symbol ?? '').map(stemOf));
+    const names = new Set(splitIdentifier(symbol ?? '').map(stemWord));
     const share = Math.max(shareOf(names, words), part === '' ? 0 : partShare(candidate, part));
     const isFunction = kind === 'function' || kind === 'method';
     return (
@@ -141,6 +141,6 @@ function shareOf(names: ReadonlySet<string>, words: ReadonlySet<string>): number
 
 /** The share of a name that an identifier contained in it makes up. */
 function partShare({ symbol }: Candidate, part: string): number {
-  const name = compoundOf(symbol ?? '');
+  const name = toCompoundTerm(symbol ?? '');
   return name.includes(part) ? part.length / name.length : 0;
 }

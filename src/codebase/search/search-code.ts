@@ -3,14 +3,14 @@ import { fuseRanks } from '../embeddings/fuse-ranks.ts';
 import type { VectorMatch } from '../embeddings/vector-search.ts';
 import type { FileFilter } from '../file-filter.ts';
 import { assembleResults, type SearchResult, type Truncation } from './assemble-results.ts';
-import { anyOf, type Candidate, Candidates } from './candidates.ts';
-import { type Definition, definitionsOf } from './definitions.ts';
+import { joinWithOr, type Candidate, Candidates } from './candidates.ts';
+import { type Definition, findDefinitions } from './definitions.ts';
 import { diagnose, type Diagnosis } from './diagnose.ts';
-import { chunksWith } from './literals.ts';
+import { findChunksWith } from './literals.ts';
 import { parseQuery, type ParsedQuery } from './parse-query.ts';
 import { isExact, type Ordered, rank, type RankingWeights, WEIGHTS } from './rank.ts';
-import { compoundOf } from '../terms.ts';
-import { termsWith, vocabularyOf } from './vocabulary.ts';
+import { toCompoundTerm } from '../terms.ts';
+import { findTermsWith, getVocabulary } from './vocabulary.ts';
 
 export interface SearchRequest extends FileFilter {
   readonly query: string;
@@ -95,11 +95,11 @@ function candidatesOf(database: Database): Candidates {
 function lexicalOrder(search: Search, weights: RankingWeights): readonly Ordered[] {
   const { candidates, query, request } = search;
   const limit = request.limit > 20 ? MAX_CANDIDATES_OF_LARGE_LIMIT : MAX_CANDIDATES;
-  const byTerms = candidates.ranked(anyOf(query.terms), request, limit);
+  const byTerms = candidates.ranked(joinWithOr(query.terms), request, limit);
   const definitions = query.identifiers.flatMap((identifier) =>
-    definitionsOf(identifier, candidates, request),
+    findDefinitions(identifier, candidates, request),
   );
-  const literals = query.literals.flatMap((literal) => chunksWith(literal, candidates, request));
+  const literals = query.literals.flatMap((literal) => findChunksWith(literal, candidates, request));
   const found = [...byTerms, ...definitions.map(({ candidate }) => candidate), ...literals];
   if (query.isOneIdentifier && definitions.length === 0 && byTerms.length < request.limit)
     found.push(...containing(search));
@@ -113,10 +113,10 @@ function lexicalOrder(search: Search, weights: RankingWeights): readonly Ordered
 
 /** Longer identifiers that contain the one of the query. */
 function containing({ candidates, query, request, database }: Search): readonly Candidate[] {
-  const part = compoundOf(query.identifiers[0]?.name ?? '');
+  const part = toCompoundTerm(query.identifiers[0]?.name ?? '');
   if (part.length < MIN_PART) return [];
-  const terms = termsWith(part, vocabularyOf(database), MAX_CONTAINING_TERMS);
-  return candidates.ranked(anyOf(terms), request, MAX_CANDIDATES);
+  const terms = findTermsWith(part, getVocabulary(database), MAX_CONTAINING_TERMS);
+  return candidates.ranked(joinWithOr(terms), request, MAX_CANDIDATES);
 }
 
 const MIN_PART = 3;

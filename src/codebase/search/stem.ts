@@ -2,7 +2,7 @@
  * A short stem of a lower-case word: `parses`, `parsing` and `parsed` become `pars`. Cruder than the stems of the
  * index; used only to compare the words of a query with those of names.
  */
-export function stemOf(word: string): string {
+export function stemWord(word: string): string {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
   for (const [suffix, replacement] of SUFFIXES)
     if (word.endsWith(suffix) && word.length - suffix.length >= 3)

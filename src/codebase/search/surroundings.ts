@@ -17,7 +17,7 @@ interface Neighbor {
 }
 
 /** Read from the index, so that they belong to the same version of the file as the chunk. */
-export function surroundingsOf(
+export function readSurroundings(
   { fileId, startLine, endLine }: Candidate,
   candidates: Candidates,
 ): Surroundings {

@@ -10,7 +10,7 @@ const cached = new Map<string, string>();
  * The terms of an index, stemmed by FTS5, each between line breaks. Reading them is slow, so they are cached until the
  * index changes.
  */
-export function vocabularyOf(database: Database): string {
+export function getVocabulary(database: Database): string {
   // Databases in memory share a name.
   const key = database.memory ? undefined : `${database.name}\n${generationOf(database)}`;
   const known = key === undefined ? undefined : cached.get(key);
@@ -35,7 +35,7 @@ function readVocabulary(database: Database): string {
 }
 
 /** The terms that contain a part, shortest first, at most `limit`. */
-export function termsWith(part: string, vocabulary: string, limit: number): readonly string[] {
+export function findTermsWith(part: string, vocabulary: string, limit: number): readonly string[] {
   const found: string[] = [];
   for (let at = vocabulary.indexOf(part); at >= 0 && found.length < MAX_FOUND;) {
     const start = vocabulary.lastIndexOf('\n', at) + 1;

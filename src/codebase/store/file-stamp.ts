@@ -7,7 +7,7 @@ export const STAMP_MARGIN_MS = 2_000;
  * The stamp of a file whose facts were read after `readAtMs`. `ctime`, which no program can set, reveals each later
  * change, unless the file had just changed: such a stamp cannot be relied on (git calls the entry "racily clean").
  */
-export function stampOf(
+export function toFileStamp(
   facts: { readonly size: number; readonly mtimeMs: number; readonly ctimeMs: number },
   readAtMs: number,
   marginMs: number,

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { SourceChunk } from '../source-chunk.ts';
 
 /** Depends on the real path only, so a rebuilt index has the same ids. A UUID of version 8 (RFC 9562, section 5.8). */
-export function repositoryIdOf(path: string): string {
+export function computeRepositoryId(path: string): string {
   const hex = hash('sha256', `repository\0${path}`, 'hex');
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
   return [
@@ -23,7 +23,7 @@ export interface ChunkIds {
  * The ids of a file's chunks, in order. They depend on the repository, the path, the symbol and the content, so indexing
  * again gives the same ones, and editing one function keeps those of the others.
  */
-export function chunkIdsOf(
+export function computeChunkIds(
   repository: string,
   path: string,
   chunks: readonly SourceChunk[],

@@ -4,7 +4,7 @@ import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { IndexRefusal } from './index-refusal.ts';
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from './schema.ts';
-import { refusalOf } from './sqlite-faults.ts';
+import { toIndexRefusal } from './sqlite-faults.ts';
 
 /** Maximum wait in ms for a reader or writer of another process. */
 export const LOCK_MS = 5_000;
@@ -12,7 +12,7 @@ const CACHE_KIB = 16_384;
 /** WAL size, in pages, at which it is copied into the database; a smaller one would copy and sync too often. */
 const CHECKPOINT_PAGES = 4_000;
 
-export function indexPath(folder: string): string {
+export function getIndexPath(folder: string): string {
   return join(folder, 'index.db');
 }
 
@@ -24,7 +24,7 @@ export function openForWriting(
   folder: string,
   { replaceDamaged }: { readonly replaceDamaged: boolean },
 ): Result<Database, IndexRefusal> {
-  const path = indexPath(folder);
+  const path = getIndexPath(folder);
   const opened = attempt(path, () => openOrCreate(folder, path));
   if (opened.ok || opened.error.code !== 'INDEX_DAMAGED' || !replaceDamaged) return opened;
   return attempt(path, () => {
@@ -73,7 +73,7 @@ export function leaveWal(database: Database, path: string): boolean {
     database.pragma('journal_mode = DELETE');
     return true;
   } catch (error) {
-    if (refusalOf(error, path) !== undefined) return false;
+    if (toIndexRefusal(error, path) !== undefined) return false;
     throw error;
   }
 }
@@ -122,7 +122,7 @@ function attempt<T>(path: string, work: () => Result<T, IndexRefusal>): Result<T
   try {
     return work();
   } catch (error) {
-    const refusal = refusalOf(error, path);
+    const refusal = toIndexRefusal(error, path);
     if (refusal === undefined) throw error;
     return err(refusal);
   }

@@ -2,9 +2,9 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { err, ok, type Result } from '../../core/result.ts';
-import { indexPath } from './index-file.ts';
+import { getIndexPath } from './index-file.ts';
 import type { IndexRefusal } from './index-refusal.ts';
-import { refusalOf, isLockedError } from './sqlite-faults.ts';
+import { toIndexRefusal, isLockedError } from './sqlite-faults.ts';
 
 /**
  * Held by the only process that writes a project's index. It is SQLite's lock on an empty database, so it works the
@@ -31,7 +31,7 @@ export class IndexLock {
     } catch (error) {
       database?.close();
       if (isLockedError(error)) return ok(undefined);
-      const refusal = refusalOf(error, indexPath(folder));
+      const refusal = toIndexRefusal(error, getIndexPath(folder));
       if (refusal === undefined) throw error;
       return err(refusal);
     }

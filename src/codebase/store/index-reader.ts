@@ -1,10 +1,10 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { err, ok, type Result } from '../../core/result.ts';
-import { fileFactsNow } from '../../platform/files.ts';
-import { indexPath, inspect, LOCK_MS } from './index-file.ts';
+import { readFileFactsNow } from '../../platform/files.ts';
+import { getIndexPath, inspect, LOCK_MS } from './index-file.ts';
 import type { IndexRefusal } from './index-refusal.ts';
-import { refusalOf } from './sqlite-faults.ts';
+import { toIndexRefusal } from './sqlite-faults.ts';
 
 const CACHE_KIB = 16_384;
 /** Maximum size in bytes of an index that must be read into memory, which is rare. */
@@ -29,7 +29,7 @@ export class IndexReader {
 
   /** `onOpen` prepares a new connection, for example loads an extension. */
   constructor(folder: string, onOpen: (database: Database) => void = () => undefined) {
-    this.#path = indexPath(folder);
+    this.#path = getIndexPath(folder);
     this.#onOpen = onOpen;
   }
 
@@ -48,7 +48,7 @@ export class IndexReader {
       }
     } catch (error) {
       this.close();
-      const refusal = refusalOf(error, this.#path);
+      const refusal = toIndexRefusal(error, this.#path);
       if (refusal === undefined) throw error;
       return err(refusal);
     }
@@ -76,7 +76,7 @@ export class IndexReader {
   }
 
   #current(): Result<Open, IndexRefusal> {
-    const file = fileFactsNow(this.#path)?.id;
+    const file = readFileFactsNow(this.#path)?.id;
     if (this.#open !== undefined && this.#open.file !== file) this.close();
     if (file === undefined) return err({ code: 'NOT_INDEXED' });
     if (this.#open === undefined) {
@@ -101,7 +101,7 @@ export class IndexReader {
 
 /** Opens a separate connection, which the caller must close soon. Errors: NOT_INDEXED. */
 export function openToRead(folder: string): Result<Database, IndexRefusal> {
-  const path = indexPath(folder);
+  const path = getIndexPath(folder);
   if (!existsSync(path)) return err({ code: 'NOT_INDEXED' });
   try {
     const connected = connect(path);
@@ -111,7 +111,7 @@ export function openToRead(folder: string): Result<Database, IndexRefusal> {
     connected.value.close();
     return found.ok ? err({ code: 'NOT_INDEXED' }) : found;
   } catch (error) {
-    const refusal = refusalOf(error, path);
+    const refusal = toIndexRefusal(error, path);
     if (refusal === undefined) throw error;
     return err(refusal);
   }

@@ -25,7 +25,7 @@ export interface RefusalText {
   readonly remedy: string;
 }
 
-export function refusalText(refusal: IndexRefusal): RefusalText {
+export function formatIndexRefusal(refusal: IndexRefusal): RefusalText {
   return { message: messageOf(refusal), remedy: REMEDIES[refusal.code] };
 }
 

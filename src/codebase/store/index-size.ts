@@ -2,8 +2,8 @@ import { readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import SqliteDatabase, { type Database } from 'better-sqlite3';
-import { indexPath } from './index-file.ts';
-import { codeOf, refusalOf } from './sqlite-faults.ts';
+import { getIndexPath } from './index-file.ts';
+import { getSqliteCode, toIndexRefusal } from './sqlite-faults.ts';
 
 /** The largest value that SQLite accepts. */
 const NO_LIMIT = 4_294_967_294;
@@ -26,7 +26,7 @@ export function limitSize(
 
 /** Whether an error means that the limit was reached, and not that the disk is full. */
 export function isAtLimit(error: unknown, path: string): boolean {
-  if (codeOf(error) !== 'SQLITE_FULL') return false;
+  if (getSqliteCode(error) !== 'SQLITE_FULL') return false;
   const { bavail, bsize } = statfsSync(dirname(path));
   return bavail * bsize > MIN_FREE_BYTES;
 }
@@ -50,13 +50,13 @@ export async function giveBack(database: Database, path: string): Promise<void> 
     database.exec('VACUUM');
   } catch (error) {
     // The rows stay, and the next run that succeeds deletes them.
-    if (refusalOf(error, path) === undefined) throw error;
+    if (toIndexRefusal(error, path) === undefined) throw error;
   }
 }
 
 /** Removes an index in which nothing is indexed. The caller holds its lock and has closed it. */
 export function removeIfEmpty(folder: string): void {
-  const path = indexPath(folder);
+  const path = getIndexPath(folder);
   const database = new SqliteDatabase(path, { readonly: true, fileMustExist: true });
   const isEmpty = !hasFiles(database, 'live');
   database.close();
@@ -69,7 +69,7 @@ function hasFiles(database: Database, state: 'staged' | 'live' | 'superseded'): 
 
 /** The bytes of the other indexes, also of damaged ones that were kept. */
 function sizeOfOthers(folder: string): number {
-  const own = basename(indexPath(folder));
+  const own = basename(getIndexPath(folder));
   const all = dirname(folder);
   let bytes = 0;
   for (const project of readdirSync(all, { withFileTypes: true })) {

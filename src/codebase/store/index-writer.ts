@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { Language, SourceChunk } from '../source-chunk.ts';
 import type { IndexTerms } from '../terms.ts';
-import { chunkIdsOf } from './identifiers.ts';
+import { computeChunkIds } from './identifiers.ts';
 import { enterWal } from './index-file.ts';
 
 export interface RepositoryRow {
@@ -124,7 +124,7 @@ export class IndexWriter {
     const insertTerms = this.#prepare(
       'INSERT INTO chunk_terms (rowid, name, context, signature, body) VALUES (?, ?, ?, ?, ?)',
     );
-    const ids = chunkIdsOf(this.#repository.path, path, chunks);
+    const ids = computeChunkIds(this.#repository.path, path, chunks);
     for (const [ordinal, chunk] of chunks.entries()) {
       const chunkId = ids[ordinal];
       const chunkTerms = terms[ordinal];

@@ -4,7 +4,7 @@ import type { FolderAccess } from '../access/folder-access.ts';
 import type { Fault } from '../fault.ts';
 
 /** The real path of an existing directory that the tools may use. VALIDATION_ERROR, ACCESS_DENIED, NOT_FOUND */
-export async function allowedDirectory(
+export async function resolveAllowedDirectory(
   access: FolderAccess,
   field: string,
   path: string,

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { counted } from '../../core/counted.ts';
+import { formatCount } from '../../core/counted.ts';
 import { ok } from '../../core/result.ts';
 import type { IndexReport } from '../indexing/index-report.ts';
-import { databaseName } from '../projects/project-folders.ts';
-import { projectToIndex } from '../projects/resolve-project.ts';
-import { allowedDirectory } from './directory-argument.ts';
-import { projectArgument } from './project-argument.ts';
-import { type CodebaseTool, tool } from './tool.ts';
-import { sourcesOf, type ToolDeps } from './tool-deps.ts';
+import { getDatabaseName } from '../projects/project-folders.ts';
+import { resolveProjectToIndex } from '../projects/resolve-project.ts';
+import { resolveAllowedDirectory } from './directory-argument.ts';
+import { createProjectArgument } from './project-argument.ts';
+import { type CodebaseTool, createCodebaseTool } from './tool.ts';
+import { toProjectSources, type ToolDeps } from './tool-deps.ts';
 
 interface Input {
   readonly repo_path: string;
@@ -20,7 +20,7 @@ const INPUT: z.ZodType<Input> = z.strictObject({
     .string('It must be a string')
     .max(4_096, 'It must have at most 4096 characters')
     .describe('Absolute path of an existing directory that the operator allows.'),
-  project_id: projectArgument(
+  project_id: createProjectArgument(
     'The project to index into. It is created if it does not exist. Default: the project of the working directory, else "default".',
   ),
   force_reindex: z
@@ -45,8 +45,8 @@ const OUTPUT = z.looseObject({
   errors: z.array(z.string()),
 });
 
-export function indexRepositoryTool(deps: ToolDeps): CodebaseTool {
-  return tool<Input>({
+export function createIndexRepositoryTool(deps: ToolDeps): CodebaseTool {
+  return createCodebaseTool<Input>({
     name: 'index_repository',
     description:
       'Indexes a repository, so that search_code can search it. Only new and changed files are read again; deleted ' +
@@ -68,9 +68,9 @@ export function indexRepositoryTool(deps: ToolDeps): CodebaseTool {
     input: INPUT,
     output: OUTPUT,
     run: async ({ repo_path: path, project_id: given, force_reindex: force }, { signal, report }) => {
-      const directory = await allowedDirectory(deps.access, 'repo_path', path);
+      const directory = await resolveAllowedDirectory(deps.access, 'repo_path', path);
       if (!directory.ok) return directory;
-      const project = await projectToIndex(given, sourcesOf(deps));
+      const project = await resolveProjectToIndex(given, toProjectSources(deps));
       if (!project.ok) return project;
       const { id } = project.value;
       const { protectedPaths } = await deps.access.current();
@@ -79,7 +79,7 @@ export function indexRepositoryTool(deps: ToolDeps): CodebaseTool {
       if (!indexed.ok) return indexed;
       const { files_indexed: files, chunks_created: chunks, status } = indexed.value;
       deps.counters.indexed(files, chunks);
-      const structured = { ...indexed.value, project_id: id, database_name: databaseName(id) };
+      const structured = { ...indexed.value, project_id: id, database_name: getDatabaseName(id) };
       return ok({ structured, text: textOf(path, id, indexed.value), isError: status === 'failed' });
     },
   });
@@ -96,7 +96,7 @@ function textOf(path: string, project: string, report: IndexReport): string {
   const skipped = Object.entries(report.skipped).map(([reason, count]) => `${count} ${reason}`);
   return [
     `${begin} into project ${project} in ${report.duration_seconds.toFixed(1)} s.`,
-    `${counted(files, 'file')} new or changed (${counted(report.chunks_created, 'chunk')}), ` +
+    `${formatCount(files, 'file')} new or changed (${formatCount(report.chunks_created, 'chunk')}), ` +
       `${deleted} deleted, ${total} in the index.`,
     ...(skipped.length === 0 ? [] : [`Skipped: ${skipped.join(', ')}.`]),
     ...errors.slice(0, MAX_ERRORS_SHOWN).map((error) => `Error: ${error}`),

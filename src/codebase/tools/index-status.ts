@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import { counted } from '../../core/counted.ts';
+import { formatCount } from '../../core/counted.ts';
 import { ok } from '../../core/result.ts';
 import type { RepositoryStatus } from '../indexing/index-status.ts';
 import { isOpen } from './searchable.ts';
-import { databaseName } from '../projects/project-folders.ts';
-import { projectToRead } from '../projects/resolve-project.ts';
-import { projectArgument } from './project-argument.ts';
-import { type CodebaseTool, tool } from './tool.ts';
-import { sourcesOf, type ToolDeps } from './tool-deps.ts';
+import { getDatabaseName } from '../projects/project-folders.ts';
+import { resolveProjectToRead } from '../projects/resolve-project.ts';
+import { createProjectArgument } from './project-argument.ts';
+import { type CodebaseTool, createCodebaseTool } from './tool.ts';
+import { toProjectSources, type ToolDeps } from './tool-deps.ts';
 
 interface Input {
   readonly project_id?: string | undefined;
 }
 
 const INPUT: z.ZodType<Input> = z.strictObject({
-  project_id: projectArgument('Default: the project of the working directory, else "default".'),
+  project_id: createProjectArgument('Default: the project of the working directory, else "default".'),
 });
 
 const COUNT = z.number().meta({ type: 'integer', minimum: 0 });
@@ -43,8 +43,8 @@ const OUTPUT = z.object({
   projects: z.array(z.string()).describe('All projects that have an index.'),
 });
 
-export function indexStatusTool(deps: ToolDeps): CodebaseTool {
-  return tool<Input>({
+export function createIndexStatusTool(deps: ToolDeps): CodebaseTool {
+  return createCodebaseTool<Input>({
     name: 'index_status',
     description:
       'Shows which repositories a project has indexed, when, how many files and chunks there are, and whether a run ' +
@@ -63,7 +63,7 @@ export function indexStatusTool(deps: ToolDeps): CodebaseTool {
     input: INPUT,
     output: OUTPUT,
     run: async ({ project_id: given }) => {
-      const project = await projectToRead(given, sourcesOf(deps));
+      const project = await resolveProjectToRead(given, toProjectSources(deps));
       if (!project.ok) return project;
       const { id } = project.value;
       const status = deps.codebase.status(id);
@@ -76,7 +76,7 @@ export function indexStatusTool(deps: ToolDeps): CodebaseTool {
       const is_indexed = repositories.some(({ indexed_at }) => indexed_at !== null);
       const projects = await deps.folders.all();
       const structured = {
-        ...{ project_id: id, database_name: databaseName(id), is_indexed, is_running, run },
+        ...{ project_id: id, database_name: getDatabaseName(id), is_indexed, is_running, run },
         ...{ repositories, size_bytes, projects },
       };
       return ok({ structured, text: textOf(id, structured) });
@@ -102,7 +102,7 @@ function textOf(
       : `Repositories in project ${project}: ${repositories.length}.`,
     ...repositories.map(
       ({ path, indexed_at: at, files, chunks, repository_id: repository }) =>
-        `${JSON.stringify(path)}: ${counted(files, 'file')}, ${counted(chunks, 'chunk')}, ` +
+        `${JSON.stringify(path)}: ${formatCount(files, 'file')}, ${formatCount(chunks, 'chunk')}, ` +
         `${at === null ? 'no complete run yet' : `indexed ${at}`}, repository_id ${repository}`,
     ),
     ...(is_running ? ['A run is under way; searches use the former index until it ends.'] : []),

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { ok } from '../../core/result.ts';
-import { searchableIn } from './searchable.ts';
-import { databaseName } from '../projects/project-folders.ts';
-import { projectToRead } from '../projects/resolve-project.ts';
-import { projectArgument } from './project-argument.ts';
-import { searchText } from './search-text.ts';
-import { type CodebaseTool, tool } from './tool.ts';
-import { sourcesOf, type ToolDeps } from './tool-deps.ts';
+import { findSearchable } from './searchable.ts';
+import { getDatabaseName } from '../projects/project-folders.ts';
+import { resolveProjectToRead } from '../projects/resolve-project.ts';
+import { createProjectArgument } from './project-argument.ts';
+import { formatSearch } from './search-text.ts';
+import { type CodebaseTool, createCodebaseTool } from './tool.ts';
+import { toProjectSources, type ToolDeps } from './tool-deps.ts';
 
 interface Input {
   readonly query: string;
@@ -29,7 +29,7 @@ const INPUT: z.ZodType<Input> = z.strictObject({
     .max(2_000, 'It must have at most 2000 characters')
     .refine((text) => text.trim() !== '', 'It must not be blank')
     .describe('What to look for: words, an identifier, or a question, such as "where are tokens refreshed".'),
-  project_id: projectArgument(
+  project_id: createProjectArgument(
     'The project to search. It must exist. Default: the project of the working directory, else "default".',
   ),
   repository_id: z
@@ -95,8 +95,8 @@ const OUTPUT = z.looseObject({
     .describe('Why nothing was found.'),
 });
 
-export function searchCodeTool(deps: ToolDeps): CodebaseTool {
-  return tool<Input>({
+export function createSearchCodeTool(deps: ToolDeps): CodebaseTool {
+  return createCodebaseTool<Input>({
     name: 'search_code',
     description:
       'Searches indexed code by words, identifiers or a question, and returns the best matching functions, classes ' +
@@ -117,11 +117,11 @@ export function searchCodeTool(deps: ToolDeps): CodebaseTool {
     output: OUTPUT,
     run: async ({ query, project_id: given, limit, ...filters }, { signal }) => {
       const startedMs = performance.now();
-      const project = await projectToRead(given, sourcesOf(deps));
+      const project = await resolveProjectToRead(given, toProjectSources(deps));
       if (!project.ok) return project;
       const { id } = project.value;
       const { repository_id: repositoryId, file_type: fileType, directory } = filters;
-      const searchable = await searchableIn(id, { ...deps, repositoryId });
+      const searchable = await findSearchable(id, { ...deps, repositoryId });
       if (!searchable.ok) return searchable;
       const { repositoryIds, notes } = searchable.value;
       const request = { query, limit, repositoryId, repositoryIds, fileType, directory, signal };
@@ -131,10 +131,10 @@ export function searchCodeTool(deps: ToolDeps): CodebaseTool {
         ...found.value,
         notes: [...notes, ...found.value.notes],
         project_id: id,
-        database_name: databaseName(id),
+        database_name: getDatabaseName(id),
         latency_ms: Math.round((performance.now() - startedMs) * 10) / 10,
       };
-      return ok({ structured, text: searchText(query, id, found.value) });
+      return ok({ structured, text: formatSearch(query, id, found.value) });
     },
   });
 }

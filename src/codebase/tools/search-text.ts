@@ -1,14 +1,14 @@
-import { counted } from '../../core/counted.ts';
-import { printable } from '../../core/printable.ts';
+import { formatCount } from '../../core/counted.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { CodeAnswer } from '../codebase.ts';
 import type { SearchResult } from '../search/assemble-results.ts';
 
 /** The text of a search for models: each result with its location, name and lines. */
-export function searchText(query: string, project: string, answer: CodeAnswer): string {
+export function formatSearch(query: string, project: string, answer: CodeAnswer): string {
   const { results, mode, truncation, diagnosis } = answer;
-  const found = counted(results.length, 'result');
+  const found = formatCount(results.length, 'result');
   return [
-    `${found} for ${printable(JSON.stringify(query))} in project ${project} (${mode} search).`,
+    `${found} for ${toPrintable(JSON.stringify(query))} in project ${project} (${mode} search).`,
     ...answer.notes,
     ...(diagnosis === null ? [] : [diagnosis.message]),
     ...results.map(resultText),
@@ -21,7 +21,7 @@ function resultText(result: SearchResult, index: number): string {
   const name = [parent, symbol].filter((part) => part !== null).join('.');
   const what = name === '' ? kind : `${kind} ${name}`;
   const score = result.similarity_score.toFixed(2);
-  return `${index + 1}. ${printable(path)}:${start}-${end}  ${printable(what)}  (${score})\n${fenced(content)}`;
+  return `${index + 1}. ${toPrintable(path)}:${start}-${end}  ${toPrintable(what)}  (${score})\n${fenced(content)}`;
 }
 
 /** A fence longer than any in the text, so that the text cannot end it. */

@@ -1,4 +1,4 @@
-import { counted } from '../../core/counted.ts';
+import { formatCount } from '../../core/counted.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Codebase } from '../codebase.ts';
 import type { Fault } from '../fault.ts';
@@ -19,7 +19,7 @@ interface SearchableOptions {
 }
 
 /** An index may have repositories that another server, or the operator, was allowed to index. */
-export async function searchableIn(
+export async function findSearchable(
   project: ProjectId,
   { codebase, access, repositoryId }: SearchableOptions,
 ): Promise<Result<Searchable, Fault>> {
@@ -34,7 +34,9 @@ export async function searchableIn(
   if (allowed.length === 0) return err(access.outsideFault(now, {}));
   return ok({
     repositoryIds: allowed.map(({ id }) => id),
-    notes: [`Not searched: ${counted(others, 'indexed folder')} outside of those that this server may use.`],
+    notes: [
+      `Not searched: ${formatCount(others, 'indexed folder')} outside of those that this server may use.`,
+    ],
   });
 }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ok } from '../../core/result.ts';
 import type { ConfiguredProject } from '../projects/project-config.ts';
-import { allowedDirectory } from './directory-argument.ts';
-import { type CodebaseTool, tool } from './tool.ts';
+import { resolveAllowedDirectory } from './directory-argument.ts';
+import { type CodebaseTool, createCodebaseTool } from './tool.ts';
 import type { ToolDeps } from './tool-deps.ts';
 
 interface Input {
@@ -29,8 +29,8 @@ const OUTPUT = z.object({
   config_error: z.string().nullable(),
 });
 
-export function setWorkingDirectoryTool({ configs, access, session }: ToolDeps): CodebaseTool {
-  return tool<Input>({
+export function createSetDirectoryTool({ configs, access, session }: ToolDeps): CodebaseTool {
+  return createCodebaseTool<Input>({
     name: 'set_working_directory',
     description:
       'Selects the project of the following calls: that of the nearest .codebase-mcp/config.json in this directory ' +
@@ -50,7 +50,7 @@ export function setWorkingDirectoryTool({ configs, access, session }: ToolDeps):
     input: INPUT,
     output: OUTPUT,
     run: async ({ directory }) => {
-      const allowed = await allowedDirectory(access, 'directory', directory);
+      const allowed = await resolveAllowedDirectory(access, 'directory', directory);
       if (!allowed.ok) return allowed;
       const config = await configs.find(allowed.value, await access.current());
       const isKept = session.setDirectory(directory);

@@ -16,6 +16,6 @@ export interface ToolDeps {
   readonly counters: Counters;
 }
 
-export function sourcesOf({ folders, configs, access, session }: ToolDeps): ProjectSources {
+export function toProjectSources({ folders, configs, access, session }: ToolDeps): ProjectSources {
   return { folders, configs, access, directory: session.directory };
 }

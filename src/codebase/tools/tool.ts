@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Hints } from '../../core/hints/hint.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { type Fault, faultText } from '../fault.ts';
+import { type Fault, formatFault } from '../fault.ts';
 import type { Counters } from '../counters.ts';
 import { ProgressReporter, type ReportProgress } from './progress-reporter.ts';
 
@@ -41,7 +41,7 @@ export interface Answer {
   readonly isError?: boolean;
 }
 
-export function tool<Input>(spec: ToolSpec<Input>): CodebaseTool {
+export function createCodebaseTool<Input>(spec: ToolSpec<Input>): CodebaseTool {
   return {
     ...spec,
     run: async (args, call) => {
@@ -98,7 +98,7 @@ function resultOf({ structured, text, isError }: Answer): CallToolResult {
 
 function faultResult(fault: Fault): CallToolResult {
   return {
-    content: [{ type: 'text', text: faultText(fault) }],
+    content: [{ type: 'text', text: formatFault(fault) }],
     isError: true,
     _meta: { [FAULT_KEY]: fault },
   };

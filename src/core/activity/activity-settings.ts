@@ -1,4 +1,4 @@
-import { type SettingFacts, whole } from '../setting-kind.ts';
+import { type SettingFacts, createWholeKind } from '../setting-kind.ts';
 
 /** What is recorded about calls, and how long it is kept. */
 export interface ActivitySettings {
@@ -25,13 +25,13 @@ export const ACTIVITY_SETTINGS: Readonly<Record<keyof ActivitySettings, SettingF
   'activity.maxCalls': {
     env: 'ASSAY_ACTIVITY_MAX_CALLS',
     changedBy: 'admin',
-    kind: whole(100_000, 1_000, 1_000_000),
+    kind: createWholeKind(100_000, 1_000, 1_000_000),
     about: 'Maximum number of calls in the record; older ones are removed.',
   },
   'activity.maxDays': {
     env: 'ASSAY_ACTIVITY_MAX_DAYS',
     changedBy: 'admin',
-    kind: whole(30, 1, 3_650),
+    kind: createWholeKind(30, 1, 3_650),
     about: 'Time in days after which calls are removed from the record.',
   },
 };

@@ -1,5 +1,5 @@
 import { sha256 } from '../digest.ts';
-import { type CallEntry, type CallFacts, factsOf, readCallEntry } from './call-entry.ts';
+import { type CallEntry, type CallFacts, readCallFacts, readCallEntry } from './call-entry.ts';
 
 /** An entry in a hash chain. Each process writes its own chain. */
 export interface ChainedEntry {
@@ -28,7 +28,7 @@ export interface NewEntry extends ChainedEntry {
 }
 
 /** SHA-256 over the previous hash, a line feed and the entry, in hexadecimal. */
-export function chainHash(previous: string, text: string): string {
+export function hashChainEntry(previous: string, text: string): string {
   return sha256(`${previous}\n${text}`);
 }
 
@@ -45,22 +45,22 @@ export interface EntryBatch {
 export type BatchEntry = Pick<NewEntry, 'text' | 'atMs' | 'facts'>;
 
 /** An entry of a batch from its canonical JSON. */
-export function batchEntry(text: string): BatchEntry {
+export function parseBatchEntry(text: string): BatchEntry {
   const entry = JSON.parse(text) as CallEntry; // Assay wrote it
-  return { text, atMs: Date.parse(entry.at), facts: factsOf(entry) };
+  return { text, atMs: Date.parse(entry.at), facts: readCallFacts(entry) };
 }
 
 /** The entries with their hashes. */
-export function chainedEntries({ chain, seq, previous: before, entries }: EntryBatch): readonly NewEntry[] {
+export function chainEntries({ chain, seq, previous: before, entries }: EntryBatch): readonly NewEntry[] {
   let previous = before;
   return entries.map(({ text, atMs, facts }, at) => {
-    const link = { chain, seq: seq + at, previous, hash: chainHash(previous, text), text, atMs, facts };
+    const link = { chain, seq: seq + at, previous, hash: hashChainEntry(previous, text), text, atMs, facts };
     previous = link.hash;
     return link;
   });
 }
 
-export function firstHash(chain: string): string {
+export function hashChainStart(chain: string): string {
   return sha256(chain);
 }
 
@@ -145,14 +145,14 @@ export class ChainCheck {
     this.#links.set(chain, { seq, hash });
     if (gap > 0) this.#missing(id, gap);
     if (gap > 0) this.#unplaced += gap;
-    if (chainHash(previous, text) !== hash) return this.#report({ code: 'entry_changed', id });
+    if (hashChainEntry(previous, text) !== hash) return this.#report({ code: 'entry_changed', id });
     const entry = readCallEntry(text);
     if (entry === undefined) return this.#report({ code: 'entry_unreadable', id });
     if (entry.kind === 'dropped') this.#dropped += entry.count;
     if (isOther(row, entry)) return this.#report({ code: 'row_changed', id });
     if (before === undefined) {
       // The oldest remaining entry of a chain is trusted as its anchor.
-      if (seq === 1 && previous !== firstHash(chain)) this.#report({ code: 'entry_inserted', id });
+      if (seq === 1 && previous !== hashChainStart(chain)) this.#report({ code: 'entry_inserted', id });
     } else if (seq > before.seq + 1) {
       this.#missingInChain(id, seq - before.seq - 1);
     } else if (seq !== before.seq + 1 || previous !== before.hash)
@@ -177,7 +177,7 @@ export class ChainCheck {
 }
 
 function isOther({ atMs, facts }: StoredEntry, entry: CallEntry): boolean {
-  const own = factsOf(entry);
+  const own = readCallFacts(entry);
   return (
     facts === undefined ||
     Date.parse(entry.at) !== atMs ||

@@ -1,6 +1,6 @@
-import { canonicalJson } from '../canonical-json.ts';
+import { serializeCanonical } from '../canonical-json.ts';
 import { type Hint, HINTS } from '../hints/hint.ts';
-import { isJsonObject, type JsonObject, parsedJson } from '../json-object.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../json-object.ts';
 import type { ReasonCode } from '../hints/reason.ts';
 import type { Decision, PolicyTool, SessionLabel } from '../policy/policy.ts';
 import type { RefusalCode } from '../refusal.ts';
@@ -99,7 +99,7 @@ export interface DroppedCalls {
  * or of another type.
  */
 export function readCallEntry(text: string): CallEntry | undefined {
-  const value = parsedJson(text);
+  const value = parseJson(text);
   if (!isJsonObject(value) || !isTime(value['at'])) return undefined;
   const isEntry = value['kind'] === 'dropped' ? isDropped(value) : value['kind'] === 'call' && isCall(value);
   return isEntry ? (value as unknown as CallEntry) : undefined; // just checked
@@ -158,7 +158,7 @@ export interface CallFacts {
   readonly outcome?: string | undefined;
 }
 
-export function factsOf(entry: CallEntry): CallFacts {
+export function readCallFacts(entry: CallEntry): CallFacts {
   if (entry.kind === 'dropped') return {};
   const { subject, tool, decision, outcome } = entry;
   return {
@@ -171,7 +171,7 @@ export function factsOf(entry: CallEntry): CallFacts {
 }
 
 /** Canonical JSON (RFC 8785), so that anyone can recompute its hash. */
-export function entryText(entry: CallEntry): string {
+export function serializeEntry(entry: CallEntry): string {
   // Drops members that are undefined, which canonical JSON cannot express.
-  return canonicalJson(JSON.parse(JSON.stringify(entry)));
+  return serializeCanonical(JSON.parse(JSON.stringify(entry)));
 }

@@ -1,8 +1,8 @@
-import { canonicalJson } from '../canonical-json.ts';
-import { shortHash } from '../digest.ts';
+import { serializeCanonical } from '../canonical-json.ts';
+import { computeShortHash } from '../digest.ts';
 import { HINTS } from '../hints/hint.ts';
-import { reasonOf } from '../hints/reason.ts';
-import { parsedObject } from '../json-object.ts';
+import { toReason } from '../hints/reason.ts';
+import { parseObject } from '../json-object.ts';
 import type { Decision, PolicyTool } from '../policy/policy.ts';
 import type { CallFacts, FinishedCall, RecordedArguments } from './call-entry.ts';
 import { shorten } from '../shorten.ts';
@@ -11,13 +11,13 @@ import { shorten } from '../shorten.ts';
  * The `RecordedCall` of a call that ended at this time, as canonical JSON. Written member by member in name order, with
  * parts cached that many calls share, because this runs for every call.
  */
-export function callText(call: FinishedCall, endedMs: number, args?: RecordedArguments): string {
+export function serializeCall(call: FinishedCall, endedMs: number, args?: RecordedArguments): string {
   const { approval, client, decision, labels, sessionId, toolset, tool } = call;
-  const session = sessionId === undefined ? undefined : shortHash(sessionId, SESSION_DIGITS);
+  const session = sessionId === undefined ? undefined : computeShortHash(sessionId, SESSION_DIGITS);
   return (
     '{' +
-    (approval === undefined ? '' : `"approval":${canonicalJson({ ...approval })},`) +
-    (args === undefined ? '' : `"arguments":${canonicalJson(args)},`) +
+    (approval === undefined ? '' : `"approval":${serializeCanonical({ ...approval })},`) +
+    (args === undefined ? '' : `"arguments":${serializeCanonical(args)},`) +
     `"at":"${new Date(endedMs).toISOString()}",` +
     (client === undefined ? '' : `"client":${clientText(client)},`) +
     (decision === undefined ? '' : `"decision":${decisionText(decision)},`) +
@@ -49,10 +49,10 @@ function bounded(text: string): string {
 }
 
 /**
- * The fields that queries filter by, equal to what `factsOf` reads from the entry. Returns `other` if all are equal:
+ * The fields that queries filter by, equal to what `readCallFacts` reads from the entry. Returns `other` if all are equal:
  * batches are copied to another thread, and shared objects are copied once.
  */
-export function callFacts(call: FinishedCall, other: CallFacts | undefined): CallFacts {
+export function toCallFacts(call: FinishedCall, other: CallFacts | undefined): CallFacts {
   const { tool, outcome } = call;
   const facts = {
     subject: bounded(call.subject),
@@ -90,7 +90,7 @@ function toolText({ tool, toolId, publicName }: FinishedCall): string {
   const known = TOOLS.get(tool);
   if (known?.publicName === publicName) return known.text;
   const { server, digest, confirm } = tool;
-  const text = canonicalJson({
+  const text = serializeCanonical({
     publicName: bounded(publicName),
     ...(toolId !== undefined && { id: toolId }),
     namespacedName: namespacedName(tool),
@@ -109,9 +109,9 @@ function hintsText(tool: PolicyTool): string {
   if (known !== undefined) return known;
   const entries = HINTS.map((hint) => {
     const { value, by } = tool.hints[hint].decision;
-    return [hint, { value, reason: reasonOf(by).code }] as const;
+    return [hint, { value, reason: toReason(by).code }] as const;
   });
-  const text = canonicalJson(Object.fromEntries(entries));
+  const text = serializeCanonical(Object.fromEntries(entries));
   HINT_TEXTS.set(tool, text);
   return text;
 }
@@ -122,7 +122,7 @@ function decisionText(decision: Decision): string {
   const known = DECISIONS.get(decision);
   if (known !== undefined) return known;
   // Drops members that are undefined, which canonical JSON cannot express.
-  const text = canonicalJson(JSON.parse(JSON.stringify(decision)));
+  const text = serializeCanonical(JSON.parse(JSON.stringify(decision)));
   DECISIONS.set(decision, text);
   return text;
 }
@@ -134,8 +134,8 @@ const CLIENTS = new Map<string, string>();
 function clientText(json: string): string {
   const known = CLIENTS.get(json);
   if (known !== undefined) return known;
-  const { name, version } = parsedObject(json);
-  const text = canonicalJson({
+  const { name, version } = parseObject(json);
+  const text = serializeCanonical({
     ...(typeof name === 'string' && { name: bounded(name) }),
     ...(typeof version === 'string' && { version: bounded(version) }),
   });

@@ -1,7 +1,7 @@
 import type { ChainFault } from './call-chain.ts';
 
 /** A fault as a sentence. */
-export function chainFaultText(fault: ChainFault): string {
+export function formatChainFault(fault: ChainFault): string {
   const { id } = fault;
   switch (fault.code) {
     case 'entry_changed':

@@ -1,11 +1,11 @@
 import type { TrustRecord } from '../hints/hint.ts';
 import type { PolicyRule } from '../policy/rule.ts';
 import type { SettingValue } from '../record.ts';
-import { toolsetJson } from '../toolset-json.ts';
+import { toToolsetJson } from '../toolset-json.ts';
 import type { Toolset } from '../toolset.ts';
 import { ENTRY_KINDS, ENTRY_LISTS, type Bundle, type BundledEntry, type EntryKind } from './bundle.ts';
 import type { BundledOverride } from './bundle.ts';
-import { entryJson, bundledOverrideJson } from './bundle-json.ts';
+import { toEntryJson, toBundledOverrideJson } from './bundle-json.ts';
 
 /** One item of a bundle; items are compared and imported individually. */
 export type BundleItem = ItemValue & {
@@ -29,7 +29,7 @@ type ItemValue =
 export type ItemKind = ItemValue['kind'];
 
 /** All items of a bundle, each after the items it refers to. */
-export function itemsOf(bundle: Bundle): readonly BundleItem[] {
+export function listBundleItems(bundle: Bundle): readonly BundleItem[] {
   return [
     ...ENTRY_KINDS.flatMap((kind) => bundle[ENTRY_LISTS[kind]].map((entry) => entryItem(kind, entry))),
     ...bundle.trust.map(trustItem),
@@ -42,7 +42,7 @@ export function itemsOf(bundle: Bundle): readonly BundleItem[] {
 }
 
 function entryItem(kind: EntryKind, value: BundledEntry): BundleItem {
-  const { name, entry, createdAt, createdBy } = entryJson(value);
+  const { name, entry, createdAt, createdBy } = toEntryJson(value);
   return { kind, value, name, key: keyOf(kind, name), members: { ...entry, createdAt, createdBy } };
 }
 
@@ -52,7 +52,7 @@ function trustItem(value: TrustRecord): BundleItem {
 }
 
 function overrideItem(value: BundledOverride): BundleItem {
-  const { server, identity, name, hints, ...override } = bundledOverrideJson(value);
+  const { server, identity, name, hints, ...override } = toBundledOverrideJson(value);
   return {
     kind: 'override',
     value,
@@ -63,7 +63,7 @@ function overrideItem(value: BundledOverride): BundleItem {
 }
 
 function toolsetItem(value: Toolset): BundleItem {
-  const { name, ...members } = toolsetJson(value);
+  const { name, ...members } = toToolsetJson(value);
   return { kind: 'toolset', value, name, key: keyOf('toolset', name), members };
 }
 

@@ -8,7 +8,7 @@ import type {
   TagsOverride,
 } from '../hints/tool-record.ts';
 import type { PolicyRule } from '../policy/rule.ts';
-import { toolsetJson, type ToolsetJson } from '../toolset-json.ts';
+import { toToolsetJson, type ToolsetJson } from '../toolset-json.ts';
 import type { Bundle, BundledEntry, Entry, LeftOutOfBundle, BundledOverride, SealedText } from './bundle.ts';
 
 /** The file format of a bundle. The same state gives the same bytes, except for `exportedAt` and `sealed`. */
@@ -67,7 +67,7 @@ export interface BundleJsonOptions {
   readonly leftOut?: readonly LeftOutOfBundle[];
 }
 
-export function bundleJson(
+export function toBundleJson(
   bundle: Bundle,
   { exportedMs, sealed, leftOut = [] }: BundleJsonOptions,
 ): BundleJson {
@@ -76,19 +76,19 @@ export function bundleJson(
   return {
     assay: 1,
     exportedAt: timeOf(exportedMs),
-    gateways: sorted(gateways.map(entryJson), ({ name }) => [name]),
-    tools: sorted(tools.map(entryJson), ({ name }) => [name]),
-    functions: sorted(functions.map(entryJson), ({ name }) => [name]),
+    gateways: sorted(gateways.map(toEntryJson), ({ name }) => [name]),
+    tools: sorted(tools.map(toEntryJson), ({ name }) => [name]),
+    functions: sorted(functions.map(toEntryJson), ({ name }) => [name]),
     trust: sorted(
       trust.map(({ server, identity, trust: isTrusted }) => ({ server, identity, trust: isTrusted })),
       ({ server, identity }) => [server, identity],
     ),
-    overrides: sorted(overrides.map(bundledOverrideJson), ({ server, identity, name }) => [
+    overrides: sorted(overrides.map(toBundledOverrideJson), ({ server, identity, name }) => [
       server,
       identity,
       name,
     ]),
-    toolsets: sorted(toolsets.map(toolsetJson), ({ name }) => [name]),
+    toolsets: sorted(toolsets.map(toToolsetJson), ({ name }) => [name]),
     equipped: equipped ?? null,
     preferences: withSortedKeys(Object.fromEntries(preferences)),
     ...(policyRules.length > 0 && { policyRules }),
@@ -97,7 +97,7 @@ export function bundleJson(
   };
 }
 
-export function entryJson({ name, entry, withheld, createdMs, author }: BundledEntry): EntryJson {
+export function toEntryJson({ name, entry, withheld, createdMs, author }: BundledEntry): EntryJson {
   return {
     name,
     entry: withSortedKeys(entry),
@@ -107,7 +107,7 @@ export function entryJson({ name, entry, withheld, createdMs, author }: BundledE
   };
 }
 
-export function bundledOverrideJson({
+export function toBundledOverrideJson({
   server,
   identity,
   name,

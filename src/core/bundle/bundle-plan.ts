@@ -1,6 +1,6 @@
-import { canonicalJson } from '../canonical-json.ts';
+import { serializeCanonical } from '../canonical-json.ts';
 import type { Bundle } from './bundle.ts';
-import { itemsOf, type BundleItem, type ItemKind } from './bundle-items.ts';
+import { listBundleItems, type BundleItem, type ItemKind } from './bundle-items.ts';
 
 /** What an import does with one item. */
 export interface PlanItem {
@@ -34,8 +34,8 @@ export interface Planned {
 
 /** Plans an import on top of the existing state. Items that the bundle does not contain are left alone. */
 export function planImport(wanted: Bundle, there: Bundle, onConflict: OnConflict): readonly Planned[] {
-  const formers = new Map(itemsOf(there).map((item) => [item.key, item]));
-  return itemsOf(wanted).map((item): Planned => {
+  const formers = new Map(listBundleItems(there).map((item) => [item.key, item]));
+  return listBundleItems(wanted).map((item): Planned => {
     const former = formers.get(item.key);
     if (former === undefined) return { item, former, action: 'create', changed: [] };
     const changed = changedMembers(former.members, item.members);
@@ -52,5 +52,5 @@ function changedMembers(before: Members, after: Members): readonly string[] {
 }
 
 function textOf(members: Members, name: string): string | undefined {
-  return Object.hasOwn(members, name) ? canonicalJson(members[name]) : undefined;
+  return Object.hasOwn(members, name) ? serializeCanonical(members[name]) : undefined;
 }

@@ -10,7 +10,7 @@ export interface EntrySecrets {
 }
 
 /** Splits an entry into its public part and the given secret members. */
-export function withoutSecrets(
+export function splitEntrySecrets(
   kind: EntryKind,
   { entry, ...rest }: BundledEntry,
   secret: ReadonlySet<string>,
@@ -22,7 +22,9 @@ export function withoutSecrets(
   return {
     open: { ...rest, entry: kept, withheld: withheld.sort() },
     secrets:
-      withheld.length === 0 ? undefined : { kind, name: rest.name, place: placeOf(entry), members: taken },
+      withheld.length === 0
+        ? undefined
+        : { kind, name: rest.name, place: computeSecretPlace(entry), members: taken },
   };
 }
 
@@ -33,18 +35,18 @@ export type Refilled =
   | { readonly kind: 'elsewhere' };
 
 /** Restores the withheld members of an entry from the given ones. */
-export function withSecrets(bundled: BundledEntry, { place, members }: EntrySecretValues): Refilled {
+export function restoreEntrySecrets(bundled: BundledEntry, { place, members }: EntrySecretValues): Refilled {
   const back = bundled.withheld.filter((name) => Object.hasOwn(members, name));
   const missing = bundled.withheld.filter((name) => !back.includes(name));
   const entry = { ...bundled.entry, ...Object.fromEntries(back.map((name) => [name, members[name]])) };
-  if (back.length > 0 && placeOf(entry) !== place) return { kind: 'elsewhere' };
+  if (back.length > 0 && computeSecretPlace(entry) !== place) return { kind: 'elsewhere' };
   return { kind: 'refilled', entry: { ...bundled, entry, withheld: missing }, missing };
 }
 
 export type EntrySecretValues = Pick<EntrySecrets, 'place' | 'members'>;
 
 /** Where the secrets of an entry go: the origins of its URLs, its command line, or its module. URL paths may differ. */
-export function placeOf({ url, openapi, baseUrl, command, args, module }: Entry): string {
+export function computeSecretPlace({ url, openapi, baseUrl, command, args, module }: Entry): string {
   return JSON.stringify([originOf(url), originOf(openapi), originOf(baseUrl), command, args, module]);
 }
 

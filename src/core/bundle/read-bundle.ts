@@ -4,17 +4,17 @@ import {
   type Fault,
   isGiven,
   type JsonPosition,
-  memberAt,
-  membersAt,
+  readMemberAt,
+  readMembersAt,
   MISSING,
-  textIfGiven,
+  readTextIfGiven,
 } from '../json-position.ts';
 import { anything, list, object, optional, type Reader, record, text, time } from '../json-reader.ts';
 import { readRules } from '../policy/read-rules.ts';
 import { readToolset, type LeftOut } from '../read-toolset-json.ts';
 import { isSettingValue, type SettingValue } from '../record.ts';
 import type { FieldError } from '../field-error.ts';
-import { settingFault } from '../resolve-settings.ts';
+import { findSettingFault } from '../resolve-settings.ts';
 import { err, ok, type Result } from '../result.ts';
 import { isFormerSetting } from '../fixed-limits.ts';
 import { isSettingKey, SETTINGS } from '../settings.ts';
@@ -68,7 +68,7 @@ const entry: Reader<BundledEntry> = (position) => {
   const withheld = [...new Set(read.withheld)].sort();
   const both = withheld.find((name) => Object.hasOwn(read.entry, name));
   if (both !== undefined)
-    addFault(memberAt(memberAt(position, 'entry'), both), 'it is listed as withheld too');
+    addFault(readMemberAt(readMemberAt(position, 'entry'), both), 'it is listed as withheld too');
   return { name: read.name, entry: read.entry, withheld, createdMs: read.createdAt, author: read.createdBy };
 };
 
@@ -93,9 +93,9 @@ function distinct<T>(
 /** The toolset reader tolerates files of other programs; in a bundle, everything it would leave out is an error. */
 const toolset: Reader<Toolset> = (position) => {
   for (const member of ['createdAt', 'lastModified'])
-    if (!isGiven(memberAt(position, member))) addFault(memberAt(position, member), 'it is missing');
+    if (!isGiven(readMemberAt(position, member))) addFault(readMemberAt(position, member), 'it is missing');
   const leftOut: LeftOut[] = [];
-  const read = readToolset({ position, name: memberAt(position, 'name') }, { nowMs: 0, leftOut });
+  const read = readToolset({ position, name: readMemberAt(position, 'name') }, { nowMs: 0, leftOut });
   for (const { tool, note, reason } of leftOut) {
     const what = note === undefined ? 'the tool' : `the note ${JSON.stringify(note)} on`;
     addFault(position, `${what} ${JSON.stringify(tool)} cannot be kept: ${reason}`);
@@ -104,7 +104,7 @@ const toolset: Reader<Toolset> = (position) => {
 };
 
 const preferences: Reader<ReadonlyMap<string, SettingValue>> = (position) => {
-  const members = membersAt(position);
+  const members = readMembersAt(position);
   for (const [key, member] of members) {
     const reason = preferenceFault(key, member.value);
     if (reason !== undefined) addFault(member, reason);
@@ -131,7 +131,7 @@ const members = object({
   trust: distinct(bundledTrust, ({ server, identity }) => [server, identity]),
   overrides: distinct(bundledOverride, ({ server, identity, name }) => [server, identity, name]),
   toolsets: distinct(toolset, ({ name }) => [name]),
-  equipped: (position) => (position.value === null ? undefined : textIfGiven(position)),
+  equipped: (position) => (position.value === null ? undefined : readTextIfGiven(position)),
   preferences: optional(preferences),
   policyRules: optional(readRules),
   sealed: optional(sealed),
@@ -143,9 +143,10 @@ function written(position: JsonPosition): ReturnType<typeof members> {
   const read = members(position);
   const { equipped, toolsets = [] } = read;
   const max = TOOLSET_LIMITS.toolsets;
-  if (toolsets.length > max) addFault(memberAt(position, 'toolsets'), `it may have at most ${max} toolsets`);
+  if (toolsets.length > max)
+    addFault(readMemberAt(position, 'toolsets'), `it may have at most ${max} toolsets`);
   if (equipped !== undefined && !toolsets.some(({ name }) => name === equipped))
-    addFault(memberAt(position, 'equipped'), 'no toolset of the bundle is called so');
+    addFault(readMemberAt(position, 'equipped'), 'no toolset of the bundle is called so');
   return read;
 }
 
@@ -154,7 +155,7 @@ function preferenceFault(key: string, value: unknown): string | undefined {
   if (!isSettingKey(key)) return 'there is no such setting';
   // A list with a single text would otherwise compare equal to that text.
   return isSettingValue(value)
-    ? settingFault(SETTINGS[key], value)
+    ? findSettingFault(SETTINGS[key], value)
     : 'it must be a text, a number, true or false';
 }
 

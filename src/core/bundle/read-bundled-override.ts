@@ -3,11 +3,11 @@ import type { Aspects } from '../hints/aspects.ts';
 import { isContradiction, type TrustRecord } from '../hints/hint.ts';
 import {
   type CallChoice,
-  descriptionFault,
+  findToolDescriptionFault,
   type DescriptionOverride,
   MAX_CACHE_MS,
   type Override,
-  publicNameFault,
+  findPublicNameFault,
 } from '../hints/tool-record.ts';
 import { addFault } from '../json-position.ts';
 import {
@@ -24,8 +24,8 @@ import {
   wholeNumber,
 } from '../json-reader.ts';
 import type { Refusal } from '../refusal.ts';
-import { MAX_TAGS, tagFault } from '../tags.ts';
-import { namespacedNameOf } from '../tool-ref.ts';
+import { MAX_TAGS, findTagFault } from '../tags.ts';
+import { formatNamespacedName } from '../tool-ref.ts';
 import type { BundledOverride } from './bundle.ts';
 
 const MAX_TITLE_LENGTH = 255;
@@ -36,7 +36,7 @@ const DIGEST = /^[0-9a-f]{64}$/;
 const aspect = fitText(atMost(MAX_ASPECT_LENGTH));
 const seen = object<Aspects>({ behaviour: aspect, target: aspect, prose: aspect });
 const digest = fitText((given) => (DIGEST.test(given) ? undefined : 'it must be a SHA-256 in hexadecimal'));
-const someTags = list(fitText(tagFault));
+const someTags = list(fitText(findTagFault));
 
 const tags: Reader<readonly string[]> = (position) => {
   const read = someTags(position);
@@ -66,8 +66,10 @@ const written = object({
     object({ readOnlyHint: hint, destructiveHint: hint, idempotentHint: hint, openWorldHint: hint }),
   ),
   title: optional(textUpTo(MAX_TITLE_LENGTH)),
-  publicName: optional(fitText(publicNameFault)),
-  description: optional(object<DescriptionOverride>({ text: fitText(descriptionFault), seen: aspect })),
+  publicName: optional(fitText(findPublicNameFault)),
+  description: optional(
+    object<DescriptionOverride>({ text: fitText(findToolDescriptionFault), seen: aspect }),
+  ),
   confirm: optional(choice(oneOf(CONFIRMS))),
   cacheMs: optional(choice(wholeNumber({ min: 0, max: MAX_CACHE_MS }))),
   tags: optional(choice(tags)),
@@ -91,7 +93,7 @@ export const bundledOverride: Reader<BundledOverride> = (position) => {
  * The first tool in a bundle whose overrides contradict each other. The API rejects such overrides, so an import must
  * as well.
  */
-export function contradictionIn(all: readonly BundledOverride[]): Refusal | undefined {
+export function findContradiction(all: readonly BundledOverride[]): Refusal | undefined {
   const index = all.findIndex(({ overrides: { readOnlyHint, destructiveHint } }) =>
     isContradiction({
       ...(readOnlyHint && { readOnlyHint: readOnlyHint.value }),
@@ -100,7 +102,7 @@ export function contradictionIn(all: readonly BundledOverride[]): Refusal | unde
   );
   const override = all[index];
   if (override === undefined) return undefined;
-  const tool = namespacedNameOf(override.server, override.name);
+  const tool = formatNamespacedName(override.server, override.name);
   return { code: 'HINTS_CONTRADICT', tool, at: `/overrides/${index}/hints` };
 }
 

@@ -1,4 +1,4 @@
-import { addFault, type Fault, memberAt } from '../json-position.ts';
+import { addFault, type Fault, readMemberAt } from '../json-position.ts';
 import {
   anything,
   fitText,
@@ -13,7 +13,7 @@ import {
 } from '../json-reader.ts';
 import { ENTRY_KINDS, type SealedText } from './bundle.ts';
 import type { EntrySecrets } from './entry-secrets.ts';
-import { parsedJson } from '../json-object.ts';
+import { parseJson } from '../json-object.ts';
 
 /** Upper bounds for scrypt: 128·N·r bytes of memory, and p times the work (RFC 7914, section 6). */
 const MAX_BYTES = 128 * 2 ** 20;
@@ -34,7 +34,7 @@ const whole = object<SealedText>({
 /** The sealed secrets of a bundle. The bounds keep a file from choosing how much memory opening it takes. */
 export const sealed: Reader<SealedText> = (position) => {
   const read = whole(position);
-  const cost = memberAt(position, 'N');
+  const cost = readMemberAt(position, 'N');
   if (!Number.isInteger(Math.log2(read.N))) addFault(cost, 'it must be a power of two');
   else if (128 * read.N * read.r > MAX_BYTES) addFault(cost, 'with this r it needs more than 128 MiB');
   return read;
@@ -55,6 +55,6 @@ const entrySecrets = list(
 /** Parses the decrypted secrets of a bundle. Undefined if they have another format. */
 export function readEntrySecrets(secrets: string): readonly EntrySecrets[] | undefined {
   const faults: Fault[] = [];
-  const read = entrySecrets({ value: parsedJson(secrets), pointer: '', faults });
+  const read = entrySecrets({ value: parseJson(secrets), pointer: '', faults });
   return faults.length === 0 ? read : undefined;
 }

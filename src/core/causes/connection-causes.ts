@@ -1,5 +1,5 @@
 import { quote } from '../printable.ts';
-import { type Reach, reachRemedy, type UrlChooser } from '../reach.ts';
+import { type Reach, formatReachRemedy, type UrlChooser } from '../reach.ts';
 import { type CauseTable, HTTP_LOG, ITS_AUTHOR, NOTHING } from './cause-row.ts';
 
 /** Causes of the connection to a server, and HTTP responses. */
@@ -79,7 +79,7 @@ export const CONNECTION_CAUSES: CauseTable<ConnectionCause> = {
     // A host name may resolve to another address next time.
     recovery: 'time',
     text: ({ reaches, chosenBy }) =>
-      `it leads to a ${reaches.join(' and ')} address, so nothing was sent there: ${reachRemedy(reaches, chosenBy)}`,
+      `it leads to a ${reaches.join(' and ')} address, so nothing was sent there: ${formatReachRemedy(reaches, chosenBy)}`,
     remedy: 'Allow such addresses with the setting named above, or correct "url".',
   },
   CREDENTIALS_REFUSED: {

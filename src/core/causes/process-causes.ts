@@ -1,5 +1,5 @@
 import { quote } from '../printable.ts';
-import { gapText, type SandboxGap, type UnsafePath, unsafePathText } from '../sandbox.ts';
+import { formatGap, type SandboxGap, type UnsafePath, formatUnsafePath } from '../sandbox.ts';
 import { splitCommandRemedy } from '../split-command.ts';
 import { after, BY_HAND, type CauseTable, type Stderr } from './cause-row.ts';
 
@@ -83,12 +83,12 @@ export const PROCESS_CAUSES: CauseTable<ProcessCause> = {
   },
   SANDBOX_UNAVAILABLE: {
     recovery: 'change',
-    text: ({ gap }) => `cannot be started in a sandbox: ${gapText(gap)}; run \`assay sandbox check\``,
+    text: ({ gap }) => `cannot be started in a sandbox: ${formatGap(gap)}; run \`assay sandbox check\``,
     remedy: 'Install what that command names, or set "sandbox": "off" in its config entry.',
   },
   SANDBOX_UNSAFE: {
     recovery: 'change',
-    text: (unsafe) => `cannot be started in a sandbox: ${unsafePathText(unsafe)}`,
+    text: (unsafe) => `cannot be started in a sandbox: ${formatUnsafePath(unsafe)}`,
     remedy:
       'Move that path out of its roots or give it narrower roots; if you moved a folder yourself, run `assay review --roots SERVER`.',
   },

@@ -1,5 +1,5 @@
 import { quote } from '../printable.ts';
-import { shellArgument } from '../shell-argument.ts';
+import { quoteShellArgument } from '../shell-argument.ts';
 import { LOCAL_USER } from '../subject.ts';
 import type { CauseTable } from './cause-row.ts';
 /** Causes of signing in to a server. */
@@ -91,6 +91,6 @@ function untilSignIn({ server, subject }: { readonly server: string; readonly su
 
 /** The command with which a subject signs in to a server. */
 export function signInCommand(server: string, subject: string): string {
-  const who = subject === LOCAL_USER.subject ? '' : ` --subject ${shellArgument(subject)}`;
-  return `\`assay auth ${shellArgument(server)}${who}\``;
+  const who = subject === LOCAL_USER.subject ? '' : ` --subject ${quoteShellArgument(subject)}`;
+  return `\`assay auth ${quoteShellArgument(server)}${who}\``;
 }

@@ -1,7 +1,7 @@
-import { canonicalJson, exactJson, hasDuplicateKeys, isMembers } from '../canonical-json.ts';
-import { shortHash } from '../digest.ts';
-import { type Claim, hintMeant, HINTS, type Hints } from './hint.ts';
-import { declaredIn } from './declared.ts';
+import { serializeCanonical, parseExactJson, hasDuplicateKeys, isMembers } from '../canonical-json.ts';
+import { computeShortHash } from '../digest.ts';
+import { type Claim, findMeantHint, HINTS, type Hints } from './hint.ts';
+import { readDeclared } from './declared.ts';
 import { inferFromMethod } from './infer.ts';
 import { resolveHints } from './resolve.ts';
 import { FACTS_MEMBER } from './tool-facts.ts';
@@ -53,24 +53,24 @@ export type AspectsOf = () => Aspects;
 
 const DIGITS = 32;
 
-/** The digests of a tool's record (`declaredText`). If the text cannot be read, all of it counts as behaviour. */
-export function aspectsOf(text: string, source: DefinitionSource): Aspects {
-  const parts = partsOf(text, source);
-  if (parts === undefined) return { behaviour: shortHash(text, DIGITS), target: '', prose: '' };
+/** The digests of a tool's record (`serializeDeclared`). If the text cannot be read, all of it counts as behaviour. */
+export function computeAspects(text: string, source: DefinitionSource): Aspects {
+  const parts = readAspectParts(text, source);
+  if (parts === undefined) return { behaviour: computeShortHash(text, DIGITS), target: '', prose: '' };
   const { name, hints, hintLike, inputSchema, request, target } = parts;
   const { title, description, schemaText, icons, outputSchema } = parts;
   const behaviour = [name, HINTS.map((hint) => hints[hint]), hintLike, inputSchema, request];
   const prose = [title, description, schemaText, icons, outputSchema];
   return {
-    behaviour: shortHash(JSON.stringify(behaviour), DIGITS),
+    behaviour: computeShortHash(JSON.stringify(behaviour), DIGITS),
     target,
-    prose: shortHash(JSON.stringify(prose), DIGITS),
+    prose: computeShortHash(JSON.stringify(prose), DIGITS),
   };
 }
 
 /** Undefined if JSON readers would disagree on what the text means. */
-export function partsOf(text: string, source: DefinitionSource): Parts | undefined {
-  const read = exactJson(text);
+export function readAspectParts(text: string, source: DefinitionSource): Parts | undefined {
+  const read = parseExactJson(text);
   const members = read?.value;
   if (!isMembers(members) || hasDuplicateKeys(text, read)) return undefined;
   try {
@@ -104,12 +104,12 @@ function partsIn(text: string, members: JsonObject, source: DefinitionSource): P
 }
 
 function textOf(value: unknown): string {
-  return value === undefined ? '' : canonicalJson(value);
+  return value === undefined ? '' : serializeCanonical(value);
 }
 
 /** The hints according to the tool's own source, without overrides. */
 function hintsOf(text: string, method: unknown): Hints {
-  const { hints } = declaredIn(text);
+  const { hints } = readDeclared(text);
   const inferred = typeof method === 'string' ? inferFromMethod(method)?.hints : undefined;
   const claims = HINTS.flatMap((hint): readonly Claim[] => {
     const claim = { hint, source: 'server', origin: '', atMs: 0, digest: '', mayLower: true } as const;
@@ -124,7 +124,7 @@ function hintsOf(text: string, method: unknown): Hints {
 }
 
 function isHintLike(key: string, value: unknown): boolean {
-  const hint = hintMeant(key);
+  const hint = findMeantHint(key);
   return hint !== undefined && (key !== hint || typeof value !== 'boolean');
 }
 

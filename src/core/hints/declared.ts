@@ -1,6 +1,6 @@
-import { hiddenTexts, type HiddenText } from './hidden-text.ts';
-import { exactJson, isMembers } from '../canonical-json.ts';
-import { type Hint, HINTS, declaredHints, type DeclaredHints } from './hint.ts';
+import { findHiddenTexts, type HiddenText } from './hidden-text.ts';
+import { parseExactJson, isMembers } from '../canonical-json.ts';
+import { type Hint, HINTS, pickDeclaredHints, type DeclaredHints } from './hint.ts';
 import type { ToolFacts } from './tool-facts.ts';
 
 /** What a definition declares apart from its schemas, parsed once. */
@@ -20,15 +20,15 @@ export interface Declared {
 }
 
 /** Reads a definition from JSON text. If it is not an object, nothing is declared. */
-export function declaredIn(text: string, facts?: Pick<ToolFacts, 'method'>): Declared {
-  const read = exactJson(text)?.value;
+export function readDeclared(text: string, facts?: Pick<ToolFacts, 'method'>): Declared {
+  const read = parseExactJson(text)?.value;
   const members = isMembers(read) ? read : {};
   const given = own(members, 'annotations');
   const annotations = isMembers(given) ? given : undefined;
   const hintMembers = annotations ?? {};
   const title = textOf(own(members, 'title')) ?? textOf(own(hintMembers, 'title'));
   return {
-    hints: declaredHints(hintMembers),
+    hints: pickDeclaredHints(hintMembers),
     broken: HINTS.filter(
       (hint) => Object.hasOwn(hintMembers, hint) && typeof hintMembers[hint] !== 'boolean',
     ),
@@ -37,7 +37,7 @@ export function declaredIn(text: string, facts?: Pick<ToolFacts, 'method'>): Dec
     method: facts?.method,
     annotations,
     // Most definitions are ASCII without escapes, so the walk can be skipped.
-    hidden: MAY_HIDE.test(text) ? hiddenTexts(read) : [],
+    hidden: MAY_HIDE.test(text) ? findHiddenTexts(read) : [],
   };
 }
 

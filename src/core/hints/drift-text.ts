@@ -2,7 +2,7 @@ import type { DriftRisk, RiskCode } from './drift.ts';
 import { HINTS } from './hint.ts';
 
 /** A change as a phrase: "its description was rewritten". */
-export function riskText(risk: DriftRisk): string {
+export function formatRisk(risk: DriftRisk): string {
   if (risk.code === 'hint_raised')
     return `it declares itself more dangerous: ${risk.hint} is ${risk.value} now`;
   if (risk.code === 'hint_lowered') return `it looks safer: ${risk.hint} is ${risk.value} now`;

@@ -1,6 +1,6 @@
-import { exactJson, hasDuplicateKeys } from '../canonical-json.ts';
-import { jsonChanges, type JsonChange } from '../json-changes.ts';
-import { partsOf, type DefinitionSource, type Parts } from './aspects.ts';
+import { parseExactJson, hasDuplicateKeys } from '../canonical-json.ts';
+import { compareJsonTexts, type JsonChange } from '../json-changes.ts';
+import { readAspectParts, type DefinitionSource, type Parts } from './aspects.ts';
 import { type Hint, HINTS, isCautious } from './hint.ts';
 import { FACTS_MEMBER } from './tool-facts.ts';
 import { shorten } from '../shorten.ts';
@@ -9,7 +9,7 @@ import { shorten } from '../shorten.ts';
 export interface Definition {
   /** SHA-256 of the canonical JSON, in hexadecimal. */
   readonly digest: string;
-  /** JSON text from `declaredText`. */
+  /** JSON text from `serializeDeclared`. */
   readonly text: string;
 }
 
@@ -79,16 +79,16 @@ const PROSE: ReadonlySet<RiskCode> = new Set<ProseCode>([
  * Compares a definition with the accepted one. Undefined if they are equal or differ only in a target that the operator
  * chose.
  */
-export function driftOf(
+export function compareDefinitions(
   accepted: Definition,
   now: Definition,
   { nowMs, ...source }: DefinitionSource & { readonly nowMs: number },
 ): Drift | undefined {
   if (accepted.digest === now.digest) return undefined;
-  const changes = jsonChanges(accepted.text, now.text);
-  const risks = hasDuplicateKeys(now.text, exactJson(now.text))
+  const changes = compareJsonTexts(accepted.text, now.text);
+  const risks = hasDuplicateKeys(now.text, parseExactJson(now.text))
     ? [{ code: 'ambiguous' } as const]
-    : risksOf(partsOf(accepted.text, source), partsOf(now.text, source));
+    : risksOf(readAspectParts(accepted.text, source), readAspectParts(now.text, source));
   if (source.isTargetChosen === true && changes.every(({ path }) => path === TARGET)) return undefined;
   return { digest: now.digest, sinceMs: nowMs, changes: boundedChanges(changes), risks };
 }
@@ -118,7 +118,7 @@ export function isDangerous(risk: DriftRisk, prose: ProsePolicy): boolean {
   return isProse(risk) ? prose === 'suspend' : risk.code !== 'meta';
 }
 
-export function severityOf({ risks }: Drift, prose: ProsePolicy): DriftSeverity {
+export function computeSeverity({ risks }: Drift, prose: ProsePolicy): DriftSeverity {
   if (risks.length === 0) return 'harmless';
   return risks.some((risk) => isDangerous(risk, prose)) ? 'dangerous' : 'review';
 }
@@ -131,7 +131,7 @@ export function isLowered({ risks }: Drift, hint: Hint): boolean {
 }
 
 /** Hints that the source states more cautiously than in the accepted definition. */
-export function raisedIn({ risks }: Drift): readonly Hint[] {
+export function listRaisedHints({ risks }: Drift): readonly Hint[] {
   return risks.flatMap((risk) => (risk.code === 'hint_raised' ? [risk.hint] : []));
 }
 

@@ -1,6 +1,6 @@
-import { hiddenCharacters } from '../printable.ts';
+import { findHiddenCharacters } from '../printable.ts';
 import { isMembers } from '../canonical-json.ts';
-import { memberPath } from '../json-changes.ts';
+import { formatMemberPath } from '../json-changes.ts';
 
 /** A text in a definition with characters that models read but people do not see. */
 export interface HiddenText {
@@ -14,11 +14,11 @@ export interface HiddenText {
 const MAX_FINDINGS = 10;
 const MAX_CHARACTERS = 8;
 
-/** Finds hidden characters in a value from `exactJson`: in texts and keys at any depth, in document order. */
-export function hiddenTexts(definition: unknown): readonly HiddenText[] {
+/** Finds hidden characters in a value from `parseExactJson`: in texts and keys at any depth, in document order. */
+export function findHiddenTexts(definition: unknown): readonly HiddenText[] {
   const found: HiddenText[] = [];
   const look = (path: string, text: string): void => {
-    const characters = hiddenCharacters(text).slice(0, MAX_CHARACTERS);
+    const characters = findHiddenCharacters(text).slice(0, MAX_CHARACTERS);
     if (characters.length > 0) found.push({ path, characters });
   };
   // No recursion: a server controls how deeply its definitions are nested.
@@ -31,7 +31,7 @@ export function hiddenTexts(definition: unknown): readonly HiddenText[] {
         open.push({ path: `${path}[${at}]`, value: value[at] });
     else if (isMembers(value)) {
       for (const [key, member] of Object.entries(value).reverse()) {
-        const inner = memberPath(path, key);
+        const inner = formatMemberPath(path, key);
         look(inner, key);
         open.push({ path: inner, value: member });
       }

@@ -26,7 +26,7 @@ export function isCautious(hint: Hint, value: boolean): boolean {
 }
 
 /** The hint for which a reader that ignores case, hyphens and underscores could take a key. */
-export function hintMeant(key: string): Hint | undefined {
+export function findMeantHint(key: string): Hint | undefined {
   const folded = key.replace(/[-_]/g, '').toLowerCase();
   return HINTS.find((hint) => hint.toLowerCase() === folded);
 }
@@ -43,7 +43,7 @@ export const HINT_ABOUT: Readonly<Record<Hint, string>> = {
 };
 
 /** The hints among these members whose values are booleans. */
-export function declaredHints(members: Readonly<Record<string, unknown>>): DeclaredHints {
+export function pickDeclaredHints(members: Readonly<Record<string, unknown>>): DeclaredHints {
   const declared = HINTS.filter((hint) => Object.hasOwn(members, hint) && typeof members[hint] === 'boolean');
   return Object.fromEntries(declared.map((hint) => [hint, members[hint]]));
 }

@@ -2,7 +2,7 @@ import type { Settings } from '../settings.ts';
 import { LINT_RULES, type LintLevel, type LintLevels, type LintRule } from './lint.ts';
 
 /** The configured level of each rule. */
-export function lintLevelsOf(settings: Settings): LintLevels {
+export function getLintLevels(settings: Settings): LintLevels {
   return {
     contradiction: settings['lint.contradiction'],
     'not-boolean': settings['lint.notBoolean'],
@@ -13,7 +13,7 @@ export function lintLevelsOf(settings: Settings): LintLevels {
 }
 
 /** Parses `missing-hints=off`. Undefined if the rule or level is unknown. */
-export function lintLevelIn(
+export function parseLintLevel(
   text: string,
 ): { readonly rule: LintRule; readonly level: LintLevel } | undefined {
   const [name, given, ...more] = text.split('=');

@@ -1,4 +1,4 @@
-import { counted } from '../counted.ts';
+import { formatCount } from '../counted.ts';
 import type { Declared } from './declared.ts';
 import { DEFAULTS, type Hint, HINTS, isContradiction, type DeclaredHints } from './hint.ts';
 import { inferFromMethod } from './infer.ts';
@@ -59,7 +59,7 @@ const CHECKS: Readonly<Record<LintRule, (tool: Linted) => readonly Fault[]>> = {
   'not-boolean': ({ declared }) =>
     declared.broken.map((hint) => ({
       hint,
-      message: `Its ${hint} is ${shown(declared.annotations?.[hint])}, which is neither true nor false. It is left out of lists, as official clients would reject all tools for it.`,
+      message: `Its ${hint} is ${formatValue(declared.annotations?.[hint])}, which is neither true nor false. It is left out of lists, as official clients would reject all tools for it.`,
       remedy: `Write true or false, without quotes, or leave ${hint} out.`,
     })),
   'telling-words': tellingFaults,
@@ -125,7 +125,7 @@ function missingFaults(emitted: DeclaredHints): readonly Fault[] {
   const assumed = missing.map((hint) => `${hint} ${String(DEFAULTS[hint])}`).join(', ');
   return [
     {
-      message: `It leaves out ${counted(missing.length, 'hint')}: clients assume ${assumed}.`,
+      message: `It leaves out ${formatCount(missing.length, 'hint')}: clients assume ${assumed}.`,
       remedy: `Say ${missing.join(', ')}.`,
     },
   ];
@@ -133,7 +133,7 @@ function missingFaults(emitted: DeclaredHints): readonly Fault[] {
 
 const MAX_SHOWN_LENGTH = 60;
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   return shorten(JSON.stringify(value), MAX_SHOWN_LENGTH);
 }
 

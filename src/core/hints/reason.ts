@@ -18,10 +18,10 @@ export type ReasonCode =
   | `declared_by_${Exclude<ClaimSource, 'rule' | 'verification'>}`
   | 'declared';
 
-export function reasonOf(basis: Basis): Reason {
+export function toReason(basis: Basis): Reason {
   if (basis.kind === 'default') return { code: 'default', text: "not stated: the specification's default" };
-  if (basis.kind === 'claim') return claimReason(basis.claim);
-  const { text } = claimReason(basis.by);
+  if (basis.kind === 'claim') return toClaimReason(basis.claim);
+  const { text } = toClaimReason(basis.by);
   return basis.from === 'readOnlyHint'
     ? {
         code: 'implied_by_read_only',
@@ -34,7 +34,7 @@ export function reasonOf(basis: Basis): Reason {
 }
 
 /** Who made the claim, as in "an operator set it". */
-export function claimReason({ kind, source, origin, reason }: Claim): Reason {
+export function toClaimReason({ kind, source, origin, reason }: Claim): Reason {
   const because = reason === undefined ? '' : `: ${reason}`;
   if (kind === 'override') return { code: 'override', text: `${JSON.stringify(origin)} set it${because}` };
   if (kind === 'observed')

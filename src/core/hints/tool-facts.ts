@@ -21,7 +21,7 @@ export const FACTS_MEMBER = 'source';
  * JSON text of everything that a source declares about a tool, from which digests, drift and toolsets are computed: the
  * definition itself, plus the facts as one more member if Assay builds the tool.
  */
-export function declaredText(definition: string, facts: ToolFacts | undefined): string {
+export function serializeDeclared(definition: string, facts: ToolFacts | undefined): string {
   if (facts === undefined) return definition;
   return `${definition.slice(0, definition.lastIndexOf('}'))},${JSON.stringify(FACTS_MEMBER)}:${JSON.stringify(facts)}}`;
 }

@@ -45,13 +45,13 @@ export type TagsOverride = CallChoice<readonly string[]>;
 export const MAX_CACHE_MS = 86_400_000;
 
 /** A fault of an operator's description or name for a tool, as the end of a sentence. */
-export function descriptionFault(text: string): string | undefined {
+export function findToolDescriptionFault(text: string): string | undefined {
   return text === '' || text.length > MAX_DESCRIPTION_LENGTH
     ? `it must have 1 to ${MAX_DESCRIPTION_LENGTH} characters`
     : undefined;
 }
 
-export function publicNameFault(name: string): string | undefined {
+export function findPublicNameFault(name: string): string | undefined {
   return /^[a-zA-Z0-9_-]{1,64}$/.test(name)
     ? undefined
     : 'it must be 1 to 64 letters, digits, underscores and hyphens';
@@ -149,7 +149,7 @@ export interface CurrentDefinition {
 }
 
 /** The record after an operator has reviewed the definition: no drift, and all overrides refer to this definition. */
-export function reviewed(
+export function markReviewed(
   { drift: _, volatility, ...record }: ToolRecord,
   { digest, aspects }: Pick<CurrentDefinition, 'digest' | 'aspects'>,
 ): ToolRecord {
@@ -184,7 +184,7 @@ export function isReviewed(
 }
 
 /** The volatility after a connection that found the same tool, different prose, or different behaviour. */
-export function volatilityAfter(
+export function computeVolatility(
   before: Volatility | undefined,
   found: 'same' | 'prose' | 'behaviour',
 ): Volatility | undefined {

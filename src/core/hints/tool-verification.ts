@@ -67,7 +67,7 @@ const CAUTIOUS: ReadonlySet<ObservedHint['kind']> = new Set(['contradicted', 'su
  * The verification as claims. An observation that contradicts a hint, or supports the cautious value, claims the
  * cautious value; consistent calls claim the other one, which never decides.
  */
-export function observedClaims(verification: ToolVerification | undefined): readonly Claim[] {
+export function toObservedClaims(verification: ToolVerification | undefined): readonly Claim[] {
   if (verification === undefined) return [];
   const { digest, author, hints } = verification;
   return HINTS.flatMap((hint): readonly Claim[] => {
@@ -100,7 +100,7 @@ function whyOf({ kind, calls = 0, evidence = [] }: ObservedHint): string {
  * The verification to keep after a new one of the tool. Effects observed earlier for the same definition are kept: not
  * observing them again does not lower caution.
  */
-export function mergedVerification(
+export function mergeVerification(
   before: ToolVerification | undefined,
   now: ToolVerification,
 ): ToolVerification {

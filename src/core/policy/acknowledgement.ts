@@ -1,4 +1,4 @@
-import { isJsonObject, parsedJson } from '../json-object.ts';
+import { isJsonObject, parseJson } from '../json-object.ts';
 
 /** Longer results, in characters, are taken to have content. */
 const MAX_LENGTH = 8 * 1024;
@@ -19,7 +19,7 @@ const MAX_SENT = 200;
  */
 export function isAcknowledgement(result: string, args: string | undefined): boolean {
   if (result.length > MAX_LENGTH) return false;
-  const parsed = parsedJson(result);
+  const parsed = parseJson(result);
   if (!isJsonObject(parsed)) return false;
   const { content = [], ...rest } = parsed;
   if (!Array.isArray(content)) return false;
@@ -45,7 +45,7 @@ function textOfBlock(block: unknown): string | undefined {
 
 /** Many servers put JSON into their texts. */
 function structureOf(text: string): unknown {
-  const parsed = parsedJson(text);
+  const parsed = parseJson(text);
   return typeof parsed === 'object' && parsed !== null ? parsed : text;
 }
 
@@ -67,7 +67,7 @@ function stringsIn(value: unknown, depth = 0): readonly string[] | undefined {
 /** What the caller sent, longest first. */
 function sentIn(args: string | undefined): readonly string[] {
   if (args === undefined || args.length > MAX_SENT_LENGTH) return [];
-  const sent = (stringsIn(parsedJson(args)) ?? []).filter((text) => WORD_CHARACTER.test(text));
+  const sent = (stringsIn(parseJson(args)) ?? []).filter((text) => WORD_CHARACTER.test(text));
   return sent.toSorted((one, other) => other.length - one.length).slice(0, MAX_SENT);
 }
 

@@ -1,5 +1,5 @@
 import { HINTS } from '../hints/hint.ts';
-import { reasonOf } from '../hints/reason.ts';
+import { toReason } from '../hints/reason.ts';
 import type { ResolvedHint } from '../hints/resolve.ts';
 import type { Confirm } from '../confirm.ts';
 import type {
@@ -12,7 +12,7 @@ import type {
   PolicyTool,
 } from './policy.ts';
 import { OUTBOUND_TAG } from './session-labels.ts';
-import { type CompiledRule, compileRule, type PolicyRule, trustedValue } from './rule.ts';
+import { type CompiledRule, compileRule, type PolicyRule, findTrustedValue } from './rule.ts';
 
 export interface PolicySource {
   readonly preferences: PolicyPreferences;
@@ -104,7 +104,7 @@ function decisionOn(given: DecisionInput): Decision {
   if (preferences.autoApproveReadOnly && readOnlyHint.decision.value)
     return {
       kind: 'allow',
-      reasons: [{ code: 'read_only', origin: reasonOf(readOnlyHint.decision.by).code }],
+      reasons: [{ code: 'read_only', origin: toReason(readOnlyHint.decision.by).code }],
     };
   const allowing = ruled(matched, 'allow');
   if (allowing.length > 0) return { kind: 'allow', reasons: allowing };
@@ -123,7 +123,7 @@ function ruled(matched: readonly CompiledRule[], effect: PolicyRule['effect']): 
 function destructive({ hints }: PolicyTool, preferences: PolicyPreferences): readonly PolicyReason[] {
   const { value, by } = hints.destructiveHint.decision;
   return preferences.alwaysConfirmDestructive && value
-    ? [{ code: 'destructive', origin: reasonOf(by).code }]
+    ? [{ code: 'destructive', origin: toReason(by).code }]
     : [];
 }
 
@@ -140,7 +140,7 @@ function caution(
 
 /** Only trusted claims count: an untrusted source could otherwise make its tools pass as annotated. */
 export function isUnannotated({ hints }: PolicyTool): boolean {
-  return HINTS.every((hint) => trustedValue(hints[hint]) === undefined);
+  return HINTS.every((hint) => findTrustedValue(hints[hint]) === undefined);
 }
 
 /** If where data goes is the only reason to ask about each call, one answer can be for all calls to that server. */

@@ -1,4 +1,4 @@
-import { type SettingFacts, whole } from '../setting-kind.ts';
+import { type SettingFacts, createWholeKind } from '../setting-kind.ts';
 import { CONFIRMS } from '../confirm.ts';
 import type { PolicyPreferences } from './policy.ts';
 import { MAX_TIMER_MS } from '../timer.ts';
@@ -92,14 +92,14 @@ export const POLICY_SETTINGS: Readonly<Record<keyof PolicySettings, SettingFacts
     env: 'ASSAY_POLICY_LABEL_IDLE_MS',
     changedBy: 'admin',
     isLive: true,
-    kind: whole(60 * 60 * 1_000, 1_000, MAX_TIMER_MS),
+    kind: createWholeKind(60 * 60 * 1_000, 1_000, MAX_TIMER_MS),
     about:
       'Time in ms without a tool call after which it no longer counts that a caller has seen untrusted content or private data.',
   },
 };
 
 /** The preferences in the settings. */
-export function preferencesOf(settings: PolicySettings): PolicyPreferences {
+export function getPolicyPreferences(settings: PolicySettings): PolicyPreferences {
   const { approvals, 'policy.outbound': outbound } = settings;
   return {
     approvals,

@@ -1,5 +1,5 @@
-import { type Hint, HINT_ABOUT, hintMeant, HINTS } from '../hints/hint.ts';
-import { addFault, type JsonPosition, membersAt } from '../json-position.ts';
+import { type Hint, HINT_ABOUT, findMeantHint, HINTS } from '../hints/hint.ts';
+import { addFault, type JsonPosition, readMembersAt } from '../json-position.ts';
 import {
   described,
   flag,
@@ -9,7 +9,7 @@ import {
   oneOf,
   optional,
   type Reader,
-  schemaOf,
+  getSchema,
   textUpTo,
   withSchema,
 } from '../json-reader.ts';
@@ -36,7 +36,10 @@ function patterns(one: Reader<string>): Reader<readonly string[]> {
       return [];
     },
     () => ({
-      anyOf: [schemaOf(one), { ...schemaOf(list(one, { max: MAX_PATTERNS, of: 'patterns' })), minItems: 1 }],
+      anyOf: [
+        getSchema(one),
+        { ...getSchema(list(one, { max: MAX_PATTERNS, of: 'patterns' })), minItems: 1 },
+      ],
     }),
   );
 }
@@ -78,7 +81,7 @@ const rule: Reader<PolicyRule> = object<PolicyRule>({
 export const readRules: Reader<readonly PolicyRule[]> = list(rule, { max: MAX_RULES, of: 'rules' });
 
 function readHints(position: JsonPosition): Readonly<Partial<Record<Hint, boolean>>> {
-  const members = membersAt(position);
+  const members = readMembersAt(position);
   if (members.length === 0) addFault(position, `it must name one of ${HINTS.join(', ')}`);
   for (const [name, member] of members)
     if (HINTS.some((known) => known === name)) flag(member);
@@ -87,6 +90,6 @@ function readHints(position: JsonPosition): Readonly<Partial<Record<Hint, boolea
 }
 
 function suggestion(name: string): string {
-  const hint = hintMeant(name) ?? hintMeant(`${name}Hint`);
+  const hint = findMeantHint(name) ?? findMeantHint(`${name}Hint`);
   return hint === undefined ? `there are ${HINTS.join(', ')}` : `did you mean ${JSON.stringify(hint)}?`;
 }

@@ -1,10 +1,10 @@
 import type { Hint } from '../hints/hint.ts';
-import { type ReasonCode, reasonOf } from '../hints/reason.ts';
+import { type ReasonCode, toReason } from '../hints/reason.ts';
 import type { ResolvedHint, ResolvedHints } from '../hints/resolve.ts';
 import type { HintWarning, PolicyReason } from './policy.ts';
 
 /** Why a decision was made, as a phrase. Operators' texts are quoted. */
-export function policyReasonText(reason: PolicyReason): string {
+export function formatPolicyReason(reason: PolicyReason): string {
   switch (reason.code) {
     case 'rule':
       return `the operator's rule ${JSON.stringify(reason.rule)} ${RULES[reason.effect]}${
@@ -52,7 +52,7 @@ const ORIGINS: Readonly<Record<ReasonCode, string>> = {
 /**
  * The hints that a person should know before confirming a call: whether it destroys, only reads, or reaches outside.
  */
-export function hintWarnings({
+export function listHintWarnings({
   readOnlyHint,
   destructiveHint,
   openWorldHint,
@@ -67,12 +67,12 @@ export function hintWarnings({
 
 function warningOf({ hint, decision, contradiction }: ResolvedHint): HintWarning {
   const { value, by } = decision;
-  const origin = reasonOf(by).code;
+  const origin = toReason(by).code;
   return { hint, value, origin, ...(contradiction && { contradictedMs: contradiction.atMs }) };
 }
 
 /** A warning as a phrase: "it may make destructive changes (its server declares it)". */
-export function warningText({ hint, origin, contradictedMs }: HintWarning): string {
+export function formatWarning({ hint, origin, contradictedMs }: HintWarning): string {
   const contradicted =
     contradictedMs === undefined
       ? ''
@@ -84,7 +84,7 @@ export function warningText({ hint, origin, contradictedMs }: HintWarning): stri
 const DAY_LENGTH = 10;
 
 /** A hint with its value and what it is based on: "readOnlyHint false (declared)". */
-export function hintText({ hint, value, origin }: Pick<HintWarning, 'hint' | 'value' | 'origin'>): string {
+export function formatHint({ hint, value, origin }: Pick<HintWarning, 'hint' | 'value' | 'origin'>): string {
   return `${hint} ${value} (${ORIGINS[origin]})`;
 }
 

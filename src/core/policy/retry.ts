@@ -1,15 +1,15 @@
 import type { Cause, CauseCode } from '../cause.ts';
 import type { ResolvedHints } from '../hints/resolve.ts';
 import type { Refusal } from '../refusal.ts';
-import { trustedValue } from './rule.ts';
-import { backoffMs } from '../backoff.ts';
+import { findTrustedValue } from './rule.ts';
+import { computeBackoffMs } from '../backoff.ts';
 
 /**
  * Whether a call of a tool may be resent although its server may have executed it: only if the tool is read-only or
  * idempotent by a claim that may lower caution. Defaults, observations and untrusted declarations never suffice.
  */
 export function mayRepeat({ readOnlyHint, idempotentHint }: ResolvedHints): boolean {
-  return trustedValue(readOnlyHint) === true || trustedValue(idempotentHint) === true;
+  return findTrustedValue(readOnlyHint) === true || findTrustedValue(idempotentHint) === true;
 }
 
 /**
@@ -21,7 +21,7 @@ export function mayRepeat({ readOnlyHint, idempotentHint }: ResolvedHints): bool
  */
 export type Delivery = 'unsent' | 'lost' | 'uncertain' | 'refused';
 
-export function deliveryOf(refusal: Refusal): Delivery {
+export function getDelivery(refusal: Refusal): Delivery {
   switch (refusal.code) {
     case 'SERVER_UNREACHED':
       return 'unsent';
@@ -39,8 +39,8 @@ export function deliveryOf(refusal: Refusal): Delivery {
 }
 
 /** How often a call may be resent in total after this refusal. `max`: the operator's limit. */
-export function repeatsAfter(refusal: Refusal, { max, mayRepeat }: Repeats): number {
-  switch (deliveryOf(refusal)) {
+export function computeMaxRepeats(refusal: Refusal, { max, mayRepeat }: Repeats): number {
+  switch (getDelivery(refusal)) {
     case 'unsent':
       return mayRepeat ? Math.max(max, 1) : 1;
     case 'lost':
@@ -62,8 +62,8 @@ const FIRST_DELAY_MS = 100;
 /**
  * Delay in ms before a call is resent. `repeat`: 1 or more; `chance`: from 0 to 1, spreads calls that failed together.
  */
-export function repeatDelayMs(repeat: number, chance: number): number {
-  return backoffMs(repeat, { firstMs: FIRST_DELAY_MS, chance });
+export function computeRepeatDelayMs(repeat: number, chance: number): number {
+  return computeBackoffMs(repeat, { firstMs: FIRST_DELAY_MS, chance });
 }
 
 const ENDED_PROCESS: ReadonlySet<CauseCode> = new Set([

@@ -56,7 +56,7 @@ export function compileRule(rule: PolicyRule, index: number): CompiledRule {
     reason: {
       code: 'rule',
       effect,
-      rule: ruleName(rule, index),
+      rule: getRuleName(rule, index),
       ...(because !== undefined && { because }),
     },
     matchesTool: (about) => toolConditions.every((meets) => meets(about)),
@@ -65,7 +65,7 @@ export function compileRule(rule: PolicyRule, index: number): CompiledRule {
 }
 
 /** Its name or, if it has none, its number. */
-export function ruleName({ name }: PolicyRule, index: number): string {
+export function getRuleName({ name }: PolicyRule, index: number): string {
   return name ?? `#${index + 1}`;
 }
 
@@ -101,13 +101,13 @@ function meetsHints(wanted: NonNullable<PolicyRule['hints']>, hints: ResolvedHin
   return HINTS.every((hint) => {
     const value = wanted[hint];
     if (value === undefined) return true;
-    const known = trustedValue(hints[hint]);
+    const known = findTrustedValue(hints[hint]);
     return known === undefined ? effect !== 'allow' : known === value;
   });
 }
 
 /** The value of a hint, if it was decided by a claim that may lower caution. */
-export function trustedValue({ decision: { value, by } }: ResolvedHint): boolean | undefined {
+export function findTrustedValue({ decision: { value, by } }: ResolvedHint): boolean | undefined {
   if (by.kind === 'default') return undefined;
   const claim = by.kind === 'claim' ? by.claim : by.by;
   return claim.mayLower ? value : undefined;

@@ -1,6 +1,6 @@
 import type { ResolvedHints } from '../hints/resolve.ts';
 import { NO_LABELS, type SessionLabel } from './policy.ts';
-import { trustedValue } from './rule.ts';
+import { findTrustedValue } from './rule.ts';
 
 /** Tags with a meaning for decisions. */
 export const PRIVATE_TAG = 'private';
@@ -24,7 +24,7 @@ export interface ResultSource {
 }
 
 /** The labels that a result adds. If a hint is unknown, the label is set. */
-export function labelsAfterResult({
+export function computeResultLabels({
   hints,
   tags,
   holdsPrivateData,
@@ -39,8 +39,8 @@ export function labelsAfterResult({
  * The labels that a result adds if it only acknowledges the call. A tool that only reads has no such results: whatever
  * it returns was read.
  */
-export function labelsAfterAcknowledgement(source: ResultSource): ReadonlySet<SessionLabel> {
-  const labels = labelsAfterResult(source);
+export function computeAcknowledgedLabels(source: ResultSource): ReadonlySet<SessionLabel> {
+  const labels = computeResultLabels(source);
   const onlyReads = source.hints?.readOnlyHint.decision.value ?? true;
   return onlyReads ? labels : labelsWith(false, labels.has('saw-private'));
 }
@@ -48,7 +48,7 @@ export function labelsAfterAcknowledgement(source: ResultSource): ReadonlySet<Se
 /** Whether the tool may read private data: no trusted source says that it reaches outside or changes something. */
 function mayReadInside(hints: ResolvedHints | undefined): boolean {
   if (hints === undefined) return true;
-  return trustedValue(hints.openWorldHint) !== true && trustedValue(hints.readOnlyHint) !== false;
+  return findTrustedValue(hints.openWorldHint) !== true && findTrustedValue(hints.readOnlyHint) !== false;
 }
 
 /** Returns one of four shared sets, so that no call allocates one. */
@@ -58,7 +58,7 @@ function labelsWith(isUntrusted: boolean, isPrivate: boolean): ReadonlySet<Sessi
 }
 
 /** Also returns one of the four sets. */
-export function joinedLabels(
+export function mergeLabels(
   one: ReadonlySet<SessionLabel>,
   other: ReadonlySet<SessionLabel>,
 ): ReadonlySet<SessionLabel> {

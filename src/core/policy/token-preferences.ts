@@ -18,7 +18,7 @@ export const TOKEN_PREFERENCES: readonly TokenPreferenceKey[] = [
 ];
 
 /** The id under which a caller's preferences are stored. Undefined for tokens that Assay did not issue. */
-export function preferencesIdOf({
+export function getPreferencesId({
   tokenId,
   subject,
 }: Pick<Identity, 'tokenId' | 'subject'>): string | undefined {

@@ -1,5 +1,5 @@
 import { quote } from '../printable.ts';
-import { causeText, type Cause } from '../cause.ts';
+import { formatCause, type Cause } from '../cause.ts';
 import { INTERNAL, INVALID_PARAMS, INVALID_REQUEST, type RefusalTable } from './refusal-row.ts';
 
 /** Refusals about access: hosts, tokens, scopes and sign-ins. */
@@ -86,7 +86,7 @@ export const ACCESS_REFUSALS: RefusalTable<AccessRefusal> = {
   AUTHORIZATION_NEEDED: {
     reported: { rpc: INTERNAL, http: 200, rest: 502, exit: 'unavailable' },
     sentence: (r) =>
-      `Server ${quote(r.server)} cannot be used: ${causeText({ ...r, code: 'SIGN_IN_NEEDED' })}.`,
+      `Server ${quote(r.server)} cannot be used: ${formatCause({ ...r, code: 'SIGN_IN_NEEDED' })}.`,
   },
   AUTHORIZATION_FAILED: {
     reported: { rpc: INTERNAL, http: 500, exit: 'failed' },

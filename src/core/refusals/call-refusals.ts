@@ -1,7 +1,7 @@
 import { quote } from '../printable.ts';
-import { causeText, type Cause } from '../cause.ts';
-import { gapRemedy, gapText, type SandboxGap, type TwinRights } from '../sandbox.ts';
-import { denialRule, denialText, type Denial } from '../sandbox-denial.ts';
+import { formatCause, type Cause } from '../cause.ts';
+import { getGapRemedy, formatGap, type SandboxGap, type TwinRights } from '../sandbox.ts';
+import { formatDenialRule, formatDenial, type Denial } from '../sandbox-denial.ts';
 import { INTERNAL, INVALID_PARAMS, METHOD_NOT_FOUND, type RefusalTable } from './refusal-row.ts';
 
 /** A call without a result, which its server may have executed all the same. */
@@ -164,12 +164,12 @@ export const CALL_REFUSALS: RefusalTable<CallRefusal> = {
   SERVER_UNAVAILABLE: {
     reported: { rpc: INTERNAL, http: 200, rest: 502, exit: 'unavailable' },
     sentence: (r) =>
-      `Server ${quote(r.server)} is not available: ${causeText(r.cause)}.${sentCallText(r.sent)}`,
+      `Server ${quote(r.server)} is not available: ${formatCause(r.cause)}.${sentCallText(r.sent)}`,
   },
   SERVER_ENDED: {
     reported: { rpc: INTERNAL, http: 200, rest: 502, exit: 'unavailable' },
     sentence: (r) =>
-      `Server ${quote(r.server)} ended before it responded: ${causeText(r.cause)}.${sentCallText(r.sent)}`,
+      `Server ${quote(r.server)} ended before it responded: ${formatCause(r.cause)}.${sentCallText(r.sent)}`,
   },
   SERVER_MESSAGE_INVALID: {
     reported: { rpc: INTERNAL, http: 200, rest: 502, exit: 'unavailable' },
@@ -179,7 +179,7 @@ export const CALL_REFUSALS: RefusalTable<CallRefusal> = {
   SERVER_UNREACHED: {
     reported: { rpc: INTERNAL, http: 200, rest: 502, exit: 'unavailable' },
     sentence: (r) =>
-      `Server ${quote(r.server)} could not be reached: ${causeText(r.cause)}. The request was not carried out.`,
+      `Server ${quote(r.server)} could not be reached: ${formatCause(r.cause)}. The request was not carried out.`,
   },
   SERVER_TIMEOUT: {
     reported: { rpc: INTERNAL, http: 200, rest: 504, exit: 'unavailable' },
@@ -189,7 +189,7 @@ export const CALL_REFUSALS: RefusalTable<CallRefusal> = {
   SERVER_BUSY: {
     reported: { rpc: INTERNAL, http: 200, rest: 503, exit: 'unavailable' },
     sentence: (r) =>
-      `Server ${quote(r.server)} is busy: ${causeText(r.cause)}. The request was not carried out; try again later.`,
+      `Server ${quote(r.server)} is busy: ${formatCause(r.cause)}. The request was not carried out; try again later.`,
   },
   CLIENT_BUSY: {
     reported: { rpc: INTERNAL, http: 429, exit: 'unavailable' },
@@ -200,13 +200,13 @@ export const CALL_REFUSALS: RefusalTable<CallRefusal> = {
     reported: { rpc: INTERNAL, http: 200, rest: 503, exit: 'config' },
     isToolError: true,
     sentence: (r) =>
-      `The call was not sent: the tool is read-only, and server ${quote(r.server)} cannot be confined to reading, because ${gapText(r.gap)}. ${gapRemedy(r.gap)}`,
+      `The call was not sent: the tool is read-only, and server ${quote(r.server)} cannot be confined to reading, because ${formatGap(r.gap)}. ${getGapRemedy(r.gap)}`,
   },
   SANDBOX_DENIED: {
     reported: { rpc: INTERNAL, http: 200, rest: 403, exit: 'failed' },
     isToolError: true,
     sentence: (r) =>
-      `The sandbox stopped tool ${quote(r.tool)} of server ${quote(r.server)} from ${denialText(r.denial)}: ${denialRule(r.denial, r.rights)}. Do not repeat the call. If the tool has to do this, its operator can override its hints.`,
+      `The sandbox stopped tool ${quote(r.tool)} of server ${quote(r.server)} from ${formatDenial(r.denial)}: ${formatDenialRule(r.denial, r.rights)}. Do not repeat the call. If the tool has to do this, its operator can override its hints.`,
   },
   SERVER_ASKS: {
     reported: { rpc: INTERNAL, http: 200, rest: 502, exit: 'failed' },

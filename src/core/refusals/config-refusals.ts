@@ -1,4 +1,4 @@
-import { inWords, quote } from '../printable.ts';
+import { toWords, quote } from '../printable.ts';
 
 import { INTERNAL, INVALID_PARAMS, type RefusalTable } from './refusal-row.ts';
 
@@ -59,7 +59,7 @@ export const CONFIG_REFUSALS: RefusalTable<ConfigRefusal> = {
   PATH_UNSAFE: {
     reported: { rpc: INTERNAL, http: 500, exit: 'config' },
     sentence: (r) =>
-      `Others could change ${quote(r.path)}, and with it what Assay runs: ${pathFaultPhrase(r)}.`,
+      `Others could change ${quote(r.path)}, and with it what Assay runs: ${formatPathFault(r)}.`,
   },
   SERVERS_ABSENT: {
     reported: { rpc: INTERNAL, http: 500, exit: 'config' },
@@ -83,7 +83,7 @@ export const CONFIG_REFUSALS: RefusalTable<ConfigRefusal> = {
   SETTING_OVERRIDDEN: {
     reported: { rpc: INVALID_PARAMS, http: 409, exit: 'config' },
     sentence: (r) =>
-      `The setting ${quote(r.name)} is fixed by the ${inWords(r.origin)} (${r.by}). Change or remove it there.`,
+      `The setting ${quote(r.name)} is fixed by the ${toWords(r.origin)} (${r.by}). Change or remove it there.`,
   },
   ADDRESS_NEEDS_TOKEN: {
     reported: { rpc: INTERNAL, http: 500, exit: 'config' },
@@ -137,7 +137,7 @@ export const CONFIG_REFUSALS: RefusalTable<ConfigRefusal> = {
 };
 
 /** Why others could modify the file at a path, and the remedy; without a full stop. */
-export function pathFaultPhrase({
+export function formatPathFault({
   at,
   reason,
   command,

@@ -1,5 +1,5 @@
 import { quote } from '../printable.ts';
-import { policyReasonText, warningText } from '../policy/reason-text.ts';
+import { formatPolicyReason, formatWarning } from '../policy/reason-text.ts';
 import type { ApprovalScope, ApprovalState } from '../approval.ts';
 import type { HintWarning, PolicyReason } from '../policy/policy.ts';
 import { INTERNAL, INVALID_PARAMS, type RefusalTable } from './refusal-row.ts';
@@ -43,13 +43,13 @@ export const POLICY_REFUSALS: RefusalTable<PolicyRefusal> = {
     reported: { rpc: INVALID_PARAMS, http: 200, rest: 403, exit: 'failed' },
     isToolError: true,
     sentence: (r) =>
-      `The call of ${quote(r.tool)} was refused, and it had no effect: ${r.reasons.map(policyReasonText).join('; ')}. Do not retry it. An operator can change this; \`assay policy test\` explains the decision.`,
+      `The call of ${quote(r.tool)} was refused, and it had no effect: ${r.reasons.map(formatPolicyReason).join('; ')}. Do not retry it. An operator can change this; \`assay policy test\` explains the decision.`,
   },
   APPROVAL_REQUIRED: {
     reported: { rpc: INVALID_PARAMS, http: 200, rest: 403, exit: 'failed' },
     isToolError: true,
     sentence: (r) =>
-      `The call of ${quote(r.tool)} needs approval, and it had no effect: ${r.reasons.map(policyReasonText).join('; ')}.${r.isTooLong === true ? ' Its arguments are too long to ask here, so it can only be approved in the inbox.' : ''}${r.warnings.length === 0 ? '' : ` Note: ${r.warnings.map(warningText).join('; ')}.`} ${r.approval === undefined ? 'Tell the user. An operator can allow such calls with a rule; `assay policy test` explains the decision.' : `Ask the user to approve it with \`assay approvals approve ${r.approval}\`, then send the same call again.`}`,
+      `The call of ${quote(r.tool)} needs approval, and it had no effect: ${r.reasons.map(formatPolicyReason).join('; ')}.${r.isTooLong === true ? ' Its arguments are too long to ask here, so it can only be approved in the inbox.' : ''}${r.warnings.length === 0 ? '' : ` Note: ${r.warnings.map(formatWarning).join('; ')}.`} ${r.approval === undefined ? 'Tell the user. An operator can allow such calls with a rule; `assay policy test` explains the decision.' : `Ask the user to approve it with \`assay approvals approve ${r.approval}\`, then send the same call again.`}`,
   },
   APPROVAL_DENIED: {
     reported: { rpc: INVALID_PARAMS, http: 200, rest: 403, exit: 'failed' },

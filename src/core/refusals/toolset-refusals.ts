@@ -1,5 +1,5 @@
 import { quote } from '../printable.ts';
-import { counted } from '../counted.ts';
+import { formatCount } from '../counted.ts';
 import { INVALID_PARAMS, type RefusalTable } from './refusal-row.ts';
 
 /** Refusals about toolsets, references to tools, and notes. */
@@ -78,8 +78,8 @@ export const TOOLSET_REFUSALS: RefusalTable<ToolsetRefusal> = {
     reported: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: 'usage' },
     sentence: (r) =>
       r.isConfirmable === true
-        ? `The toolset ${quote(r.toolset)} is equipped in ${counted(r.sessions ?? 0, 'session')}, which would have none without it. To delete it nevertheless, choose "Delete anyway" on the admin pages, or add ?unequip=true to the request.`
-        : `The toolset ${quote(r.toolset)} is equipped ${r.sessions === undefined ? 'by an operator, for all clients' : `in ${counted(r.sessions, 'other session')}`}, so a model may not delete it. An operator can, with \`assay toolset delete ${quote(r.toolset)}\`.`,
+        ? `The toolset ${quote(r.toolset)} is equipped in ${formatCount(r.sessions ?? 0, 'session')}, which would have none without it. To delete it nevertheless, choose "Delete anyway" on the admin pages, or add ?unequip=true to the request.`
+        : `The toolset ${quote(r.toolset)} is equipped ${r.sessions === undefined ? 'by an operator, for all clients' : `in ${formatCount(r.sessions, 'other session')}`}, so a model may not delete it. An operator can, with \`assay toolset delete ${quote(r.toolset)}\`.`,
   },
   TOOLSET_NOT_EQUIPPED: {
     reported: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: 'usage' },

@@ -1,6 +1,6 @@
 import { isCredentialName } from './credential-names.ts';
 import { MASKED, maskShapes } from './secret-shapes.ts';
-import { looksRandom, secretsOfVariable } from './secret-values.ts';
+import { looksRandom, listVariableSecrets } from './secret-values.ts';
 import { Secrets } from './secrets.ts';
 
 /** Shorter secrets would match inside ordinary words. */
@@ -10,7 +10,7 @@ const MIN_LENGTH_WITHIN = 4;
  * Command arguments for display, with likely secrets masked: values of flags and variables with secret-sounding names,
  * tokens in known formats, random-looking words, all of a URL but its origin, and any occurrence of `secrets`.
  */
-export function maskedArgs(args: readonly string[], secrets: readonly string[] = []): readonly string[] {
+export function maskArgs(args: readonly string[], secrets: readonly string[] = []): readonly string[] {
   const known = new Secrets(MIN_LENGTH_WITHIN);
   known.add(secrets);
   return args.map((arg, index) => {
@@ -22,7 +22,7 @@ export function maskedArgs(args: readonly string[], secrets: readonly string[] =
 }
 
 /** The origin of a URL; its path and query may contain keys. */
-export function maskedUrl(text: string): string {
+export function maskUrl(text: string): string {
   const url = URL.parse(text);
   return url === null || url.origin === 'null' ? '(an address with variables in it)' : url.origin;
 }
@@ -31,11 +31,11 @@ export function maskedUrl(text: string): string {
  * The secrets among named variables or headers, for display before anything of the entry has run: also values that are
  * neither words nor a path or URL.
  */
-export function secretsAmong(named: readonly (readonly [string, string])[]): readonly string[] {
+export function listNamedSecrets(named: readonly (readonly [string, string])[]): readonly string[] {
   return named.flatMap(([name, value]) => {
     const [, credentials = value] = /^[A-Za-z][\w-]* +(\S+)$/.exec(value) ?? [];
     if (REFERENCE.test(credentials)) return [];
-    return [...secretsOfVariable(name, value), ...(mightBeSecret(value) ? [value] : [])].filter(Boolean);
+    return [...listVariableSecrets(name, value), ...(mightBeSecret(value) ? [value] : [])].filter(Boolean);
   });
 }
 

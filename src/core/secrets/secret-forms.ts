@@ -2,7 +2,7 @@
  * The forms a secret may take in a text: verbatim, in JSON (also nested, as when a line quotes JSON), in a URL, and in
  * base64 at each of the three possible offsets.
  */
-export function formsOf(secret: string): readonly string[] {
+export function listSecretForms(secret: string): readonly string[] {
   const json = inJson(secret);
   const url = inUrl(secret);
   const bytes = Buffer.from(secret);

@@ -1,20 +1,20 @@
 import type { ServerSpec } from '../server-spec.ts';
-import { sourceKind } from '../sources/source-kinds.ts';
+import { getSourceKind } from '../sources/source-kinds.ts';
 import { isCredentialName } from './credential-names.ts';
 import { isOfKnownShape } from './secret-shapes.ts';
 import { MIN_SECRET_LENGTH } from './secrets.ts';
 
 /** The secrets in a server's config entry: in its variables, arguments, URL and headers. */
-export function secretsOfServer({ transport }: ServerSpec): readonly string[] {
+export function listServerSecrets({ transport }: ServerSpec): readonly string[] {
   const {
     variables = [],
     args = [],
     urls = [],
     headers = [],
     secrets = [],
-  } = sourceKind(transport).secrets(transport);
+  } = getSourceKind(transport).secrets(transport);
   return [
-    ...variables.flatMap(([name, value]) => secretsOfVariable(name, value)),
+    ...variables.flatMap(([name, value]) => listVariableSecrets(name, value)),
     ...secretsOfArguments(args),
     ...urls.flatMap((text) => urlOf(text) ?? []).flatMap(secretsOfUrl),
     ...headers.flatMap(secretsOfHeader),
@@ -23,10 +23,10 @@ export function secretsOfServer({ transport }: ServerSpec): readonly string[] {
 }
 
 /** The secrets in Assay's own environment. Most variables are not meant for Assay, so only names and URLs count. */
-export function secretsOfEnvironment(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+export function listEnvironmentSecrets(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env)
     .flatMap(([name, value = '']) =>
-      isCredentialName(name) || urlOf(value) !== undefined ? secretsOfVariable(name, value) : [],
+      isCredentialName(name) || urlOf(value) !== undefined ? listVariableSecrets(name, value) : [],
     )
     .filter(isTelling);
 }
@@ -35,7 +35,7 @@ export function secretsOfEnvironment(env: Readonly<Record<string, string | undef
  * In a URL, the password is secret, and so are parts of the path or query that are named like a key or look like one.
  * Any other value is secret if its name says so or if it looks random.
  */
-export function secretsOfVariable(name: string, value: string): readonly string[] {
+export function listVariableSecrets(name: string, value: string): readonly string[] {
   const url = urlOf(value);
   if (url !== undefined) return secretsOfUrl(url);
   const isSecret = isCredentialName(name) ? !isPath(value) : looksRandom(value);
@@ -54,11 +54,11 @@ const HARMLESS_HEADERS =
   /^(?:accept|accept-(?:charset|encoding|language)|cache-control|content-(?:type|language|encoding)|date|from|host|origin|pragma|prefer|referer|traceparent|tracestate|user-agent|via|.*-version)$/i;
 
 function secretsOfHeader([name, value]: readonly [string, string]): readonly string[] {
-  return HARMLESS_HEADERS.test(name) ? [] : secretsOfHeaderValue(value).filter(isTelling);
+  return HARMLESS_HEADERS.test(name) ? [] : listHeaderSecrets(value).filter(isTelling);
 }
 
 /** The value of a header, and the credentials in it (RFC 9110, section 11.4). */
-export function secretsOfHeaderValue(value: string): readonly string[] {
+export function listHeaderSecrets(value: string): readonly string[] {
   return [value, ...secretsOfScheme(value)];
 }
 
@@ -75,9 +75,9 @@ function secretsOfScheme(value: string): readonly string[] {
 function secretsOfArguments(args: readonly string[]): readonly string[] {
   return args.flatMap((arg, index) => {
     const [, name = '', value = ''] = /^-{0,2}([A-Za-z][\w-]*)[=:](.+)$/s.exec(arg) ?? [];
-    if (name !== '' && urlOf(arg) === undefined) return secretsOfVariable(name, value);
+    if (name !== '' && urlOf(arg) === undefined) return listVariableSecrets(name, value);
     const before = args[index - 1] ?? '';
-    return secretsOfVariable(/^-{1,2}[A-Za-z][\w-]*$/.test(before) ? before : '', arg);
+    return listVariableSecrets(/^-{1,2}[A-Za-z][\w-]*$/.test(before) ? before : '', arg);
   });
 }
 
@@ -129,7 +129,7 @@ export function isKeyInUrl(part: string): boolean {
 }
 
 /** Parts of a URL template that look like keys, and values of its query that are named like one. */
-export function keysInUrlTemplate(url: string): readonly string[] {
+export function findTemplateKeys(url: string): readonly string[] {
   const named = [...url.matchAll(/[?&]([^=&#{}]+)=([^&#{}]+)/g)].flatMap(([, name = '', value = '']) =>
     isCredentialName(name) ? [value] : [],
   );

@@ -1,4 +1,4 @@
-import { formsOf } from './secret-forms.ts';
+import { listSecretForms } from './secret-forms.ts';
 import { MASKED, maskShapes } from './secret-shapes.ts';
 
 /** Minimum length of a secret that is masked in every text; shorter values would match everywhere. */
@@ -36,7 +36,7 @@ export class Secrets {
 
   #register(secret: string): void {
     this.#known.add(secret);
-    for (const form of formsOf(secret)) {
+    for (const form of listSecretForms(secret)) {
       const stem = form.slice(0, STEM);
       const forms = this.#forms.get(stem) ?? [];
       if (!forms.includes(form)) this.#forms.set(stem, [...forms, form]);

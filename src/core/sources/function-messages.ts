@@ -109,6 +109,6 @@ export const NOTES_PER_SECOND: number = 20;
 export const RESULT_LIMIT_BYTES: number = 4 * 1024 * 1024;
 
 /** Rounded up to a tenth, so that a size above a limit is also shown above it. */
-export function mebibytes(bytes: number): number {
+export function toMebibytes(bytes: number): number {
   return Math.ceil((bytes / 1024 / 1024) * 10) / 10;
 }

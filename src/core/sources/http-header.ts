@@ -17,7 +17,7 @@ export function isHeaderValue(text: string): boolean {
 }
 
 /** Why a header with this name cannot be set, as the end of a sentence. */
-export function headerNameFault(name: string): string | undefined {
+export function findHeaderNameFault(name: string): string | undefined {
   const lower = name.toLowerCase();
   if (!TOKEN.test(name)) return `${JSON.stringify(name)} is not a header name`;
   if (OF_THE_CONNECTION.has(lower) || lower.startsWith('proxy-'))
@@ -26,15 +26,15 @@ export function headerNameFault(name: string): string | undefined {
 }
 
 /** Why no argument may be sent in a header with this name, as the end of a sentence. */
-export function mappedHeaderFault(name: string): string | undefined {
-  const fault = headerNameFault(name);
+export function findMappedHeaderFault(name: string): string | undefined {
+  const fault = findHeaderNameFault(name);
   if (fault === undefined && OF_THE_OPERATOR.has(name.toLowerCase()))
     return `the header ${JSON.stringify(name)} identifies the caller, so no argument may set it; use "auth" or "headers"`;
   return fault;
 }
 
 /** Why a header cannot have this value, as the end of a sentence that does not repeat it. */
-export function headerValueFault(value: string): string | undefined {
+export function findHeaderValueFault(value: string): string | undefined {
   if (!isHeaderValue(value)) return 'it contains a line break or a character that is not allowed in a header';
   return value.trim() === value ? undefined : 'it begins or ends with white space, which no server would see';
 }

@@ -29,7 +29,7 @@ export function selectsOperation(
 }
 
 /** Patterns that match none of these operations, perhaps because they are misspelt. */
-export function unmatchedOperationPatterns(
+export function findUnusedOperationPatterns(
   { include = [], exclude = [] }: OperationFilter,
   operations: readonly FilteredOperation[],
 ): readonly string[] {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json-object.ts';
-import { addFault, type Fault, memberAt, type JsonPosition } from '../json-position.ts';
+import { addFault, type Fault, readMemberAt, type JsonPosition } from '../json-position.ts';
 import {
   described,
   fitText,
@@ -8,7 +8,7 @@ import {
   optional,
   type Reader,
   record,
-  schemaOf,
+  getSchema,
   text,
   wholeNumber,
   withSchema,
@@ -47,7 +47,7 @@ const functionModule = object({
 
 /** The JSON Schema of an entry that is an object. */
 export function functionModuleSchema(): JsonObject {
-  return schemaOf(functionModule);
+  return getSchema(functionModule);
 }
 
 /** Reads an entry of `functions`; `absolute` makes a path as written absolute. */
@@ -60,7 +60,7 @@ export function readFunctionModule(
   const { module, env = {}, reads = [], writes = [], ...limits } = functionModule(position);
   if ('NODE_OPTIONS' in env)
     addFault(
-      memberAt(memberAt(position, 'env'), 'NODE_OPTIONS'),
+      readMemberAt(readMemberAt(position, 'env'), 'NODE_OPTIONS'),
       'it could loosen what confines the module; take it out',
     );
   const { memoryMb = DEFAULT_MEMORY_MB, timeoutMs = DEFAULT_TIMEOUT_MS } = limits;
@@ -80,7 +80,7 @@ function unlessNull<T>(read: Reader<T>): Reader<T | undefined> {
   return optional(
     withSchema(
       (position) => (position.value === null ? undefined : read(position)),
-      () => ({ anyOf: [schemaOf(read), { type: 'null' }] }),
+      () => ({ anyOf: [getSchema(read), { type: 'null' }] }),
     ),
   );
 }

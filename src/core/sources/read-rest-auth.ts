@@ -1,7 +1,7 @@
 import { isJsonObject } from '../json-object.ts';
-import { addFault, memberAt } from '../json-position.ts';
-import { described, fitText, object, type Reader, schemaOf, withSchema } from '../json-reader.ts';
-import { headerNameFault, headerValueFault } from './http-header.ts';
+import { addFault, readMemberAt } from '../json-position.ts';
+import { described, fitText, object, type Reader, getSchema, withSchema } from '../json-reader.ts';
+import { findHeaderNameFault, findHeaderValueFault } from './http-header.ts';
 import type { RestAuth } from './custom-tools.ts';
 
 type Kind = RestAuth['kind'];
@@ -19,7 +19,7 @@ const KINDS: { readonly [K in Kind]: Reader<Written<K>> } = {
   }),
   header: object<Written<'header'>>({
     type: tag('header'),
-    name: described('name of the header', fitText(headerNameFault)),
+    name: described('name of the header', fitText(findHeaderNameFault)),
     value: described('value of the header', fitText(filledFault)),
   }),
   query: object<Written<'query'>>({
@@ -32,14 +32,14 @@ const KINDS: { readonly [K in Kind]: Reader<Written<K>> } = {
 /** Credentials, an object with a `type`. Undefined if they are invalid. No fault repeats a value. */
 export const restAuth: Reader<RestAuth | undefined> = withSchema(
   (position) => {
-    const { value: type } = memberAt(position, 'type');
+    const { value: type } = readMemberAt(position, 'type');
     if (isKind(type)) return { kind: type, ...KINDS[type](position) } as RestAuth; // read by the reader of its kind
     if (isJsonObject(position.value))
-      addFault(memberAt(position, 'type'), `it must be one of ${Object.keys(KINDS).join(', ')}`);
+      addFault(readMemberAt(position, 'type'), `it must be one of ${Object.keys(KINDS).join(', ')}`);
     else addFault(position, 'it must be an object');
     return undefined;
   },
-  () => ({ anyOf: Object.values(KINDS).map(schemaOf) }),
+  () => ({ anyOf: Object.values(KINDS).map(getSchema) }),
 );
 
 function isKind(type: unknown): type is Kind {
@@ -67,7 +67,7 @@ function textFault(text: string): string | undefined {
 }
 
 function filledFault(text: string): string | undefined {
-  return emptyFault(text) ?? headerValueFault(text);
+  return emptyFault(text) ?? findHeaderValueFault(text);
 }
 
 function tokenFault(text: string): string | undefined {

@@ -1,12 +1,12 @@
-import { declaredHints, type Hint, HINT_ABOUT, isContradiction } from '../hints/hint.ts';
+import { pickDeclaredHints, type Hint, HINT_ABOUT, isContradiction } from '../hints/hint.ts';
 import { isJsonObject, type JsonObject } from '../json-object.ts';
 import {
   addFault,
   type Fault,
-  fitTextAt,
+  readFitTextAt,
   isGiven,
-  memberAt,
-  membersAt,
+  readMemberAt,
+  readMembersAt,
   type JsonPosition,
 } from '../json-position.ts';
 import {
@@ -20,13 +20,13 @@ import {
   type Reader,
   record,
   reportUnknown,
-  schemaOf,
+  getSchema,
   text,
   wholeNumber,
   withSchema,
 } from '../json-reader.ts';
 import { err, ok, type Result } from '../result.ts';
-import { headerNameFault, headerValueFault, mappedHeaderFault } from './http-header.ts';
+import { findHeaderNameFault, findHeaderValueFault, findMappedHeaderFault } from './http-header.ts';
 import { restAuth } from './read-rest-auth.ts';
 import type { RestAuth, RestToolSpec } from './custom-tools.ts';
 import { readUrlTemplate, type UrlTemplate } from './url-template.ts';
@@ -62,7 +62,7 @@ const objectType: Reader<JsonObject> = withSchema(
     const { value } = position;
     if (isJsonObject(value) && value['type'] === 'object') {
       if (value['properties'] === undefined || isJsonObject(value['properties'])) return value;
-      addFault(memberAt(position, 'properties'), 'it must be an object');
+      addFault(readMemberAt(position, 'properties'), 'it must be an object');
     } else addFault(position, 'it must be a JSON Schema with "type": "object"');
     return { type: 'object' };
   },
@@ -93,12 +93,12 @@ function hintMember(hint: Hint): Reader<boolean | undefined> {
 const annotations: Reader<Annotations> = withSchema(
   (position) => {
     const read = annotationMembers(position);
-    if (isContradiction(declaredHints(read)))
+    if (isContradiction(pickDeclaredHints(read)))
       addFault(position, 'what only reads destroys nothing: readOnlyHint and destructiveHint are both true');
     return read;
   },
   () => ({
-    ...schemaOf(annotationMembers),
+    ...getSchema(annotationMembers),
     not: {
       properties: { readOnlyHint: { const: true }, destructiveHint: { const: true } },
       required: ['readOnlyHint', 'destructiveHint'],
@@ -154,7 +154,7 @@ export function readRestTool(
 ): Result<RestToolSpec, readonly Fault[]> {
   const faults: Fault[] = [];
   const position: JsonPosition = { value: entry, pointer: '', faults };
-  const at = (member: string): JsonPosition => memberAt(position, member);
+  const at = (member: string): JsonPosition => readMemberAt(position, member);
   checkName(name, position);
   reportUnknown(position, Object.keys(MEMBERS));
   const template = MEMBERS.url(at('url'));
@@ -176,7 +176,7 @@ export function readRestTool(
     auth,
     inputSchema: readInputSchema(at('inputSchema'), template, mapped),
     outputSchema: MEMBERS.outputSchema(at('outputSchema')),
-    annotations: declaredHints(annotated),
+    annotations: pickDeclaredHints(annotated),
     queryMapping,
     headerMapping,
     bodyType: MEMBERS.bodyType(at('bodyType')) ?? 'json',
@@ -197,7 +197,7 @@ function checkName(name: string, position: JsonPosition): void {
 
 function readUrl(position: JsonPosition): UrlTemplate | undefined {
   let template: UrlTemplate | undefined;
-  fitTextAt(position, (text) => {
+  readFitTextAt(position, (text) => {
     const read = readUrlTemplate(text);
     if (read.ok) template = read.value;
     return read.ok ? undefined : read.error;
@@ -211,7 +211,7 @@ function readHeaders(position: JsonPosition, auth: RestAuth | undefined): Readon
     const lower = name.toLowerCase();
     if (!isFirst(lower)) return 'it occurs twice';
     if (lower === authHeader(auth)) return 'it is set by "auth" as well';
-    return headerNameFault(name) ?? headerValueFault(value);
+    return findHeaderNameFault(name) ?? findHeaderValueFault(value);
   });
 }
 
@@ -241,7 +241,7 @@ function headerFaults(headers: Readonly<Record<string, string>>, auth: RestAuth 
     const lower = target.toLowerCase();
     if (!isFirst(lower)) return TAKEN;
     if (lower === authHeader(auth)) return 'that header is set by "auth"';
-    return fixed.has(lower) ? 'that header is set by "headers"' : mappedHeaderFault(target);
+    return fixed.has(lower) ? 'that header is set by "headers"' : findMappedHeaderFault(target);
   };
 }
 
@@ -261,9 +261,9 @@ function readTexts(
   position: JsonPosition,
   fault: (name: string, text: string) => string | undefined,
 ): Readonly<Record<string, string>> {
-  const members = isGiven(position) ? membersAt(position) : [];
+  const members = isGiven(position) ? readMembersAt(position) : [];
   return Object.fromEntries(
-    members.map(([name, member]) => [name, fitTextAt(member, (text) => fault(name, text))]),
+    members.map(([name, member]) => [name, readFitTextAt(member, (text) => fault(name, text))]),
   );
 }
 

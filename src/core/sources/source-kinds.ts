@@ -88,18 +88,18 @@ export interface ShownSource {
   readonly credentials?: readonly string[] | undefined;
 }
 
-export function sourceKind({ kind }: Transport): SourceKind {
+export function getSourceKind({ kind }: Transport): SourceKind {
   return SOURCE_KINDS[kind];
 }
 
 /** Whether each link to it starts a process. */
 export function startsProcess(transport: Transport): boolean {
-  return sourceKind(transport).command(transport) !== undefined;
+  return getSourceKind(transport).command(transport) !== undefined;
 }
 
 /** Whether its entry sets the Authorization header itself; then nobody is asked to sign in. */
 export function hasOwnAuthorization({ transport }: Pick<ServerSpec, 'transport'>): boolean {
-  const names = Object.keys(sourceKind(transport).signIn(transport)?.headers ?? {});
+  const names = Object.keys(getSourceKind(transport).signIn(transport)?.headers ?? {});
   return names.some((name) => name.toLowerCase() === 'authorization');
 }
 

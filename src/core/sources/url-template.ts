@@ -103,7 +103,7 @@ function queryName(part: string): string {
  * before they resolve dot segments (RFC 3986, section 5.2.4), so dot segments between slashes are refused too. The
  * error is a phrase.
  */
-export function pathValue(text: string): Result<string, string> {
+export function encodePathValue(text: string): Result<string, string> {
   if (text === '') return err('is empty, and a path segment cannot be empty');
   if (!text.isWellFormed()) return err('contains an incomplete character (a lone surrogate)');
   if (text.split(/[/\\]/).some(isDotSegment)) return err('contains "." or "..", which would change the path');

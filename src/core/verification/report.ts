@@ -45,7 +45,7 @@ export interface Coverage {
   readonly shapes: number;
 }
 
-export function coverageOf(tools: readonly ToolReport[]): Coverage {
+export function computeCoverage(tools: readonly ToolReport[]): Coverage {
   const sum = (of: (tool: ToolReport) => number): number => tools.reduce((all, tool) => all + of(tool), 0);
   return {
     tools: tools.length,
@@ -64,7 +64,7 @@ export interface Contradiction {
   readonly accepted: string | undefined;
 }
 
-export function contradictionsOf({ tools, accepted }: VerifyReport): readonly Contradiction[] {
+export function listContradictions({ tools, accepted }: VerifyReport): readonly Contradiction[] {
   return tools.flatMap((tool) =>
     HINTS.flatMap((hint) => {
       const verdict = tool.verdicts[hint];
@@ -79,7 +79,7 @@ export function contradictionsOf({ tools, accepted }: VerifyReport): readonly Co
  * `contradicted`: at least one contradiction that the baseline does not accept. `unobserved`: no tool made a successful
  * call, so nothing can be said.
  */
-export function outcomeOf(report: VerifyReport): 'contradicted' | 'unobserved' | 'consistent' {
-  if (contradictionsOf(report).some(({ accepted }) => accepted === undefined)) return 'contradicted';
-  return coverageOf(report.tools).toolsWithSuccess === 0 ? 'unobserved' : 'consistent';
+export function computeReportOutcome(report: VerifyReport): 'contradicted' | 'unobserved' | 'consistent' {
+  if (listContradictions(report).some(({ accepted }) => accepted === undefined)) return 'contradicted';
+  return computeCoverage(report.tools).toolsWithSuccess === 0 ? 'unobserved' : 'consistent';
 }

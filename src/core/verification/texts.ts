@@ -19,7 +19,7 @@ export const UNOBSERVED_TEXTS: Readonly<Record<UnobservedReason, string>> = {
 };
 
 /** Such as `CONSISTENT (6 calls, 2 shapes)`. */
-export function verdictText(verdict: Verdict): string {
+export function formatVerdict(verdict: Verdict): string {
   switch (verdict.kind) {
     case 'contradicted':
       return `CONTRADICTED (${verdict.evidence[0]?.message ?? ''})`;
@@ -36,7 +36,7 @@ export function verdictText(verdict: Verdict): string {
   }
 }
 
-export function signalText(signal: Signal): string {
+export function formatSignal(signal: Signal): string {
   switch (signal.kind) {
     case 'in_process_state':
       return 'repeated calls answer differently until the process restarts: it keeps state in memory, which is not judged';

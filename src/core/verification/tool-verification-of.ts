@@ -18,7 +18,7 @@ interface Verified {
 }
 
 /** What to keep of the report on a tool: at most about 10 kB. */
-export function toolVerificationOf(
+export function toToolVerification(
   { digest, verdicts, signals }: Pick<ToolReport, 'digest' | 'verdicts' | 'signals'>,
   { report, author, mask }: Verified,
 ): ToolVerification {

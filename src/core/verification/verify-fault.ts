@@ -17,7 +17,7 @@ export type VerifyFault =
   | { readonly code: 'TOOL_UNKNOWN'; readonly name: string; readonly known: readonly string[] };
 
 /** One or more sentences; must be escaped before printing. */
-export function verifyFaultText(fault: VerifyFault): string {
+export function formatVerifyFault(fault: VerifyFault): string {
   switch (fault.code) {
     case 'SERVER_FAILED':
       return `The server did not start in the sandbox: ${fault.message}`;

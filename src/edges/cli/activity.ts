@@ -2,16 +2,16 @@ import type { AuditEntry } from '../../api/audit-event.ts';
 import type { Call } from '../../api/call.ts';
 import type { ChainReport } from '../../core/activity/call-chain.ts';
 import type { CallFacts } from '../../core/activity/call-entry.ts';
-import { chainFaultText } from '../../core/activity/chain-text.ts';
-import { counted } from '../../core/counted.ts';
+import { formatChainFault } from '../../core/activity/chain-text.ts';
+import { formatCount } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import { HINTS } from '../../core/hints/hint.ts';
 import type { AskedPer } from '../../core/policy/policy.ts';
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { Result } from '../../core/result.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import type { Api, ApiRequest } from './api.ts';
-import { print, printError, printJson, proseOf, style, tableOf } from './output.ts';
+import { print, printError, printJson, formatProse, style, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
@@ -37,7 +37,8 @@ async function listCalls(api: Api, options: ListActivityOptions): Promise<Result
   if (!calls.ok) return calls;
   if (json === true) printJson({ calls: calls.value });
   else if (calls.value.length === 0) printError('No such calls are recorded.');
-  else print(tableOf(['ID', 'TIME', 'WHO', 'TOOL', 'DECISION', 'OUTCOME', 'MS'], calls.value.map(callRow)));
+  else
+    print(formatTable(['ID', 'TIME', 'WHO', 'TOOL', 'DECISION', 'OUTCOME', 'MS'], calls.value.map(callRow)));
   return calls;
 }
 
@@ -46,7 +47,8 @@ const UNREADABLE = 'changed, and cannot be read';
 function callRow(call: Call): readonly string[] {
   if (call.kind === 'unreadable') return [String(call.id), '', '', UNREADABLE, '', '', ''];
   const [id, at] = [String(call.id), timeOf(call.at)];
-  if (call.kind === 'dropped') return [id, at, '', `${counted(call.count, 'call')} not recorded`, '', '', ''];
+  if (call.kind === 'dropped')
+    return [id, at, '', `${formatCount(call.count, 'call')} not recorded`, '', '', ''];
   const { tool, decision, outcome, durationMs } = call;
   const name = tool.namespacedName ?? tool.publicName;
   const colour = outcome === 'ok' ? style.green : style.red;
@@ -79,7 +81,7 @@ async function listChanges(
   if (!changes.ok) return changes;
   if (json === true) printJson({ activity: changes.value });
   else if (changes.value.length === 0) printError('No changes are recorded.');
-  else print(tableOf(['ID', 'TIME', 'WHO', 'ACTION', 'TARGET'], changes.value.map(changeRow)));
+  else print(formatTable(['ID', 'TIME', 'WHO', 'ACTION', 'TARGET'], changes.value.map(changeRow)));
   return changes;
 }
 
@@ -104,12 +106,12 @@ function show(call: Call): void {
   if (call.kind === 'unreadable') return print(`${call.id}  ${UNREADABLE}`);
   const { id, at, chain } = call;
   if (call.kind === 'dropped') {
-    print(`${id}  ${at}  ${counted(call.count, 'call')} since ${call.since} could not be recorded`);
+    print(`${id}  ${at}  ${formatCount(call.count, 'call')} since ${call.since} could not be recorded`);
     return;
   }
   const { tool, client, session, toolset, labels, decision, approval, hints, arguments: args } = call;
   const name = tool.namespacedName ?? tool.publicName;
-  print(`${printable(name)}: ${printable(call.outcome)} after ${call.durationMs} ms`);
+  print(`${toPrintable(name)}: ${toPrintable(call.outcome)} after ${call.durationMs} ms`);
   const facts = [
     ['id', String(id)],
     ['time', at],
@@ -127,23 +129,23 @@ function show(call: Call): void {
     ['hash', chain.hash],
     ['chain', `entry ${chain.seq} of ${chain.id}`],
   ].flatMap(([key = '', value]) => (value === undefined || value === '' ? [] : [[key, value]]));
-  print(tableOf(['', ''], facts).replace(/^.*\n/, ''));
+  print(formatTable(['', ''], facts).replace(/^.*\n/, ''));
   if (decision !== undefined) {
     print(`\ndecision: ${decision.kind}`);
     if (decision.kind === 'ask' && call.isAsked === false)
       print(
-        proseOf(
-          `Assay did not ask ("approvals" is "client"). It would have asked ${printable(questionOf(decision.per ?? 'call', tool.server))}:`,
+        formatProse(
+          `Assay did not ask ("approvals" is "client"). It would have asked ${toPrintable(questionOf(decision.per ?? 'call', tool.server))}:`,
           {
             indent: '  ',
           },
         ),
       );
-    for (const { text } of decision.reasons) print(proseOf(printable(text), { indent: '  ' }));
+    for (const { text } of decision.reasons) print(formatProse(toPrintable(text), { indent: '  ' }));
   }
   if (hints === undefined) return;
   const rows = HINTS.map((hint) => [hint, String(hints[hint].value), hints[hint].reason]);
-  print(`\n${tableOf(['HINT', 'VALUE', 'DECIDED BY'], rows)}`);
+  print(`\n${formatTable(['HINT', 'VALUE', 'DECIDED BY'], rows)}`);
 }
 
 /** Which question it would have been. */
@@ -189,11 +191,11 @@ function showReport({ entries, chains, dropped, faults, faultCount }: ChainRepor
   const entriesText = `${entries} ${entries === 1 ? 'entry' : 'entries'}`;
   const checked = `Checked ${entriesText} of ${chains} ${chains === 1 ? 'process' : 'processes'}`;
   print(
-    `${checked}: ${faultCount === 0 ? 'nothing was changed, removed or inserted.' : `${counted(faultCount, 'fault')}.`}`,
+    `${checked}: ${faultCount === 0 ? 'nothing was changed, removed or inserted.' : `${formatCount(faultCount, 'fault')}.`}`,
   );
-  for (const fault of faults) print(`  ${chainFaultText(fault)}`);
+  for (const fault of faults) print(`  ${formatChainFault(fault)}`);
   if (faultCount > faults.length) print(`  … and ${faultCount - faults.length} more`);
-  if (dropped > 0) print(`${counted(dropped, 'call')} could not be recorded at the time.`);
+  if (dropped > 0) print(`${formatCount(dropped, 'call')} could not be recorded at the time.`);
 }
 
 /** As query parameters. */

@@ -1,14 +1,14 @@
 import type { AddRequest } from '../../core/client-configs.ts';
-import { remedyOf } from '../../core/cause.ts';
-import { counted } from '../../core/counted.ts';
+import { getRemedy } from '../../core/cause.ts';
+import { formatCount } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json-object.ts';
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { shellArgument } from '../../core/shell-argument.ts';
+import { quoteShellArgument } from '../../core/shell-argument.ts';
 import type { ServerStatus } from '../../gateway/catalog/server-status.ts';
-import { pairsIn, printRefusal, print, printError, printJson, proseOf, quoted } from './output.ts';
+import { parsePairs, printRefusal, print, printError, printJson, formatProse, quoteText } from './output.ts';
 import { withProgress } from './progress.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
@@ -36,8 +36,9 @@ export async function addServer(
   if (!added.ok) return printRefusal(added.error);
   const { path, isReplaced, backup } = added.value;
   const isJson = options.json === true;
-  if (!isJson) print(proseOf(`${isReplaced ? 'Replaced' : 'Added'} ${quoted(name)} in ${printable(path)}.`));
-  if (!isJson && backup !== undefined) print(`Backup of the previous file: ${printable(backup)}`);
+  if (!isJson)
+    print(formatProse(`${isReplaced ? 'Replaced' : 'Added'} ${quoteText(name)} in ${toPrintable(path)}.`));
+  if (!isJson && backup !== undefined) print(`Backup of the previous file: ${toPrintable(backup)}`);
   const tried = options.start ? await tryServer(runtime, name, options) : ok(undefined);
   if (!tried.ok) return printRefusal(tried.error);
   const status = tried.value;
@@ -54,8 +55,8 @@ function entryOf(
   { env, header }: AddOptions,
 ): Result<JsonObject, Refusal> {
   const wrong = (reason: string): Result<never, Refusal> => err({ code: 'ARGUMENTS_INVALID', reason });
-  const variables = pairsIn('--env', env, '=');
-  const headers = pairsIn('--header', header, ':');
+  const variables = parsePairs('--env', env, '=');
+  const headers = parsePairs('--header', header, ':');
   if (!variables.ok) return variables;
   if (!headers.ok) return headers;
   if (URL_START.test(first)) {
@@ -89,15 +90,17 @@ async function tryServer(
 function printStatus(status: ServerStatus): void {
   const { name, state, tools, cause, causeCode } = status;
   if (state === 'up') {
-    print(`Ready: ${counted(tools ?? 0, 'tool')}. \`assay tools ${shellArgument(name)}\` lists them.`);
+    print(
+      `Ready: ${formatCount(tools ?? 0, 'tool')}. \`assay tools ${quoteShellArgument(name)}\` lists them.`,
+    );
     return;
   }
   const isTerminal = process.stderr.isTTY;
-  const why = cause === undefined ? 'it has not answered yet' : printable(cause);
-  printError(proseOf(`It does not work yet: ${why}.`, { isTerminal }));
-  const remedy = causeCode === undefined ? '' : ` ${printable(remedyOf(causeCode))}`;
+  const why = cause === undefined ? 'it has not answered yet' : toPrintable(cause);
+  printError(formatProse(`It does not work yet: ${why}.`, { isTerminal }));
+  const remedy = causeCode === undefined ? '' : ` ${toPrintable(getRemedy(causeCode))}`;
   printError(
-    proseOf(`next:${remedy} Then run \`${printable(`assay tools ${shellArgument(name)}`)}\`.`, {
+    formatProse(`next:${remedy} Then run \`${toPrintable(`assay tools ${quoteShellArgument(name)}`)}\`.`, {
       isTerminal,
     }),
   );
@@ -112,11 +115,11 @@ export async function removeServer(runtime: Runtime, name: string, options: Json
     const { path } = removed.value;
     if (options.json === true) printJson({ name, path, toolsets: affected });
     else {
-      print(proseOf(`Removed ${quoted(name)} from ${printable(path)}.`));
+      print(formatProse(`Removed ${quoteText(name)} from ${toPrintable(path)}.`));
       for (const { toolset, tools } of affected)
         printError(
-          proseOf(
-            `note: the toolset ${quoted(toolset)} has ${counted(tools.length, 'tool')} of it, not served until a server of this name is back. \`${printable(`assay toolset remove ${toolset} ${shellArgument(tools[0] ?? '')}`)}${tools.length > 1 ? ' …' : ''}\` takes them out.`,
+          formatProse(
+            `note: the toolset ${quoteText(toolset)} has ${formatCount(tools.length, 'tool')} of it, not served until a server of this name is back. \`${toPrintable(`assay toolset remove ${toolset} ${quoteShellArgument(tools[0] ?? '')}`)}${tools.length > 1 ? ' …' : ''}\` takes them out.`,
             { isTerminal: process.stderr.isTTY },
           ),
         );

@@ -1,10 +1,10 @@
 import type { Approval } from '../../api/approval.ts';
 import type { ApprovalScope } from '../../core/approval.ts';
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { Result } from '../../core/result.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import type { Api, ApiRequest } from './api.ts';
-import { print, printError, printJson, proseOf, quoted, style } from './output.ts';
+import { print, printError, printJson, formatProse, quoteText, style } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, withApi } from './with-api.ts';
 
@@ -106,7 +106,7 @@ function answer(
     const done = await send(api);
     if (!done.ok) return done;
     if (options.json === true) printJson(done.value);
-    else print(message(quoted(done.value.namespacedName)));
+    else print(message(quoteText(done.value.namespacedName)));
     return done;
   });
 }
@@ -122,9 +122,9 @@ function show(approval: Approval): void {
   const { id, state, namespacedName, subject, client, reasons, warnings, createdAt } = approval;
   const { isShortened, isMasked } = approval;
   if (state === 'unreadable') return print(`${id}  ${UNREADABLE}`);
-  const indented = (text: string): void => print(proseOf(printable(text), { indent: '  ' }));
+  const indented = (text: string): void => print(formatProse(toPrintable(text), { indent: '  ' }));
   const colour = state === 'pending' ? style.yellow : state === 'approved' ? style.green : style.dim;
-  print(`${id}  ${colour(state)}  ${printable(namespacedName)}`);
+  print(`${id}  ${colour(state)}  ${toPrintable(namespacedName)}`);
   indented(`by ${subject}${client === undefined ? '' : `, client ${client}`}, ${createdAt}`);
   const incomplete = [
     ...(isShortened ? [`shortened; assay approvals show ${id}`] : []),
@@ -142,7 +142,7 @@ function show(approval: Approval): void {
     indented(`next: assay approvals approve ${id}   or deny ${id}`);
     if (approval.scopes.includes('server'))
       indented(
-        `or for this session and destination server ${quoted(approval.server)}: assay approvals approve ${id} --for server`,
+        `or for this session and destination server ${quoteText(approval.server)}: assay approvals approve ${id} --for server`,
       );
   }
 }

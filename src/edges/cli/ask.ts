@@ -43,7 +43,7 @@ export function confirm(question: string, usual: 'yes' | 'no' = 'no'): Promise<b
  * The passphrase of a bundle: from a file, ASSAY_PASSPHRASE, or the terminal. Never an argument, since other users of
  * the machine can read those. Undefined if none is given.
  */
-export async function passphraseFor(
+export async function readPassphrase(
   runtime: Pick<Runtime, 'readFile'>,
   file: string | undefined,
   question: string,

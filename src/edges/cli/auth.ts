@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline';
 import process from 'node:process';
 import { EXIT } from '../../core/errors.ts';
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { ShownCredential } from '../../gateway/ports/credentials.ts';
-import { printRefusal, print, printError, printJson, style, tableOf } from './output.ts';
+import { printRefusal, print, printError, printJson, style, formatTable } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -49,10 +49,10 @@ async function signIn(runtime: Runtime, server: string, options: AuthOptions): P
   );
   if (!done.ok) return printRefusal(done.error);
   const { issuer, subject, expiresMs } = done.value;
-  if (options.json === true) printJson(shown(done.value));
+  if (options.json === true) printJson(toCredentialJson(done.value));
   else
     print(
-      printable(
+      toPrintable(
         `Signed in at ${JSON.stringify(server)} as ${JSON.stringify(subject)} (${issuer}); ${endOf(done.value)}.`,
       ),
     );
@@ -71,7 +71,7 @@ function printAddress(given: {
   const what = isOpened
     ? 'The browser was opened to sign in at'
     : 'Open this address in a browser to sign in at';
-  printError(`${what} ${printable(issuer)}:\n\n  ${printable(address)}\n`);
+  printError(`${what} ${toPrintable(issuer)}:\n\n  ${toPrintable(address)}\n`);
   if (isAnswered)
     printError('If the browser cannot reach this machine, paste its final address here and press Enter:');
 }
@@ -96,11 +96,11 @@ function firstLine(signal: AbortSignal): Promise<string | undefined> {
 async function listSignIns(runtime: Runtime, options: AuthOptions): Promise<number> {
   const listed = await runtime.signIns(options);
   if (!listed.ok) return printRefusal(listed.error);
-  const rows = listed.value.map(shown);
+  const rows = listed.value.map(toCredentialJson);
   if (options.json === true) printJson({ credentials: rows });
   else
     print(
-      tableOf(
+      formatTable(
         ['SERVER', 'SUBJECT', 'STATE', 'EXPIRES', 'SCOPE', 'ISSUER'],
         rows.map(({ server, subject, state, expiresAt = '', scope = '', issuer }) => [
           server,
@@ -123,8 +123,8 @@ async function signOut(runtime: Runtime, server: string, options: AuthOptions): 
   const done = await runtime.signOut({ server, subject }, options);
   if (!done.ok) return printRefusal(done.error);
   const { forgotten, isRevoked } = done.value;
-  if (options.json === true) printJson({ forgotten: forgotten.map(shown), revoked: isRevoked });
-  else print(printable(`Forgot ${JSON.stringify(subject)} at ${JSON.stringify(server)}.`));
+  if (options.json === true) printJson({ forgotten: forgotten.map(toCredentialJson), revoked: isRevoked });
+  else print(toPrintable(`Forgot ${JSON.stringify(subject)} at ${JSON.stringify(server)}.`));
   if (!isRevoked)
     printError('The issuer did not revoke it: there, the access may remain valid until it expires.');
   return EXIT.done;
@@ -140,7 +140,7 @@ interface ShownJson {
 }
 
 /** For display and JSON: the time in ISO 8601, absent if there is none. */
-function shown({ server, issuer, subject, state, scope, expiresMs }: ShownCredential): ShownJson {
+function toCredentialJson({ server, issuer, subject, state, scope, expiresMs }: ShownCredential): ShownJson {
   return {
     ...{ server, issuer, subject, state },
     ...(scope !== undefined && { scope }),

@@ -1,8 +1,8 @@
 import { EXIT } from '../../core/errors.ts';
-import { counted } from '../../core/counted.ts';
+import { formatCount } from '../../core/counted.ts';
 import type { AppOptions } from '../../core/command-options.ts';
-import { printable } from '../../core/printable.ts';
-import { print, printError, proseOf } from './output.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { print, printError, formatProse } from './output.ts';
 import type { ClientConfigPorts } from './runtime.ts';
 
 type Ports = Pick<ClientConfigPorts, 'hasConfig' | 'findClients' | 'programName'>;
@@ -29,11 +29,11 @@ export async function offerToBegin(runtime: Ports, options: AppOptions): Promise
 async function offers(runtime: Ports, options: AppOptions): Promise<readonly string[]> {
   const found = (await runtime.findClients(options)).filter(({ servers }) => servers.length > 0);
   const rows = found.map(({ id, label, servers }) => ({
-    what: `${printable(label)} has ${counted(servers.length, 'server')}:`,
+    what: `${toPrintable(label)} has ${formatCount(servers.length, 'server')}:`,
     command: `${runtime.programName} import ${id}`,
   }));
   const width = Math.max(0, ...rows.map(({ what }) => what.length));
   if (rows.length > 0) return ['', ...rows.map(({ what, command }) => `  ${what.padEnd(width)}  ${command}`)];
   const none = 'No client on this machine has servers. `assay import FILE` reads any file with "mcpServers".';
-  return [proseOf(none)];
+  return [formatProse(none)];
 }

@@ -1,5 +1,5 @@
-import { EXIT, exitCodeOf } from '../../core/errors.ts';
-import { printable } from '../../core/printable.ts';
+import { EXIT, getExitCode } from '../../core/errors.ts';
+import { toPrintable } from '../../core/printable.ts';
 import { printRefusal, printError, printJson, printText } from './output.ts';
 import { withProgress } from './progress.ts';
 import type { AppOptions } from '../../core/command-options.ts';
@@ -24,7 +24,7 @@ export async function callTool(runtime: Runtime, { name, args, options }: CallOp
   if (!opened.ok) return printRefusal(opened.error);
   const { call, close } = opened.value;
   try {
-    const doing = `calling ${printable(name)}`;
+    const doing = `calling ${toPrintable(name)}`;
     const called = await withProgress(doing, ({ say }) => {
       const isTerminal = process.stderr.isTTY;
       const hint = setTimeout(
@@ -34,17 +34,17 @@ export async function callTool(runtime: Runtime, { name, args, options }: CallOp
       const onProgress = (text: string): void => {
         clearTimeout(hint);
         if (isTerminal) say(text);
-        else printError(printable(text));
+        else printError(toPrintable(text));
       };
       return call({ name, args: given, onProgress }).finally(() => clearTimeout(hint));
     });
     if (called.kind === 'refused') {
       printError(`assay: ${called.message}`);
-      return exitCodeOf(called);
+      return getExitCode(called);
     }
     if (called.kind === 'error') {
       if (options.json === true) printJson({ error: called.error });
-      printError(`assay: the server answered: ${printable(JSON.stringify(called.error['message']))}`);
+      printError(`assay: the server answered: ${toPrintable(JSON.stringify(called.error['message']))}`);
       return EXIT.failed;
     }
     if (options.json === true) printJson(called.result);

@@ -49,8 +49,8 @@ function importCommand(runtime: Runtime, done: Done): Command {
     )
     .option('--json', 'print JSON')
     .action(async (from: string, options: ImportOptions & ImportBundleOptions) => {
-      const { bundleIn, importBundle } = await import('./import-bundle.ts');
-      const bundle = clientIds.includes(from) ? undefined : await bundleIn(runtime, from);
+      const { readBundleFile, importBundle } = await import('./import-bundle.ts');
+      const bundle = clientIds.includes(from) ? undefined : await readBundleFile(runtime, from);
       if (bundle !== undefined) {
         done(
           await importBundle(runtime, bundle, {

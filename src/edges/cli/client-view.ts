@@ -1,10 +1,10 @@
-import { counted } from '../../core/counted.ts';
+import { formatCount } from '../../core/counted.ts';
 import type { AppOptions, ViewOptions } from '../../core/command-options.ts';
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { seenByClient, type SeenByClient } from '../../gateway/services/seen-by-client.ts';
-import { quoted } from './output.ts';
+import { computeSeenByClient, type SeenByClient } from '../../gateway/services/seen-by-client.ts';
+import { quoteText } from './output.ts';
 import type { ClientConfigPorts, KnownClient, OpenOnboarding } from './runtime.ts';
 
 /** The tools to give a client, as options of the command line. */
@@ -51,7 +51,7 @@ export async function chooseView(
   try {
     const view = isGiven || equipped === true ? given : ownView(opened.value, client);
     const { toolsets, catalog } = opened.value;
-    const seen = seenByClient(opened.value, view);
+    const seen = computeSeenByClient(opened.value, view);
     if (seen === undefined) return err(toolsets.unknown(toolset ?? client));
     const names = toolsets.all.map(({ name }) => name);
     return ok({
@@ -79,7 +79,7 @@ function ownView({ toolsets }: OpenOnboarding, client: string): ViewOptions {
 }
 
 /** The URL of a view, derived from that of another MCP endpoint. Undefined if `url` is not an MCP endpoint. */
-export function viewUrl(url: string, { all, toolset, search }: ViewOptions): string | undefined {
+export function toViewUrl(url: string, { all, toolset, search }: ViewOptions): string | undefined {
   if (all !== true && toolset === undefined && search !== true) return url;
   const base = url.replace(/\/$/, '');
   if (!base.endsWith('/mcp')) return undefined;
@@ -88,7 +88,7 @@ export function viewUrl(url: string, { all, toolset, search }: ViewOptions): str
 }
 
 /** "Cursor will see 58 tools: …", and how to change that. */
-export function seenLines(
+export function formatSeenTools(
   { seen, facts }: ChosenView,
   client: KnownClient,
 ): { readonly seen: string; readonly next: string | undefined } | undefined {
@@ -96,27 +96,28 @@ export function seenLines(
   const { tools, unread } = seen;
   const more =
     unread.length === 0 ? '' : ` Not counted, as their tools are not known yet: ${unread.join(', ')}.`;
-  const line = printable(`${client.label} will see ${whatOf(seen)}${more}`);
+  const line = toPrintable(`${client.label} will see ${whatOf(seen)}${more}`);
   return { seen: line, next: tools + unread.length === 0 ? remedy(seen, facts, client) : undefined };
 }
 
 function whatOf({ view, toolset, tools, configurationTools: own }: SeenByClient): string {
   if (view === 'all') return `all tools of all servers: ${tools}.`;
-  if (view === 'search') return `${own.join(', ')}, which reach ${counted(tools, 'tool')} of all servers.`;
+  if (view === 'search')
+    return `${own.join(', ')}, which reach ${formatCount(tools, 'tool')} of all servers.`;
   if (toolset === undefined) {
-    const count = counted(own.length, 'configuration tool');
+    const count = formatCount(own.length, 'configuration tool');
     return tools === 0
       ? `the ${count} only, because no toolset is equipped.`
-      : `${counted(tools + own.length, 'tool')}: all ${tools} of the servers and the ${count}.`;
+      : `${formatCount(tools + own.length, 'tool')}: all ${tools} of the servers and the ${count}.`;
   }
   if (view === 'toolset')
-    return `${counted(tools, 'tool')}: the toolset ${quoted(toolset)}, whatever is equipped.`;
+    return `${formatCount(tools, 'tool')}: the toolset ${quoteText(toolset)}, whatever is equipped.`;
   const [first, ...others] = own;
   const extra =
     first === undefined
       ? ''
-      : ` and ${others.length === 0 ? first : counted(own.length, 'configuration tool')}`;
-  return `${counted(tools + own.length, 'tool')}: the toolset ${quoted(toolset)}, which is equipped${extra === '' ? '' : ','}${extra}.`;
+      : ` and ${others.length === 0 ? first : formatCount(own.length, 'configuration tool')}`;
+  return `${formatCount(tools + own.length, 'tool')}: the toolset ${quoteText(toolset)}, which is equipped${extra === '' ? '' : ','}${extra}.`;
 }
 
 function remedy({ toolset }: SeenByClient, facts: Facts | undefined, { id }: KnownClient): string {

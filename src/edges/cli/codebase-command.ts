@@ -44,6 +44,6 @@ export function codebaseCommand(runtime: Runtime, done: Done): Command {
 }
 
 function whole(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It is no whole number.');
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It is not a whole number.');
   return Number(text);
 }

@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import { EXIT } from '../../core/errors.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
-import { printable } from '../../core/printable.ts';
-import { print, printError, printJson, proseOf, style } from './output.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { print, printError, printJson, formatProse, style } from './output.ts';
 import { withProgress } from './progress.ts';
-import { clipped } from './table.ts';
+import { truncateToWidth } from './table.ts';
 import type { CodebaseFault, CodebaseProgram } from './codebase-program.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -69,7 +69,7 @@ export function indexCodebase(
       print(
         text
           .split('\n')
-          .map((line) => proseOf(line))
+          .map((line) => formatProse(line))
           .join('\n'),
       );
     return isError === true ? EXIT.failed : EXIT.done;
@@ -103,11 +103,11 @@ const MAX_LINES = 6;
 function printResult(result: JsonObject): void {
   const { file_path: path, start_line: line, kind, symbol, content } = result;
   const name = [kind, symbol].filter((part) => typeof part === 'string').join(' ');
-  print(`${style.cyan(`${printable(String(path))}:${String(line)}`)}  ${printable(name)}`);
+  print(`${style.cyan(`${toPrintable(String(path))}:${String(line)}`)}  ${toPrintable(name)}`);
   const lines = String(content).split('\n');
   const width = (process.stdout.columns || 80) - 3;
   for (const text of lines.slice(0, MAX_LINES)) {
-    print(style.dim(`  ${clipped(printable(text.replaceAll('\t', '  ')), width)}`));
+    print(style.dim(`  ${truncateToWidth(toPrintable(text.replaceAll('\t', '  ')), width)}`));
   }
   if (lines.length > MAX_LINES) print(style.dim(`  … ${lines.length - MAX_LINES} more lines`));
   print('');
@@ -154,7 +154,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
 function printRefusal({ code, field, message, remedy }: CodebaseFault): number {
   const isTerminal = process.stderr.isTTY;
   const where = field === undefined ? '' : `${OPTIONS[field] ?? field}: `;
-  const text = printable(`${where}${message} ${REMEDIES[code] ?? remedy}`);
-  printError(proseOf(`assay: ${text}`, { isTerminal }));
+  const text = toPrintable(`${where}${message} ${REMEDIES[code] ?? remedy}`);
+  printError(formatProse(`assay: ${text}`, { isTerminal }));
   return EXITS[code] ?? EXIT.failed;
 }

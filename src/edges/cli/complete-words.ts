@@ -22,7 +22,7 @@ export interface Completion {
 }
 
 /** Completes the last word, which may be incomplete or empty. */
-export function completionOf(program: Command, words: readonly string[]): Completion {
+export function completeLastWord(program: Command, words: readonly string[]): Completion {
   const state = stateOf(program, words.slice(0, -1));
   return { expected: expectedAt(state, words.at(-1) ?? ''), options: state.options };
 }

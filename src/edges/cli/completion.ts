@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../core/errors.ts';
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import { isPlainWord } from '../../core/shell-argument.ts';
-import { nameIn } from '../../gateway/services/toolsets/tool-index.ts';
+import { getEntryName } from '../../gateway/services/toolsets/tool-index.ts';
 import type { AppOptions } from '../../core/command-options.ts';
-import { completionOf, type NameKind } from './complete-words.ts';
+import { completeLastWord, type NameKind } from './complete-words.ts';
 import { COMPLETION_SCRIPTS, type Shell } from './completion-scripts.ts';
 import { printText } from './output.ts';
 import type { Runtime } from './runtime.ts';
@@ -26,7 +26,7 @@ export async function completeWords(
   program: Command,
   words: readonly string[],
 ): Promise<number> {
-  const { expected, options } = completionOf(program, words);
+  const { expected, options } = completeLastWord(program, words);
   const last = words.at(-1) ?? '';
   if (expected.kind === 'files') printText(FILES);
   else {
@@ -40,7 +40,7 @@ export async function completeWords(
     const fitting = known
       .filter(({ text }) => text.startsWith(last) && isPlainWord(text))
       .slice(0, MAX_CANDIDATES);
-    for (const { text, about } of fitting) printText(`${text}\t${printable(about)}`);
+    for (const { text, about } of fitting) printText(`${text}\t${toPrintable(about)}`);
     printText(NO_FILES);
   }
   return EXIT.done;
@@ -56,7 +56,7 @@ async function namesOf(runtime: Runtime, kind: NameKind, options: AppOptions): P
     const { entries } = catalog.all.listing('tools');
     if (kind === 'servers') return catalog.servers.map(({ spec }) => spec.name);
     if (kind === 'tools') return entries.map(({ key }) => key);
-    if (kind === 'refs') return entries.map(nameIn);
+    if (kind === 'refs') return entries.map(getEntryName);
     return toolsets.all.map(({ name }) => name);
   } finally {
     await close();

@@ -1,9 +1,9 @@
 import { EXIT } from '../../core/errors.ts';
 import type { ConnectReport } from '../../core/client-configs.ts';
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { type ChosenView, chooseView, seenLines, viewUrl, type WantedView } from './client-view.ts';
-import { printRefusal, print, printError, printJson, proseOf, style } from './output.ts';
+import { type ChosenView, chooseView, formatSeenTools, toViewUrl, type WantedView } from './client-view.ts';
+import { printRefusal, print, printError, printJson, formatProse, style } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { ClientConfigPorts, KnownClient } from './runtime.ts';
 
@@ -42,7 +42,7 @@ export async function connect(
   const chosen = await chooseView(runtime, wanted, options);
   if (!chosen.ok) return printRefusal(chosen.error);
   const { view } = chosen.value;
-  const url = base === undefined ? undefined : viewUrl(base, view);
+  const url = base === undefined ? undefined : toViewUrl(base, view);
   if (base !== undefined && url === undefined) return printRefusal(NO_ENDPOINT);
   const request = { client, name, url, view, project, force, dryRun };
   const done = await runtime.connectClient(request, options);
@@ -68,10 +68,10 @@ function printReport(report: ConnectReport, options: ConnectOptions, chosen?: Ch
   const isJson = options.json === true;
   if (isJson) printJson({ ...report, ...(chosen?.seen && { seen: chosen.seen }) });
   else for (const line of [reportText(report), ...report.preview.map(coloured)]) print(line);
-  const seen = chosen && seenLines(chosen, chosen.client);
-  if (!isJson && seen !== undefined) print(proseOf(seen.seen));
+  const seen = chosen && formatSeenTools(chosen, chosen.client);
+  if (!isJson && seen !== undefined) print(formatProse(seen.seen));
   const isTerminal = process.stderr.isTTY;
-  const note = (line: string): void => printError(proseOf(printable(line), { isTerminal }));
+  const note = (line: string): void => printError(formatProse(toPrintable(line), { isTerminal }));
   for (const warning of report.warnings) note(`warning: ${warning}`);
   if (isJson) return EXIT.done;
   if (!report.isDryRun && report.change !== 'same') note(`next: ${report.next}`);
@@ -114,7 +114,7 @@ function tips(
 
 function reportText(report: ConnectReport): string {
   const { client, path, change, isDryRun, names } = report;
-  const file = printable(path);
+  const file = toPrintable(path);
   const entries = names.map((name) => JSON.stringify(name)).join(' and ');
   const lead = isDryRun ? 'Dry run: ' : '';
   switch (change) {
@@ -142,7 +142,7 @@ function undoneText({ names, restored, isDryRun }: ConnectReport): string {
 }
 
 function coloured(line: string): string {
-  const safe = printable(line.replaceAll('\t', '  '));
+  const safe = toPrintable(line.replaceAll('\t', '  '));
   if (line.startsWith('+')) return style.green(safe);
   return line.startsWith('-') ? style.red(safe) : safe;
 }

@@ -1,8 +1,8 @@
-import { counted } from '../../core/counted.ts';
+import { formatCount } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
-import { CHECKS, countOf, outcomeOf, type Finding, type Level } from '../../core/finding.ts';
-import { printable } from '../../core/printable.ts';
-import { print, printJson, proseOf, style } from './output.ts';
+import { CHECKS, countFindings, computeOutcome, type Finding, type Level } from '../../core/finding.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { print, printJson, formatProse, style } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import { withProgress } from './progress.ts';
 import type { Runtime } from './runtime.ts';
@@ -26,8 +26,8 @@ export async function diagnose(runtime: Runtime, options: DoctorOptions): Promis
     }),
   );
   const { findings } = diagnosis;
-  const problems = countOf(findings, 'problem');
-  const warnings = countOf(findings, 'warning');
+  const problems = countFindings(findings, 'problem');
+  const warnings = countFindings(findings, 'warning');
   if (json) {
     const { version: assay } = runtime;
     const { version: node, platform } = process;
@@ -35,12 +35,12 @@ export async function diagnose(runtime: Runtime, options: DoctorOptions): Promis
   } else {
     for (const check of CHECKS) {
       const found = findings.filter((finding) => finding.check === check);
-      if (found.length > 0) print([style.bold(check), ...joined(found).map(shown), ''].join('\n'));
+      if (found.length > 0) print([style.bold(check), ...joined(found).map(formatFinding), ''].join('\n'));
     }
     if (offline) print('Servers were not started.\n');
-    print(`${counted(problems, 'problem')}, ${counted(warnings, 'warning')}`);
+    print(`${formatCount(problems, 'problem')}, ${formatCount(warnings, 'warning')}`);
   }
-  return EXIT[outcomeOf(diagnosis, strict)];
+  return EXIT[computeOutcome(diagnosis, strict)];
 }
 
 const SIGNS: Readonly<Record<Level, string>> = {
@@ -62,10 +62,10 @@ function joined(findings: readonly Finding[]): readonly Finding[] {
 /** The width of a sign and what surrounds it. */
 const HANGING = ' '.repeat(13);
 
-function shown(finding: Finding): string {
+function formatFinding(finding: Finding): string {
   const { level, about, message } = finding;
-  const text = proseOf(printable(`${about}: ${message}`), { indent: HANGING });
+  const text = formatProse(toPrintable(`${about}: ${message}`), { indent: HANGING });
   const line = `  ${SIGNS[level]}  ${text.slice(HANGING.length)}`;
   if (finding.level === 'ok') return line;
-  return `${line}\n${proseOf(printable(finding.remedy), { indent: `${HANGING}  ` })}`;
+  return `${line}\n${formatProse(toPrintable(finding.remedy), { indent: `${HANGING}  ` })}`;
 }

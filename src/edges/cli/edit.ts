@@ -1,13 +1,13 @@
 import { type Confirm, CONFIRMS } from '../../core/confirm.ts';
-import { descriptionFault, MAX_CACHE_MS, publicNameFault } from '../../core/hints/tool-record.ts';
-import { printable } from '../../core/printable.ts';
-import { argumentFault, type Refusal } from '../../core/refusal.ts';
+import { findToolDescriptionFault, MAX_CACHE_MS, findPublicNameFault } from '../../core/hints/tool-record.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { toArgumentRefusal, type Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
-import { tagsFault } from '../../core/tags.ts';
+import { findTagsFault } from '../../core/tags.ts';
 import type { Tool } from '../../api/tool.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import { findTool } from './hints.ts';
-import { print, printRefusal, printError, printJson, quoted } from './output.ts';
+import { print, printRefusal, printError, printJson, quoteText } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
@@ -34,9 +34,9 @@ export async function editTool(runtime: Runtime, tool: string, options: EditOpti
         code: 'ARGUMENTS_INVALID',
         reason: 'say what to change: --name, --title, --description, --confirm, --cache, --tag or --untag',
       }
-    : (argumentFault('--name', name ? publicNameFault(name) : undefined) ??
-      argumentFault('--description', description ? descriptionFault(description) : undefined) ??
-      argumentFault('--cache', cacheFault(cache)));
+    : (toArgumentRefusal('--name', name ? findPublicNameFault(name) : undefined) ??
+      toArgumentRefusal('--description', description ? findToolDescriptionFault(description) : undefined) ??
+      toArgumentRefusal('--cache', cacheFault(cache)));
   if (wrong !== undefined) return printRefusal(wrong);
   return withApi(runtime, options, async (api): Promise<Result<unknown, Refusal | CodedProblem>> => {
     const found = await findTool(api, tool);
@@ -47,7 +47,7 @@ export async function editTool(runtime: Runtime, tool: string, options: EditOpti
         reason: 'a REST tool cannot be renamed, and its description is changed with `PATCH /tools/{id}`',
       });
     const tags = tagsWith(found.value.tags ?? [], options);
-    const wrongTags = argumentFault('--tag', tags && tagsFault(tags));
+    const wrongTags = toArgumentRefusal('--tag', tags && findTagsFault(tags));
     if (wrongTags !== undefined) return err(wrongTags);
     const body = {
       name: restored(name),
@@ -99,14 +99,14 @@ function tagsWith(
 }
 
 function show({ name, namespacedName, title, description, confirm, cacheMs, tags, original }: Tool): void {
-  print(`Clients see ${quoted(namespacedName)} as ${quoted(name)}.`);
-  if (title !== undefined) print(`Title: ${printable(title)}`);
-  if (description !== undefined) print(`Description: ${printable(description)}`);
+  print(`Clients see ${quoteText(namespacedName)} as ${quoteText(name)}.`);
+  if (title !== undefined) print(`Title: ${toPrintable(title)}`);
+  if (description !== undefined) print(`Description: ${toPrintable(description)}`);
   if (confirm !== undefined) print(`Confirm: ${confirm}`);
   if (cacheMs !== undefined) print(`Cache: ${shownCache(cacheMs)}`);
-  if (tags !== undefined) print(`Tags: ${printable(tags.join(', '))}`);
+  if (tags !== undefined) print(`Tags: ${toPrintable(tags.join(', '))}`);
   if (original?.description !== undefined && original.description !== description)
-    printError(`Its server says: ${printable(original.description)}`);
+    printError(`Its server says: ${toPrintable(original.description)}`);
 }
 
 function shownCache(cacheMs: number | 'suspended'): string {

@@ -1,8 +1,8 @@
-import { counted } from '../../core/counted.ts';
-import { printable } from '../../core/printable.ts';
+import { formatCount } from '../../core/counted.ts';
+import { toPrintable } from '../../core/printable.ts';
 import { ok } from '../../core/result.ts';
-import { printRefusal, jsonText, printError, printText, quoted } from './output.ts';
-import { passphraseFor } from './ask.ts';
+import { printRefusal, formatJson, printError, printText, quoteText } from './output.ts';
+import { readPassphrase } from './ask.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 import { withOpened } from './with-opened.ts';
@@ -16,26 +16,26 @@ export interface ExportBundleOptions extends AppOptions {
 export async function exportBundle(runtime: Runtime, options: ExportBundleOptions): Promise<number> {
   const { file, passphraseFile } = options;
   const question = 'Passphrase for the secrets (empty: leave them out):';
-  const passphrase = await passphraseFor(runtime, passphraseFile, question);
+  const passphrase = await readPassphrase(runtime, passphraseFile, question);
   if (!passphrase.ok) return printRefusal(passphrase.error);
   return withOpened(runtime.openServices(options), async ({ bundles }) => {
     const made = await bundles.export(passphrase.value);
     if (!made.ok) return made;
-    const text = jsonText(made.value);
+    const text = formatJson(made.value);
     if (file === undefined) printText(text);
     else {
       const written = await runtime.writeFile(file, `${text}\n`);
       if (!written.ok) return written;
-      printError(`Wrote ${quoted(file)}.`);
+      printError(`Wrote ${quoteText(file)}.`);
     }
     const { gateways, tools, functions, sealed, leftOut = [] } = made.value;
     const withheld = [...gateways, ...tools, ...functions].filter((entry) => entry.withheld !== undefined);
     if (withheld.length > 0 && sealed === undefined)
       printError(
-        `The secrets of ${counted(withheld.length, 'source')} are left out; with a passphrase they are sealed in it.`,
+        `The secrets of ${formatCount(withheld.length, 'source')} are left out; with a passphrase they are sealed in it.`,
       );
     for (const { kind, name, reason } of leftOut)
-      printError(`left out: the ${kind} ${quoted(name)}: ${printable(reason)}.`);
+      printError(`left out: the ${kind} ${quoteText(name)}: ${toPrintable(reason)}.`);
     return ok(undefined);
   });
 }

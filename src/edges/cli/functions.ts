@@ -1,10 +1,18 @@
 import { resolve } from 'node:path';
-import { counted } from '../../core/counted.ts';
-import { inWords, printable } from '../../core/printable.ts';
+import { formatCount } from '../../core/counted.ts';
+import { toWords, toPrintable } from '../../core/printable.ts';
 import { ok } from '../../core/result.ts';
 import { CUSTOM_SERVER } from '../../core/server-spec.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { printRefusal, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
+import {
+  printRefusal,
+  formatHints,
+  parsePairs,
+  print,
+  printError,
+  printJson,
+  formatTable,
+} from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
@@ -23,7 +31,7 @@ export async function addFunctions(
   file: string,
   options: AddFunctionsOptions,
 ): Promise<number> {
-  const env = pairsIn('--env', options.env ?? [], '=');
+  const env = parsePairs('--env', options.env ?? [], '=');
   if (!env.ok) return printRefusal(env.error);
   const absolute = (path: string): string => resolve(process.cwd(), path);
   const entry = {
@@ -45,16 +53,16 @@ export async function addFunctions(
     const fresh = all.filter(({ id, source }) => source === 'function' && !before.has(id));
     if (options.json === true) printJson({ ...added.value, tools: fresh });
     else {
-      print(`${printable(added.value.path)}: ${counted(fresh.length, 'tool')}.`);
+      print(`${toPrintable(added.value.path)}: ${formatCount(fresh.length, 'tool')}.`);
       if (fresh.length > 0)
         print(
-          tableOf(
+          formatTable(
             ['TOOL', 'HINTS'],
-            fresh.map((tool) => [tool.name, hintsPhrase(tool)]),
+            fresh.map((tool) => [tool.name, formatHints(tool)]),
           ),
         );
     }
-    for (const fault of added.value.faults) printError(`warning: ${printable(fault)}`);
+    for (const fault of added.value.faults) printError(`warning: ${toPrintable(fault)}`);
     return added;
   });
 }
@@ -67,9 +75,9 @@ export function listFunctions(runtime: Runtime, options: JsonOptions): Promise<n
     if (options.json === true) printJson({ functions: all });
     else
       print(
-        tableOf(
+        formatTable(
           ['MODULE', 'FROM', 'FAULTS'],
-          all.map(({ path, origin, faults }) => [path, inWords(origin), faults.join('; ')]),
+          all.map(({ path, origin, faults }) => [path, toWords(origin), faults.join('; ')]),
         ),
       );
     if (all.length === 0) printError('There are none. `assay function add FILE` adds one.');
@@ -84,7 +92,7 @@ export function removeFunctions(runtime: Runtime, file: string, options: JsonOpt
     const removed = await functionModules.remove(path, LOCAL_USER.subject);
     if (removed.ok)
       if (options.json === true) printJson({ removed: path });
-      else print(`Removed ${printable(path)}.`);
+      else print(`Removed ${toPrintable(path)}.`);
     return removed;
   });
 }

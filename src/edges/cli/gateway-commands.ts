@@ -73,8 +73,8 @@ function stdioCommand(runtime: Runtime, done: Done): Command {
       ]),
     )
     .action(async (options: StdioOptions) => {
-      const { stdio } = await import('./stdio.ts');
-      done(await stdio(runtime, options));
+      const { runStdioCommand } = await import('./stdio.ts');
+      done(await runStdioCommand(runtime, options));
     });
 }
 

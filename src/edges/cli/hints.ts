@@ -1,12 +1,12 @@
-import { type Hint, hintMeant, HINTS } from '../../core/hints/hint.ts';
-import { nearest } from '../../core/nearest.ts';
-import { printable } from '../../core/printable.ts';
+import { type Hint, findMeantHint, HINTS } from '../../core/hints/hint.ts';
+import { findNearest } from '../../core/nearest.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Tool } from '../../api/tool.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import type { Api } from './api.ts';
-import { print, printJson, tableOf } from './output.ts';
+import { print, printJson, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
@@ -18,7 +18,7 @@ export interface HintsOptions extends JsonOptions {
 }
 
 /** `assay hints TOOL`: each hint with its source and all claims. `--set` changes hints like `PATCH /tools/{id}`. */
-export function toolHints(runtime: Runtime, name: string, options: HintsOptions): Promise<number> {
+export function showToolHints(runtime: Runtime, name: string, options: HintsOptions): Promise<number> {
   const { set, reason, json } = options;
   return withApi(runtime, options, async (api): Promise<Result<unknown, Refusal | CodedProblem>> => {
     const hints = hintsIn(set ?? []);
@@ -41,7 +41,7 @@ function hintsIn(texts: readonly string[]): Result<Partial<Record<Hint, boolean 
   const hints: Partial<Record<Hint, boolean | null>> = {};
   for (const text of texts) {
     const [key = '', given = '', ...more] = text.split('=');
-    const hint = hintMeant(key) ?? hintMeant(`${key}Hint`);
+    const hint = findMeantHint(key) ?? findMeantHint(`${key}Hint`);
     const value = Object.hasOwn(VALUES, given) ? VALUES[given] : undefined;
     if (hint === undefined || value === undefined || more.length > 0)
       return err({
@@ -54,7 +54,7 @@ function hintsIn(texts: readonly string[]): Result<Partial<Record<Hint, boolean 
 }
 
 function show({ name, hints }: Tool): void {
-  print(printable(name));
+  print(toPrintable(name));
   const rows = HINTS.flatMap((hint) => {
     const { effective, reason, claims } = hints[hint];
     return [
@@ -66,25 +66,25 @@ function show({ name, hints }: Tool): void {
       ]),
     ];
   });
-  print(tableOf(['HINT', 'VALUE', 'WHY, AND ALL CLAIMS'], rows));
+  print(formatTable(['HINT', 'VALUE', 'WHY, AND ALL CLAIMS'], rows));
 }
 
 /** All tools of all servers, compared with the accepted definitions. */
-export function allTools(api: Api): Promise<Result<readonly Tool[], CodedProblem>> {
+export function listAllTools(api: Api): Promise<Result<readonly Tool[], CodedProblem>> {
   return listAll(api, '/tools', { name: 'tools' });
 }
 
 /** REF_UNKNOWN */
 export async function findTool(api: Api, name: string): Promise<Result<Tool, Refusal | CodedProblem>> {
-  const tools = await allTools(api);
-  return tools.ok ? namedTool(tools.value, name) : tools;
+  const tools = await listAllTools(api);
+  return tools.ok ? findNamedTool(tools.value, name) : tools;
 }
 
 /** Finds a tool by public name, namespaced name or id. REF_UNKNOWN suggests the nearest name. */
-function namedTool(tools: readonly Tool[], name: string): Result<Tool, Refusal> {
+function findNamedTool(tools: readonly Tool[], name: string): Result<Tool, Refusal> {
   const found = tools.find((tool) => [tool.name, tool.namespacedName, tool.id].includes(name));
   if (found !== undefined) return ok(found);
-  const near = nearest(
+  const near = findNearest(
     name,
     tools.flatMap((tool) => [tool.name, tool.namespacedName]),
   );

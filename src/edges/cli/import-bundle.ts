@@ -1,14 +1,14 @@
 import type { ImportPlan } from '../../api/bundle.ts';
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { PlanAction, PlanItem } from '../../core/bundle/bundle-plan.ts';
 import { ok } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { confirm, isInteractive, passphraseFor } from './ask.ts';
-import { printRefusal, print, printError, printJson, style, tableOf } from './output.ts';
+import { confirm, isInteractive, readPassphrase } from './ask.ts';
+import { printRefusal, print, printError, printJson, style, formatTable } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 import { withOpened } from './with-opened.ts';
-import { parsedObject } from '../../core/json-object.ts';
+import { parseObject } from '../../core/json-object.ts';
 
 export interface ImportBundleOptions extends AppOptions {
   readonly apply?: boolean;
@@ -18,10 +18,10 @@ export interface ImportBundleOptions extends AppOptions {
 }
 
 /** The exported bundle in a file. Undefined if the file contains something else or cannot be read. */
-export async function bundleIn(runtime: Pick<Runtime, 'readFile'>, path: string): Promise<unknown> {
+export async function readBundleFile(runtime: Pick<Runtime, 'readFile'>, path: string): Promise<unknown> {
   const text = await runtime.readFile(path);
   if (!text.ok) return undefined;
-  const value = parsedObject(text.value);
+  const value = parseObject(text.value);
   return Object.hasOwn(value, 'assay') ? value : undefined;
 }
 
@@ -34,7 +34,7 @@ export async function importBundle(
   const isSealed = typeof bundle === 'object' && bundle !== null && Object.hasOwn(bundle, 'sealed');
   const question = 'Passphrase of the bundle (empty: import it without its secrets):';
   const passphrase = isSealed
-    ? await passphraseFor(runtime, options.passphraseFile, question)
+    ? await readPassphrase(runtime, options.passphraseFile, question)
     : ok(undefined);
   if (!passphrase.ok) return printRefusal(passphrase.error);
   const { apply = false, keep = false, json = false } = options;
@@ -65,11 +65,12 @@ function printPlan(plan: ImportPlan, isJson: boolean): void {
     printJson(plan);
     return;
   }
-  const shown = plan.items.filter(({ action }) => action !== 'unchanged');
-  if (shown.length > 0) print(`${tableOf(['WHAT', 'NAME', 'RESULT', 'CHANGED'], shown.map(row))}\n`);
+  const formatPlanValue = plan.items.filter(({ action }) => action !== 'unchanged');
+  if (formatPlanValue.length > 0)
+    print(`${formatTable(['WHAT', 'NAME', 'RESULT', 'CHANGED'], formatPlanValue.map(row))}\n`);
   print(closing(plan));
-  for (const { kind, name, warnings } of shown)
-    for (const warning of warnings) printError(printable(`note: ${kind} ${name}: ${warning}`));
+  for (const { kind, name, warnings } of formatPlanValue)
+    for (const warning of warnings) printError(toPrintable(`note: ${kind} ${name}: ${warning}`));
 }
 
 function row({ kind, name, action, changed, before, after }: PlanItem): readonly string[] {
@@ -78,7 +79,7 @@ function row({ kind, name, action, changed, before, after }: PlanItem): readonly
 }
 
 function shown(value: PlanItem['before']): string {
-  return value === undefined || value === null || value === '' ? 'none' : printable(String(value));
+  return value === undefined || value === null || value === '' ? 'none' : toPrintable(String(value));
 }
 
 const COLOURED: Readonly<Record<PlanAction, (text: string) => string>> = {

@@ -1,11 +1,17 @@
 import { EXIT } from '../../core/errors.ts';
 import type { ImportOutcome, FoundServer, ImportReport, MoveReport } from '../../core/client-configs.ts';
-import { printable } from '../../core/printable.ts';
-import { argumentFault } from '../../core/refusal.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { toArgumentRefusal } from '../../core/refusal.ts';
 import { ok } from '../../core/result.ts';
-import { toolsetFault } from '../../gateway/services/toolsets/toolset-input.ts';
-import { downIn, downLines, equipImported, type Equipped, toolsetLines } from './imported-toolset.ts';
-import { printRefusal, print, printError, printJson, proseOf, style, tableOf } from './output.ts';
+import { findToolsetFault } from '../../gateway/services/toolsets/toolset-input.ts';
+import {
+  listDownServers,
+  formatDownServers,
+  equipImported,
+  type Equipped,
+  formatImportedToolset,
+} from './imported-toolset.ts';
+import { printRefusal, print, printError, printJson, formatProse, style, formatTable } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { ClientConfigPorts, KnownClient } from './runtime.ts';
 
@@ -38,13 +44,13 @@ export async function importFrom(
   const client = runtime.clients.find(({ id }) => id === from);
   const name = options.toolset ?? client?.id ?? 'imported';
   const wrong =
-    toolsetFault({ name }, '--toolset') ??
-    argumentFault('--move', move && client === undefined ? 'it takes the name of a client' : undefined);
+    findToolsetFault({ name }, '--toolset') ??
+    toArgumentRefusal('--move', move && client === undefined ? 'it takes the name of a client' : undefined);
   if (wrong !== undefined) return printRefusal(wrong);
   // A running gateway starts the servers as soon as the file is written.
   const planned = await runtime.importServers({ from, project, overwrite, dryRun: true }, options);
   if (!planned.ok) return printRefusal(planned.error);
-  for (const line of passedLines(planned.value)) printError(printable(line));
+  for (const line of passedLines(planned.value)) printError(toPrintable(line));
   const done = await runtime.importServers({ from, project, overwrite, dryRun }, options);
   if (!done.ok) return printRefusal(done.error);
   const report = done.value;
@@ -56,7 +62,7 @@ export async function importFrom(
     : ok(undefined);
   // The entries leave the client only after everything else has succeeded.
   const isMoving = move && !dryRun && equipped.ok;
-  const except = equipped.ok ? downIn(equipped.value) : [];
+  const except = equipped.ok ? listDownServers(equipped.value) : [];
   options.onDown?.(except);
   const moved = isMoving
     ? await runtime.moveServers({ client: from, project, except }, options)
@@ -86,16 +92,16 @@ interface Outcome extends Pick<ClientConfigPorts, 'programName'> {
 /** Prints how the import changed what clients see and have, and the next command. */
 function printOutcome({ client, programName, options, equipped, moved }: Outcome): void {
   const isTerminal = process.stderr.isTTY;
-  const lines = equipped && toolsetLines(equipped, { client, programName });
-  if (lines !== undefined) print(`\n${proseOf(lines.done)}`);
+  const lines = equipped && formatImportedToolset(equipped, { client, programName });
+  if (lines !== undefined) print(`\n${formatProse(lines.done)}`);
   const { project } = options;
   if (moved !== undefined && client !== undefined)
-    for (const line of movedLines(moved, { id: client.id, project, programName }))
-      print(proseOf(printable(line)));
+    for (const line of formatMoves(moved, { id: client.id, project, programName }))
+      print(formatProse(toPrintable(line)));
   const isAfterwards = options.dryRun === true && options.move === true;
   if (isAfterwards) printError('note: --move would then take these entries out of the file.');
-  for (const line of equipped === undefined ? [] : downLines(equipped, programName))
-    printError(proseOf(printable(line), { isTerminal }));
+  for (const line of equipped === undefined ? [] : formatDownServers(equipped, programName))
+    printError(formatProse(toPrintable(line), { isTerminal }));
   if (lines !== undefined && options.isStep !== true) printError(`next: ${lines.next}`);
 }
 
@@ -104,7 +110,7 @@ interface MovedContext extends Pick<ClientConfigPorts, 'programName'>, Pick<Know
 }
 
 /** Says what was removed from the client's files, and how to restore it. Also for `assay setup`. */
-export function movedLines(
+export function formatMoves(
   { client, files }: MoveReport,
   { id, project, programName }: MovedContext,
 ): readonly string[] {
@@ -131,9 +137,9 @@ function passedLines({ servers }: ImportReport): readonly string[] {
 }
 
 function printImport(report: ImportReport): void {
-  print(tableOf(['NAME', 'KIND', 'RESULT', 'COMMAND OR ORIGIN'], report.servers.map(row)));
+  print(formatTable(['NAME', 'KIND', 'RESULT', 'COMMAND OR ORIGIN'], report.servers.map(row)));
   print(`\n${closing(report)}`);
-  for (const line of remarks(report)) printError(printable(line));
+  for (const line of remarks(report)) printError(toPrintable(line));
 }
 
 function row(server: FoundServer): readonly string[] {
@@ -156,12 +162,12 @@ const COLOURED: Readonly<Record<ImportOutcome, (text: string) => string>> = {
 
 function closing({ sources, target, backup, isDryRun, servers }: ImportReport): string {
   const count = servers.filter(({ outcome }) => outcome === 'copied' || outcome === 'replaced').length;
-  const from = printable(sources.join(', '));
-  const to = printable(target);
+  const from = toPrintable(sources.join(', '));
+  const to = toPrintable(target);
   if (count === 0) return `Nothing to copy from ${from} to ${to}.`;
   const servings = count === 1 ? '1 server' : `${count} servers`;
   if (isDryRun) return `Dry run: ${servings} would be copied from ${from} to ${to}.`;
-  const kept = backup === undefined ? '' : `\nBackup of the previous file: ${printable(backup)}`;
+  const kept = backup === undefined ? '' : `\nBackup of the previous file: ${toPrintable(backup)}`;
   return `Copied ${servings} from ${from} to ${to}.${kept}`;
 }
 

@@ -1,12 +1,12 @@
-import { counted } from '../../core/counted.ts';
-import { printable } from '../../core/printable.ts';
+import { formatCount } from '../../core/counted.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { missingFrom, type ServerStatus } from '../../gateway/catalog/server-status.ts';
-import { seenByClient } from '../../gateway/services/seen-by-client.ts';
+import { findMissingReason, type ServerStatus } from '../../gateway/catalog/server-status.ts';
+import { computeSeenByClient } from '../../gateway/services/seen-by-client.ts';
 import type { IncludedServers } from '../../gateway/services/toolsets/toolset-view.ts';
-import { printError, proseOf, quoted } from './output.ts';
+import { printError, formatProse, quoteText } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { ClientConfigPorts, KnownClient, OpenOnboarding } from './runtime.ts';
 
@@ -48,36 +48,37 @@ async function equipIn(open: OpenOnboarding, request: EquipRequest): Promise<Res
   const { name, servers: names, isSilent } = request;
   const ready = await open.toolsetService.names();
   if (!ready.ok) return ready;
-  if (!isSilent) printError(`Starting ${counted(names.length, 'server')} to read the tools:`);
-  const width = Math.max(...names.map((one) => printable(one).length));
+  if (!isSilent) printError(`Starting ${formatCount(names.length, 'server')} to read the tools:`);
+  const width = Math.max(...names.map((one) => toPrintable(one).length));
   const servers = await open.startServers(names, (status) => {
     if (!isSilent) printError(progressLine(status, width));
   });
   const saved = await open.toolsetService.include(name, names, LOCAL_USER);
   if (!saved.ok) return saved;
-  const tools = seenByClient(open, { toolset: name })?.tools ?? 0;
+  const tools = computeSeenByClient(open, { toolset: name })?.tools ?? 0;
   return ok({ servers, toolset: saved.value, tools });
 }
 
 function progressLine(status: ServerStatus, width: number): string {
   const { name, state, cause, tools = 0 } = status;
-  const missing = missingFrom(status);
-  const what = missing === undefined ? counted(tools, 'tool') : state === 'up' ? missing : (cause ?? state);
+  const missing = findMissingReason(status);
+  const what =
+    missing === undefined ? formatCount(tools, 'tool') : state === 'up' ? missing : (cause ?? state);
   const isTerminal = process.stderr.isTTY;
   const indent = ' '.repeat(width + 4);
-  const text = proseOf(printable(what), { indent, isTerminal });
-  return `  ${printable(name).padEnd(width)}  ${text.slice(indent.length)}`;
+  const text = formatProse(toPrintable(what), { indent, isTerminal });
+  return `  ${toPrintable(name).padEnd(width)}  ${text.slice(indent.length)}`;
 }
 
 /** Names of the servers that could not be started: their entries stay with the client, where they may work. */
-export function downIn(equipped: Equipped | undefined): readonly string[] {
+export function listDownServers(equipped: Equipped | undefined): readonly string[] {
   const servers = equipped?.servers ?? [];
   return servers.filter(({ state }) => state !== 'up').map(({ name }) => name);
 }
 
 /** Names the servers that showed no tools, with the command that explains them. */
-export function downLines({ servers }: Equipped, programName: string): readonly string[] {
-  const down = servers.filter((status) => missingFrom(status) !== undefined).map(({ name }) => name);
+export function formatDownServers({ servers }: Equipped, programName: string): readonly string[] {
+  const down = servers.filter((status) => findMissingReason(status) !== undefined).map(({ name }) => name);
   if (down.length === 0) return [];
   const [which, whose, they] =
     down.length === 1 ? ['server is', 'its', 'it is'] : ['servers are', 'their', 'they are'];
@@ -87,7 +88,7 @@ export function downLines({ servers }: Equipped, programName: string): readonly 
 }
 
 /** Says how the import changed what clients see, and the next command. */
-export function toolsetLines(
+export function formatImportedToolset(
   { toolset, tools }: Equipped,
   { client, programName }: { readonly client: KnownClient | undefined; readonly programName: string },
 ): { readonly done: string; readonly next: string } {
@@ -100,19 +101,19 @@ export function toolsetLines(
 }
 
 function changeText({ name, change, added, members }: IncludedServers, tools: number): string {
-  const now = `${counted(tools, 'tool')} now`;
+  const now = `${formatCount(tools, 'tool')} now`;
   switch (change) {
     case 'created':
-      return `Saved the toolset ${quoted(name)}: all tools of ${counted(members, 'server')}, ${now}.`;
+      return `Saved the toolset ${quoteText(name)}: all tools of ${formatCount(members, 'server')}, ${now}.`;
     case 'extended':
-      return `Added all tools of ${counted(added, 'server')} to the toolset ${quoted(name)}, which shows ${now}.`;
+      return `Added all tools of ${formatCount(added, 'server')} to the toolset ${quoteText(name)}, which shows ${now}.`;
     case 'same':
-      return `The toolset ${quoted(name)} already has tools of these servers and is not changed.`;
+      return `The toolset ${quoteText(name)} already has tools of these servers and is not changed.`;
   }
 }
 
 function equippedText({ name, equipped }: IncludedServers): string {
   return equipped === name
     ? 'It is equipped: clients of Assay see these tools.'
-    : `${quoted(equipped ?? '')} stays equipped, so that its clients keep their tools.`;
+    : `${quoteText(equipped ?? '')} stays equipped, so that its clients keep their tools.`;
 }

@@ -1,5 +1,5 @@
-import { printable } from '../../core/printable.ts';
-import { print, printError, printJson, tableOf } from './output.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { print, printError, printJson, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
@@ -17,7 +17,7 @@ export function showLabels(runtime: Runtime, options: LabelOptions): Promise<num
     const { clear: subject, json } = options;
     if (subject !== undefined) {
       const cleared = await api.send({ method: 'DELETE', path: apiPath`/labels/${subject}` });
-      if (cleared.ok) printError(`The labels of ${printable(JSON.stringify(subject))} are cleared.`);
+      if (cleared.ok) printError(`The labels of ${toPrintable(JSON.stringify(subject))} are cleared.`);
       return cleared;
     }
     const listed = await listAll<Label>(api, '/labels', { name: 'labels' });
@@ -39,12 +39,12 @@ function show(labels: readonly Label[]): void {
   if (labels.length === 0) print('No labels: no caller has seen untrusted content or private data.');
   else
     print(
-      tableOf(
+      formatTable(
         ['SUBJECT', 'LABEL', 'BY', 'SINCE'],
         labels.map(({ subject, label, source, since }) => [
-          printable(subject),
+          toPrintable(subject),
           label,
-          printable(source),
+          toPrintable(source),
           since,
         ]),
       ),

@@ -1,6 +1,6 @@
-import { counted } from '../../core/counted.ts';
+import { formatCount } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
-import { lintLevelIn } from '../../core/hints/lint-levels.ts';
+import { parseLintLevel } from '../../core/hints/lint-levels.ts';
 import {
   LINT_RULES,
   type LintFinding,
@@ -10,12 +10,12 @@ import {
 } from '../../core/hints/lint.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { printable } from '../../core/printable.ts';
-import { missingFrom, type ServerStatus } from '../../gateway/catalog/server-status.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { findMissingReason, type ServerStatus } from '../../gateway/catalog/server-status.ts';
 import type { CatalogReport, ListedTool } from '../../gateway/services/tools/catalog-report.ts';
 import { printRefusal, print, printError, printJson, style } from './output.ts';
 import { withProgress } from './progress.ts';
-import { reviewNote } from './review.ts';
+import { formatReviewNote } from './review.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -67,9 +67,9 @@ function printFindings(
     const found = tools.filter(({ findings }) => findings.length > 0);
     printJson({ ...totals, findings: found, down: down.map(downJson), review });
   } else show(tools, totals);
-  if (review !== undefined) printError(reviewNote(review));
-  for (const lack of servers.map(missingFrom))
-    if (lack !== undefined) printError(printable(`warning: ${lack}`));
+  if (review !== undefined) printError(formatReviewNote(review));
+  for (const lack of servers.map(findMissingReason))
+    if (lack !== undefined) printError(toPrintable(`warning: ${lack}`));
   if (down.length > 0) return EXIT.unavailable;
   return totals.errors > 0 || (options.strict === true && totals.warnings > 0) ? EXIT.failed : EXIT.done;
 }
@@ -77,7 +77,7 @@ function printFindings(
 function levelsOf(rules: readonly string[]): Result<Partial<LintLevels>, Refusal> {
   const levels: Partial<Record<LintRule, LintLevel>> = {};
   for (const text of rules) {
-    const read = lintLevelIn(text);
+    const read = parseLintLevel(text);
     if (read === undefined) {
       const reason = `--rule ${text}: write RULE=error, RULE=warning or RULE=off; there are the rules ${LINT_RULES.join(', ')}`;
       return err({ code: 'ARGUMENTS_INVALID', reason });
@@ -110,16 +110,18 @@ interface Totals {
 function show(tools: readonly Linted[], { tools: count, errors, warnings }: Totals): void {
   for (const [server, some] of Map.groupBy(tools, (tool) => tool.server)) {
     const found = some.filter(({ findings }) => findings.length > 0);
-    if (found.length > 0) print(style.bold(printable(server)));
+    if (found.length > 0) print(style.bold(toPrintable(server)));
     for (const { tool, findings } of found) {
-      print(`  ${printable(tool)}`);
+      print(`  ${toPrintable(tool)}`);
       for (const { level, rule, message, remedy } of findings) {
         const shown = level === 'error' ? style.red(level) : style.yellow(level);
-        print(`    ${shown}  ${printable(message)} ${printable(remedy)} ${style.dim(`(${rule})`)}`);
+        print(`    ${shown}  ${toPrintable(message)} ${toPrintable(remedy)} ${style.dim(`(${rule})`)}`);
       }
     }
   }
-  print(`${counted(count, 'tool')}: ${counted(errors, 'error')}, ${counted(warnings, 'warning')}.`);
+  print(
+    `${formatCount(count, 'tool')}: ${formatCount(errors, 'error')}, ${formatCount(warnings, 'warning')}.`,
+  );
   if (errors + warnings > 0)
     printError('If the server is yours, docs/TRUE-HINTS.md says how to choose and test its hints.');
 }

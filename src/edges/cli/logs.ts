@@ -1,6 +1,6 @@
-import { counted } from '../../core/counted.ts';
+import { formatCount } from '../../core/counted.ts';
 import { ok } from '../../core/result.ts';
-import { printError, printLine, printText, proseOf, quoted } from './output.ts';
+import { printError, printLine, printText, formatProse, quoteText } from './output.ts';
 import type { LogLine, Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
@@ -22,10 +22,10 @@ export function showLogs(
     const asked = all.filter(isAsked);
     for (const line of asked.slice(-options.lines)) show(line);
     if (asked.length === 0 && options.follow !== true) {
-      const which = server === undefined ? '' : ` of ${quoted(server)}`;
-      const among = all.length === 0 ? '' : ` among ${counted(all.length, 'line')}`;
+      const which = server === undefined ? '' : ` of ${quoteText(server)}`;
+      const among = all.length === 0 ? '' : ` among ${formatCount(all.length, 'line')}`;
       const isTerminal = process.stderr.isTTY;
-      printError(proseOf(`No lines${which}${among}. \`assay serve\` logs to ${path}.`, { isTerminal }));
+      printError(formatProse(`No lines${which}${among}. \`assay serve\` logs to ${path}.`, { isTerminal }));
     }
     if (options.follow === true)
       await follow((line) => {

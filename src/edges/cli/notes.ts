@@ -1,10 +1,10 @@
-import { counted } from '../../core/counted.ts';
+import { formatCount } from '../../core/counted.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import type { Note } from '../../api/note.ts';
 import type { NoteService, NoteTarget } from '../../gateway/services/notes/note-service.ts';
-import { print, printError, printJson, quoted, style, tableOf } from './output.ts';
+import { print, printError, printJson, quoteText, style, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withToolsets } from './with-opened.ts';
 
@@ -70,7 +70,7 @@ export function changeNote(
     if (!changed.ok) return changed;
     const { toolset, tool, name } = target;
     if (options.json === true) printNotes(changed.value, options);
-    else print(`${done(value)}: the note ${quoted(name)} on ${quoted(tool)} in ${quoted(toolset)}.`);
+    else print(`${done(value)}: the note ${quoteText(name)} on ${quoteText(tool)} in ${quoteText(toolset)}.`);
     return changed;
   });
 }
@@ -94,20 +94,20 @@ export function reviewNotes(runtime: Runtime, options: ReviewNotesOptions): Prom
 
 function closing(count: number, isAccepted: boolean): string {
   if (count === 0) return 'No note is held for review.';
-  if (isAccepted) return `Accepted ${counted(count, 'note')}: models read them from now on.`;
-  return `${counted(count, 'note')} held for review. \`assay notes accept\` lets models read one, \`assay notes reject\` deletes it.`;
+  if (isAccepted) return `Accepted ${formatCount(count, 'note')}: models read them from now on.`;
+  return `${formatCount(count, 'note')} held for review. \`assay notes accept\` lets models read one, \`assay notes reject\` deletes it.`;
 }
 
 function printNotes(notes: readonly Note[], { json }: JsonOptions): void {
   if (json === true) printJson({ notes });
-  else print(tableOf(NOTE_HEAD, notes.map(noteRow)));
+  else print(formatTable(NOTE_HEAD, notes.map(toNoteRow)));
 }
 
 export const NOTE_HEAD: readonly string[] = [
   ...['TOOLSET', 'TOOL', 'NAME', 'WRITER', 'AUTHOR', 'WRITTEN', 'STATE', 'NOTE'],
 ];
 
-export function noteRow({
+export function toNoteRow({
   toolset,
   tool,
   name,

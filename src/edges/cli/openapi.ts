@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path';
-import { counted } from '../../core/counted.ts';
-import { printable } from '../../core/printable.ts';
+import { formatCount } from '../../core/counted.ts';
+import { toPrintable } from '../../core/printable.ts';
 import { withProgress } from './progress.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
@@ -8,7 +8,15 @@ import { LOCAL_USER } from '../../core/subject.ts';
 import type { Gateway } from '../../api/server.ts';
 import type { Tool } from '../../api/tool.ts';
 import type { ConfigEntry } from '../../gateway/ports/config-entries.ts';
-import { printRefusal, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
+import {
+  printRefusal,
+  formatHints,
+  parsePairs,
+  print,
+  printError,
+  printJson,
+  formatTable,
+} from './output.ts';
 import type { OpenServices, Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
@@ -61,13 +69,13 @@ function printSource(source: Gateway, tools: readonly Tool[], { json }: OpenapiO
   }
   if (tools.length > 0)
     print(
-      tableOf(
+      formatTable(
         ['TOOL', 'HINTS', 'TITLE'],
-        tools.map((tool) => [tool.name, hintsPhrase(tool), tool.title ?? '']),
+        tools.map((tool) => [tool.name, formatHints(tool), tool.title ?? '']),
       ),
     );
-  print(`${source.name}: ${counted(tools.length, 'tool')} made, ${skipped.length} skipped.`);
-  for (const { what, why } of skipped) printError(`skipped ${printable(what)}: ${printable(why)}`);
+  print(`${source.name}: ${formatCount(tools.length, 'tool')} made, ${skipped.length} skipped.`);
+  for (const { what, why } of skipped) printError(`skipped ${toPrintable(what)}: ${toPrintable(why)}`);
 }
 
 async function removeOpenapi(runtime: Runtime, name: string, options: OpenapiOptions): Promise<number> {
@@ -75,15 +83,15 @@ async function removeOpenapi(runtime: Runtime, name: string, options: OpenapiOpt
     const removed = await servers.remove(name, SUBJECT);
     if (removed.ok)
       if (options.json === true) printJson({ removed: name });
-      else print(`Removed ${printable(name)}.`);
+      else print(`Removed ${toPrintable(name)}.`);
     return removed;
   });
 }
 
 function entryOf(document: string, options: OpenapiOptions): Result<ConfigEntry, Refusal> {
-  const headers = pairsIn('--header', options.header ?? [], ':');
+  const headers = parsePairs('--header', options.header ?? [], ':');
   if (!headers.ok) return headers;
-  const credentials = pairsIn('--credential', options.credential ?? [], '=');
+  const credentials = parsePairs('--credential', options.credential ?? [], '=');
   if (!credentials.ok) return credentials;
   const { include, exclude } = options;
   const isUrl = /^https?:\/\//i.test(document);

@@ -1,20 +1,20 @@
 import { stripVTControlCharacters } from 'node:util';
 import { Ansis } from 'ansis';
-import { exitCodeOf } from '../../core/errors.ts';
-import { fieldOf } from '../../core/json-position.ts';
-import { printable, printableJson, printableLines } from '../../core/printable.ts';
+import { getExitCode } from '../../core/errors.ts';
+import { toField } from '../../core/json-position.ts';
+import { toPrintable, toPrintableJson, toPrintableLines } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { sentenceOf } from '../../core/sentences.ts';
+import { formatRefusal } from '../../core/sentences.ts';
 import type { Tool } from '../../api/tool.ts';
 import type { CodedProblem } from '../../api/problem.ts';
-import { isColoured, layoutTable, widthOf } from './table.ts';
+import { isColoured, layoutTable, measureWidth } from './table.ts';
 
 const PROSE_WIDTH = 80;
 
 /** Writes lines to stdout, at a terminal wrapped at words. */
 export function print(text: string): void {
-  console.log(fitted(safe(text), process.stdout));
+  console.log(wrapToTerminal(safe(text), process.stdout));
 }
 
 /** Writes a line to stdout, however wide it is. */
@@ -24,11 +24,11 @@ export function printLine(text: string): void {
 
 /** Writes lines to stderr, at a terminal wrapped at words. */
 export function printError(text: string): void {
-  console.error(fitted(safe(text), process.stderr));
+  console.error(wrapToTerminal(safe(text), process.stderr));
 }
 
 /** Wraps lines that are too wide for the terminal; their indentation is kept, and no word is broken. */
-export function fitted(
+export function wrapToTerminal(
   text: string,
   { isTTY, columns }: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>,
 ): string {
@@ -43,33 +43,33 @@ export function fitted(
 }
 
 function columnsOf(line: string): number {
-  return widthOf(stripVTControlCharacters(line));
+  return measureWidth(stripVTControlCharacters(line));
 }
 
 /** Writes foreign text or text for programs to stdout: unchanged to a file or pipe, escaped for a terminal. */
 export function printText(text: string): void {
-  console.log(process.stdout.isTTY ? printableLines(text.replaceAll('\r\n', '\n')) : text);
+  console.log(process.stdout.isTTY ? toPrintableLines(text.replaceAll('\r\n', '\n')) : text);
 }
 
 /** Writes a value to stdout as JSON without terminal control characters. */
 export function printJson(value: unknown): void {
-  console.log(jsonText(value));
+  console.log(formatJson(value));
 }
 
 /** Indented JSON that escapes invisible and control characters. */
-export function jsonText(value: unknown): string {
-  return printableJson(JSON.stringify(value, undefined, 2));
+export function formatJson(value: unknown): string {
+  return toPrintableJson(JSON.stringify(value, undefined, 2));
 }
 
 /** The codes of `style.ts`. */
 // eslint-disable-next-line no-control-regex -- a colour code starts with a control character
 const STYLES = /(\u001b\[(?:[12]|22|3[0-7]|39|9[0-7])m)/;
 
-/** The last guard against foreign text. Callers put it into lines with `printable`, which also escapes line feeds. */
+/** The last guard against foreign text. Callers put it into lines with `toPrintable`, which also escapes line feeds. */
 function safe(text: string): string {
   return text
     .split(STYLES)
-    .map((part, index) => (index % 2 === 1 ? part : printableLines(part)))
+    .map((part, index) => (index % 2 === 1 ? part : toPrintableLines(part)))
     .join('');
 }
 
@@ -79,30 +79,30 @@ const isWanted = process.stdout.isTTY || process.env['FORCE_COLOR'] !== undefine
 export const style: Ansis = isWanted ? new Ansis() : new Ansis(0);
 
 /** Foreign text quoted inside a sentence: one line, escaped. */
-export function quoted(text: string): string {
-  return printable(JSON.stringify(text));
+export function quoteText(text: string): string {
+  return toPrintable(JSON.stringify(text));
 }
 
 /** Prints a refusal to stderr and returns its exit code. */
 export function printRefusal(refusal: Refusal): number {
-  printError(`assay: ${sentenceOf(refusal)}`);
-  return exitCodeOf(refusal);
+  printError(`assay: ${formatRefusal(refusal)}`);
+  return getExitCode(refusal);
 }
 
 /** Prints a refused request to stderr, like the refusal of a local command, and returns its exit code. */
 export function printProblem({ code, detail, errors = [] }: CodedProblem): number {
   const lines = errors.map(
-    (one) => `${printable(fieldOf(one.pointer ?? '') || (one.parameter ?? ''))}: ${one.detail}`,
+    (one) => `${toPrintable(toField(one.pointer ?? '') || (one.parameter ?? ''))}: ${one.detail}`,
   );
   // The user of a command gave arguments and knows of no body.
   const [first, ...more] = code === 'BODY_INVALID' && lines.length > 0 ? lines : [detail, ...lines.slice(1)];
   printError(`assay: ${first ?? ''}`);
   for (const line of more) printError(`  ${line}`);
-  return exitCodeOf({ code });
+  return getExitCode({ code });
 }
 
 /** For example "read-only (inferred: GET request)". */
-export function hintsPhrase({ hints }: Pick<Tool, 'hints'>): string {
+export function formatHints({ hints }: Pick<Tool, 'hints'>): string {
   const { readOnlyHint, destructiveHint, idempotentHint } = hints;
   const deciding = readOnlyHint.effective ? readOnlyHint : destructiveHint;
   const risk = readOnlyHint.effective ? 'read-only' : destructiveHint.effective ? 'destructive' : 'writes';
@@ -113,7 +113,7 @@ export function hintsPhrase({ hints }: Pick<Tool, 'hints'>): string {
 }
 
 /** Parses `name: value` or `NAME=value` pairs into an object. ARGUMENTS_INVALID */
-export function pairsIn(
+export function parsePairs(
   option: string,
   given: readonly string[],
   separator: ':' | '=',
@@ -135,14 +135,14 @@ const MAX_TABLE_WIDTH = 200;
  * A table no wider than the terminal. The only control sequence allowed in a cell is one colour around all of it. To a
  * file or pipe, lines have up to 200 columns.
  */
-export function tableOf(head: readonly string[], given: readonly (readonly string[])[]): string {
-  const rows = given.map((row) => row.map((cell) => (isColoured(cell) ? cell : printable(cell))));
+export function formatTable(head: readonly string[], given: readonly (readonly string[])[]): string {
+  const rows = given.map((row) => row.map((cell) => (isColoured(cell) ? cell : toPrintable(cell))));
   const width = Math.min(process.stdout.columns || MAX_TABLE_WIDTH, MAX_TABLE_WIDTH);
   return layoutTable(head, rows, { width, head: (line) => style.dim(line) });
 }
 
 /** Prose: wrapped at words for a terminal, one line for a program. */
-export function proseOf(
+export function formatProse(
   text: string,
   {
     indent = '',

@@ -1,8 +1,8 @@
 import { HINTS } from '../../core/hints/hint.ts';
-import { printable } from '../../core/printable.ts';
-import { type PolicyRule, ruleName } from '../../core/policy/rule.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { type PolicyRule, getRuleName } from '../../core/policy/rule.ts';
 import type { PolicyRuleList } from '../../api/policy-rule.ts';
-import { print, printJson, tableOf } from './output.ts';
+import { print, printJson, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
@@ -17,13 +17,13 @@ export function showRules(runtime: Runtime, options: JsonOptions): Promise<numbe
     else if (rules.length + configFileRules.length === 0) print('There are no rules.');
     else
       print(
-        tableOf(
+        formatTable(
           ['RULE', 'EFFECT', 'FROM', 'CALLS'],
           [...configFileRules, ...rules].map((rule, index) => [
-            printable(ruleName(rule, index)),
+            toPrintable(getRuleName(rule, index)),
             rule.effect,
             index < configFileRules.length ? 'config file' : 'store',
-            printable(conditionsOf(rule)),
+            toPrintable(conditionsOf(rule)),
           ]),
         ),
       );

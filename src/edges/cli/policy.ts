@@ -1,8 +1,8 @@
 import type { Decision } from '../../api/decision.ts';
 import { isJsonObject } from '../../core/json-object.ts';
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { print, printRefusal, printJson, proseOf, tableOf } from './output.ts';
+import { print, printRefusal, printJson, formatProse, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
@@ -51,9 +51,9 @@ const DECISIONS = {
 
 function show(view: Decision): void {
   const { namespacedName, decision, per, isCarriedOut, reasons, hints, rules, preferences } = view;
-  print(`${printable(namespacedName)}: ${decision}`);
+  print(`${toPrintable(namespacedName)}: ${decision}`);
   print(`${DECISIONS[decision === 'ask' ? (per ?? 'call') : decision]}:`);
-  for (const { text } of reasons) print(proseOf(printable(text), { indent: '  ' }));
+  for (const { text } of reasons) print(formatProse(toPrintable(text), { indent: '  ' }));
   if (decision === 'ask')
     print(
       isCarriedOut
@@ -62,7 +62,7 @@ function show(view: Decision): void {
     );
   print('');
   print(
-    tableOf(
+    formatTable(
       ['HINT', 'VALUE', 'KNOWN', 'WHY'],
       hints.map(({ hint, value, isKnown, reason }) => [hint, String(value), isKnown ? 'yes' : 'no', reason]),
     ),
@@ -71,12 +71,12 @@ function show(view: Decision): void {
   if (rules.length === 0) print('There are no rules.');
   else
     print(
-      tableOf(
+      formatTable(
         ['RULE', 'EFFECT', 'APPLIES'],
-        rules.map(({ rule, effect, applies }) => [printable(rule), effect, applies ? 'yes' : 'no']),
+        rules.map(({ rule, effect, applies }) => [toPrintable(rule), effect, applies ? 'yes' : 'no']),
       ),
     );
-  if (view.tags.length > 0) print(`tags: ${printable(view.tags.join(', '))}`);
+  if (view.tags.length > 0) print(`tags: ${toPrintable(view.tags.join(', '))}`);
   if (view.labels.length > 0) print(`labels: ${view.labels.join(', ')}`);
   const confirm = view.confirm ?? preferences?.confirm;
   if (confirm !== undefined)

@@ -26,7 +26,7 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
   if (begun !== undefined) return begun;
   let exit: number = EXIT.done;
   const done: Done = (code) => (exit = code);
-  const program = programOf(runtime, done, argv);
+  const program = buildProgram(runtime, done, argv);
   try {
     await program.parseAsync([...argv]);
   } catch (error) {
@@ -37,7 +37,7 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
 }
 
 /** All commands. `done` receives the exit code of the one that runs; `argv` is the command line. */
-export function programOf(runtime: Runtime, done: Done, argv: readonly string[] = []): Command {
+export function buildProgram(runtime: Runtime, done: Done, argv: readonly string[] = []): Command {
   const program = new Command('assay')
     .description('The MCP gateway that tells the truth about tools.')
     .version(runtime.version)
@@ -115,8 +115,8 @@ function tokenCommand(runtime: Runtime, done: Done): Command {
     .description('show the preferences for calls with a token, or set one of them')
     .option('--json', 'print JSON')
     .action(async (name: string, change: readonly string[], options: TokenOptions) => {
-      const { tokenPreferences } = await import('./token-preferences.ts');
-      done(await tokenPreferences(runtime, { token: name, change }, options));
+      const { showTokenPreferences } = await import('./token-preferences.ts');
+      done(await showTokenPreferences(runtime, { token: name, change }, options));
     });
   for (const command of [create, list, revoke, link])
     token.addCommand(withHome(command).option('--json', 'print JSON'));

@@ -1,5 +1,5 @@
-import { printable } from '../../core/printable.ts';
-import { startOf } from '../../core/shorten.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { truncateText } from '../../core/shorten.ts';
 
 /** Work that takes longer than this many ms is shown at a terminal. */
 const SHOWN_AFTER_MS = 1_000;
@@ -28,7 +28,7 @@ export async function withProgress<T>(
   let isShown = false;
   const draw = (): void => {
     const seconds = Math.floor((performance.now() - startedMs) / 1_000);
-    const line = startOf(`${printable(now)} … ${seconds} s`, (stream.columns || 80) - 1);
+    const line = truncateText(`${toPrintable(now)} … ${seconds} s`, (stream.columns || 80) - 1);
     stream.write(`${CLEAR}${line}`);
     isShown = true;
   };

@@ -1,13 +1,21 @@
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { CUSTOM_SERVER } from '../../core/server-spec.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import type { Tool } from '../../api/tool.ts';
-import { printRefusal, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
+import {
+  printRefusal,
+  formatHints,
+  parsePairs,
+  print,
+  printError,
+  printJson,
+  formatTable,
+} from './output.ts';
 import type { OpenServices, Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
-import { isJsonObject, parsedJson } from '../../core/json-object.ts';
+import { isJsonObject, parseJson } from '../../core/json-object.ts';
 
 export interface AddRestOptions extends JsonOptions {
   readonly method?: string;
@@ -27,7 +35,7 @@ interface AddRestInput {
 /** `assay rest add`: takes effect at once, even in a running Assay. */
 export async function addRestTool(runtime: Runtime, { name, url, options }: AddRestInput): Promise<number> {
   const { method, title, description, bearer } = options;
-  const headers = pairsIn('--header', options.header ?? [], ':');
+  const headers = parsePairs('--header', options.header ?? [], ':');
   if (!headers.ok) return printRefusal(headers.error);
   const members = membersIn(options.entry ?? '{}');
   if (!members.ok) return printRefusal(members.error);
@@ -45,7 +53,7 @@ export async function addRestTool(runtime: Runtime, { name, url, options }: AddR
     if (!created.ok) return created;
     if (options.json === true) printJson(created.value);
     else
-      print(`${printable(created.value.name)}: ${requestOf(created.value)}. ${hintsPhrase(created.value)}`);
+      print(`${toPrintable(created.value.name)}: ${requestOf(created.value)}. ${formatHints(created.value)}`);
     if (created.value.methodOrigin === 'default')
       printError(
         'No method given, assuming POST; the tool is treated as destructive. Set the method with --method.',
@@ -56,7 +64,7 @@ export async function addRestTool(runtime: Runtime, { name, url, options }: AddR
 
 /** The error does not repeat the text: it may contain a secret. */
 function membersIn(text: string): Result<Readonly<Record<string, unknown>>, Refusal> {
-  const value = parsedJson(text);
+  const value = parseJson(text);
   if (isJsonObject(value)) return ok(value);
   return err({ code: 'ARGUMENTS_INVALID', reason: '--entry: write it as a JSON object' });
 }
@@ -68,9 +76,9 @@ export function listRestTools(runtime: Runtime, options: JsonOptions): Promise<n
     if (options.json === true) printJson({ tools });
     else
       print(
-        tableOf(
+        formatTable(
           ['TOOL', 'REQUEST', 'HINTS'],
-          tools.map((tool) => [tool.name, requestOf(tool), hintsPhrase(tool)]),
+          tools.map((tool) => [tool.name, requestOf(tool), formatHints(tool)]),
         ),
       );
     if (tools.length === 0) printError('There are no REST tools. Add one with `assay rest add NAME URL`.');
@@ -89,7 +97,7 @@ export function removeRestTool(runtime: Runtime, name: string, options: JsonOpti
     if (!removed.ok && removed.error.code === 'TOOL_UNKNOWN') return err({ code: 'TOOL_UNKNOWN', name });
     if (removed.ok)
       if (options.json === true) printJson({ removed: name });
-      else print(`Removed ${printable(name)}.`);
+      else print(`Removed ${toPrintable(name)}.`);
     return removed;
   });
 }
@@ -103,5 +111,5 @@ async function restTools({ tools, start }: OpenServices): Promise<readonly Tool[
 }
 
 function requestOf({ method = '', url = '' }: Tool): string {
-  return printable(`${method} ${url}`);
+  return toPrintable(`${method} ${url}`);
 }

@@ -1,4 +1,4 @@
-import { hiddenCharacters, printable } from '../../core/printable.ts';
+import { findHiddenCharacters, toPrintable } from '../../core/printable.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { Instructions } from '../../api/instructions.ts';
 import type { CodedProblem } from '../../api/problem.ts';
@@ -33,7 +33,7 @@ interface Text {
 }
 
 /** The changed instructions of all servers. */
-export async function changedInstructions(
+export async function listChangedInstructions(
   api: Api,
 ): Promise<Result<readonly InstructionsItem[], CodedProblem>> {
   const read = await api.send<{ readonly instructions: readonly Instructions[] }>({
@@ -55,7 +55,7 @@ export async function reviewInstructions(
   const [item] = itemOf(value);
   if (item === undefined) {
     if (json) printJson({ review: [] });
-    else print(`The instructions of ${printable(name)}: nothing waits for a review.`);
+    else print(`The instructions of ${toPrintable(name)}: nothing waits for a review.`);
     return read;
   }
   if (!json) showDifference(item);
@@ -68,7 +68,7 @@ export async function reviewInstructions(
   const accepted = await api.send({ method: 'POST', path: `${path}/review`, ifMatch });
   if (!accepted.ok) return accepted;
   if (json) printJson(accepted.value);
-  else print(`Accepted the instructions of ${printable(name)}.`);
+  else print(`Accepted the instructions of ${toPrintable(name)}.`);
   return accepted;
 }
 
@@ -76,7 +76,7 @@ export async function reviewInstructions(
 function itemOf(view: Instructions): readonly InstructionsItem[] {
   if (view.drift === undefined) return [];
   const { gatewayId: id, serverName: name, digest, text, drift } = view;
-  const hidden = hiddenCharacters(drift.text);
+  const hidden = findHiddenCharacters(drift.text);
   const reasons = [
     'models get the accepted text until this one is accepted',
     ...(hidden.length === 0 ? [] : ['it contains hidden characters']),
@@ -107,10 +107,10 @@ const COLOURS: Readonly<Record<Mark, (text: string) => string>> = {
 
 /** Never truncated: the part cut off might be the one that matters. */
 function showDifference({ name, reasons, since, accepted, changed }: InstructionsItem): void {
-  print(`The instructions of ${printable(name)} changed (first seen ${since}):`);
+  print(`The instructions of ${toPrintable(name)} changed (first seen ${since}):`);
   for (const reason of reasons) print(`  ${reason}`);
   for (const [mark, line] of difference(linesOf(accepted.text), linesOf(changed.text)))
-    for (const [at, part] of wrapped(printable(line), (process.stdout.columns || 80) - INDENT).entries())
+    for (const [at, part] of wrapped(toPrintable(line), (process.stdout.columns || 80) - INDENT).entries())
       print(COLOURS[mark](`    ${at === 0 ? mark : ' '} ${part}`));
 }
 

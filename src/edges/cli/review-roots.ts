@@ -1,4 +1,4 @@
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { print, printError, printJson, style } from './output.ts';
@@ -26,7 +26,7 @@ export async function reviewRoots(
   }
   const accepted = await change.value.accept();
   if (!accepted.ok) return err({ code: 'SERVER_UNAVAILABLE', server: name, cause: accepted.error });
-  if (!json) print(`Accepted the roots of ${printable(name)}.`);
+  if (!json) print(`Accepted the roots of ${toPrintable(name)}.`);
   return ok(undefined);
 }
 
@@ -39,9 +39,10 @@ function showRoots({
   readonly stored: readonly string[];
   readonly now: readonly string[];
 }): void {
-  print(`The roots of ${printable(name)}, since its entry was first read:`);
-  for (const path of stored.filter((one) => now.includes(one))) print(`  = ${printable(path)}`);
-  for (const path of stored.filter((one) => !now.includes(one))) print(style.red(`  - ${printable(path)}`));
-  for (const path of now.filter((one) => !stored.includes(one))) print(style.green(`  + ${printable(path)}`));
+  print(`The roots of ${toPrintable(name)}, since its entry was first read:`);
+  for (const path of stored.filter((one) => now.includes(one))) print(`  = ${toPrintable(path)}`);
+  for (const path of stored.filter((one) => !now.includes(one))) print(style.red(`  - ${toPrintable(path)}`));
+  for (const path of now.filter((one) => !stored.includes(one)))
+    print(style.green(`  + ${toPrintable(path)}`));
   if (stored.length + now.length === 0) print('  none');
 }

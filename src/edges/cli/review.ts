@@ -1,16 +1,16 @@
-import { counted } from '../../core/counted.ts';
+import { formatCount } from '../../core/counted.ts';
 import { type Hint, HINTS } from '../../core/hints/hint.ts';
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Tool } from '../../api/tool.ts';
 import type { ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import type { Api } from './api.ts';
-import { allTools, findTool } from './hints.ts';
-import { print, printError, printJson, printRefusal, proseOf, style, tableOf } from './output.ts';
+import { listAllTools, findTool } from './hints.ts';
+import { print, printError, printJson, printRefusal, formatProse, style, formatTable } from './output.ts';
 import {
-  changedInstructions,
+  listChangedInstructions,
   reviewInstructions,
   type AcceptOptions,
   type InstructionsItem,
@@ -75,9 +75,9 @@ function argumentsFault(
 }
 
 async function reviewAll(api: Api, options: ReviewOptions): Promise<Result<unknown, CodedProblem>> {
-  const tools = await allTools(api);
+  const tools = await listAllTools(api);
   if (!tools.ok) return tools;
-  const instructions = await changedInstructions(api);
+  const instructions = await listChangedInstructions(api);
   if (!instructions.ok) return instructions;
   showAll([...tools.value.flatMap(itemOf), ...instructions.value].toSorted(byGravity), options);
   return tools;
@@ -97,7 +97,7 @@ async function reviewTool(
   const [item] = itemOf(tool);
   if (item === undefined) {
     if (options.json === true) printJson({ review: [] });
-    else print(`${printable(tool.name)}: nothing waits for a review.`);
+    else print(`${toPrintable(tool.name)}: nothing waits for a review.`);
     return read;
   }
   if (options.accept !== true) {
@@ -108,14 +108,14 @@ async function reviewTool(
   const accepted = await api.send<Tool>({ method: 'POST', path: `${path}/review`, ifMatch });
   if (!accepted.ok) return accepted;
   if (options.json === true) printJson(accepted.value);
-  else print(`Accepted the definition of ${printable(item.name)}.`);
+  else print(`Accepted the definition of ${toPrintable(item.name)}.`);
   return accepted;
 }
 
 /** Empty if the definition is the accepted one and no override is suspended. */
 function itemOf(tool: Tool): readonly ToolItem[] {
   const { name, id, drift } = tool;
-  const suspends = suspendedIn(tool);
+  const suspends = listSuspendedHints(tool);
   if (drift === undefined && suspends.length === 0) return [];
   const { severity = 'dangerous', dangers = [], flags = [], isVolatile = false, changes = [] } = drift ?? {};
   const reasons =
@@ -123,7 +123,7 @@ function itemOf(tool: Tool): readonly ToolItem[] {
   return [{ kind: 'tool', name, id, severity, reasons, suspends, isVolatile, changes }];
 }
 
-export function suspendedIn({ hints }: Pick<Tool, 'hints'>): readonly Hint[] {
+export function listSuspendedHints({ hints }: Pick<Tool, 'hints'>): readonly Hint[] {
   return HINTS.filter((hint) =>
     hints[hint].claims.some(({ kind, suspended }) => kind === 'override' && suspended !== undefined),
   );
@@ -139,7 +139,7 @@ function showAll(items: readonly ReviewItem[], { json = false }: ReviewOptions):
   if (json) return printJson({ review: items });
   if (items.length > 0)
     print(
-      tableOf(
+      formatTable(
         ['NAME', 'KIND', 'SEVERITY', 'WHY'],
         items.map((item) => [item.name, item.kind, item.severity, summaryOf(item)]),
       ),
@@ -149,14 +149,14 @@ function showAll(items: readonly ReviewItem[], { json = false }: ReviewOptions):
   const servers = items.length - tools;
   if (tools > 0)
     printError(
-      proseOf(
-        `${counted(tools, 'tool')} to review. \`assay review TOOL\` shows what changed, and --accept accepts it.`,
+      formatProse(
+        `${formatCount(tools, 'tool')} to review. \`assay review TOOL\` shows what changed, and --accept accepts it.`,
       ),
     );
   if (servers > 0)
     printError(
-      proseOf(
-        `Instructions of ${counted(servers, 'server')} to review. \`assay review --instructions SERVER\` shows what changed, and --accept accepts it.`,
+      formatProse(
+        `Instructions of ${formatCount(servers, 'server')} to review. \`assay review --instructions SERVER\` shows what changed, and --accept accepts it.`,
       ),
     );
 }
@@ -176,22 +176,26 @@ function whyOf({ reasons, suspends, isVolatile }: ToolItem): string {
 /** Never truncated: the part cut off might be the one that matters. */
 function showOne(item: ToolItem, { json = false }: ReviewOptions): void {
   if (json) return printJson({ review: [item] });
-  print(`${printable(item.name)}: ${item.severity === 'dangerous' ? style.red('dangerous') : item.severity}`);
-  print(proseOf(printable(whyOf(item)), { indent: '  ' }));
+  print(
+    `${toPrintable(item.name)}: ${item.severity === 'dangerous' ? style.red('dangerous') : item.severity}`,
+  );
+  print(formatProse(toPrintable(whyOf(item)), { indent: '  ' }));
   for (const { path, before, after } of item.changes) {
-    print(`  ${path === '' ? 'the whole' : printable(path)}`);
-    if (before !== undefined) print(style.red(`    - ${printable(before)}`));
-    if (after !== undefined) print(style.green(`    + ${printable(after)}`));
+    print(`  ${path === '' ? 'the whole' : toPrintable(path)}`);
+    if (before !== undefined) print(style.red(`    - ${toPrintable(before)}`));
+    if (after !== undefined) print(style.green(`    + ${toPrintable(after)}`));
   }
-  printError(proseOf('`--accept` accepts exactly this definition; overrides of the tool then apply to it.'));
+  printError(
+    formatProse('`--accept` accepts exactly this definition; overrides of the tool then apply to it.'),
+  );
 }
 
 /** The note that other commands print if there are tools to review. */
-export function reviewNote({ tools, dangerous, suspended }: ReviewCounts): string {
+export function formatReviewNote({ tools, dangerous, suspended }: ReviewCounts): string {
   const parts = [
     ...(dangerous > 0 ? [`${dangerous} dangerous`] : []),
     ...(suspended > 0 ? [`${suspended} with suspended overrides`] : []),
   ];
   const details = parts.length === 0 ? '' : ` (${parts.join(', ')})`;
-  return `note: ${counted(tools, 'tool')} to review${details}; \`assay review\` shows what changed`;
+  return `note: ${formatCount(tools, 'tool')} to review${details}; \`assay review\` shows what changed`;
 }

@@ -1,6 +1,6 @@
 import { EXIT } from '../../core/errors.ts';
-import { gapRemedy, gapText, RIGHTS_TEXTS, type SandboxSupport } from '../../core/sandbox.ts';
-import { print, printJson, proseOf } from './output.ts';
+import { getGapRemedy, formatGap, RIGHTS_TEXTS, type SandboxSupport } from '../../core/sandbox.ts';
+import { print, printJson, formatProse } from './output.ts';
 
 export interface SandboxPort {
   /** Tests whether this machine can confine servers. */
@@ -18,13 +18,13 @@ export async function checkSandbox(runtime: SandboxPort, { json = false }: Check
   else if (support.canEnforce) {
     print('This machine can enforce sandboxes.\n');
     for (const [kind, text] of Object.entries(RIGHTS_TEXTS))
-      print(`${kind}\n${proseOf(text, { indent: '  ' })}`);
+      print(`${kind}\n${formatProse(text, { indent: '  ' })}`);
     if (support.lacks.length > 0) print('\nMissing:');
     for (const { reason, remedy } of support.lacks.map(whyNot))
-      print(`- ${proseOf(`${reason}. ${remedy}`, { indent: '  ' }).trimStart()}`);
+      print(`- ${formatProse(`${reason}. ${remedy}`, { indent: '  ' }).trimStart()}`);
   } else {
     const { reason, remedy } = whyNot(support.gap);
-    print(proseOf(`This machine cannot enforce sandboxes: ${reason}. ${remedy}`));
+    print(formatProse(`This machine cannot enforce sandboxes: ${reason}. ${remedy}`));
   }
   return support.canEnforce ? EXIT.done : EXIT.failed;
 }
@@ -34,6 +34,6 @@ function asJson(support: SandboxSupport): unknown {
   return { ...support, lacks: support.lacks.map((gap) => ({ gap, ...whyNot(gap) })) };
 }
 
-function whyNot(gap: Parameters<typeof gapText>[0]): { readonly reason: string; readonly remedy: string } {
-  return { reason: gapText(gap), remedy: gapRemedy(gap) };
+function whyNot(gap: Parameters<typeof formatGap>[0]): { readonly reason: string; readonly remedy: string } {
+  return { reason: formatGap(gap), remedy: getGapRemedy(gap) };
 }

@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
 import { EXIT } from '../../core/errors.ts';
-import { gapRemedy, gapText } from '../../core/sandbox.ts';
-import { sourceKind } from '../../core/sources/source-kinds.ts';
-import { membersText } from '../../core/whole-server.ts';
+import { getGapRemedy, formatGap } from '../../core/sandbox.ts';
+import { getSourceKind } from '../../core/sources/source-kinds.ts';
+import { formatMembers } from '../../core/whole-server.ts';
 import { offerToBegin } from './begin.ts';
-import { printRefusal, print, printError, proseOf, style } from './output.ts';
+import { printRefusal, print, printError, formatProse, style } from './output.ts';
 import type { ServeOptions } from '../../core/command-options.ts';
 import type { OpenServe, Runtime } from './runtime.ts';
 import type { SandboxPort } from './sandbox.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
-import { serversTable, startingServers } from './servers-table.ts';
+import { formatServersTable, listStartingServers } from './servers-table.ts';
 
 /** `assay serve`: prints its address, the servers and the client configuration, then serves until stopped. */
 export async function serve(runtime: Runtime, options: ServeOptions): Promise<number> {
@@ -28,19 +28,19 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   const stopped = runtime.untilStopped();
   const isStopped = await Promise.race([catalog.settled().then(() => false), stopped.then(() => true)]);
   if (!isStopped) {
-    print(serversTable(catalog));
+    print(formatServersTable(catalog));
     await printSandboxGap(runtime, catalog);
     print(
       `\n${exposed(url, equipped(), hasModes)
         .split('\n')
-        .map((line) => proseOf(line))
+        .map((line) => formatProse(line))
         .join('\n')}`,
     );
     const command = [...runtime.ownCommand, 'stdio', '--attach', '--config', configPath, ...homeOf(options)];
-    print(clientLines({ endpoint, needsToken, command }));
-    if (startingServers(catalog).length > 0) {
+    print(formatClientLines({ endpoint, needsToken, command }));
+    if (listStartingServers(catalog).length > 0) {
       await Promise.race([Promise.all(catalog.servers.map((server) => server.settled())), stopped]);
-      if (startingServers(catalog).length === 0) print(serversTable(catalog));
+      if (listStartingServers(catalog).length === 0) print(formatServersTable(catalog));
     }
     await stopped;
   }
@@ -62,7 +62,7 @@ async function printPages({ url, signInLink }: OpenServe): Promise<void> {
 /** Says what to install if servers are configured with a sandbox that this machine cannot enforce. */
 async function printSandboxGap(runtime: SandboxPort, { servers }: Catalog): Promise<void> {
   const commands = servers.flatMap(({ spec: { name, transport } }) => {
-    const { sandbox, sandboxAccepts = [] } = sourceKind(transport).command(transport) ?? {};
+    const { sandbox, sandboxAccepts = [] } = getSourceKind(transport).command(transport) ?? {};
     return sandbox === undefined ? [] : [{ name, mayUseNode: sandboxAccepts.includes('node_permission') }];
   });
   if (commands.length === 0) return;
@@ -71,11 +71,12 @@ async function printSandboxGap(runtime: SandboxPort, { servers }: Catalog): Prom
   const listed = (mayUseNode: boolean): string =>
     commands.flatMap((one) => (one.mayUseNode === mayUseNode ? [one.name] : [])).join(', ');
   const [refused, onNode] = [listed(false), listed(true)];
-  const why = `as none can start: ${gapText(support.gap)}. ${gapRemedy(support.gap)}`;
-  if (refused !== '') print(proseOf(`\nCalls that must run in a sandbox of ${refused} are refused, ${why}`));
+  const why = `as none can start: ${formatGap(support.gap)}. ${getGapRemedy(support.gap)}`;
+  if (refused !== '')
+    print(formatProse(`\nCalls that must run in a sandbox of ${refused} are refused, ${why}`));
   if (onNode !== '')
     print(
-      proseOf(
+      formatProse(
         `\nRead-only tools of ${onNode} run under Node's permission model instead of a sandbox, which is weaker, ${why}`,
       ),
     );
@@ -96,7 +97,7 @@ function homeOf({ home }: ServeOptions): readonly string[] {
 function exposed(url: string, toolset: ReturnType<OpenServe['equipped']>, hasModes: boolean): string {
   if (toolset !== undefined)
     return (
-      `/mcp shows the toolset "${toolset.name}" with ${membersText(toolset.tools)}; ${url}/mcp/all shows all tools.\n` +
+      `/mcp shows the toolset "${toolset.name}" with ${formatMembers(toolset.tools)}; ${url}/mcp/all shows all tools.\n` +
       '`assay toolset equip NAME` equips another one, `assay toolset unequip` none.'
     );
   const seen = hasModes ? 'the configuration tools alone' : 'the configuration tools beside all tools';
@@ -114,7 +115,11 @@ interface ClientLines {
 }
 
 /** Configuration for common clients, in the format of each. */
-export function clientLines({ endpoint, needsToken, command: [command = '', ...args] }: ClientLines): string {
+export function formatClientLines({
+  endpoint,
+  needsToken,
+  command: [command = '', ...args],
+}: ClientLines): string {
   const headers = needsToken ? { headers: { Authorization: 'Bearer <token>' } } : {};
   const claude = `claude mcp add --transport http assay ${endpoint}`;
   const flag = '--header "Authorization: Bearer <token>"';

@@ -1,14 +1,14 @@
 import type { PreferenceList } from '../../api/preference.ts';
 import { EXIT } from '../../core/errors.ts';
-import { nearest } from '../../core/nearest.ts';
+import { findNearest } from '../../core/nearest.ts';
 import type { SettingValue } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { inWords } from '../../core/printable.ts';
+import { toWords } from '../../core/printable.ts';
 import { isFormerSetting } from '../../core/fixed-limits.ts';
 import { isSettingKey, type SettingKey, SETTINGS } from '../../core/settings.ts';
-import { preferenceIn } from '../../gateway/services/preferences/preference-service.ts';
-import { printRefusal, print, printError, printJson, quoted, tableOf } from './output.ts';
+import { parsePreference } from '../../gateway/services/preferences/preference-service.ts';
+import { printRefusal, print, printError, printJson, quoteText, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
@@ -23,10 +23,10 @@ export async function showSettings(runtime: Runtime, options: JsonOptions): Prom
     const rows = settings.map(({ key, value, origin, variable, about }) => [
       key,
       String(value),
-      origin === 'environment' ? variable : inWords(origin),
+      origin === 'environment' ? variable : toWords(origin),
       about,
     ]);
-    print(tableOf(['SETTING', 'VALUE', 'FROM', 'MEANING'], rows));
+    print(formatTable(['SETTING', 'VALUE', 'FROM', 'MEANING'], rows));
     for (const warning of warnings) printError(`warning: ${warning}`);
   }
   return EXIT.done;
@@ -41,7 +41,7 @@ export function changeSetting(
   const key = keyIn(given);
   if (!key.ok) return Promise.resolve(printRefusal(key.error));
   const value: Result<SettingValue | null, Refusal> =
-    text === undefined ? ok(null) : preferenceIn(key.value, text);
+    text === undefined ? ok(null) : parsePreference(key.value, text);
   if (!value.ok) return Promise.resolve(printRefusal(value.error));
   return withApi(runtime, options, async (api) => {
     const body = { [key.value]: value.value };
@@ -53,7 +53,7 @@ export function changeSetting(
     if (options.json === true) printJson(setting);
     else
       print(
-        `${key.value} is ${text === undefined ? 'back to its default' : 'now'} ${quoted(String(now))}. ${EFFECT[takesEffect]}`,
+        `${key.value} is ${text === undefined ? 'back to its default' : 'now'} ${quoteText(String(now))}. ${EFFECT[takesEffect]}`,
       );
     return changed;
   });
@@ -72,7 +72,7 @@ function keyIn(given: string): Result<SettingKey, Refusal> {
       field: 'key',
       reason: `${given} is no longer a setting but a fixed limit: see docs/LIMITS.md`,
     });
-  const near = nearest(given, Object.keys(SETTINGS));
+  const near = findNearest(given, Object.keys(SETTINGS));
   const hint = near === undefined ? '`assay settings` lists them' : `did you mean ${JSON.stringify(near)}`;
   const reason = `there is no setting ${JSON.stringify(given)}; ${hint}`;
   return err({ code: 'ARGUMENTS_INVALID', field: 'key', reason });

@@ -1,14 +1,14 @@
-import { counted } from '../../core/counted.ts';
+import { formatCount } from '../../core/counted.ts';
 import type { FoundClient } from '../../core/client-configs.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import { EXIT } from '../../core/errors.ts';
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { confirm, isInteractive } from './ask.ts';
 import { connect } from './connect.ts';
-import { importFrom, movedLines } from './import.ts';
-import { print, printRefusal, printError, proseOf, style } from './output.ts';
+import { importFrom, formatMoves } from './import.ts';
+import { print, printRefusal, printError, formatProse, style } from './output.ts';
 import type { ClientConfigPorts } from './runtime.ts';
 
 export interface SetupOptions extends AppOptions {
@@ -31,7 +31,7 @@ export async function setup(runtime: ClientConfigPorts, options: SetupOptions): 
   const results: (number | undefined)[] = [];
   for (const client of chosen.value) results.push(await setUp(runtime, client, options));
   if (results.includes(EXIT.done))
-    print(`\n${proseOf(CLOSING.replaceAll('assay ', `${runtime.programName} `))}`);
+    print(`\n${formatProse(CLOSING.replaceAll('assay ', `${runtime.programName} `))}`);
   return results.find((exit) => exit !== undefined && exit !== EXIT.done) ?? EXIT.done;
 }
 
@@ -64,10 +64,10 @@ async function setUp(
   { id, label, servers, isConnected }: FoundClient,
   { yes = false, move = true, ...options }: SetupOptions,
 ): Promise<number | undefined> {
-  const name = printable(label);
+  const name = toPrintable(label);
   const asked = async (question: string): Promise<boolean> => yes || (await confirm(question, 'yes'));
-  print(`\n${style.bold(name)}: ${printable(servers.join(', '))}`);
-  if (!(await asked(`Import ${counted(servers.length, 'server')} from ${name}?`))) return undefined;
+  print(`\n${style.bold(name)}: ${toPrintable(servers.join(', '))}`);
+  if (!(await asked(`Import ${formatCount(servers.length, 'server')} from ${name}?`))) return undefined;
   let except: readonly string[] = [];
   const onDown = (names: readonly string[]): void => void (except = names);
   const imported = await importFrom(runtime, id, { ...options, isStep: true, onDown });
@@ -80,6 +80,6 @@ async function setUp(
   if (!(await asked('Remove the imported servers from that file? Assay starts them now.'))) return EXIT.done;
   const moved = await runtime.moveServers({ client: id, project: undefined, except }, options);
   if (!moved.ok) return printRefusal(moved.error);
-  for (const line of movedLines(moved.value, { ...runtime, id })) print(proseOf(printable(line)));
+  for (const line of formatMoves(moved.value, { ...runtime, id })) print(formatProse(toPrintable(line)));
   return EXIT.done;
 }

@@ -1,5 +1,5 @@
-import { counted } from '../../core/counted.ts';
-import { printable } from '../../core/printable.ts';
+import { formatCount } from '../../core/counted.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { ServerStatus } from '../../gateway/catalog/server-status.ts';
 import type {
   ConnectedClient,
@@ -7,9 +7,9 @@ import type {
   PendingReviews,
   RunningStatus,
 } from '../../gateway/services/gateway-status.ts';
-import { print, printError, printJson, proseOf, style, tableOf } from './output.ts';
+import { print, printError, printJson, formatProse, style, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { stateText } from './servers-table.ts';
+import { formatState } from './servers-table.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
 /** `assay status`: the running gateway with its servers and clients, or the configured servers if none is running. */
@@ -26,32 +26,32 @@ export function showStatus(runtime: Runtime, options: JsonOptions): Promise<numb
 function printStatus({ running, servers, equipped, pending }: GatewayStatus): void {
   if (running === undefined) print('No gateway is running. `assay serve` starts one.');
   else for (const line of headOf(running)) print(line);
-  if (equipped !== undefined) print(`equipped  ${printable(equipped)}`);
+  if (equipped !== undefined) print(`equipped  ${toPrintable(equipped)}`);
   if (servers.length === 0)
     return printError('There are no servers. `assay add` adds one, `assay import` those of a client.');
   print('');
-  print(tableOf(['SERVER', 'STATE', 'TOOLS', 'WHY'], servers.map(serverRow)));
+  print(formatTable(['SERVER', 'STATE', 'TOOLS', 'WHY'], servers.map(serverRow)));
   if (running !== undefined && running.clients.length > 0) {
     print('');
-    print(tableOf(['CLIENT', 'ENDPOINT', 'SUBJECT', 'LAST REQUEST'], running.clients.map(clientRow)));
+    print(formatTable(['CLIENT', 'ENDPOINT', 'SUBJECT', 'LAST REQUEST'], running.clients.map(clientRow)));
   }
   const reviews = pendingText(pending);
-  if (reviews !== undefined) printError(proseOf(reviews, { isTerminal: process.stderr.isTTY }));
+  if (reviews !== undefined) printError(formatProse(reviews, { isTerminal: process.stderr.isTTY }));
 }
 
 function headOf({ url, pid, version, uptimeMs, configPath, configFault }: RunningStatus): readonly string[] {
   return [
     `endpoint  ${url}/mcp`,
     `process   ${pid}, version ${version}, running for ${durationText(uptimeMs)}`,
-    `config    ${printable(configPath)}`,
-    ...(configFault === undefined ? [] : [style.red(`          not in effect: ${printable(configFault)}`)]),
+    `config    ${toPrintable(configPath)}`,
+    ...(configFault === undefined ? [] : [style.red(`          not in effect: ${toPrintable(configFault)}`)]),
   ];
 }
 
 function serverRow(status: ServerStatus): readonly string[] {
   const { name, tools, cause, listFaults = [] } = status;
   const why = [...(cause === undefined ? [] : [cause]), ...listFaults.map((fault) => fault.cause)];
-  return [name, stateText(status), tools === undefined ? '' : String(tools), why.join('; ')];
+  return [name, formatState(status), tools === undefined ? '' : String(tools), why.join('; ')];
 }
 
 function clientRow({ name, version, endpoint, subject, idleMs }: ConnectedClient): readonly string[] {
@@ -66,11 +66,11 @@ function clientRow({ name, version, endpoint, subject, idleMs }: ConnectedClient
 
 function pendingText({ tools, instructions, notes }: PendingReviews): string | undefined {
   const parts = [
-    ...(tools > 0 ? [`${counted(tools, 'tool')} (\`assay review\`)`] : []),
+    ...(tools > 0 ? [`${formatCount(tools, 'tool')} (\`assay review\`)`] : []),
     ...(instructions > 0
-      ? [`the instructions of ${counted(instructions, 'server')} (\`assay review\`)`]
+      ? [`the instructions of ${formatCount(instructions, 'server')} (\`assay review\`)`]
       : []),
-    ...(notes > 0 ? [`${counted(notes, 'note')} (\`assay notes review\`)`] : []),
+    ...(notes > 0 ? [`${formatCount(notes, 'note')} (\`assay notes review\`)`] : []),
   ];
   return parts.length === 0 ? undefined : `To review: ${parts.join(', ')}.`;
 }

@@ -22,8 +22,8 @@ export function layoutTable(
 ): string {
   const natural = head.map((title, column) =>
     rows.reduce(
-      (widest, row) => Math.max(widest, widthOf(uncoloured(row[column] ?? '').text)),
-      widthOf(title),
+      (widest, row) => Math.max(widest, measureWidth(uncoloured(row[column] ?? '').text)),
+      measureWidth(title),
     ),
   );
   const widths = fitted(natural, width - GAP.length * (head.length - 1));
@@ -44,7 +44,7 @@ function fitted(natural: readonly number[], room: number): readonly number[] {
 function layoutRow(row: readonly string[], widths: readonly number[]): string {
   const cells = widths.map((width, column) => {
     const { text, colour } = uncoloured(row[column] ?? '');
-    return { colour, width, lines: wrapped(text, width) };
+    return { colour, width, lines: wrapText(text, width) };
   });
   const height = Math.max(...cells.map(({ lines }) => lines.length));
   return Array.from({ length: height }, (_, at) =>
@@ -52,7 +52,7 @@ function layoutRow(row: readonly string[], widths: readonly number[]): string {
       .map(({ colour, width, lines }) => {
         const line = lines[at] ?? '';
         const shown = line === '' ? '' : colour(line);
-        return shown + ' '.repeat(Math.max(width - widthOf(line), 0));
+        return shown + ' '.repeat(Math.max(width - measureWidth(line), 0));
       })
       .join(GAP)
       .trimEnd(),
@@ -79,13 +79,13 @@ function uncoloured(cell: string): Uncoloured {
 }
 
 /** Breaks a text into lines of at most `width` columns, at spaces, and within words that are too long. */
-export function wrapped(text: string, width: number): readonly string[] {
-  if (widthOf(text) <= width) return [text];
+export function wrapText(text: string, width: number): readonly string[] {
+  if (measureWidth(text) <= width) return [text];
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ').flatMap((one) => pieces(one, width))) {
     const joined = line === '' ? word.text : `${line}${word.isRest ? '' : ' '}${word.text}`;
-    if (line === '' || (!word.isRest && widthOf(joined) <= width)) line = joined;
+    if (line === '' || (!word.isRest && measureWidth(joined) <= width)) line = joined;
     else {
       lines.push(line);
       line = word.text;
@@ -104,20 +104,20 @@ interface Piece {
 const SEPARATOR = /[_\-./,:;@=&?]/;
 
 function pieces(word: string, width: number): readonly Piece[] {
-  if (widthOf(word) <= width) return [{ text: word, isRest: false }];
+  if (measureWidth(word) <= width) return [{ text: word, isRest: false }];
   const found: string[] = [];
   let piece = '';
   let pieceWidth = 0;
   /** The length of the piece up to and including its last separator. */
   let breakAt = 0;
   for (const { segment } of GRAPHEMES.segment(word)) {
-    const segmentWidth = widthOf(segment);
+    const segmentWidth = measureWidth(segment);
     if (piece !== '' && pieceWidth + segmentWidth > width) {
       // A break close to the start would leave most of the line empty.
       const cut = breakAt > piece.length / 2 ? breakAt : piece.length;
       found.push(piece.slice(0, cut));
       piece = piece.slice(cut);
-      pieceWidth = widthOf(piece);
+      pieceWidth = measureWidth(piece);
       breakAt = 0;
     }
     piece += segment;
@@ -130,17 +130,17 @@ function pieces(word: string, width: number): readonly Piece[] {
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** Number of terminal columns of a text: characters of East Asian scripts and emoji take two. */
-export function widthOf(text: string): number {
+export function measureWidth(text: string): number {
   return /^[\u0020-\u007e]*$/.test(text) ? text.length : (lazyStringWidth ??= loadStringWidth())(text);
 }
 
 /** The text, cut so that it takes at most `width` columns of a terminal. */
-export function clipped(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
+export function truncateToWidth(text: string, width: number): string {
+  if (measureWidth(text) <= width) return text;
   let cut = '';
   let used = 1;
   for (const { segment } of GRAPHEMES.segment(text)) {
-    used += widthOf(segment);
+    used += measureWidth(segment);
     if (used > width) break;
     cut += segment;
   }

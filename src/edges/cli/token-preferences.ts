@@ -2,11 +2,11 @@ import type { TokenPreferenceList } from '../../api/token.ts';
 import { isTokenPreference, TOKEN_PREFERENCES } from '../../core/policy/token-preferences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { inWords } from '../../core/printable.ts';
+import { toWords } from '../../core/printable.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { preferenceIn } from '../../gateway/services/preferences/preference-service.ts';
+import { parsePreference } from '../../gateway/services/preferences/preference-service.ts';
 import type { TokenPreferenceChanges } from '../../gateway/services/token-preferences.ts';
-import { print, printRefusal, printJson, tableOf } from './output.ts';
+import { print, printRefusal, printJson, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { findToken } from './token.ts';
 import { apiPath, withApi } from './with-api.ts';
@@ -19,7 +19,7 @@ interface PreferenceArguments {
 }
 
 /** `assay token preferences NAME [KEY VALUE]`: shows the preferences for calls with a token, or changes one. */
-export async function tokenPreferences(
+export async function showTokenPreferences(
   runtime: Runtime,
   { token, change }: PreferenceArguments,
   options: JsonOptions,
@@ -37,9 +37,9 @@ export async function tokenPreferences(
     if (options.json === true) printJson(viewed.value);
     else
       print(
-        tableOf(
+        formatTable(
           ['PREFERENCE', 'VALUE', 'FROM'],
-          viewed.value.preferences.map((one) => [one.key, String(one.value), inWords(one.origin)]),
+          viewed.value.preferences.map((one) => [one.key, String(one.value), toWords(one.origin)]),
         ),
       );
     return viewed;
@@ -57,6 +57,6 @@ function changesIn(change: readonly string[]): Result<TokenPreferenceChanges, Re
     });
   if (text === undefined || more.length > 0)
     return err({ code: 'ARGUMENTS_INVALID', reason: `give one value of ${key}, or "default"` });
-  const value = text === 'default' ? ok(null) : preferenceIn(key, text);
+  const value = text === 'default' ? ok(null) : parsePreference(key, text);
   return value.ok ? ok({ [key]: value.value }) : value;
 }

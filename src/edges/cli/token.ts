@@ -1,11 +1,11 @@
 import type { NewToken, Token } from '../../api/token.ts';
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { parseToken, tokenNameFault } from '../../core/token.ts';
+import { parseToken, findTokenNameFault } from '../../core/token.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import type { Api } from './api.ts';
-import { print, printError, printJson, printText, style, tableOf } from './output.ts';
+import { print, printError, printJson, printText, style, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, withApi } from './with-api.ts';
 
@@ -35,7 +35,7 @@ export function createToken(runtime: Runtime, name: string, options: CreateToken
     if (json === true) printJson(created.value);
     else printText(token);
     printError(
-      `Token ${printable(JSON.stringify(name))} (id ${id}): scopes ${granted.join(', ')}; expires ${expiresAt ?? 'never'}.\n` +
+      `Token ${toPrintable(JSON.stringify(name))} (id ${id}): scopes ${granted.join(', ')}; expires ${expiresAt ?? 'never'}.\n` +
         'It is shown this once. Clients send it as "Authorization: Bearer <token>".',
     );
     return created;
@@ -48,9 +48,9 @@ export function listTokens(runtime: Runtime, options: TokenOptions): Promise<num
     const tokens = await tokensOf(api);
     if (!tokens.ok) return tokens;
     if (options.json === true) printJson({ tokens: tokens.value });
-    else print(tableOf(['NAME', 'ID', 'STATE', 'CREATED', 'EXPIRES', 'SCOPES'], tokens.value.map(row)));
+    else print(formatTable(['NAME', 'ID', 'STATE', 'CREATED', 'EXPIRES', 'SCOPES'], tokens.value.map(row)));
     for (const { id, name, state } of tokens.value) {
-      const fault = state === 'valid' ? tokenNameFault(name) : undefined;
+      const fault = state === 'valid' ? findTokenNameFault(name) : undefined;
       if (fault !== undefined)
         printError(`note: the name of the token ${id} is from an earlier version: ${fault}. ${REPLACE}`);
     }
@@ -87,7 +87,7 @@ export function revokeToken(runtime: Runtime, what: string, options: TokenOption
     const { id, name } = found.value;
     const revoked = await api.send({ method: 'DELETE', path: apiPath`/tokens/${id}` });
     if (!revoked.ok) return revoked;
-    if (options.json !== true) print(`Revoked ${printable(JSON.stringify(name))} (id ${id}).`);
+    if (options.json !== true) print(`Revoked ${toPrintable(JSON.stringify(name))} (id ${id}).`);
     else {
       const now = await findToken(api, id);
       if (!now.ok) return now;

@@ -58,8 +58,8 @@ function hintsCommand(runtime: Runtime, done: Done): Command {
     .option('--reason <text>', 'reason for the change, shown to later reviewers')
     .option('--json', 'print JSON')
     .action(async (tool: string, options: HintsOptions) => {
-      const { toolHints } = await import('./hints.ts');
-      done(await toolHints(runtime, tool, options));
+      const { showToolHints } = await import('./hints.ts');
+      done(await showToolHints(runtime, tool, options));
     });
 }
 

@@ -1,12 +1,12 @@
-import { counted } from '../../core/counted.ts';
+import { formatCount } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
-import { printable } from '../../core/printable.ts';
-import { missingFrom } from '../../gateway/catalog/server-status.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { findMissingReason } from '../../gateway/catalog/server-status.ts';
 import type { CatalogReport, ListedTool } from '../../gateway/services/tools/catalog-report.ts';
-import { printRefusal, print, printError, printJson, proseOf, style, tableOf } from './output.ts';
+import { printRefusal, print, printError, printJson, formatProse, style, formatTable } from './output.ts';
 import { withProgress } from './progress.ts';
-import { reviewNote } from './review.ts';
-import { clipped, widthOf } from './table.ts';
+import { formatReviewNote } from './review.ts';
+import { truncateToWidth, measureWidth } from './table.ts';
 import type { Runtime } from './runtime.ts';
 import type { JsonOptions } from './with-opened.ts';
 
@@ -47,7 +47,11 @@ function printTools(report: CatalogReport, options: ToolsOptions): number {
   );
   if (options.json === true) printJson({ tools, down, listFaults, reports });
   else {
-    print(process.stdout.isTTY ? pageOf(tools, process.stdout.columns) : tableOf(HEAD, tools.map(row)));
+    print(
+      process.stdout.isTTY
+        ? formatToolPage(tools, process.stdout.columns)
+        : formatTable(HEAD, tools.map(row)),
+    );
     printNotes(report);
   }
   return down.length > 0 && down.length === servers.length + recalled.length ? EXIT.unavailable : EXIT.done;
@@ -57,18 +61,18 @@ const UNANSWERED = 'it has not answered yet';
 
 function printNotes({ tools, servers, recalled, reports, review }: CatalogReport): void {
   for (const { name, state } of tools)
-    if (state === 'disabled') printError(`note: ${printable(name)} is disabled by an operator`);
-  if (review !== undefined) printError(reviewNote(review));
+    if (state === 'disabled') printError(`note: ${toPrintable(name)} is disabled by an operator`);
+  if (review !== undefined) printError(formatReviewNote(review));
   const doubtful = tools.filter(({ lint }) => lint.some(({ level }) => level === 'error')).length;
   if (doubtful > 0)
-    printError(`note: the hints of ${counted(doubtful, 'tool')} are wrong; see \`assay lint\``);
-  for (const report of reports) printError(`note: ${printable(report)}`);
-  for (const lack of servers.map(missingFrom))
-    if (lack !== undefined) printError(printable(`warning: ${lack}`));
+    printError(`note: the hints of ${formatCount(doubtful, 'tool')} are wrong; see \`assay lint\``);
+  for (const report of reports) printError(`note: ${toPrintable(report)}`);
+  for (const lack of servers.map(findMissingReason))
+    if (lack !== undefined) printError(toPrintable(`warning: ${lack}`));
   if (recalled.length > 0)
     printError(
-      proseOf(
-        `note: no gateway is running; the tools of ${counted(recalled.length, 'server')} are as last listed. \`assay tools --refresh\` starts them and lists again`,
+      formatProse(
+        `note: no gateway is running; the tools of ${formatCount(recalled.length, 'server')} are as last listed. \`assay tools --refresh\` starts them and lists again`,
       ),
     );
 }
@@ -92,12 +96,12 @@ function row(tool: ListedTool): readonly string[] {
 }
 
 function shortDescription({ description }: ListedTool, max: number): string {
-  const text = typeof description === 'string' ? printable(description.replace(/\s+/g, ' ').trim()) : '';
-  return clipped(text, max);
+  const text = typeof description === 'string' ? toPrintable(description.replace(/\s+/g, ' ').trim()) : '';
+  return truncateToWidth(text, max);
 }
 
 /** For a terminal: the tools grouped by server. Names are not broken, so that they can be copied. */
-export function pageOf(tools: readonly ListedTool[], columns = 80): string {
+export function formatToolPage(tools: readonly ListedTool[], columns = 80): string {
   const servers = [...new Set(tools.map(({ server }) => server))];
   return servers.map((server) => sectionOf(server, { tools, columns })).join('\n\n');
 }
@@ -110,12 +114,12 @@ function sectionOf(
   { tools, columns }: { readonly tools: readonly ListedTool[]; readonly columns: number },
 ): string {
   const own = tools.filter((tool) => tool.server === server);
-  const names = Math.max(...own.map(({ name }) => widthOf(printable(name))));
+  const names = Math.max(...own.map(({ name }) => measureWidth(toPrintable(name))));
   const badges = Math.max(...own.map((tool) => badgesOf(tool).length));
   const room = columns - names - badges - 6;
   const lines = own.map((tool) => {
-    const name = printable(tool.name);
-    const lead = `  ${name}${' '.repeat(names - widthOf(name))}  ${style.dim(badgesOf(tool))}`;
+    const name = toPrintable(tool.name);
+    const lead = `  ${name}${' '.repeat(names - measureWidth(name))}  ${style.dim(badgesOf(tool))}`;
     if (room < MIN_DESCRIPTION_WIDTH) {
       const text = shortDescription(tool, columns - 6);
       return text === '' ? lead : `${lead}\n      ${text}`;
@@ -123,5 +127,5 @@ function sectionOf(
     const pad = ' '.repeat(badges - badgesOf(tool).length);
     return `${lead}${pad}  ${shortDescription(tool, room)}`.trimEnd();
   });
-  return [`${style.bold(printable(server))}: ${counted(own.length, 'tool')}`, ...lines].join('\n');
+  return [`${style.bold(toPrintable(server))}: ${formatCount(own.length, 'tool')}`, ...lines].join('\n');
 }

@@ -1,10 +1,10 @@
-import { counted } from '../../core/counted.ts';
+import { formatCount } from '../../core/counted.ts';
 import { err, ok } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { refOf } from '../../core/tool-ref.ts';
-import { membersText } from '../../core/whole-server.ts';
+import { parseToolRef } from '../../core/tool-ref.ts';
+import { formatMembers } from '../../core/whole-server.ts';
 import type { Toolset } from '../../api/toolset.ts';
-import { print, printError, printJson, quoted } from './output.ts';
+import { print, printError, printJson, quoteText } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withToolsets } from './with-opened.ts';
 
@@ -25,11 +25,11 @@ export function createToolset(runtime: Runtime, input: ToolsetInput<CreateOption
   const { name, refs, options } = input;
   const { description, equip = false } = options;
   return withToolsets(runtime, options, async ({ toolsetService }) => {
-    const given = { name, description, tools: refs.map(refOf), equip };
+    const given = { name, description, tools: refs.map(parseToolRef), equip };
     const created = await toolsetService.create(given, LOCAL_USER);
     if (!created.ok) return created;
     const { view } = created.value;
-    const what = `Saved the toolset ${quoted(name)} with ${membersText(view.tools)}.`;
+    const what = `Saved the toolset ${quoteText(name)} with ${formatMembers(view.tools)}.`;
     printToolset(view, options, equip ? `${what} It is equipped.` : what);
     return created;
   });
@@ -38,14 +38,14 @@ export function createToolset(runtime: Runtime, input: ToolsetInput<CreateOption
 /** `assay toolset add` */
 export function addTools(runtime: Runtime, { name, refs, options }: ToolsetInput): Promise<number> {
   return withToolsets(runtime, options, async ({ toolsetService }) => {
-    const changed = await toolsetService.add(name, refs.map(refOf), LOCAL_USER);
+    const changed = await toolsetService.add(name, refs.map(parseToolRef), LOCAL_USER);
     if (!changed.ok) return changed;
     const { view, added, released } = changed.value;
-    const what = `Added ${membersText(added)} to the toolset ${quoted(name)}`;
-    printToolset(view, options, `${what}, which has ${membersText(view.tools)} now.`);
+    const what = `Added ${formatMembers(added)} to the toolset ${quoteText(name)}`;
+    printToolset(view, options, `${what}, which has ${formatMembers(view.tools)} now.`);
     for (const tool of released)
       printError(
-        `note: ${quoted(tool)} is no longer pinned to a definition, because it was given without its refId.`,
+        `note: ${quoteText(tool)} is no longer pinned to a definition, because it was given without its refId.`,
       );
     return changed;
   });
@@ -57,15 +57,15 @@ export function removeTools(runtime: Runtime, { name, refs, options }: ToolsetIn
     const changed = await toolsetService.remove(name, refs, LOCAL_USER);
     if (!changed.ok) return changed;
     const { view, removed } = changed.value;
-    const what = `Removed ${membersText(removed)} from the toolset ${quoted(name)}`;
-    printToolset(view, options, `${what}, which has ${membersText(view.tools)} now.`);
+    const what = `Removed ${formatMembers(removed)} from the toolset ${quoteText(name)}`;
+    printToolset(view, options, `${what}, which has ${formatMembers(view.tools)} now.`);
     for (const { namespacedName } of removed.filter(({ isUnconfirmed }) => isUnconfirmed))
       printError(
-        `note: ${quoted(namespacedName)} was not among the tools of its server when those were accepted.`,
+        `note: ${quoteText(namespacedName)} was not among the tools of its server when those were accepted.`,
       );
     for (const { namespacedName, notes } of removed.filter((one) => one.notes > 0))
       printError(
-        `note: ${counted(notes, 'note')} on ${quoted(namespacedName)} are kept, and apply again once the tool is added.`,
+        `note: ${formatCount(notes, 'note')} on ${quoteText(namespacedName)} are kept, and apply again once the tool is added.`,
       );
     return changed;
   });
@@ -80,7 +80,11 @@ export function renameToolset(
   return withToolsets(runtime, options, async ({ toolsetService }) => {
     const renamed = await toolsetService.change(from, { name: to }, LOCAL_USER);
     if (renamed.ok)
-      printToolset(renamed.value.view, options, `The toolset ${quoted(from)} is called ${quoted(to)} now.`);
+      printToolset(
+        renamed.value.view,
+        options,
+        `The toolset ${quoteText(from)} is called ${quoteText(to)} now.`,
+      );
     return renamed;
   });
 }
@@ -94,7 +98,7 @@ export function describeToolset(
   return withToolsets(runtime, options, async ({ toolsetService }) => {
     const described = await toolsetService.change(name, { description: text }, LOCAL_USER);
     const what = text === '' ? 'no longer has a description' : 'has this description now';
-    if (described.ok) printToolset(described.value.view, options, `The toolset ${quoted(name)} ${what}.`);
+    if (described.ok) printToolset(described.value.view, options, `The toolset ${quoteText(name)} ${what}.`);
     return described;
   });
 }
@@ -118,7 +122,8 @@ export function equipToolset(
     const equipped = await toolsetService.equip(name, LOCAL_USER);
     if (!equipped.ok) return equipped;
     if (options.json === true) printJson({ equipped: name ?? null });
-    else print(name === undefined ? 'No toolset is equipped.' : `The toolset ${quoted(name)} is equipped.`);
+    else
+      print(name === undefined ? 'No toolset is equipped.' : `The toolset ${quoteText(name)} is equipped.`);
     return equipped;
   });
 }
@@ -133,10 +138,10 @@ export function deleteToolset(runtime: Runtime, name: string, options: DeleteOpt
     if (!removed.ok) return removed;
     const sessions = removed.value;
     if (options.json === true) printJson({ deleted: name, sessions });
-    else if (sessions === 0) print(`Deleted the toolset ${quoted(name)}.`);
+    else if (sessions === 0) print(`Deleted the toolset ${quoteText(name)}.`);
     else
       print(
-        `Deleted the toolset ${quoted(name)}. ${counted(sessions, 'session')} had equipped it, and ${sessions === 1 ? 'has' : 'have'} none now.`,
+        `Deleted the toolset ${quoteText(name)}. ${formatCount(sessions, 'session')} had equipped it, and ${sessions === 1 ? 'has' : 'have'} none now.`,
       );
     return ok(undefined);
   });
@@ -144,6 +149,6 @@ export function deleteToolset(runtime: Runtime, name: string, options: DeleteOpt
 
 function lossOf({ name, toolNotes }: Toolset): string {
   const notes = toolNotes.reduce((sum, entry) => sum + entry.notes.length, 0);
-  const what = notes === 0 ? 'this cannot be undone' : `${counted(notes, 'note')} would be lost with it`;
+  const what = notes === 0 ? 'this cannot be undone' : `${formatCount(notes, 'note')} would be lost with it`;
   return `to delete the toolset "${name}", add --yes; ${what}`;
 }

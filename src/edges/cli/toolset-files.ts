@@ -1,11 +1,11 @@
-import { counted } from '../../core/counted.ts';
+import { formatCount } from '../../core/counted.ts';
 import type { LeftOut } from '../../core/read-toolset-json.ts';
 import { ok } from '../../core/result.ts';
-import { sentenceOf } from '../../core/sentences.ts';
+import { formatRefusal } from '../../core/sentences.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import type { ImportedToolsets } from '../../gateway/services/toolsets/toolset-view.ts';
 import { UNSERVED_CAUSES } from '../../gateway/services/toolsets/unserved.ts';
-import { printRefusal, jsonText, print, printError, printJson, printText, quoted } from './output.ts';
+import { printRefusal, formatJson, print, printError, printJson, printText, quoteText } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withToolsets } from './with-opened.ts';
 
@@ -27,7 +27,7 @@ export function exportToolsets(
     const exported = await toolsetService.export(names);
     if (!exported.ok) return exported;
     const { toolsets } = exported.value;
-    const text = jsonText(exported.value);
+    const text = formatJson(exported.value);
     const { file, json = false } = options;
     if (file === undefined) {
       printText(text);
@@ -37,7 +37,7 @@ export function exportToolsets(
     if (!written.ok) return written;
     const report = { file, toolsets: toolsets.map(({ name }) => name) };
     if (json) printJson(report);
-    else print(`Wrote ${counted(toolsets.length, 'toolset')} to ${quoted(file)}.`);
+    else print(`Wrote ${formatCount(toolsets.length, 'toolset')} to ${quoteText(file)}.`);
     return ok(undefined);
   });
 }
@@ -62,7 +62,7 @@ export async function importToolsets(
     for (const line of [...report.leftOut.map(leftOutLine), ...missingLines(missing)]) printError(line);
     if (notEquipped !== undefined)
       printError(
-        `note: the file has ${quoted(notEquipped.wanted)} equipped; here ${quoted(notEquipped.now)} stays equipped.`,
+        `note: the file has ${quoteText(notEquipped.wanted)} equipped; here ${quoteText(notEquipped.now)} stays equipped.`,
       );
     return ok(undefined);
   });
@@ -73,24 +73,26 @@ export async function importToolsets(
 
 function summaryOf({ imported, equipped }: Pick<ImportedToolsets, 'imported' | 'equipped'>): string {
   const names = imported.map(({ name, outcome }) =>
-    outcome === 'created' ? quoted(name) : `${quoted(name)} (replaced)`,
+    outcome === 'created' ? quoteText(name) : `${quoteText(name)} (replaced)`,
   );
-  const count = counted(imported.length, 'toolset');
+  const count = formatCount(imported.length, 'toolset');
   const what = names.length === 0 ? `Imported ${count}.` : `Imported ${count}: ${names.join(', ')}.`;
-  return equipped === undefined ? what : `${what} ${quoted(equipped)} is equipped.`;
+  return equipped === undefined ? what : `${what} ${quoteText(equipped)} is equipped.`;
 }
 
 function leftOutLine({ toolset, tool, note, reason }: LeftOut): string {
   const what =
-    note === undefined ? `the tool ${quoted(tool)}` : `the note ${quoted(note)} on ${quoted(tool)}`;
-  return `left out: ${what} of the toolset ${quoted(toolset)}: ${reason}.`;
+    note === undefined ? `the tool ${quoteText(tool)}` : `the note ${quoteText(note)} on ${quoteText(tool)}`;
+  return `left out: ${what} of the toolset ${quoteText(toolset)}: ${reason}.`;
 }
 
 function missingLines(missing: ImportedToolsets['missing']): readonly string[] {
   if (!missing.ok)
-    return [`note: whether servers have these tools could not be determined: ${sentenceOf(missing.error)}`];
+    return [
+      `note: whether servers have these tools could not be determined: ${formatRefusal(missing.error)}`,
+    ];
   return missing.value.map(
     ({ toolset, tool, reason }) =>
-      `note: the tool ${quoted(tool)} of the toolset ${quoted(toolset)} is kept, but not served now: ${UNSERVED_CAUSES[reason]}.`,
+      `note: the tool ${quoteText(tool)} of the toolset ${quoteText(toolset)} is kept, but not served now: ${UNSERVED_CAUSES[reason]}.`,
   );
 }

@@ -1,10 +1,10 @@
-import { counted } from '../../core/counted.ts';
-import { printable } from '../../core/printable.ts';
-import { wholeServerIn } from '../../core/whole-server.ts';
+import { formatCount } from '../../core/counted.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { parseWholeServer } from '../../core/whole-server.ts';
 import type { Toolset } from '../../api/toolset.ts';
 import type { Note } from '../../api/note.ts';
-import { NOTE_HEAD, noteRow } from './notes.ts';
-import { print, printError, printJson, style, tableOf } from './output.ts';
+import { NOTE_HEAD, toNoteRow } from './notes.ts';
+import { print, printError, printJson, style, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withToolsets } from './with-opened.ts';
 
@@ -15,7 +15,7 @@ export function listToolsets(runtime: Runtime, options: JsonOptions): Promise<nu
     if (!names.ok) return names;
     const rows = toolsetService.views(names.value).map(summaryOf);
     if (options.json === true) printJson({ toolsets: rows });
-    else print(tableOf(['NAME', 'TOOLS', 'NOTES', 'EQUIPPED', 'DESCRIPTION'], rows.map(row)));
+    else print(formatTable(['NAME', 'TOOLS', 'NOTES', 'EQUIPPED', 'DESCRIPTION'], rows.map(row)));
     if (rows.length === 0)
       printError('There are no toolsets. Create one with `assay toolset create NAME TOOL…`.');
     return names;
@@ -55,7 +55,7 @@ function summaryOf({ tools, toolNotes, ...toolset }: Toolset): Summary {
 }
 
 function isServer({ namespacedName }: Toolset['tools'][number]): boolean {
-  return wholeServerIn(namespacedName) !== undefined;
+  return parseWholeServer(namespacedName) !== undefined;
 }
 
 function row({
@@ -68,7 +68,7 @@ function row({
   description = '',
 }: Summary): readonly string[] {
   const held = heldNotes === 0 ? '' : ` (${heldNotes} held)`;
-  const count = servers === 0 ? String(tools) : `${tools} + ${counted(servers, 'server')}`;
+  const count = servers === 0 ? String(tools) : `${tools} + ${formatCount(servers, 'server')}`;
   return [name, count, `${notes}${held}`, isEquipped ? style.green('yes') : 'no', description];
 }
 
@@ -97,14 +97,14 @@ interface Page {
 function pageOf(toolset: Toolset, { fresh, notes: placed }: Page): string {
   const { name, description, tools, isEquipped } = toolset;
   const about = description === undefined ? '' : `: ${description}`;
-  const head = printable(`${name}${isEquipped ? ' (equipped)' : ''}${about}`);
+  const head = toPrintable(`${name}${isEquipped ? ' (equipped)' : ''}${about}`);
   const members = tools.flatMap((tool): readonly Member[] => [
     [tool.namespacedName, tool.refId ?? ''],
     ...(tool.except ?? []).map((one): Member => [`  without ${one}`, '']),
   ]);
-  const notes = placed.map((note) => noteRow(note).slice(1));
+  const notes = placed.map((note) => toNoteRow(note).slice(1));
   const parts = [head, membersTable(members)];
-  if (notes.length > 0) parts.push(tableOf(NOTE_HEAD.slice(1), notes));
+  if (notes.length > 0) parts.push(formatTable(NOTE_HEAD.slice(1), notes));
   if (fresh.length > 0) parts.push(newText(name, fresh));
   return parts.join('\n\n');
 }
@@ -113,14 +113,14 @@ type Member = readonly [name: string, refId: string];
 
 /** Omits the column of definitions if no tool is pinned, as in most toolsets. */
 function membersTable(members: readonly Member[]): string {
-  if (members.some(([, refId]) => refId !== '')) return tableOf(['TOOL', 'PINNED TO'], members);
-  return tableOf(
+  if (members.some(([, refId]) => refId !== '')) return formatTable(['TOOL', 'PINNED TO'], members);
+  return formatTable(
     ['TOOL'],
     members.map(([name]) => [name]),
   );
 }
 
 function newText(name: string, fresh: readonly string[]): string {
-  const lines = fresh.map((tool) => `  ${printable(tool)}`).join('\n');
+  const lines = fresh.map((tool) => `  ${toPrintable(tool)}`).join('\n');
   return `New since you accepted the tools of their servers:\n${lines}\n\`assay toolset review ${name}\` shows them; \`assay toolset accept ${name}\` accepts them.`;
 }

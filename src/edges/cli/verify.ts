@@ -1,22 +1,31 @@
 import { join, resolve } from 'node:path';
-import { counted } from '../../core/counted.ts';
+import { formatCount } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import { HINTS } from '../../core/hints/hint.ts';
-import { printable } from '../../core/printable.ts';
+import { toPrintable } from '../../core/printable.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import {
-  contradictionsOf,
-  coverageOf,
-  outcomeOf,
+  listContradictions,
+  computeCoverage,
+  computeReportOutcome,
   type VerifyReport,
 } from '../../core/verification/report.ts';
 import { differs, suggestAnnotations } from '../../core/verification/suggest-annotations.ts';
-import { signalText, UNOBSERVED_TEXTS } from '../../core/verification/texts.ts';
+import { formatSignal, UNOBSERVED_TEXTS } from '../../core/verification/texts.ts';
 import type { Verdict } from '../../core/verification/verdict.ts';
-import { type VerifyFault, verifyFaultText } from '../../core/verification/verify-fault.ts';
+import { type VerifyFault, formatVerifyFault } from '../../core/verification/verify-fault.ts';
 import type { VerifierProgram, VerifyRequest, VerifyTarget } from '../../core/verification/verifier.ts';
-import { jsonText, pairsIn, print, printRefusal, printError, printJson, printText, style } from './output.ts';
+import {
+  formatJson,
+  parsePairs,
+  print,
+  printRefusal,
+  printError,
+  printJson,
+  printText,
+  style,
+} from './output.ts';
 import { withProgress } from './progress.ts';
 import type { Runtime } from './runtime.ts';
 import { layoutTable } from './table.ts';
@@ -56,7 +65,7 @@ export async function verify(
   if (isCommand) {
     if (options.recorded === true)
       return wrong('--recorded is for servers; calls of a command are not recorded');
-    const env = pairsIn('--env', options.env ?? [], '=');
+    const env = parsePairs('--env', options.env ?? [], '=');
     if (!env.ok) return printRefusal(env.error);
     return verifyTarget(runtime, { target: { command: words, cwd: process.cwd(), env: env.value } }, options);
   }
@@ -83,7 +92,7 @@ async function verifyServer(runtime: Runtime, name: string, options: VerifyOptio
     if (recorded?.ok === false) return printRefusal(recorded.error);
     if (recorded?.value.size === 0)
       printError(
-        printable(
+        toPrintable(
           `warning: no arguments of calls of ${JSON.stringify(name)} are recorded. Set activity.arguments to "masked" and call its tools.`,
         ),
       );
@@ -138,7 +147,7 @@ async function verifyTarget(
   printReport(verified.value, { formats: program.formats, version: runtime.version }, options);
   // An interrupted run says nothing about the remaining tools, so it is not kept.
   const keepFailure = stopping.signal.aborted ? undefined : await keep?.(verified.value);
-  return keepFailure ?? EXITS[outcomeOf(verified.value)];
+  return keepFailure ?? EXITS[computeReportOutcome(verified.value)];
 }
 
 const EXITS = { consistent: EXIT.done, contradicted: EXIT.failed, unobserved: EXIT.unavailable } as const;
@@ -158,7 +167,7 @@ async function writeFixtures(runtime: Runtime, path: string, text: string): Prom
   const written = await runtime.writeFile(path, text);
   if (!written.ok) return printRefusal(written.error);
   print(
-    `Wrote ${printable(path)}. Replace generated arguments by real ones, and give tools that must not run a "skip" reason.`,
+    `Wrote ${toPrintable(path)}. Replace generated arguments by real ones, and give tools that must not run a "skip" reason.`,
   );
   return EXIT.done;
 }
@@ -173,7 +182,7 @@ const FAULT_EXITS: Readonly<Record<VerifyFault['code'], number>> = {
 };
 
 function printFault(fault: VerifyFault): number {
-  for (const line of verifyFaultText(fault).split('\n')) printError(printable(`assay: ${line}`));
+  for (const line of formatVerifyFault(fault).split('\n')) printError(toPrintable(`assay: ${line}`));
   return FAULT_EXITS[fault.code];
 }
 
@@ -186,8 +195,8 @@ function printReport(
   if (format === 'json')
     printJson({
       ...report,
-      coverage: coverageOf(report.tools),
-      outcome: outcomeOf(report),
+      coverage: computeCoverage(report.tools),
+      outcome: computeReportOutcome(report),
       suggestedAnnotations: Object.fromEntries(
         report.tools.map((tool) => [tool.name, suggestAnnotations(tool)]),
       ),
@@ -201,19 +210,19 @@ const WIDTH = 80;
 function printTable(report: VerifyReport): void {
   const head = ['tool', ...HINTS.map((hint) => hint.replace('Hint', '')), 'calls'];
   const rows = report.tools.map(({ name, verdicts, coverage }) => [
-    printable(name),
+    toPrintable(name),
     ...HINTS.map((hint) => cell(verdicts[hint])),
     `${coverage.successfulCalls}/${coverage.calls}`,
   ]);
   print(layoutTable(head, rows, { width: WIDTH, head: (line) => style.dim(line) }));
-  for (const { tool, hint, evidence, accepted } of contradictionsOf(report)) {
-    const note = accepted === undefined ? '' : ` (accepted: ${printable(accepted)})`;
+  for (const { tool, hint, evidence, accepted } of listContradictions(report)) {
+    const note = accepted === undefined ? '' : ` (accepted: ${toPrintable(accepted)})`;
     print(
-      `\n${style.red('CONTRADICTED')} ${printable(tool.name)}: ${hint} is ${String(tool.declared[hint])}${note}`,
+      `\n${style.red('CONTRADICTED')} ${toPrintable(tool.name)}: ${hint} is ${String(tool.declared[hint])}${note}`,
     );
     for (const { message, call, args, atMs } of evidence)
       print(
-        `  ${new Date(atMs).toISOString()} call ${call} ${printable(JSON.stringify(args))}\n    ${printable(message)}`,
+        `  ${new Date(atMs).toISOString()} call ${call} ${toPrintable(JSON.stringify(args))}\n    ${toPrintable(message)}`,
       );
   }
   printNotes(report);
@@ -245,32 +254,32 @@ function printNotes({ tools, stale }: VerifyReport): void {
       ...(first.kind === 'unobserved'
         ? [UNOBSERVED_TEXTS[first.reason] + (failure === undefined ? '' : `: ${failure}`)]
         : []),
-      ...signals.map(signalText),
+      ...signals.map(formatSignal),
     ];
     if (lines.length > 0)
-      print(`\n${printable(name)}\n${lines.map((line) => `  ${printable(line)}`).join('\n')}`);
+      print(`\n${toPrintable(name)}\n${lines.map((line) => `  ${toPrintable(line)}`).join('\n')}`);
   }
   for (const { tool, hint } of stale)
     printError(
-      printable(`warning: the baseline accepts ${hint} of ${tool}, which this run did not contradict`),
+      toPrintable(`warning: the baseline accepts ${hint} of ${tool}, which this run did not contradict`),
     );
 }
 
 function printTotals(report: VerifyReport): void {
-  const { tools, toolsWithSuccess, calls, shapes } = coverageOf(report.tools);
-  const open = contradictionsOf(report).filter(({ accepted }) => accepted === undefined).length;
+  const { tools, toolsWithSuccess, calls, shapes } = computeCoverage(report.tools);
+  const open = listContradictions(report).filter(({ accepted }) => accepted === undefined).length;
   print(
-    `\n${counted(open, 'contradiction')}. ${toolsWithSuccess} of ${counted(tools, 'tool')} made a successful call; ${counted(calls, 'call')}, ${counted(shapes, 'shape')} of arguments, ${(report.tookMs / 1_000).toFixed(1)} s.`,
+    `\n${formatCount(open, 'contradiction')}. ${toolsWithSuccess} of ${formatCount(tools, 'tool')} made a successful call; ${formatCount(calls, 'call')}, ${formatCount(shapes, 'shape')} of arguments, ${(report.tookMs / 1_000).toFixed(1)} s.`,
   );
   print(`Watched by ${report.mechanisms.join(', ')}.`);
   const reasons = Map.groupBy(report.missing, ({ why, install }) => `${why} ${install}`);
   for (const [reason, missing] of reasons)
-    printError(printable(`warning: no ${missing.map(({ mechanism }) => mechanism).join(', ')}. ${reason}`));
+    printError(toPrintable(`warning: no ${missing.map(({ mechanism }) => mechanism).join(', ')}. ${reason}`));
   const suggested = report.tools.filter(
     (tool) => HINTS.some((hint) => tool.verdicts[hint].kind === 'contradicted') && differs(tool),
   );
   if (suggested.length === 0) return;
   print('\nSuggested annotations:');
   for (const tool of suggested)
-    print(`  ${printable(tool.name)}: ${jsonText(suggestAnnotations(tool)).replaceAll(/\s+/g, ' ')}`);
+    print(`  ${toPrintable(tool.name)}: ${formatJson(suggestAnnotations(tool)).replaceAll(/\s+/g, ' ')}`);
 }

@@ -5,7 +5,7 @@ import { RecentClients } from './recent-clients.ts';
 import { SubscriptionQuota } from '../../gateway/relay/client-subscriptions.ts';
 
 /** Identifies the client of a modern request for limits. */
-export function clientOf({ socket }: IncomingMessage, subject: string): string {
+export function getLimitKey({ socket }: IncomingMessage, subject: string): string {
   return `${subject} ${socket.remoteAddress ?? ''}`;
 }
 

@@ -1,26 +1,26 @@
 import type { ConnectedClient } from '../../gateway/services/gateway-status.ts';
 import type { OpenSubscription } from './http-request.ts';
-import { identityIn, type RecentClient } from './recent-clients.ts';
+import { parseClientIdentity, type RecentClient } from './recent-clients.ts';
 import type { Session } from './session.ts';
 
 /**
  * For operators: the clients that have a session or an open stream, and the modern ones seen in the last few minutes.
  */
-export function connectedClients(
+export function listConnectedClients(
   sessions: Iterable<Session>,
   subscriptions: Iterable<OpenSubscription>,
   recent: readonly RecentClient[],
 ): readonly ConnectedClient[] {
   const nowMs = performance.now();
   const legacy = [...sessions].map(({ clientInfo, view, subject, isIdle, lastUsedMs }): ConnectedClient => ({
-    ...identityIn(clientInfo),
+    ...parseClientIdentity(clientInfo),
     era: 'legacy',
     endpoint: view.endpoint,
     subject,
     ...(isIdle && { idleMs: Math.round(nowMs - lastUsedMs) }),
   }));
   const modern = [...subscriptions].map(({ clientInfo, view, holder }): ConnectedClient => ({
-    ...identityIn(clientInfo),
+    ...parseClientIdentity(clientInfo),
     era: 'modern',
     endpoint: view.endpoint,
     subject: holder.subject,

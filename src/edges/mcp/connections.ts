@@ -1,13 +1,13 @@
 import type { Server as HttpServer, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { evictionCandidate } from '../../core/fair-share.ts';
+import { chooseEviction } from '../../core/fair-share.ts';
 import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Settings } from '../../core/settings.ts';
 import { allows, type Holder, type Identity } from '../../core/subject.ts';
 import { skipTurn } from '../../core/turns.ts';
 import type { Log } from '../../gateway/ports/log.ts';
-import { guarded } from '../../platform/guarded.ts';
+import { guardCallback } from '../../platform/guarded.ts';
 
 export interface ConnectionsOptions {
   readonly limits: Pick<Settings, 'limits.connections'> &
@@ -81,7 +81,7 @@ export class Connections {
     const forSocket =
       <A extends readonly unknown[]>(handle: (socket: Socket, ...rest: A) => void) =>
       (socket: Socket, ...rest: A): void =>
-        guarded({ name: 'client', end: () => void socket.destroy() }, handle)(socket, ...rest);
+        guardCallback({ name: 'client', end: () => void socket.destroy() }, handle)(socket, ...rest);
     const onRequest = forSocket((socket, response: ServerResponse) => this.#onRequest(socket, response));
     server.on(
       'timeout',
@@ -209,7 +209,7 @@ export class Connections {
     const counts = new Map<string, number>();
     for (const owner of this.#owners.values())
       if (!owner.isAdmin) counts.set(owner.subject, owner.connections.size);
-    const candidate = evictionCandidate(counts, subject);
+    const candidate = chooseEviction(counts, subject);
     const connections = this.#owners.get(keyOf(candidate.subject, false))?.connections ?? [];
     const oldest = candidate.mayEvictInUse ? oldestOf(connections) : undefined;
     return this.#close(this.#leastNeeded(connections) ?? oldest);

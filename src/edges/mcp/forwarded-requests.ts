@@ -1,12 +1,12 @@
-import { rpcErrorOf } from '../../core/errors.ts';
+import { toRpcError } from '../../core/errors.ts';
 import { Slots } from '../../core/slots.ts';
 import { refuseServerRequest } from '../../gateway/catalog/server-request-router.ts';
 import { acceptsServerRequests } from '../../gateway/catalog/link-choice.ts';
 import type { ServerRequest, ServerRequestAnswer } from '../../gateway/ports/link.ts';
 import type { NotificationMessage, ResponseMessage } from '../../protocol/message.ts';
-import { forwardedRequest, SERVER_REQUESTS } from '../../protocol/server-requests.ts';
-import { notificationMessage } from '../../protocol/reply.ts';
-import { memberOf, rawOf } from '../../protocol/spans.ts';
+import { buildForwardedRequest, SERVER_REQUESTS } from '../../protocol/server-requests.ts';
+import { buildNotification } from '../../protocol/reply.ts';
+import { findMember, readRawValue } from '../../protocol/spans.ts';
 
 export interface ForwardedRequestsOptions {
   /** The capabilities that the client declared, as JSON text. */
@@ -57,7 +57,7 @@ export class ForwardedRequests {
       return;
     }
     serverRequest.onWithdrawn(() => this.#withdraw(id, 'the server wants no answer any more'));
-    if (send(forwardedRequest(serverRequest.message, id))) return;
+    if (send(buildForwardedRequest(serverRequest.message, id))) return;
     this.#close(id);
     serverRequest.answer(UNHEARD);
   }
@@ -66,14 +66,15 @@ export class ForwardedRequests {
   receive({ idText, bytes, root, isError }: ResponseMessage): void {
     const open = this.#close(Number(idText));
     const kind = isError ? 'error' : 'result';
-    const member = memberOf(root, kind);
-    if (member !== undefined) open?.serverRequest.answer({ kind, text: rawOf(bytes, member) });
+    const member = findMember(root, kind);
+    if (member !== undefined) open?.serverRequest.answer({ kind, text: readRawValue(bytes, member) });
   }
 
   /** Handles progress from the client. Progress for unknown tokens is ignored. */
   progress(note: NotificationMessage): void {
-    const token = memberOf(note.params, 'progressToken');
-    if (token !== undefined) this.#open.get(Number(rawOf(note.bytes, token)))?.serverRequest.progress(note);
+    const token = findMember(note.params, 'progressToken');
+    if (token !== undefined)
+      this.#open.get(Number(readRawValue(note.bytes, token)))?.serverRequest.progress(note);
   }
 
   /** The client has left. */
@@ -95,7 +96,7 @@ export class ForwardedRequests {
 
   #withdraw(id: number, reason: string): void {
     const open = this.#close(id);
-    open?.send(notificationMessage('notifications/cancelled', { requestId: id, reason }));
+    open?.send(buildNotification('notifications/cancelled', { requestId: id, reason }));
   }
 
   #close(id: number): Open | undefined {
@@ -113,6 +114,6 @@ const GONE: ServerRequestAnswer = unanswered('the client is gone');
 const LATE: ServerRequestAnswer = unanswered('the client did not answer in time');
 
 function unanswered(reason: string): ServerRequestAnswer {
-  const error = rpcErrorOf({ code: 'CLIENT_SILENT', reason }, true);
+  const error = toRpcError({ code: 'CLIENT_SILENT', reason }, true);
   return { kind: 'error', text: JSON.stringify(error) };
 }

@@ -3,11 +3,11 @@ import { isWithin } from '../../core/protected-resource.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL_USER, type Identity } from '../../core/subject.ts';
-import { cookieFault, sessionIn } from '../../core/session-cookie.ts';
-import { bearerOf, looksLikeToken } from '../../core/token.ts';
+import { findCookieFault, findSessionCookie } from '../../core/session-cookie.ts';
+import { parseBearer, looksLikeToken } from '../../core/token.ts';
 import type { Gate } from '../../gateway/ports/gate.ts';
 import type { PageSessions } from '../../gateway/ports/page-sessions.ts';
-import { pathOf } from './request-path.ts';
+import { getRequestPath } from './request-path.ts';
 
 export interface GuardOptions {
   /** The address on which the server listens. */
@@ -36,11 +36,11 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK_NAME.test(host) || host === '::1';
 }
 
-export function guard({ host, isOpen, gate, sessions }: GuardOptions): Guard {
+export function createGuard({ host, isOpen, gate, sessions }: GuardOptions): Guard {
   const isLocal = isLoopback(host);
   return (request) => {
     const { authorization } = request.headers;
-    const fault = originFault(request, isLocal);
+    const fault = findOriginFault(request, isLocal);
     if (fault !== undefined) return err(fault);
     if (isLocal && isOpen && isForeign(authorization)) return LET_IN;
     if (sessions !== undefined) {
@@ -62,7 +62,10 @@ export function guard({ host, isOpen, gate, sessions }: GuardOptions): Guard {
  * Host and Origin are checked against DNS rebinding (2026-07-28, basic/transports/streamable-http#security--endpoint):
  * on loopback both must be loopback; elsewhere, where a token is needed anyway, a page's origin must be our own host.
  */
-export function originFault({ headers, rawHeaders }: IncomingMessage, isLocal: boolean): Refusal | undefined {
+export function findOriginFault(
+  { headers, rawHeaders }: IncomingMessage,
+  isLocal: boolean,
+): Refusal | undefined {
   const repeated = repeatedHeader(rawHeaders);
   if (repeated !== undefined)
     return { code: 'HEADER_INVALID', header: repeated, reason: 'it is there more than once' };
@@ -77,7 +80,7 @@ export function originFault({ headers, rawHeaders }: IncomingMessage, isLocal: b
 }
 
 /** Refuses what a web page sent: none can reach a socket of the home, except through a proxy that should not be there. */
-export function pageFault({ headers }: IncomingMessage): Refusal | undefined {
+export function findPageFault({ headers }: IncomingMessage): Refusal | undefined {
   const { origin = 'a web page' } = headers;
   const isOfPage = headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
   return isOfPage ? { code: 'ORIGIN_FORBIDDEN', origin } : undefined;
@@ -131,7 +134,7 @@ function byLength(names: readonly string[]): readonly (ReadonlyMap<string, numbe
 
 /** A token is the more deliberate of the two credentials. */
 function sessionOf({ headers }: IncomingMessage): string | undefined {
-  return headers.authorization === undefined ? sessionIn(headers.cookie, headers.host) : undefined;
+  return headers.authorization === undefined ? findSessionCookie(headers.cookie, headers.host) : undefined;
 }
 
 function isRead({ method }: IncomingMessage): boolean {
@@ -141,14 +144,14 @@ function isRead({ method }: IncomingMessage): boolean {
 function cookieFaultOf({ method = '', headers }: IncomingMessage): Admission | undefined {
   const { host, origin } = headers;
   const fetchSite = headers['sec-fetch-site']?.toString();
-  const fault = cookieFault({ method, host, origin, fetchSite });
+  const fault = findCookieFault({ method, host, origin, fetchSite });
   return fault && err(fault);
 }
 
 /** A token issued for one endpoint is not valid at another (RFC 8707, section 2). */
 function forPath(admitted: Admission, request: IncomingMessage): Admission {
   if (!admitted.ok || admitted.value.within === undefined) return admitted;
-  return isWithin(pathOf(request), admitted.value.within)
+  return isWithin(getRequestPath(request), admitted.value.within)
     ? admitted
     : err({ code: 'TOKEN_REQUIRED', reason: 'its aud is a different endpoint' });
 }
@@ -162,5 +165,5 @@ function isOwnOrigin(origin: string, host: string): boolean {
  * configured for another server, and from proxies with their own password. An invalid Assay token is not foreign.
  */
 function isForeign(authorization: string | undefined): boolean {
-  return authorization === undefined || !looksLikeToken(bearerOf(authorization) ?? '');
+  return authorization === undefined || !looksLikeToken(parseBearer(authorization) ?? '');
 }

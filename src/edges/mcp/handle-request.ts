@@ -1,5 +1,5 @@
 import type { Cancellation } from '../../core/cancellation.ts';
-import { reportedCodesOf, rpcErrorOf, toolErrorOf } from '../../core/errors.ts';
+import { getReportedCodes, toRpcError, toToolError } from '../../core/errors.ts';
 import { isSevereEnough, LOG_LEVELS } from '../../core/log-levels.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Identity } from '../../core/subject.ts';
@@ -7,11 +7,16 @@ import type { Reply, ServerRequestHandler } from '../../gateway/ports/link.ts';
 import { type Answer, Call, type Caller, type ClientChannel } from '../../gateway/relay/call.ts';
 import { type Era, METHODS } from '../../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
-import { errorMessage, resultMessage, resultPieces, resultText } from '../../protocol/reply.ts';
-import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
-import { replyFor } from '../../protocol/translate.ts';
-import { ownFault } from './read-message.ts';
-import { discovery } from './self.ts';
+import {
+  buildErrorMessage,
+  buildResultMessage,
+  buildResultPieces,
+  serializeResult,
+} from '../../protocol/reply.ts';
+import { findMember, readRawValue, readJsonString } from '../../protocol/spans.ts';
+import { translateReply } from '../../protocol/translate.ts';
+import { findOwnFault } from './read-message.ts';
+import { buildDiscoverResult } from './self.ts';
 
 /** A response ready to be sent, and its HTTP status. */
 export interface Outcome {
@@ -37,16 +42,20 @@ export async function handleRequest(request: ReceivedRequest): Promise<Outcome> 
   const { era, view, relay } = caller;
   const { method, idText } = message;
   const known = METHODS.get(method);
-  if (known?.eras.includes(era) !== true) return refusal(idText, era, { code: 'METHOD_UNKNOWN', method });
+  if (known?.eras.includes(era) !== true)
+    return toRefusalOutcome(idText, era, { code: 'METHOD_UNKNOWN', method });
   // Upstream servers reject invalid JSON themselves. Assay must check the requests that it answers itself.
-  const fault = known.isRelayed === true ? undefined : ownFault(message);
-  if (fault !== undefined) return refusal(idText, era, fault);
+  const fault = known.isRelayed === true ? undefined : findOwnFault(message);
+  if (fault !== undefined) return toRefusalOutcome(idText, era, fault);
   switch (method) {
     case 'ping':
-      return done(resultMessage(idText, resultText(method, era, {})));
+      return done(buildResultMessage(idText, serializeResult(method, era, {})));
     case 'server/discover':
       return done(
-        resultMessage(idText, resultText(method, era, discovery({ view, tasks: relay.deps.tasks }))),
+        buildResultMessage(
+          idText,
+          serializeResult(method, era, buildDiscoverResult({ view, tasks: relay.deps.tasks })),
+        ),
       );
     case 'logging/setLevel':
       return setLogLevel(caller, message);
@@ -74,12 +83,12 @@ function outcomeOf(answered: Answer, message: RequestMessage, era: Era): Outcome
       const { reply, requestState, wrapTask } = answered;
       const change = { idText, method, from: reply.era, to: era, requestState, wrapTask };
       const status = era === 'modern' ? relayedStatus(reply) : 200;
-      return { pieces: replyFor(reply.message, change), status };
+      return { pieces: translateReply(reply.message, change), status };
     }
     case 'own':
-      return { pieces: resultPieces(idText, answered.result), status: 200 };
+      return { pieces: buildResultPieces(idText, answered.result), status: 200 };
     case 'refused':
-      return refusedCall(answered.refusal, message, era) ?? refusal(idText, era, answered.refusal);
+      return refusedCall(answered.refusal, message, era) ?? toRefusalOutcome(idText, era, answered.refusal);
   }
 }
 
@@ -89,15 +98,15 @@ function refusedCall(
   { idText, method, params }: RequestMessage,
   era: Era,
 ): Outcome | undefined {
-  const isResult = method === 'tools/call' && memberOf(params, 'task') === undefined;
-  const result = isResult ? toolErrorOf(what) : undefined;
-  return result && { pieces: resultPieces(idText, resultText(method, era, result)), status: 200 };
+  const isResult = method === 'tools/call' && findMember(params, 'task') === undefined;
+  const result = isResult ? toToolError(what) : undefined;
+  return result && { pieces: buildResultPieces(idText, serializeResult(method, era, result)), status: 200 };
 }
 
 /** In the legacy era, errors of a request have status 200; in the modern era some have their own HTTP status. */
-export function refusal(idText: string | undefined, era: Era, what: Refusal): Outcome {
-  const status = era === 'legacy' && idText !== undefined ? 200 : reportedCodesOf(what).http;
-  return { pieces: [errorMessage(idText, rpcErrorOf(what, era === 'legacy'), era)], status };
+export function toRefusalOutcome(idText: string | undefined, era: Era, what: Refusal): Outcome {
+  const status = era === 'legacy' && idText !== undefined ? 200 : getReportedCodes(what).http;
+  return { pieces: [buildErrorMessage(idText, toRpcError(what, era === 'legacy'), era)], status };
 }
 
 function done(bytes: Buffer): Outcome {
@@ -105,25 +114,29 @@ function done(bytes: Buffer): Outcome {
 }
 
 async function setLogLevel(caller: Caller, message: RequestMessage): Promise<Outcome> {
-  const level = textOf(message.bytes, memberOf(message.params, 'level'));
+  const level = readJsonString(message.bytes, findMember(message.params, 'level'));
   if (level === undefined || !LOG_LEVELS.includes(level)) {
     const reason = `it must be one of ${LOG_LEVELS.join(', ')}`;
-    return refusal(message.idText, 'legacy', { code: 'PARAMS_INVALID', field: 'params.level', reason });
+    return toRefusalOutcome(message.idText, 'legacy', {
+      code: 'PARAMS_INVALID',
+      field: 'params.level',
+      reason,
+    });
   }
   caller.logLevel = level;
   await caller.view.requestLogLevel(level, caller.session);
-  return done(resultMessage(message.idText, resultText(message.method, 'legacy', {})));
+  return done(buildResultMessage(message.idText, serializeResult(message.method, 'legacy', {})));
 }
 
 /** Without a level, a modern client gets no log messages; a legacy client gets all that its servers send. */
 export function wantsLog(note: NotificationMessage, era: Era, wanted: string | undefined): boolean {
   if (wanted === undefined) return era === 'legacy';
-  return isSevereEnough(textOf(note.bytes, memberOf(note.params, 'level')), wanted);
+  return isSevereEnough(readJsonString(note.bytes, findMember(note.params, 'level')), wanted);
 }
 
 function requestLogLevel(message: RequestMessage): string | undefined {
-  const meta = memberOf(message.params, '_meta')?.object;
-  return textOf(message.bytes, memberOf(meta, 'io.modelcontextprotocol/logLevel'));
+  const meta = findMember(message.params, '_meta')?.object;
+  return readJsonString(message.bytes, findMember(meta, 'io.modelcontextprotocol/logLevel'));
 }
 
 /**
@@ -134,8 +147,8 @@ function requestLogLevel(message: RequestMessage): string | undefined {
  */
 function relayedStatus({ message, era }: Reply): number {
   if (!message.isError) return 200;
-  const code = memberOf(memberOf(message.root, 'error')?.object, 'code');
-  const text = code && rawOf(message.bytes, code);
+  const code = findMember(findMember(message.root, 'error')?.object, 'code');
+  const text = code && readRawValue(message.bytes, code);
   if (text === METHOD_NOT_FOUND) return 404;
   return era === 'modern' && text !== undefined && BAD_REQUESTS.has(text) ? 400 : 200;
 }

@@ -3,8 +3,8 @@ import { VERSION } from '../../core/version.ts';
 import type { ServerState } from '../../core/supervision.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type { Relay } from '../../gateway/relay/call.ts';
-import { type ServerStatus, serverStatuses } from '../../gateway/catalog/server-status.ts';
-import { reviewCounts, type ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
+import { type ServerStatus, listServerStatuses } from '../../gateway/catalog/server-status.ts';
+import { countReviews, type ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
 import { sendJson } from './http-answer.ts';
 import type { Meter, Readings } from '../../gateway/ports/telemetry.ts';
 
@@ -40,19 +40,19 @@ export function sendHealth(
 ): void {
   // Anyone may ask for the status, often, so it costs no more than that.
   const shown = isFull
-    ? healthOf(catalog, facts)
-    : { status: overallStatus(catalog, serverStatuses(catalog), facts) };
+    ? buildHealth(catalog, facts)
+    : { status: overallStatus(catalog, listServerStatuses(catalog), facts) };
   sendJson(response, 200, {
     headers: { 'cache-control': 'no-store' },
     pieces: [Buffer.from(JSON.stringify(shown))],
   });
 }
 
-export function healthOf(catalog: Catalog, facts: HealthFacts): Health {
-  const servers = serverStatuses(catalog);
+export function buildHealth(catalog: Catalog, facts: HealthFacts): Health {
+  const servers = listServerStatuses(catalog);
   const { configFault } = catalog;
   const { uptimeMs, storeFault } = facts;
-  const review = reviewCounts(catalog);
+  const review = countReviews(catalog);
   return {
     status: overallStatus(catalog, servers, facts),
     version: VERSION,

@@ -5,7 +5,7 @@ import type { Message, NoMessage } from '../../protocol/message.ts';
 import { refuseLarge, sendRefusal } from './http-refusal.ts';
 import { refuse, type Post } from './http-request.ts';
 import { answerBatch, answerLegacy } from './legacy-post.ts';
-import { noMessage } from './legacy-rules.ts';
+import { toInvalidMessageRefusal } from './legacy-rules.ts';
 import { answerModern, answerUnenveloped } from './modern-post.ts';
 import { isEnveloped, namesModern } from './modern-rules.ts';
 import { readBody, type ReceivedBody, readFromClient } from './read-message.ts';
@@ -65,7 +65,8 @@ function answerMessage(post: Post, message: Message | NoMessage, era: Era): Prom
   // server requests.
   if (message.kind === 'request' && post.openRequests.isStopping)
     refuse(post, { code: 'SHUTTING_DOWN' }, { idText: message.idText, era });
-  else if (message.kind === 'none') refuse(post, noMessage(message), { idText: message.idText, era });
+  else if (message.kind === 'none')
+    refuse(post, toInvalidMessageRefusal(message), { idText: message.idText, era });
   else if (message.kind === 'request' && isEnveloped(message)) return answerModern(post, message);
   else if (era === 'modern' || (message.kind === 'notification' && isEnveloped(message)))
     answerUnenveloped(post, message);

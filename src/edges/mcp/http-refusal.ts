@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { challengeOf } from '../../core/challenge.ts';
-import { reportedCodesOf, rpcErrorOf } from '../../core/errors.ts';
-import { metadataAt, type ProtectedResource, type Protection } from '../../core/protected-resource.ts';
+import { formatChallenge } from '../../core/challenge.ts';
+import { getReportedCodes, toRpcError } from '../../core/errors.ts';
+import { findMetadata, type ProtectedResource, type Protection } from '../../core/protected-resource.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { sentenceOf } from '../../core/sentences.ts';
-import { escapeHtml, HTML_TYPE, PAGE_HEADERS, prefersHtml, webPage } from '../../core/web-page.ts';
+import { formatRefusal } from '../../core/sentences.ts';
+import { escapeHtml, HTML_TYPE, PAGE_HEADERS, prefersHtml, renderWebPage } from '../../core/web-page.ts';
 import type { Log } from '../../gateway/ports/log.ts';
-import { errorMessage } from '../../protocol/reply.ts';
+import { buildErrorMessage } from '../../protocol/reply.ts';
 import { sendJson } from './http-answer.ts';
 import { namesModern } from './modern-rules.ts';
 
@@ -17,13 +17,13 @@ export function sendRefusal(response: ServerResponse, what: Refusal, protection?
   const extra: Record<string, string> = {};
   const { authorization } = response.req.headers;
   if (what.code === 'TOKEN_REQUIRED' || what.code === 'SCOPE_MISSING')
-    extra['www-authenticate'] = challengeOf(what, { authorization, protection });
+    extra['www-authenticate'] = formatChallenge(what, { authorization, protection });
   if ('waitSeconds' in what) extra['retry-after'] = String(what.waitSeconds);
   if (what.code === 'HTTP_METHOD_UNKNOWN') extra['allow'] = what.allowed;
   // The unread rest of the body would be parsed as the next request.
   extra['connection'] = 'close';
-  const { http: status } = reportedCodesOf(what);
-  if (isBrowser(response.req)) sendPage(response, status, { headers: extra, text: sentenceOf(what) });
+  const { http: status } = getReportedCodes(what);
+  if (isBrowser(response.req)) sendPage(response, status, { headers: extra, text: formatRefusal(what) });
   else sendJson(response, status, { headers: extra, pieces: [bodyOf(what, response.req)] });
 }
 
@@ -38,7 +38,7 @@ function sendPage(
   { headers, text }: { readonly headers: Readonly<Record<string, string>>; readonly text: string },
 ): void {
   if (response.headersSent || response.destroyed) return;
-  const page = webPage('Assay: an MCP endpoint', {
+  const page = renderWebPage('Assay: an MCP endpoint', {
     body: `<main>
 <h1>This is an MCP endpoint</h1>
 <p>Assay is running. This address answers MCP clients, not browsers: <a href="/">how to connect a client</a>.</p>
@@ -53,7 +53,7 @@ function sendPage(
 const OVERHEAR_MS = 3_000;
 
 /** Wraps a handler: if it fails, synchronously or later, the error is logged and the client gets INTERNAL. */
-export function listenerOf(
+export function guardHandler(
   log: Log,
   answer: (...exchange: Exchange) => Promise<void>,
 ): (...exchange: Exchange) => void {
@@ -81,7 +81,7 @@ export function refuseMethod(response: ServerResponse, allowed: string): void {
 export function refuseLarge(request: IncomingMessage, response: ServerResponse, what: Refusal): void {
   const bytes = bodyOf(what, request);
   const extra: Record<string, number> = 'waitSeconds' in what ? { 'retry-after': what.waitSeconds } : {};
-  response.writeHead(reportedCodesOf(what).http, {
+  response.writeHead(getReportedCodes(what).http, {
     ...extra,
     'content-type': 'application/json',
     'content-length': bytes.length,
@@ -97,7 +97,7 @@ export function refuseLarge(request: IncomingMessage, response: ServerResponse, 
 /** The body has not been read yet; the header is enough to choose the error format. */
 function bodyOf(what: Refusal, request: IncomingMessage): Buffer {
   const era = namesModern(request) ? 'modern' : 'legacy';
-  return errorMessage(undefined, rpcErrorOf(what, era === 'legacy'), era);
+  return buildErrorMessage(undefined, toRpcError(what, era === 'legacy'), era);
 }
 
 /**
@@ -110,7 +110,7 @@ export function answerMetadata(
   { path, resource }: { readonly path: string; readonly resource: ProtectedResource },
 ): boolean {
   const { headers, method = '' } = request;
-  const document = metadataAt(path, headers.host ?? '', resource);
+  const document = findMetadata(path, headers.host ?? '', resource);
   if (document === undefined) return false;
   if (method === 'GET' || method === 'HEAD')
     sendJson(response, 200, {

@@ -9,7 +9,7 @@ import type { Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
 import type { ClientLoads } from './client-load.ts';
-import { handleRequest, type Outcome, refusal } from './handle-request.ts';
+import { handleRequest, type Outcome, toRefusalOutcome } from './handle-request.ts';
 import type { Caller, Relay } from '../../gateway/relay/call.ts';
 import { HttpAnswer, sendJson, type StreamSource } from './http-answer.ts';
 import type { InFlight, OpenRequests } from './in-flight.ts';
@@ -61,8 +61,8 @@ export function refuse(
   refused: Refusal,
   target: { readonly idText: string | undefined; readonly era: Era },
 ): void {
-  const { pieces } = refusal(target.idText, target.era, refused);
-  const { status } = refusal(undefined, target.era, refused);
+  const { pieces } = toRefusalOutcome(target.idText, target.era, refused);
+  const { status } = toRefusalOutcome(undefined, target.era, refused);
   sendJson(response, status, { headers: HEADERS[refused.code] ?? {}, pieces });
 }
 
@@ -97,7 +97,7 @@ export function openAnswer(
   streams: StreamSource | undefined,
 ): HttpAnswer {
   const answer = new HttpAnswer(response, {
-    accepted: headers.accepted(request.headers.accept),
+    accepted: headers.parseAccept(request.headers.accept),
     expected: batch?.size ?? 1,
     isBatch: batch !== undefined,
     maxUnreadBytes,
@@ -124,7 +124,7 @@ export async function answerRequest(
   const cancellation = inFlight === undefined ? new Cancellation() : inFlight.begin(message.idText);
   if (cancellation === undefined) {
     const reason = 'a request with this id is in progress';
-    answer.respond(refusal(message.idText, caller.era, { code: 'MESSAGE_INVALID', reason }));
+    answer.respond(toRefusalOutcome(message.idText, caller.era, { code: 'MESSAGE_INVALID', reason }));
     return;
   }
   // Disconnecting cancels a request only in the modern era (2025-11-25, basic/transports; 2026-07-28,
@@ -145,6 +145,6 @@ export async function answerRequest(
   }
   if (!cancellation.isCancelled) answer.respond(outcome);
   else if (openRequests.isGivenUp(cancellation))
-    answer.respond(refusal(message.idText, caller.era, { code: 'SHUTTING_DOWN' }));
+    answer.respond(toRefusalOutcome(message.idText, caller.era, { code: 'SHUTTING_DOWN' }));
   else answer.withdraw();
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node
 import { isAboutTokens } from '../../core/challenge.ts';
 import type { BodyBudget } from '../../core/body-budget.ts';
 import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
-import { protectionOf, type ProtectedResource } from '../../core/protected-resource.ts';
+import { computeProtection, type ProtectedResource } from '../../core/protected-resource.ts';
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -17,29 +17,29 @@ import type { ToolsetViews } from '../../gateway/services/configuration-tools/to
 import { listenLocally, type LocalSocket, type SocketPlace } from '../../platform/local-socket.ts';
 import * as headers from '../../protocol/headers.ts';
 import { ClientLoads } from './client-load.ts';
-import { connectedClients } from './connected-clients.ts';
+import { listConnectedClients } from './connected-clients.ts';
 import { Connections } from './connections.ts';
 import {
   isMcpPath,
   isSsePath,
-  knownPaths,
+  listKnownPaths,
   type RestHandler,
-  pathOf,
+  getRequestPath,
   readTarget,
-  viewAt,
+  findViewAt,
 } from './request-path.ts';
-import { guard, isLoopback, originFault, pageFault, type Guard } from './guard.ts';
+import { createGuard, isLoopback, findOriginFault, findPageFault, type Guard } from './guard.ts';
 import { sendHealth, sendMetrics } from './health.ts';
 import { receivePost } from './http-post.ts';
-import { answerMetadata, listenerOf, refuseMethod, sendRefusal } from './http-refusal.ts';
+import { answerMetadata, guardHandler, refuseMethod, sendRefusal } from './http-refusal.ts';
 import type { OpenSubscription, Post } from './http-request.ts';
 import { answerWithoutBody } from './legacy-get.ts';
-import { closeListener, listen, originOf } from './listener.ts';
+import { closeListener, listen, formatOrigin } from './listener.ts';
 import { namesModern } from './modern-rules.ts';
 import { answerNoSignIn } from './no-sign-in.ts';
 import { Sessions } from './session.ts';
 import { SseClients } from './sse-clients.ts';
-import { timeLimits } from './time-limits.ts';
+import { buildTimeLimits } from './time-limits.ts';
 import { TokenNotices } from './token-notices.ts';
 import { OpenRequests } from './in-flight.ts';
 
@@ -73,7 +73,7 @@ export interface McpHttpServer {
   readonly url: string;
   /** The socket at which it serves the REST API to the operator's commands. Undefined if it could not be opened. */
   readonly socket: string | undefined;
-  readonly clients: () => ReturnType<typeof connectedClients>;
+  readonly clients: () => ReturnType<typeof listConnectedClients>;
   /** Refuses new requests, gives open ones `limits.drainMs` to finish, and closes all connections. */
   close(): Promise<void>;
 }
@@ -93,8 +93,8 @@ export async function openHttpServer(options: HttpServerOptions): Promise<Result
   // Importing node:http loads all of Node's bundled undici, for its re-exported classes.
   const { createServer } = process.getBuiltinModule('node:http');
   const httpServer: HttpServer = createServer(
-    { ...timeLimits(options.limits), noDelay: true },
-    listenerOf(log, (request, response) => mcpServer.answer(request, response)),
+    { ...buildTimeLimits(options.limits), noDelay: true },
+    guardHandler(log, (request, response) => mcpServer.answer(request, response)),
   );
   // Node drops headers beyond 2,000, so a second Host would go unseen. Their total size is limited anyway.
   httpServer.maxHeadersCount = 0;
@@ -102,14 +102,14 @@ export async function openHttpServer(options: HttpServerOptions): Promise<Result
   const listening = await listen(httpServer, host, port);
   if (!listening.ok) return listening;
   const localServer: HttpServer = createServer(
-    timeLimits(options.limits),
-    listenerOf(log, (request, response) => mcpServer.answerLocal(request, response)),
+    buildTimeLimits(options.limits),
+    guardHandler(log, (request, response) => mcpServer.answerLocal(request, response)),
   );
   localServer.maxHeadersCount = 0;
   localServer.maxConnections = MAX_LOCAL_CONNECTIONS;
   const local = await openLocal(localServer, options);
   return ok({
-    url: originOf(host, listening.value),
+    url: formatOrigin(host, listening.value),
     socket: local?.path,
     clients: () => mcpServer.clients(),
     close: async () => {
@@ -151,8 +151,8 @@ class McpServer {
   constructor(options: HttpServerOptions, connections: Connections, httpServer: () => HttpServer) {
     this.#options = options;
     this.#server = httpServer;
-    this.#guard = guard(options);
-    this.#closedGuard = guard({ ...options, isOpen: false, sessions: options.rest.sessions });
+    this.#guard = createGuard(options);
+    this.#closedGuard = createGuard({ ...options, isOpen: false, sessions: options.rest.sessions });
     const limits = { ...options.settings, ...options.limits };
     this.#sessions = new Sessions(limits);
     this.#loads = new ClientLoads(limits);
@@ -163,8 +163,8 @@ class McpServer {
     this.#unsubscribe = options.gate.onTokens(() => this.#endOthers(Date.now()));
   }
 
-  clients(): ReturnType<typeof connectedClients> {
-    return connectedClients(this.#sessions.all, this.#subscriptions, this.#loads.recent.all);
+  clients(): ReturnType<typeof listConnectedClients> {
+    return listConnectedClients(this.#sessions.all, this.#subscriptions, this.#loads.recent.all);
   }
 
   /** Runs synchronously up to the body of a request, unless its token has to be looked up. */
@@ -173,7 +173,7 @@ class McpServer {
     if (!target.ok) return this.#refuseTarget(request, response, target.error);
     // All later code reads the normalized target.
     request.url = target.value;
-    const path = pathOf(request);
+    const path = getRequestPath(request);
     if (!isMcpPath(path, this.#options.settings['mcp.sse'])) return this.#answerRest(request, response, path);
     const given = this.#guard(request);
     if (given instanceof Promise)
@@ -203,10 +203,10 @@ class McpServer {
     }
     this.#options.log.debug('a request came in', { subject: identity.subject, path });
     if (path === '/metrics') return this.#answerMetrics(request, response, identity);
-    const view = viewAt(this.#options, path);
+    const view = findViewAt(this.#options, path);
     if (!allows(identity, 'mcp')) this.#refuse(response, { code: 'SCOPE_MISSING', scope: 'mcp' });
     else if (view === undefined)
-      sendRefusal(response, { code: 'ENDPOINT_UNKNOWN', path, known: knownPaths(this.#options) });
+      sendRefusal(response, { code: 'ENDPOINT_UNKNOWN', path, known: listKnownPaths(this.#options) });
     else if (isSsePath(path)) return this.#sse.answer({ request, response, view, identity });
     else if (request.method === 'POST') return this.#post(request, response, { view, identity });
     // The modern era has no streams to open and no sessions to end (2026-07-28, basic/transports/streamable-http).
@@ -234,7 +234,7 @@ class McpServer {
 
   async #answerRest(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     const { host, log, resource } = this.#options;
-    const isOwnOrigin = originFault(request, isLoopback(host)) === undefined;
+    const isOwnOrigin = findOriginFault(request, isLoopback(host)) === undefined;
     if (isOwnOrigin && resource === undefined && answerNoSignIn(request, response, path)) return;
     if (isOwnOrigin && resource !== undefined && answerMetadata(request, response, { path, resource }))
       return;
@@ -254,8 +254,8 @@ class McpServer {
     const target = readTarget(request);
     if (!target.ok) return this.#refuseTarget(request, response, target.error);
     request.url = target.value;
-    const fault = originFault(request, true) ?? pageFault(request);
-    if (fault === undefined && pathOf(request) === '/health' && request.method === 'GET')
+    const fault = findOriginFault(request, true) ?? findPageFault(request);
+    if (fault === undefined && getRequestPath(request) === '/health' && request.method === 'GET')
       this.#answerHealth(response, true);
     else await this.#passOn(request, response, fault === undefined ? ok(LOCAL_OPERATOR) : err(fault));
   }
@@ -275,8 +275,8 @@ class McpServer {
   #refuse(response: ServerResponse, what: Refusal): void {
     const { resource } = this.#options;
     const { method = '', headers } = response.req;
-    const asked = { path: pathOf(response.req), method, host: headers.host ?? '' };
-    sendRefusal(response, what, resource && protectionOf(resource, asked));
+    const asked = { path: getRequestPath(response.req), method, host: headers.host ?? '' };
+    sendRefusal(response, what, resource && computeProtection(resource, asked));
   }
 
   /** Refuses new requests, waits for open ones, then ends subscriptions and sessions. */
@@ -309,7 +309,7 @@ class McpServer {
   }
 
   #post(request: IncomingMessage, response: ServerResponse, { view, identity }: Admitted): Promise<void> {
-    const { json, sse } = headers.accepted(request.headers.accept);
+    const { json, sse } = headers.parseAccept(request.headers.accept);
     if (!json && !sse) {
       sendRefusal(response, { code: 'NOT_ACCEPTABLE' });
       return Promise.resolve();

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { EVENT_HEAD, EVENT_TAIL, KEEP_ALIVE } from '../../protocol/sse.ts';
-import { onOneLine } from '../../protocol/splice.ts';
+import { toOneLine } from '../../protocol/splice.ts';
 
 const KEEP_ALIVE_MS = 15_000;
 
@@ -43,12 +43,12 @@ export class HttpStream implements MessageSink {
   }
 
   readonly send = (bytes: Buffer): void => {
-    this.write([EVENT_HEAD, onOneLine(bytes), EVENT_TAIL]);
+    this.write([EVENT_HEAD, toOneLine(bytes), EVENT_TAIL]);
     this.dropUnread();
   };
 
   respond(pieces: readonly Buffer[]): void {
-    this.write([EVENT_HEAD, ...pieces.map(onOneLine), EVENT_TAIL]);
+    this.write([EVENT_HEAD, ...pieces.map(toOneLine), EVENT_TAIL]);
   }
 
   /** Writes framed events. */

@@ -1,6 +1,6 @@
 import { Cancellation } from '../../core/cancellation.ts';
 import { Slots } from '../../core/slots.ts';
-import { atMost } from '../../platform/pause.ts';
+import { waitAtMost } from '../../platform/pause.ts';
 
 /** The unanswered requests of one client, by id, so that it can cancel them. */
 export class InFlight {
@@ -85,12 +85,12 @@ export class OpenRequests {
       this.#onNone = resolve;
       signal?.addEventListener('abort', () => resolve());
     });
-    if (signal?.aborted !== true) await atMost(none, limitMs);
+    if (signal?.aborted !== true) await waitAtMost(none, limitMs);
     if (this.#requests.size === 0) return;
     for (const cancellation of this.#requests.all()) {
       if (!cancellation.isCancelled) this.#givenUp.add(cancellation);
       cancellation.cancel(GIVEN_UP);
     }
-    await atMost(new Promise<void>((resolve) => (this.#onNone = resolve)), REFUSE_MS);
+    await waitAtMost(new Promise<void>((resolve) => (this.#onNone = resolve)), REFUSE_MS);
   }
 }

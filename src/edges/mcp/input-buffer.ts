@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { guarded, type Peer } from '../../platform/guarded.ts';
+import { guardCallback, type Peer } from '../../platform/guarded.ts';
 import type { InOrder } from '../../platform/in-order.ts';
 
 export interface InputBufferOptions {
@@ -28,11 +28,11 @@ export class InputBuffer {
     const { input, output, peer } = options;
     input.on(
       'data',
-      guarded(peer, (chunk: Buffer) => this.#take(chunk)),
+      guardCallback(peer, (chunk: Buffer) => this.#take(chunk)),
     );
     output.on(
       'drain',
-      guarded(peer, () => this.flush()),
+      guardCallback(peer, () => this.flush()),
     );
   }
 
@@ -80,7 +80,7 @@ export class InputBuffer {
 }
 
 /** Resolves when all input is processed. `onTaken` is called after a first pass and may add more input. */
-export async function allProcessed(
+export async function waitUntilProcessed(
   inputBuffer: InputBuffer,
   messages: InOrder,
   onTaken: () => unknown,

@@ -3,7 +3,7 @@ import type { Holder } from '../../core/subject.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import * as headers from '../../protocol/headers.ts';
 import { refuseMethod, sendRefusal } from './http-refusal.ts';
-import { sessionOf } from './legacy-post.ts';
+import { findSession } from './legacy-post.ts';
 import type { Session, Sessions } from './session.ts';
 import type { OpenRequests } from './in-flight.ts';
 
@@ -31,7 +31,7 @@ export function answerWithoutBody(session: SessionRequest): void {
  */
 function answerGet(sessionRequest: SessionRequest): void {
   const { request, response, openRequests } = sessionRequest;
-  if (!headers.accepted(request.headers.accept).sse) {
+  if (!headers.parseAccept(request.headers.accept).sse) {
     sendRefusal(response, { code: 'NOT_ACCEPTABLE' });
     return;
   }
@@ -66,7 +66,7 @@ function resume(session: Session, response: ServerResponse, lastEventId: string)
 /** Undefined if there is no such session; the refusal has been sent. */
 function visited(sessionRequest: SessionRequest, method: string): Session | undefined {
   if (sessionRequest.request.headers[headers.SESSION_ID] !== undefined)
-    return sessionOf(sessionRequest, undefined);
+    return findSession(sessionRequest, undefined);
   sendRefusal(sessionRequest.response, { code: 'HTTP_METHOD_UNKNOWN', method, allowed: 'POST' });
   return undefined;
 }

@@ -3,17 +3,23 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { isSameHolder, type Holder } from '../../core/subject.ts';
 import type { View } from '../../gateway/catalog/view.ts';
-import { eraOf, SUPPORTED_VERSIONS } from '../../protocol/eras.ts';
+import { getEra, SUPPORTED_VERSIONS } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import type { Message, RequestMessage } from '../../protocol/message.ts';
-import { resultMessage, resultText } from '../../protocol/reply.ts';
-import { refusal } from './handle-request.ts';
+import { buildResultMessage, serializeResult } from '../../protocol/reply.ts';
+import { toRefusalOutcome } from './handle-request.ts';
 import { sendJson } from './http-answer.ts';
 import { answerRequest, isAdmitted, openAnswer, refuse, type Post } from './http-request.ts';
-import { batchFault, handleNotification, noMessage, offerOf, versionFor } from './legacy-rules.ts';
+import {
+  findBatchFault,
+  handleNotification,
+  toInvalidMessageRefusal,
+  readLegacyProfile,
+  negotiateVersion,
+} from './legacy-rules.ts';
 import { readBatch } from './read-message.ts';
-import { pathOf } from './request-path.ts';
-import { initialization } from './self.ts';
+import { getRequestPath } from './request-path.ts';
+import { buildInitializeResult } from './self.ts';
 import type { Session, Sessions } from './session.ts';
 
 /**
@@ -25,7 +31,7 @@ export function answerLegacy(post: Post, message: Message): Promise<void> | unde
     return undefined;
   }
   const idText = message.kind === 'notification' ? undefined : message.idText;
-  const session = sessionOf(post, idText);
+  const session = findSession(post, idText);
   if (session === undefined) return undefined;
   if (message.kind === 'request') {
     if (!isAdmitted(post, session, { idText: message.idText, era: 'legacy' })) return undefined;
@@ -42,7 +48,7 @@ export function answerLegacy(post: Post, message: Message): Promise<void> | unde
 }
 
 /** The session that a request names. Undefined if there is none; the refusal has been sent. */
-export function sessionOf(
+export function findSession(
   exchange: {
     readonly request: IncomingMessage;
     readonly response: ServerResponse;
@@ -64,10 +70,10 @@ export function sessionOf(
 type HeaderValue = string | readonly string[] | undefined;
 
 function find(
-  { sessions, view, identity }: Parameters<typeof sessionOf>[0],
+  { sessions, view, identity }: Parameters<typeof findSession>[0],
   { id, version }: { readonly id: HeaderValue; readonly version: HeaderValue },
 ): Result<Session, Refusal> {
-  if (typeof version === 'string' && eraOf(version) === undefined)
+  if (typeof version === 'string' && getEra(version) === undefined)
     return err({ code: 'PROTOCOL_UNSUPPORTED', requested: version, supported: SUPPORTED_VERSIONS });
   if (typeof id !== 'string') return err({ code: 'SESSION_MISSING' });
   const session = sessions.find(id);
@@ -78,9 +84,9 @@ function find(
 
 function beginSession(post: Post, message: RequestMessage): void {
   const { idText } = message;
-  const version = versionFor(message);
+  const version = negotiateVersion(message);
   if (!version.ok) {
-    const { pieces, status } = refusal(idText, 'legacy', version.error);
+    const { pieces, status } = toRefusalOutcome(idText, 'legacy', version.error);
     sendJson(post.response, status, { headers: {}, pieces });
     return;
   }
@@ -89,7 +95,7 @@ function beginSession(post: Post, message: RequestMessage): void {
     relay,
     view: post.view,
     version: version.value,
-    profile: offerOf(message, post.identity.subject),
+    profile: readLegacyProfile(message, post.identity.subject),
     holder: post.identity,
   });
   if (session === undefined) {
@@ -100,17 +106,17 @@ function beginSession(post: Post, message: RequestMessage): void {
     client: session.clientInfo,
     transport: 'http',
     revision: session.version,
-    endpoint: pathOf(post.request),
+    endpoint: getRequestPath(post.request),
     subject: session.subject,
     isStateless: false,
     sharesMode: post.view.sharesMode,
   });
-  const result = resultText(
+  const result = serializeResult(
     'initialize',
     'legacy',
-    initialization({ view: post.view, tasks: relay.deps.tasks }, session.version),
+    buildInitializeResult({ view: post.view, tasks: relay.deps.tasks }, session.version),
   );
-  const outcome = { pieces: [resultMessage(idText, result)], status: 200 };
+  const outcome = { pieces: [buildResultMessage(idText, result)], status: 200 };
   openAnswer(post, undefined, undefined).respond(outcome, { [headers.SESSION_ID]: session.id });
 }
 
@@ -124,9 +130,9 @@ export async function answerBatch(post: Post): Promise<void> {
     return;
   }
   const messages = read.value;
-  const session = sessionOf(post, undefined);
+  const session = findSession(post, undefined);
   if (session === undefined) return;
-  const reason = batchFault(messages, session.version);
+  const reason = findBatchFault(messages, session.version);
   if (reason !== undefined) {
     refuse(post, { code: 'MESSAGE_INVALID', reason }, target);
     return;
@@ -151,9 +157,12 @@ export async function answerBatch(post: Post): Promise<void> {
   let slots = session.take(response, requests.length);
   const each = requests.map(async (message) => {
     if (message.kind === 'none')
-      answer.respond({ ...refusal(message.idText, 'legacy', noMessage(message)), status: 200 });
+      answer.respond({
+        ...toRefusalOutcome(message.idText, 'legacy', toInvalidMessageRefusal(message)),
+        status: 200,
+      });
     else if (slots-- > 0) await answerRequest({ response, openRequests, answer }, message, source);
-    else answer.respond(refusal(message.idText, 'legacy', busy));
+    else answer.respond(toRefusalOutcome(message.idText, 'legacy', busy));
   });
   await Promise.all(each);
 }

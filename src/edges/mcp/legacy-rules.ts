@@ -3,13 +3,13 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { ClientSession } from '../../gateway/catalog/client-session.ts';
 import type { ListKind, ClientProfile } from '../../gateway/ports/link.ts';
 import type { View } from '../../gateway/catalog/view.ts';
-import { hasBatches, negotiated } from '../../protocol/eras.ts';
+import { hasBatches, chooseVersion } from '../../protocol/eras.ts';
 import type { Message, NoMessage, NotificationMessage, RequestMessage } from '../../protocol/message.ts';
-import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
+import { findMember, readRawValue, readJsonString } from '../../protocol/spans.ts';
 import type { InFlight } from './in-flight.ts';
 import type { ForwardedRequests } from './forwarded-requests.ts';
 import { isEnveloped } from './modern-rules.ts';
-import { MAX_IN_BATCH, ownFault } from './read-message.ts';
+import { MAX_IN_BATCH, findOwnFault } from './read-message.ts';
 
 /** The notification for a change of each list. */
 export const LIST_CHANGED: Readonly<Record<ListKind, string>> = {
@@ -22,24 +22,24 @@ export const LIST_CHANGED: Readonly<Record<ListKind, string>> = {
 export const RESOURCE_UPDATED = 'notifications/resources/updated';
 
 /** The revision negotiated by `initialize`. */
-export function versionFor(message: RequestMessage): Result<string, Refusal> {
+export function negotiateVersion(message: RequestMessage): Result<string, Refusal> {
   const { bytes, params } = message;
   // The client's declarations are repeated to the servers opened for it.
-  const fault = ownFault(message);
+  const fault = findOwnFault(message);
   if (fault !== undefined) return err(fault);
-  const requested = textOf(bytes, memberOf(params, 'protocolVersion'));
+  const requested = readJsonString(bytes, findMember(params, 'protocolVersion'));
   return requested === undefined
     ? err({ code: 'PARAMS_INVALID', field: 'params.protocolVersion', reason: 'it must be a string' })
-    : ok(negotiated(requested));
+    : ok(chooseVersion(requested));
 }
 
 /** The client's declarations in `initialize`, for servers that are opened for it. */
-export function offerOf({ bytes, params }: RequestMessage, subject: string): ClientProfile {
-  const info = memberOf(params, 'clientInfo');
-  const given = memberOf(params, 'capabilities');
+export function readLegacyProfile({ bytes, params }: RequestMessage, subject: string): ClientProfile {
+  const info = findMember(params, 'clientInfo');
+  const given = findMember(params, 'capabilities');
   return {
-    capabilities: given === undefined ? '{}' : withoutTasks(rawOf(bytes, given)),
-    clientInfo: info && rawOf(bytes, info),
+    capabilities: given === undefined ? '{}' : withoutTasks(readRawValue(bytes, given)),
+    clientInfo: info && readRawValue(bytes, info),
     subject,
   };
 }
@@ -71,16 +71,19 @@ export function handleNotification(message: NotificationMessage, sender: Notific
 }
 
 export function handleCancelled(message: NotificationMessage, inFlight: InFlight): void {
-  const id = memberOf(message.params, 'requestId');
-  const reason = textOf(message.bytes, memberOf(message.params, 'reason'));
-  if (id !== undefined) inFlight.cancel(rawOf(message.bytes, id), reason);
+  const id = findMember(message.params, 'requestId');
+  const reason = readJsonString(message.bytes, findMember(message.params, 'reason'));
+  if (id !== undefined) inFlight.cancel(readRawValue(message.bytes, id), reason);
 }
 
-export function noMessage({ fault, reason }: NoMessage): Refusal {
+export function toInvalidMessageRefusal({ fault, reason }: NoMessage): Refusal {
   return fault === 'not JSON' ? { code: 'MESSAGE_NOT_JSON', reason } : { code: 'MESSAGE_INVALID', reason };
 }
 
-export function batchFault(messages: readonly (Message | NoMessage)[], version: string): string | undefined {
+export function findBatchFault(
+  messages: readonly (Message | NoMessage)[],
+  version: string,
+): string | undefined {
   if (!hasBatches(version)) return `revision ${version} has no batches`;
   if (messages.length === 0 || messages.length > MAX_IN_BATCH)
     return `a batch has 1 to ${MAX_IN_BATCH} messages`;

@@ -2,8 +2,8 @@ import { ClientSubscriptions, type SubscriptionQuota } from '../../gateway/relay
 import type { ClientSession } from '../../gateway/catalog/client-session.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import type { Relay } from '../../gateway/relay/call.ts';
-import { notificationMessage } from '../../protocol/reply.ts';
-import { withoutSubscriptionId } from '../../protocol/translate.ts';
+import { buildNotification } from '../../protocol/reply.ts';
+import { removeSubscriptionId } from '../../protocol/translate.ts';
 import { RESOURCE_UPDATED } from './legacy-rules.ts';
 
 /** Sends a notification about a topic. `whole` builds the one that says the whole topic may have changed. */
@@ -18,7 +18,7 @@ export interface LegacyClient {
 }
 
 /** The subscriptions of a client that subscribes to resources one by one and is notified on its own stream. */
-export function legacySubscriptions(
+export function createLegacySubscriptions(
   { relay, view, quota, session }: LegacyClient,
   notify: Notify,
 ): ClientSubscriptions {
@@ -29,8 +29,8 @@ export function legacySubscriptions(
     quota,
     client: { era: 'legacy', message: undefined, subject, clientInfo, session },
     onUpdate: (uri, note) => {
-      const own = (): Buffer => notificationMessage(RESOURCE_UPDATED, { uri });
-      notify(uri, note === undefined ? own() : withoutSubscriptionId(note), own);
+      const own = (): Buffer => buildNotification(RESOURCE_UPDATED, { uri });
+      notify(uri, note === undefined ? own() : removeSubscriptionId(note), own);
     },
   });
 }

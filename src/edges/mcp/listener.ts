@@ -19,7 +19,7 @@ export function listen(server: Server, host: string, port: number): Promise<Resu
 }
 
 /** The origin at which a server on this host and port is reached. */
-export function originOf(host: string, port: number): string {
+export function formatOrigin(host: string, port: number): string {
   const shown = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
   return `http://${shown}:${port}`;
 }

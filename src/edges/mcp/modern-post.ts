@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import type { Refusal } from '../../core/refusal.ts';
-import { profileIn } from '../../gateway/catalog/link-choice.ts';
+import { readModernProfile } from '../../gateway/catalog/link-choice.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import type { TrafficLog } from '../../gateway/ports/telemetry.ts';
 import type { SubscriptionQuota } from '../../gateway/relay/client-subscriptions.ts';
 import { PROTOCOL_VERSION } from '../../protocol/headers.ts';
 import type { Message, RequestMessage } from '../../protocol/message.ts';
 import type { HeaderLines } from '../../protocol/parameter-values.ts';
-import { clientOf } from './client-load.ts';
+import { getLimitKey } from './client-load.ts';
 import type { Caller } from '../../gateway/relay/call.ts';
 import { HttpStream } from './http-stream.ts';
 import {
@@ -18,24 +18,24 @@ import {
   type OpenSubscription,
   type Post,
 } from './http-request.ts';
-import { clientInfoOf, clientKeyOf, missingEnvelope, postFault } from './modern-rules.ts';
-import { pathOf } from './request-path.ts';
+import { readClientInfo, getClientKey, toMissingEnvelopeRefusal, findPostFault } from './modern-rules.ts';
+import { getRequestPath } from './request-path.ts';
 import { Subscription } from './subscription.ts';
 
 /** Answers a request of the modern era, in which requests are self-contained. */
 export function answerModern(post: Post, message: RequestMessage): Promise<void> | undefined {
-  const fault = postFault(message, post.request);
+  const fault = findPostFault(message, post.request);
   if (fault !== undefined) {
     refuse(post, fault, { idText: message.idText, era: 'modern' });
     return undefined;
   }
-  const load = post.loads.of(clientOf(post.request, post.identity.subject));
+  const load = post.loads.of(getLimitKey(post.request, post.identity.subject));
   if (!isAdmitted(post, load, { idText: message.idText, era: 'modern' })) return undefined;
   const { subject } = post.identity;
   post.loads.recent.seen(
     post.request.socket,
     { view: post.view, subject },
-    () => profileIn(message, subject).clientInfo,
+    () => readModernProfile(message, subject).clientInfo,
   );
   const { traffic } = post.relay.deps.telemetry ?? {};
   if (traffic !== undefined) logClient(traffic, post, message);
@@ -72,10 +72,10 @@ function logClient(traffic: TrafficLog, post: Post, message: RequestMessage): vo
   if (LOGGED.has(socket)) return;
   LOGGED.add(socket);
   traffic.connected({
-    client: profileIn(message, identity.subject).clientInfo,
+    client: readModernProfile(message, identity.subject).clientInfo,
     transport: 'http',
     revision: String(request.headers[PROTOCOL_VERSION]),
-    endpoint: pathOf(request),
+    endpoint: getRequestPath(request),
     subject: identity.subject,
     isStateless: true,
     sharesMode: post.view.sharesMode,
@@ -87,7 +87,7 @@ function viewFor(
   message: RequestMessage,
   lasting?: { readonly isLasting: true },
 ): View {
-  return view.forClient(() => clientKeyOf(message, subject)).forCaller(subject, lasting);
+  return view.forClient(() => getClientKey(message, subject)).forCaller(subject, lasting);
 }
 
 /**
@@ -105,7 +105,7 @@ function faultOf(message: Exclude<Message, { kind: 'notification' }>): Refusal {
   const header = 'MCP-Protocol-Version';
   return message.method === 'initialize'
     ? { code: 'HEADER_MISMATCH', header, reason: 'the revision that it names has no "initialize"' }
-    : missingEnvelope();
+    : toMissingEnvelopeRefusal();
 }
 
 function openSubscription(post: Post, message: RequestMessage, quota: SubscriptionQuota): void {
@@ -138,7 +138,7 @@ function openSubscription(post: Post, message: RequestMessage, quota: Subscripti
   const open: OpenSubscription = {
     holder: post.identity,
     view: post.view,
-    clientInfo: clientInfoOf(message),
+    clientInfo: readClientInfo(message),
     end: () => {
       subscription.finish();
       stream.close();

@@ -1,10 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { LOG_LEVELS } from '../../core/log-levels.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { eraOf, METHODS, MODERN_VERSIONS } from '../../protocol/eras.ts';
+import { getEra, METHODS, MODERN_VERSIONS } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
-import { memberOf, rawOf, textOf, type JsonObject, type Span } from '../../protocol/spans.ts';
+import {
+  findMember,
+  readRawValue,
+  readJsonString,
+  type JsonObject,
+  type Span,
+} from '../../protocol/spans.ts';
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
@@ -12,9 +18,9 @@ const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel';
 const CLIENT_KEY = 'io.modelcontextprotocol/clientInfo';
 
 /** Identifies a client without a session: by its token and its name. */
-export function clientKeyOf(message: RequestMessage, subject: string): string {
-  const info = memberOf(metaOf(message), CLIENT_KEY)?.object;
-  const name = textOf(message.bytes, memberOf(info, 'name')) ?? '';
+export function getClientKey(message: RequestMessage, subject: string): string {
+  const info = findMember(metaOf(message), CLIENT_KEY)?.object;
+  const name = readJsonString(message.bytes, findMember(info, 'name')) ?? '';
   return JSON.stringify([subject, name.slice(0, LONGEST_NAME)]);
 }
 
@@ -23,11 +29,11 @@ const LONGEST_NAME = 200;
 
 /** Whether the envelope of a message declares its revision: the mark of the modern era. */
 export function isEnveloped(message: RequestMessage | NotificationMessage): boolean {
-  return memberOf(metaOf(message), VERSION_KEY) !== undefined;
+  return findMember(metaOf(message), VERSION_KEY) !== undefined;
 }
 
 /** The first fault in the envelope of a modern request, if any (2026-07-28, basic/index#_meta). */
-export function envelopeFault(message: RequestMessage): Refusal | undefined {
+export function findEnvelopeFault(message: RequestMessage): Refusal | undefined {
   return shapeFault(message) ?? versionFault(message);
 }
 
@@ -35,7 +41,7 @@ export function envelopeFault(message: RequestMessage): Refusal | undefined {
  * Also checks the headers that repeat the body (2026-07-28, basic/transports/streamable-http#server-validation). A
  * version mismatch takes precedence over an unsupported version, whose rules for other headers are unknown.
  */
-export function postFault(
+export function findPostFault(
   message: RequestMessage,
   request: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
 ): Refusal | undefined {
@@ -54,13 +60,13 @@ function shapeFault(message: RequestMessage): Refusal | undefined {
   const { bytes } = message;
   if (versionOf(message) === undefined)
     return missing(VERSION_KEY, 'it must be a string such as "2026-07-28"');
-  if (memberOf(meta, CAPABILITIES_KEY)?.object === undefined)
+  if (findMember(meta, CAPABILITIES_KEY)?.object === undefined)
     return missing(CAPABILITIES_KEY, 'it must be an object; {} says that the client has none');
-  const client = memberOf(meta, CLIENT_KEY);
+  const client = findMember(meta, CLIENT_KEY);
   if (client !== undefined && !isImplementation(bytes, client.object))
     return missing(CLIENT_KEY, 'it must be an object with a "name" and a "version"');
-  const level = memberOf(meta, LOG_LEVEL_KEY);
-  if (level !== undefined && !LOG_LEVELS.includes(textOf(bytes, level) ?? ''))
+  const level = findMember(meta, LOG_LEVEL_KEY);
+  if (level !== undefined && !LOG_LEVELS.includes(readJsonString(bytes, level) ?? ''))
     return missing(LOG_LEVEL_KEY, `it must be one of ${LOG_LEVELS.join(', ')}`);
   return undefined;
 }
@@ -68,7 +74,7 @@ function shapeFault(message: RequestMessage): Refusal | undefined {
 /** A request may declare the revisions listed by `server/discover`; older ones begin with `initialize`. */
 function versionFault(message: RequestMessage): Refusal | undefined {
   const requested = versionOf(message) ?? '';
-  return eraOf(requested) === 'modern'
+  return getEra(requested) === 'modern'
     ? undefined
     : { code: 'PROTOCOL_UNSUPPORTED', requested, supported: MODERN_VERSIONS };
 }
@@ -78,7 +84,7 @@ function nameFault(
   request: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
 ): Refusal | undefined {
   const source = METHODS.get(message.method)?.named;
-  const name = source && textOf(message.bytes, memberOf(message.params, source));
+  const name = source && readJsonString(message.bytes, findMember(message.params, source));
   if (name === undefined) return undefined;
   const header = request.headers[headers.NAME];
   const decoded = typeof header === 'string' ? headers.decodeHeader(header) : undefined;
@@ -93,11 +99,11 @@ function nameFault(
 /** Whether the header of a request names a revision of the modern era. */
 export function namesModern({ headers: given }: Pick<IncomingMessage, 'headers'>): boolean {
   const version = given[headers.PROTOCOL_VERSION];
-  return typeof version === 'string' && eraOf(version) === 'modern';
+  return typeof version === 'string' && getEra(version) === 'modern';
 }
 
 /** The fault of a legacy message sent with a modern header. */
-export function missingEnvelope(): Refusal {
+export function toMissingEnvelopeRefusal(): Refusal {
   return missing(
     VERSION_KEY,
     'it is missing, though the MCP-Protocol-Version header names a revision that needs it',
@@ -112,17 +118,17 @@ export const UNOPENED: Refusal = {
 };
 
 function versionOf(message: RequestMessage): string | undefined {
-  return textOf(message.bytes, memberOf(metaOf(message), VERSION_KEY));
+  return readJsonString(message.bytes, findMember(metaOf(message), VERSION_KEY));
 }
 
 /** The client's JSON text with its name and version, if it sends one. */
-export function clientInfoOf(message: RequestMessage): string | undefined {
-  const member = memberOf(metaOf(message), CLIENT_KEY);
-  return member && rawOf(message.bytes, member);
+export function readClientInfo(message: RequestMessage): string | undefined {
+  const member = findMember(metaOf(message), CLIENT_KEY);
+  return member && readRawValue(message.bytes, member);
 }
 
 function metaOf(message: RequestMessage | NotificationMessage): JsonObject | undefined {
-  return memberOf(message.params, '_meta')?.object;
+  return findMember(message.params, '_meta')?.object;
 }
 
 function missing(key: string, reason: string): Refusal {
@@ -145,7 +151,7 @@ function mismatch(
 
 function isImplementation(bytes: Buffer, object: JsonObject | undefined): boolean {
   if (object === undefined) return false;
-  return isString(bytes, memberOf(object, 'name')) && isString(bytes, memberOf(object, 'version'));
+  return isString(bytes, findMember(object, 'name')) && isString(bytes, findMember(object, 'version'));
 }
 
 function isString(bytes: Buffer, member: Span | undefined): boolean {

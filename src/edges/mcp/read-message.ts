@@ -3,12 +3,12 @@ import type { BodyBudget, BodyReservation } from '../../core/body-budget.ts';
 import { CollectedBytes } from '../../core/collected-bytes.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { guarded, type Peer } from '../../platform/guarded.ts';
-import { inTurns, later, laterTurn } from '../../core/turns.ts';
+import { guardCallback, type Peer } from '../../platform/guarded.ts';
+import { runInTurns, runLater, waitForTurn } from '../../core/turns.ts';
 import {
-  jsonFault,
+  findJsonFault,
   LARGE_MESSAGE,
-  largeMessage,
+  createMessageReader,
   type Message,
   type NoMessage,
   readClientMessage,
@@ -21,7 +21,9 @@ import { ArrayScan } from '../../protocol/scan.ts';
  * meanwhile.
  */
 export function readFromClient(bytes: Buffer): Message | NoMessage | Promise<Message | NoMessage> {
-  return bytes.length > LARGE_MESSAGE ? inTurns(largeMessage(bytes, 'client')) : readClientMessage(bytes);
+  return bytes.length > LARGE_MESSAGE
+    ? runInTurns(createMessageReader(bytes, 'client'))
+    : readClientMessage(bytes);
 }
 
 export const MAX_IN_BATCH = 100;
@@ -30,7 +32,7 @@ const STEP_BYTES = 256 * 1024;
 /** Reads the messages of a batch; the refusal says why it is invalid. */
 export async function readBatch(bytes: Buffer): Promise<Result<readonly (Message | NoMessage)[], Refusal>> {
   const scan = new ArrayScan(bytes, MAX_IN_BATCH);
-  const found = scan.step(STEP_BYTES) ?? (await inTurns(() => scan.step(STEP_BYTES)));
+  const found = scan.step(STEP_BYTES) ?? (await runInTurns(() => scan.step(STEP_BYTES)));
   if ('reason' in found)
     return found.isJson
       ? err({ code: 'MESSAGE_INVALID', reason: `a batch has 1 to ${MAX_IN_BATCH} messages` })
@@ -41,7 +43,7 @@ export async function readBatch(bytes: Buffer): Promise<Result<readonly (Message
     bytesInTurn += end - start;
     if (bytesInTurn > STEP_BYTES) {
       bytesInTurn = end - start;
-      await laterTurn();
+      await waitForTurn();
     }
     messages.push(await readFromClient(bytes.subarray(start, end)));
   }
@@ -91,7 +93,7 @@ export function readBody(request: IncomingMessage, options: BodyOptions): Promis
     };
     const peer: Peer = { name: 'client', end: () => void request.socket.destroy() };
     // Another body may cause it, whose client must not be ended for a fault here.
-    const evict = guarded(peer, () => refuse(budget.refusal));
+    const evict = guardCallback(peer, () => refuse(budget.refusal));
     const reservation = budget.reserve(subject, { declaredBytes, maxBytes: limitBytes }, evict);
     const leave = (): void => {
       reservation?.release();
@@ -104,7 +106,7 @@ export function readBody(request: IncomingMessage, options: BodyOptions): Promis
     let isWhole = false;
     request.on(
       'data',
-      guarded(peer, (chunk: Buffer) => {
+      guardCallback(peer, (chunk: Buffer) => {
         body.add(chunk);
         if (body.length > limitBytes) refuse(tooLarge);
         // Reports the eviction itself.
@@ -113,7 +115,7 @@ export function readBody(request: IncomingMessage, options: BodyOptions): Promis
     );
     request.on(
       'end',
-      guarded(peer, () => {
+      guardCallback(peer, () => {
         reservation.finish();
         isWhole = true;
         resolve({ bytes: body.take(), reservation });
@@ -144,17 +146,17 @@ function paced(request: IncomingMessage, budget: BodyBudget): (bytes: number) =>
     if (isWaiting || bytesInTurn < BODY_BYTES_PER_TURN || budget.unfinished <= MAX_UNPACED_BODIES) return;
     isWaiting = true;
     request.pause();
-    later(readOn, BODY_READ_MS);
+    runLater(readOn, BODY_READ_MS);
   };
 }
 
 /** Why Assay cannot parse a message itself. Undefined if it can. */
-export function ownFault(message: RequestMessage): Refusal | undefined {
+export function findOwnFault(message: RequestMessage): Refusal | undefined {
   if (message.bytes.length > LARGE_MESSAGE)
     return {
       code: 'MESSAGE_INVALID',
       reason: `it is larger than ${LARGE_MESSAGE} bytes, and no tool is called`,
     };
-  const reason = jsonFault(message);
+  const reason = findJsonFault(message);
   return reason === undefined ? undefined : { code: 'MESSAGE_NOT_JSON', reason };
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { isJsonObject } from '../../core/json-object.ts';
 import type { View } from '../../gateway/catalog/view.ts';
-import { startOf } from '../../core/shorten.ts';
+import { truncateText } from '../../core/shorten.ts';
 
 /** The name and version that the client gives itself. */
 export interface ClientIdentity {
@@ -39,7 +39,12 @@ export class RecentClients {
       last.lastUsedMs = nowMs;
       return;
     }
-    const client = this.#add({ view, subject, identity: identityIn(clientInfo()), lastUsedMs: nowMs });
+    const client = this.#add({
+      view,
+      subject,
+      identity: parseClientIdentity(clientInfo()),
+      lastUsedMs: nowMs,
+    });
     this.#bySocket.set(socket, client);
   }
 
@@ -73,11 +78,11 @@ export class RecentClients {
 const MAX_NAME_LENGTH = 80;
 
 /** Reads the client's JSON text with its name and version. */
-export function identityIn(clientInfo: string | undefined): ClientIdentity {
+export function parseClientIdentity(clientInfo: string | undefined): ClientIdentity {
   const info: unknown = clientInfo === undefined ? undefined : JSON.parse(clientInfo);
   const { name, version } = isJsonObject(info) ? info : {};
   return {
-    name: typeof name === 'string' ? startOf(name, MAX_NAME_LENGTH) : 'unknown',
-    ...(typeof version === 'string' && { version: startOf(version, MAX_NAME_LENGTH) }),
+    name: typeof name === 'string' ? truncateText(name, MAX_NAME_LENGTH) : 'unknown',
+    ...(typeof version === 'string' && { version: truncateText(version, MAX_NAME_LENGTH) }),
   };
 }

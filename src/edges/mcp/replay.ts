@@ -132,7 +132,7 @@ function costOf({ bytes }: KeptEvent): number {
 }
 
 /** A copy to keep: a buffer from a server is a slice of a larger chunk and would keep all of it alive. */
-export function ownCopy(pieces: readonly Buffer[]): Buffer {
+export function copyPieces(pieces: readonly Buffer[]): Buffer {
   const copy = Buffer.allocUnsafeSlow(pieces.reduce((sum, piece) => sum + piece.length, 0));
   let at = 0;
   for (const piece of pieces) at += piece.copy(copy, at);

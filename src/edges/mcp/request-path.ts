@@ -61,7 +61,7 @@ function unencoded(octet: string): string {
 }
 
 /** The path of a normalized target, without its query and a trailing slash. */
-export function pathOf({ url = '/' }: Pick<IncomingMessage, 'url'>): string {
+export function getRequestPath({ url = '/' }: Pick<IncomingMessage, 'url'>): string {
   const query = url.indexOf('?');
   const bare = query < 0 ? url : url.slice(0, query);
   return bare.length > 1 && bare.endsWith('/') ? bare.slice(0, -1) : bare;
@@ -97,7 +97,7 @@ export function isSsePath(path: string): boolean {
 const SSE = /^\/sse(?=\/|$)/;
 
 /** The view of an MCP endpoint. Undefined for other paths. */
-export function viewAt({ catalog, views }: Endpoints, asked: string): View | undefined {
+export function findViewAt({ catalog, views }: Endpoints, asked: string): View | undefined {
   const path = asked.replace(SSE, '/mcp');
   if (path === '/mcp') return views.current;
   if (path === '/mcp/all') return catalog.all;
@@ -109,7 +109,7 @@ export function viewAt({ catalog, views }: Endpoints, asked: string): View | und
 }
 
 /** The valid paths, listed in the refusal of an unknown one. */
-export function knownPaths({ catalog, views }: Endpoints): readonly string[] {
+export function listKnownPaths({ catalog, views }: Endpoints): readonly string[] {
   const servers = catalog.servers.map(({ spec }) => `/mcp/servers/${encodeURIComponent(spec.name)}`);
   const toolsets = views.names.map((name) => `/mcp/toolsets/${name}`);
   const fixed = ['/mcp', '/mcp/all', '/mcp/configuration', '/mcp/search'];

@@ -1,5 +1,9 @@
 import { OWN_INFO } from '../../core/version.ts';
-import { taskCapabilities, type ClientForm, type TaskOffer } from '../../gateway/relay/task-support.ts';
+import {
+  computeTaskCapabilities,
+  type ClientForm,
+  type TaskOffer,
+} from '../../gateway/relay/task-support.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import { MODERN_VERSIONS } from '../../protocol/eras.ts';
 import type { JsonObject } from '../../core/json-object.ts';
@@ -9,7 +13,7 @@ interface Offer extends TaskOffer {
 }
 
 /** The result of `server/discover` (2026-07-28, server/discover). */
-export function discovery(offer: Offer): JsonObject {
+export function buildDiscoverResult(offer: Offer): JsonObject {
   return {
     supportedVersions: MODERN_VERSIONS,
     capabilities: capabilitiesOf(offer, { era: 'modern' }),
@@ -20,7 +24,7 @@ export function discovery(offer: Offer): JsonObject {
 }
 
 /** The result of `initialize` (2025-11-25, basic/lifecycle#initialization). */
-export function initialization(offer: Offer, version: string): JsonObject {
+export function buildInitializeResult(offer: Offer, version: string): JsonObject {
   return {
     protocolVersion: version,
     capabilities: capabilitiesOf(offer, { era: 'legacy', version }),
@@ -49,5 +53,5 @@ function capabilitiesOf(offer: Offer, client: ClientForm): JsonObject {
     ]),
     ...plain.map((name): [string, JsonObject] => [name, {}]),
   ]);
-  return { ...plainly, ...taskCapabilities(offer, client) };
+  return { ...plainly, ...computeTaskCapabilities(offer, client) };
 }

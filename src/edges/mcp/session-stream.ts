@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { comment, EVENT_TAIL, eventHead, primingEvent } from '../../protocol/sse.ts';
-import { onOneLine } from '../../protocol/splice.ts';
+import { buildComment, EVENT_TAIL, buildEventHead, buildPrimingEvent } from '../../protocol/sse.ts';
+import { toOneLine } from '../../protocol/splice.ts';
 import { HttpStream, type MessageSink } from './http-stream.ts';
-import { ownCopy, type KeptEvent, type Replay } from './replay.ts';
+import { copyPieces, type KeptEvent, type Replay } from './replay.ts';
 
 /** The reconnection delay in ms requested of the client. */
 const RETRY_MS = 1_000;
@@ -62,10 +62,10 @@ export class SessionStream implements MessageSink {
     const connection: HttpStream = new HttpStream(response, { maxUnreadBytes, onClose });
     this.#connection?.close();
     this.#connection = connection;
-    if (isPrimed) connection.write([primingEvent(this.#idOf(after), RETRY_MS)]);
+    if (isPrimed) connection.write([buildPrimingEvent(this.#idOf(after), RETRY_MS)]);
     const missed = this.#newest - after;
     const lost = Math.max(0, missed - this.#kept.length);
-    if (lost > 0) connection.write([comment(`${lost} events are not kept any more`)]);
+    if (lost > 0) connection.write([buildComment(`${lost} events are not kept any more`)]);
     if (missed > 0) connection.write(this.#kept.slice(-missed).map(({ bytes }) => bytes));
     if (this.#isOver) connection.close();
     return lost === 0;
@@ -103,11 +103,11 @@ export class SessionStream implements MessageSink {
 
   #say(pieces: readonly Buffer[]): void {
     if (this.#isOver) return;
-    const head = eventHead(this.#idOf(this.#newest + 1));
-    const framed = [head, ...pieces.map(onOneLine), EVENT_TAIL];
+    const head = buildEventHead(this.#idOf(this.#newest + 1));
+    const framed = [head, ...pieces.map(toOneLine), EVENT_TAIL];
     const length = framed.reduce((sum, piece) => sum + piece.length, 0);
     if (this.#options.replay.hasRoomFor(length)) {
-      const bytes = ownCopy(framed);
+      const bytes = copyPieces(framed);
       this.#number(bytes);
       this.#connection?.write([bytes]);
     } else {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { notificationMessage } from '../../protocol/reply.ts';
-import { ownCopy, type KeptEvent, type Replay } from './replay.ts';
+import { buildNotification } from '../../protocol/reply.ts';
+import { copyPieces, type KeptEvent, type Replay } from './replay.ts';
 import { SessionStream } from './session-stream.ts';
 
 /** Mark of the session, stream number, event number. */
@@ -117,7 +117,7 @@ export class SessionStreams {
 
   /** Like `tell`, for a notification without params. It is never dropped. */
   sendAlways(method: string): void {
-    if (this.#standing?.isConnected === true) this.#standing.send(notificationMessage(method));
+    if (this.#standing?.isConnected === true) this.#standing.send(buildNotification(method));
     else this.#heldMethods.add(method);
   }
 
@@ -157,7 +157,7 @@ export class SessionStreams {
 
   #hold(name: string, bytes: Buffer): boolean {
     if (!this.#replay.hasRoomFor(bytes.length)) return false;
-    const event = this.#replay.keep(ownCopy([bytes]), () => this.#held.delete(name));
+    const event = this.#replay.keep(copyPieces([bytes]), () => this.#held.delete(name));
     this.#held.set(name, event);
     return true;
   }
@@ -169,7 +169,7 @@ export class SessionStreams {
       this.#replay.drop(event);
       stream.send(event.bytes);
     }
-    for (const method of this.#heldMethods) stream.send(notificationMessage(method));
+    for (const method of this.#heldMethods) stream.send(buildNotification(method));
     this.#heldMethods.clear();
   }
 }

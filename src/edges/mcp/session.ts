@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { countBySubject, evictionCandidate } from '../../core/fair-share.ts';
+import { countBySubject, chooseEviction } from '../../core/fair-share.ts';
 import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 import type { Holder } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -13,7 +13,7 @@ import { wantsLog } from './handle-request.ts';
 import type { Caller, Relay } from '../../gateway/relay/call.ts';
 import { InFlight } from './in-flight.ts';
 import { LIST_CHANGED } from './legacy-rules.ts';
-import { legacySubscriptions } from './legacy-subscriptions.ts';
+import { createLegacySubscriptions } from './legacy-subscriptions.ts';
 import { ForwardedRequests, type Send } from './forwarded-requests.ts';
 import { ReplaySpace } from './replay.ts';
 import { SessionStreams } from './session-streams.ts';
@@ -76,7 +76,7 @@ export class Session implements Caller, ClientSession {
     this.streams = new SessionStreams({ version, replay, maxUnreadBytes, allChanged });
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
     const { quota } = this.#load;
-    this.subscriptions = legacySubscriptions({ relay, view, quota, session: this }, (...told) =>
+    this.subscriptions = createLegacySubscriptions({ relay, view, quota, session: this }, (...told) =>
       this.streams.sendLatest(...told),
     );
   }
@@ -171,7 +171,7 @@ export class Sessions {
 
   #evictFor(asking: string): boolean {
     const all = [...this.#sessions.values()];
-    const { subject, mayEvictInUse: mayBeInUse } = evictionCandidate(countBySubject(all), asking);
+    const { subject, mayEvictInUse: mayBeInUse } = chooseEviction(countBySubject(all), asking);
     const theirs = all.filter((session) => session.subject === subject);
     const idle = theirs.filter((session) => session.isIdle);
     const candidates = idle.length > 0 || !mayBeInUse ? idle : theirs;

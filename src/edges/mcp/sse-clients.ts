@@ -7,17 +7,22 @@ import type { View } from '../../gateway/catalog/view.ts';
 import type { Relay } from '../../gateway/relay/call.ts';
 import * as headers from '../../protocol/headers.ts';
 import type { Message, NoMessage, RequestMessage } from '../../protocol/message.ts';
-import { resultMessage, resultText } from '../../protocol/reply.ts';
+import { buildResultMessage, serializeResult } from '../../protocol/reply.ts';
 import { receiveBody } from './http-post.ts';
 import { sendRefusal } from './http-refusal.ts';
 import { answerRequest, refuse, type RequestAnswer } from './http-request.ts';
 import { writeStreamHead } from './http-stream.ts';
 import type { OpenRequests } from './in-flight.ts';
-import { handleNotification, noMessage, offerOf, versionFor } from './legacy-rules.ts';
+import {
+  handleNotification,
+  toInvalidMessageRefusal,
+  readLegacyProfile,
+  negotiateVersion,
+} from './legacy-rules.ts';
 import { isEnveloped } from './modern-rules.ts';
 import { readFromClient } from './read-message.ts';
-import { pathOf } from './request-path.ts';
-import { initialization } from './self.ts';
+import { getRequestPath } from './request-path.ts';
+import { buildInitializeResult } from './self.ts';
 import type { Session, Sessions } from './session.ts';
 
 /** A GET or POST to an endpoint of the older transport. */
@@ -89,12 +94,12 @@ export class SseClients {
       if (client.session !== undefined) this.#options.sessions.end(client.session);
     });
     writeStreamHead(response);
-    response.write(`event: endpoint\ndata: ${pathOf(request)}?sessionId=${id}\n\n`);
+    response.write(`event: endpoint\ndata: ${getRequestPath(request)}?sessionId=${id}\n\n`);
   }
 
   #refusalOf({ headers: { accept } }: IncomingMessage): Refusal | undefined {
     const { openRequests, settings } = this.#options;
-    if (!headers.accepted(accept).sse) return { code: 'NOT_ACCEPTABLE' };
+    if (!headers.parseAccept(accept).sse) return { code: 'NOT_ACCEPTABLE' };
     if (openRequests.isStopping) return { code: 'SHUTTING_DOWN' };
     return this.#clients.size >= settings['limits.sessions'] ? { code: 'SESSION_LIMIT' } : undefined;
   }
@@ -127,7 +132,7 @@ export class SseClients {
   }
 
   #faultOf(message: Message | NoMessage, { session }: SseClient): Refusal | undefined {
-    if (message.kind === 'none') return noMessage(message);
+    if (message.kind === 'none') return toInvalidMessageRefusal(message);
     const isFirst = message.kind === 'request' && message.method === 'initialize';
     const isLate = session !== undefined && isFirst;
     if (isLate || (session === undefined && !isFirst))
@@ -160,12 +165,12 @@ export class SseClients {
   #begin(message: RequestMessage, client: SseClient, exchange: SseExchange): void {
     const { view, identity } = client;
     const target = { idText: message.idText, era: 'legacy' } as const;
-    const version = versionFor(message);
+    const version = negotiateVersion(message);
     if (!version.ok) {
       refuse(exchange, version.error, target);
       return;
     }
-    const profile = offerOf(message, identity.subject);
+    const profile = readLegacyProfile(message, identity.subject);
     const { relay } = this.#options;
     const session = this.#options.sessions.begin({
       relay,
@@ -183,18 +188,18 @@ export class SseClients {
       client: session.clientInfo,
       transport: 'sse',
       revision: VERSION,
-      endpoint: pathOf(exchange.request),
+      endpoint: getRequestPath(exchange.request),
       subject: session.subject,
       isStateless: false,
     });
     session.streams.listen(client.response);
     exchange.response.writeHead(202).end();
-    const result = resultText(
+    const result = serializeResult(
       'initialize',
       'legacy',
-      initialization({ view, tasks: relay.deps.tasks }, VERSION),
+      buildInitializeResult({ view, tasks: relay.deps.tasks }, VERSION),
     );
-    session.streams.respond([resultMessage(message.idText, result)]);
+    session.streams.respond([buildResultMessage(message.idText, result)]);
   }
 }
 

@@ -6,10 +6,10 @@ import type { ClientProfile, ServerRequest } from '../../gateway/ports/link.ts';
 import type { SubscriptionQuota, ClientSubscriptions } from '../../gateway/relay/client-subscriptions.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
-import { onOneLine } from '../../protocol/splice.ts';
+import { toOneLine } from '../../protocol/splice.ts';
 import { wantsLog } from './handle-request.ts';
 import type { Caller, Relay } from '../../gateway/relay/call.ts';
-import { legacySubscriptions } from './legacy-subscriptions.ts';
+import { createLegacySubscriptions } from './legacy-subscriptions.ts';
 import { ForwardedRequests, type Send } from './forwarded-requests.ts';
 
 interface StdioClientOptions {
@@ -48,7 +48,7 @@ export class StdioClient implements Caller, ClientSession {
     this.clientInfo = profile.clientInfo;
     this.version = version;
     this.#send = send;
-    this.subscriptions = legacySubscriptions(
+    this.subscriptions = createLegacySubscriptions(
       { relay, view, quota, session: this },
       (_, bytes) => void send(bytes),
     );
@@ -103,7 +103,7 @@ export class StdioOutput {
     const { output } = this.#options;
     if (output.destroyed || output.writableEnded) return;
     output.cork();
-    for (const piece of pieces) output.write(onOneLine(piece));
+    for (const piece of pieces) output.write(toOneLine(piece));
     output.write(LINE_FEED);
     process.nextTick(() => output.uncork());
   }

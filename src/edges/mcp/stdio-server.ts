@@ -4,7 +4,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { SoleClient } from '../../gateway/catalog/client-session.ts';
-import { profileIn } from '../../gateway/catalog/link-choice.ts';
+import { readModernProfile } from '../../gateway/catalog/link-choice.ts';
 import type { ListKind } from '../../gateway/ports/link.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import { SubscriptionQuota } from '../../gateway/relay/client-subscriptions.ts';
@@ -12,19 +12,19 @@ import type { View } from '../../gateway/catalog/view.ts';
 import type { Peer } from '../../platform/guarded.ts';
 import { InOrder } from '../../platform/in-order.ts';
 import { LineSplitter } from '../../platform/lines.ts';
-import { atMost } from '../../platform/pause.ts';
+import { waitAtMost } from '../../platform/pause.ts';
 import { MODERN_VERSION, type Era } from '../../protocol/eras.ts';
 import type { Message, NoMessage, RequestMessage } from '../../protocol/message.ts';
-import { notificationMessage, resultMessage, resultText } from '../../protocol/reply.ts';
-import { memberOf, rawOf } from '../../protocol/spans.ts';
-import { handleRequest, type Outcome, refusal } from './handle-request.ts';
+import { buildNotification, buildResultMessage, serializeResult } from '../../protocol/reply.ts';
+import { findMember, readRawValue } from '../../protocol/spans.ts';
+import { handleRequest, type Outcome, toRefusalOutcome } from './handle-request.ts';
 import type { Caller, Relay } from '../../gateway/relay/call.ts';
 import { InFlight, OpenRequests } from './in-flight.ts';
-import { allProcessed, InputBuffer } from './input-buffer.ts';
+import { waitUntilProcessed, InputBuffer } from './input-buffer.ts';
 import * as rules from './legacy-rules.ts';
-import { envelopeFault, isEnveloped, UNOPENED } from './modern-rules.ts';
+import { findEnvelopeFault, isEnveloped, UNOPENED } from './modern-rules.ts';
 import { readBatch, readFromClient } from './read-message.ts';
-import { initialization } from './self.ts';
+import { buildInitializeResult } from './self.ts';
 import { introduce, StdioClient, StdioOutput } from './stdio-client.ts';
 import { Subscription } from './subscription.ts';
 
@@ -109,19 +109,19 @@ class StdioServer {
       stopping.addEventListener('abort', () => resolve());
       if (stopping.aborted) resolve();
     });
-    await allProcessed(inputBuffer, messages, () => input.readableEnded && lines.end());
+    await waitUntilProcessed(inputBuffer, messages, () => input.readableEnded && lines.end());
     // A client that closed its side sends no more answers.
     if (!stopping.aborted) this.#legacy?.forwarded.end();
     // A signal after the client closed its side ends the wait early, for our servers too.
     await this.#openRequests.drain(settings['limits.drainMs'], stopping.aborted ? undefined : stopping);
-    await atMost(this.#answered(), ANSWER_MS);
+    await waitAtMost(this.#answered(), ANSWER_MS);
     unsubscribe();
     for (const subscription of this.#subscriptions.values()) subscription.finish();
     this.#legacy?.subscriptions.end();
     this.#inFlight.cancelAll();
     this.#legacy?.forwarded.end();
     view.forget(this.#id);
-    await atMost(this.#output.flushed(), FLUSH_MS);
+    await waitAtMost(this.#output.flushed(), FLUSH_MS);
   }
 
   async #answered(): Promise<void> {
@@ -137,7 +137,8 @@ class StdioServer {
   }
 
   #dispatch(message: Message | NoMessage): void {
-    if (message.kind === 'none') this.#refuse(message.idText, this.#era(), rules.noMessage(message));
+    if (message.kind === 'none')
+      this.#refuse(message.idText, this.#era(), rules.toInvalidMessageRefusal(message));
     else if (message.kind === 'request') this.#track(this.#answer(message), message);
     else this.#receiveOneWay(message);
   }
@@ -158,9 +159,9 @@ class StdioServer {
         forwarded: legacy.forwarded,
         inFlight: this.#inFlight,
       });
-    const id = memberOf(message.params, 'requestId');
+    const id = findMember(message.params, 'requestId');
     if (message.method !== 'notifications/cancelled' || id === undefined) return;
-    const key = rawOf(message.bytes, id);
+    const key = readRawValue(message.bytes, id);
     this.#subscriptions.get(key)?.cancel();
     this.#subscriptions.delete(key);
   }
@@ -184,12 +185,15 @@ class StdioServer {
   async #answer(message: RequestMessage): Promise<Outcome | undefined> {
     const { relay, view } = this.#options;
     const { idText } = message;
-    if (this.#openRequests.isStopping) return refusal(idText, this.#era(), { code: 'SHUTTING_DOWN' });
+    if (this.#openRequests.isStopping)
+      return toRefusalOutcome(idText, this.#era(), { code: 'SHUTTING_DOWN' });
     if (isEnveloped(message)) {
-      const fault = envelopeFault(message);
-      if (fault !== undefined) return refusal(idText, 'modern', fault);
+      const fault = findEnvelopeFault(message);
+      if (fault !== undefined) return toRefusalOutcome(idText, 'modern', fault);
       if (!this.#isIntroduced)
-        introduce(this.#options, profileIn(message, LOCAL_USER.subject), { revision: MODERN_VERSION });
+        introduce(this.#options, readModernProfile(message, LOCAL_USER.subject), {
+          revision: MODERN_VERSION,
+        });
       this.#isIntroduced = true;
       if (message.method === 'subscriptions/listen') return this.#listen(message);
       return this.#handle(message, { ...LOCAL_CALLER, era: 'modern', relay, view, connectionId: this.#id });
@@ -197,17 +201,17 @@ class StdioServer {
     if (message.method === 'initialize') return this.#initialize(message);
     // Both sides may ping before the handshake (2025-11-25, basic/lifecycle#initialization).
     if (message.method === 'ping' && this.#legacy === undefined)
-      return { pieces: [resultMessage(idText, Buffer.from('{}'))], status: 200 };
+      return { pieces: [buildResultMessage(idText, Buffer.from('{}'))], status: 200 };
     // A legacy client must begin with `initialize`; only enveloped requests work without it.
-    if (this.#legacy === undefined) return refusal(idText, 'modern', UNOPENED);
+    if (this.#legacy === undefined) return toRefusalOutcome(idText, 'modern', UNOPENED);
     return this.#handle(message, this.#legacy);
   }
 
   #initialize(message: RequestMessage): Outcome {
     const { relay, view } = this.#options;
-    const version = rules.versionFor(message);
-    if (!version.ok) return refusal(message.idText, 'legacy', version.error);
-    const profile = rules.offerOf(message, LOCAL_USER.subject);
+    const version = rules.negotiateVersion(message);
+    if (!version.ok) return toRefusalOutcome(message.idText, 'legacy', version.error);
+    const profile = rules.readLegacyProfile(message, LOCAL_USER.subject);
     // A client that repeats the handshake has forgotten earlier server requests.
     this.#legacy?.forwarded.end();
     this.#legacy?.subscriptions.end();
@@ -222,27 +226,27 @@ class StdioServer {
       questionMs: this.#options.settings['limits.questionMs'],
     });
     introduce(this.#options, profile, { revision: version.value, session: this.#legacy });
-    const result = resultText(
+    const result = serializeResult(
       'initialize',
       'legacy',
-      initialization({ view, tasks: relay.deps.tasks }, version.value),
+      buildInitializeResult({ view, tasks: relay.deps.tasks }, version.value),
     );
-    return { pieces: [resultMessage(message.idText, result)], status: 200 };
+    return { pieces: [buildResultMessage(message.idText, result)], status: 200 };
   }
 
   async #handle(message: RequestMessage, caller: Caller): Promise<Outcome | undefined> {
     const limit = this.#options.settings['limits.requestsPerClient'];
     if (this.#inFlight.size >= limit)
-      return refusal(message.idText, caller.era, { code: 'CLIENT_BUSY', limit });
+      return toRefusalOutcome(message.idText, caller.era, { code: 'CLIENT_BUSY', limit });
     const cancellation = this.#inFlight.begin(message.idText);
-    if (cancellation === undefined) return refusal(message.idText, caller.era, ID_IN_USE);
+    if (cancellation === undefined) return toRefusalOutcome(message.idText, caller.era, ID_IN_USE);
     const openId = this.#openRequests.begin(cancellation);
     try {
       const notify = (bytes: Buffer): void => void this.#output.notify(bytes);
       const channel = { cancellation, notify, ask: caller.session?.ask };
       const outcome = await handleRequest({ caller, identity: LOCAL_USER, message, ...channel });
       if (this.#openRequests.isGivenUp(cancellation))
-        return refusal(message.idText, caller.era, { code: 'SHUTTING_DOWN' });
+        return toRefusalOutcome(message.idText, caller.era, { code: 'SHUTTING_DOWN' });
       return cancellation.isCancelled ? undefined : outcome;
     } finally {
       this.#inFlight.end(message.idText);
@@ -253,14 +257,14 @@ class StdioServer {
   #listen(message: RequestMessage): Outcome | undefined {
     const { relay, view, settings } = this.#options;
     const { idText } = message;
-    if (this.#subscriptions.has(idText)) return refusal(idText, 'modern', ID_IN_USE);
+    if (this.#subscriptions.has(idText)) return toRefusalOutcome(idText, 'modern', ID_IN_USE);
     const limit = settings['limits.requestsPerClient'];
     if (this.#inFlight.size + this.#subscriptions.size >= limit)
-      return refusal(idText, 'modern', { code: 'CLIENT_BUSY', limit });
+      return toRefusalOutcome(idText, 'modern', { code: 'CLIENT_BUSY', limit });
     const send = (bytes: Buffer): void => void this.#output.notify(bytes);
     const { subject } = LOCAL_USER;
     const opened = Subscription.open({ relay, view, subject, message, quota: this.#quota, send });
-    if (!opened.ok) return refusal(idText, 'modern', opened.error);
+    if (!opened.ok) return toRefusalOutcome(idText, 'modern', opened.error);
     this.#subscriptions.set(idText, opened.value);
     return undefined;
   }
@@ -273,7 +277,7 @@ class StdioServer {
       return;
     }
     const messages = read.value;
-    const reason = rules.batchFault(messages, this.#legacy?.version ?? MODERN_VERSION);
+    const reason = rules.findBatchFault(messages, this.#legacy?.version ?? MODERN_VERSION);
     if (reason !== undefined) {
       this.#refuse(undefined, this.#era(), { code: 'MESSAGE_INVALID', reason });
       return;
@@ -285,7 +289,9 @@ class StdioServer {
     const answers = messages.map((message): Promise<Outcome | undefined> => {
       if (message.kind === 'request') return this.#answer(message);
       if (message.kind === 'none')
-        return Promise.resolve(refusal(message.idText, 'legacy', rules.noMessage(message)));
+        return Promise.resolve(
+          toRefusalOutcome(message.idText, 'legacy', rules.toInvalidMessageRefusal(message)),
+        );
       this.#receiveOneWay(message);
       return Promise.resolve(undefined);
     });
@@ -300,10 +306,10 @@ class StdioServer {
   #changed(kinds: readonly ListKind[]): void {
     if (this.#legacy === undefined) return;
     for (const method of new Set(kinds.map((kind) => rules.LIST_CHANGED[kind])))
-      this.#output.notify(notificationMessage(method));
+      this.#output.notify(buildNotification(method));
   }
 
   #refuse(idText: string | undefined, era: Era, what: Refusal): void {
-    this.#output.send(refusal(idText, era, what).pieces);
+    this.#output.send(toRefusalOutcome(idText, era, what).pieces);
   }
 }

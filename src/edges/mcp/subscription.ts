@@ -8,13 +8,13 @@ import { type SubscriptionQuota, ClientSubscriptions } from '../../gateway/relay
 import { TASKS_MISSING } from '../../gateway/relay/task-requests.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import type { Relay } from '../../gateway/relay/call.ts';
-import { atMost } from '../../platform/pause.ts';
+import { waitAtMost } from '../../platform/pause.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
-import { notificationText, resultMessage } from '../../protocol/reply.ts';
+import { buildNotificationText, buildResultMessage } from '../../protocol/reply.ts';
 import { declaresTasks } from '../../protocol/tasks.ts';
-import { SUBSCRIPTION_ID, withSubscriptionId } from '../../protocol/translate.ts';
+import { SUBSCRIPTION_ID, setSubscriptionId } from '../../protocol/translate.ts';
 import { LIST_CHANGED, RESOURCE_UPDATED } from './legacy-rules.ts';
-import { ownFault } from './read-message.ts';
+import { findOwnFault } from './read-message.ts';
 
 /** Time limit in ms for servers to accept subscriptions, before the client gets its acknowledgement. */
 const ACKNOWLEDGE_MS = 5_000;
@@ -53,8 +53,8 @@ export class Subscription {
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
     const onUpdate: UpdateListener = (uri, note) => {
       const own = (): Buffer =>
-        notificationText(RESOURCE_UPDATED, `{"_meta":${this.#meta()},"uri":${JSON.stringify(uri)}}`);
-      this.#notify(uri, note === undefined ? own() : withSubscriptionId(note, this.#idText), own);
+        buildNotificationText(RESOURCE_UPDATED, `{"_meta":${this.#meta()},"uri":${JSON.stringify(uri)}}`);
+      this.#notify(uri, note === undefined ? own() : setSubscriptionId(note, this.#idText), own);
     };
     const client = { era: 'modern', message, subject, clientInfo: undefined } as const;
     this.#subscriptions = new ClientSubscriptions({ relay, view, quota, client, onUpdate });
@@ -84,7 +84,7 @@ export class Subscription {
   finish(): void {
     if (this.#held !== undefined) this.#acknowledge([]);
     const meta = this.#meta(`,"io.modelcontextprotocol/serverInfo":${JSON.stringify(OWN_INFO)}`);
-    this.#send(resultMessage(this.#idText, Buffer.from(`{"resultType":"complete","_meta":${meta}}`)));
+    this.#send(buildResultMessage(this.#idText, Buffer.from(`{"resultType":"complete","_meta":${meta}}`)));
     this.cancel();
   }
 
@@ -95,7 +95,7 @@ export class Subscription {
       const answer = await this.#subscriptions.subscribe(uri, waiting);
       if (answer.kind === 'honoured') honoured.add(uri);
     });
-    await atMost(Promise.all(asked), ACKNOWLEDGE_MS);
+    await waitAtMost(Promise.all(asked), ACKNOWLEDGE_MS);
     this.#stopWaiting();
     if (this.#held !== undefined) this.#acknowledge(this.#filter.uris.filter((uri) => honoured.has(uri)));
   }
@@ -113,7 +113,7 @@ export class Subscription {
       ...(uris.length > 0 && { resourceSubscriptions: uris }),
     });
     const params = `{"_meta":${this.#meta()},"notifications":${notifications}}`;
-    this.#send(notificationText('notifications/subscriptions/acknowledged', params));
+    this.#send(buildNotificationText('notifications/subscriptions/acknowledged', params));
     const held = this.#held?.take() ?? [];
     this.#held = undefined;
     for (const [topic, bytes] of held) if (agreed.has(topic) || IS_LIST.has(topic)) this.#send(bytes);
@@ -122,7 +122,7 @@ export class Subscription {
   #changed(kinds: readonly ListKind[]): void {
     const wanted = kinds.filter((kind) => this.#filter.lists[LIST_FIELDS[kind]] === true);
     for (const method of new Set(wanted.map((kind) => LIST_CHANGED[kind]))) {
-      const bytes = notificationText(method, `{"_meta":${this.#meta()}}`);
+      const bytes = buildNotificationText(method, `{"_meta":${this.#meta()}}`);
       this.#notify(method, bytes, () => bytes);
     }
   }
@@ -159,7 +159,7 @@ const LIST_FIELDS: Readonly<Record<ListKind, ListField>> = {
 /** The filter of a `subscriptions/listen` (2026-07-28, basic/patterns/subscriptions#notification-filter). */
 function filterOf(message: RequestMessage): Result<Filter, Refusal> {
   const { bytes, params } = message;
-  const fault = ownFault(message);
+  const fault = findOwnFault(message);
   if (fault !== undefined) return err(fault);
   const given = (
     JSON.parse(bytes.toString('utf8', params?.start ?? 0, params?.end ?? 0) || '{}') as {

@@ -5,7 +5,7 @@ import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 const CHECK_INTERVAL_MS = { min: 100, max: 5_000 };
 
 /** Node does not start if `headersTimeout` exceeds `requestTimeout`. */
-export function timeLimits(
+export function buildTimeLimits(
   limits?: Partial<Pick<FixedLimits, 'requestMs' | 'headersMs' | 'idleConnectionMs'>>,
 ): ServerOptions {
   const { requestMs: requestTimeout, headersMs, idleConnectionMs } = { ...FIXED_LIMITS, ...limits };

@@ -5,9 +5,9 @@ import { err, ok } from '../../core/result.ts';
 import type { AuditEntry } from '../../gateway/ports/records.ts';
 import type { Identity } from '../../core/subject.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { cursorOf, readCursor } from './paging.ts';
-import { listReply, route, type Route } from './route.ts';
-import { eventFor } from './without-evidence.ts';
+import { encodeCursor, readCursor } from './paging.ts';
+import { toListReply, route, type Route } from './route.ts';
+import { hideEventEvidence } from './without-evidence.ts';
 
 const QUERY = z.object({
   targetKind: z.enum(AUDIT_TARGET_KINDS).optional(),
@@ -51,9 +51,9 @@ export function activityRoutes({ store }: Pick<AdminDeps, 'store'>): readonly Ro
       if (!events.ok) return events;
       const items = events.value.slice(0, limit);
       const last = items.at(-1);
-      const nextCursor = events.value.length > limit && last ? cursorOf(String(last.id)) : undefined;
+      const nextCursor = events.value.length > limit && last ? encodeCursor(String(last.id)) : undefined;
       return ok(
-        listReply('activity', { items: items.map((event) => toAuditEntry(event, identity)), nextCursor }),
+        toListReply('activity', { items: items.map((event) => toAuditEntry(event, identity)), nextCursor }),
       );
     },
   );
@@ -63,6 +63,6 @@ export function activityRoutes({ store }: Pick<AdminDeps, 'store'>): readonly Ro
 /** An audit event in JSON, as this caller may see it. */
 export function toAuditEntry(stored: AuditEntry, identity: Identity): Shown {
   if (stored.kind === 'unreadable') return stored;
-  const { id, atMs, subject, action, target, before, after } = eventFor(identity, stored);
+  const { id, atMs, subject, action, target, before, after } = hideEventEvidence(identity, stored);
   return { id, at: new Date(atMs).toISOString(), subject, action, target, before, after };
 }

@@ -92,7 +92,7 @@ export interface AdminDeps {
 }
 
 /** Why a caller may not add commands, modules or local documents. Undefined if allowed. */
-export function executeRefusal(
+export function findExecuteRefusal(
   { mayExecute }: Pick<AdminDeps, 'mayExecute'>,
   { identity }: Pick<RestCall<unknown, unknown>, 'identity'>,
 ): Refusal | undefined {

@@ -23,7 +23,7 @@ const ASSET = /^\/admin\/(assets\/[\w-]+\.(?:js|css|svg))$/;
  * A file of the admin pages. Every other path below `/admin` is a page, routed in the browser. Undefined if there is no
  * such file.
  */
-export async function adminPage(
+export async function findAdminPage(
   path: string,
   acceptEncoding: string | undefined,
   file: PageFile,

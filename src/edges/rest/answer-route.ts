@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import type { FieldWarning } from '../../api/warnings.ts';
-import { shortHash } from '../../core/digest.ts';
+import { computeShortHash } from '../../core/digest.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, type Identity, type Scope } from '../../core/subject.ts';
-import { fieldError, type Failure } from './failure.ts';
+import { toFieldError, type Failure } from './failure.ts';
 import { PAGE_LIMITS, type PageQuery } from './paging.ts';
 import { type ReadBody, readFields, readQuery } from './read-fields.ts';
 import { type JsonRequest, readJson } from './read-json.ts';
-import { withoutUnused } from './unused-fields.ts';
+import { omitUnused } from './unused-fields.ts';
 import type { BodyLimits, RestCall, Reply, Route, RouteSpec } from './route.ts';
 
 /** An HTTP request that matched a route. */
@@ -47,7 +47,7 @@ export interface RouteRequest extends Pick<
 /** Checks scope, query and body in this order, then answers. */
 export async function replyTo(route: Route, request: RouteRequest): Promise<Result<Reply, Failure>> {
   const { spec } = route;
-  const scope = scopeOf(spec);
+  const scope = getRouteScope(spec);
   if (!allows(request.identity, scope)) return err({ code: 'SCOPE_MISSING', scope });
   const query = readQueryOf(spec, request.query);
   if (!query.ok) return query;
@@ -62,10 +62,10 @@ function atField(failure: Failure, { pointerTo }: WarnedBody): Failure {
   if ('inputPath' in failure) return { refusal: failure, pointer: pointerTo(failure.inputPath) };
   if (!('code' in failure) || failure.code !== 'ARGUMENTS_INVALID' || failure.field === undefined)
     return failure;
-  return fieldError(pointerTo([failure.field]), failure.reason);
+  return toFieldError(pointerTo([failure.field]), failure.reason);
 }
 
-export function scopeOf({ scope, method }: Pick<Route['spec'], 'scope' | 'method'>): Scope {
+export function getRouteScope({ scope, method }: Pick<Route['spec'], 'scope' | 'method'>): Scope {
   return scope ?? (method === 'get' ? 'read' : 'admin');
 }
 
@@ -81,7 +81,7 @@ async function readBodyOf(
 ): Promise<Result<WarnedBody, Refusal>> {
   const json = await readBody(body.limits);
   if (!json.ok) return json;
-  const { value, warnings } = withoutUnused(json.value, body, await body.current?.(param));
+  const { value, warnings } = omitUnused(json.value, body, await body.current?.(param));
   const read = readFields(value, body);
   return read.ok ? ok({ ...read.value, warnings }) : read;
 }
@@ -131,7 +131,7 @@ function callOf(
     body: body.value,
     param,
     pointerTo: (...path) => body.pointerTo(path),
-    unmet: (representation) => unmet(header('if-match'), etagOf(representation)),
+    unmet: (representation) => unmet(header('if-match'), computeEtag(representation)),
     header,
     signal,
     isHead,
@@ -151,7 +151,7 @@ function responseOf(reply: Reply, { answer, method }: Route['spec'], request: Re
     'cache-control': method === 'get' ? 'no-cache' : 'no-store',
   });
   if (reply.kind === 'list') return new Response(text, { status, headers });
-  const etag = etagOf(reply.of ?? reply.body);
+  const etag = computeEtag(reply.of ?? reply.body);
   headers.set('etag', etag);
   for (const [name, value] of Object.entries(reply.headers ?? {})) headers.set(name, value);
   if (method === 'get' && isKnown(request.headers.get('if-none-match'), etag))
@@ -160,8 +160,8 @@ function responseOf(reply: Reply, { answer, method }: Route['spec'], request: Re
 }
 
 /** The strong validator of a representation (RFC 9110, section 8.8.3). */
-export function etagOf(representation: unknown): string {
-  return `"${shortHash(JSON.stringify(representation), 32)}"`;
+export function computeEtag(representation: unknown): string {
+  return `"${computeShortHash(JSON.stringify(representation), 32)}"`;
 }
 
 /**

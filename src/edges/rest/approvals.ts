@@ -11,8 +11,8 @@ import {
   revokeApproval,
 } from '../../gateway/services/approvals.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { cursorOf, readCursor } from './paging.ts';
-import { type Answered, listReply, type Reply, route, type Route } from './route.ts';
+import { encodeCursor, readCursor } from './paging.ts';
+import { type Answered, toListReply, type Reply, route, type Route } from './route.ts';
 
 const APPROVE_INPUT = z
   .object({ scope: z.enum(APPROVAL_SCOPES).default('once') })
@@ -57,8 +57,8 @@ function listRoute({ store }: ApprovalDeps): Route {
       const items = found.value.slice(0, limit);
       const last = items.at(-1);
       const isMore = found.value.length > limit && last !== undefined;
-      const nextCursor = isMore ? cursorOf(`${Date.parse(last.createdAt)} ${last.id}`) : undefined;
-      return ok(listReply('approvals', { items, nextCursor }));
+      const nextCursor = isMore ? encodeCursor(`${Date.parse(last.createdAt)} ${last.id}`) : undefined;
+      return ok(toListReply('approvals', { items, nextCursor }));
     },
   );
 }

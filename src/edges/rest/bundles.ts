@@ -4,7 +4,7 @@ import { MIN_PASSPHRASE_LENGTH } from '../../core/bundle/bundle.ts';
 import type { BundleJson } from '../../core/bundle/bundle-json.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { type AdminDeps, executeRefusal } from './admin-deps.ts';
+import { type AdminDeps, findExecuteRefusal } from './admin-deps.ts';
 import type { Failure } from './failure.ts';
 import { route, type Reply, type Route } from './route.ts';
 
@@ -96,7 +96,7 @@ function importRoute(deps: AdminDeps): Route {
       const { bundle, passphrase, apply = false, onConflict = 'replace' } = call.body;
       const importer = {
         subject: call.identity.subject,
-        executeRefusal: executeRefusal(deps, call),
+        executeRefusal: findExecuteRefusal(deps, call),
       };
       const done = await deps.bundles.import({ bundle, passphrase, apply, onConflict }, importer);
       if (done.ok) return ok({ kind: 'one', body: done.value });

@@ -2,19 +2,19 @@ import * as z from 'zod';
 import { CALL, type Call, CALL_PAGE } from '../../api/call.ts';
 import { err, ok } from '../../core/result.ts';
 import { EFFECTS } from '../../core/policy/policy.ts';
-import { sentenceOf } from '../../core/sentences.ts';
+import { formatRefusal } from '../../core/sentences.ts';
 import { allows, type Identity } from '../../core/subject.ts';
 import {
-  callById,
-  exportedCalls,
-  recentCalls,
+  findCall,
+  streamCalls,
+  listRecentCalls,
   verifyCalls,
 } from '../../gateway/services/activity/call-history.ts';
 import type { CallQuery, CallStore } from '../../gateway/ports/call-log.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { countsRoute } from './call-counts.ts';
-import { cursorOf, readCursor } from './paging.ts';
-import { listReply, route, type Route } from './route.ts';
+import { encodeCursor, readCursor } from './paging.ts';
+import { toListReply, route, type Route } from './route.ts';
 
 const TIME = z.iso.datetime({ offset: true }).optional();
 const FILTERS = z.object({
@@ -83,12 +83,15 @@ function listRoute(store: CallStore): Route {
       if (cursor !== undefined && (text === undefined || !ID.test(text)))
         return err({ code: 'CURSOR_INVALID' });
       const before = text === undefined ? undefined : Number(text);
-      const found = await recentCalls(store, { ...filtersOf(query), before, limit });
+      const found = await listRecentCalls(store, { ...filtersOf(query), before, limit });
       if (!found.ok) return found;
       const { calls, next } = found.value;
       const items = calls.map((call) => shownTo(identity, call));
       return ok(
-        listReply('calls', { items, nextCursor: next === undefined ? undefined : cursorOf(String(next)) }),
+        toListReply('calls', {
+          items,
+          nextCursor: next === undefined ? undefined : encodeCursor(String(next)),
+        }),
       );
     },
   );
@@ -107,7 +110,7 @@ function oneRoute(store: CallStore): Route {
     async ({ param, identity }) => {
       const id = param('id');
       const found = ID.test(id)
-        ? await callById(store, Number(id))
+        ? await findCall(store, Number(id))
         : err({ code: 'CALL_UNKNOWN', id } as const);
       return found.ok ? ok({ kind: 'one', body: shownTo(identity, found.value) }) : found;
     },
@@ -176,8 +179,8 @@ async function* linesOf(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
-  for await (const lines of exportedCalls(store, filters)) {
-    if (!lines.ok) throw new Error(sentenceOf(lines.error));
+  for await (const lines of streamCalls(store, filters)) {
+    if (!lines.ok) throw new Error(formatRefusal(lines.error));
     if (signal.aborted) return;
     yield encoder.encode(lines.value);
   }

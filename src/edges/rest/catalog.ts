@@ -1,19 +1,19 @@
 import * as z from 'zod';
 import { LINT_RULES } from '../../core/hints/lint.ts';
-import { lintLevelIn } from '../../core/hints/lint-levels.ts';
+import { parseLintLevel } from '../../core/hints/lint-levels.ts';
 import { ok } from '../../core/result.ts';
-import { within } from '../../gateway/services/servers/refreshed.ts';
-import { gatewayStatus } from '../../gateway/services/gateway-status.ts';
-import { catalogReport } from '../../gateway/services/tools/catalog-report.ts';
+import { waitUntilSettled } from '../../gateway/services/servers/refreshed.ts';
+import { buildGatewayStatus } from '../../gateway/services/gateway-status.ts';
+import { buildCatalogReport } from '../../gateway/services/tools/catalog-report.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
-import { hintsFor } from './without-evidence.ts';
+import { hideHintEvidence } from './without-evidence.ts';
 
 const QUERY = z.object({
   server: z.string().optional().meta({ description: 'The name of a gateway.' }),
   rules: z
     .string()
-    .refine((text) => text.split(',').every((rule) => lintLevelIn(rule) !== undefined), {
+    .refine((text) => text.split(',').every((rule) => parseLintLevel(rule) !== undefined), {
       error: 'it must name rules and levels: RULE=error, RULE=warning or RULE=off, separated by commas',
     })
     .optional()
@@ -55,16 +55,16 @@ function catalogRoute({ catalog, servers, lintLevels }: AdminDeps): Route {
       answer: { about: 'The report.', schema: REPORT },
     },
     async ({ identity, query: { server, rules } }) => {
-      const given = rules?.split(',').flatMap((rule) => lintLevelIn(rule) ?? []) ?? [];
+      const given = rules?.split(',').flatMap((rule) => parseLintLevel(rule) ?? []) ?? [];
       const levels = {
         ...lintLevels,
         ...Object.fromEntries(given.map(({ rule, level }) => [rule, level])),
       };
       // Another command may have added a server just before.
       await servers.readAgain();
-      await within(Promise.all(catalog.servers.map((one) => one.settled('tools'))));
-      const report = catalogReport(catalog, { levels, server });
-      const tools = report.tools.map((tool) => ({ ...tool, hints: hintsFor(identity, tool.hints) }));
+      await waitUntilSettled(Promise.all(catalog.servers.map((one) => one.settled('tools'))));
+      const report = buildCatalogReport(catalog, { levels, server });
+      const tools = report.tools.map((tool) => ({ ...tool, hints: hideHintEvidence(identity, tool.hints) }));
       return ok({ kind: 'list', body: { ...report, tools } });
     },
   );
@@ -112,7 +112,7 @@ function statusRoute({ catalog, servers, toolsets, instructions, running }: Admi
     },
     async () => {
       await servers.readAgain();
-      return ok({ kind: 'list', body: gatewayStatus({ catalog, toolsets, instructions }, running()) });
+      return ok({ kind: 'list', body: buildGatewayStatus({ catalog, toolsets, instructions }, running()) });
     },
   );
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Toolset, TOOLSET } from '../../api/toolset.ts';
-import { argumentFault, type Refusal } from '../../core/refusal.ts';
+import { toArgumentRefusal, type Refusal } from '../../core/refusal.ts';
 import { ok } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
@@ -69,7 +69,7 @@ function fixedFault(body: z.output<typeof CHANGES>, before: Toolset): Refusal | 
   const fixed = FIXED.find(
     (field) => body[field] !== undefined && JSON.stringify(body[field]) !== JSON.stringify(before[field]),
   );
-  return argumentFault(
+  return toArgumentRefusal(
     fixed ?? '',
     fixed && 'it cannot be set here; send the value that you read, or omit it',
   );

@@ -77,7 +77,7 @@ export interface AuthFault {
 }
 
 /** Turns the fields for credentials into headers. */
-export function withAuthHeaders<T extends WithAuth & { readonly headers?: unknown }>(
+export function moveAuthToHeaders<T extends WithAuth & { readonly headers?: unknown }>(
   fields: T,
 ): Result<Omit<T, keyof WithAuth>, AuthFault> {
   const auth = authHeadersOf(fields);

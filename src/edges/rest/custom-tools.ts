@@ -3,11 +3,11 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { ConfigEntry } from '../../gateway/ports/config-entries.ts';
 import { type Tool, TOOL } from '../../api/tool.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { AUTH_FIELDS, IGNORED_OF_TOOLS, withAuthHeaders } from './contextforge.ts';
-import { fieldError, type Failure } from './failure.ts';
+import { AUTH_FIELDS, IGNORED_OF_TOOLS, moveAuthToHeaders } from './contextforge.ts';
+import { toFieldError, type Failure } from './failure.ts';
 import { route, type RestCall, type Reply, type Route } from './route.ts';
-import { lasting, toolReply } from './tool-reply.ts';
-import { ofHints } from '../../api/hint.ts';
+import { omitGuarantee, toToolReply } from './tool-reply.ts';
+import { mapHints } from '../../api/hint.ts';
 
 const TEXTS = z.record(z.string(), z.string());
 const SCHEMA = z.record(z.string(), z.unknown());
@@ -67,7 +67,7 @@ const TOOL_CREATE = z
     title: z.string().optional(),
     ...REQUEST_FIELDS,
     integrationType: z.literal('REST').optional(),
-    annotations: z.object({ title: z.string().optional(), ...ofHints(z.boolean().optional()) }).optional(),
+    annotations: z.object({ title: z.string().optional(), ...mapHints(z.boolean().optional()) }).optional(),
     ...AUTH_FIELDS,
   })
   .meta({ id: 'ToolCreate' });
@@ -116,15 +116,15 @@ function createRoute({ customTools }: AdminDeps): Route {
     },
     async (call) => {
       const { name, integrationType: _, ...body } = call.body;
-      const fields = withHeaders(call, body);
+      const fields = moveBodyAuthToHeaders(call, body);
       if (!fields.ok) return fields;
-      const fault = methodFault(call);
+      const fault = findMethodFault(call);
       if (fault !== undefined) return err(fault);
       const given = Object.entries(entryOf(fields.value)).filter(([, value]) => value !== null);
       const created = await customTools.create(name, Object.fromEntries(given), {
         subject: call.identity.subject,
       });
-      return created.ok ? ok(toolReply(created.value, call.identity)) : toolFault(call, created.error);
+      return created.ok ? ok(toToolReply(created.value, call.identity)) : toToolFailure(call, created.error);
     },
   );
 }
@@ -147,7 +147,7 @@ function deleteRoute({ customTools, tools }: AdminDeps): Route {
       const id = found.ok ? found.value.id : call.param('id');
       const changer = {
         subject: call.identity.subject,
-        objection: (view: Tool) => call.unmet(lasting(view)),
+        objection: (view: Tool) => call.unmet(omitGuarantee(view)),
       };
       const removed = await customTools.remove(id, changer);
       return removed.ok ? ok({ kind: 'none' }) : removed;
@@ -156,16 +156,16 @@ function deleteRoute({ customTools, tools }: AdminDeps): Route {
 }
 
 /** Turns ContextForge's fields for credentials into headers. */
-export function withHeaders<T extends Parameters<typeof withAuthHeaders>[0]>(
+export function moveBodyAuthToHeaders<T extends Parameters<typeof moveAuthToHeaders>[0]>(
   { pointerTo }: Pick<RestCall<unknown, unknown>, 'pointerTo'>,
   body: T,
 ): Result<Omit<T, keyof typeof AUTH_FIELDS>, Failure> {
-  const read = withAuthHeaders(body);
-  return read.ok ? read : err(fieldError(pointerTo(read.error.field), read.error.reason));
+  const read = moveAuthToHeaders(body);
+  return read.ok ? read : err(toFieldError(pointerTo(read.error.field), read.error.reason));
 }
 
 /** The entry's fields. Undefined if the body does not change the request. */
-export function requestIn(body: RequestFields): ConfigEntry | undefined {
+export function pickRequestFields(body: RequestFields): ConfigEntry | undefined {
   const fields = Object.keys(REQUEST_FIELDS) as readonly RequestField[]; // Its own keys.
   const given = Object.fromEntries(
     fields.filter((field) => body[field] !== undefined).map((field) => [field, body[field]]),
@@ -182,14 +182,14 @@ function entryOf({ requestType, ...fields }: RequestFields): ConfigEntry {
 type RequestCall = RestCall<unknown, RequestFields>;
 
 /** Refuses two different methods: either could be meant. */
-export function methodFault({ body, pointerTo }: RequestCall): Failure | undefined {
+export function findMethodFault({ body, pointerTo }: RequestCall): Failure | undefined {
   const { method, requestType } = body;
   if (method === undefined || requestType === undefined || method === requestType) return undefined;
-  return fieldError(pointerTo('requestType'), 'it differs from method; give only one of them');
+  return toFieldError(pointerTo('requestType'), 'it differs from method; give only one of them');
 }
 
 /** Reports each fault of an entry at its field in the body. */
-export function toolFault(call: RequestCall, failure: Failure): Result<Reply, Failure> {
+export function toToolFailure(call: RequestCall, failure: Failure): Result<Reply, Failure> {
   if ('code' in failure && failure.code === 'HINTS_CONTRADICT')
     return err({ refusal: failure, pointer: call.pointerTo('annotations') });
   if (!('code' in failure) || failure.code !== 'TOOL_INVALID') return err(failure);

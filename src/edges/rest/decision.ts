@@ -4,7 +4,7 @@ import { LOCAL_USER } from '../../core/subject.ts';
 import { ok } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
-import { reasonsFor } from './without-evidence.ts';
+import { hideReasonEvidence } from './without-evidence.ts';
 
 const QUERY = z.object({
   token: z.string().optional().meta({ description: 'Name of the caller’s token. Default: `local`.' }),
@@ -29,7 +29,7 @@ export function decisionRoutes({ tools }: AdminDeps): readonly Route[] {
         if (!explained.ok) return explained;
         const tool = await tools.find(param('id'));
         if (!tool.ok) return tool;
-        const hints = reasonsFor(identity, explained.value.hints, tool.value.hints);
+        const hints = hideReasonEvidence(identity, explained.value.hints, tool.value.hints);
         return ok({ kind: 'one', body: { ...explained.value, hints } });
       },
     ),

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { PROBLEM } from '../../api/problem.ts';
-import { restStatusOf } from '../../core/errors.ts';
+import { getRestStatus } from '../../core/errors.ts';
 import type { RefusalCode } from '../../core/refusal.ts';
-import { scopeOf } from './answer-route.ts';
-import { PROBLEM_TYPE, titleOf } from './failure.ts';
+import { getRouteScope } from './answer-route.ts';
+import { PROBLEM_TYPE, formatCodeTitle } from './failure.ts';
 import { PAGE_LIMITS } from './paging.ts';
 import type { Route, RouteSpec } from './route.ts';
 
@@ -63,7 +63,7 @@ function operationOf(spec: Spec, write: Write): unknown {
   return {
     operationId: id,
     summary,
-    description: [about, `Requires a token with the scope \`${scopeOf(spec)}\`.`]
+    description: [about, `Requires a token with the scope \`${getRouteScope(spec)}\`.`]
       .filter(Boolean)
       .join('\n\n'),
     tags: [path.split('/')[1] ?? ''],
@@ -167,7 +167,7 @@ function badResponses(
     ...(isConditional === true ? ['PRECONDITION_FAILED' as const] : []),
     ...refusals,
   ]);
-  const byStatus = Map.groupBy(codes, restStatusOf);
+  const byStatus = Map.groupBy(codes, getRestStatus);
   return Object.fromEntries(
     [...byStatus].map(([status, some]) => [status, badResponse(status, some, write)]),
   );
@@ -182,6 +182,6 @@ function badResponse(status: number, codes: readonly RefusalCode[], write: Write
 }
 
 function exampleOf(code: RefusalCode, status: number): unknown {
-  const title = titleOf(code);
+  const title = formatCodeTitle(code);
   return { type: `/docs/errors#${code}`, title, status, detail: `${title}: …`, instance: '/…', code };
 }

@@ -1,6 +1,6 @@
-import { REFUSAL_CODES, restStatusOf } from '../../core/errors.ts';
-import { HTML_TYPE, webPage } from '../../core/web-page.ts';
-import { titleOf } from './failure.ts';
+import { REFUSAL_CODES, getRestStatus } from '../../core/errors.ts';
+import { HTML_TYPE, renderWebPage } from '../../core/web-page.ts';
+import { formatCodeTitle } from './failure.ts';
 
 /** Browser assets shipped with the program. */
 export type AssetName = 'swagger-ui-bundle.js' | 'swagger-ui.css';
@@ -12,7 +12,7 @@ export interface Page {
 }
 
 /** The page at a path. Undefined if there is none. */
-export async function docsPage(
+export async function findDocsPage(
   path: string,
   asset: (name: AssetName) => Promise<string | undefined>,
 ): Promise<Page | undefined> {
@@ -38,7 +38,7 @@ function assetPage(type: string, text: string | undefined): Page | undefined {
   return text === undefined ? undefined : { type, text };
 }
 
-const DOCS = webPage('Assay REST API', {
+const DOCS = renderWebPage('Assay REST API', {
   head: `<link rel="stylesheet" href="/docs/swagger-ui.css">
 <script src="/docs/swagger-ui-bundle.js" defer></script>
 <script src="/docs/start.js" defer></script>`,
@@ -65,10 +65,10 @@ pre { padding: 0.75rem; overflow-x: auto; background: #f4f4f4; }
 function errorsPage(): string {
   const rows = REFUSAL_CODES.map(
     (code) =>
-      `<tr id="${code}"><td><code>${code}</code></td><td>${restStatusOf(code)}</td><td>${titleOf(code)}</td></tr>`,
+      `<tr id="${code}"><td><code>${code}</code></td><td>${getRestStatus(code)}</td><td>${formatCodeTitle(code)}</td></tr>`,
   );
   const head = '<tr><th>Code</th><th>Status</th><th>Title</th></tr>';
-  return webPage('Assay errors', {
+  return renderWebPage('Assay errors', {
     body: `<h1>Errors</h1>
 <table>${head}
 ${rows.join('\n')}

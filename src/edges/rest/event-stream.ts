@@ -33,7 +33,7 @@ const MAX_SILENT_LOOKS = 7;
  * Audit events after a given one, as server-sent events with their ids, and notices of tool changes. Events that a slow
  * reader has not read stay in the store: more are read once it catches up, and tool changes are merged into one notice.
  */
-export function eventStream(afterId: number, sources: EventSources): ReadableStream<Uint8Array> {
+export function createEventStream(afterId: number, sources: EventSources): ReadableStream<Uint8Array> {
   return ReadableStream.from(bytesOf(eventsAfter(afterId, sources)));
 }
 

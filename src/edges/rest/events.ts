@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { err, ok } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { AuditReader } from './audit-reader.ts';
-import { eventStream } from './event-stream.ts';
+import { createEventStream } from './event-stream.ts';
 import { route, type Route } from './route.ts';
 
 /** Streams that one subject may have open. */
@@ -60,7 +60,7 @@ export function eventRoutes(deps: AdminDeps): readonly Route[] {
       if (release === undefined) return err({ code: 'EVENT_STREAM_LIMIT', limit: MAX_STREAMS });
       const over = AbortSignal.any([ending, call.signal]);
       over.addEventListener('abort', release);
-      const body = eventStream(newest.value[0]?.id ?? 0, {
+      const body = createEventStream(newest.value[0]?.id ?? 0, {
         audit,
         onAudit: (listener) => store.onChange((parts) => (parts.includes('audit') ? listener() : undefined)),
         onApprovals: (listener) =>

@@ -1,9 +1,9 @@
 import type { FieldProblem, CodedProblem } from '../../api/problem.ts';
-import { challengeOf, type Challenged } from '../../core/challenge.ts';
-import { restStatusOf } from '../../core/errors.ts';
+import { formatChallenge, type Challenged } from '../../core/challenge.ts';
+import { getRestStatus } from '../../core/errors.ts';
 import type { PlacedRefusal, Refusal, RefusalCode } from '../../core/refusal.ts';
-import { causeCodeIn } from '../../core/refusal-cause.ts';
-import { sentenceOf } from '../../core/sentences.ts';
+import { pickCauseCode } from '../../core/refusal-cause.ts';
+import { formatRefusal } from '../../core/sentences.ts';
 
 /** Why a request is refused, with the location in its body if known. */
 export type Failure = PlacedRefusal | FieldFailure;
@@ -15,15 +15,18 @@ export interface FieldFailure {
 }
 
 /** A field that passes the schema but is not acceptable. */
-export function fieldError(at: string, reason: string): Failure {
+export function toFieldError(at: string, reason: string): Failure {
   return { code: 'BODY_INVALID', fieldErrors: [{ at, kind: 'invalid', reason }] };
 }
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-export function problemResponse(failure: Failure, request: Challenged & { readonly path: string }): Response {
+export function toProblemResponse(
+  failure: Failure,
+  request: Challenged & { readonly path: string },
+): Response {
   const refusal = refusalIn(failure);
-  const problem = problemOf(failure, request.path);
+  const problem = toProblem(failure, request.path);
   const headers = {
     'content-type': PROBLEM_TYPE,
     'cache-control': 'no-store',
@@ -32,24 +35,24 @@ export function problemResponse(failure: Failure, request: Challenged & { readon
   return new Response(JSON.stringify(problem), { status: problem.status, headers });
 }
 
-export function problemOf(failure: Failure, instance: string): CodedProblem {
+export function toProblem(failure: Failure, instance: string): CodedProblem {
   const refusal = refusalIn(failure);
   const { code } = refusal;
   const parts = partsOf(failure);
   return {
     type: `/docs/errors#${code}`,
-    title: titleOf(code),
-    status: restStatusOf(code),
-    detail: sentenceOf(refusal),
+    title: formatCodeTitle(code),
+    status: getRestStatus(code),
+    detail: formatRefusal(refusal),
     instance,
     code,
-    ...causeCodeIn(refusal),
+    ...pickCauseCode(refusal),
     ...(parts.length > 0 && { errors: parts }),
   };
 }
 
 /** `TOOLSET_UNKNOWN` → "Toolset unknown". */
-export function titleOf(code: RefusalCode): string {
+export function formatCodeTitle(code: RefusalCode): string {
   const words = code.toLowerCase().replaceAll('_', ' ').replace('json', 'JSON');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
@@ -61,7 +64,7 @@ function refusalIn(failure: Failure): Refusal {
 function partsOf(failure: Failure): readonly FieldProblem[] {
   if ('refusal' in failure) {
     const { pointer, refusal } = failure;
-    return [{ pointer, detail: sentenceOf(refusal), code: refusal.code }];
+    return [{ pointer, detail: formatRefusal(refusal), code: refusal.code }];
   }
   if (failure.code === 'BODY_INVALID')
     return failure.fieldErrors.map(({ at, kind, reason }) => ({ pointer: at, detail: reason, code: kind }));
@@ -74,7 +77,7 @@ function headersOf(refusal: Refusal, challenged: Challenged): Readonly<Record<st
   switch (refusal.code) {
     case 'TOKEN_REQUIRED':
     case 'SCOPE_MISSING':
-      return { 'www-authenticate': challengeOf(refusal, challenged) };
+      return { 'www-authenticate': formatChallenge(refusal, challenged) };
     case 'TOO_MANY_FAILURES':
     case 'ISSUER_UNAVAILABLE':
     case 'BODIES_FULL':

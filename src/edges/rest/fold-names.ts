@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { nearest } from '../../core/nearest.ts';
+import { findNearest } from '../../core/nearest.ts';
 import type { FieldError } from '../../core/field-error.ts';
-import { startOf } from '../../core/shorten.ts';
-import { pointerStep } from '../../core/json-pointer.ts';
+import { truncateText } from '../../core/shorten.ts';
+import { formatPointerStep } from '../../core/json-pointer.ts';
 
 /** A body with its members renamed to those of its schema. */
 export interface Folded {
@@ -38,35 +38,40 @@ interface PointerPair {
  */
 export function foldNames(schema: Schema, given: unknown, { noun, base }: Sent): Folded {
   const folding: FoldState = { noun, fieldErrors: [], sent: new Map() };
-  const value = folded(schema, given, { here: '', there: base }, folding);
+  const value = foldValue(schema, given, { here: '', there: base }, folding);
   return { value, fieldErrors: folding.fieldErrors, pointerTo: (path) => pointerTo(path, folding.sent) };
 }
 
 /** The members that a schema names. Undefined if it accepts any. */
-export function membersOf(schema: Schema): ReadonlyMap<string, Schema> | undefined {
+export function getSchemaMembers(schema: Schema): ReadonlyMap<string, Schema> | undefined {
   const objects = coresOf(schema).filter((core) => core instanceof z.ZodObject);
   if (objects.length === 0 || objects.some(({ def }) => isOpen(def.catchall))) return undefined;
   return new Map(objects.flatMap(({ shape }) => Object.entries(shape)));
 }
 
-function folded(schema: Schema, value: unknown, { here, there }: PointerPair, folding: FoldState): unknown {
+function foldValue(
+  schema: Schema,
+  value: unknown,
+  { here, there }: PointerPair,
+  folding: FoldState,
+): unknown {
   folding.sent.set(here, there);
   const inner = (key: PropertyKey): PointerPair => ({
-    here: here + pointerStep(key),
-    there: there + pointerStep(key),
+    here: here + formatPointerStep(key),
+    there: there + formatPointerStep(key),
   });
   if (Array.isArray(value)) {
     const item = coresOf(schema).find((core) => core instanceof z.ZodArray)?.element;
     const items: readonly unknown[] = value;
-    return item === undefined ? items : items.map((one, at) => folded(item, one, inner(at), folding));
+    return item === undefined ? items : items.map((one, at) => foldValue(item, one, inner(at), folding));
   }
   if (typeof value !== 'object' || value === null) return value;
-  const members = membersOf(schema);
+  const members = getSchemaMembers(schema);
   if (members !== undefined) return foldedMembers(members, value, { here, there }, folding);
   const member = coresOf(schema).find((core) => core instanceof z.ZodRecord)?.valueType;
   if (member === undefined) return value;
   const entries = Object.entries(value).map(
-    ([key, one]) => [key, folded(member, one, inner(key), folding)] as const,
+    ([key, one]) => [key, foldValue(member, one, inner(key), folding)] as const,
   );
   return Object.fromEntries(entries);
 }
@@ -79,14 +84,15 @@ function foldedMembers(
 ): unknown {
   const found = new Map<string, unknown>();
   for (const [key, one] of Object.entries(value)) {
-    const name = members.has(key) ? key : camelCase(key);
+    const name = members.has(key) ? key : toCamelCase(key);
     const member = members.get(name);
-    const at = there + pointerStep(startOf(key, MAX_KEY_LENGTH));
+    const at = there + formatPointerStep(truncateText(key, MAX_KEY_LENGTH));
     if (member === undefined)
       folding.fieldErrors.push({ at, kind: 'unknown', reason: unknown(key, [...members.keys()], folding) });
     else if (found.has(name))
       folding.fieldErrors.push({ at, kind: 'twice', reason: 'it is given twice, under two spellings' });
-    else found.set(name, folded(member, one, { here: here + pointerStep(name), there: at }, folding));
+    else
+      found.set(name, foldValue(member, one, { here: here + formatPointerStep(name), there: at }, folding));
   }
   return Object.fromEntries(found);
 }
@@ -94,14 +100,14 @@ function foldedMembers(
 const MAX_KEY_LENGTH = 100;
 
 function unknown(key: string, known: readonly string[], { noun }: FoldState): string {
-  const meant = nearest(camelCase(key), known);
+  const meant = findNearest(toCamelCase(key), known);
   if (meant !== undefined) return `there is no such ${noun}; did you mean ${JSON.stringify(meant)}`;
   return known.length === 0
     ? `there is no such ${noun}`
     : `there is no such ${noun}; there are ${known.join(', ')}`;
 }
 
-export function camelCase(key: string): string {
+export function toCamelCase(key: string): string {
   return key.replace(/(?<=[^_])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
@@ -127,8 +133,8 @@ function isOpen(catchall: Schema | undefined): boolean {
 
 function pointerTo(path: readonly PropertyKey[], sent: ReadonlyMap<string, string>): string {
   for (let length = path.length; length >= 0; length -= 1) {
-    const known = sent.get(path.slice(0, length).map(pointerStep).join(''));
-    if (known !== undefined) return known + path.slice(length).map(pointerStep).join('');
+    const known = sent.get(path.slice(0, length).map(formatPointerStep).join(''));
+    if (known !== undefined) return known + path.slice(length).map(formatPointerStep).join('');
   }
-  return path.map(pointerStep).join('');
+  return path.map(formatPointerStep).join('');
 }

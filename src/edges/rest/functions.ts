@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { FUNCTION_MODULE } from '../../api/function-module.ts';
 import { err, ok } from '../../core/result.ts';
-import { type AdminDeps, executeRefusal } from './admin-deps.ts';
+import { type AdminDeps, findExecuteRefusal } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
 
 const MODULE_INPUT = z
@@ -53,7 +53,7 @@ function addRoute(deps: AdminDeps): Route {
       refusals: ['MODULE_EXISTS', 'MODULE_INVALID', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
     },
     async (call) => {
-      const denied = executeRefusal(deps, call);
+      const denied = findExecuteRefusal(deps, call);
       if (denied !== undefined) return err(denied);
       const added = await deps.functionModules.add(call.body, call.identity.subject);
       if (added.ok) return ok({ kind: 'one', body: added.value });

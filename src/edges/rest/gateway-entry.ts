@@ -60,7 +60,7 @@ export const ENTRY_FIELDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Converts the fields to those of `mcp.json`. */
-export function entryIn({ transport, enabled, ...fields }: Fields): ConfigEntry {
+export function toConfigEntry({ transport, enabled, ...fields }: Fields): ConfigEntry {
   const disabled = enabled === undefined ? undefined : enabled ? null : true;
   const type = typeof transport === 'string' ? TRANSPORTS.get(transport.toLowerCase()) : transport;
   return Object.fromEntries(

@@ -8,15 +8,15 @@ import type { Failure } from './failure.ts';
 import { ENTRY_FIELDS } from './gateway-entry.ts';
 import type { RestCall, Reply } from './route.ts';
 
-export function withoutNull(entry: ConfigEntry): ConfigEntry {
+export function omitNull(entry: ConfigEntry): ConfigEntry {
   return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null));
 }
 
-export function viewIn(found: Result<Gateway, Refusal>): JsonObject | undefined {
+export function toViewObject(found: Result<Gateway, Refusal>): JsonObject | undefined {
   return found.ok ? { ...found.value } : undefined;
 }
 
-export function changerOf({ identity, unmet }: RestCall<unknown, unknown>): ServerChanger {
+export function toServerChanger({ identity, unmet }: RestCall<unknown, unknown>): ServerChanger {
   // Runtime state does not count as a change of the gateway.
   return { subject: identity.subject, objection: (view) => unmet(lasting(view)) };
 }
@@ -32,13 +32,13 @@ function lasting({
   return view;
 }
 
-export function oneOf(found: Result<Gateway, Refusal>): Result<Reply, Failure> {
+export function toGatewayReply(found: Result<Gateway, Refusal>): Result<Reply, Failure> {
   if (!found.ok) return found;
   return ok({ kind: 'one', body: found.value, of: lasting(found.value) });
 }
 
 /** Reports each fault of an entry at its field in the body. */
-export function gatewayFault(
+export function toGatewayFailure(
   call: RestCall<unknown, unknown>,
   done: Result<Reply, Failure>,
 ): Result<Reply, Failure> {

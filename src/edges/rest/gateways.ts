@@ -9,11 +9,17 @@ import {
 import { err, ok, type Result } from '../../core/result.ts';
 import { needsExecute } from '../../gateway/services/servers/needs-execute.ts';
 import type { ServerInput } from '../../gateway/services/servers/server-service.ts';
-import { type AdminDeps, executeRefusal } from './admin-deps.ts';
-import { AUTH_FIELDS, IGNORED_OF_GATEWAYS, withAuthHeaders } from './contextforge.ts';
-import { fieldError, type Failure } from './failure.ts';
-import { SANDBOX_FIELDS, TRANSPORT, entryIn } from './gateway-entry.ts';
-import { gatewayFault, changerOf, oneOf, viewIn, withoutNull } from './gateway-reply.ts';
+import { type AdminDeps, findExecuteRefusal } from './admin-deps.ts';
+import { AUTH_FIELDS, IGNORED_OF_GATEWAYS, moveAuthToHeaders } from './contextforge.ts';
+import { toFieldError, type Failure } from './failure.ts';
+import { SANDBOX_FIELDS, TRANSPORT, toConfigEntry } from './gateway-entry.ts';
+import {
+  toGatewayFailure,
+  toServerChanger,
+  toGatewayReply,
+  toViewObject,
+  omitNull,
+} from './gateway-reply.ts';
 import { route, type BodyLimits, type RestCall, type Route } from './route.ts';
 import { TAGS_INPUT } from './tool-inputs.ts';
 
@@ -112,7 +118,7 @@ function readRoute({ servers }: AdminDeps): Route {
       answer: { about: 'The gateway.', schema: GATEWAY },
       refusals: ['SERVER_UNKNOWN'],
     },
-    ({ param }) => oneOf(servers.find(param('id'))),
+    ({ param }) => toGatewayReply(servers.find(param('id'))),
   );
 }
 
@@ -147,12 +153,12 @@ function registerRoute(deps: AdminDeps): Route {
       const { name, trust, ...given } = call.body;
       const fields = withAuth(call, given);
       if (!fields.ok) return fields;
-      const denied = needsExecute(entryIn(fields.value)) ? executeRefusal(deps, call) : undefined;
+      const denied = needsExecute(toConfigEntry(fields.value)) ? findExecuteRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
       const imported = uploadIn(fields.value, deps);
-      const input = { entry: withoutNull(entryIn(fields.value)), trust, imported };
+      const input = { entry: omitNull(toConfigEntry(fields.value)), trust, imported };
       const { subject } = call.identity;
-      return gatewayFault(call, oneOf(await servers.register(name, input, { subject })));
+      return toGatewayFailure(call, toGatewayReply(await servers.register(name, input, { subject })));
     },
   );
 }
@@ -173,7 +179,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
         wrapper: 'gateway',
         ignores: IGNORED_OF_GATEWAYS,
         limits: LIMITS,
-        current: (param) => viewIn(servers.find(param('id'))),
+        current: (param) => toViewObject(servers.find(param('id'))),
         examples: { trust: { trust: true }, url: { url: 'http://localhost:8081/mcp' } },
       },
       answer: { about: 'The updated gateway.', schema: GATEWAY },
@@ -191,12 +197,15 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       const found = servers.find(call.param('id'));
       const fields = withAuth(call, given, found.ok ? found.value.headers : undefined);
       if (!fields.ok) return fields;
-      const entry = entryIn(fields.value);
+      const entry = toConfigEntry(fields.value);
       const isCommand = found.ok && found.value.command !== undefined && Object.keys(entry).length > 0;
-      const denied = isCommand || needsExecute(entry) ? executeRefusal(deps, call) : undefined;
+      const denied = isCommand || needsExecute(entry) ? findExecuteRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
       const input: ServerInput = { entry, trust, imported: uploadIn(fields.value, deps) };
-      return gatewayFault(call, oneOf(await servers.change(call.param('id'), input, changerOf(call))));
+      return toGatewayFailure(
+        call,
+        toGatewayReply(await servers.change(call.param('id'), input, toServerChanger(call))),
+      );
     },
   );
 }
@@ -224,11 +233,11 @@ function previewRoute(deps: AdminDeps): Route {
       const { trust, ...given } = call.body;
       const fields = withAuth(call, given);
       if (!fields.ok) return fields;
-      const denied = needsExecute(entryIn(fields.value)) ? executeRefusal(deps, call) : undefined;
+      const denied = needsExecute(toConfigEntry(fields.value)) ? findExecuteRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
-      const entry = { ...withoutNull(entryIn(fields.value)), type: 'openapi' };
+      const entry = { ...omitNull(toConfigEntry(fields.value)), type: 'openapi' };
       const read = await deps.documents.preview(entry, trust ?? undefined);
-      if (!read.ok) return gatewayFault(call, read);
+      if (!read.ok) return toGatewayFailure(call, read);
       const { tools, skipped } = read.value;
       const shown = skipped.map(({ what, why }) => ({ what, why }));
       const body: DocumentPreview = { total: tools.length, tools: tools.slice(0, MAX_SHOWN), skipped: shown };
@@ -255,7 +264,7 @@ function deleteRoute({ servers }: AdminDeps): Route {
       refusals: ['SERVER_UNKNOWN', 'GATEWAY_READ_ONLY'],
     },
     async (call) => {
-      const removed = await servers.remove(call.param('id'), changerOf(call));
+      const removed = await servers.remove(call.param('id'), toServerChanger(call));
       return removed.ok ? ok({ kind: 'none' }) : removed;
     },
   );
@@ -287,12 +296,12 @@ function withAuth(
   fields: EntryFields,
   former: readonly string[] = [],
 ): Result<Omit<EntryFields, keyof typeof AUTH_FIELDS>, Failure> {
-  const read = withAuthHeaders(fields);
-  if (!read.ok) return err(fieldError(call.pointerTo(read.error.field), read.error.reason));
+  const read = moveAuthToHeaders(fields);
+  if (!read.ok) return err(toFieldError(call.pointerTo(read.error.field), read.error.reason));
   const { headers } = read.value;
   const isChanged = fields.headers === undefined && headers !== undefined && headers !== null;
   const lost = isChanged ? former.find((name) => !Object.hasOwn(headers, name)) : undefined;
   if (lost === undefined) return read;
   const reason = `it would remove the header ${JSON.stringify(lost)}; give all of them in "headers"`;
-  return err(fieldError(call.pointerTo('authType'), reason));
+  return err(toFieldError(call.pointerTo('authType'), reason));
 }

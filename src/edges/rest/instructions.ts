@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { INSTRUCTIONS, INSTRUCTIONS_LIST } from '../../api/instructions.ts';
 import { sha256 } from '../../core/digest.ts';
-import { gatewayIdOf } from '../../core/record-ids.ts';
+import { computeGatewayId } from '../../core/record-ids.ts';
 import { ok } from '../../core/result.ts';
 import type { Server } from '../../gateway/catalog/server.ts';
 import type { AdminDeps } from './admin-deps.ts';
@@ -86,5 +86,5 @@ function reviewRoute({ servers, instructions }: InstructionsDeps): Route {
 
 /** Of a gateway that has sent none so far. */
 function noneOf(serverName: string): z.input<typeof INSTRUCTIONS> {
-  return { gatewayId: gatewayIdOf(serverName), serverName, digest: sha256(''), text: '' };
+  return { gatewayId: computeGatewayId(serverName), serverName, digest: sha256(''), text: '' };
 }

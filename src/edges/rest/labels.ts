@@ -2,8 +2,8 @@ import { type Label, LABEL_PAGE } from '../../api/label.ts';
 import { ok } from '../../core/result.ts';
 import type { StoredLabel } from '../../gateway/ports/labels.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { pageOf } from './paging.ts';
-import { listReply, route, type Route } from './route.ts';
+import { paginate } from './paging.ts';
+import { toListReply, route, type Route } from './route.ts';
 
 const EXAMPLE: Label = {
   subject: 'ci',
@@ -33,9 +33,9 @@ export function labelRoutes({ labels }: Pick<AdminDeps, 'labels'>): readonly Rou
         const listed = await labels.list();
         if (!listed.ok) return listed;
         const sorted = [...listed.value].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
-        const found = pageOf(sorted, page, keyOf);
+        const found = paginate(sorted, page, keyOf);
         return found.ok
-          ? ok(listReply('labels', { ...found.value, items: found.value.items.map(toLabel) }))
+          ? ok(toListReply('labels', { ...found.value, items: found.value.items.map(toLabel) }))
           : found;
       },
     ),

@@ -2,23 +2,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { isAboutTokens } from '../../core/challenge.ts';
-import { protectionOf, type ProtectedResource } from '../../core/protected-resource.ts';
+import { computeProtection, type ProtectedResource } from '../../core/protected-resource.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Identity } from '../../core/subject.ts';
 import { PAGE_HEADERS } from '../../core/web-page.ts';
 import { activityRoutes } from './activity.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { adminPage } from './admin-pages.ts';
+import { findAdminPage } from './admin-pages.ts';
 import { approvalRoutes } from './approvals.ts';
 import { answerRoute } from './answer-route.ts';
 import { callRoutes } from './calls.ts';
 import { catalogRoutes } from './catalog.ts';
 import { openApiDocument } from './describe-route.ts';
 import { bundleRoutes } from './bundles.ts';
-import { docsPage } from './docs-pages.ts';
+import { findDocsPage } from './docs-pages.ts';
 import { eventRoutes } from './events.ts';
-import { problemResponse, type Failure } from './failure.ts';
+import { toProblemResponse, type Failure } from './failure.ts';
 import { functionRoutes } from './functions.ts';
 import { gatewayRuntimeRoutes } from './gateway-runtime.ts';
 import { gatewayRoutes } from './gateways.ts';
@@ -27,13 +27,13 @@ import { labelRoutes } from './labels.ts';
 import { preferenceRoutes } from './preferences.ts';
 import { customToolRoutes } from './custom-tools.ts';
 import { BodyMemory } from './read-json.ts';
-import { rootResponse } from './root-page.ts';
+import { buildRootResponse } from './root-page.ts';
 import type { Route } from './route.ts';
 import { runRoutes } from './runs.ts';
 import { decisionRoutes } from './decision.ts';
 import { searchRoutes } from './search.ts';
 import { sessionRoutes } from './sessions.ts';
-import { currentSession, signIn, type SignInRequest, signOut } from './sign-in.ts';
+import { getCurrentSession, signIn, type SignInRequest, signOut } from './sign-in.ts';
 import { signInLinkRoutes } from './sign-in-links.ts';
 import { snippetRoutes } from './snippets.ts';
 import { tokenPreferenceRoutes } from './token-preferences.ts';
@@ -111,7 +111,7 @@ export function openAdmin(deps: AdminDeps): Admin {
     // The rest of the process keeps Node's own globals.
     overrideGlobalObjects: false,
     errorHandler: () =>
-      problemResponse(
+      toProblemResponse(
         { code: 'MESSAGE_INVALID', reason: 'its target or its Host header cannot be read' },
         { path: '', authorization: undefined },
       ),
@@ -143,7 +143,7 @@ function appOf(routes: readonly Route[], deps: AdminDeps): Hono<Env> {
   app.get('/', (c) => {
     const { origin } = new URL(c.req.url);
     const options = { origin, accept: c.req.header('accept'), needsToken: deps.needsToken };
-    return responseOf(c, mayRead(c) ?? ok(rootResponse(options)));
+    return responseOf(c, mayRead(c) ?? ok(buildRootResponse(options)));
   });
   let document: string | undefined;
   app.get('/openapi.json', (c) => {
@@ -155,7 +155,7 @@ function appOf(routes: readonly Route[], deps: AdminDeps): Hono<Env> {
   app.post('/admin/sign-out', async (c) =>
     responseOf(c, mayRead(c) ?? (await signOut(visitOf(c), sessions))),
   );
-  app.get('/admin/session', (c) => responseOf(c, currentSession(visitOf(c))));
+  app.get('/admin/session', (c) => responseOf(c, getCurrentSession(visitOf(c))));
   for (const path of ['/admin', '/admin/*']) app.get(path, (c) => answerPages(c, routes, deps));
   for (const path of ['/docs', '/docs/*']) app.get(path, (c) => answerDocs(c, routes, deps));
   app.all('*', (c) => responseOf(c, unmatched(c, routes)));
@@ -171,7 +171,7 @@ async function answerDocs(
   routes: readonly Route[],
   { asset }: AdminDeps,
 ): Promise<Response> {
-  const page = await docsPage(pathOf(c), asset);
+  const page = await findDocsPage(pathOf(c), asset);
   if (page === undefined) return responseOf(c, unmatched(c, routes));
   return responseOf(c, mayRead(c) ?? ok(ownResponse(page.type, page.text)));
 }
@@ -182,7 +182,7 @@ async function answerPages(
   routes: readonly Route[],
   { pageFile }: AdminDeps,
 ): Promise<Response> {
-  const page = await adminPage(pathOf(c), c.req.header('accept-encoding'), pageFile);
+  const page = await findAdminPage(pathOf(c), c.req.header('accept-encoding'), pageFile);
   return responseOf(c, mayRead(c) ?? (page === undefined ? unmatched(c, routes) : ok(page)));
 }
 
@@ -204,8 +204,9 @@ function responseOf(c: RequestContext, done: Result<Response, Failure>): Respons
 function refused(c: RequestContext, failure: Failure): Response {
   const { path, method } = c.req;
   const { resource } = c.env;
-  const protection = resource && protectionOf(resource, { path, method, host: c.req.header('host') ?? '' });
-  return problemResponse(failure, { path, authorization: c.req.header('authorization'), protection });
+  const protection =
+    resource && computeProtection(resource, { path, method, host: c.req.header('host') ?? '' });
+  return toProblemResponse(failure, { path, authorization: c.req.header('authorization'), protection });
 }
 
 /** Refuses callers that may not even use what needs no token. */

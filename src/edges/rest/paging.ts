@@ -23,7 +23,7 @@ export const PAGE_LIMITS: { readonly max: 1_000; readonly defaultValue: 50 } = {
  * A page of a list sorted by key. A cursor names the last key seen, so concurrent changes do not shift pages.
  * CURSOR_INVALID for a cursor that no page returned.
  */
-export function pageOf<T>(
+export function paginate<T>(
   all: readonly T[],
   { limit, cursor }: PageQuery,
   keyOf: (item: T) => string,
@@ -34,16 +34,16 @@ export function pageOf<T>(
   const items = rest.slice(0, limit);
   const last = items.at(-1);
   const isLast = last === undefined || rest.length <= limit;
-  return ok({ items, nextCursor: isLast ? undefined : cursorOf(keyOf(last)) });
+  return ok({ items, nextCursor: isLast ? undefined : encodeCursor(keyOf(last)) });
 }
 
 /** Cursors are opaque to clients. */
-export function cursorOf(key: string): string {
+export function encodeCursor(key: string): string {
   return Buffer.from(`1:${key}`).toString('base64url');
 }
 
 /** Undefined for an invalid cursor. */
 export function readCursor(cursor: string): string | undefined {
   const text = Buffer.from(cursor, 'base64url').toString();
-  return text.startsWith('1:') && cursorOf(text.slice(2)) === cursor ? text.slice(2) : undefined;
+  return text.startsWith('1:') && encodeCursor(text.slice(2)) === cursor ? text.slice(2) : undefined;
 }

@@ -13,11 +13,14 @@ import { route, type RestCall, type Reply, type Route } from './route.ts';
 const KEYS = Object.keys(SETTINGS) as readonly SettingKey[]; // The keys of the table itself.
 
 const CHANGES = z
-  .object(Object.fromEntries(KEYS.map((key) => [key, schemaOf(SETTINGS[key])])))
+  .object(Object.fromEntries(KEYS.map((key) => [key, toPreferenceSchema(SETTINGS[key])])))
   .meta({ id: 'PreferenceChanges' });
 
 /** Null resets it. */
-export function schemaOf({ kind, about }: SettingFacts): z.ZodType<SettingValue | null | undefined> {
+export function toPreferenceSchema({
+  kind,
+  about,
+}: SettingFacts): z.ZodType<SettingValue | null | undefined> {
   return valueSchema(kind).nullable().optional().meta({ description: about });
 }
 

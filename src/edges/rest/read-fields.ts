@@ -2,10 +2,10 @@ import type * as z from 'zod';
 import type { FieldError } from '../../core/field-error.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { foldNames, membersOf } from './fold-names.ts';
+import { foldNames, getSchemaMembers } from './fold-names.ts';
 import { isJsonObject } from '../../core/json-object.ts';
-import { startOf } from '../../core/shorten.ts';
-import { pointerKeys, pointerStep } from '../../core/json-pointer.ts';
+import { truncateText } from '../../core/shorten.ts';
+import { parsePointer, formatPointerStep } from '../../core/json-pointer.ts';
 
 /** A body that matches its schema. */
 export interface ReadBody<T> {
@@ -56,7 +56,7 @@ export function readQuery<T>(query: URLSearchParams, schema: z.ZodType<T>): Resu
 }
 
 function inQuery({ at, ...fieldError }: FieldError): FieldError {
-  return { ...fieldError, at: pointerKeys(at).join('/') };
+  return { ...fieldError, at: parsePointer(at).join('/') };
 }
 
 interface Unwrapped {
@@ -67,14 +67,15 @@ interface Unwrapped {
 
 function unwrapped(given: unknown, wrapper: string, schema: z.ZodType): Unwrapped {
   const isObject = isJsonObject(given);
-  const isWrapped = isObject && Object.hasOwn(given, wrapper) && membersOf(schema)?.has(wrapper) !== true;
+  const isWrapped =
+    isObject && Object.hasOwn(given, wrapper) && getSchemaMembers(schema)?.has(wrapper) !== true;
   if (!isWrapped) return { value: given, base: '', fieldErrors: [] };
   const others = Object.keys(given).filter((key) => key !== wrapper);
   const reason = `there is no such field beside ${JSON.stringify(wrapper)}`;
   const fieldErrors = others.map(
-    (key) => ({ at: pointerStep(startOf(key, 100)), kind: 'unknown', reason }) as const,
+    (key) => ({ at: formatPointerStep(truncateText(key, 100)), kind: 'unknown', reason }) as const,
   );
-  return { value: given[wrapper], base: pointerStep(wrapper), fieldErrors };
+  return { value: given[wrapper], base: formatPointerStep(wrapper), fieldErrors };
 }
 
 type Issue = z.core.$ZodIssue;
@@ -124,7 +125,7 @@ function reasonOf(issue: Issue): string {
     case 'invalid_union':
       return unionReason(issue.errors.flat());
     case 'invalid_format':
-      return issue.message.startsWith('Invalid') ? `it is no ${issue.format}` : issue.message;
+      return issue.message.startsWith('Invalid') ? `it is not a valid ${issue.format}` : issue.message;
     default:
       return issue.message;
   }

@@ -1,4 +1,4 @@
-import { escapeHtml, HTML_TYPE, PAGE_HEADERS, prefersHtml, webPage } from '../../core/web-page.ts';
+import { escapeHtml, HTML_TYPE, PAGE_HEADERS, prefersHtml, renderWebPage } from '../../core/web-page.ts';
 
 export interface RootOptions {
   /** Origin of the request, already checked: `http://127.0.0.1:4444`. */
@@ -11,7 +11,7 @@ export interface RootOptions {
 /**
  * `GET /`: a page for people, links for programs. Neither needs a token, so they reveal nothing about what is served.
  */
-export function rootResponse(options: RootOptions): Response {
+export function buildRootResponse(options: RootOptions): Response {
   const isPage = prefersHtml(options.accept);
   const text = isPage ? pageOf(options) : JSON.stringify(linksOf(options));
   const type = isPage ? HTML_TYPE : 'application/json';
@@ -55,7 +55,7 @@ function pageOf({ origin, needsToken }: RootOptions): string {
   ];
   const token =
     '<p><code>assay token create NAME</code> prints a token; replace <code>&lt;token&gt;</code> with it.</p>';
-  return webPage('Assay', {
+  return renderWebPage('Assay', {
     body: `<main>
 <h1>Assay is running</h1>
 <p>Assay is an MCP gateway: it puts MCP servers, REST APIs and functions behind one endpoint.</p>

@@ -115,6 +115,6 @@ export function route<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType 
 }
 
 /** `{"tokens": […], "nextCursor": …}` */
-export function listReply(name: string, { items, nextCursor }: Page<unknown>): Reply {
+export function toListReply(name: string, { items, nextCursor }: Page<unknown>): Reply {
   return { kind: 'list', body: { [name]: items, ...(nextCursor !== undefined && { nextCursor }) } };
 }

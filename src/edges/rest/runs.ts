@@ -6,10 +6,10 @@ import type { Identity } from '../../core/subject.ts';
 import type { OwnAnswer } from '../../gateway/relay/own-call.ts';
 import { runTool } from '../../gateway/services/tools/run-tool.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { problemOf } from './failure.ts';
+import { toProblem } from './failure.ts';
 import { route, type Route } from './route.ts';
 import { runStream, type SentEvent } from './run-stream.ts';
-import { whileHeld } from './while-held.ts';
+import { watchHolder } from './while-held.ts';
 
 const RUN_INPUT = z
   .object({
@@ -74,7 +74,7 @@ function startRun(
   const cancellation = new Cancellation();
   const cancel = (): void => cancellation.cancel('the run was cancelled');
   const stream = runStream(cancel);
-  const done = whileHeld(held, { identity, signal, cancel });
+  const done = watchHolder(held, { identity, signal, cancel });
   const run = runTool(
     { relay, view: catalog.all },
     {
@@ -111,6 +111,6 @@ function noteEvent({ method, params }: JsonObject): SentEvent | undefined {
 function endEvent(answer: OwnAnswer): SentEvent {
   if (answer.kind === 'result') return { name: 'result', data: answer.result };
   if (answer.kind === 'error') return { name: 'error', data: answer.error };
-  const { title, status, detail, code } = problemOf(answer.refusal, '');
+  const { title, status, detail, code } = toProblem(answer.refusal, '');
   return { name: 'refused', data: { title, status, detail, code } };
 }

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { FOUND_TOOLS, TOOL_COSTS } from '../../api/toolset.ts';
 import { ok } from '../../core/result.ts';
-import { costOf } from '../../gateway/services/configuration-tools/token-cost.ts';
-import { indexOf, nameIn } from '../../gateway/services/toolsets/tool-index.ts';
-import { searchOf } from '../../gateway/services/tools/tool-search.ts';
+import { countToolTokens } from '../../gateway/services/configuration-tools/token-cost.ts';
+import { getToolIndex, getEntryName } from '../../gateway/services/toolsets/tool-index.ts';
+import { getToolSearch } from '../../gateway/services/tools/tool-search.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
 
@@ -37,8 +37,8 @@ function searchRoute({ catalog, buildSearch }: AdminDeps): Route {
       },
     },
     async ({ query: { query, limit = MAX_RESULTS } }) => {
-      const search = await searchOf(indexOf(catalog.all.listing('tools')), buildSearch);
-      return ok({ kind: 'list', body: { tools: search(query).slice(0, limit).map(nameIn) } });
+      const search = await getToolSearch(getToolIndex(catalog.all.listing('tools')), buildSearch);
+      return ok({ kind: 'list', body: { tools: search(query).slice(0, limit).map(getEntryName) } });
     },
   );
 }
@@ -60,10 +60,10 @@ function costsRoute({ catalog, countTokens }: AdminDeps): Route {
     },
     async () => {
       const tokens: Record<string, number> = {};
-      for (const [at, entry] of indexOf(catalog.all.listing('tools')).entries.entries()) {
+      for (const [at, entry] of getToolIndex(catalog.all.listing('tools')).entries.entries()) {
         // Costs are cached. The first count of ten thousand tools takes seconds, so it yields to calls in between.
         if (at % TURN === TURN - 1) await new Promise((resolve) => setImmediate(resolve));
-        tokens[nameIn(entry)] = costOf(entry.definition, countTokens);
+        tokens[getEntryName(entry)] = countToolTokens(entry.definition, countTokens);
       }
       return ok({ kind: 'list', body: { tokens } });
     },

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { err, ok } from '../../core/result.ts';
 import type { Mint } from '../../gateway/ports/gate.ts';
 import { createSignInLink } from '../../gateway/services/sign-in-links.ts';
-import { type AdminDeps, executeRefusal } from './admin-deps.ts';
-import { fieldError } from './failure.ts';
+import { type AdminDeps, findExecuteRefusal } from './admin-deps.ts';
+import { toFieldError } from './failure.ts';
 import { route, type Route } from './route.ts';
 
 export interface SignInLinkDeps extends Pick<AdminDeps, 'store' | 'nowMs' | 'mayExecute'> {
@@ -54,11 +54,11 @@ export function signInLinkRoutes(deps: SignInLinkDeps): readonly Route[] {
         refusals: ['EXECUTE_OFF'],
       },
       async (call) => {
-        const refusal = executeRefusal(deps, call);
+        const refusal = findExecuteRefusal(deps, call);
         if (refusal !== undefined) return err(refusal);
         const base = call.body.url ?? deps.pagesUrl();
         if (base === undefined || !ORIGIN.test(base))
-          return err(fieldError(call.pointerTo('url'), base === undefined ? NO_GATEWAY : NO_ORIGIN));
+          return err(toFieldError(call.pointerTo('url'), base === undefined ? NO_GATEWAY : NO_ORIGIN));
         const { store, mintSession: mint, nowMs } = deps;
         const link = await createSignInLink(base, { store, mint, nowMs: nowMs(), by: call.identity.subject });
         if (!link.ok) return link;

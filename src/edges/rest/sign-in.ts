@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { SESSION_MS } from '../../core/page-session.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { cookieFault, setCookie, type CookieRequest } from '../../core/session-cookie.ts';
+import { findCookieFault, setCookie, type CookieRequest } from '../../core/session-cookie.ts';
 import type { Identity } from '../../core/subject.ts';
 import type { PageSessions, SignInProof } from '../../gateway/ports/page-sessions.ts';
 import type { SessionUser } from '../../api/session.ts';
-import { fieldError, type Failure } from './failure.ts';
+import { toFieldError, type Failure } from './failure.ts';
 import { readFields } from './read-fields.ts';
 import { type JsonRequest, readJson } from './read-json.ts';
 
@@ -25,7 +25,7 @@ const SIGN_OUT = z.object({ everywhere: z.boolean().default(false) });
 /** `POST /admin/sign-in`: with a code or a token, from Assay's own page only. Sets the session cookie. */
 export async function signIn(visit: SignInRequest, sessions: PageSessions): Answered {
   const cookies = cookieRequestOf(visit.request);
-  const fault = cookieFault(cookies);
+  const fault = findCookieFault(cookies);
   if (fault !== undefined) return err(fault);
   const proof = await proofIn(visit);
   if (!proof.ok) return proof;
@@ -39,7 +39,7 @@ export async function signIn(visit: SignInRequest, sessions: PageSessions): Answ
 export async function signOut(visit: SignInRequest, sessions: PageSessions): Answered {
   const { admitted } = visit;
   const cookies = cookieRequestOf(visit.request);
-  const fault = cookieFault(cookies);
+  const fault = findCookieFault(cookies);
   if (fault !== undefined) return err(fault);
   const json = await readJson(visit, LIMITS);
   if (!json.ok) return json;
@@ -54,7 +54,7 @@ export async function signOut(visit: SignInRequest, sessions: PageSessions): Ans
 }
 
 /** `GET /admin/session`: the signed-in user. */
-export function currentSession({ admitted }: SignInRequest): Result<Response, Failure> {
+export function getCurrentSession({ admitted }: SignInRequest): Result<Response, Failure> {
   return admitted.ok ? ok(sessionResponse(admitted.value)) : admitted;
 }
 
@@ -66,7 +66,7 @@ async function proofIn(visit: JsonRequest): Promise<Result<SignInProof, Failure>
   const { code, token } = body.value.value;
   if (code !== undefined && token === undefined) return ok({ code });
   if (token !== undefined && code === undefined) return ok({ token });
-  return err(fieldError('', 'give either "code" or "token"'));
+  return err(toFieldError('', 'give either "code" or "token"'));
 }
 
 function cookieRequestOf({ method, headers }: Request): CookieRequest {

@@ -4,11 +4,11 @@ import { TOKEN_PREFERENCES } from '../../core/policy/token-preferences.ts';
 import { err, ok } from '../../core/result.ts';
 import { SETTINGS } from '../../core/settings.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { schemaOf } from './preferences.ts';
+import { toPreferenceSchema } from './preferences.ts';
 import { route, type Reply, type Route } from './route.ts';
 
 const CHANGES = z
-  .object(Object.fromEntries(TOKEN_PREFERENCES.map((key) => [key, schemaOf(SETTINGS[key])])))
+  .object(Object.fromEntries(TOKEN_PREFERENCES.map((key) => [key, toPreferenceSchema(SETTINGS[key])])))
   .meta({ id: 'TokenPreferenceChanges' });
 
 const ANSWER = {

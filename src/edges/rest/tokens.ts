@@ -2,13 +2,13 @@ import * as z from 'zod';
 import { NEW_TOKEN, type Token, TOKEN_PAGE } from '../../api/token.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, SCOPES } from '../../core/subject.ts';
-import { unsavedReason } from '../../core/errors.ts';
-import { lifetimeMsOf } from '../../core/token.ts';
+import { findUnsavedReason } from '../../core/errors.ts';
+import { parseLifetimeMs } from '../../core/token.ts';
 import { createToken, listTokens, revokeToken } from '../../gateway/services/tokens.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { fieldError, type Failure } from './failure.ts';
-import { pageOf } from './paging.ts';
-import { listReply, route, type RestCall, type Route } from './route.ts';
+import { toFieldError, type Failure } from './failure.ts';
+import { paginate } from './paging.ts';
+import { toListReply, route, type RestCall, type Route } from './route.ts';
 
 const CREATE_INPUT = z
   .object({
@@ -55,8 +55,8 @@ function listRoute({ store, nowMs }: TokenDeps): Route {
     async ({ page }) => {
       const tokens = await listTokens(store, nowMs());
       if (!tokens.ok) return tokens;
-      const found = pageOf(tokens.value, page, ({ createdAt, id }) => `${createdAt} ${id}`);
-      return found.ok ? ok(listReply('tokens', found.value)) : found;
+      const found = paginate(tokens.value, page, ({ createdAt, id }) => `${createdAt} ${id}`);
+      return found.ok ? ok(toListReply('tokens', found.value)) : found;
     },
   );
 }
@@ -105,14 +105,16 @@ type CreateCall = RestCall<unknown, z.output<typeof CREATE_INPUT>>;
 function lifetimeOf(call: CreateCall, nowMs: number): Result<number | undefined, Failure> {
   const { expiresIn, expiresAt } = call.body;
   if (expiresIn !== undefined && expiresAt !== undefined)
-    return err(fieldError(call.pointerTo('expiresAt'), 'expiresIn is given too; give only one of them'));
+    return err(toFieldError(call.pointerTo('expiresAt'), 'expiresIn is given too; give only one of them'));
   if (expiresIn !== undefined) {
-    const lifetimeMs = lifetimeMsOf(expiresIn);
-    return lifetimeMs.ok ? lifetimeMs : err(fieldError(call.pointerTo('expiresIn'), lifetimeMs.error));
+    const lifetimeMs = parseLifetimeMs(expiresIn);
+    return lifetimeMs.ok ? lifetimeMs : err(toFieldError(call.pointerTo('expiresIn'), lifetimeMs.error));
   }
   if (expiresAt === undefined) return ok(undefined);
   const lifetimeMs = Date.parse(expiresAt) - nowMs;
-  return lifetimeMs > 0 ? ok(lifetimeMs) : err(fieldError(call.pointerTo('expiresAt'), 'it is in the past'));
+  return lifetimeMs > 0
+    ? ok(lifetimeMs)
+    : err(toFieldError(call.pointerTo('expiresAt'), 'it is in the past'));
 }
 
 function revokeRoute({ store, gate, nowMs }: TokenDeps): Route {
@@ -143,7 +145,7 @@ function revokeRoute({ store, gate, nowMs }: TokenDeps): Route {
         await gate.refresh();
         return ok({ kind: 'none' });
       }
-      const reason = unsavedReason(revoked.error);
+      const reason = findUnsavedReason(revoked.error);
       if (reason === undefined || !isHere) return revoked;
       return err({ code: 'REVOCATION_UNSAVED', kind: 'token', name: id, reason });
     },

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Confirm, CONFIRMS } from '../../core/confirm.ts';
 import { MAX_CACHE_MS } from '../../core/hints/tool-record.ts';
-import { tagsFault } from '../../core/tags.ts';
+import { findTagsFault } from '../../core/tags.ts';
 
 export const CONFIRM_INPUT: z.ZodType<Confirm | 'session' | 'suspended' | null | undefined> = z
   .enum([...CONFIRMS, 'session', 'suspended'])
@@ -26,7 +26,7 @@ export const CACHE_INPUT: z.ZodType<number | 'suspended' | null | undefined> = z
 export const TAGS_INPUT: z.ZodType<readonly string[] | null | undefined> = z
   .array(z.string())
   .superRefine((tags, context) => {
-    const message = tagsFault(tags);
+    const message = findTagsFault(tags);
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   })
   .nullable()

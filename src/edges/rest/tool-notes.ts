@@ -4,7 +4,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { NoteChanger, NoteTarget } from '../../gateway/services/notes/note-service.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { fieldError, type Failure } from './failure.ts';
+import { toFieldError, type Failure } from './failure.ts';
 import { route, type RestCall, type Reply, type Route } from './route.ts';
 
 const EXAMPLE = {
@@ -89,7 +89,7 @@ function changeRoute(deps: AdminDeps): Route {
     },
     (call) => {
       if (call.body.note === undefined && call.body.position === undefined)
-        return err(fieldError('', 'give "note", "position" or both'));
+        return err(toFieldError('', 'give "note", "position" or both'));
       return changed(deps, call, placeIn(call), (target, changer) =>
         deps.notes.edit(target, call.body, changer),
       );

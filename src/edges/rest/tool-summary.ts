@@ -1,9 +1,9 @@
 import { MAX_SUMMARY_LENGTH, type Tool, type ToolSummary } from '../../api/tool.ts';
 import { HINTS } from '../../core/hints/hint.ts';
-import { startOf } from '../../core/shorten.ts';
+import { truncateText } from '../../core/shorten.ts';
 
 /** The part of a tool that lists show: for 10,000 tools, a twentieth of the bytes. */
-export function summaryOf(tool: Tool): ToolSummary {
+export function toToolSummary(tool: Tool): ToolSummary {
   const { id, name, namespacedName, serverName, title, description, state, drift } = tool;
   const hints = Object.fromEntries(
     HINTS.map((hint) => {
@@ -14,7 +14,7 @@ export function summaryOf(tool: Tool): ToolSummary {
   return {
     ...{ id, name, namespacedName, serverName, state, hints },
     ...(title !== undefined && { title }),
-    ...(description !== undefined && { description: startOf(description, MAX_SUMMARY_LENGTH) }),
+    ...(description !== undefined && { description: truncateText(description, MAX_SUMMARY_LENGTH) }),
     lint: tool.lint.map(({ rule, level }) => ({ rule, level })),
     ...(drift !== undefined && { drift: { isDangerous: drift.isDangerous } }),
   };

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Hint, HINTS } from '../../core/hints/hint.ts';
-import { descriptionFault, publicNameFault } from '../../core/hints/tool-record.ts';
+import { findToolDescriptionFault, findPublicNameFault } from '../../core/hints/tool-record.ts';
 import { LINT_RULES } from '../../core/hints/lint.ts';
 import type { JsonObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -8,17 +8,23 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Identity } from '../../core/subject.ts';
 import type { ToolFilter, ToolLocation } from '../../gateway/services/tools/tool-service.ts';
 import type { AnnotationPatch, ToolPatch } from '../../gateway/services/tools/tool-edit.ts';
-import { ofHints } from '../../api/hint.ts';
+import { mapHints } from '../../api/hint.ts';
 import { type Tool, TOOL_HINTS, TOOL, TOOL_PAGE } from '../../api/tool.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { AUTH_FIELDS, IGNORED_OF_TOOLS } from './contextforge.ts';
-import { fieldError, type Failure } from './failure.ts';
-import { cursorOf, readCursor } from './paging.ts';
-import { toolFault, methodFault, REQUEST_FIELDS, requestIn, withHeaders } from './custom-tools.ts';
+import { toFieldError, type Failure } from './failure.ts';
+import { encodeCursor, readCursor } from './paging.ts';
+import {
+  toToolFailure,
+  findMethodFault,
+  REQUEST_FIELDS,
+  pickRequestFields,
+  moveBodyAuthToHeaders,
+} from './custom-tools.ts';
 import { route, type RestCall, type Reply, type Route } from './route.ts';
-import { lasting, toolReply } from './tool-reply.ts';
-import { summaryOf } from './tool-summary.ts';
-import { hintsFor, toolFor } from './without-evidence.ts';
+import { omitGuarantee, toToolReply } from './tool-reply.ts';
+import { toToolSummary } from './tool-summary.ts';
+import { hideHintEvidence, hideToolEvidence } from './without-evidence.ts';
 import { CACHE_INPUT, CONFIRM_INPUT, TAGS_INPUT } from './tool-inputs.ts';
 
 const MAX_TITLE_LENGTH = 255;
@@ -42,11 +48,11 @@ const TOOL_INPUT = z
     ...REQUEST_FIELDS,
     ...AUTH_FIELDS,
     annotations: z
-      .object({ title: TITLE, ...ofHints(z.boolean().nullable().optional()) })
+      .object({ title: TITLE, ...mapHints(z.boolean().nullable().optional()) })
       .optional()
       .meta({ description: 'Overrides of the annotations; null removes one.' }),
     title: TITLE,
-    name: fitting(publicNameFault).meta({
+    name: fitting(findPublicNameFault).meta({
       description: 'The name for clients, after the prefix of its server. null: the server’s own name.',
     }),
     confirm: CONFIRM_INPUT,
@@ -68,7 +74,7 @@ const TOOL_QUERY = z.object({
   gatewayId: z.string().optional(),
   text: z.string().optional().meta({ description: 'Words of its name, title or description.' }),
   enabled: FLAG,
-  ...ofHints(FLAG.meta({ description: 'The effective value.' })),
+  ...mapHints(FLAG.meta({ description: 'The effective value.' })),
   lint: z.enum(['any', 'none', ...LINT_RULES]).optional(),
   drift: z.enum(['any', 'dangerous', 'none']).optional(),
   summary: FLAG.meta({
@@ -105,11 +111,11 @@ function listRoute({ tools, servers }: ToolDeps): Route {
       const after = page.cursor === undefined ? undefined : locationIn(page.cursor);
       if (page.cursor !== undefined && after === undefined) return err({ code: 'CURSOR_INVALID' });
       const { next, ...body } = await tools.page(filterOf(query, servers), { after, limit: page.limit });
-      const nextCursor = next && cursorOf(`${next.index} ${next.id}`);
+      const nextCursor = next && encodeCursor(`${next.index} ${next.id}`);
       const shown =
         query.summary === 'true'
-          ? body.tools.map(summaryOf)
-          : body.tools.map((tool) => toolFor(identity, tool));
+          ? body.tools.map(toToolSummary)
+          : body.tools.map((tool) => hideToolEvidence(identity, tool));
       return ok({ kind: 'list', body: { ...body, tools: shown, ...(nextCursor && { nextCursor }) } });
     },
   );
@@ -197,16 +203,16 @@ function changeRoute({ tools, customTools }: ToolDeps, method: 'put' | 'patch'):
       const own = found.ok && found.value.source === 'rest' ? found.value : undefined;
       const patch = patchOf(call, { replaces: method === 'put', own });
       if (!patch.ok) return patch;
-      const body = withHeaders(call, call.body);
+      const body = moveBodyAuthToHeaders(call, call.body);
       if (!body.ok) return body;
       // For a REST tool, the description is part of the request.
-      const request = requestIn(own ? body.value : { ...body.value, description: undefined });
-      const fault = methodFault(call);
+      const request = pickRequestFields(own ? body.value : { ...body.value, description: undefined });
+      const fault = findMethodFault(call);
       if (fault !== undefined) return err(fault);
       const changed = await customTools.change(id, { request, patch: patch.value }, changerOf(call));
       if (changed.ok) return oneOf(changed, call.identity);
       const failure = atHints(call, changed.error);
-      return 'code' in failure ? toolFault(call, failure) : err(failure);
+      return 'code' in failure ? toToolFailure(call, failure) : err(failure);
     },
   );
 }
@@ -227,13 +233,13 @@ function patchOf(
   const { annotations, title, enabled, confirm, cacheMs, tags, reason } = call.body;
   const { name, description } = own ? {} : call.body;
   if (own && call.body.name !== undefined && call.body.name !== own.name)
-    return err(fieldError(call.pointerTo('name'), 'a REST tool cannot be renamed; create a new one'));
+    return err(toFieldError(call.pointerTo('name'), 'a REST tool cannot be renamed; create a new one'));
   if (title !== undefined && annotations?.title !== undefined && title !== annotations.title)
     return err(
-      fieldError(call.pointerTo('annotations', 'title'), 'it differs from title; give only one of them'),
+      toFieldError(call.pointerTo('annotations', 'title'), 'it differs from title; give only one of them'),
     );
-  const wrong = typeof description === 'string' ? descriptionFault(description) : undefined;
-  if (wrong !== undefined) return err(fieldError(call.pointerTo('description'), wrong));
+  const wrong = typeof description === 'string' ? findToolDescriptionFault(description) : undefined;
+  if (wrong !== undefined) return err(toFieldError(call.pointerTo('description'), wrong));
   return ok({
     ...{ title, name, enabled, tags, reason },
     confirm: confirm === 'session' ? 'first' : confirm === 'suspended' ? undefined : confirm,
@@ -272,7 +278,7 @@ function claimsRoute({ tools }: ToolDeps): Route {
       const found = await tools.find(param('id'));
       if (!found.ok) return found;
       const { id, hints } = found.value;
-      return ok({ kind: 'one', body: { toolId: id, hints: hintsFor(identity, hints) } });
+      return ok({ kind: 'one', body: { toolId: id, hints: hideHintEvidence(identity, hints) } });
     },
   );
 }
@@ -296,9 +302,9 @@ function reviewRoute({ tools }: ToolDeps): Route {
 type Changer = Parameters<AdminDeps['tools']['review']>[1];
 
 function changerOf({ identity, unmet }: Pick<RestCall<unknown, unknown>, 'identity' | 'unmet'>): Changer {
-  return { subject: identity.subject, objection: (view) => unmet(lasting(view)) };
+  return { subject: identity.subject, objection: (view) => unmet(omitGuarantee(view)) };
 }
 
 function oneOf(found: Result<Tool, Refusal>, identity: Identity): Result<Reply, Failure> {
-  return found.ok ? ok(toolReply(found.value, identity)) : found;
+  return found.ok ? ok(toToolReply(found.value, identity)) : found;
 }

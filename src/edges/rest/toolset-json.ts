@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Toolset } from '../../api/toolset.ts';
-import { refOf } from '../../core/tool-ref.ts';
+import { parseToolRef } from '../../core/tool-ref.ts';
 import { TOOLSET_INPUT_LIMITS, type MemberRef } from '../../gateway/services/toolsets/toolset-input.ts';
 
 const EXCEPT = z.array(z.string().min(1)).max(TOOLSET_INPUT_LIMITS.tools).meta({
@@ -43,7 +43,7 @@ export const REF: z.ZodType<MemberRef> = z
       except: EXCEPT.optional(),
     }),
   ])
-  .transform((given): MemberRef => (typeof given === 'string' ? refOf(given) : given))
+  .transform((given): MemberRef => (typeof given === 'string' ? parseToolRef(given) : given))
   .refine(({ namespacedName, refId }) => namespacedName !== undefined || refId !== undefined, {
     error: 'it must have namespacedName or refId',
   });

@@ -4,8 +4,8 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { changeToolsetRoute, TOOLS_REFUSALS } from './change-toolset.ts';
-import { pageOf } from './paging.ts';
-import { listReply, route, type Reply, type Route } from './route.ts';
+import { paginate } from './paging.ts';
+import { toListReply, route, type Reply, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, NAME, REFS } from './toolset-json.ts';
 import { toolsetStateRoutes } from './toolset-state.ts';
 
@@ -38,10 +38,10 @@ function listRoute({ toolsetService }: AdminDeps): Route {
     },
     async ({ page }) => {
       const names = await toolsetService.names();
-      const found = names.ok ? pageOf(names.value, page, (name) => name) : names;
-      if (!found.ok) return found;
-      const items = toolsetService.views(found.value.items);
-      return ok(listReply('toolsets', { ...found.value, items }));
+      const toReply = names.ok ? paginate(names.value, page, (name) => name) : names;
+      if (!toReply.ok) return toReply;
+      const items = toolsetService.views(toReply.value.items);
+      return ok(toListReply('toolsets', { ...toReply.value, items }));
     },
   );
 }

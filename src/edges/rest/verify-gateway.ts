@@ -4,10 +4,10 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows } from '../../core/subject.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { problemOf } from './failure.ts';
+import { toProblem } from './failure.ts';
 import { type RestCall, route, type Route } from './route.ts';
 import { runStream, type SentEvent } from './run-stream.ts';
-import { whileHeld } from './while-held.ts';
+import { watchHolder } from './while-held.ts';
 
 const VERIFY_QUERY = z.object({
   recorded: z.enum(['true', 'false']).optional().meta({
@@ -70,7 +70,7 @@ function startVerification(
   const cancellation = new AbortController();
   const cancel = (): void => cancellation.abort();
   const stream = runStream(cancel);
-  const done = whileHeld(deps, { identity, signal, cancel });
+  const done = watchHolder(deps, { identity, signal, cancel });
   const verification = deps.verifications.verify(param('id'), {
     author: identity.subject,
     isRecorded,
@@ -90,6 +90,6 @@ function startVerification(
 
 function endEvent(verified: Result<VerificationResult, Refusal>): SentEvent {
   if (verified.ok) return { name: 'result', data: verified.value };
-  const { title, status, detail, code } = problemOf(verified.error, '');
+  const { title, status, detail, code } = toProblem(verified.error, '');
   return { name: 'refused', data: { title, status, detail, code } };
 }

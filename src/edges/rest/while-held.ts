@@ -15,7 +15,7 @@ interface Held {
  * Cancels work when its client disconnects, or its credential or the process ends. Returns a function to call when the
  * work is done.
  */
-export function whileHeld(
+export function watchHolder(
   { gate, ending, nowMs }: Pick<AdminDeps, 'gate' | 'ending' | 'nowMs'>,
   { identity, signal, cancel }: Held,
 ): () => void {

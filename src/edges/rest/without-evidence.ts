@@ -10,17 +10,17 @@ import type { StoredAuditEvent } from '../../gateway/ports/records.ts';
  */
 
 /** A tool as this caller may see it. */
-export function toolFor(identity: Identity, tool: Tool): Tool {
+export function hideToolEvidence(identity: Identity, tool: Tool): Tool {
   if (allows(identity, 'admin')) return tool;
   const { verification } = tool;
-  const shown = { ...tool, hints: hintsFor(identity, tool.hints) };
+  const shown = { ...tool, hints: hideHintEvidence(identity, tool.hints) };
   return verification === undefined
     ? shown
     : { ...shown, verification: { ...verification, hints: withoutEvidence(verification.hints) } };
 }
 
 /** The same for its hints alone. */
-export function hintsFor(identity: Identity, hints: Tool['hints']): Tool['hints'] {
+export function hideHintEvidence(identity: Identity, hints: Tool['hints']): Tool['hints'] {
   if (allows(identity, 'admin')) return hints;
   const hide = hider(hints);
   const hidden = HINTS.map((hint): [string, ToolHint] => {
@@ -31,7 +31,7 @@ export function hintsFor(identity: Identity, hints: Tool['hints']): Tool['hints'
 }
 
 /** Sentences about hints, in which a reason may quote what was observed. */
-export function reasonsFor<H extends { readonly reason: string }>(
+export function hideReasonEvidence<H extends { readonly reason: string }>(
   identity: Identity,
   reasons: readonly H[],
   hints: Tool['hints'],
@@ -42,7 +42,7 @@ export function reasonsFor<H extends { readonly reason: string }>(
 }
 
 /** An audit event without the effect that it reports. */
-export function eventFor(identity: Identity, event: StoredAuditEvent): StoredAuditEvent {
+export function hideEventEvidence(identity: Identity, event: StoredAuditEvent): StoredAuditEvent {
   if (allows(identity, 'admin') || !REPORTS_EFFECT.has(event.action)) return event;
   const { before: _, after: __, ...rest } = event;
   return rest;

@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** When an approval given now expires. Undefined: never. */
-export function expiryOf(
+export function computeExpiry(
   scope: ApprovalScope,
   binding: ApprovalBinding,
   { nowMs, approvalMs }: { readonly nowMs: number; readonly approvalMs: number },
@@ -25,7 +25,7 @@ export function expiryOf(
 const SESSIONLESS = 'client ';
 
 /** Stands for the session of a client without one. `clientInfo`: JSON text of its name and version. */
-export function sessionlessId(clientInfo: string | undefined): string {
+export function computeSessionlessId(clientInfo: string | undefined): string {
   return `${SESSIONLESS}${sha256(clientInfo ?? '')}`;
 }
 

@@ -1,7 +1,7 @@
 import {
   type ApprovalRequest,
   type ApprovalScope,
-  closedRequest,
+  closeRequest,
   type ShownArguments,
 } from '../../core/approval.ts';
 import type { Cancellation } from '../../core/cancellation.ts';
@@ -16,7 +16,7 @@ import type {
   StoredApproval,
 } from '../ports/approvals.ts';
 import type { Store } from '../ports/store.ts';
-import { expiryOf } from './approval-expiry.ts';
+import { computeExpiry } from './approval-expiry.ts';
 
 type ApprovalsInStore = ApprovalStore & Pick<Store, 'fault' | 'onChange'>;
 
@@ -156,10 +156,13 @@ export class Approvals {
     const { 'limits.approvalMs': approvalMs, 'limits.questionMs': questionMs } = this.options.limits;
     return store.value.addApproval(
       {
-        ...{ id, binding, request: closedRequest(request), createdMs: atMs },
+        ...{ id, binding, request: closeRequest(request), createdMs: atMs },
         state: scope === 'once' ? 'used' : 'approved',
         // The client can bring its answer back for as long as the question can wait.
-        expiresMs: expiryOf(scope, binding, { nowMs: atMs, approvalMs: Math.max(approvalMs, questionMs) }),
+        expiresMs: computeExpiry(scope, binding, {
+          nowMs: atMs,
+          approvalMs: Math.max(approvalMs, questionMs),
+        }),
         answer: { scope, by, atMs },
       },
       this.#limits,
@@ -185,7 +188,7 @@ export class Approvals {
     const expiresMs = createdMs + KEPT_STATE_MS;
     // The request is in the record of the approval itself.
     const used = {
-      ...closedRequest(request),
+      ...closeRequest(request),
       arguments: '',
       isShortened: true,
       reasons: [],
@@ -212,7 +215,7 @@ export class Approvals {
   #pending(binding: ApprovalBinding, request: ApprovalRequest): NewApproval {
     const createdMs = this.options.nowMs();
     const expiresMs = createdMs + this.options.limits['limits.approvalMs'];
-    const id = newApprovalId();
+    const id = createApprovalId();
     return { id, binding, request, state: 'pending', createdMs, expiresMs, answer: undefined };
   }
 
@@ -296,7 +299,7 @@ export interface AnsweredInBand {
 /** Short enough to type. Ids need not be secret. */
 const ID_DIGITS = 12;
 
-export function newApprovalId(): string {
+export function createApprovalId(): string {
   return crypto.randomUUID().replaceAll('-', '').slice(0, ID_DIGITS);
 }
 

@@ -1,12 +1,12 @@
-import { digestOfArguments, sha256 } from '../../core/digest.ts';
+import { hashArguments, sha256 } from '../../core/digest.ts';
 import type { Decision, PolicyTool } from '../../core/policy/policy.ts';
 import { mayRepeat } from '../../core/policy/retry.ts';
 import type { Identity } from '../../core/subject.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
-import { memberOf } from '../../protocol/spans.ts';
-import { clientInfoOf, type LinkUser } from './link-choice.ts';
+import { findMember } from '../../protocol/spans.ts';
+import { getClientInfo, type LinkUser } from './link-choice.ts';
 import type { Entry } from './listing.ts';
-import { toolIdIn } from './tool-claims.ts';
+import { findToolId } from './tool-claims.ts';
 
 /** A decided call of a tool. */
 export interface DecidedCall extends LinkUser {
@@ -45,7 +45,7 @@ export class ApprovedRepeats {
    */
   allow(call: DecidedCall): void {
     const { approval, message } = call;
-    if (approval === undefined || approval.id === '' || memberOf(message.params, 'requestState')) return;
+    if (approval === undefined || approval.id === '' || findMember(message.params, 'requestState')) return;
     const key = keyOf(call);
     if (key === undefined) return;
     this.#expiries.delete(key);
@@ -70,17 +70,17 @@ function keyOf(call: DecidedCall): string | undefined {
   const { entry, tool, decision, identity, argumentsText } = call;
   if (entry === undefined || tool === undefined || decision?.kind !== 'ask') return undefined;
   if (!mayRepeat(tool.hints)) return undefined;
-  const toolId = toolIdIn(entry.server.spec, entry.definition);
+  const toolId = findToolId(entry.server.spec, entry.definition);
   if (toolId === undefined) return undefined;
   return sha256(
     JSON.stringify([
       [identity.subject, identity.tokenId, identity.sessionId],
       call.session === undefined
-        ? ['client', clientInfoOf(call, call.message)]
+        ? ['client', getClientInfo(call, call.message)]
         : ['session', call.session.id],
       [toolId, tool.digest],
       // Parsers disagree about duplicate keys, so arguments that have them match only the same text.
-      argumentsText === undefined ? undefined : digestOfArguments(argumentsText),
+      argumentsText === undefined ? undefined : hashArguments(argumentsText),
       decision.reasons,
     ]),
   );

@@ -1,7 +1,7 @@
 import type { HidingRules } from '../../core/policy/hidden-tools.ts';
 import { NO_LABELS, NO_POLICY, type Policy, type SessionLabel } from '../../core/policy/policy.ts';
 import type { Identity } from '../../core/subject.ts';
-import { steadyClock } from '../../core/token.ts';
+import { createSteadyClock } from '../../core/token.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Approvals } from './approvals.ts';
 import { ApprovedRepeats } from './approved-repeats.ts';
@@ -115,7 +115,7 @@ export function relayDeps({
     retries: { chance: Math.random, log: undefined, ...retries, max: limits['limits.retries'] },
     results: new ResultCache({ limits, nowMs: () => performance.now() }),
     tokens: { gate: undefined },
-    nowMs: steadyClock(),
+    nowMs: createSteadyClock(),
   };
 }
 

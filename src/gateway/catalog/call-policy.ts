@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { compilePolicy, type PolicySource } from '../../core/policy/compile-policy.ts';
 import { compileHidingRules, type HidingRules } from '../../core/policy/hidden-tools.ts';
 import type { Policy } from '../../core/policy/policy.ts';
-import { POLICY_SETTINGS, preferencesOf } from '../../core/policy/policy-settings.ts';
+import { POLICY_SETTINGS, getPolicyPreferences } from '../../core/policy/policy-settings.ts';
 import type { PolicyRule } from '../../core/policy/rule.ts';
-import { isTokenPreference, preferencesIdOf } from '../../core/policy/token-preferences.ts';
+import { isTokenPreference, getPreferencesId } from '../../core/policy/token-preferences.ts';
 import { POLICY_RULES, type TokenPreferencesRecord } from '../../core/record.ts';
 import { isStorable, resolveSettings, type SettingSources } from '../../core/resolve-settings.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -65,7 +65,7 @@ export class CallPolicy implements LivePolicy {
   of(identity: Identity): Policy {
     const { current } = this;
     if (current === UNKNOWN) return current;
-    const id = preferencesIdOf(identity);
+    const id = getPreferencesId(identity);
     const own = this.#ownOf(identity)?.policy;
     if (own !== undefined || id === undefined) return own ?? current;
     // The caller's own preferences may be stricter.
@@ -133,7 +133,7 @@ export class CallPolicy implements LivePolicy {
 
   /** Undefined if the caller has no preferences of its own. */
   #ownOf(identity: Identity): (PolicySource & { readonly policy: Policy }) | undefined {
-    const id = preferencesIdOf(identity);
+    const id = getPreferencesId(identity);
     const record = id === undefined ? undefined : this.#options.records.get('token_preferences', id);
     if (id === undefined || record === undefined) return undefined;
     const known = this.#own.get(id);
@@ -141,7 +141,7 @@ export class CallPolicy implements LivePolicy {
     const settings = this.#settings(record.preferences);
     if (settings === undefined) return undefined;
     // Tokens cannot override who confirms calls.
-    const source = { preferences: preferencesOf(settings), rules: this.#allRules };
+    const source = { preferences: getPolicyPreferences(settings), rules: this.#allRules };
     const own = { ...source, policy: compilePolicy(source) };
     this.#own.set(id, own);
     return own;
@@ -164,7 +164,7 @@ export class CallPolicy implements LivePolicy {
     const settings = this.#settings({});
     if (settings === undefined) return false;
     this.#labelIdleMs = settings['policy.labelIdleMs'];
-    const source = { preferences: preferencesOf(settings), rules: this.#allRules };
+    const source = { preferences: getPolicyPreferences(settings), rules: this.#allRules };
     if (JSON.stringify(source) === JSON.stringify(this.#source)) return false;
     this.#source = source;
     this.#own.clear();

@@ -3,13 +3,20 @@ import type { ListReport } from '../../core/list-report.ts';
 import { isSameServer, isSameTransport } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { LivePolicy } from './call-deps.ts';
-import { firstLists } from './first-lists.ts';
+import { waitForFirstLists } from './first-lists.ts';
 import { LIST_KINDS } from './inventory.ts';
 import { REAL_CLOCK } from './list-pace.ts';
 import type { Connect, ListKind } from '../ports/link.ts';
 import { Server } from './server.ts';
-import { joined, NO_PLAN, type Plan, type PlanChange, type PlanPart, type Rejected } from './server-plan.ts';
-import { instructionsReports } from './server-instructions.ts';
+import {
+  mergePlans,
+  NO_PLAN,
+  type Plan,
+  type PlanChange,
+  type PlanPart,
+  type Rejected,
+} from './server-plan.ts';
+import { buildInstructionsReports } from './server-instructions.ts';
 import type { ServerDeps } from './server-deps.ts';
 import { View, type ViewFilter, type ViewOptions } from './view.ts';
 
@@ -112,13 +119,13 @@ export class Catalog {
   start(only: readonly Server[] = this.#servers): void {
     this.#isRunning = true;
     for (const server of only) server.start();
-    this.#started = firstLists(only, this.#deps.memory);
+    this.#started = waitForFirstLists(only, this.#deps.memory);
   }
 
   /** Updates the servers to match the plans, and touches only those that differ. */
   follow(given: Plan, part: PlanPart = 'config'): PlanChange {
     this.#plans.set(part, given);
-    const plan = joined(this.#plans);
+    const plan = mergePlans(this.#plans);
     const before = new Map(this.#servers.map((server) => [server.spec.name, server]));
     const planned = new Set(plan.servers.map(({ name }) => name));
     const removed = [...before.keys()].filter((name) => !planned.has(name));
@@ -162,7 +169,7 @@ export class Catalog {
   reports(kinds?: readonly ListKind[]): readonly ListReport[] {
     const { mask } = this.#deps;
     const lists = (kinds ?? LIST_KINDS).flatMap((kind) => this.all.listing(kind).reports);
-    const reports = kinds === undefined ? [...lists, ...instructionsReports(this.#servers)] : lists;
+    const reports = kinds === undefined ? [...lists, ...buildInstructionsReports(this.#servers)] : lists;
     return reports.map(({ code, text }) => ({ code, text: mask?.(text) ?? text }));
   }
 

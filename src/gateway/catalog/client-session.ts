@@ -1,8 +1,8 @@
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
-import { taskIdsInNote } from '../../protocol/tasks.ts';
+import { findTaskIdsInNote } from '../../protocol/tasks.ts';
 import type { ClientProfile, ServerRequest } from '../ports/link.ts';
-import { type AddLabels, labelsOfServer } from './server-labels.ts';
+import { type AddLabels, computeServerLabels } from './server-labels.ts';
 
 /** A legacy client during its session. */
 export interface ClientSession {
@@ -19,13 +19,13 @@ export interface ClientSession {
  * it did.
  */
 export function notifySession(session: ClientSession | undefined, note: NotificationMessage): boolean {
-  if (session === undefined || taskIdsInNote(note).length > 0) return false;
+  if (session === undefined || findTaskIdsInNote(note).length > 0) return false;
   session.notify(note);
   return true;
 }
 
 /** A session as one server sees it: requests and notifications outside calls label the client first. */
-export function labelledSession(
+export function labelSession(
   session: ClientSession,
   spec: ServerSpec,
   add: AddLabels | undefined,
@@ -33,7 +33,7 @@ export function labelledSession(
   if (add === undefined) return session;
   // In effect here at once; other replicas read it from the store, where it arrives a little later.
   const label = (method: string): void =>
-    void add(session.profile.subject, labelsOfServer(spec), `${spec.name} ${method}`);
+    void add(session.profile.subject, computeServerLabels(spec), `${spec.name} ${method}`);
   return {
     id: session.id,
     profile: session.profile,
@@ -69,7 +69,7 @@ export class SoleClient {
   /** The session that this server may use. */
   sessionFor(spec: ServerSpec): ClientSession | undefined {
     const { session } = this;
-    return session && this.shows(spec.name) ? labelledSession(session, spec, this.addLabels) : undefined;
+    return session && this.shows(spec.name) ? labelSession(session, spec, this.addLabels) : undefined;
   }
 
   /** The first profile wins, as a link is opened once. The session is that of the last handshake. */

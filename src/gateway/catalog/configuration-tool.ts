@@ -2,7 +2,7 @@ import { type Claim, HINTS } from '../../core/hints/hint.ts';
 import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
-import { declaredOf, digestOf } from './definition-facts.ts';
+import { getDeclared, getDigest } from './definition-facts.ts';
 import type { Entry, ListedEntry } from './listing.ts';
 
 /** A call of one of Assay's own tools. */
@@ -32,9 +32,9 @@ export interface ConfigurationTool extends ListedEntry {
 }
 
 /** Assay's own declarations are accurate, so they are used directly. */
-export function hintsOf({ definition }: Pick<ListedEntry, 'definition'>): ResolvedHints {
-  const digest = digestOf(definition);
-  const { hints } = declaredOf(definition);
+export function resolveOwnHints({ definition }: Pick<ListedEntry, 'definition'>): ResolvedHints {
+  const digest = getDigest(definition);
+  const { hints } = getDeclared(definition);
   const claims = HINTS.flatMap((hint): readonly Claim[] => {
     const value = hints[hint];
     const claim = { hint, kind: 'declared', source: 'server', origin: 'assay', atMs: 0, digest } as const;

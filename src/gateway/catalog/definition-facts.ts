@@ -1,17 +1,17 @@
-import { digestOfDefinition } from '../../core/digest.ts';
-import { declaredIn, type Declared } from '../../core/hints/declared.ts';
-import { declaredText } from '../../core/hints/tool-facts.ts';
+import { hashDefinition } from '../../core/digest.ts';
+import { readDeclared, type Declared } from '../../core/hints/declared.ts';
+import { serializeDeclared } from '../../core/hints/tool-facts.ts';
 import type { Definition } from '../ports/link.ts';
-import { type JsonObject, parsedObject } from '../../core/json-object.ts';
+import { type JsonObject, parseObject } from '../../core/json-object.ts';
 
 /** A definition as a JSON object. Empty if it is not one. */
-export function definitionJson({ bytes }: Definition): JsonObject {
-  return parsedObject(bytes.toString());
+export function parseDefinition({ bytes }: Definition): JsonObject {
+  return parseObject(bytes.toString());
 }
 
 /** Whether no client gets it: leaving out members cannot fix it. */
 export function isWithheld(definition: Definition): boolean {
-  return withheldOf(definition)?.eras.length === 2;
+  return getWithheld(definition)?.eras.length === 2;
 }
 
 export interface Withheld {
@@ -22,24 +22,24 @@ export interface Withheld {
 }
 
 /** Undefined if all clients get it. */
-export function withheldOf({ fitness: { legacy, modern } }: Definition): Withheld | undefined {
+export function getWithheld({ fitness: { legacy, modern } }: Definition): Withheld | undefined {
   if (legacy.kind === 'withheld')
     return { eras: modern.kind === 'withheld' ? ['legacy', 'modern'] : ['legacy'], reason: legacy.reason };
   return modern.kind === 'withheld' ? { eras: ['modern'], reason: modern.reason } : undefined;
 }
 
 /** Everything the source says about a tool, as JSON text. Input for digests, drift and toolsets. */
-export function declaredTextOf({ bytes, facts }: Definition): string {
-  return declaredText(bytes.toString(), facts);
+export function getDeclaredText({ bytes, facts }: Definition): string {
+  return serializeDeclared(bytes.toString(), facts);
 }
 
 const DIGESTS = new WeakMap<Definition, string>();
 
 /** SHA-256 of the tool's record in canonical JSON, in hexadecimal. Cached. */
-export function digestOf(definition: Definition): string {
+export function getDigest(definition: Definition): string {
   const known = DIGESTS.get(definition);
   if (known !== undefined) return known;
-  const digest = digestOfDefinition(declaredTextOf(definition));
+  const digest = hashDefinition(getDeclaredText(definition));
   DIGESTS.set(definition, digest);
   return digest;
 }
@@ -47,10 +47,10 @@ export function digestOf(definition: Definition): string {
 const DECLARED = new WeakMap<Definition, Declared>();
 
 /** What a definition declares. Cached. */
-export function declaredOf(definition: Definition): Declared {
+export function getDeclared(definition: Definition): Declared {
   const known = DECLARED.get(definition);
   if (known !== undefined) return known;
-  const declared = declaredIn(definition.bytes.toString(), definition.facts);
+  const declared = readDeclared(definition.bytes.toString(), definition.facts);
   DECLARED.set(definition, declared);
   return declared;
 }

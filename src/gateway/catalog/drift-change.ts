@@ -1,14 +1,14 @@
 import type { Log } from '../ports/log.ts';
 import type { AuditEvent } from '../../core/audit-event.ts';
-import { isProseAlone, severityOf, type Drift, type ProsePolicy } from '../../core/hints/drift.ts';
-import { riskText } from '../../core/hints/drift-text.ts';
+import { isProseAlone, computeSeverity, type Drift, type ProsePolicy } from '../../core/hints/drift.ts';
+import { formatRisk } from '../../core/hints/drift-text.ts';
 import {
   isVolatile,
-  volatilityAfter,
+  computeVolatility,
   type ToolRecord,
   type Volatility,
 } from '../../core/hints/tool-record.ts';
-import { startOf } from '../../core/shorten.ts';
+import { truncateText } from '../../core/shorten.ts';
 
 /** The result of comparing a tool. */
 export interface Comparison {
@@ -19,17 +19,17 @@ export interface Comparison {
 }
 
 /** The record to store for a tool that has changed. */
-export function recordAfter(before: ToolRecord, { drift, isNewlyConnected }: Comparison): ToolRecord {
+export function computeNextRecord(before: ToolRecord, { drift, isNewlyConnected }: Comparison): ToolRecord {
   const { drift: _, ...rest } = before;
   const change = changeBetween(before.drift, drift);
   const isCounted = isNewlyConnected || change === 'behaviour';
-  const volatility = isCounted ? volatilityAfter(before.volatility, change) : before.volatility;
+  const volatility = isCounted ? computeVolatility(before.volatility, change) : before.volatility;
   return withVolatility(drift === undefined ? rest : { ...rest, drift }, volatility);
 }
 
 /** The record if a new connection finds the definition unchanged since the last one. */
-export function recordAfterSame(before: ToolRecord): ToolRecord {
-  const volatility = volatilityAfter(before.volatility, 'same');
+export function computeUnchangedRecord(before: ToolRecord): ToolRecord {
+  const volatility = computeVolatility(before.volatility, 'same');
   return volatility === before.volatility ? before : withVolatility(before, volatility);
 }
 
@@ -47,9 +47,9 @@ function changeBetween(before: Drift | undefined, now: Drift | undefined): 'same
 }
 
 /** Groups changes for rate-limited reports. */
-export function driftKindOf({ drift, volatility }: ToolRecord, prose: ProsePolicy): string {
+export function getDriftKind({ drift, volatility }: ToolRecord, prose: ProsePolicy): string {
   if (drift === undefined) return 'back';
-  const severity = severityOf(drift, prose);
+  const severity = computeSeverity(drift, prose);
   return isVolatile({ volatility }) && severity === 'review' ? 'volatile' : severity;
 }
 
@@ -60,12 +60,12 @@ export function isDriftNews(before: ToolRecord, after: ToolRecord): boolean {
 }
 
 /** For the log. */
-export function driftMessage(record: ToolRecord, prose: ProsePolicy): string {
+export function formatDrift(record: ToolRecord, prose: ProsePolicy): string {
   const { name, drift } = record;
   const tool = JSON.stringify(name);
   if (drift === undefined) return `the definition of ${tool} is again the one that was accepted`;
-  const risks = drift.risks.map(riskText).join('; ');
-  switch (driftKindOf(record, prose)) {
+  const risks = drift.risks.map(formatRisk).join('; ');
+  switch (getDriftKind(record, prose)) {
     case 'volatile':
       return `the titles or descriptions of ${tool} change at each start; this is not reported again`;
     case 'harmless':
@@ -77,7 +77,7 @@ export function driftMessage(record: ToolRecord, prose: ProsePolicy): string {
   }
 }
 
-export function driftEvent(before: ToolRecord, after: ToolRecord, atMs: number): AuditEvent {
+export function toDriftEvent(before: ToolRecord, after: ToolRecord, atMs: number): AuditEvent {
   const { id, server, name, drift } = after;
   return {
     atMs,
@@ -91,7 +91,7 @@ export function driftEvent(before: ToolRecord, after: ToolRecord, atMs: number):
 }
 
 function shownDrift({ changes, risks }: Drift): unknown {
-  return { changes, dangers: risks.map(riskText) };
+  return { changes, dangers: risks.map(formatRisk) };
 }
 
 /** Maximum number of changed tools of one comparison that are logged one by one. */
@@ -111,6 +111,6 @@ export function logChanges(
     log.warn('the definitions of many tools have changed; `assay review` lists them', {
       server,
       tools: changes.length,
-      first: changes.slice(0, MAX_NAMED).map(({ tool }) => startOf(tool, MAX_NAME_LENGTH)),
+      first: changes.slice(0, MAX_NAMED).map(({ tool }) => truncateText(tool, MAX_NAME_LENGTH)),
     });
 }

@@ -1,31 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { driftOf, type Definition as Text, type ProsePolicy } from '../../core/hints/drift.ts';
+import { compareDefinitions, type Definition as Text, type ProsePolicy } from '../../core/hints/drift.ts';
 import { isEmptyRecord, type ToolRecord } from '../../core/hints/tool-record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
-import { sentenceOf } from '../../core/sentences.ts';
+import { formatRefusal } from '../../core/sentences.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import { digestOf, declaredTextOf } from './definition-facts.ts';
+import { getDigest, getDeclaredText } from './definition-facts.ts';
 import type { Definition } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 import type { CommittedDrift, Growth, RecordChange, RecordStore } from '../ports/records.ts';
 import type { RecordReplica } from './record-replica.ts';
 import { Turns } from '../../core/turns.ts';
 import {
-  driftEvent,
-  driftKindOf,
-  driftMessage,
+  toDriftEvent,
+  getDriftKind,
+  formatDrift,
   isDriftNews,
-  recordAfter,
-  recordAfterSame,
+  computeNextRecord,
+  computeUnchangedRecord,
   logChanges,
 } from './drift-change.ts';
 import type { AuditEvent } from '../../core/audit-event.ts';
-import { definitionSourceOf, restToolOf } from './definition-source.ts';
-import { definitionBounds, type UnstoredDefinitions } from './unstored-definitions.ts';
+import { getDefinitionSource, findRestTool } from './definition-source.ts';
+import { computeDefinitionBounds, type UnstoredDefinitions } from './unstored-definitions.ts';
 import type { ListLimits } from './list-budget.ts';
-import { idsOf, toolIdIn } from './tool-claims.ts';
-import { sourceKind } from '../../core/sources/source-kinds.ts';
+import { getServerIds, findToolId } from './tool-claims.ts';
+import { getSourceKind } from '../../core/sources/source-kinds.ts';
 
 export interface DriftDetectorOptions {
   readonly records: RecordReplica;
@@ -86,7 +86,7 @@ export class DriftDetector {
 
   /** Called when the tools of a server were read from this link. */
   saw(spec: ServerSpec, tools: readonly Definition[], link: object): void {
-    const key = idsOf(spec).serverId;
+    const key = getServerIds(spec).serverId;
     this.#waiting.set(key, { spec, tools, connection: this.#connectionOf(key, link) });
     if (!this.#unsettled.has(key)) this.#unsettled.set(key, Promise.withResolvers());
     if (!this.#running.has(key)) this.#running.set(key, this.#compareWaiting(key));
@@ -102,7 +102,7 @@ export class DriftDetector {
 
   /** Resolves when everything read from a server is compared and stored, after 20 s at the latest. */
   async settled(spec: ServerSpec): Promise<void> {
-    const unsettled = this.#unsettled.get(idsOf(spec).serverId);
+    const unsettled = this.#unsettled.get(getServerIds(spec).serverId);
     await Promise.race([unsettled?.promise, sleep(SETTLED_LIMIT_MS, undefined, { ref: false })]);
   }
 
@@ -130,7 +130,7 @@ export class DriftDetector {
       if (!done.ok) {
         log.warn('changes of definitions could not be kept', {
           server: spec.name,
-          cause: sentenceOf(done.error),
+          cause: formatRefusal(done.error),
         });
         if (!this.#waiting.has(key)) this.#waiting.set(key, observation);
       }
@@ -192,13 +192,13 @@ export class DriftDetector {
     const unaccepted = await this.#learn(spec, tools, store);
     if (!unaccepted.ok) return unaccepted;
     if (unaccepted.value > 0) this.#hold(spec, unaccepted.value);
-    const key = idsOf(spec).serverId;
+    const key = getServerIds(spec).serverId;
     const changes: Change[] = [];
     const seen = new Set<string>();
     const turns = new Turns();
     for (const tool of tools) {
       if (turns.isOver) await turns.next();
-      const id = toolIdIn(spec, tool);
+      const id = findToolId(spec, tool);
       // Of two tools with the same name, the first is listed.
       if (id === undefined || seen.has(id)) continue;
       seen.add(id);
@@ -207,12 +207,12 @@ export class DriftDetector {
         (this.#unaccepted.has(id) || this.#options.unstored.isUnstored(key, tool))
       )
         continue;
-      const now = { digest: digestOf(tool), text: declaredTextOf(tool) };
+      const now = { digest: getDigest(tool), text: getDeclaredText(tool) };
       const isAccepted = this.#accepted.get(id) === now.digest;
       const before = this.#options.records.get('tool', id);
       const isNewlyConnected = this.#comparedIn.get(id) !== connection;
       if (before?.drift?.digest === (isAccepted ? undefined : now.digest)) {
-        const same = isNewlyConnected && before !== undefined ? recordAfterSame(before) : before;
+        const same = isNewlyConnected && before !== undefined ? computeUnchangedRecord(before) : before;
         if (same !== undefined && same !== before) changes.push(quietChange(same));
         continue;
       }
@@ -252,10 +252,10 @@ export class DriftDetector {
 
   /** Undefined for tools that an operator wrote. */
   #growthOf(spec: ServerSpec): Growth | undefined {
-    const bounds = definitionBounds(this.#options.limits);
-    return sourceKind(spec.transport).isOwn(spec.transport)
+    const bounds = computeDefinitionBounds(this.#options.limits);
+    return getSourceKind(spec.transport).isOwn(spec.transport)
       ? undefined
-      : { peer: idsOf(spec).serverId, bounds, nowMs: this.#options.nowMs() };
+      : { peer: getServerIds(spec).serverId, bounds, nowMs: this.#options.nowMs() };
   }
 
   /** Loads accepted definitions. Those of tools never seen before are accepted now. Resolves with the number of others. */
@@ -268,10 +268,10 @@ export class DriftDetector {
     const turns = new Turns();
     for (const tool of tools) {
       if (turns.isOver) await turns.next();
-      const id = toolIdIn(spec, tool);
+      const id = findToolId(spec, tool);
       // A tool that no client sees was never accepted.
       if (id === undefined || isWithheld(tool) || this.#accepted.has(id) || unknown.has(id)) continue;
-      unknown.set(id, { id, digest: digestOf(tool), text: declaredTextOf(tool) });
+      unknown.set(id, { id, digest: getDigest(tool), text: getDeclaredText(tool) });
     }
     const accepted =
       unknown.size === 0
@@ -285,7 +285,7 @@ export class DriftDetector {
   /** Withholds the definitions that could not be stored, if there are any. */
   #hold(spec: ServerSpec, count: number): void {
     const { unstored, log } = this.#options;
-    const key = idsOf(spec).serverId;
+    const key = getServerIds(spec).serverId;
     const wasAtBound = unstored.isAtBound(key);
     unstored.set(key, count === 0 ? undefined : (definition) => this.#isStored(spec, definition));
     if (count > 0 && !wasAtBound)
@@ -300,9 +300,9 @@ export class DriftDetector {
 
   /** Whether the definition is the accepted one, or its difference from that is stored. */
   #isStored(spec: ServerSpec, definition: Definition): boolean {
-    const id = toolIdIn(spec, definition);
+    const id = findToolId(spec, definition);
     if (id === undefined || isWithheld(definition)) return true;
-    const digest = digestOf(definition);
+    const digest = getDigest(definition);
     return (
       this.#accepted.get(id) === digest || this.#options.records.get('tool', id)?.drift?.digest === digest
     );
@@ -311,21 +311,23 @@ export class DriftDetector {
   /** Undefined if there is nothing to store. */
   #changeOf({ spec, tool, id, accepted, now, isNewlyConnected }: Compared): Change | undefined {
     const { records, prose } = this.#options;
-    const before = records.get('tool', id) ?? newToolRecord(spec, tool, id);
+    const before = records.get('tool', id) ?? createToolRecord(spec, tool, id);
     const atMs = this.#options.nowMs();
     // Edits by an operator, in the config file or through the API, need no report.
-    const isOwn = restToolOf(spec, tool) !== undefined;
-    const drift = isOwn ? undefined : driftOf(accepted, now, { nowMs: atMs, ...definitionSourceOf(spec) });
+    const isOwn = findRestTool(spec, tool) !== undefined;
+    const drift = isOwn
+      ? undefined
+      : compareDefinitions(accepted, now, { nowMs: atMs, ...getDefinitionSource(spec) });
     if (drift === undefined && before.drift === undefined) {
       this.#accepted.set(id, now.digest);
       return undefined;
     }
-    const body = recordAfter(before, { drift, isNewlyConnected });
-    const kind = `${id} ${driftKindOf(body, prose)}`;
+    const body = computeNextRecord(before, { drift, isNewlyConnected });
+    const kind = `${id} ${getDriftKind(body, prose)}`;
     const isTold = atMs - (this.#reportedMs.get(kind) ?? -Infinity) >= REPORT_INTERVAL_MS;
     const quiet = { ...quietChange(body), isCharged: body.drift !== undefined };
     if (isOwn || !isTold || !isDriftNews(before, body)) return quiet;
-    return { ...quiet, event: driftEvent(before, body, atMs), message: driftMessage(body, prose), kind };
+    return { ...quiet, event: toDriftEvent(before, body, atMs), message: formatDrift(body, prose), kind };
   }
 }
 
@@ -367,6 +369,6 @@ interface Change {
 }
 
 /** An empty record for a tool that has none yet. */
-export function newToolRecord(spec: ServerSpec, { key = '' }: Definition, id: string): ToolRecord {
-  return { id, server: spec.name, identity: idsOf(spec).identity, name: key, overrides: {} };
+export function createToolRecord(spec: ServerSpec, { key = '' }: Definition, id: string): ToolRecord {
+  return { id, server: spec.name, identity: getServerIds(spec).identity, name: key, overrides: {} };
 }

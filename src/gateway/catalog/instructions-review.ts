@@ -1,13 +1,13 @@
 import type { Instructions } from '../../api/instructions.ts';
 import type { AuditEvent } from '../../core/audit-event.ts';
 import { sha256 } from '../../core/digest.ts';
-import { gatewayIdOf } from '../../core/record-ids.ts';
+import { computeGatewayId } from '../../core/record-ids.ts';
 import type { InstructionsRecord, InstructionsText } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { sentenceOf } from '../../core/sentences.ts';
+import { formatRefusal } from '../../core/sentences.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import { idsOf } from './tool-claims.ts';
+import { getServerIds } from './tool-claims.ts';
 import type { Log } from '../ports/log.ts';
 import type { Edit } from './record-edit.ts';
 import type { RecordReplica } from './record-replica.ts';
@@ -47,14 +47,14 @@ export class InstructionsReview {
   /** The text that models may get: the accepted one. Undefined if none is known. */
   passed(spec: ServerSpec, now: InstructionsText | undefined): string | undefined {
     if (now === undefined) return undefined;
-    const accepted = this.stateOf(spec)?.accepted ?? this.#first.get(idsOf(spec).serverId);
+    const accepted = this.stateOf(spec)?.accepted ?? this.#first.get(getServerIds(spec).serverId);
     // The accepted text may have been truncated under another limit.
     if (accepted?.digest === now.digest) return now.text;
     return accepted?.text === NONE.text ? undefined : accepted?.text;
   }
 
   stateOf(spec: ServerSpec): InstructionsRecord | undefined {
-    return this.#options.records.get('instructions', idsOf(spec).serverId);
+    return this.#options.records.get('instructions', getServerIds(spec).serverId);
   }
 
   /**
@@ -64,12 +64,12 @@ export class InstructionsReview {
   async saw(spec: ServerSpec, now: InstructionsText = NONE): Promise<void> {
     if (isSettled(this.stateOf(spec), now)) return;
     const { log, records } = this.#options;
-    const id = idsOf(spec).serverId;
+    const id = getServerIds(spec).serverId;
     try {
       const ready = await records.ready();
       if (ready.ok && this.stateOf(spec) === undefined && !this.#first.has(id)) this.#first.set(id, now);
       const kept = await this.#change(spec, (before) => this.#seen(spec, before, now));
-      if (!kept.ok) log.warn(NOT_COMPARED, { server: spec.name, cause: sentenceOf(kept.error) });
+      if (!kept.ok) log.warn(NOT_COMPARED, { server: spec.name, cause: formatRefusal(kept.error) });
     } catch (error) {
       log.error(NOT_COMPARED, { server: spec.name, error: String(error) });
     } finally {
@@ -110,7 +110,7 @@ export class InstructionsReview {
     now: InstructionsText,
   ): Result<Edit<undefined>, Refusal> {
     if (before === undefined)
-      return ok(editOf(spec, { server: spec.name, identity: idsOf(spec).identity, accepted: now }));
+      return ok(editOf(spec, { server: spec.name, identity: getServerIds(spec).identity, accepted: now }));
     if (isSettled(before, now)) return ok(UNCHANGED);
     const { changed, ...rest } = before;
     if ((changed ?? before.accepted).digest === now.digest)
@@ -155,7 +155,7 @@ export class InstructionsReview {
       atMs: this.#options.nowMs(),
       subject,
       action,
-      target: { kind: 'gateway', id: gatewayIdOf(spec.name), name: spec.name },
+      target: { kind: 'gateway', id: computeGatewayId(spec.name), name: spec.name },
       ...(action !== 'instructions.review' && { peer: 'server' }),
       before: digests(before),
       after: digests(after),
@@ -177,14 +177,14 @@ function editOf(
   body: InstructionsRecord,
   audit: readonly AuditEvent[] = [],
 ): Edit<undefined> {
-  const change = { kind: 'instructions', id: idsOf(spec).serverId, body } as const;
+  const change = { kind: 'instructions', id: getServerIds(spec).serverId, body } as const;
   return { value: undefined, changes: [change], audit };
 }
 
 function viewOf({ server, accepted, changed }: InstructionsRecord): Instructions {
   const since = changed && new Date(changed.sinceMs).toISOString();
   return {
-    gatewayId: gatewayIdOf(server),
+    gatewayId: computeGatewayId(server),
     serverName: server,
     ...accepted,
     ...(changed && since !== undefined && { drift: { since, digest: changed.digest, text: changed.text } }),

@@ -1,15 +1,15 @@
 import type { Cause } from '../../core/cause.ts';
-import { printable } from '../../core/printable.ts';
-import { causeOfRefusal } from '../../core/refusal-cause.ts';
-import { boundedText } from '../../core/bounded-refusal.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { toCause } from '../../core/refusal-cause.ts';
+import { shortenPeerText } from '../../core/bounded-refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ListedKind } from '../../protocol/definition-rules.ts';
 import { ListFrame } from '../../protocol/list-frame.ts';
-import { ownRequest, type ResponseMessage } from '../../protocol/message.ts';
-import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
+import { buildOwnRequest, type ResponseMessage } from '../../protocol/message.ts';
+import { findMember, readRawValue, readJsonString } from '../../protocol/spans.ts';
 import { ListBudget, type ListCut, type ListLimits } from './list-budget.ts';
 import {
-  ownUpstreamRequest,
+  buildOwnUpstreamRequest,
   type Definition,
   type Inventory,
   type Link,
@@ -84,11 +84,14 @@ export async function readList(
   let cursor: string | undefined;
   do {
     const answer = await link.send(
-      ownUpstreamRequest(ownRequest(method, cursor === undefined ? {} : { cursor }), reading.timeoutMs),
+      buildOwnUpstreamRequest(
+        buildOwnRequest(method, cursor === undefined ? {} : { cursor }),
+        reading.timeoutMs,
+      ),
     );
-    if (!answer.ok) return err({ code: 'LIST_UNANSWERED', method, cause: causeOfRefusal(answer.error) });
+    if (!answer.ok) return err({ code: 'LIST_UNANSWERED', method, cause: toCause(answer.error) });
     const { message } = answer.value;
-    const result = memberOf(message.root, 'result');
+    const result = findMember(message.root, 'result');
     if (result === undefined) {
       const { code, text } = errorIn(message);
       const isAbsent = code === String(METHOD_NOT_FOUND);
@@ -108,17 +111,17 @@ export async function readList(
 
 /** The server's error, for people, if it answered with one instead of a list. */
 function errorIn({ bytes, root }: ResponseMessage): { readonly code: string; readonly text: string } {
-  const error = memberOf(root, 'error')?.object;
-  const code = memberOf(error, 'code');
-  const text = textOf(bytes, memberOf(error, 'message')) ?? '(no message)';
+  const error = findMember(root, 'error')?.object;
+  const code = findMember(error, 'code');
+  const text = readJsonString(bytes, findMember(error, 'message')) ?? '(no message)';
   return {
-    code: code === undefined ? '(no code)' : shown(rawOf(bytes, code)),
-    text: shown(text),
+    code: code === undefined ? '(no code)' : toSafeText(readRawValue(bytes, code)),
+    text: toSafeText(text),
   };
 }
 
-function shown(text: string): string {
-  return printable(boundedText(text));
+function toSafeText(text: string): string {
+  return toPrintable(shortenPeerText(text));
 }
 
 /** Bytes to scan before checking whether to yield. */

@@ -1,15 +1,15 @@
 import type { RequestMessage } from '../../protocol/message.ts';
 import { SERVER_REQUESTS } from '../../protocol/server-requests.ts';
-import { memberOf, rawOf } from '../../protocol/spans.ts';
+import { findMember, readRawValue } from '../../protocol/spans.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { ResolvedHints } from '../../core/hints/resolve.ts';
-import { type TwinRights, twinRightsOf } from '../../core/sandbox.ts';
+import { type TwinRights, computeTwinRights } from '../../core/sandbox.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { ClientSession } from './client-session.ts';
-import { sourceKind, startsProcess } from '../../core/sources/source-kinds.ts';
+import { getSourceKind, startsProcess } from '../../core/sources/source-kinds.ts';
 import type { Link, ClientProfile } from '../ports/link.ts';
-import { parsedObject } from '../../core/json-object.ts';
+import { parseObject } from '../../core/json-object.ts';
 
 /** The caller, as far as it matters for the choice of a link. */
 export interface LinkUser {
@@ -54,22 +54,22 @@ const SHARED: LinkChoice = { kind: 'shared' };
  * A legacy server learns the client's capabilities when its link is opened, and on stdio nothing tells to which request
  * a server request belongs. So each client that can be asked gets its own link where possible (docs/adr/0019).
  */
-export function linkChoice(user: LinkUser, target: LinkTarget, link: Link): LinkChoice {
+export function chooseLink(user: LinkUser, target: LinkTarget, link: Link): LinkChoice {
   const choice = serverChoice(user, target, link);
-  const rights = isSandboxed(target.spec) && user.tool ? twinRightsOf(user.tool.hints) : undefined;
+  const rights = isSandboxed(target.spec) && user.tool ? computeTwinRights(user.tool.hints) : undefined;
   if (rights === undefined) return choice;
   if (choice.kind === 'once') return { ...choice, rights };
-  if (choice.kind === 'own') return { ...choice, key: twinKey(rights, choice.key), rights };
+  if (choice.kind === 'own') return { ...choice, key: toTwinKey(rights, choice.key), rights };
   const { session } = user;
   return target.sole === undefined || session === undefined
-    ? { kind: 'own', key: twinKey(rights), profile: NOBODY, rights, isForAll: true }
-    : { kind: 'own', key: twinKey(rights, session.id), profile: session.profile, rights };
+    ? { kind: 'own', key: toTwinKey(rights), profile: NOBODY, rights, isForAll: true }
+    : { kind: 'own', key: toTwinKey(rights, session.id), profile: session.profile, rights };
 }
 
 const NOBODY: ClientProfile = { capabilities: '{}', clientInfo: undefined, subject: LOCAL_USER.subject };
 
 function isSandboxed({ transport }: ServerSpec): boolean {
-  return sourceKind(transport).command(transport)?.sandbox !== undefined;
+  return getSourceKind(transport).command(transport)?.sandbox !== undefined;
 }
 
 /** Whether all clients use the link. */
@@ -78,7 +78,7 @@ export function isForAll(choice: LinkChoice): boolean {
 }
 
 /** The key of a twin: the one that all clients share, or that of the client whose own link has this key. */
-export function twinKey(rights: TwinRights, ownKey = ''): string {
+export function toTwinKey(rights: TwinRights, ownKey = ''): string {
   return `twin ${rights}\n${ownKey}`;
 }
 
@@ -94,7 +94,7 @@ function serverChoice(user: LinkUser, target: LinkTarget, link: Link): LinkChoic
   if (session !== undefined) return { kind: 'own', key: session.id, profile: session.profile };
   const profile =
     message !== undefined && user.era === 'modern'
-      ? profileIn(message, subject)
+      ? readModernProfile(message, subject)
       : { capabilities: '{}', clientInfo: user.clientInfo, subject };
   const { capabilities, clientInfo } = profile;
   if (isProcess || (!tiesQuestions && acceptsServerRequests(capabilities))) return { kind: 'once', profile };
@@ -102,18 +102,18 @@ function serverChoice(user: LinkUser, target: LinkTarget, link: Link): LinkChoic
 }
 
 /** Client capabilities that a modern client declares in a request, as JSON text. */
-export function capabilitiesIn(message: RequestMessage): string {
+export function readCapabilities(message: RequestMessage): string {
   return inEnvelope(message, 'io.modelcontextprotocol/clientCapabilities') ?? '{}';
 }
 
 /** A modern client's profile from a request, for servers that learn it only once. */
-export function profileIn(message: RequestMessage, subject: string): ClientProfile {
+export function readModernProfile(message: RequestMessage, subject: string): ClientProfile {
   const clientInfo = inEnvelope(message, 'io.modelcontextprotocol/clientInfo');
-  return { capabilities: capabilitiesIn(message), clientInfo, subject };
+  return { capabilities: readCapabilities(message), clientInfo, subject };
 }
 
 /** JSON text of a client's name and version, however its era declares them. */
-export function clientInfoOf(
+export function getClientInfo(
   { era, clientInfo }: Pick<LinkUser, 'era' | 'clientInfo'>,
   message: RequestMessage,
 ): string | undefined {
@@ -121,10 +121,10 @@ export function clientInfoOf(
 }
 
 function inEnvelope({ bytes, params }: RequestMessage, key: string): string | undefined {
-  const member = memberOf(memberOf(params, '_meta')?.object, key);
+  const member = findMember(findMember(params, '_meta')?.object, key);
   return member === undefined || member.end - member.start > MAX_ENVELOPE_BYTES
     ? undefined
-    : rawOf(bytes, member);
+    : readRawValue(bytes, member);
 }
 
 /** Client profiles are parsed, and kept as long as their link. Longer values are ignored. */
@@ -132,7 +132,7 @@ const MAX_ENVELOPE_BYTES = 64 * 1024;
 
 /** Whether a client with these capabilities (JSON text) accepts this server request, or any if no method is given. */
 export function acceptsServerRequests(capabilities: string, method?: string): boolean {
-  const declared = parsedObject(capabilities);
+  const declared = parseObject(capabilities);
   const wanted = method === undefined ? [...SERVER_REQUESTS.values()] : [SERVER_REQUESTS.get(method)];
   return wanted.some((name) => name !== undefined && declared[name] !== undefined);
 }

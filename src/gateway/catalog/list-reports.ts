@@ -1,6 +1,6 @@
 import type { ListReport } from '../../core/list-report.ts';
-import { unmatchedPatterns } from '../../core/tool-filter.ts';
-import { printable } from '../../core/printable.ts';
+import { findUnusedPatterns } from '../../core/tool-filter.ts';
+import { toPrintable } from '../../core/printable.ts';
 import { UNSTORED_REASON, isUnstored } from './unstored-definitions.ts';
 import { LISTS } from './inventory.ts';
 import { cutPhrases } from './list-budget.ts';
@@ -17,7 +17,7 @@ interface Listed {
 }
 
 /** Reports entries of one list that are withheld, listed without some members, or cut. */
-export function listReports(
+export function buildListReports(
   entries: readonly Listed[],
   { servers, kind }: { readonly servers: readonly Server[]; readonly kind: ListKind },
 ): readonly ListReport[] {
@@ -44,7 +44,7 @@ export interface HiddenEntry {
 const MAX_HIDDEN_ALONE = 3;
 
 /** Two similar servers may have all their resource URIs in common. */
-export function hiddenReports(hidden: readonly HiddenEntry[], kind: ListKind): readonly ListReport[] {
+export function buildHiddenReports(hidden: readonly HiddenEntry[], kind: ListKind): readonly ListReport[] {
   const pairs = Map.groupBy(hidden, ({ server, shown }) => `${server}\n${shown}`);
   const texts = [...pairs.values()].flatMap((entries) => {
     const [first, ...others] = entries;
@@ -61,8 +61,8 @@ export function hiddenReports(hidden: readonly HiddenEntry[], kind: ListKind): r
 /** Maximum length of a report; a server chooses the length of its names. */
 const MAX_REPORT_LENGTH = 1_000;
 
-export function forPeople({ code, text }: ListReport): ListReport {
-  return { code, text: printable(shorten(text, MAX_REPORT_LENGTH)) };
+export function toPrintableReport({ code, text }: ListReport): ListReport {
+  return { code, text: toPrintable(shorten(text, MAX_REPORT_LENGTH)) };
 }
 
 /** Maximum number of individual reports per server. */
@@ -114,7 +114,7 @@ function fitnessReport(entry: Listed): readonly ListReport[] {
 function filterReports({ spec, inventory }: Server): readonly ListReport[] {
   if (spec.toolFilter === undefined || inventory.tools.length === 0) return [];
   const names = inventory.tools.flatMap(({ key }) => key ?? []);
-  return unmatchedPatterns(spec.toolFilter, names)
+  return findUnusedPatterns(spec.toolFilter, names)
     .slice(0, MAX_REPORTED)
     .map((pattern) => ({
       code: 'filter_unmatched',

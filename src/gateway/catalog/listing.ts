@@ -1,16 +1,16 @@
 import type { Refusal } from '../../core/refusal.ts';
-import { type JsonObject, parsedObject } from '../../core/json-object.ts';
+import { type JsonObject, parseObject } from '../../core/json-object.ts';
 import type { ListReport } from '../../core/list-report.ts';
 import { allowsTool } from '../../core/tool-filter.ts';
-import { NAME_BUDGETS, shortNames } from '../../core/name-budget.ts';
-import { publicNames } from '../../core/names.ts';
+import { NAME_BUDGETS, shortenNames } from '../../core/name-budget.ts';
+import { assignPublicNames } from '../../core/names.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { changedDefinition } from '../../protocol/definition.ts';
+import { changeDefinition } from '../../protocol/definition.ts';
 import type { Era } from '../../protocol/eras.ts';
-import { modernMembers } from '../../protocol/translate.ts';
-import { declaredOf } from './definition-facts.ts';
+import { getModernMembers } from '../../protocol/translate.ts';
+import { getDeclared } from './definition-facts.ts';
 import { LISTS } from './inventory.ts';
-import { forPeople, type HiddenEntry, hiddenReports, listReports } from './list-reports.ts';
+import { toPrintableReport, type HiddenEntry, buildHiddenReports, buildListReports } from './list-reports.ts';
 import type { OperatorSettings } from './tool-claims.ts';
 import type { Definition, ListKind } from '../ports/link.ts';
 import type { Server } from './server.ts';
@@ -103,7 +103,7 @@ export class Listing {
   #within(maxNameLength: number): Listing {
     const known = this.#shortened.get(maxNameLength);
     if (known !== undefined) return known;
-    const short = shortNames(
+    const short = shortenNames(
       this.entries.map(({ key }) => key),
       maxNameLength,
     );
@@ -214,7 +214,7 @@ export class Listing {
     pieces.push(Buffer.from(']'));
     if (hasMore) pieces.push(Buffer.from(`,"nextCursor":"${Buffer.from(last.key).toString('base64url')}"`));
     if (era === 'modern')
-      for (const [key, value] of modernMembers(method)) pieces.push(Buffer.from(`,"${key}":${value}`));
+      for (const [key, value] of getModernMembers(method)) pieces.push(Buffer.from(`,"${key}":${value}`));
     pieces.push(Buffer.from('}'));
     return Buffer.concat(pieces);
   }
@@ -238,7 +238,7 @@ export interface ListingSource {
 }
 
 /** One list of all these servers. */
-export function listingOf({ kind, servers, isAggregated }: ListingSource): Listing {
+export function buildListing({ kind, servers, isAggregated }: ListingSource): Listing {
   const named = LISTS[kind].key === 'name';
   const sources = servers.flatMap((server) =>
     server.inventory[kind].flatMap((definition) =>
@@ -257,7 +257,7 @@ export function listingOf({ kind, servers, isAggregated }: ListingSource): Listi
   );
   const given =
     named && isAggregated
-      ? publicNames(
+      ? assignPublicNames(
           sources.map(({ server, name, settings }) => ({
             server: server.spec.name,
             name: settings?.name ?? name,
@@ -287,9 +287,9 @@ export function listingOf({ kind, servers, isAggregated }: ListingSource): Listi
     contested: given.contested,
     reports: [
       ...given.reports,
-      ...hiddenReports(hidden, kind),
-      ...listReports(entries, { servers, kind }),
-    ].map(forPeople),
+      ...buildHiddenReports(hidden, kind),
+      ...buildListReports(entries, { servers, kind }),
+    ].map(toPrintableReport),
   });
 }
 
@@ -306,9 +306,9 @@ function settingsOf(
 }
 
 /** The description that clients get, without notes: the operator's, else the server's. */
-export function descriptionIn({ definition, settings }: ListedEntry): string | undefined {
+export function getDescription({ definition, settings }: ListedEntry): string | undefined {
   const own = settings?.members.find(({ path }) => path[0] === 'description')?.value;
-  return typeof own === 'string' ? own : declaredOf(definition).description;
+  return typeof own === 'string' ? own : getDeclared(definition).description;
 }
 
 const NOTHING_CONTESTED: ReadonlyMap<string, readonly string[]> = new Map();
@@ -316,13 +316,13 @@ const NOTHING_CONTESTED: ReadonlyMap<string, readonly string[]> = new Map();
 const COMMA: Buffer = Buffer.from(',');
 
 /** The definition as modern clients see it, as a JSON object. */
-export function shownJson(entry: ListedEntry): JsonObject {
-  return parsedObject(shownDefinition(entry, 'modern').toString());
+export function toShownJson(entry: ListedEntry): JsonObject {
+  return parseObject(shownDefinition(entry, 'modern').toString());
 }
 
 function shownDefinition(entry: ListedEntry, era: Era): Buffer {
   const fitness = entry.definition.fitness[era];
-  return changedDefinition(entry.definition.bytes, {
+  return changeDefinition(entry.definition.bytes, {
     name: entry.key === entry.name ? undefined : entry.key,
     notes: entry.notes,
     without: fitness.kind === 'without' ? fitness.paths : [],

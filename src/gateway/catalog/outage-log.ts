@@ -1,4 +1,4 @@
-import { type Cause, causeJson, mapTexts } from '../../core/cause.ts';
+import { type Cause, toCauseJson, mapTexts } from '../../core/cause.ts';
 import type { Log } from '../ports/log.ts';
 
 export interface OutageLogOptions {
@@ -43,7 +43,7 @@ export class OutageLog {
     const now = nowMs();
     this.#sinceMs ??= now;
     this.#failures += 1;
-    const all = { server, ...causeJson(cause), ...fields, failures: this.#failures };
+    const all = { server, ...toCauseJson(cause), ...fields, failures: this.#failures };
     const key = causeKey(cause);
     const isKnown = this.#loggedMs.has(key) || this.#loggedMs.size >= MAX_CAUSES;
     const isLong = now - this.#sinceMs >= LONG_OUTAGE_MS;

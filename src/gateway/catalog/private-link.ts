@@ -3,7 +3,7 @@ import { err, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { ServerRequestRouter, refuseServerRequest } from './server-request-router.ts';
-import { labelledSession, notifySession, type ClientSession } from './client-session.ts';
+import { labelSession, notifySession, type ClientSession } from './client-session.ts';
 import type { AddLabels } from './server-labels.ts';
 import type { LinkChoice } from './link-choice.ts';
 import { UpstreamLogLevel } from './upstream-log-level.ts';
@@ -19,7 +19,7 @@ import type {
 import type { Log } from '../ports/log.ts';
 import type { ResourceSubscriptions } from './resource-subscriptions.ts';
 import type { TwinCall, TwinDenials } from './twin-denials.ts';
-import { startFailure } from './wait-refusal.ts';
+import { reportStartFailure } from './wait-refusal.ts';
 
 /** Time limit in ms for a server to start and complete its handshake. */
 export const START_LIMIT_MS = 60_000;
@@ -57,7 +57,7 @@ export class PrivateLink {
   #ending: Cause | undefined;
 
   constructor({ addLabels, ...options }: PrivateLinkOptions) {
-    const session = options.session && labelledSession(options.session, options.spec, addLabels);
+    const session = options.session && labelSession(options.session, options.spec, addLabels);
     this.#options = { ...options, session };
     this.#logs = new UpstreamLogLevel(options.session === undefined);
     this.#router = new ServerRequestRouter(() => session);
@@ -139,7 +139,7 @@ export class PrivateLink {
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(START_LIMIT_MS)]);
     const { profile: client, rights, isForAll: isShared = false } = choice;
     const opened = await connect(spec, { events, signal, client, rights, isShared }).catch((error: unknown) =>
-      err(startFailure(spec.name, error, log)),
+      err(reportStartFailure(spec.name, error, log)),
     );
     if (!opened.ok) {
       this.#end(opened.error);

@@ -1,4 +1,4 @@
-import { countBySubject, evictionCandidate } from '../../core/fair-share.ts';
+import { countBySubject, chooseEviction } from '../../core/fair-share.ts';
 import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { TWIN_RIGHTS } from '../../core/sandbox.ts';
@@ -6,7 +6,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Cause } from '../../core/cause.ts';
-import { type LinkChoice, twinKey } from './link-choice.ts';
+import { type LinkChoice, toTwinKey } from './link-choice.ts';
 import type { UpstreamRequest, Connect, Link } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 import { PrivateLink, START_LIMIT_MS, type PrivateLinkRequest } from './private-link.ts';
@@ -14,7 +14,7 @@ import { ResourceSubscriptions } from './resource-subscriptions.ts';
 import type { AddLabels } from './server-labels.ts';
 import type { TwinDenials } from './twin-denials.ts';
 import { startsProcess } from '../../core/sources/source-kinds.ts';
-import { backoffMs } from '../../core/backoff.ts';
+import { computeBackoffMs } from '../../core/backoff.ts';
 
 export interface PrivateLinksDeps {
   readonly spec: () => ServerSpec;
@@ -106,7 +106,7 @@ export class PrivateLinks {
 
   /** Closes what was opened for a client that is gone. */
   end(key: string, cause: Cause): void {
-    for (const one of [key, ...TWIN_RIGHTS.map((rights) => twinKey(rights, key))]) {
+    for (const one of [key, ...TWIN_RIGHTS.map((rights) => toTwinKey(rights, key))]) {
       this.#kept.delete(one);
       void this.#byKey.get(one)?.close(cause);
     }
@@ -184,7 +184,7 @@ export class PrivateLinks {
   }
 
   #reopenLater(request: LastingLinkRequest, vain: number): void {
-    const waitMs = backoffMs(vain + 1, { firstMs: REOPEN_MS, maxMs: MAX_REOPEN_MS });
+    const waitMs = computeBackoffMs(vain + 1, { firstMs: REOPEN_MS, maxMs: MAX_REOPEN_MS });
     setTimeout(() => void this.#reopen(request, vain), waitMs).unref();
   }
 
@@ -213,7 +213,7 @@ export class PrivateLinks {
    * Closes the longest idle link of the subject with the most links. False if all of that subject's links are in use.
    */
   #evictFor({ choice }: PrivateLinkRequest): boolean {
-    const { subject, mayEvictInUse: mayBeInUse } = evictionCandidate(
+    const { subject, mayEvictInUse: mayBeInUse } = chooseEviction(
       countBySubject(this.#all),
       choice.profile.subject,
     );

@@ -1,17 +1,17 @@
 import {
-  headerParametersOf,
+  findHeaderParameters,
   mayHaveHeaderParameters,
   readHeaderParameters,
 } from '../../protocol/header-parameters.ts';
 import type { ToolFacts } from '../../core/hints/tool-facts.ts';
 import type { ListedKind } from '../../protocol/definition-rules.ts';
-import { twinFault } from '../../protocol/definition-twins.ts';
-import { listable } from '../../protocol/listable.ts';
+import { findTwinFault } from '../../protocol/definition-twins.ts';
+import { checkListable } from '../../protocol/listable.ts';
 import { scanObject } from '../../protocol/scan.ts';
 import { MAX_DEPTH } from '../../protocol/scanner.ts';
-import { planOf, type Plan } from '../../protocol/spans.ts';
+import { buildPlan, type Plan } from '../../protocol/spans.ts';
 import type { Definition, Fitness } from '../ports/link.ts';
-import { parsedJson } from '../../core/json-object.ts';
+import { parseJson } from '../../core/json-object.ts';
 
 export interface EntrySource {
   readonly kind: ListedKind;
@@ -48,7 +48,7 @@ function isSame(
 export function readDefinition(slice: Buffer, source: EntrySource): Definition {
   const { kind, key: keyName, known, hasHeaders, factsOf } = source;
   const text = slice.toString();
-  const parsed = parsedJson(text);
+  const parsed = parseJson(text);
   const named = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Readonly<
     Record<string, unknown>
   >;
@@ -63,7 +63,7 @@ export function readDefinition(slice: Buffer, source: EntrySource): Definition {
   const fitness = fitnessOf({ slice, text, parsed }, { kind, isRejected: hasHeaders && !isSound });
   if (isKnown && before.fitness.legacy.kind === fitness.legacy.kind) return before;
   const parameters =
-    kind === 'tool' && fitness.modern.kind !== 'withheld' ? headerParametersOf(slice) : undefined;
+    kind === 'tool' && fitness.modern.kind !== 'withheld' ? findHeaderParameters(slice) : undefined;
   // A copy, so that one small entry does not keep a whole page in memory.
   const facts = key === undefined ? undefined : factsOf?.(key);
   return { key, bytes: Buffer.from(slice), fitness, parameters, ...(facts && { facts }) };
@@ -85,14 +85,14 @@ function fitnessOf(
   { kind, isRejected }: { readonly kind: ListedKind; readonly isRejected: boolean },
 ): Definition['fitness'] {
   if (isTooDeep(slice)) return { legacy: TOO_DEEP, modern: TOO_DEEP };
-  const reason = parsed === undefined ? undefined : twinFault(kind, text, parsed);
+  const reason = parsed === undefined ? undefined : findTwinFault(kind, text, parsed);
   if (reason !== undefined)
     return { legacy: { kind: 'withheld', reason }, modern: { kind: 'withheld', reason } };
-  const modern = listable(kind, 'modern', parsed);
-  return { legacy: isRejected ? modern : listable(kind, 'legacy', parsed), modern };
+  const modern = checkListable(kind, 'modern', parsed);
+  return { legacy: isRejected ? modern : checkListable(kind, 'legacy', parsed), modern };
 }
 
-const NO_PLAN: Plan = planOf({});
+const NO_PLAN: Plan = buildPlan({});
 
 function isTooDeep(bytes: Buffer): boolean {
   const scan = scanObject(bytes, { plan: NO_PLAN, strict: false });

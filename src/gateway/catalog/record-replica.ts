@@ -1,4 +1,4 @@
-import { unsavedReason } from '../../core/errors.ts';
+import { findUnsavedReason } from '../../core/errors.ts';
 import { Freshness } from '../../core/freshness.ts';
 import type { RecordBodies, RecordKind, SettingValue } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -298,7 +298,7 @@ export class RecordReplica {
 
   /** Applies here what could not be stored, if it takes rights away. Further changes start from the stored record. */
   #lowered(lowers: Lowering | undefined, refusal: Refusal): Refusal {
-    const reason = unsavedReason(refusal);
+    const reason = findUnsavedReason(refusal);
     if (lowers === undefined || reason === undefined) return refusal;
     const { record, kind, name } = lowers;
     this.#unsaved.set(keyOf(record), record);

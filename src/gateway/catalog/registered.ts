@@ -1,8 +1,8 @@
 import { CUSTOM_SERVER, type ServerSpec } from '../../core/server-spec.ts';
 import type { Cause } from '../../core/cause.ts';
-import { nameFault } from '../../core/name-fault.ts';
+import { findNameFault } from '../../core/name-fault.ts';
 import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
-import { customServerSpec } from '../../core/sources/custom-server.ts';
+import { toCustomServerSpec } from '../../core/sources/custom-server.ts';
 import type { Catalog } from './catalog.ts';
 import type { Plan, Rejected } from './server-plan.ts';
 import type { Log } from '../ports/log.ts';
@@ -10,7 +10,7 @@ import { ok, type Result } from '../../core/result.ts';
 import type { RecordKind } from '../../core/record.ts';
 import type { EntrySeal, ConfigEntry, ReadEntry, ReadCustom } from '../ports/config-entries.ts';
 import type { RecordReplica } from './record-replica.ts';
-import { sourceKind } from '../../core/sources/source-kinds.ts';
+import { getSourceKind } from '../../core/sources/source-kinds.ts';
 
 export interface RegisteredOptions {
   readonly records: RecordReplica;
@@ -62,7 +62,7 @@ export class RegisteredServers {
   /** Re-reads a document when its gateway record is saved: another process may have requested the import. */
   #readLists(names: ReadonlySet<string>): void {
     for (const { spec, lists } of this.#catalog?.servers ?? [])
-      if (sourceKind(spec.transport).rereadsOnSave && names.has(spec.name)) void lists.readAgain();
+      if (getSourceKind(spec.transport).rereadsOnSave && names.has(spec.name)) void lists.readAgain();
   }
 
   /** Reads run one after another, so the last one wins. */
@@ -93,7 +93,7 @@ export class RegisteredServers {
       else rejected.push({ name, cause: nameCause(name) ?? unreadable(entry) });
     }
     const local = await this.#local();
-    const spec = customServerSpec(local);
+    const spec = toCustomServerSpec(local);
     return {
       servers: spec === undefined ? servers : [...servers, spec],
       rejected: [...rejected, ...local.rejected],
@@ -124,7 +124,7 @@ export class RegisteredServers {
     for (const { name, ...sealed } of records
       .all(kind)
       .toSorted((one, other) => one.createdMs - other.createdMs)) {
-      const entry = await seal.open(sealNameOf(kind, name), sealed);
+      const entry = await seal.open(toSealName(kind, name), sealed);
       const spec = entry.ok ? read(name, entry.value, sealed.author) : undefined;
       if (spec?.ok === true) made.push(spec.value);
       else
@@ -144,7 +144,7 @@ function unreadable(entry: Result<unknown, string>): Cause {
 
 /** An earlier version accepted other names. */
 function nameCause(name: string): Cause | undefined {
-  const reason = nameFault(name);
+  const reason = findNameFault(name);
   return reason === undefined ? undefined : { code: 'NAME_INVALID', reason };
 }
 
@@ -152,7 +152,7 @@ function nameCause(name: string): Cause | undefined {
 type CustomKind = 'rest_tool' | 'function_module';
 
 /** The name that an entry is sealed under, so that no entry can be opened as another one. */
-export function sealNameOf(kind: CustomKind, name: string): string {
+export function toSealName(kind: CustomKind, name: string): string {
   return `${kind} ${name}`;
 }
 

@@ -1,6 +1,6 @@
 import type { Cause } from '../../core/cause.ts';
 import type { Cancellation } from '../../core/cancellation.ts';
-import { evictionCandidate } from '../../core/fair-share.ts';
+import { chooseEviction } from '../../core/fair-share.ts';
 import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -185,7 +185,7 @@ export class RequestQueue {
   /** Evicts the oldest request of the subject with far more waiting requests. False if there is no such subject. */
   #evictFor(asking: string, cause: Cause): boolean {
     const counts = new Map([...this.#queues].map(([subject, { size }]) => [subject, size]));
-    const { subject, mayEvictInUse: mayBeInUse } = evictionCandidate(counts, asking);
+    const { subject, mayEvictInUse: mayBeInUse } = chooseEviction(counts, asking);
     const [oldest] = mayBeInUse ? (this.#queues.get(subject) ?? []) : [];
     oldest?.end(this.#busy(cause));
     return oldest !== undefined;

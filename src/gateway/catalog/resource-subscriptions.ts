@@ -1,6 +1,6 @@
 import type { Refusal } from '../../core/refusal.ts';
-import { ownRequest, type NotificationMessage } from '../../protocol/message.ts';
-import { ownUpstreamRequest, type Link, type SubscriptionAnswer } from '../ports/link.ts';
+import { buildOwnRequest, type NotificationMessage } from '../../protocol/message.ts';
+import { buildOwnUpstreamRequest, type Link, type SubscriptionAnswer } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 
 /**
@@ -153,7 +153,7 @@ export class ResourceSubscriptions {
   }
 
   async #ask(link: Link, method: string, uri: string): Promise<SubscriptionAnswer> {
-    const reply = await link.send(ownUpstreamRequest(ownRequest(method, { uri }), this.#timeoutMs));
+    const reply = await link.send(buildOwnUpstreamRequest(buildOwnRequest(method, { uri }), this.#timeoutMs));
     if (!reply.ok) return { kind: 'failed', refusal: reply.error };
     return reply.value.message.isError ? { kind: 'refused', reply: reply.value } : HONOURED;
   }

@@ -1,10 +1,10 @@
 import type { Cancellation } from '../../core/cancellation.ts';
-import { publicPrefix } from '../../core/names.ts';
+import { getPublicPrefix } from '../../core/names.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { declares } from '../../protocol/capabilities.ts';
 import type { ListKind } from '../ports/link.ts';
 import type { Server } from './server.ts';
-import { causeOf } from './wait-refusal.ts';
+import { getStateCause } from './wait-refusal.ts';
 
 /** Whether a server has a capability, or a member of it. True if it has never declared any. */
 export function mayHave({ capabilities }: Server, capability: string, member?: string): boolean {
@@ -25,7 +25,7 @@ interface Servers {
 }
 
 /** The servers that never listed anything of a kind and may have a tool or prompt of this name. */
-export function unseenServers(
+export function findUnseenServers(
   { servers, isAggregated }: Servers,
   kind: ListKind,
   name: string,
@@ -33,12 +33,12 @@ export function unseenServers(
   return servers.filter(
     ({ spec, inventory }) =>
       inventory[kind].length === 0 &&
-      (!isAggregated || (spec.prefix && name.startsWith(publicPrefix(spec.name)))),
+      (!isAggregated || (spec.prefix && name.startsWith(getPublicPrefix(spec.name)))),
   );
 }
 
 /** Waits while servers start for the first time and have not listed anything, each at most for its time limit. */
-export async function untilStarted(
+export async function waitForStart(
   servers: readonly Server[],
   kind: ListKind,
   cancellation: Cancellation,
@@ -50,9 +50,9 @@ export async function untilStarted(
 }
 
 /** A server that is down and never listed anything may have what was requested; it is tried again. */
-export function unseenRefusal(among: Servers, kind: ListKind, name: string): Refusal | undefined {
-  const server = unseenServers(among, kind, name).find(({ link }) => link === undefined);
+export function findUnseenRefusal(among: Servers, kind: ListKind, name: string): Refusal | undefined {
+  const server = findUnseenServers(among, kind, name).find(({ link }) => link === undefined);
   if (server === undefined) return undefined;
   server.wake();
-  return { code: 'SERVER_UNAVAILABLE', server: server.spec.name, cause: causeOf(server.state) };
+  return { code: 'SERVER_UNAVAILABLE', server: server.spec.name, cause: getStateCause(server.state) };
 }

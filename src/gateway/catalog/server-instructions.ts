@@ -1,5 +1,5 @@
 import type { ListReport } from '../../core/list-report.ts';
-import { boundedInstructions, joinedInstructions, type Bounded } from '../../core/instructions.ts';
+import { shortenInstructions, joinInstructions, type Bounded } from '../../core/instructions.ts';
 import { sha256 } from '../../core/digest.ts';
 import { FIXED_LIMITS } from '../../core/fixed-limits.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
@@ -38,7 +38,7 @@ export class ServerInstructions {
   passed(spec: ServerSpec): string | undefined {
     const { instructions } = this.#deps;
     const text = instructions === undefined ? this.declared?.text : instructions.passed(spec, this.declared);
-    return text === undefined ? undefined : boundedInstructions(text, this.maxBytes).text;
+    return text === undefined ? undefined : shortenInstructions(text, this.maxBytes).text;
   }
 
   /** Whether the current text waits for a review. */
@@ -47,7 +47,7 @@ export class ServerInstructions {
   }
 
   #take(text: string | undefined): void {
-    const bounded = boundedInstructions(text ?? '', this.maxBytes);
+    const bounded = shortenInstructions(text ?? '', this.maxBytes);
     // To models, an empty text is the same as none.
     this.declared =
       text === undefined || text === '' ? undefined : { digest: sha256(text), text: bounded.text };
@@ -61,17 +61,17 @@ interface InstructedServer {
 }
 
 /** The accepted instructions of several servers, joined into one text. */
-export function joinedInstructionsOf(servers: readonly InstructedServer[]): Bounded | undefined {
+export function joinServerInstructions(servers: readonly InstructedServer[]): Bounded | undefined {
   const sections = servers.flatMap(({ spec, instructions }) => {
     const text = instructions.passed(spec);
     return text === undefined ? [] : [{ name: spec.name, text }];
   });
   const [first] = servers;
-  return first && joinedInstructions(sections, first.instructions.totalBytes);
+  return first && joinInstructions(sections, first.instructions.totalBytes);
 }
 
 /** Reports on the instructions of servers, for people. */
-export function instructionsReports(servers: readonly InstructedServer[]): readonly ListReport[] {
+export function buildInstructionsReports(servers: readonly InstructedServer[]): readonly ListReport[] {
   const each = servers.flatMap(({ spec, instructions }): readonly ListReport[] => [
     ...(instructions.isCut
       ? [
@@ -91,7 +91,7 @@ export function instructionsReports(servers: readonly InstructedServer[]): reado
       : []),
   ]);
   const [first] = servers;
-  if (first === undefined || joinedInstructionsOf(servers)?.isCut !== true) return each;
+  if (first === undefined || joinServerInstructions(servers)?.isCut !== true) return each;
   const limit = first.instructions.totalBytes;
   return [
     ...each,

@@ -1,12 +1,12 @@
 import type { SessionLabel } from '../../core/policy/policy.ts';
-import { labelsAfterResult } from '../../core/policy/session-labels.ts';
+import { computeResultLabels } from '../../core/policy/session-labels.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import { sourceKind } from '../../core/sources/source-kinds.ts';
+import { getSourceKind } from '../../core/sources/source-kinds.ts';
 
 /** The labels that follow from what a server sends outside its tools' calls. It has no hints, so the worst is assumed. */
-export function labelsOfServer({ transport, tags = [] }: ServerSpec): ReadonlySet<SessionLabel> {
-  const holdsPrivateData = sourceKind(transport).holdsPrivateData(transport);
-  return labelsAfterResult({ hints: undefined, tags, holdsPrivateData });
+export function computeServerLabels({ transport, tags = [] }: ServerSpec): ReadonlySet<SessionLabel> {
+  const holdsPrivateData = getSourceKind(transport).holdsPrivateData(transport);
+  return computeResultLabels({ hints: undefined, tags, holdsPrivateData });
 }
 
 /** `LiveLabels.add` */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mapTexts, type Cause } from '../../core/cause.ts';
 import { err } from '../../core/result.ts';
-import { listRetryMs } from '../../core/supervision.ts';
+import { computeListRetryMs } from '../../core/supervision.ts';
 import { declares } from '../../protocol/capabilities.ts';
 import { EMPTY_INVENTORY, LIST_KINDS, LISTS, readList, type ListRead } from './inventory.ts';
 import { isSameCut, type ListCut, type ListLimits } from './list-budget.ts';
@@ -260,7 +260,7 @@ export class ServerLists {
     const cause = mapTexts(reported, this.#options.mask);
     const times = (this.#failures.get(kind)?.times ?? 0) + 1;
     this.#failures.set(kind, { times, cause });
-    const retryMs = listRetryMs(times);
+    const retryMs = computeListRetryMs(times);
     this.#options.onFailed(kind, cause, retryMs);
     this.#retries.set(kind, setTimeout(() => this.changed(kind), retryMs).unref());
   }

@@ -1,7 +1,7 @@
 import type { Cause } from '../../core/cause.ts';
 import { CUSTOM_SERVER, type ServerSpec } from '../../core/server-spec.ts';
-import { joinedCustomServers } from '../../core/sources/custom-server.ts';
-import { sourceKind } from '../../core/sources/source-kinds.ts';
+import { mergeCustomServers } from '../../core/sources/custom-server.ts';
+import { getSourceKind } from '../../core/sources/source-kinds.ts';
 
 /** A server of the config that cannot be started, and why. */
 export interface Rejected {
@@ -27,10 +27,10 @@ export interface PlanChange {
 }
 
 /** The config file takes precedence: its names cannot be registered. */
-export function joined(plans: ReadonlyMap<PlanPart, Plan>): Plan {
+export function mergePlans(plans: ReadonlyMap<PlanPart, Plan>): Plan {
   const config = plans.get('config') ?? NO_PLAN;
   const registered = plans.get('registered') ?? NO_PLAN;
-  const local = joinedCustomServers(config.servers.find(isLocal), registered.servers.find(isLocal));
+  const local = mergeCustomServers(config.servers.find(isLocal), registered.servers.find(isLocal));
   const servers = config.servers.filter((spec) => !isLocal(spec));
   const others = registered.servers.filter((spec) => !isLocal(spec));
   const taken = new Set([...servers, ...config.rejected].map(({ name }) => name));
@@ -53,7 +53,7 @@ export function joined(plans: ReadonlyMap<PlanPart, Plan>): Plan {
 }
 
 function isLocal({ transport }: ServerSpec): boolean {
-  return sourceKind(transport).isCustom;
+  return getSourceKind(transport).isCustom;
 }
 
 export const NO_PLAN: Plan = { servers: [], rejected: [] };

@@ -1,4 +1,4 @@
-import { rpcErrorOf } from '../../core/errors.ts';
+import { toRpcError } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { Slots } from '../../core/slots.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
@@ -37,7 +37,7 @@ export class ServerRequestRouter {
 /** Answers a server request with an error, by default METHOD_UNKNOWN. */
 export function refuseServerRequest(serverRequest: ServerRequest, what?: Refusal): void {
   const refusal = what ?? { code: 'METHOD_UNKNOWN', method: serverRequest.message.method };
-  serverRequest.answer({ kind: 'error', text: JSON.stringify(rpcErrorOf(refusal, true)) });
+  serverRequest.answer({ kind: 'error', text: JSON.stringify(toRpcError(refusal, true)) });
 }
 
 /**

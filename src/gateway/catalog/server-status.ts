@@ -1,4 +1,4 @@
-import { type CauseCode, causeJson } from '../../core/cause.ts';
+import { type CauseCode, toCauseJson } from '../../core/cause.ts';
 import type { ServerState } from '../../core/supervision.ts';
 import type { Catalog } from './catalog.ts';
 import type { ListFault } from './server-lists.ts';
@@ -31,10 +31,10 @@ export interface ListFaultView {
 }
 
 /** All servers of the config in order, then the entries that cannot be started. */
-export function serverStatuses({ servers, rejected }: Catalog): readonly ServerStatus[] {
+export function listServerStatuses({ servers, rejected }: Catalog): readonly ServerStatus[] {
   const nowMs = performance.now();
   const refused = rejected.map(
-    ({ name, cause }) => ({ name, state: 'refused', ...causeJson(cause) }) as const,
+    ({ name, cause }) => ({ name, state: 'refused', ...toCauseJson(cause) }) as const,
   );
   return [...servers.map((server) => serverStatus(server, nowMs)), ...refused];
 }
@@ -43,7 +43,7 @@ export function serverStatuses({ servers, rejected }: Catalog): readonly ServerS
  * Why clients miss something of a server: it is down, or some of its lists could not be read. Undefined if nothing is
  * missing.
  */
-export function missingFrom({ name, state, cause, listFaults = [] }: ServerStatus): string | undefined {
+export function findMissingReason({ name, state, cause, listFaults = [] }: ServerStatus): string | undefined {
   if (state !== 'up') return `server ${name} is ${state}: ${cause ?? 'it has not answered yet'}`;
   if (listFaults.length === 0) return undefined;
   return `server ${name} is up, but ${listFaults.map(({ cause: why }) => why).join('; ')}`;
@@ -65,17 +65,22 @@ function serverStatus(
     case 'starting':
       return named;
     case 'stopped':
-      return { ...named, ...causeJson(serverState.cause) };
+      return { ...named, ...toCauseJson(serverState.cause) };
     case 'restarting':
     case 'backoff':
     case 'refused':
     case 'unauthorized': {
       const { cause, failures, nextMs } = serverState;
-      return { ...named, ...causeJson(cause), failures, nextTryMs: Math.max(Math.round(nextMs - nowMs), 0) };
+      return {
+        ...named,
+        ...toCauseJson(cause),
+        failures,
+        nextTryMs: Math.max(Math.round(nextMs - nowMs), 0),
+      };
     }
   }
 }
 
 function faultView({ list, cause }: ListFault): ListFaultView {
-  return { list, ...causeJson(cause) };
+  return { list, ...toCauseJson(cause) };
 }

@@ -7,7 +7,7 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import {
   INITIAL_STATE,
   isWorthWaiting,
-  nextState,
+  computeNextState,
   type DownState,
   type ServerState,
   type ServerEvent,
@@ -23,11 +23,11 @@ import { PrivateLinks } from './private-links.ts';
 import type { ServerDeps } from './server-deps.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
 import { ServerLists, type ReadNews } from './server-lists.ts';
-import { sharedLinkClient } from './shared-link-client.ts';
+import { createSharedLinkClient } from './shared-link-client.ts';
 import { RequestQueue } from './request-queue.ts';
 import { ServerInstructions } from './server-instructions.ts';
-import { sourceKind } from '../../core/sources/source-kinds.ts';
-import { startFailure, stopRefusal, waitRefusal } from './wait-refusal.ts';
+import { getSourceKind } from '../../core/sources/source-kinds.ts';
+import { reportStartFailure, toStopRefusal, findWaitRefusal } from './wait-refusal.ts';
 
 /** Time limit in ms for a server to start and complete its handshake. */
 const START_LIMIT_MS = 60_000;
@@ -81,7 +81,7 @@ export class Server {
       remembered: known?.inventory,
       timeoutMs: () => this.spec.timeoutMs,
       limits: deps.limits,
-      isPaced: !sourceKind(spec.transport).isCustom,
+      isPaced: !getSourceKind(spec.transport).isCustom,
       prepareTool: (definition) => this.claims.prepare(this.spec, definition),
       onRead: (link, read) => this.#listRead(link, read),
       mask: deps.mask ?? ((text) => text),
@@ -136,7 +136,7 @@ export class Server {
     this.#stopping.abort();
     this.#endConnection(cause);
     // Waiting requests fail now, not when the process is gone.
-    this.queue.stop(stopRefusal(this.spec.name, cause));
+    this.queue.stop(toStopRefusal(this.spec.name, cause));
     this.#become({ kind: 'stopped', cause });
     await Promise.all([this.privateLinks.stop(cause), this.#running]);
   }
@@ -166,7 +166,7 @@ export class Server {
       const link = this.#link;
       if (link !== undefined && link !== butNot) return ok(link);
       const waiting = { isLate: giveUp.aborted, nowMs: performance.now() };
-      const refusal = waitRefusal(this.spec.name, this.#state, waiting);
+      const refusal = findWaitRefusal(this.spec.name, this.#state, waiting);
       if (refusal !== undefined) return err(refusal);
       this.#wake();
       await this.#news.next(giveUp);
@@ -227,7 +227,7 @@ export class Server {
     const limit = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(START_LIMIT_MS)]);
     const end = Promise.withResolvers<Cause>();
     this.#endConnection = end.resolve;
-    const other = sharedLinkClient(this.spec, this.#deps.sole, this.sole);
+    const other = createSharedLinkClient(this.spec, this.#deps.sole, this.sole);
     const events: LinkEvents = {
       changed: (kind) => this.lists.changed(kind),
       updated: (uri, note) => this.subscriptions.updated(uri, note),
@@ -241,7 +241,7 @@ export class Server {
     };
     const opened = await this.#deps
       .connect(this.spec, { events, signal: limit, client: other.profile, isShared: other.isShared })
-      .catch((error: unknown) => err(startFailure(this.spec.name, error, this.#deps.log)));
+      .catch((error: unknown) => err(reportStartFailure(this.spec.name, error, this.#deps.log)));
     if (!opened.ok) return opened.error;
     const link = opened.value;
     this.#opened = link;
@@ -287,7 +287,7 @@ export class Server {
   }
 
   #become(event: ServerEvent): void {
-    const state = nextState(this.#state, event);
+    const state = computeNextState(this.#state, event);
     if (state === this.#state) return;
     this.#state = state;
     if (state.state !== 'up') {

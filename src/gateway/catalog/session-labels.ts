@@ -1,10 +1,10 @@
-import { boundedText } from '../../core/bounded-refusal.ts';
+import { shortenPeerText } from '../../core/bounded-refusal.ts';
 import type { AuditEvent } from '../../core/audit-event.ts';
 import { NO_LABELS, SESSION_LABELS, type SessionLabel } from '../../core/policy/policy.ts';
-import { BOTH_LABELS, joinedLabels } from '../../core/policy/session-labels.ts';
+import { BOTH_LABELS, mergeLabels } from '../../core/policy/session-labels.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { sentenceOf } from '../../core/sentences.ts';
+import { formatRefusal } from '../../core/sentences.ts';
 import type { LabelStore, SeenCalls, StoredLabel } from '../ports/labels.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
@@ -85,12 +85,12 @@ export class SessionLabels implements LiveLabels {
   add(subject: string, labels: ReadonlySet<SessionLabel>, source: string): Promise<void> | undefined {
     let known = this.#subjects.get(subject);
     if (known !== undefined && this.#isIdle(known)) known = undefined;
-    const joined = joinedLabels(known?.labels ?? NO_LABELS, labels);
+    const joined = mergeLabels(known?.labels ?? NO_LABELS, labels);
     if (joined === (known?.labels ?? NO_LABELS))
       return known === undefined || known.unsaved.length === 0 ? undefined : (this.#queued ?? this.#saving);
     const nowMs = this.#options.nowMs();
     const fresh = SESSION_LABELS.filter((label) => joined.has(label) && known?.labels.has(label) !== true);
-    const about = { subject, source: boundedText(source), sinceMs: nowMs, seenMs: nowMs };
+    const about = { subject, source: shortenPeerText(source), sinceMs: nowMs, seenMs: nowMs };
     const added = fresh.map((label) => ({ ...about, label }));
     if (known === undefined) this.#makeRoom();
     this.#subjects.set(subject, {
@@ -274,14 +274,14 @@ export class SessionLabels implements LiveLabels {
     if (this.#isReported) return;
     this.#isReported = true;
     this.#options.log.warn('session labels cannot be read or kept in the store', {
-      cause: sentenceOf(refusal),
+      cause: formatRefusal(refusal),
     });
   }
 }
 
 function labelsIn(stored: readonly StoredLabel[]): ReadonlySet<SessionLabel> {
   return stored.reduce<ReadonlySet<SessionLabel>>(
-    (labels, { label }) => joinedLabels(labels, new Set([label])),
+    (labels, { label }) => mergeLabels(labels, new Set([label])),
     NO_LABELS,
   );
 }

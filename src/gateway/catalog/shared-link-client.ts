@@ -21,7 +21,7 @@ const LISTS: SharedLinkClient = {
  * The only client of the process, if any. Otherwise no client: if each client has its own link, the shared one is only
  * for lists.
  */
-export function sharedLinkClient(
+export function createSharedLinkClient(
   spec: ServerSpec,
   sole: SoleClient | undefined,
   router: ServerRequestRouter | undefined,

@@ -1,27 +1,27 @@
 import type { Claim, Hint } from '../../core/hints/hint.ts';
 import { HINTS } from '../../core/hints/hint.ts';
 import { isLowered } from '../../core/hints/drift.ts';
-import { riskText } from '../../core/hints/drift-text.ts';
+import { formatRisk } from '../../core/hints/drift-text.ts';
 import { inferFromMethod } from '../../core/hints/infer.ts';
 import { isInForce, type CurrentDefinition, type ToolRecord } from '../../core/hints/tool-record.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Definition } from '../ports/link.ts';
-import { declaredOf, digestOf } from './definition-facts.ts';
-import { declarerOf } from './definition-source.ts';
+import { getDeclared, getDigest } from './definition-facts.ts';
+import { getDeclarer } from './definition-source.ts';
 
 interface Trusting {
   readonly record: ToolRecord | undefined;
   readonly isTrusted: boolean;
 }
 
-export function declaredClaims(
+export function toDeclaredClaims(
   spec: ServerSpec,
   definition: Definition,
   { record, isTrusted }: Trusting,
 ): readonly Claim[] {
-  const { hints } = declaredOf(definition);
-  const digest = digestOf(definition);
-  const declarer = declarerOf(spec, definition);
+  const { hints } = getDeclared(definition);
+  const digest = getDigest(definition);
+  const declarer = getDeclarer(spec, definition);
   const atMs = record?.drift?.digest === digest ? record.drift.sinceMs : 0;
   return HINTS.flatMap((hint): readonly Claim[] => {
     const value = hints[hint];
@@ -37,7 +37,7 @@ function isUnreviewed(hint: Hint, record: ToolRecord | undefined, digest: string
 }
 
 /** Hints inferred from the HTTP method of one of Assay's own tools. */
-export function inferredClaims(
+export function inferClaims(
   spec: ServerSpec,
   definition: Definition,
   { record, isTrusted }: Trusting,
@@ -46,7 +46,7 @@ export function inferredClaims(
   const inference = method === undefined ? undefined : inferFromMethod(method);
   if (inference === undefined) return [];
   const { hints, reason, isSafe } = inference;
-  const digest = digestOf(definition);
+  const digest = getDigest(definition);
   return HINTS.map((hint) => ({
     hint,
     value: hints[hint],
@@ -60,7 +60,7 @@ export function inferredClaims(
   }));
 }
 
-export function overrideClaims(record: ToolRecord | undefined, now: CurrentDefinition): readonly Claim[] {
+export function toOverrideClaims(record: ToolRecord | undefined, now: CurrentDefinition): readonly Claim[] {
   if (record === undefined) return [];
   return HINTS.flatMap((hint): readonly Claim[] => {
     const override = record.overrides[hint];
@@ -85,6 +85,6 @@ export function overrideClaims(record: ToolRecord | undefined, now: CurrentDefin
 
 function suspension({ drift }: ToolRecord, digest: string): string {
   return drift?.digest === digest
-    ? `the definition changed since, and nobody has reviewed that: ${drift.risks.map(riskText).join('; ')}`
+    ? `the definition changed since, and nobody has reviewed that: ${drift.risks.map(formatRisk).join('; ')}`
     : 'it was given for another definition: this one is being compared, or waits for a review';
 }

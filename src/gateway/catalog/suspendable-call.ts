@@ -2,9 +2,9 @@ import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
-import { progressTokenOf, withProgressToken } from '../../protocol/translate.ts';
+import { findProgressToken, setProgressToken } from '../../protocol/translate.ts';
 import { refuseServerRequest } from './server-request-router.ts';
-import { acceptsServerRequests, capabilitiesIn } from './link-choice.ts';
+import { acceptsServerRequests, readCapabilities } from './link-choice.ts';
 import type { ServerRequest, Reply } from '../ports/link.ts';
 
 /** The client request that currently waits for a call. */
@@ -49,7 +49,7 @@ export class SuspendableCall {
    */
   step(waiting: Waiting, cancellation: Cancellation): Promise<Step> {
     this.#waiting = waiting;
-    this.#capabilities = capabilitiesIn(waiting.message);
+    this.#capabilities = readCapabilities(waiting.message);
     const cancel = (): void => this.cancellation.cancel(cancellation.reason);
     const leave = (): void => {
       cancellation.removeListener(cancel);
@@ -90,9 +90,9 @@ export class SuspendableCall {
   readonly notify = (note: NotificationMessage, bytes: Buffer): void => {
     const waiting = this.#waiting;
     if (waiting === undefined) return;
-    const token = progressTokenOf(waiting.message);
+    const token = findProgressToken(waiting.message);
     if (note.method !== 'notifications/progress') waiting.notify(note, bytes);
-    else if (token !== undefined) waiting.notify(note, withProgressToken(note, token));
+    else if (token !== undefined) waiting.notify(note, setProgressToken(note, token));
   };
 
   /** Passes the client's answers to the server, as JSON text by key. Missing ones are asked for again. */

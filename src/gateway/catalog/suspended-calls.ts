@@ -1,4 +1,4 @@
-import { countBySubject, evictionCandidate } from '../../core/fair-share.ts';
+import { countBySubject, chooseEviction } from '../../core/fair-share.ts';
 import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -72,7 +72,7 @@ export class SuspendedCalls {
   }
 
   #evictFor(asking: string): void {
-    const candidate = evictionCandidate(countBySubject(this.#suspended.values()), asking);
+    const candidate = chooseEviction(countBySubject(this.#suspended.values()), asking);
     const oldest = [...this.#suspended].find(([, { subject }]) => subject === candidate.subject);
     if (oldest !== undefined) this.#end(oldest[0], 'too many calls wait for their clients');
   }

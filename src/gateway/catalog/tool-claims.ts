@@ -1,9 +1,9 @@
-import { aspectsOf } from '../../core/hints/aspects.ts';
+import { computeAspects } from '../../core/hints/aspects.ts';
 import { type Hint, HINTS } from '../../core/hints/hint.ts';
-import { serverIdOf, toolIdOf } from '../../core/record-ids.ts';
+import { computeServerId, computeToolId } from '../../core/record-ids.ts';
 import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
-import { observedClaims } from '../../core/hints/tool-verification.ts';
-import { type ProsePolicy, raisedIn } from '../../core/hints/drift.ts';
+import { toObservedClaims } from '../../core/hints/tool-verification.ts';
+import { type ProsePolicy, listRaisedHints } from '../../core/hints/drift.ts';
 import {
   affectsLists,
   areTagsInForce,
@@ -13,19 +13,19 @@ import {
   type ToolRecord,
 } from '../../core/hints/tool-record.ts';
 import type { PolicyTool } from '../../core/policy/policy.ts';
-import { labelsAfterAcknowledgement, labelsAfterResult } from '../../core/policy/session-labels.ts';
-import { twinRightsOf } from '../../core/sandbox.ts';
-import { originIdentityOf } from '../../core/server-identity.ts';
+import { computeAcknowledgedLabels, computeResultLabels } from '../../core/policy/session-labels.ts';
+import { computeTwinRights } from '../../core/sandbox.ts';
+import { computeOriginIdentity } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { MemberChange } from '../../protocol/definition.ts';
-import { declaredClaims, inferredClaims, overrideClaims } from './source-claims.ts';
-import { declaredOf, digestOf } from './definition-facts.ts';
+import { toDeclaredClaims, inferClaims, toOverrideClaims } from './source-claims.ts';
+import { getDeclared, getDigest } from './definition-facts.ts';
 import type { Definition } from '../ports/link.ts';
 import { withholdUnstored, type UnstoredDefinitions } from './unstored-definitions.ts';
 import type { RecordReplica } from './record-replica.ts';
-import { aspectsIn, definitionSourceOf, restToolOf } from './definition-source.ts';
-import { suspendedIn, toolDriftOf, type ToolDrift } from './tool-drift.ts';
-import { sourceKind } from '../../core/sources/source-kinds.ts';
+import { getAspects, getDefinitionSource, findRestTool } from './definition-source.ts';
+import { findSuspendedHints, toToolDrift, type ToolDrift } from './tool-drift.ts';
+import { getSourceKind } from '../../core/sources/source-kinds.ts';
 import { Listeners } from '../../core/listeners.ts';
 
 /** What operators say about a tool, as lists and calls need it. */
@@ -86,14 +86,14 @@ export class ToolClaims {
   /** Computes what lists need of a tool, so that the next list need not do it for all tools in one step. */
   prepare(spec: ServerSpec, definition: Definition): void {
     this.settingsOf(spec, definition);
-    if (this.#unstored !== undefined) digestOf(definition);
+    if (this.#unstored !== undefined) getDigest(definition);
   }
 
   /** Undefined: show the definition unchanged. Called for each listed tool. */
   settingsOf(spec: ServerSpec, definition: Definition): OperatorSettings | undefined {
     const record = this.toolRecordOf(spec, definition);
     // Spares thousands of tools with a changed definition the rest.
-    if (!sourceKind(spec.transport).isBuiltIn && (record === undefined || !affectsLists(record)))
+    if (!getSourceKind(spec.transport).isBuiltIn && (record === undefined || !affectsLists(record)))
       return undefined;
     const known = this.#settings.get(definition);
     if (known !== undefined && known.record === record) return known.settings;
@@ -110,21 +110,21 @@ export class ToolClaims {
 
   /** The definition as clients may get it: withheld if the bounds of its server keep it from being stored. */
   withheldIfUnstored(spec: ServerSpec, definition: Definition): Definition {
-    return this.#unstored?.isUnstored(idsOf(spec).serverId, definition) === true
+    return this.#unstored?.isUnstored(getServerIds(spec).serverId, definition) === true
       ? withholdUnstored(definition)
       : definition;
   }
 
   toolRecordOf(spec: ServerSpec, { key }: Definition): ToolRecord | undefined {
-    const ofServer = this.#byServer.get(idsOf(spec).key);
+    const ofServer = this.#byServer.get(getServerIds(spec).key);
     return ofServer === undefined || key === undefined ? undefined : ofServer.get(key);
   }
 
   trustOf(spec: ServerSpec): Trust {
     if (spec.trust !== undefined) return { value: spec.trust, origin: 'config_file' };
-    const settings = this.#records?.trust(idsOf(spec).serverId);
+    const settings = this.#records?.trust(getServerIds(spec).serverId);
     return settings === undefined
-      ? { value: sourceKind(spec.transport).isOwn(spec.transport), origin: 'default' }
+      ? { value: getSourceKind(spec.transport).isOwn(spec.transport), origin: 'default' }
       : { value: settings.trust, origin: 'operator' };
   }
 
@@ -134,15 +134,15 @@ export class ToolClaims {
     const known = this.#resolved.get(definition);
     if (known !== undefined && known.record === record && known.isTrusted === isTrusted) return known.hints;
     const claims = [
-      ...declaredClaims(spec, definition, { record, isTrusted }),
-      ...inferredClaims(spec, definition, { record, isTrusted }),
-      ...overrideClaims(record, this.currentDefinitionOf(spec, definition)),
-      ...observedClaims(record?.verification),
+      ...toDeclaredClaims(spec, definition, { record, isTrusted }),
+      ...inferClaims(spec, definition, { record, isTrusted }),
+      ...toOverrideClaims(record, this.currentDefinitionOf(spec, definition)),
+      ...toObservedClaims(record?.verification),
     ];
-    const drift = record?.drift?.digest === digestOf(definition) ? record.drift : undefined;
-    const hints = resolveHints(claims, digestOf(definition), {
-      isMade: sourceKind(spec.transport).isBuiltIn,
-      ...(drift !== undefined && { takenBack: raisedIn(drift) }),
+    const drift = record?.drift?.digest === getDigest(definition) ? record.drift : undefined;
+    const hints = resolveHints(claims, getDigest(definition), {
+      isMade: getSourceKind(spec.transport).isBuiltIn,
+      ...(drift !== undefined && { takenBack: listRaisedHints(drift) }),
     });
     this.#resolved.set(definition, { record, isTrusted, hints });
     return hints;
@@ -154,7 +154,7 @@ export class ToolClaims {
     if (known?.spec === spec && known.revision === this.#revision) return known.names;
     const names = tools.flatMap((definition) => {
       const { keepsState, digest } = this.toolRecordOf(spec, definition)?.verification ?? {};
-      const isStateful = keepsState === true && digest === digestOf(definition);
+      const isStateful = keepsState === true && digest === getDigest(definition);
       return isStateful && definition.key !== undefined ? [definition.key] : [];
     });
     this.#stateful.set(tools, { spec, revision: this.#revision, names });
@@ -163,7 +163,7 @@ export class ToolClaims {
 
   /** The same, but empty if the operator accepts that a twin does not share that state. */
   unsharedStateOf(spec: ServerSpec, tools: readonly Definition[]): readonly string[] {
-    const accepted = sourceKind(spec.transport).command(spec.transport)?.sandboxAccepts ?? [];
+    const accepted = getSourceKind(spec.transport).command(spec.transport)?.sandboxAccepts ?? [];
     return accepted.includes('separate_state') ? [] : this.statefulOf(spec, tools);
   }
 
@@ -180,12 +180,12 @@ export class ToolClaims {
     const { transport, tags: ofServer = [] } = spec;
     const tags = [...ofServer, ...(own?.value ?? [])];
     const allowingTags = own === undefined || areTagsInForce(own, now) ? tags : ofServer;
-    const holdsPrivateData = sourceKind(transport).holdsPrivateData(transport);
+    const holdsPrivateData = getSourceKind(transport).holdsPrivateData(transport);
     const isConfined = isWithoutNetwork(spec, hints);
     const result = { hints, tags, holdsPrivateData, isConfined };
-    const labels = labelsAfterResult(result);
-    const acknowledgementLabels = labelsAfterAcknowledgement(result);
-    const about = { server: spec.name, name, digest: digestOf(definition), hints };
+    const labels = computeResultLabels(result);
+    const acknowledgementLabels = computeAcknowledgedLabels(result);
+    const about = { server: spec.name, name, digest: getDigest(definition), hints };
     const tool: PolicyTool = {
       ...{ ...about, confirm, cacheMs, tags, allowingTags },
       ...{ labels, acknowledgementLabels, isConfined },
@@ -197,10 +197,10 @@ export class ToolClaims {
   /** What determines whether a tool's overrides apply. */
   currentDefinitionOf(spec: ServerSpec, definition: Definition): CurrentDefinition {
     return {
-      digest: digestOf(definition),
-      aspects: () => aspectsIn(spec, definition),
+      digest: getDigest(definition),
+      aspects: () => getAspects(spec, definition),
       prose: this.#prose,
-      isOwn: restToolOf(spec, definition) !== undefined,
+      isOwn: findRestTool(spec, definition) !== undefined,
     };
   }
 
@@ -208,15 +208,15 @@ export class ToolClaims {
   currentTextOf(spec: ServerSpec, { name, digest, text }: NamedText): CurrentDefinition {
     return {
       digest,
-      aspects: () => aspectsOf(text, definitionSourceOf(spec)),
+      aspects: () => computeAspects(text, getDefinitionSource(spec)),
       prose: this.#prose,
-      isOwn: restToolOf(spec, { key: name }) !== undefined,
+      isOwn: findRestTool(spec, { key: name }) !== undefined,
     };
   }
 
   /** How a tool has drifted. Undefined if its definition is accepted or not compared yet. */
   driftOf(spec: ServerSpec, definition: Definition): ToolDrift | undefined {
-    const isCompared = this.toolRecordOf(spec, definition)?.drift?.digest === digestOf(definition);
+    const isCompared = this.toolRecordOf(spec, definition)?.drift?.digest === getDigest(definition);
     return isCompared ? this.latestDriftOf(spec, definition) : undefined;
   }
 
@@ -224,13 +224,13 @@ export class ToolClaims {
   latestDriftOf(spec: ServerSpec, definition: Definition): ToolDrift | undefined {
     const record = this.toolRecordOf(spec, definition);
     if (record?.drift === undefined) return undefined;
-    return toolDriftOf({ ...record, drift: record.drift }, this.currentDefinitionOf(spec, definition));
+    return toToolDrift({ ...record, drift: record.drift }, this.currentDefinitionOf(spec, definition));
   }
 
   /** Hints whose override waits for a review, even if nothing differs from the accepted definition. */
   suspendedOf(spec: ServerSpec, definition: Definition): readonly Hint[] {
     const record = this.toolRecordOf(spec, definition);
-    return record === undefined ? [] : suspendedIn(record, this.currentDefinitionOf(spec, definition));
+    return record === undefined ? [] : findSuspendedHints(record, this.currentDefinitionOf(spec, definition));
   }
 
   #membersOf(
@@ -239,7 +239,7 @@ export class ToolClaims {
     record: ToolRecord | undefined,
   ): readonly MemberChange[] {
     const { title, description } = record ?? {};
-    const { hints } = declaredOf(definition);
+    const { hints } = getDeclared(definition);
     const resolved = this.resolvedOf(spec, definition);
     const changed = HINTS.flatMap((hint): MemberChange[] => {
       const { emitted } = resolved[hint];
@@ -273,10 +273,10 @@ export class ToolClaims {
  * model, which an operator can accept instead, is not proof against code that is made to break out.
  */
 function isWithoutNetwork({ transport }: ServerSpec, hints: ResolvedHints): boolean {
-  const command = sourceKind(transport).command(transport);
+  const command = getSourceKind(transport).command(transport);
   if (command?.sandbox === undefined || command.sandboxAccepts?.includes('node_permission') === true)
     return false;
-  return twinRightsOf(hints) === 'read';
+  return computeTwinRights(hints) === 'read';
 }
 
 /** Only the servers' declarations, without operators. */
@@ -320,11 +320,11 @@ interface Ids {
 
 const IDS = new WeakMap<ServerSpec, Ids>();
 
-export function idsOf(spec: ServerSpec): Ids {
+export function getServerIds(spec: ServerSpec): Ids {
   const known = IDS.get(spec);
   if (known !== undefined) return known;
-  const identity = originIdentityOf(spec);
-  const ids = { identity, serverId: serverIdOf(spec.name, identity), key: keyOf(spec.name, identity) };
+  const identity = computeOriginIdentity(spec);
+  const ids = { identity, serverId: computeServerId(spec.name, identity), key: keyOf(spec.name, identity) };
   IDS.set(spec, ids);
   return ids;
 }
@@ -332,10 +332,10 @@ export function idsOf(spec: ServerSpec): Ids {
 const TOOL_IDS = new WeakMap<Definition, string>();
 
 /** Undefined for a tool without a name: there can be no claims about it. */
-export function toolIdIn(spec: ServerSpec, definition: Definition): string | undefined {
+export function findToolId(spec: ServerSpec, definition: Definition): string | undefined {
   const known = TOOL_IDS.get(definition);
   if (known !== undefined || definition.key === undefined) return known;
-  const id = toolIdOf(spec.name, idsOf(spec).identity, definition.key);
+  const id = computeToolId(spec.name, getServerIds(spec).identity, definition.key);
   TOOL_IDS.set(definition, id);
   return id;
 }

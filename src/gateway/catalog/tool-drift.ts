@@ -1,6 +1,6 @@
 import {
   isDangerous,
-  severityOf,
+  computeSeverity,
   type Drift,
   type DriftRisk,
   type DriftSeverity,
@@ -27,12 +27,12 @@ export interface ToolDrift {
   readonly isVolatile: boolean;
 }
 
-export function toolDriftOf(
+export function toToolDrift(
   record: ToolRecord & { readonly drift: Drift },
   now: CurrentDefinition,
 ): ToolDrift {
   const { drift, volatility } = record;
-  const severity = severityOf(drift, now.prose);
+  const severity = computeSeverity(drift, now.prose);
   const isKnownVolatile = isVolatile(record);
   // The operator who accepted the tool knew that its prose keeps changing.
   const isExpected = isKnownVolatile && volatility?.isAccepted === true && severity === 'review';
@@ -42,13 +42,13 @@ export function toolDriftOf(
     dangers: drift.risks.filter((risk) => isDangerous(risk, now.prose)),
     flags: drift.risks.filter((risk) => !isDangerous(risk, now.prose)),
     changes: drift.changes,
-    suspends: suspendedIn(record, now),
+    suspends: findSuspendedHints(record, now),
     isVolatile: isKnownVolatile,
   };
 }
 
 /** Hints whose override does not apply to the current definition. */
-export function suspendedIn({ overrides }: ToolRecord, now: CurrentDefinition): readonly Hint[] {
+export function findSuspendedHints({ overrides }: ToolRecord, now: CurrentDefinition): readonly Hint[] {
   return HINTS.filter((hint) => {
     const override = overrides[hint];
     return override !== undefined && !isInForce(hint, override, now);

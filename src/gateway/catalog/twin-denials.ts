@@ -1,26 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Hint } from '../../core/hints/hint.ts';
-import { toolIdOf } from '../../core/record-ids.ts';
+import { computeToolId } from '../../core/record-ids.ts';
 import type { ToolRecord } from '../../core/hints/tool-record.ts';
 import type { ToolVerification } from '../../core/hints/tool-verification.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { TwinRights } from '../../core/sandbox.ts';
-import { type Denial, denialIn, denialText, type ObservedDenial } from '../../core/sandbox-denial.ts';
+import { type Denial, findDenial, formatDenial, type ObservedDenial } from '../../core/sandbox-denial.ts';
 import type { Cause } from '../../core/cause.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import { memberOf, rawOf } from '../../protocol/spans.ts';
+import { findMember, readRawValue } from '../../protocol/spans.ts';
 import {
   type Connect,
   type Definition,
   type LinkEvents,
   type UpstreamRequest,
-  ownUpstreamRequest,
+  buildOwnUpstreamRequest,
 } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
-import { digestOf } from './definition-facts.ts';
+import { getDigest } from './definition-facts.ts';
 import type { RecordReplica } from './record-replica.ts';
-import { idsOf } from './tool-claims.ts';
-import { startOf } from '../../core/shorten.ts';
+import { getServerIds } from './tool-claims.ts';
+import { truncateText } from '../../core/shorten.ts';
 
 /** A call that was sent to a twin. */
 export interface TwinCall {
@@ -97,7 +97,7 @@ export class TwinDenials {
 
   /** Examines why a twin ended while no call was waiting. */
   late(call: TwinCall, cause: Cause): void {
-    const reported = 'stderr' in cause && cause.stderr !== undefined && denialIn(cause.stderr, call.rights);
+    const reported = 'stderr' in cause && cause.stderr !== undefined && findDenial(cause.stderr, call.rights);
     if (reported)
       void this.#observe(call, reported, LATE_MS).then((seen) => seen ?? this.#believe(call, reported));
   }
@@ -138,13 +138,13 @@ export class TwinDenials {
   async #record(call: TwinCall, denial: Denial, seen: readonly ObservedDenial[] | undefined): Promise<void> {
     const { log, records, mask, nowMs } = this.#options;
     const { spec, definition } = call;
-    const message = mask(`stopped from ${denialText(denial)}`);
+    const message = mask(`stopped from ${formatDenial(denial)}`);
     const fields = { server: spec.name, tool: definition.key, isObserved: seen !== undefined };
     log.warn('a read-only tool tried what its sandbox refuses', { ...fields, cause: message });
     const { key: name } = definition;
     if (records === undefined || name === undefined) return;
-    const { identity } = idsOf(spec);
-    const id = toolIdOf(spec.name, identity, name);
+    const { identity } = getServerIds(spec);
+    const id = computeToolId(spec.name, identity, name);
     const atMs = nowMs();
     await records.change(() => {
       const before: ToolRecord = records.get('tool', id) ?? {
@@ -201,7 +201,7 @@ async function repeated(
   if (!opened.ok) return err(undefined);
   const sentMs = Date.now();
   await Promise.race([
-    opened.value.send({ ...ownUpstreamRequest(request.message, CALL_MS), ...request }),
+    opened.value.send({ ...buildOwnUpstreamRequest(request.message, CALL_MS), ...request }),
     ended.promise,
   ]);
   await Promise.race([ended.promise, pause(settleMs)]);
@@ -233,11 +233,12 @@ function contradictedBy(
 ): ToolVerification | undefined {
   const counted = seen.filter(({ kind }) => kind === 'write' || rights === 'read');
   if (counted.length === 0) return undefined;
-  const digest = digestOf(definition);
-  const member = memberOf(message.params, 'arguments');
-  const args = member === undefined ? '{}' : startOf(mask(rawOf(message.bytes, member)), MAX_ARGS_LENGTH);
+  const digest = getDigest(definition);
+  const member = findMember(message.params, 'arguments');
+  const args =
+    member === undefined ? '{}' : truncateText(mask(readRawValue(message.bytes, member)), MAX_ARGS_LENGTH);
   const hints = counted.map((denial) => {
-    const message = mask(`stopped from ${denialText(denial)}`);
+    const message = mask(`stopped from ${formatDenial(denial)}`);
     const effect = { effect: 'denied', message, target: mask(denial.target ?? ''), call: 1, args, atMs };
     return [HINT_OF[denial.kind], { kind: 'contradicted', atMs, evidence: [effect] }] as const;
   });

@@ -5,7 +5,7 @@ import type { ListLimits } from './list-budget.ts';
 import { Listeners } from '../../core/listeners.ts';
 
 /** How much is stored of the definitions of one server that no operator has reviewed. */
-export function definitionBounds(limits?: ListLimits): GrowthBounds {
+export function computeDefinitionBounds(limits?: ListLimits): GrowthBounds {
   const { listEntries: entries, listBytes: bytes } = { ...FIXED_LIMITS, ...limits };
   return { entries: 2 * entries, bytes, entriesPerMinute: entries, bytesPerMinute: Math.ceil(bytes / 2) };
 }

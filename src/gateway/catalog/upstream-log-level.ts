@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFAULT_LEVEL, widerLevel } from '../../core/log-levels.ts';
-import { ownRequest } from '../../protocol/message.ts';
-import { ownUpstreamRequest, type Link } from '../ports/link.ts';
+import { DEFAULT_LEVEL, chooseWiderLevel } from '../../core/log-levels.ts';
+import { buildOwnRequest } from '../../protocol/message.ts';
+import { buildOwnUpstreamRequest, type Link } from '../ports/link.ts';
 
 /** Maximum time in ms that a call waits for its server to learn the log level. */
 const LIMIT_MS = 1_000;
@@ -19,7 +19,7 @@ export class UpstreamLogLevel {
 
   /** Resolves when the server was told. Undefined if nothing changed. */
   request(level: string, link: Link | undefined): Promise<void> | undefined {
-    const wanted = this.#isShared ? widerLevel(level, this.#level ?? DEFAULT_LEVEL) : level;
+    const wanted = this.#isShared ? chooseWiderLevel(level, this.#level ?? DEFAULT_LEVEL) : level;
     if (wanted === this.#level) return undefined;
     this.#level = wanted;
     return link && this.renew(link);
@@ -29,7 +29,9 @@ export class UpstreamLogLevel {
   async renew(link: Link): Promise<void> {
     const level = this.#level;
     if (level === undefined || link.era === 'modern' || link.capabilities['logging'] === undefined) return;
-    const asked = link.send(ownUpstreamRequest(ownRequest('logging/setLevel', { level }), ANSWER_LIMIT_MS));
+    const asked = link.send(
+      buildOwnUpstreamRequest(buildOwnRequest('logging/setLevel', { level }), ANSWER_LIMIT_MS),
+    );
     await Promise.race([asked, sleep(LIMIT_MS, undefined, { ref: false })]);
   }
 }

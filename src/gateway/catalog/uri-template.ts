@@ -88,6 +88,6 @@ function wider(a: Gap, b: Gap): Gap {
 }
 
 /** In lower case. Empty if there is none. */
-export function schemeOf(uri: string): string {
+export function getUriScheme(uri: string): string {
   return uri.slice(0, Math.max(uri.indexOf(':'), 0)).toLowerCase();
 }

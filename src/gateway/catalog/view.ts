@@ -6,15 +6,21 @@ import type { Era } from '../../protocol/eras.ts';
 import type { LivePolicy } from './call-deps.ts';
 import type { ClientSession } from './client-session.ts';
 import { LIST_KINDS } from './inventory.ts';
-import { listingOf, type Entry, type Listing, type PageOptions } from './listing.ts';
+import { buildListing, type Entry, type Listing, type PageOptions } from './listing.ts';
 import type { ConfigurationTool } from './configuration-tool.ts';
 import type { ListKind } from '../ports/link.ts';
 import type { Server } from './server.ts';
-import { isListable, mayHave, unseenRefusal, unseenServers, untilStarted } from './server-abilities.ts';
-import { joinedInstructionsOf } from './server-instructions.ts';
-import { schemeOf, templateFits } from './uri-template.ts';
-import { isHidden, visibleIn } from './visible-listing.ts';
-import { causeOf } from './wait-refusal.ts';
+import {
+  isListable,
+  mayHave,
+  findUnseenRefusal,
+  findUnseenServers,
+  waitForStart,
+} from './server-abilities.ts';
+import { joinServerInstructions } from './server-instructions.ts';
+import { getUriScheme, templateFits } from './uri-template.ts';
+import { isHidden, getVisibleListing } from './visible-listing.ts';
+import { getStateCause } from './wait-refusal.ts';
 import { Listeners } from '../../core/listeners.ts';
 
 export interface ViewOptions {
@@ -144,7 +150,8 @@ export class View {
         ...filter,
         forClient: undefined,
         candidates: () => this.capable,
-        listing: (kind) => (kind === 'tools' ? visibleIn(this.listing(kind), hidden()) : this.listing(kind)),
+        listing: (kind) =>
+          kind === 'tools' ? getVisibleListing(this.listing(kind), hidden()) : this.listing(kind),
         absence: (name) => filter?.absence(name, hidden()),
         configurationTool:
           filter?.configurationTool &&
@@ -155,7 +162,7 @@ export class View {
       },
     });
     const { tools, ...others } = this.#announced;
-    view.#announced = { ...others, ...(tools && { tools: visibleIn(tools, hidden()) }) };
+    view.#announced = { ...others, ...(tools && { tools: getVisibleListing(tools, hidden()) }) };
     return view;
   }
 
@@ -174,7 +181,7 @@ export class View {
   listing(kind: ListKind): Listing {
     const { servers, isAggregated } = this;
     return (this.#listings[kind] ??=
-      this.#filter?.listing(kind) ?? listingOf({ kind, servers, isAggregated }));
+      this.#filter?.listing(kind) ?? buildListing({ kind, servers, isAggregated }));
   }
 
   /** Whether the view has any of Assay's own tools. */
@@ -191,7 +198,7 @@ export class View {
     await this.#settled(kind);
     const only = this.isAggregated ? undefined : this.servers[0];
     if (only !== undefined && !isListable(only))
-      return err({ code: 'SERVER_UNAVAILABLE', server: only.spec.name, cause: causeOf(only.state) });
+      return err({ code: 'SERVER_UNAVAILABLE', server: only.spec.name, cause: getStateCause(only.state) });
     const listing = this.listing(kind);
     // A client that reads the first list need not be notified of it.
     this.#announced[kind] ??= listing;
@@ -222,7 +229,7 @@ export class View {
     if (absence !== undefined) return err(absence);
     const candidates = this.listing('tools').candidates(name);
     if (candidates !== undefined) return err({ code: 'NAME_AMBIGUOUS', name, candidates });
-    return err(unseenRefusal(this, 'tools', name) ?? { code: 'TOOL_UNKNOWN', name });
+    return err(findUnseenRefusal(this, 'tools', name) ?? { code: 'TOOL_UNKNOWN', name });
   }
 
   async prompt(name: string, cancellation?: Cancellation): Promise<Result<Entry, Refusal>> {
@@ -234,7 +241,7 @@ export class View {
     if (entry !== undefined) return ok(entry);
     const candidates = this.listing('prompts').candidates(name);
     if (candidates !== undefined) return err({ code: 'NAME_AMBIGUOUS', name, candidates });
-    return err(unseenRefusal(this, 'prompts', name) ?? { code: 'PROMPT_UNKNOWN', name });
+    return err(findUnseenRefusal(this, 'prompts', name) ?? { code: 'PROMPT_UNKNOWN', name });
   }
 
   /**
@@ -250,10 +257,10 @@ export class View {
     const template = this.listing('resourceTemplates').entries.find(({ key }) => templateFits(key, uri));
     if (template !== undefined) return ok(template.server);
     const servers = this.servers.filter((server) => mayHave(server, 'resources'));
-    const scheme = schemeOf(uri);
+    const scheme = getUriScheme(uri);
     const related = servers.filter(({ inventory }) =>
       [...inventory.resources, ...inventory.resourceTemplates].some(
-        ({ key }) => key !== undefined && schemeOf(key) === scheme,
+        ({ key }) => key !== undefined && getUriScheme(key) === scheme,
       ),
     );
     const [only] = related.length === 0 ? servers : related;
@@ -278,7 +285,7 @@ export class View {
     if (chosen !== undefined) return chosen;
     const { servers } = this;
     const [only] = servers;
-    return this.isAggregated ? joinedInstructionsOf(servers)?.text : only?.instructions.passed(only.spec);
+    return this.isAggregated ? joinServerInstructions(servers)?.text : only?.instructions.passed(only.spec);
   }
 
   /**
@@ -359,7 +366,7 @@ export class View {
     await this.#settled(kind);
     const entry = this.listing(kind).find(key);
     if (entry !== undefined || cancellation === undefined) return entry;
-    await untilStarted(unseenServers(this, kind, key), kind, cancellation);
+    await waitForStart(findUnseenServers(this, kind, key), kind, cancellation);
     return this.listing(kind).find(key);
   }
 }

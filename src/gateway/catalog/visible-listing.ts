@@ -1,12 +1,12 @@
 import type { HiddenTools } from '../../core/policy/hidden-tools.ts';
 import type { RuleTool } from '../../core/policy/rule.ts';
-import { hintsOf } from './configuration-tool.ts';
+import { resolveOwnHints } from './configuration-tool.ts';
 import type { Entry, ListedEntry, Listing } from './listing.ts';
 
 const VISIBLE = new WeakMap<Listing, WeakMap<HiddenTools, Listing>>();
 
 /** The part of a list that some callers see. Computed once for all callers to whom the same rules apply. */
-export function visibleIn(listing: Listing, hidden: HiddenTools | undefined): Listing {
+export function getVisibleListing(listing: Listing, hidden: HiddenTools | undefined): Listing {
   if (hidden === undefined) return listing;
   let known = VISIBLE.get(listing);
   if (known === undefined) {
@@ -41,7 +41,7 @@ function ownTool(entry: ListedEntry): RuleTool {
     server: undefined,
     name: entry.name,
     get hints() {
-      return hintsOf(entry);
+      return resolveOwnHints(entry);
     },
   };
 }

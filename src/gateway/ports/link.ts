@@ -9,7 +9,7 @@ import type { ServerSpec, Transport, TransportOf } from '../../core/server-spec.
 import type { Cause } from '../../core/cause.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { HeaderParameters } from '../../protocol/header-parameters.ts';
-import type { listable } from '../../protocol/listable.ts';
+import type { checkListable } from '../../protocol/listable.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
 import type { RequestEdits } from '../../protocol/translate.ts';
 
@@ -60,7 +60,7 @@ export interface ClientProfile {
 }
 
 /** A request of Assay's own. `timeoutMs` may be Infinity. */
-export function ownUpstreamRequest(
+export function buildOwnUpstreamRequest(
   message: RequestMessage,
   timeoutMs: number,
   cancellation?: Cancellation,
@@ -193,7 +193,7 @@ export type Connectors<K extends Transport['kind']> = {
 };
 
 /** How much of a definition official clients accept: all of it, all but some members, or nothing. */
-export type Fitness = ReturnType<typeof listable>;
+export type Fitness = ReturnType<typeof checkListable>;
 
 /** One entry of a server's list, unchanged. */
 export interface Definition {

@@ -1,24 +1,24 @@
 import type { ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
-import { digestOfArguments, sha256 } from '../../core/digest.ts';
+import { hashArguments, sha256 } from '../../core/digest.ts';
 import { HINTS } from '../../core/hints/hint.ts';
-import { reasonOf } from '../../core/hints/reason.ts';
-import { isJsonObject, parsedObject } from '../../core/json-object.ts';
+import { toReason } from '../../core/hints/reason.ts';
+import { isJsonObject, parseObject } from '../../core/json-object.ts';
 import type { AskedPer, Decision, PolicyTool } from '../../core/policy/policy.ts';
-import { hintWarnings } from '../../core/policy/reason-text.ts';
-import { identityOf, originIdentityOf } from '../../core/server-identity.ts';
-import { namespacedNameOf } from '../../core/tool-ref.ts';
-import { textOf } from '../../protocol/spans.ts';
-import { nameOf } from '../../protocol/translate.ts';
-import { sessionlessId } from '../catalog/approval-expiry.ts';
+import { listHintWarnings } from '../../core/policy/reason-text.ts';
+import { computeIdentity, computeOriginIdentity } from '../../core/server-identity.ts';
+import { formatNamespacedName } from '../../core/tool-ref.ts';
+import { readJsonString } from '../../protocol/spans.ts';
+import { findNameMember } from '../../protocol/translate.ts';
+import { computeSessionlessId } from '../catalog/approval-expiry.ts';
 import type { Approvals } from '../catalog/approvals.ts';
-import { clientInfoOf } from '../catalog/link-choice.ts';
-import { digestOf } from '../catalog/definition-facts.ts';
+import { getClientInfo } from '../catalog/link-choice.ts';
+import { getDigest } from '../catalog/definition-facts.ts';
 import type { Server } from '../catalog/server.ts';
 import type { Definition } from '../ports/link.ts';
 import type { ApprovalBinding } from '../ports/approvals.ts';
 import type { Call } from './call.ts';
-import { policyOf } from './labels.ts';
-import { startOf } from '../../core/shorten.ts';
+import { getPolicy } from './labels.ts';
+import { truncateText } from '../../core/shorten.ts';
 
 export type Ask = Extract<Decision, { kind: 'ask' }>;
 
@@ -26,19 +26,20 @@ export type Ask = Extract<Decision, { kind: 'ask' }>;
  * What the approval of a call applies to. Approvals of runs on the pages apply only to one run: an MCP client with the
  * same token must not benefit from what its user approves for themselves.
  */
-export function bindingOf(call: Call, tool: PolicyTool): ApprovalBinding {
+export function buildApprovalBinding(call: Call, tool: PolicyTool): ApprovalBinding {
   const { entry, isFromPages } = call;
-  const identity = entry === undefined ? '' : originIdentityOf(entry.server.spec);
+  const identity = entry === undefined ? '' : computeOriginIdentity(entry.server.spec);
   const args = call.argumentsText ?? '{}';
   const run = isFromPages ? [crypto.randomUUID()] : [];
   return {
     subject: call.subject,
-    session: call.identity.sessionId ?? call.sessionId ?? sessionlessId(clientInfoOf(call, call.message)),
+    session:
+      call.identity.sessionId ?? call.sessionId ?? computeSessionlessId(getClientInfo(call, call.message)),
     toolKey: sha256(JSON.stringify([tool.server, identity, tool.name, ...(isFromPages ? [PAGES] : [])])),
     digest: tool.digest,
     serverKey: entry === undefined || isFromPages ? '' : serverKeyOf(entry.server),
     // Parsers disagree about duplicate keys, so arguments that have them match only the same text.
-    argumentsHash: sha256([digestOfArguments(args), reasonsHash(call), ...run].join('\n')),
+    argumentsHash: sha256([hashArguments(args), hashReasons(call), ...run].join('\n')),
   };
 }
 
@@ -46,7 +47,7 @@ const PAGES = 'pages';
 
 /** Changes with what the server is and what it offers, so that an approval does not outlast the server that was shown. */
 function serverKeyOf({ spec, inventory: { tools } }: Server): string {
-  return sha256(JSON.stringify([spec.name, identityOf(spec), toolsDigest(tools)]));
+  return sha256(JSON.stringify([spec.name, computeIdentity(spec), toolsDigest(tools)]));
 }
 
 const TOOLS = new WeakMap<readonly Definition[], string>();
@@ -54,7 +55,7 @@ const TOOLS = new WeakMap<readonly Definition[], string>();
 function toolsDigest(tools: readonly Definition[]): string {
   const known = TOOLS.get(tools);
   if (known !== undefined) return known;
-  const digest = sha256(tools.map(digestOf).toSorted().join());
+  const digest = sha256(tools.map(getDigest).toSorted().join());
   TOOLS.set(tools, digest);
   return digest;
 }
@@ -63,7 +64,7 @@ function toolsDigest(tools: readonly Definition[]): string {
  * Hash of why a call needs approval, and of the hints that a person is shown. An approval is valid only for the same
  * hash.
  */
-export function reasonsHash({ decision, tool }: Call): string {
+export function hashReasons({ decision, tool }: Call): string {
   const asked = decision?.kind === 'ask' ? [decision.per, decision.reasons] : [];
   const hints = tool && HINTS.map((hint) => tool.hints[hint].decision.value);
   return sha256(JSON.stringify([asked, hints]));
@@ -82,27 +83,27 @@ interface Requested {
 }
 
 /** What a person is told about a call that needs approval. */
-export function requestOf(call: Call, { tool, decision, approvals }: Requested): ApprovalRequest {
+export function buildApprovalRequest(call: Call, { tool, decision, approvals }: Requested): ApprovalRequest {
   const { message, entry } = call;
-  const name = textOf(message.bytes, nameOf(message)) ?? tool.name;
+  const name = readJsonString(message.bytes, findNameMember(message)) ?? tool.name;
   const text = call.argumentsText ?? '{}';
   const shown = approvals?.options.shownArguments(text);
-  const client = clientInfoOf(call, message);
-  const title = entry === undefined ? undefined : titleOf(parsedObject(entry.definition.bytes.toString()));
+  const client = getClientInfo(call, message);
+  const title = entry === undefined ? undefined : titleOf(parseObject(entry.definition.bytes.toString()));
   return {
     tool: name,
-    namespacedName: tool.server === undefined ? tool.name : namespacedNameOf(tool.server, tool.name),
+    namespacedName: tool.server === undefined ? tool.name : formatNamespacedName(tool.server, tool.name),
     ...(title !== undefined && { title }),
     server: tool.server ?? '',
-    ...(client !== undefined && { client: startOf(client, MAX_CLIENT_LENGTH) }),
+    ...(client !== undefined && { client: truncateText(client, MAX_CLIENT_LENGTH) }),
     complete: approvals?.options.argumentsToApprove(text),
     arguments: shown?.text ?? '',
     isShortened: shown?.isShortened ?? true,
     reasons: decision.reasons,
-    warnings: policyOf(call).showWarnings ? hintWarnings(tool.hints) : [],
+    warnings: getPolicy(call).showWarnings ? listHintWarnings(tool.hints) : [],
     hints: HINTS.map((hint) => {
       const { value, by } = tool.hints[hint].decision;
-      const { code: origin, text: reason } = reasonOf(by);
+      const { code: origin, text: reason } = toReason(by);
       return { hint, value, origin, reason };
     }),
     // A run on the pages is approved by itself.
@@ -115,5 +116,5 @@ const MAX_TITLE_LENGTH = 200;
 
 function titleOf({ title, annotations }: Readonly<Record<string, unknown>>): string | undefined {
   const given = title ?? (isJsonObject(annotations) ? annotations['title'] : undefined);
-  return typeof given === 'string' && given !== '' ? startOf(given, MAX_TITLE_LENGTH) : undefined;
+  return typeof given === 'string' && given !== '' ? truncateText(given, MAX_TITLE_LENGTH) : undefined;
 }

@@ -1,31 +1,31 @@
 import type { ApprovalRequest } from '../../core/approval.ts';
 import {
-  approvalLinkText,
-  approvalQuestion,
+  formatApprovalLink,
+  buildApprovalQuestion,
   fitsQuestion,
   type QuestionAnswer,
   readQuestionAnswer,
 } from '../../core/approval-question.ts';
-import { isJsonObject, type JsonObject, parsedObject } from '../../core/json-object.ts';
+import { isJsonObject, type JsonObject, parseObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { ownRequest } from '../../protocol/message.ts';
+import { buildOwnRequest } from '../../protocol/message.ts';
 import {
-  inLegacyForm,
-  inputRequiredText,
+  toLegacyRequest,
+  serializeInputRequired,
   type Retry,
-  retryOf,
-  withoutRetry,
+  readRetry,
+  removeRetry,
 } from '../../protocol/server-requests.ts';
-import { memberOf } from '../../protocol/spans.ts';
-import { type Approvals, newApprovalId } from '../catalog/approvals.ts';
-import { profileIn } from '../catalog/link-choice.ts';
+import { findMember } from '../../protocol/spans.ts';
+import { type Approvals, createApprovalId } from '../catalog/approvals.ts';
+import { readModernProfile } from '../catalog/link-choice.ts';
 import type { ApprovalBinding, StoredApproval } from '../ports/approvals.ts';
-import { type Ask, bindingOf, reasonsHash, requestOf } from './approval-request.ts';
-import { type Answer, type Call, type GivenApproval, refused } from './call.ts';
-import { tokenRefusalNow } from './caller-token.ts';
+import { type Ask, buildApprovalBinding, hashReasons, buildApprovalRequest } from './approval-request.ts';
+import { type Answer, type Call, type GivenApproval, toRefusedAnswer } from './call.ts';
+import { findTokenRefusalNow } from './caller-token.ts';
 import { askClient, showClient } from './input-requests.ts';
-import { decisionFor, decisionWithoutLabels, policyOf, relearnLabels } from './labels.ts';
+import { decideCall, decideWithoutLabels, getPolicy, relearnLabels } from './labels.ts';
 import { openState, type RequestState, sealState } from './request-state.ts';
 import { isUnchanged } from './send-again.ts';
 
@@ -48,37 +48,47 @@ interface Asked {
 export async function obtainApproval(call: Call, decision: Ask): Promise<Answer | undefined> {
   const { approvals } = call.deps;
   const { tool } = call;
-  if (tool === undefined) return refused({ code: 'INTERNAL' });
-  if (approvals === undefined) return refused(requiredBy(requestOf(call, { tool, decision, approvals })));
+  if (tool === undefined) return toRefusedAnswer({ code: 'INTERNAL' });
+  if (approvals === undefined)
+    return toRefusedAnswer(requiredBy(buildApprovalRequest(call, { tool, decision, approvals })));
   const server = tool.server ?? '';
   const retry = await retryIn(call, server);
-  if (!retry.ok) return refused(retry.error);
+  if (!retry.ok) return toRefusedAnswer(retry.error);
   const state = retry.value?.state;
   // The server of the call must not see the answer to a question that it did not ask.
-  if (state?.kind === 'approval' || state?.kind === 'inbox') call.message = withoutRetry(call.message);
+  if (state?.kind === 'approval' || state?.kind === 'inbox') call.message = removeRetry(call.message);
   const granted =
-    decision.per === 'server' ? await approvals.serverGrantFor(bindingOf(call, tool)) : ok(undefined);
-  if (!granted.ok) return refused(granted.error);
-  const rest = granted.value === undefined ? decision : decisionWithoutLabels(call);
+    decision.per === 'server'
+      ? await approvals.serverGrantFor(buildApprovalBinding(call, tool))
+      : ok(undefined);
+  if (!granted.ok) return toRefusedAnswer(granted.error);
+  const rest = granted.value === undefined ? decision : decideWithoutLabels(call);
   if (rest?.kind !== 'ask') {
     if (granted.value !== undefined) call.approval = approvalOf(granted.value);
     return undefined;
   }
   call.decision = rest;
-  const request = requestOf(call, { tool, decision: rest, approvals });
+  const request = buildApprovalRequest(call, { tool, decision: rest, approvals });
   const isGranted = granted.value !== undefined;
-  const asked: Asked = { call, approvals, binding: bindingOf(call, tool), request, server, isGranted };
+  const asked: Asked = {
+    call,
+    approvals,
+    binding: buildApprovalBinding(call, tool),
+    request,
+    server,
+    isGranted,
+  };
   const outcome = await outcomeOf(asked, rest, retry.value);
   if (!outcome.ok) return outcome.error;
   const changed = await changeSince(asked);
-  if (changed !== undefined) return refused(changed);
+  if (changed !== undefined) return toRefusedAnswer(changed);
   call.approval = outcome.value;
   return undefined;
 }
 
 /** While the call waited, its token may have ended, its tool may have changed, and the policy may now refuse it. */
 async function changeSince({ call, request, isGranted }: Asked): Promise<Refusal | undefined> {
-  const ended = await tokenRefusalNow(call);
+  const ended = await findTokenRefusalNow(call);
   if (ended !== undefined) return ended;
   const { entry, view } = call;
   const found = entry && (await view.tool(entry.key));
@@ -86,7 +96,7 @@ async function changeSince({ call, request, isGranted }: Asked): Promise<Refusal
   if (found?.ok === false && found.error.code !== 'CALL_TOOL_REQUIRED') return found.error;
   if (entry !== undefined && !isUnchanged(call, entry.server)) return requiredBy(request);
   relearnLabels(call);
-  const decision = isGranted ? decisionWithoutLabels(call) : decisionFor(call);
+  const decision = isGranted ? decideWithoutLabels(call) : decideCall(call);
   if (decision?.kind === 'refuse')
     return { code: 'CALL_REFUSED', tool: request.tool, reasons: decision.reasons };
   const hasOtherReasons =
@@ -101,7 +111,7 @@ async function outcomeOf(asked: Asked, { per }: Ask, retry: RetryOfCall | undefi
   const { call, approvals, binding } = asked;
   const { repeats } = call.deps;
   const state = retry?.state;
-  const reasons = reasonsHash(call);
+  const reasons = hashReasons(call);
   if (retry !== undefined && state?.kind === 'approval' && state.asked === reasons)
     return takeAnswer(asked, state.id, retry.retry);
   if ((state?.kind === 'server' || state?.kind === 'suspended') && state.approval?.asked === reasons)
@@ -112,7 +122,7 @@ async function outcomeOf(asked: Asked, { per }: Ask, retry: RetryOfCall | undefi
     if (!granted.ok) return refusal(granted.error);
     if (granted.value !== undefined) return ok(approvalOf(granted.value));
   }
-  const { approver } = policyOf(call);
+  const { approver } = getPolicy(call);
   const isClient = approver === 'client' || (approver === 'by_transport' && approvals.options.isUsersClient);
   // Asking the client would replace a modern server's state, which would be lost.
   const mayAsk = retry === undefined || state?.kind === 'approval';
@@ -132,13 +142,13 @@ async function askInbox(
   if (waiting?.ok === false) return refusal(waiting.error);
   let close: (() => void) | undefined;
   if (link !== undefined && waiting?.value.state === 'pending') {
-    const message = ownRequest('elicitation/create', link);
+    const message = buildOwnRequest('elicitation/create', link);
     if (call.era === 'modern') {
       const state = await sealState(call, server, { kind: 'inbox' });
-      const result = inputRequiredText([{ key: QUESTION, message }], state);
+      const result = serializeInputRequired([{ key: QUESTION, message }], state);
       return err({ kind: 'own', result: Buffer.from(result) });
     }
-    close = showClient(call, inLegacyForm(message, waiting.value.id));
+    close = showClient(call, toLegacyRequest(message, waiting.value.id));
   }
   const { cancellation, client, isFromPages } = call;
   const obtained = await approvals.obtain(binding, request, {
@@ -155,11 +165,11 @@ async function askInbox(
 /** Undefined if there is no page, or the client cannot open links (2025-11-25, client/elicitation). */
 function linkFor({ call, approvals: { pageUrl }, request }: Asked): JsonObject | undefined {
   if (pageUrl === undefined || !isJsonObject(elicitationOf(call)?.['url'])) return undefined;
-  return { mode: 'url', message: approvalLinkText(request), url: pageUrl };
+  return { mode: 'url', message: formatApprovalLink(request), url: pageUrl };
 }
 
 function refusal(reason: Refusal): Outcome {
-  return err(refused(reason));
+  return err(toRefusedAnswer(reason));
 }
 
 function approvalOf({ id, answer }: StoredApproval): GivenApproval {
@@ -173,9 +183,9 @@ interface RetryOfCall {
 
 /** What a modern client sends back in a retry. Undefined if the request is no retry. */
 async function retryIn(call: Call, server: string): Promise<Result<RetryOfCall | undefined, Refusal>> {
-  const isRetry = call.era === 'modern' && memberOf(call.message.params, 'requestState') !== undefined;
+  const isRetry = call.era === 'modern' && findMember(call.message.params, 'requestState') !== undefined;
   if (!isRetry) return ok(undefined);
-  const retry = retryOf(call.message);
+  const retry = readRetry(call.message);
   if ('fault' in retry)
     return err({
       code: 'PARAMS_INVALID',
@@ -210,7 +220,7 @@ async function askLegacy(asked: Asked): Promise<Outcome> {
   const answer = await askClient(call, questionOf(request));
   if (answer === undefined) return refusal({ code: 'CANCELLED' });
   const read = answer.kind === 'result' ? readQuestionAnswer(answer.text, request.scopes) : UNANSWERED;
-  return takeDecision(asked, newApprovalId(), read);
+  return takeDecision(asked, createApprovalId(), read);
 }
 
 const UNANSWERED: QuestionAnswer = { kind: 'unanswered' };
@@ -220,15 +230,15 @@ const QUESTION = 'approval';
 async function askModern({ call, request, server }: Asked): Promise<Outcome> {
   const state = await sealState(call, server, {
     kind: 'approval',
-    id: newApprovalId(),
-    asked: reasonsHash(call),
+    id: createApprovalId(),
+    asked: hashReasons(call),
   });
   const questions = [{ key: QUESTION, message: questionOf(request) }];
-  return err({ kind: 'own', result: Buffer.from(inputRequiredText(questions, state)) });
+  return err({ kind: 'own', result: Buffer.from(serializeInputRequired(questions, state)) });
 }
 
-function questionOf(request: ApprovalRequest): ReturnType<typeof ownRequest> {
-  return ownRequest('elicitation/create', approvalQuestion(request));
+function questionOf(request: ApprovalRequest): ReturnType<typeof buildOwnRequest> {
+  return buildOwnRequest('elicitation/create', buildApprovalQuestion(request));
 }
 
 function takeAnswer(asked: Asked, id: string, { responses }: Retry): Promise<Outcome> {
@@ -258,8 +268,10 @@ function acceptsForms(call: Call): boolean {
 /** The modes in which the client can be asked. Undefined if it cannot. */
 function elicitationOf(call: Call): JsonObject | undefined {
   const isModern = call.era === 'modern';
-  const capabilities = isModern ? profileIn(call.message, call.subject).capabilities : call.capabilities;
-  const elicitation = parsedObject(capabilities ?? '{}')['elicitation'];
+  const capabilities = isModern
+    ? readModernProfile(call.message, call.subject).capabilities
+    : call.capabilities;
+  const elicitation = parseObject(capabilities ?? '{}')['elicitation'];
   return isJsonObject(elicitation) && (isModern || call.client.ask !== undefined) ? elicitation : undefined;
 }
 

@@ -1,16 +1,16 @@
 import { DEFAULT_LEVEL } from '../../core/log-levels.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { inputRequiredText, requestStateOf, retryOf } from '../../protocol/server-requests.ts';
-import { memberOf } from '../../protocol/spans.ts';
+import { serializeInputRequired, readRequestState, readRetry } from '../../protocol/server-requests.ts';
+import { findMember } from '../../protocol/spans.ts';
 import { asksForInput } from '../../protocol/translate.ts';
-import { newApprovalId } from '../catalog/approvals.ts';
+import { createApprovalId } from '../catalog/approvals.ts';
 import { isForAll } from '../catalog/link-choice.ts';
 import type { Server } from '../catalog/server.ts';
 import { SuspendableCall } from '../catalog/suspendable-call.ts';
 import type { Link, Reply, ServerRequestHandler } from '../ports/link.ts';
-import { reasonsHash } from './approval-request.ts';
-import { type Answer, type Call, refused } from './call.ts';
+import { hashReasons } from './approval-request.ts';
+import { type Answer, type Call, toRefusedAnswer } from './call.ts';
 import { deliver, type Route } from './deliver.ts';
 import { resolveInputRequests } from './input-requests.ts';
 import { openState, sealState } from './request-state.ts';
@@ -37,11 +37,11 @@ export async function askAndDeliver(call: Call, route: Route): Promise<Answer> {
     if (link.era === 'legacy' && isAskable) return suspendably(call, route);
   }
   const reply = await deliver(call, route);
-  if (!reply.ok) return refused(reply.error);
+  if (!reply.ok) return toRefusedAnswer(reply.error);
   const { message, era } = reply.value;
   const asks = era === 'modern' && asksForInput(message);
   if (asks && call.era === 'legacy') return afterInput(call, route, reply.value);
-  const state = asks ? requestStateOf(message) : undefined;
+  const state = asks ? readRequestState(message) : undefined;
   return state === undefined
     ? { kind: 'relayed', reply: reply.value }
     : sealed(call, server, { reply: reply.value, state });
@@ -59,7 +59,7 @@ async function afterInput(call: Call, route: Route, first: Reply): Promise<Answe
   call.wasAsked = true;
   const server = route.server.spec.name;
   const resolved = await resolveInputRequests({ call, server, retry: () => deliver(call, route) }, first);
-  return resolved.ok ? { kind: 'relayed', reply: resolved.value } : refused(resolved.error);
+  return resolved.ok ? { kind: 'relayed', reply: resolved.value } : toRefusedAnswer(resolved.error);
 }
 
 /** A modern server sends log messages only on request, so request the level that legacy clients get by default. */
@@ -72,7 +72,7 @@ async function sealed(
   { spec }: Server,
   { reply, state }: { readonly reply: Reply; readonly state: string },
 ): Promise<Answer> {
-  const approval = call.approval && { id: newApprovalId(), asked: reasonsHash(call) };
+  const approval = call.approval && { id: createApprovalId(), asked: hashReasons(call) };
   const requestState = await sealState(call, spec.name, { kind: 'server', state, approval });
   return { kind: 'relayed', reply, requestState };
 }
@@ -100,15 +100,15 @@ async function step(
     if (reached.kind === 'replied')
       return reached.reply.ok
         ? { kind: 'relayed', reply: reached.reply.value }
-        : refused(reached.reply.error);
+        : toRefusedAnswer(reached.reply.error);
     const id = suspended.add(suspendable, call.subject);
     if (id !== undefined) {
       const { serverRequests } = suspendable;
-      const approval = call.approval && { id: call.approval.id, asked: reasonsHash(call) };
+      const approval = call.approval && { id: call.approval.id, asked: hashReasons(call) };
       const state = await sealState(call, server.spec.name, { kind: 'suspended', id, approval });
       // The suspended call must not hold on to the connection of its first request.
       call.client = DETACHED;
-      return { kind: 'own', result: Buffer.from(inputRequiredText(serverRequests, state)) };
+      return { kind: 'own', result: Buffer.from(serializeInputRequired(serverRequests, state)) };
     }
     suspendable.refuse({
       code: 'CLIENT_SILENT',
@@ -128,12 +128,13 @@ export type ReturnedState =
   | { readonly kind: 'inbox' };
 
 /** Undefined if the request brings no state. Answers for a server that gave no state are relayed unchanged. */
-export async function returnedState(
+export async function openReturnedState(
   call: Call,
   server: Server,
 ): Promise<Result<ReturnedState, Refusal> | undefined> {
-  if (call.era === 'legacy' || memberOf(call.message.params, 'requestState') === undefined) return undefined;
-  const retry = retryOf(call.message);
+  if (call.era === 'legacy' || findMember(call.message.params, 'requestState') === undefined)
+    return undefined;
+  const retry = readRetry(call.message);
   if ('fault' in retry)
     return err({
       code: 'PARAMS_INVALID',

@@ -7,13 +7,13 @@ import type { Era } from '../../protocol/eras.ts';
 import type { HeaderParameters } from '../../protocol/header-parameters.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import type { HeaderLines } from '../../protocol/parameter-values.ts';
-import { memberOf, rawOf } from '../../protocol/spans.ts';
-import { taskIdsInNote, type TaskChange } from '../../protocol/tasks.ts';
+import { findMember, readRawValue } from '../../protocol/spans.ts';
+import { findTaskIdsInNote, type TaskChange } from '../../protocol/tasks.ts';
 import type { TraceContext } from '../../protocol/trace-context.ts';
 import type { RelayDeps } from '../catalog/call-deps.ts';
 import type { ClientSession } from '../catalog/client-session.ts';
-import { type ConfigurationTool, hintsOf } from '../catalog/configuration-tool.ts';
-import { digestOf } from '../catalog/definition-facts.ts';
+import { type ConfigurationTool, resolveOwnHints } from '../catalog/configuration-tool.ts';
+import { getDigest } from '../catalog/definition-facts.ts';
 import type { LinkUser } from '../catalog/link-choice.ts';
 import type { Entry } from '../catalog/listing.ts';
 import type { Server } from '../catalog/server.ts';
@@ -202,8 +202,8 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
 
   get argumentsText(): string | undefined {
     const { bytes, params } = this.message;
-    const member = memberOf(params, 'arguments');
-    return member && rawOf(bytes, member);
+    const member = findMember(params, 'arguments');
+    return member && readRawValue(bytes, member);
   }
 
   get hasArguments(): boolean {
@@ -218,7 +218,12 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
     const { entry, configurationTool } = this;
     if (configurationTool !== undefined) {
       const { name, definition } = configurationTool;
-      return { server: undefined, name, digest: digestOf(definition), hints: hintsOf(configurationTool) };
+      return {
+        server: undefined,
+        name,
+        digest: getDigest(definition),
+        hints: resolveOwnHints(configurationTool),
+      };
     }
     if (entry === undefined || this.method !== 'tools/call') return undefined;
     const { server, name, definition } = entry;
@@ -227,7 +232,7 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
 
   /** Handles server notifications before the response. Those about tasks of other requests belong to another client. */
   onNotification(note: NotificationMessage, bytes: Buffer): void {
-    if (this.task === undefined && taskIdsInNote(note).length > 0) return;
+    if (this.task === undefined && findTaskIdsInNote(note).length > 0) return;
     if (note.method === 'notifications/progress') {
       this.#reporting ??= this.repeats;
       // Progress must increase (2025-11-25, basic/utilities/progress), and a call that is sent again starts over.
@@ -248,6 +253,6 @@ export interface Target {
   readonly name: string | undefined;
 }
 
-export function refused(refusal: Refusal): Answer {
+export function toRefusedAnswer(refusal: Refusal): Answer {
   return { kind: 'refused', refusal };
 }

@@ -1,13 +1,13 @@
 import type { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { maskedRefusal } from '../../core/refusal-cause.ts';
+import { maskRefusal } from '../../core/refusal-cause.ts';
 import { declares } from '../../protocol/capabilities.ts';
 import { ok, type Result } from '../../core/result.ts';
-import { linkChoice, type LinkUser } from '../catalog/link-choice.ts';
+import { chooseLink, type LinkUser } from '../catalog/link-choice.ts';
 import type { Link, SubscriptionAnswer } from '../ports/link.ts';
 import type { UpdateListener, ResourceSubscriptions } from '../catalog/resource-subscriptions.ts';
 import type { Server } from '../catalog/server.ts';
-import { labelsOfServer } from '../catalog/server-labels.ts';
+import { computeServerLabels } from '../catalog/server-labels.ts';
 import type { RelayDeps } from '../catalog/call-deps.ts';
 import type { View } from '../catalog/view.ts';
 
@@ -89,7 +89,7 @@ export class ClientSubscriptions {
     const { telemetry } = relay.deps;
     asked.resolve(
       answer.kind === 'failed' && telemetry !== undefined
-        ? failed(maskedRefusal(answer.refusal, telemetry.mask))
+        ? failed(maskRefusal(answer.refusal, telemetry.mask))
         : answer,
     );
     return asked.promise;
@@ -129,7 +129,7 @@ export class ClientSubscriptions {
     // Updates are dropped while the view hides the server, and resume when it is shown again.
     subscription.listener = (...update) => {
       if (!view.servers.some(({ spec }) => spec.name === server.spec.name)) return;
-      const labels = labelsOfServer(server.spec);
+      const labels = computeServerLabels(server.spec);
       void relay.deps.labels.add(client.subject, labels, `${server.spec.name} resources/subscribe`);
       onUpdate(...update);
     };
@@ -156,7 +156,7 @@ interface Target {
 }
 
 async function targetOf(server: Server, client: LinkUser, link: Link): Promise<Result<Target, Refusal>> {
-  const choice = linkChoice(client, server, link);
+  const choice = chooseLink(client, server, link);
   if (choice.kind !== 'own') return ok({ subscriptions: server.subscriptions, release: () => undefined });
   const taken = await server.privateLinks.take(
     { choice, session: client.session },

@@ -1,15 +1,15 @@
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
-import { ownRequest } from '../../protocol/message.ts';
+import { buildOwnRequest } from '../../protocol/message.ts';
 import type { LinkChoice } from '../catalog/link-choice.ts';
 import type { Server } from '../catalog/server.ts';
 import type { TwinCall } from '../catalog/twin-denials.ts';
 import { refuseServerRequest } from '../catalog/server-request-router.ts';
-import { ownUpstreamRequest, type Link, type Reply } from '../ports/link.ts';
+import { buildOwnUpstreamRequest, type Link, type Reply } from '../ports/link.ts';
 import type { Call } from './call.ts';
-import { tokenRefusal } from './caller-token.ts';
-import { unlessDenied } from './denied.ts';
+import { findTokenRefusal } from './caller-token.ts';
+import { checkDenial } from './denied.ts';
 import { changeWhileWaiting, sendAgain } from './send-again.ts';
 
 /** The server of a call, its shared link, and which link the call uses. */
@@ -34,7 +34,7 @@ export async function deliver(call: Call, route: Route): Promise<Result<Reply, R
 async function sendOnce(call: Call, { server, link, choice }: Route): Promise<Result<Reply, Refusal>> {
   if (choice.kind !== 'shared') return sendPrivately(call, { server, link, choice });
   if (call.logLevel !== undefined) await server.requestLogLevel(call.logLevel);
-  const refusal = tokenRefusal(call);
+  const refusal = findTokenRefusal(call);
   if (refusal !== undefined) return err(refusal);
   const { sole } = server;
   // Any call of the only client may carry server requests.
@@ -82,7 +82,7 @@ async function sendPrivately(call: Call, { server, choice }: PrivateRoute): Prom
   if (!taken.ok) return taken;
   const own = taken.value;
   if (call.logLevel !== undefined) await own.requestLogLevel(call.logLevel);
-  const refusal = tokenRefusal(call);
+  const refusal = findTokenRefusal(call);
   if (refusal !== undefined) {
     own.release();
     return err(refusal);
@@ -95,7 +95,7 @@ async function sendPrivately(call: Call, { server, choice }: PrivateRoute): Prom
     if (twinCall === undefined) return reply;
     own.lastCall = twinCall;
     const refused = own.link?.refused?.().findLast(({ atMs }) => atMs >= sentMs);
-    return await unlessDenied(twinCall, reply, { denials: server.privateLinks.denials, refused });
+    return await checkDenial(twinCall, reply, { denials: server.privateLinks.denials, refused });
   } finally {
     own.over(begun);
     own.release();
@@ -118,6 +118,6 @@ function twinCallOf(
 }
 
 async function answersPing(link: Link, { timeoutMs, cancellation }: Call): Promise<boolean> {
-  const pong = await link.send(ownUpstreamRequest(ownRequest('ping'), timeoutMs, cancellation));
+  const pong = await link.send(buildOwnUpstreamRequest(buildOwnRequest('ping'), timeoutMs, cancellation));
   return pong.ok && !cancellation.isCancelled;
 }

@@ -1,4 +1,4 @@
-import { type Denial, denialIn, MAX_DENIAL_TEXT, type ObservedDenial } from '../../core/sandbox-denial.ts';
+import { type Denial, findDenial, MAX_DENIAL_TEXT, type ObservedDenial } from '../../core/sandbox-denial.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import type { TwinCall, TwinDenials } from '../catalog/twin-denials.ts';
@@ -12,7 +12,7 @@ interface Watched {
 }
 
 /** The answer of a twin, or SANDBOX_DENIED if the call failed because its sandbox refused something. */
-export function unlessDenied(
+export function checkDenial(
   call: TwinCall,
   reply: Result<Reply, Refusal>,
   { denials, refused }: Watched,
@@ -23,7 +23,7 @@ export function unlessDenied(
     if (!reply.ok || isFailed(reply.value)) return err(denied(call, refused));
   }
   const text = textToSearch(reply);
-  const reported = text === undefined ? undefined : denialIn(text, call.rights);
+  const reported = text === undefined ? undefined : findDenial(text, call.rights);
   return reported === undefined ? reply : judged(call, reply, { reported, denials });
 }
 

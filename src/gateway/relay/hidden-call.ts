@@ -1,11 +1,11 @@
 import type { Decision } from '../../core/policy/policy.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { maskedRefusal } from '../../core/refusal-cause.ts';
+import { maskRefusal } from '../../core/refusal-cause.ts';
 import type { ConfigurationTool } from '../catalog/configuration-tool.ts';
 import type { Entry } from '../catalog/listing.ts';
 import { isHidden } from '../catalog/visible-listing.ts';
-import { type Answer, type Call, refused } from './call.ts';
-import { policyOf } from './labels.ts';
+import { type Answer, type Call, toRefusedAnswer } from './call.ts';
+import { getPolicy } from './labels.ts';
 import { recordRefusal } from './record.ts';
 
 /**
@@ -17,14 +17,14 @@ export function refuseUnseen(call: Call, name: string, refusal: Refusal): Answer
   if (found === undefined) return recordRefusal(call, refusal, undefined);
   recordHidden(call, name, found);
   const { telemetry } = call.deps;
-  return refused(telemetry === undefined ? refusal : maskedRefusal(refusal, telemetry.mask));
+  return toRefusedAnswer(telemetry === undefined ? refusal : maskRefusal(refusal, telemetry.mask));
 }
 
 /** Records a call that a rule refuses, whatever its caller is told. */
 export function recordHidden(call: Call, name: string, found: Entry | ConfigurationTool): void {
   if ('server' in found) call.entry = found;
   else call.configurationTool = found;
-  const decision: Decision = policyOf(call).decide(call) ?? { kind: 'refuse', reasons: [] };
+  const decision: Decision = getPolicy(call).decide(call) ?? { kind: 'refuse', reasons: [] };
   call.decision = decision;
   call.deps.telemetry?.meter?.decided(decision.kind);
   const refusal = { code: 'CALL_REFUSED', tool: name, reasons: decision.reasons } as const;
@@ -32,12 +32,12 @@ export function recordHidden(call: Call, name: string, found: Entry | Configurat
 }
 
 /** The answer as its caller gets it. A rule that hides the tool may have come into force after the tool was found. */
-export function asSeen(call: Call, answer: Answer): Answer {
+export function toSeenAnswer(call: Call, answer: Answer): Answer {
   if (answer.kind !== 'refused' || answer.refusal.code !== 'CALL_REFUSED' || call.caller.isOperator === true)
     return answer;
   const found = call.configurationTool ?? call.entry;
   const hidden = call.deps.policy.hidden?.(call);
   return found !== undefined && isHidden(found, hidden)
-    ? refused({ code: 'TOOL_UNKNOWN', name: answer.refusal.tool })
+    ? toRefusedAnswer({ code: 'TOOL_UNKNOWN', name: answer.refusal.tool })
     : answer;
 }

@@ -1,12 +1,12 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
-import { inLegacyForm, inputRequiredOf, retried } from '../../protocol/server-requests.ts';
+import { toLegacyRequest, readInputRequired, buildRetry } from '../../protocol/server-requests.ts';
 import { asksForInput } from '../../protocol/translate.ts';
 import type { Call } from './call.ts';
 import { pause } from './send-again.ts';
 import type { ServerRequest, ServerRequestAnswer, Reply } from '../ports/link.ts';
-import { backoffMs } from '../../core/backoff.ts';
+import { computeBackoffMs } from '../../core/backoff.ts';
 
 export interface InputResolution {
   readonly call: Call;
@@ -31,13 +31,14 @@ export async function resolveInputRequests(
   const original = call.message;
   let reply = first;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const wanted = inputRequiredOf(reply.message);
+    const wanted = readInputRequired(reply.message);
     if (wanted === undefined)
       return err({ code: 'SERVER_ASKS', server, reason: 'but its request is malformed' });
-    if (wanted.requests.length === 0) await pause(backoffMs(round + 1, { firstMs: FIRST_WAIT_MS }), call);
+    if (wanted.requests.length === 0)
+      await pause(computeBackoffMs(round + 1, { firstMs: FIRST_WAIT_MS }), call);
     const answers = await askAll(call, server, wanted.requests);
     if (!answers.ok) return answers;
-    const again = retried(original, { responses: answers.value, state: wanted.state });
+    const again = buildRetry(original, { responses: answers.value, state: wanted.state });
     if (again === undefined) return err({ code: 'INTERNAL' });
     call.message = again;
     const next = await retry();
@@ -113,7 +114,7 @@ class InputRequest implements ServerRequest {
   #listener: (() => void) | undefined;
 
   constructor(message: RequestMessage) {
-    this.message = inLegacyForm(message, crypto.randomUUID());
+    this.message = toLegacyRequest(message, crypto.randomUUID());
     const { promise, resolve } = Promise.withResolvers<ServerRequestAnswer | undefined>();
     this.answered = promise;
     this.#settle = resolve;

@@ -1,5 +1,5 @@
 import { isAcknowledgement, MAX_ACKNOWLEDGEMENT_BYTES } from '../../core/policy/acknowledgement.ts';
-import { joinedLabels } from '../../core/policy/session-labels.ts';
+import { mergeLabels } from '../../core/policy/session-labels.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import {
   type Decision,
@@ -9,8 +9,8 @@ import {
   type SessionLabel,
 } from '../../core/policy/policy.ts';
 import type { Server } from '../catalog/server.ts';
-import { labelsOfServer } from '../catalog/server-labels.ts';
-import { memberOf, rawOf } from '../../protocol/spans.ts';
+import { computeServerLabels } from '../catalog/server-labels.ts';
+import { findMember, readRawValue } from '../../protocol/spans.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
 import type { Answer, Call, ClientChannel } from './call.ts';
 
@@ -21,7 +21,7 @@ import type { Answer, Call, ClientChannel } from './call.ts';
 export function learnLabels(call: Call): Promise<void> | undefined {
   const { subject } = call;
   const { labels } = call.deps;
-  const policy = policyOf(call);
+  const policy = getPolicy(call);
   const isEnforced = enforcesLabels(call);
   labels.calls(subject, isEnforced);
   call.labels = labels.of(subject);
@@ -35,30 +35,28 @@ export function learnLabels(call: Call): Promise<void> | undefined {
 }
 
 function enforcesLabels(call: Call): boolean {
-  const { enforcesLabels: enforced } = policyOf(call);
+  const { enforcesLabels: enforced } = getPolicy(call);
   return enforced === 'all' || (enforced === 'from_pages' && call.isFromPages);
 }
 
 /** The decision about a call. The pages always ask, so labels must not be a reason there if they are only recorded. */
-export function decisionFor(call: Call): Decision | undefined {
-  return call.isFromPages && !enforcesLabels(call)
-    ? decisionWithoutLabels(call)
-    : policyOf(call).decide(call);
+export function decideCall(call: Call): Decision | undefined {
+  return call.isFromPages && !enforcesLabels(call) ? decideWithoutLabels(call) : getPolicy(call).decide(call);
 }
 
 /** The other reasons to ask or refuse. */
-export function decisionWithoutLabels(call: Call): Decision | undefined {
+export function decideWithoutLabels(call: Call): Decision | undefined {
   const { identity, toolset, tool, hasArguments } = call;
-  return policyOf(call).decide({ identity, toolset, tool, hasArguments, labels: NO_LABELS });
+  return getPolicy(call).decide({ identity, toolset, tool, hasArguments, labels: NO_LABELS });
 }
 
 /** Adds what the caller has seen while the call waited. */
 export function relearnLabels(call: Call): void {
-  call.labels = joinedLabels(call.labels, call.deps.labels.of(call.subject));
+  call.labels = mergeLabels(call.labels, call.deps.labels.of(call.subject));
 }
 
 /** The policy for the caller of a call. */
-export function policyOf({ deps, identity }: Call): Policy {
+export function getPolicy({ deps, identity }: Call): Policy {
   const { policy } = deps;
   return policy.of?.(identity) ?? policy.current;
 }
@@ -76,7 +74,7 @@ export function labelBeforeDelivery(call: Call, { spec }: Server): void {
 }
 
 /** The same for the answer, after everything that was sent before it. */
-export function labelled(call: Call, { spec }: Server, answer: Answer): Answer | Promise<Answer> {
+export function labelAnswer(call: Call, { spec }: Server, answer: Answer): Answer | Promise<Answer> {
   const isOurs = answer.kind === 'refused' && !('cause' in answer.refusal);
   const saved = isOurs ? undefined : labelsBefore(call, spec, answer);
   const sent = call.delivered?.();
@@ -87,7 +85,7 @@ export function labelled(call: Call, { spec }: Server, answer: Answer): Answer |
 /** Resolves when the labels are stored, if that has to be awaited: the next call may reach another replica. */
 function labelsBefore(call: Call, spec: ServerSpec, answer?: Answer): Promise<void> | undefined {
   const { method, subject, tool } = call;
-  const seen = tool === undefined ? labelsOfServer(spec) : labelsOfAnswer(call, tool, answer);
+  const seen = tool === undefined ? computeServerLabels(spec) : labelsOfAnswer(call, tool, answer);
   if (seen.size === 0) return undefined;
   const source = tool === undefined ? `${spec.name} ${method}` : `${spec.name}.${tool.name}`;
   const saved = call.deps.labels.add(subject, seen, source);
@@ -100,11 +98,11 @@ function labelsOfAnswer(call: Call, tool: PolicyTool, answer: Answer | undefined
   if (acknowledgementLabels === labels || answer?.kind !== 'relayed') return labels;
   // Parsed only if it makes a difference.
   const known = call.deps.labels.of(call.subject);
-  if (joinedLabels(known, labels) === joinedLabels(known, acknowledgementLabels)) return labels;
+  if (mergeLabels(known, labels) === mergeLabels(known, acknowledgementLabels)) return labels;
   const { bytes, root } = answer.reply.message;
-  const result = memberOf(root, 'result');
+  const result = findMember(root, 'result');
   if (result === undefined || result.end - result.start > MAX_ACKNOWLEDGEMENT_BYTES) return labels;
-  return isAcknowledgement(rawOf(bytes, result), call.argumentsText) ? acknowledgementLabels : labels;
+  return isAcknowledgement(readRawValue(bytes, result), call.argumentsText) ? acknowledgementLabels : labels;
 }
 
 /** Holds messages until the label is stored, in their order. */

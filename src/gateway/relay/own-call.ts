@@ -1,7 +1,7 @@
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Identity } from '../../core/subject.ts';
-import { ownRequest } from '../../protocol/message.ts';
+import { buildOwnRequest } from '../../protocol/message.ts';
 import { Call, type ClientChannel, type Relay } from './call.ts';
 import type { View } from '../catalog/view.ts';
 import type { JsonObject } from '../../core/json-object.ts';
@@ -32,7 +32,7 @@ export async function answerOwn(relay: Relay, view: View, request: OwnRequest): 
   const call = new Call({
     caller: { era: 'legacy', relay, view, clientInfo, logLevel: undefined, isOperator: true },
     identity,
-    message: ownRequest(method, { ...params, _meta: { progressToken: 0 } }),
+    message: buildOwnRequest(method, { ...params, _meta: { progressToken: 0 } }),
     cancellation: request.cancellation ?? new Cancellation(),
     client: {
       notify: (note) => onNotification(JSON.parse(note.bytes.toString()) as JsonObject),
@@ -52,7 +52,7 @@ export async function answerOwn(relay: Relay, view: View, request: OwnRequest): 
 }
 
 /** A notification that belongs to a call, in one line. */
-export function progressText(note: JsonObject): string {
+export function formatProgress(note: JsonObject): string {
   const params = (note['params'] ?? {}) as JsonObject;
   if (note['method'] === 'notifications/message') return JSON.stringify(params['data']);
   const total = typeof params['total'] === 'number' ? ` of ${params['total']}` : '';

@@ -1,20 +1,20 @@
 import type { Decision } from '../../core/policy/policy.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { nameBudgetOf } from '../../core/name-budget.ts';
-import { parameterFault } from '../../protocol/parameter-values.ts';
-import { memberOf, textOf } from '../../protocol/spans.ts';
-import { nameOf } from '../../protocol/translate.ts';
+import { findNameBudget } from '../../core/name-budget.ts';
+import { findParameterFault } from '../../protocol/parameter-values.ts';
+import { findMember, readJsonString } from '../../protocol/spans.ts';
+import { findNameMember } from '../../protocol/translate.ts';
 import type { RelayDeps } from '../catalog/call-deps.ts';
-import { clientInfoOf } from '../catalog/link-choice.ts';
+import { getClientInfo } from '../catalog/link-choice.ts';
 import { LIST_KINDS, LISTS } from '../catalog/inventory.ts';
 import type { ForwardedCall } from '../catalog/configuration-tool.ts';
 import type { Server } from '../catalog/server.ts';
 import type { ListKind } from '../ports/link.ts';
 import { obtainApproval } from './approval.ts';
-import { type Answer, type Call, refused, type Relay, type Target } from './call.ts';
-import { asSeen, recordHidden, refuseUnseen } from './hidden-call.ts';
-import { decisionFor, labelBeforeDelivery, labelled, learnLabels, policyOf } from './labels.ts';
-import { recordedCall } from './call-record.ts';
+import { type Answer, type Call, toRefusedAnswer, type Relay, type Target } from './call.ts';
+import { toSeenAnswer, recordHidden, refuseUnseen } from './hidden-call.ts';
+import { decideCall, labelBeforeDelivery, labelAnswer, learnLabels, getPolicy } from './labels.ts';
+import { startCallRecord } from './call-record.ts';
 import { beginRecord, recordRefusal } from './record.ts';
 import { subscribe, unsubscribe } from './resource-requests.ts';
 import { send } from './send.ts';
@@ -30,7 +30,7 @@ export function createRelay(deps: RelayDeps): Relay {
 
 async function answer(call: Call): Promise<Answer> {
   const handler = HANDLERS.get(call.method);
-  return handler?.(call) ?? refused({ code: 'METHOD_UNKNOWN', method: call.method });
+  return handler?.(call) ?? toRefusedAnswer({ code: 'METHOD_UNKNOWN', method: call.method });
 }
 
 const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
@@ -46,23 +46,23 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 
 async function list(call: Call, kind: ListKind): Promise<Answer> {
   const { view, message, era } = call;
-  const member = memberOf(message.params, 'cursor');
-  const cursor = textOf(message.bytes, member);
+  const member = findMember(message.params, 'cursor');
+  const cursor = readJsonString(message.bytes, member);
   if (member !== undefined && cursor === undefined)
     return invalidParams('params.cursor', 'it must be a string');
   const page = await view.page(kind, era, {
     cursor,
-    maxNameLength: nameBudgetOf(clientInfoOf(call, message)),
+    maxNameLength: findNameBudget(getClientInfo(call, message)),
   });
   // Modern clients get an error for undeclared capabilities (2026-07-28, server/discover); older ones get an empty
   // list.
   if (era === 'modern' && !view.has(LISTS[kind].capability))
-    return refused({ code: 'METHOD_UNKNOWN', method: message.method });
-  return page.ok ? { kind: 'own', result: page.value } : refused(page.error);
+    return toRefusedAnswer({ code: 'METHOD_UNKNOWN', method: message.method });
+  return page.ok ? { kind: 'own', result: page.value } : toRefusedAnswer(page.error);
 }
 
 function callTool(call: Call): Promise<Answer> {
-  const name = textOf(call.message.bytes, nameOf(call.message));
+  const name = readJsonString(call.message.bytes, findNameMember(call.message));
   call.configurationTool = name === undefined ? undefined : call.view.configurationTool(name);
   return call.configurationTool === undefined ? relayNamed(call, 'tool') : answerConfigurationTool(call);
 }
@@ -70,7 +70,7 @@ function callTool(call: Call): Promise<Answer> {
 /** Resolves a tool or prompt by its public name and relays the call. */
 async function relayNamed(call: Call, kind: 'tool' | 'prompt'): Promise<Answer> {
   const { message, view, cancellation, caller } = call;
-  const asked = textOf(message.bytes, nameOf(message));
+  const asked = readJsonString(message.bytes, findNameMember(message));
   if (asked === undefined) return recordRefusal(call, notAString('params.name'));
   const found = await (kind === 'tool' ? view.tool(asked, cancellation) : view.prompt(asked, cancellation));
   if (!found.ok) {
@@ -81,7 +81,8 @@ async function relayNamed(call: Call, kind: 'tool' | 'prompt'): Promise<Answer> 
   const { parameters } = definition;
   call.entry = found.value;
   call.parameters = parameters;
-  const fault = parameters && caller.headerLines && parameterFault(message, parameters, caller.headerLines());
+  const fault =
+    parameters && caller.headerLines && findParameterFault(message, parameters, caller.headerLines());
   return fault === undefined
     ? relay(call, { server, name: key === name ? undefined : name })
     : recordRefusal(call, { code: 'HEADER_MISMATCH', ...fault });
@@ -97,12 +98,12 @@ async function relayUri(call: Call, field: string, uri: string | undefined): Pro
 
 async function complete(call: Call): Promise<Answer> {
   const { bytes, params } = call.message;
-  const ref = memberOf(params, 'ref')?.object;
-  switch (textOf(bytes, memberOf(ref, 'type'))) {
+  const ref = findMember(params, 'ref')?.object;
+  switch (readJsonString(bytes, findMember(ref, 'type'))) {
     case 'ref/prompt':
       return relayNamed(call, 'prompt');
     case 'ref/resource':
-      return relayUri(call, 'params.ref.uri', textOf(bytes, memberOf(ref, 'uri')));
+      return relayUri(call, 'params.ref.uri', readJsonString(bytes, findMember(ref, 'uri')));
     default:
       return recordRefusal(call, {
         code: 'PARAMS_INVALID',
@@ -129,7 +130,7 @@ async function execute(call: Call, target: Target): Promise<Answer> {
   call.decidedLink = server.link;
   const decision = decide(call);
   const unapproved = decision && (await approve(call, decision));
-  if (unapproved !== undefined) return asSeen(call, recordUnsent(call, unapproved, server));
+  if (unapproved !== undefined) return toSeenAnswer(call, recordUnsent(call, unapproved, server));
   const record = beginRecord(call, server);
   call.trace = record?.trace;
   labelBeforeDelivery(call, server);
@@ -140,14 +141,14 @@ async function execute(call: Call, target: Target): Promise<Answer> {
     record?.fail(error);
     throw error;
   }
-  return labelled(call, server, record?.end(answered) ?? answered);
+  return labelAnswer(call, server, record?.end(answered) ?? answered);
 }
 
 /** Undefined if the call may proceed at once. */
 function decide(call: Call): Exclude<Decision, { kind: 'allow' }> | undefined {
   const { telemetry } = call.deps;
-  const policy = policyOf(call);
-  const decision = decisionFor(call);
+  const policy = getPolicy(call);
+  const decision = decideCall(call);
   call.decision = decision;
   if (decision === undefined) return undefined;
   telemetry?.meter?.decided(decision.kind);
@@ -165,14 +166,14 @@ async function approve(
   decision: Exclude<Decision, { kind: 'allow' }>,
 ): Promise<Answer | undefined> {
   if (decision.kind === 'ask') return obtainApproval(call, decision);
-  const tool = textOf(call.message.bytes, nameOf(call.message)) ?? '';
-  return refused({ code: 'CALL_REFUSED', tool, reasons: decision.reasons });
+  const tool = readJsonString(call.message.bytes, findNameMember(call.message)) ?? '';
+  return toRefusedAnswer({ code: 'CALL_REFUSED', tool, reasons: decision.reasons });
 }
 
 /** A question to the client does not end its call, so it is not counted. */
 function recordUnsent(call: Call, answer: Answer, server: Server | undefined): Answer {
   if (answer.kind === 'refused') return recordRefusal(call, answer.refusal, server);
-  recordedCall(call)?.('question', 0);
+  startCallRecord(call)?.('question', 0);
   return answer;
 }
 
@@ -198,7 +199,7 @@ async function runConfigurationTool(call: Call, hidden?: ForwardedCall): Promise
   await call.deps.policy.pending;
   const decision = decide(call);
   const answer = decision && (await approve(call, decision));
-  if (answer !== undefined) return asSeen(call, recordUnsent(call, answer, undefined));
+  if (answer !== undefined) return toSeenAnswer(call, recordUnsent(call, answer, undefined));
   const record = hidden === undefined ? beginRecord(call, undefined) : undefined;
   try {
     const result = await call.configurationTool?.call(call);
@@ -218,7 +219,7 @@ function recordForwarded(call: Call, { entry, message }: ForwardedCall): void {
 }
 
 function textAt({ message }: Call, key: string): string | undefined {
-  return textOf(message.bytes, memberOf(message.params, key));
+  return readJsonString(message.bytes, findMember(message.params, key));
 }
 
 function notAString(field: string): Refusal {
@@ -226,5 +227,5 @@ function notAString(field: string): Refusal {
 }
 
 function invalidParams(field: string, reason: string): Answer {
-  return refused({ code: 'PARAMS_INVALID', field, reason });
+  return toRefusedAnswer({ code: 'PARAMS_INVALID', field, reason });
 }

@@ -1,17 +1,17 @@
-import { rpcErrorOf } from '../../core/errors.ts';
+import { toRpcError } from '../../core/errors.ts';
 import type { Hint } from '../../core/hints/hint.ts';
 import type { ResolvedHints } from '../../core/hints/resolve.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { maskedRefusal } from '../../core/refusal-cause.ts';
+import { maskRefusal } from '../../core/refusal-cause.ts';
 import type { RequestMessage, ResponseMessage } from '../../protocol/message.ts';
-import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
+import { findMember, readRawValue, readJsonString } from '../../protocol/spans.ts';
 import { hasTrace, type TraceContext } from '../../protocol/trace-context.ts';
-import { nameOf } from '../../protocol/translate.ts';
-import { profileIn } from '../catalog/link-choice.ts';
+import { findNameMember } from '../../protocol/translate.ts';
+import { readModernProfile } from '../catalog/link-choice.ts';
 import type { Server } from '../catalog/server.ts';
 import type { Telemetry, TracedEnd, TracedRequest, TrafficLog } from '../ports/telemetry.ts';
-import { type Answer, type Call, refused } from './call.ts';
-import { endingOf, isToolError, recordedCall } from './call-record.ts';
+import { type Answer, type Call, toRefusedAnswer } from './call.ts';
+import { toRelayEnding, isToolError, startCallRecord } from './call-record.ts';
 
 /** Records one call, from sending to its end. */
 export interface CallRecord {
@@ -30,20 +30,21 @@ export function beginRecord(call: Call, server: Server | undefined): CallRecord 
   const { meter, tracer, mask } = telemetry;
   const isToolCall = call.method === 'tools/call';
   const traffic = isToolCall ? telemetry.traffic : undefined;
-  const record = isToolCall ? recordedCall(call) : undefined;
+  const record = isToolCall ? startCallRecord(call) : undefined;
   const tally = meter?.of(server?.spec.name ?? NO_SERVER, call.method);
   const beganMs = tally?.begin() ?? (isToolCall ? performance.now() : 0);
   const span = tracer?.begin(tracedRequest(call, server));
   const end = (answer: Answer): Answer => {
-    const masked: Answer = answer.kind === 'refused' ? refused(maskedRefusal(answer.refusal, mask)) : answer;
-    tally?.end(endingOf(masked), beganMs);
+    const masked: Answer =
+      answer.kind === 'refused' ? toRefusedAnswer(maskRefusal(answer.refusal, mask)) : answer;
+    tally?.end(toRelayEnding(masked), beganMs);
     span?.end(tracedEnd(masked, mask));
     if (traffic !== undefined) logCall(traffic, call, { ended: masked, beganMs });
     record?.(masked, performance.now() - beganMs);
     return masked;
   };
   const fail = (error: unknown): never => {
-    end(refused({ code: 'INTERNAL' }));
+    end(toRefusedAnswer({ code: 'INTERNAL' }));
     throw error;
   };
   return { trace: span?.context, end, fail };
@@ -55,12 +56,12 @@ function logCall(
   { ended, beganMs }: { readonly ended: Answer; readonly beganMs: number },
 ): void {
   const nowMs = performance.now();
-  const ending = endingOf(ended);
+  const ending = toRelayEnding(ended);
   if (!traffic.admitsCall(nowMs, ending !== 'ok')) return;
   const isToolFailure = ended.kind === 'relayed' && isToolError(ended.reply.message);
   traffic.call({
-    client: era === 'modern' ? profileIn(message, subject).clientInfo : clientInfo,
-    tool: textOf(message.bytes, nameOf(message)) ?? '',
+    client: era === 'modern' ? readModernProfile(message, subject).clientInfo : clientInfo,
+    tool: readJsonString(message.bytes, findNameMember(message)) ?? '',
     ms: nowMs - beganMs,
     outcome: isToolFailure ? 'tool_error' : ending,
   });
@@ -68,7 +69,7 @@ function logCall(
 
 /** Records a call that was refused before it was sent. `server` is undefined if it was not resolved. */
 export function recordRefusal(call: Call, refusal: Refusal, server?: Server): Answer {
-  const answer = refused(refusal);
+  const answer = toRefusedAnswer(refusal);
   return beginRecord(call, server)?.end(answer) ?? answer;
 }
 
@@ -76,7 +77,7 @@ export function recordRefusal(call: Call, refusal: Refusal, server?: Server): An
 const NO_SERVER = '';
 
 /** A trace for a request without one, for its server to propagate. */
-export function newTraceFor(
+export function createTrace(
   message: RequestMessage,
   telemetry: Telemetry | undefined,
 ): TraceContext | undefined {
@@ -89,15 +90,15 @@ const CONTEXT_KEYS: readonly string[] = ['traceparent', 'tracestate', 'baggage']
 function tracedRequest(call: Call, server: Server | undefined): TracedRequest {
   const { message, version, decision, tool } = call;
   const { bytes, method, params } = message;
-  const id = textOf(bytes, memberOf(message.root, 'id')) ?? message.idText;
-  const meta = memberOf(params, '_meta')?.object;
+  const id = readJsonString(bytes, findMember(message.root, 'id')) ?? message.idText;
+  const meta = findMember(params, '_meta')?.object;
   const context: Record<string, string> = {};
   for (const key of CONTEXT_KEYS) {
-    const text = textOf(bytes, memberOf(meta, key));
+    const text = readJsonString(bytes, findMember(meta, key));
     if (text !== undefined) context[key] = text;
   }
-  const target = textOf(bytes, nameOf(message) ?? memberOf(params, 'uri'));
-  const enveloped = textOf(bytes, memberOf(meta, 'io.modelcontextprotocol/protocolVersion'));
+  const target = readJsonString(bytes, findNameMember(message) ?? findMember(params, 'uri'));
+  const enveloped = readJsonString(bytes, findMember(meta, 'io.modelcontextprotocol/protocolVersion'));
   return {
     server: server?.spec.name ?? NO_SERVER,
     method,
@@ -121,9 +122,9 @@ function decidedHints(hints: ResolvedHints): Readonly<Record<Hint, boolean>> {
 }
 
 function tracedEnd(ended: Answer, mask: Telemetry['mask']): TracedEnd {
-  const ending = endingOf(ended);
+  const ending = toRelayEnding(ended);
   if (ended.kind === 'refused') {
-    const { code, message } = rpcErrorOf(ended.refusal, false);
+    const { code, message } = toRpcError(ended.refusal, false);
     return { ending, error: { code: String(code), message }, isToolError: false };
   }
   const answer = ended.kind === 'relayed' ? ended.reply.message : undefined;
@@ -135,12 +136,12 @@ function tracedEnd(ended: Answer, mask: Telemetry['mask']): TracedEnd {
 }
 
 function errorIn({ bytes, root }: ResponseMessage, mask: Telemetry['mask']): TracedEnd['error'] {
-  const error = memberOf(root, 'error')?.object;
-  const code = memberOf(error, 'code');
-  const number = code === undefined ? '' : rawOf(bytes, code);
+  const error = findMember(root, 'error')?.object;
+  const code = findMember(error, 'code');
+  const number = code === undefined ? '' : readRawValue(bytes, code);
   return {
     code: /^-?\d{1,10}$/.test(number) ? number : UNREADABLE,
-    message: mask(textOf(bytes, memberOf(error, 'message')) ?? ''),
+    message: mask(readJsonString(bytes, findMember(error, 'message')) ?? ''),
   };
 }
 

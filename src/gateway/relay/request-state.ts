@@ -1,9 +1,9 @@
-import { digestOfArguments } from '../../core/digest.ts';
+import { hashArguments } from '../../core/digest.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { memberOf, textOf } from '../../protocol/spans.ts';
-import { nameOf } from '../../protocol/translate.ts';
-import { digestOf } from '../catalog/definition-facts.ts';
+import { findMember, readJsonString } from '../../protocol/spans.ts';
+import { findNameMember } from '../../protocol/translate.ts';
+import { getDigest } from '../catalog/definition-facts.ts';
 import type { SuspendedCallId } from '../catalog/suspended-calls.ts';
 import type { Call } from './call.ts';
 
@@ -76,8 +76,8 @@ export async function openState(
 /** Everything that must be the same in the retry. */
 function aboutOf({ view, message, subject, method, entry, argumentsText }: Call, server: string): string {
   const { bytes, params } = message;
-  const name = textOf(bytes, nameOf(message) ?? memberOf(params, 'uri'));
-  const args = argumentsText && digestOfArguments(argumentsText);
-  const digest = entry && digestOf(entry.definition);
+  const name = readJsonString(bytes, findNameMember(message) ?? findMember(params, 'uri'));
+  const args = argumentsText && hashArguments(argumentsText);
+  const digest = entry && getDigest(entry.definition);
   return JSON.stringify([subject, view.endpoint, method, name, args, digest, server]);
 }

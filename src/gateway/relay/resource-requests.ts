@@ -1,5 +1,5 @@
-import { memberOf, textOf } from '../../protocol/spans.ts';
-import { type Answer, type Call, refused } from './call.ts';
+import { findMember, readJsonString } from '../../protocol/spans.ts';
+import { type Answer, type Call, toRefusedAnswer } from './call.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
 
 const DONE: Answer = { kind: 'own', result: Buffer.from('{}') };
@@ -9,7 +9,9 @@ export function subscribe(call: Call): Promise<Answer> {
   return withUri(call, async (uri, subscriptions) => {
     const answer = await subscriptions.subscribe(uri, call.cancellation);
     if (answer.kind === 'honoured') return DONE;
-    return answer.kind === 'refused' ? { kind: 'relayed', reply: answer.reply } : refused(answer.refusal);
+    return answer.kind === 'refused'
+      ? { kind: 'relayed', reply: answer.reply }
+      : toRefusedAnswer(answer.refusal);
   });
 }
 
@@ -28,9 +30,9 @@ async function withUri(
   const { method, bytes, params } = message;
   const { subscriptions } = caller;
   if (subscriptions === undefined || !view.has('resources', 'subscribe'))
-    return refused({ code: 'METHOD_UNKNOWN', method });
-  const uri = textOf(bytes, memberOf(params, 'uri'));
+    return toRefusedAnswer({ code: 'METHOD_UNKNOWN', method });
+  const uri = readJsonString(bytes, findMember(params, 'uri'));
   const reason = 'it must be a string';
-  if (uri === undefined) return refused({ code: 'PARAMS_INVALID', field: 'params.uri', reason });
+  if (uri === undefined) return toRefusedAnswer({ code: 'PARAMS_INVALID', field: 'params.uri', reason });
   return step(uri, subscriptions);
 }

@@ -1,9 +1,9 @@
-import { deliveryOf, mayRepeat, repeatDelayMs, repeatsAfter } from '../../core/policy/retry.ts';
+import { getDelivery, mayRepeat, computeRepeatDelayMs, computeMaxRepeats } from '../../core/policy/retry.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { causeCodeIn } from '../../core/refusal-cause.ts';
+import { pickCauseCode } from '../../core/refusal-cause.ts';
 import { err, type Result } from '../../core/result.ts';
-import { memberOf } from '../../protocol/spans.ts';
-import { digestOf } from '../catalog/definition-facts.ts';
+import { findMember } from '../../protocol/spans.ts';
+import { getDigest } from '../catalog/definition-facts.ts';
 import type { Server } from '../catalog/server.ts';
 import type { Link, Reply } from '../ports/link.ts';
 import type { Call } from './call.ts';
@@ -29,10 +29,14 @@ export async function sendAgain(unanswered: Unanswered): Promise<Result<Reply, R
   const limitMs = call.timeoutMs;
   let last = unanswered.refusal;
   const uncertain = isUncertain(last) ? [last] : [];
-  for (let repeat = 1; repeat <= repeatsAfter(last, { max, mayRepeat: isRepeatable(call) }); repeat += 1) {
-    const isUnsent = deliveryOf(last) === 'unsent';
+  for (
+    let repeat = 1;
+    repeat <= computeMaxRepeats(last, { max, mayRepeat: isRepeatable(call) });
+    repeat += 1
+  ) {
+    const isUnsent = getDelivery(last) === 'unsent';
     // If the server was not reached, sending again waits for it anyway.
-    const delayMs = isUnsent && repeat === 1 ? 0 : repeatDelayMs(repeat, chance());
+    const delayMs = isUnsent && repeat === 1 ? 0 : computeRepeatDelayMs(repeat, chance());
     if (sentMs + limitMs <= performance.now() + delayMs) break;
     if (delayMs > 0) await pause(delayMs, call);
     if (call.cancellation.isCancelled || !isUnchanged(call, server)) break;
@@ -63,7 +67,7 @@ function isRepeatable(call: Call): boolean {
   const { tool, message } = call;
   if (tool === undefined || !mayRepeat(tool.hints)) return false;
   // Answers to a server, and tasks, belong to the call that was lost.
-  const isContinued = ['requestState', 'inputResponses'].some((key) => memberOf(message.params, key));
+  const isContinued = ['requestState', 'inputResponses'].some((key) => findMember(message.params, key));
   const hasTask = call.task !== undefined || call.taskNotifications !== undefined;
   return !isContinued && !hasTask && !call.wasAsked;
 }
@@ -72,7 +76,7 @@ function isRepeatable(call: Call): boolean {
 export function isUnchanged({ entry, method }: Call, { inventory }: Server): boolean {
   if (entry === undefined || method !== 'tools/call') return true;
   const now = inventory.tools.find(({ key }) => key === entry.definition.key);
-  return now !== undefined && digestOf(now) === digestOf(entry.definition);
+  return now !== undefined && getDigest(now) === getDigest(entry.definition);
 }
 
 /**
@@ -87,13 +91,13 @@ export function changeWhileWaiting(call: Call, server: Server, link: Link): Refu
 }
 
 function isUncertain(refusal: Refusal): boolean {
-  const delivery = deliveryOf(refusal);
+  const delivery = getDelivery(refusal);
   return delivery === 'lost' || delivery === 'uncertain';
 }
 
 function failed(call: Call, last: Refusal, uncertain: readonly Refusal[]): Refusal {
   const [first = last] = uncertain;
-  if (deliveryOf(first) === 'lost') call.deps.repeats.allow(call);
+  if (getDelivery(first) === 'lost') call.deps.repeats.allow(call);
   switch (first.code) {
     case 'SERVER_ENDED':
     case 'SERVER_TIMEOUT':
@@ -113,6 +117,6 @@ function noteRepeat(
   { spec }: Server,
   { repeat, refusal }: { readonly repeat: number; readonly refusal: Refusal },
 ): void {
-  const cause = { code: refusal.code, ...causeCodeIn(refusal) };
+  const cause = { code: refusal.code, ...pickCauseCode(refusal) };
   deps.retries.log?.debug('a request is sent again', { server: spec.name, method, repeat, ...cause });
 }

@@ -1,6 +1,6 @@
 import { type NotificationMessage, readServerMessage } from '../../protocol/message.ts';
 import { splice } from '../../protocol/splice.ts';
-import { taskEdits, taskIdsInNote } from '../../protocol/tasks.ts';
+import { buildTaskEdits, findTaskIdsInNote } from '../../protocol/tasks.ts';
 
 export interface TaskNotificationsOptions {
   /** Passes a notification to the client of the request. */
@@ -36,7 +36,7 @@ export class TaskNotifications {
   }
 
   notify(note: NotificationMessage, bytes: Buffer): void {
-    const ids = taskIdsInNote(note);
+    const ids = findTaskIdsInNote(note);
     if (ids.length === 0) this.#options.pass(note, bytes);
     else if (this.#options.isAlone || ids.every(({ id }) => this.#own.has(id)))
       this.#options.pass(note, this.#renamed(note, bytes));
@@ -47,7 +47,7 @@ export class TaskNotifications {
   #renamed(note: NotificationMessage, bytes: Buffer): Buffer {
     const now = bytes === note.bytes ? note : readServerMessage(bytes);
     return now.kind === 'notification'
-      ? splice(bytes, taskEdits(taskIdsInNote(now), this.#options.wrap))
+      ? splice(bytes, buildTaskEdits(findTaskIdsInNote(now), this.#options.wrap))
       : bytes;
   }
 }

@@ -1,15 +1,15 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { textOf } from '../../protocol/spans.ts';
+import { readJsonString } from '../../protocol/spans.ts';
 import {
   asksForTask,
   declaresTasks,
   isRelatedToTask,
-  relatedTaskIn,
+  findRelatedTask,
   runsOnlyAsTask,
-  taskIdsInReply,
+  findTaskIdsInReply,
 } from '../../protocol/tasks.ts';
-import { nameOf } from '../../protocol/translate.ts';
+import { findNameMember } from '../../protocol/translate.ts';
 import type { Answer, Call, Target } from './call.ts';
 import { recordRefusal } from './record.ts';
 import { TaskNotifications } from './task-notifications.ts';
@@ -53,10 +53,10 @@ export async function relayTasks(call: Call, target: Target, execute: ExecuteCal
   if (!related.ok) return recordRefusal(call, related.error, server);
   call.task = { related: related.value, isDropped };
   const own = related.value === undefined ? [] : [related.value];
-  return relayOwn(call, target, { execute, own, wrap: wrapping(ids, server, subject) });
+  return relayOwn(call, target, { execute, own, wrap: createIdWrapper(ids, server, subject) });
 }
 
-export function wrapping(ids: TaskIds, { spec }: Server, subject: string): (inner: string) => string {
+export function createIdWrapper(ids: TaskIds, { spec }: Server, subject: string): (inner: string) => string {
   return (inner) => ids.wrap(spec.name, subject, inner);
 }
 
@@ -85,7 +85,7 @@ export async function relayOwn(
   const answered = await execute(call, target);
   if (answered.kind !== 'relayed') return answered;
   const { message, era: from } = answered.reply;
-  for (const { id } of taskIdsInReply(message, { method, from })) notifications.own(id);
+  for (const { id } of findTaskIdsInReply(message, { method, from })) notifications.own(id);
   return { ...answered, wrapTask: wrap };
 }
 
@@ -103,7 +103,7 @@ function whyNot(call: Call, server: Server): Refusal | undefined {
   const { view, message } = call;
   const { tasks } = call.deps;
   if (message.method !== 'tools/call' || server.capabilities === undefined) return undefined;
-  const name = textOf(message.bytes, nameOf(message)) ?? '';
+  const name = readJsonString(message.bytes, findNameMember(message)) ?? '';
   if (call.era === 'modern' && makesTasks(server, 'legacy')) {
     const definition = view.listing('tools').find(name)?.definition;
     return definition !== undefined && runsOnlyAsTask(definition.bytes)
@@ -120,7 +120,7 @@ function relatedTo(
   { spec }: Server,
   ids: TaskIds,
 ): Result<string | undefined, Refusal> {
-  const [related] = relatedTaskIn(message);
+  const [related] = findRelatedTask(message);
   if (related === undefined) return ok(undefined);
   const task = ids.unwrap(related.id, subject);
   return task?.server === spec.name ? ok(task.inner) : err({ code: 'TASK_UNKNOWN', taskId: related.id });

@@ -1,12 +1,18 @@
 import type { Refusal } from '../../core/refusal.ts';
-import { ownRequest } from '../../protocol/message.ts';
-import { memberOf, textOf } from '../../protocol/spans.ts';
-import { declaresTasks, renamedTask, taskIdOf, TASKS_EXTENSION, tasksIn } from '../../protocol/tasks.ts';
-import { type Answer, type Call, refused } from './call.ts';
+import { buildOwnRequest } from '../../protocol/message.ts';
+import { findMember, readJsonString } from '../../protocol/spans.ts';
+import {
+  declaresTasks,
+  renameTask,
+  findTaskId,
+  TASKS_EXTENSION,
+  readTaskPage,
+} from '../../protocol/tasks.ts';
+import { type Answer, type Call, toRefusedAnswer } from './call.ts';
 import { recordRefusal } from './record.ts';
 import type { TaskIds } from '../ports/sealing.ts';
 import type { Server } from '../catalog/server.ts';
-import { type ExecuteCall, relayOwn, wrapping } from './task-relay.ts';
+import { type ExecuteCall, relayOwn, createIdWrapper } from './task-relay.ts';
 import { listsTasks, offersTasks } from './task-support.ts';
 
 export const TASK_METHODS: readonly string[] = [
@@ -29,19 +35,19 @@ export async function answerTask(call: Call, execute: ExecuteCall): Promise<Answ
   const { tasks } = call.deps;
   const isList = method === 'tasks/list';
   if (tasks === undefined || !offersTasks({ view, tasks }, call) || (isList && !tasks.isAlone))
-    return refused({ code: 'METHOD_UNKNOWN', method });
-  if (era === 'modern' && !declaresTasks(message)) return refused(TASKS_MISSING);
+    return toRefusedAnswer({ code: 'METHOD_UNKNOWN', method });
+  if (era === 'modern' && !declaresTasks(message)) return toRefusedAnswer(TASKS_MISSING);
   const ids = await tasks.ids();
   if (isList) return listTasks(call, ids, execute);
-  const taskId = textOf(message.bytes, taskIdOf(message));
+  const taskId = readJsonString(message.bytes, findTaskId(message));
   if (taskId === undefined)
-    return refused({ code: 'PARAMS_INVALID', field: 'params.taskId', reason: 'it must be a string' });
+    return toRefusedAnswer({ code: 'PARAMS_INVALID', field: 'params.taskId', reason: 'it must be a string' });
   const found = find(call, taskId, ids);
   if (found === undefined) return recordRefusal(call, { code: 'TASK_UNKNOWN', taskId }, undefined);
   const { server, inner } = found;
   // The parameter is the source of truth (2025-11-25, basic/utilities/tasks#associating-task-related-messages).
   call.task = { related: inner };
-  const wrap = wrapping(ids, server, call.subject);
+  const wrap = createIdWrapper(ids, server, call.subject);
   return relayOwn(call, { server, name: inner }, { execute, own: [inner], wrap });
 }
 
@@ -76,22 +82,22 @@ interface Start {
 async function listTasks(call: Call, ids: TaskIds, execute: ExecuteCall): Promise<Answer> {
   const { view, message, subject } = call;
   const servers = view.servers.filter(listsTasks);
-  const given = memberOf(message.params, 'cursor');
-  let start = given === undefined ? undefined : startOf(textOf(message.bytes, given));
+  const given = findMember(message.params, 'cursor');
+  let start = given === undefined ? undefined : startOf(readJsonString(message.bytes, given));
   let at = given === undefined ? 0 : servers.findIndex(({ spec }) => spec.name === start?.server);
-  if (at < 0) return refused({ code: 'CURSOR_INVALID' });
+  if (at < 0) return toRefusedAnswer({ code: 'CURSOR_INVALID' });
   const tasks: Buffer[] = [];
   for (let asked = 0; asked < MAX_POLLED && tasks.length < PAGE_SIZE; asked += 1) {
     const server = servers[at];
     if (server === undefined) break;
     const cursor = start?.cursor;
-    call.message = ownRequest('tasks/list', cursor === undefined ? {} : { cursor });
+    call.message = buildOwnRequest('tasks/list', cursor === undefined ? {} : { cursor });
     const answered = await execute(call, { server, name: undefined });
-    const page = answered.kind === 'relayed' ? tasksIn(answered.reply.message) : undefined;
+    const page = answered.kind === 'relayed' ? readTaskPage(answered.reply.message) : undefined;
     if (page === undefined && servers.length === 1) return answered;
-    const wrap = wrapping(ids, server, subject);
+    const wrap = createIdWrapper(ids, server, subject);
     for (const task of page?.tasks ?? []) {
-      const renamed = renamedTask(task, wrap);
+      const renamed = renameTask(task, wrap);
       if (renamed !== undefined) tasks.push(renamed);
     }
     start =

@@ -36,11 +36,11 @@ export function listsTasks({ era, capabilities }: Server): boolean {
 
 /** Whether tasks are offered to a client of this form. */
 export function offersTasks(offer: TaskOffer, client: ClientForm): boolean {
-  return Object.keys(taskCapabilities(offer, client)).length > 0;
+  return Object.keys(computeTaskCapabilities(offer, client)).length > 0;
 }
 
 /** The capabilities that offer tasks to a client. Empty if no server could create one for it. */
-export function taskCapabilities({ view, tasks }: TaskOffer, client: ClientForm): JsonObject {
+export function computeTaskCapabilities({ view, tasks }: TaskOffer, client: ClientForm): JsonObject {
   if (tasks === undefined || !knowsTasks(client)) return {};
   const forms = view.capable.flatMap((server) => formsOf(server, client.era));
   if (!forms.some(({ makes }) => makes)) return {};

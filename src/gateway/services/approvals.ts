@@ -1,10 +1,10 @@
 import type { Approval } from '../../api/approval.ts';
-import { type ApprovalScope, argumentsForApprover, startOfArguments } from '../../core/approval.ts';
-import { policyReasonText, warningText } from '../../core/policy/reason-text.ts';
+import { type ApprovalScope, getApproverArguments, truncateArguments } from '../../core/approval.ts';
+import { formatPolicyReason, formatWarning } from '../../core/policy/reason-text.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { expiryOf } from '../catalog/approval-expiry.ts';
+import { computeExpiry } from '../catalog/approval-expiry.ts';
 import type { ApprovalChange, ApprovalQuery, ApprovalStore, StoredApproval } from '../ports/approvals.ts';
 
 /** The author and time of an answer. */
@@ -57,7 +57,7 @@ export async function approveCall(
   return change(by, {
     ...{ id, from: ['pending', 'denied'], to: 'approved', nowMs },
     answer: { scope, by: subject, atMs: nowMs },
-    expiry: { expiresMs: expiryOf(scope, binding, { nowMs, approvalMs: expiresMs - createdMs }) },
+    expiry: { expiresMs: computeExpiry(scope, binding, { nowMs, approvalMs: expiresMs - createdMs }) },
   });
 }
 
@@ -147,8 +147,8 @@ export function toApproval(
   extent: 'start' | 'full' = 'start',
 ): Approval {
   const { id, request, binding, createdMs, expiresMs, answer } = approval;
-  const all = argumentsForApprover(request);
-  const shown = extent === 'full' ? all : startOfArguments(all);
+  const all = getApproverArguments(request);
+  const shown = extent === 'full' ? all : truncateArguments(all);
   return {
     id,
     state: stateOf(approval, nowMs),
@@ -161,8 +161,8 @@ export function toApproval(
     arguments: shown.text,
     isShortened: shown.isShortened,
     isMasked: shown.isMasked,
-    reasons: request.reasons.map((reason) => ({ ...reason, text: policyReasonText(reason) })),
-    warnings: request.warnings.map(warningText),
+    reasons: request.reasons.map((reason) => ({ ...reason, text: formatPolicyReason(reason) })),
+    warnings: request.warnings.map(formatWarning),
     hints: request.hints.map(({ hint, value, reason }) => ({ hint, value, reason })),
     scopes: request.scopes,
     createdAt: new Date(createdMs).toISOString(),

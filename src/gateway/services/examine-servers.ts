@@ -3,12 +3,12 @@ import { mapTexts, type Cause } from '../../core/cause.ts';
 import type { ToolHintFacts, OfferFacts, ServerFacts, ServerWarning } from '../../core/check-servers.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { declaredOf } from '../catalog/definition-facts.ts';
+import { getDeclared } from '../catalog/definition-facts.ts';
 import { answerEmpty, EMPTY_CLIENT } from '../catalog/server-request-router.ts';
 import { readList } from '../catalog/inventory.ts';
 import type { Connect, Definition, LinkEvents } from '../ports/link.ts';
 import type { Server } from '../catalog/server.ts';
-import { sourceKind } from '../../core/sources/source-kinds.ts';
+import { getSourceKind } from '../../core/sources/source-kinds.ts';
 import { shorten } from '../../core/shorten.ts';
 
 /** Output of a server besides its protocol messages, in order of arrival. */
@@ -76,7 +76,7 @@ async function examine(server: Server, startedMs: number, options: ExaminationOp
   const listFaults = server.lists.faults.map(({ cause }) => mapTexts(cause, mask));
   // Frees what a server holds exclusively, such as a port or a lock, for its second start.
   await server.stop();
-  const isOurs = sourceKind(spec.transport).isBuiltIn;
+  const isOurs = getSourceKind(spec.transport).isBuiltIn;
   const offered = era === 'legacy' && !isOurs ? await examineOffer(spec, tools, options) : undefined;
   const readyAfterMs = Math.round(state.sinceMs - startedMs);
   const hints = tools.map((tool) => (isOurs ? listedHintsOf(server, tool) : declaredHintsOf(tool)));
@@ -136,7 +136,7 @@ function listedHintsOf({ claims, spec }: Server, tool: Definition): ToolHintFact
 
 /** Hints as declared in the definition, listable or not. */
 function declaredHintsOf(tool: Definition): ToolHintFacts {
-  const { readOnlyHint, destructiveHint } = declaredOf(tool).hints;
+  const { readOnlyHint, destructiveHint } = getDeclared(tool).hints;
   return { tool: tool.key ?? '(no name)', readOnly: readOnlyHint, destructive: destructiveHint };
 }
 

@@ -1,7 +1,7 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { InstructionsReview } from '../catalog/instructions-review.ts';
-import { serverStatuses, type ServerStatus } from '../catalog/server-status.ts';
-import { reviewCounts } from './tools/review-counts.ts';
+import { listServerStatuses, type ServerStatus } from '../catalog/server-status.ts';
+import { countReviews } from './tools/review-counts.ts';
 import type { Toolsets } from './toolsets/toolsets.ts';
 
 /** What `assay status` prints. Pure JSON. */
@@ -53,11 +53,11 @@ export interface StatusSources {
   readonly instructions: Pick<InstructionsReview, 'viewOf'>;
 }
 
-export function gatewayStatus(
+export function buildGatewayStatus(
   { catalog, toolsets, instructions }: StatusSources,
   running: RunningStatus | undefined,
 ): GatewayStatus {
-  const statuses = serverStatuses(catalog);
+  const statuses = listServerStatuses(catalog);
   const counts = new Map(
     catalog.servers.flatMap(({ spec, lists, inventory }) =>
       lists.isKnown('tools') ? [[spec.name, inventory.tools.length] as const] : [],
@@ -75,7 +75,7 @@ export function gatewayStatus(
     servers: running === undefined ? statuses.map(idle) : statuses,
     ...(equipped !== undefined && { equipped }),
     pending: {
-      tools: reviewCounts(catalog)?.tools ?? 0,
+      tools: countReviews(catalog)?.tools ?? 0,
       instructions: catalog.servers.filter(({ spec }) => instructions.viewOf(spec)?.drift !== undefined)
         .length,
       notes: toolsets.all

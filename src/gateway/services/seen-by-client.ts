@@ -24,7 +24,7 @@ interface Seeing {
 }
 
 /** Undefined if there is no such toolset. */
-export function seenByClient(
+export function computeSeenByClient(
   { catalog, toolsets, views }: Seeing,
   { all = false, toolset, search = false }: ViewOptions,
 ): SeenByClient | undefined {

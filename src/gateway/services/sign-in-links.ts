@@ -1,4 +1,4 @@
-import { IDLE_MS, LINK_HOLDER, LINK_MS, MAX_SESSIONS, signInUrl } from '../../core/page-session.ts';
+import { IDLE_MS, LINK_HOLDER, LINK_MS, MAX_SESSIONS, buildSignInUrl } from '../../core/page-session.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { Mint } from '../ports/gate.ts';
@@ -36,5 +36,5 @@ export async function createSignInLink(
       after: { scopes: LINK_HOLDER.scopes, expiresAt: new Date(expiresMs).toISOString() },
     },
   );
-  return added.ok ? ok({ url: signInUrl(base, text), expiresMs }) : added;
+  return added.ok ? ok({ url: buildSignInUrl(base, text), expiresMs }) : added;
 }

@@ -1,5 +1,5 @@
 import type { Catalog } from '../catalog/catalog.ts';
-import { type ServerStatus, serverStatuses } from '../catalog/server-status.ts';
+import { type ServerStatus, listServerStatuses } from '../catalog/server-status.ts';
 
 /**
  * Starts these servers of a catalog and no others. Resolves when the first attempt of each has ended, successfully or
@@ -12,7 +12,7 @@ export async function startServers(
 ): Promise<readonly ServerStatus[]> {
   const wanted = new Set(names);
   const report = (name: string): void => {
-    const status = serverStatuses(catalog).find((one) => one.name === name);
+    const status = listServerStatuses(catalog).find((one) => one.name === name);
     if (status !== undefined) onSettled(status);
   };
   for (const { name } of catalog.rejected) if (wanted.has(name)) report(name);
@@ -25,5 +25,5 @@ export async function startServers(
         report(server.spec.name);
       }),
   );
-  return serverStatuses(catalog).filter(({ name }) => wanted.has(name));
+  return listServerStatuses(catalog).filter(({ name }) => wanted.has(name));
 }

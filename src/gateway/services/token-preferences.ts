@@ -6,10 +6,15 @@ import {
 } from '../../core/policy/token-preferences.ts';
 import type { SettingValue } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { fixOf, isStorable, resolveSettings, type SettingSources } from '../../core/resolve-settings.ts';
+import {
+  findSettingFix,
+  isStorable,
+  resolveSettings,
+  type SettingSources,
+} from '../../core/resolve-settings.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { type Identity, LOCAL_USER } from '../../core/subject.ts';
-import { tokenState } from '../../core/token.ts';
+import { getTokenState } from '../../core/token.ts';
 import type { RecordReplica } from '../catalog/record-replica.ts';
 import type { Store } from '../ports/store.ts';
 
@@ -44,7 +49,7 @@ export class TokenPreferences {
     const tokens = await store.value.tokens();
     if (!tokens.ok) return tokens;
     const nowMs = this.#options.nowMs();
-    const valid = tokens.value.filter((token) => tokenState(token, nowMs) === 'valid');
+    const valid = tokens.value.filter((token) => getTokenState(token, nowMs) === 'valid');
     const found = valid.find(({ id }) => id === idOrName) ?? valid.find(({ name }) => name === idOrName);
     return found === undefined
       ? err({ code: 'TOKEN_UNKNOWN', name: idOrName })
@@ -78,7 +83,7 @@ export class TokenPreferences {
     if (!token.ok) return token;
     const { records, nowMs } = this.#options;
     for (const [key, value] of Object.entries(changes)) {
-      const fix = isTokenPreference(key) ? fixOf(key, this.#options) : undefined;
+      const fix = isTokenPreference(key) ? findSettingFix(key, this.#options) : undefined;
       if (fix !== undefined && value !== null) return err({ code: 'SETTING_OVERRIDDEN', name: key, ...fix });
     }
     const { id, name } = token.value;

@@ -2,7 +2,7 @@ import type { NewToken, Token } from '../../api/token.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Scope } from '../../core/subject.ts';
-import { parseToken, tokenNameFault, tokenState } from '../../core/token.ts';
+import { parseToken, findTokenNameFault, getTokenState } from '../../core/token.ts';
 import type { Mint } from '../ports/gate.ts';
 import type { Store, StoredToken } from '../ports/store.ts';
 
@@ -48,7 +48,7 @@ export async function createToken(
   input: TokenInput,
   { store, mint, nowMs, by }: CreateTokenDeps,
 ): Promise<Result<NewToken, Refusal>> {
-  const reason = tokenNameFault(input.name);
+  const reason = findTokenNameFault(input.name);
   if (reason !== undefined) return err({ code: 'ARGUMENTS_INVALID', field: 'name', reason });
   const { text, id, hash } = mint();
   const kept: StoredToken = {
@@ -86,7 +86,7 @@ function toToken(token: StoredToken, nowMs: number): Token {
     id,
     name,
     scopes,
-    state: tokenState(token, nowMs),
+    state: getTokenState(token, nowMs),
     createdAt: new Date(createdMs).toISOString(),
     expiresAt: expiresMs === undefined ? null : new Date(expiresMs).toISOString(),
     revokedAt: revokedMs === undefined ? null : new Date(revokedMs).toISOString(),

@@ -1,8 +1,8 @@
-import { canonicalJson } from '../../core/canonical-json.ts';
+import { serializeCanonical } from '../../core/canonical-json.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 import { generateValue, type Origin } from './generate-value.ts';
 import type { ArgumentContext } from './heuristics.ts';
-import { shapeOf } from './shape.ts';
+import { computeShape } from './shape.ts';
 
 /** The arguments of one call, and their origin. */
 export interface ArgumentSet {
@@ -36,7 +36,7 @@ export function chooseArguments(request: ArgumentRequest, context: ArgumentConte
   const sets = [...recorded.map((args) => setOf(args, 'recorded')), ...others];
   const distinct = new Map<string, ArgumentSet>();
   for (const set of sets) {
-    const key = canonicalJson(set.args);
+    const key = serializeCanonical(set.args);
     if (!distinct.has(key)) distinct.set(key, set);
   }
   return [...distinct.values()].slice(0, limit);
@@ -102,7 +102,7 @@ function flagged(schema: JsonObject, { args, origin }: ArgumentSet): readonly Ar
 }
 
 function setOf(args: JsonObject, origin: Origin): ArgumentSet {
-  return { args, origin, shape: shapeOf(args) };
+  return { args, origin, shape: computeShape(args) };
 }
 
 const MAX_DEPTH = 4;
@@ -111,7 +111,7 @@ const MAX_VALUES = 20;
 const MAX_LINE = 120;
 
 /** Values in the result of a list-like tool, by the name of their member; tools that take an `id` can use them. */
-export function valuesIn(result: JsonObject): ReadonlyMap<string, readonly unknown[]> {
+export function collectValues(result: JsonObject): ReadonlyMap<string, readonly unknown[]> {
   const found = new Map<string, unknown[]>();
   const structured = result['structuredContent'];
   if (structured !== undefined) collect(structured, found);

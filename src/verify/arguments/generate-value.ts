@@ -1,7 +1,7 @@
 import { generateSync } from 'json-schema-faker';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
-import { type ArgumentContext, stringByName, wordsOf } from './heuristics.ts';
-import { fragmentKeys } from '../../core/json-pointer.ts';
+import { type ArgumentContext, generateString, splitName } from './heuristics.ts';
+import { parsePointerFragment } from '../../core/json-pointer.ts';
 
 /** The origins of values, most trustworthy first. */
 export const ORIGINS = ['recorded', 'fixture', 'example', 'chained', 'heuristic', 'generated'] as const;
@@ -44,7 +44,7 @@ export function generateValue(schema: unknown, name: string, given: Generation):
     const parts = Array.from({ length: count }, (_, at) =>
       generateValue(own['items'], singular(name), { ...deeper, variant: given.variant + at }),
     );
-    return { value: parts.map(({ value }) => value), origin: weakest(parts) };
+    return { value: parts.map(({ value }) => value), origin: findWeakest(parts) };
   }
   const branches: readonly unknown[] = [own['anyOf'], own['oneOf']].find(Array.isArray) ?? [];
   if (branches.length > 0 && depth < MAX_DEPTH) return generateValue(branches[0], name, deeper);
@@ -57,7 +57,7 @@ function generateObject(schema: JsonObject, properties: JsonObject, given: Gener
   const parts = names.map((name) => [name, generateValue(properties[name], name, given)] as const);
   return {
     value: Object.fromEntries(parts.map(([name, { value }]) => [name, value])),
-    origin: weakest(parts.map(([, part]) => part)),
+    origin: findWeakest(parts.map(([, part]) => part)),
   };
 }
 
@@ -77,7 +77,7 @@ function scalar(schema: JsonObject, name: string, given: Generation): Generated 
   const chained = chainedValue(name, type, given);
   if (chained !== undefined) return { value: chained, origin: 'chained' };
   if (type === 'string' && schema['pattern'] === undefined) {
-    const text = stringByName({ name, schema, about: given.about }, given.context, given.variant);
+    const text = generateString({ name, schema, about: given.about }, given.context, given.variant);
     if (text !== undefined && isLengthAllowed(text, schema)) return { value: text, origin: 'heuristic' };
   }
   if (type === 'boolean') return { value: given.variant % 2 === 1, origin: 'heuristic' };
@@ -90,7 +90,7 @@ function scalar(schema: JsonObject, name: string, given: Generation): Generated 
 }
 
 function chainedValue(name: string, type: string | undefined, { context, variant }: Generation): unknown {
-  const words = wordsOf(name);
+  const words = splitName(name);
   // `user_id` is also satisfied by the `id` that a list of users returned.
   const keys = [words.join('_'), ...(words.length > 1 ? [words.at(-1) ?? ''] : [])];
   for (const key of keys.flatMap((one) => [one, singular(one)])) {
@@ -135,13 +135,13 @@ function resolved(schema: unknown, root: JsonObject): JsonObject {
   let found: unknown = schema;
   for (let steps = 0; steps < 8 && isJsonObject(found) && typeof found['$ref'] === 'string'; steps += 1) {
     if (!found['$ref'].startsWith('#/')) return found;
-    const keys = fragmentKeys(found['$ref']);
+    const keys = parsePointerFragment(found['$ref']);
     found = keys?.reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), root);
   }
   return isJsonObject(found) ? found : {};
 }
 
-export function weakest(parts: readonly Pick<Generated, 'origin'>[]): Origin {
+export function findWeakest(parts: readonly Pick<Generated, 'origin'>[]): Origin {
   const ranks = parts.map(({ origin }) => ORIGINS.indexOf(origin));
   return ORIGINS[Math.max(ORIGINS.indexOf('example'), ...ranks)] ?? 'generated';
 }

@@ -20,14 +20,14 @@ export interface Property {
 }
 
 /** A value for a string property by its format or name. Undefined if neither says anything. */
-export function stringByName(
+export function generateString(
   { name, schema, about }: Property,
   context: ArgumentContext,
   variant: number,
 ): string | undefined {
   const format = typeof schema['format'] === 'string' ? FORMATS[schema['format']] : undefined;
   if (format !== undefined) return format;
-  const words = wordsOf(name);
+  const words = splitName(name);
   const text =
     `${name} ${typeof schema['description'] === 'string' ? schema['description'] : ''}`.toLowerCase();
   const path = pathFor({ words, text, about, variant }, context);
@@ -130,7 +130,7 @@ const NAMES: readonly (readonly [readonly string[], string])[] = [
 ];
 
 /** `repoPath`, `repo_path` and `repo-path` are the words repo and path. */
-export function wordsOf(name: string): readonly string[] {
+export function splitName(name: string): readonly string[] {
   return name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
     .toLowerCase()

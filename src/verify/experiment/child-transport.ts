@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { canonicalJson, exactJson, isMembers } from '../../core/canonical-json.ts';
+import { serializeCanonical, parseExactJson, isMembers } from '../../core/canonical-json.ts';
 import { sha256 } from '../../core/digest.ts';
 import type { Child, ProcessEnd } from '../../platform/child.ts';
 import { LineSplitter } from '../../platform/lines.ts';
@@ -62,13 +62,13 @@ export class ChildTransport implements Transport {
   }
 
   #receive(text: string): void {
-    const message = exactJson(text)?.value;
+    const message = parseExactJson(text)?.value;
     if (!isMembers(message)) return;
     const { result } = message;
     const tools = isMembers(result) ? result['tools'] : undefined;
     for (const tool of Array.isArray(tools) ? tools : [])
       if (isMembers(tool) && typeof tool['name'] === 'string')
-        this.#digests.set(tool['name'], sha256(canonicalJson(tool)));
+        this.#digests.set(tool['name'], sha256(serializeCanonical(tool)));
     this.onmessage?.(JSON.parse(text) as JSONRPCMessage); // An object; the client checks its members.
   }
 }

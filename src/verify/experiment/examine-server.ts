@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ChildOptions } from '../../platform/child.ts';
 import { pause } from '../../platform/pause.ts';
-import { isListLike, valuesIn } from '../arguments/choose-arguments.ts';
+import { isListLike, collectValues } from '../arguments/choose-arguments.ts';
 import type { ArgumentContext } from '../arguments/heuristics.ts';
-import { type Background, backgroundOf, isQuiet } from '../judge/effects.ts';
+import { type Background, collectBackground, isQuiet } from '../judge/effects.ts';
 import type {
   Mechanism,
   MissingMechanism,
@@ -76,7 +76,7 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
       ...sandboxed.serverVersion,
       tools,
       context: { ...seedContextOf(setting), seen: await seenValues(sandboxed, tools, setting) },
-      background: backgroundOf(starting, idle, { seed: setting.seedPath }),
+      background: collectBackground(starting, idle, { seed: setting.seedPath }),
       startMs,
       mechanisms,
       missing,
@@ -124,7 +124,7 @@ async function seenValues(
   for (const { name } of listing.slice(0, MAX_LIST_CALLS)) {
     if (sandboxed.hasEnded || signal.aborted) break;
     const { result } = await sandboxed.call(name, {}, { limitMs: callMs, signal });
-    for (const [key, values] of result === undefined ? [] : valuesIn(result))
+    for (const [key, values] of result === undefined ? [] : collectValues(result))
       seen.set(key, [...(seen.get(key) ?? []), ...values]);
   }
   return seen;

@@ -2,7 +2,7 @@ import type { UnobservedReason } from '../../core/verification/verdict.ts';
 import type { Result } from '../../core/result.ts';
 import { pause } from '../../platform/pause.ts';
 import type { ArgumentSet } from '../arguments/choose-arguments.ts';
-import { effectsOf, isQuiet } from '../judge/effects.ts';
+import { collectEffects, isQuiet } from '../judge/effects.ts';
 import { answersDiffer } from '../judge/signals.ts';
 import { isSuccess, type Answer, type Trial, type TrialCall } from '../judge/trial.ts';
 import type { Observation } from '../observation.ts';
@@ -101,14 +101,16 @@ function seemsToRepeat(trial: Trial, { seed }: ToolRun): boolean {
   return trial.calls
     .slice(1)
     .some(({ observation }) =>
-      effectsOf(observation, { seed }).some(({ kind, noise }) => kind !== 'network' && noise === undefined),
+      collectEffects(observation, { seed }).some(
+        ({ kind, noise }) => kind !== 'network' && noise === undefined,
+      ),
     );
 }
 
 /** Whether something changed that the start of the server was still expected to change. */
 function mayBeOfStart({ pending, calls, late }: Trial, { seed }: ToolRun): boolean {
   return [...calls.map(({ observation }) => observation), late].some((observation) =>
-    effectsOf(observation, { seed }).some(({ target }) => pending.has(target)),
+    collectEffects(observation, { seed }).some(({ target }) => pending.has(target)),
   );
 }
 
@@ -151,7 +153,7 @@ async function runTrial(sandboxed: CalledServer, set: ArgumentSet, run: TrialRun
   if (isLast && !signal.aborted) await pause(pace.lateMs);
   const late = await observe();
   const end = isLast && !signal.aborted ? await ending(sandboxed) : undefined;
-  const isEventful = end !== undefined && effectsOf(end, run).some(({ noise }) => noise === undefined);
+  const isEventful = end !== undefined && collectEffects(end, run).some(({ noise }) => noise === undefined);
   const endWithoutCall = isEventful ? await run.endWithoutCall() : undefined;
   return {
     ...{ args, origin, shape, control, pending, calls, late },
@@ -215,7 +217,7 @@ async function observed(
   { seed, pending }: Pick<TrialRun, 'seed' | 'pending'>,
 ): Promise<Observation> {
   const observation = await sandboxed.observe();
-  for (const { target } of effectsOf(observation, { seed })) pending.delete(target);
+  for (const { target } of collectEffects(observation, { seed })) pending.delete(target);
   return observation;
 }
 
@@ -230,7 +232,7 @@ async function withReplays(trials: readonly Trial[], run: ToolRun): Promise<read
 
 function hasChanged({ calls }: Trial, { seed }: ToolRun): boolean {
   return calls.some(({ observation }) =>
-    effectsOf(observation, { seed }).some(({ kind }) => kind !== 'network'),
+    collectEffects(observation, { seed }).some(({ kind }) => kind !== 'network'),
   );
 }
 

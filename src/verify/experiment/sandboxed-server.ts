@@ -1,14 +1,14 @@
 import { Client, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
-import { canonicalJson } from '../../core/canonical-json.ts';
+import { serializeCanonical } from '../../core/canonical-json.ts';
 import { sha256 } from '../../core/digest.ts';
 import type { JsonObject } from '../../core/json-object.ts';
-import { errorLineOf } from '../../core/stderr-error.ts';
+import { findErrorLine } from '../../core/stderr-error.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ChildOptions } from '../../platform/child.ts';
 import type { Answer } from '../judge/trial.ts';
 import type { MissingMechanism, Observation, OpenSandbox, Sandbox, SandboxOptions } from '../observation.ts';
 import { ChildTransport } from './child-transport.ts';
-import { startOf } from '../../core/shorten.ts';
+import { truncateText } from '../../core/shorten.ts';
 
 /** A tool as its server lists it. */
 export interface ListedTool {
@@ -98,7 +98,7 @@ export class SandboxedServer {
         return ok(new SandboxedServer({ sandbox: opened.value, client, transport, tools, openMs }));
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        message ??= errorLineOf(transport.stderr.split('\n')) ?? reason;
+        message ??= findErrorLine(transport.stderr.split('\n')) ?? reason;
         await transport.close();
         await opened.value.close();
       }
@@ -137,16 +137,16 @@ export class SandboxedServer {
         answer: {
           kind: 'result',
           isError: rest.isError === true,
-          digest: sha256(canonicalJson(JSON.parse(JSON.stringify(rest)))),
-          text: startOf(text, MAX_TEXT),
+          digest: sha256(serializeCanonical(JSON.parse(JSON.stringify(rest)))),
+          text: truncateText(text, MAX_TEXT),
         },
       };
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       const reason = this.hasEnded ? 'ended' : isTimeout(error) ? 'timeout' : 'error';
-      const own = reason === 'ended' ? errorLineOf(this.#transport.stderr.split('\n')) : undefined;
+      const own = reason === 'ended' ? findErrorLine(this.#transport.stderr.split('\n')) : undefined;
       const text = own ?? message;
-      return { answer: { kind: 'failed', reason, text: startOf(text, MAX_TEXT) } };
+      return { answer: { kind: 'failed', reason, text: truncateText(text, MAX_TEXT) } };
     }
   }
 

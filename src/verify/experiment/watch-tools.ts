@@ -1,6 +1,6 @@
 import { pause } from '../../platform/pause.ts';
 import type { ArgumentSet } from '../arguments/choose-arguments.ts';
-import { effectsOf } from '../judge/effects.ts';
+import { collectEffects } from '../judge/effects.ts';
 import type { Trial, TrialCall } from '../judge/trial.ts';
 import type { Observation } from '../observation.ts';
 import type { UnobservedReason } from '../../core/verification/verdict.ts';
@@ -79,7 +79,7 @@ async function watchAlone(
 
 function targetsOf(trial: Trial | undefined, { seed, background }: WatchRun): ReadonlySet<string> {
   const seen = trial === undefined ? [] : [...trial.calls.map(({ observation }) => observation), trial.late];
-  const effects = seen.flatMap((observation) => effectsOf(observation, { seed }));
+  const effects = seen.flatMap((observation) => collectEffects(observation, { seed }));
   const counted = effects.filter(({ noise, target }) => noise === undefined && !background.has(target));
   return new Set(counted.map(({ target }) => target));
 }
@@ -97,7 +97,7 @@ async function watch(
     const pending = new Set(run.startTargets);
     const observe = async (): Promise<Observation> => {
       const observation = await sandboxed.observe();
-      for (const { target } of effectsOf(observation, run)) pending.delete(target);
+      for (const { target } of collectEffects(observation, run)) pending.delete(target);
       return observation;
     };
     const control = await controlWindow(observe, sandboxed.openMs, { ...run, pending });

@@ -1,6 +1,6 @@
 // Effects on others: hosts, services, processes, shared memory, and the system itself.
 import type { NetworkAddress, NetworkRequest, Observation, TracedEvent } from '../observation.ts';
-import { type Effect, plain } from './effect.ts';
+import { type Effect, createPlainEffect } from './effect.ts';
 
 /** Not reached because the service is outside the sandbox, or does not exist. */
 const UNREACHED: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED', 'EACCES', 'EPERM', 'EPROTOTYPE']);
@@ -9,14 +9,14 @@ const HARMLESS_SERVICE =
   /^(?:\/var)?\/run\/(?:nscd\/socket|systemd\/(?:userdb|resolve|journal)\/.*)$|^\/var\/lib\/sss\/pipes\/|^\/dev\/log$/;
 
 /** Attempts to reach services of this machine. Those that the server itself offers are reached. */
-export function services({ events }: Observation): readonly Effect[] {
+export function findServiceContacts({ events }: Observation): readonly Effect[] {
   return events.flatMap((event): readonly Effect[] => {
     if (event.kind !== 'connect' && event.kind !== 'send') return [];
     const { address, error, atMs } = event;
     if (address.family !== 'unix' || error === undefined || !UNREACHED.has(error)) return [];
     if (HARMLESS_SERVICE.test(address.path)) return [];
     const message = `tried to reach ${address.path}`;
-    return [{ ...plain('service', message, address.path), atMs, noise: undefined }];
+    return [{ ...createPlainEffect('service', message, address.path), atMs, noise: undefined }];
   });
 }
 
@@ -28,13 +28,17 @@ const ON_SYSTEM: ReadonlySet<string> = new Set([
 ]);
 
 /** Attempts to act on what a sandbox hides. */
-export function hiddenTargets({ events }: Observation): readonly Effect[] {
+export function findHiddenTargets({ events }: Observation): readonly Effect[] {
   const found = new Map<string, Effect>();
   for (const event of events) {
     const attempt = attemptOf(event);
     if (attempt === undefined || found.has(attempt.target)) continue;
     const { message, target } = attempt;
-    found.set(target, { ...plain('hidden', message, target), atMs: event.atMs, noise: undefined });
+    found.set(target, {
+      ...createPlainEffect('hidden', message, target),
+      atMs: event.atMs,
+      noise: undefined,
+    });
   }
   return [...found.values()];
 }
@@ -57,11 +61,11 @@ function attemptOf(event: TracedEvent): { readonly message: string; readonly tar
   }
 }
 
-export function network({ network: requests, events }: Observation): readonly Effect[] {
+export function findNetworkContacts({ network: requests, events }: Observation): readonly Effect[] {
   const found = new Map<string, Effect>();
   const add = (target: string, message: string, atMs: number): void => {
     if (!found.has(target))
-      found.set(target, { ...plain('network', message, target), atMs, noise: undefined });
+      found.set(target, { ...createPlainEffect('network', message, target), atMs, noise: undefined });
   };
   for (const request of requests) {
     const target = requestTarget(request);
@@ -70,7 +74,11 @@ export function network({ network: requests, events }: Observation): readonly Ef
   const recorded = requests.length > 0;
   for (const event of events)
     if ((event.kind === 'connect' || event.kind === 'send') && isOutside(event.address) && !recorded)
-      add(addressText(event.address), `contacted ${addressText(event.address)}`, event.atMs);
+      add(
+        formatNetworkAddress(event.address),
+        `contacted ${formatNetworkAddress(event.address)}`,
+        event.atMs,
+      );
   return [...found.values()];
 }
 
@@ -90,7 +98,7 @@ function isOutside(address: NetworkAddress): boolean {
   return address.family !== 'unix' && !address.isLocal;
 }
 
-export function addressText(address: NetworkAddress): string {
+export function formatNetworkAddress(address: NetworkAddress): string {
   if (address.family === 'unix') return address.path;
   return address.family === 'inet6' ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
 }

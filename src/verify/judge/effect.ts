@@ -16,11 +16,19 @@ export interface Effect {
 }
 
 /** An effect that is neither unclear nor only about timestamps. */
-export function plain(kind: EffectKind, message: string, target: string): Omit<Effect, 'atMs' | 'noise'> {
+export function createPlainEffect(
+  kind: EffectKind,
+  message: string,
+  target: string,
+): Omit<Effect, 'atMs' | 'noise'> {
   return { kind, message, target, isTimestamps: false, isUnclear: false };
 }
 
 /** An effect of which it is unknown what it changed or lost. */
-export function unclear(kind: EffectKind, message: string, target: string): Omit<Effect, 'atMs' | 'noise'> {
+export function createUnclearEffect(
+  kind: EffectKind,
+  message: string,
+  target: string,
+): Omit<Effect, 'atMs' | 'noise'> {
   return { kind, message, target, isTimestamps: undefined, isUnclear: true };
 }

@@ -1,6 +1,6 @@
 import type { ContentComparison, NoiseClass, Observation, StateChange, TracedEvent } from '../observation.ts';
-import { hiddenTargets, network, services } from './contacts.ts';
-import { type Effect, plain, unclear } from './effect.ts';
+import { findHiddenTargets, findNetworkContacts, findServiceContacts } from './contacts.ts';
+import { type Effect, createPlainEffect, createUnclearEffect } from './effect.ts';
 
 /** Effects without any call, which say nothing about a tool. */
 export interface Background {
@@ -13,17 +13,17 @@ export interface Background {
   readonly startTargets: ReadonlySet<string>;
 }
 
-export function backgroundOf(
+export function collectBackground(
   starting: readonly Observation[],
   idle: Observation,
   folder: SeedFolder,
 ): Background {
-  const first = starting.flatMap((observation) => effectsOf(observation, folder));
+  const first = starting.flatMap((observation) => collectEffects(observation, folder));
   // A host that could not be reached is contacted again whenever a retry is due.
   const contacts = first.filter(({ kind }) => kind === 'network');
   const files = first.filter(({ kind, noise }) => kind !== 'network' && noise === undefined);
   return {
-    targets: new Set([...contacts, ...effectsOf(idle, folder)].map(({ target }) => target)),
+    targets: new Set([...contacts, ...collectEffects(idle, folder)].map(({ target }) => target)),
     startTargets: new Set(files.map(({ target }) => target)),
   };
 }
@@ -34,7 +34,7 @@ interface SeedFolder {
 }
 
 /** Effects on files and on the network, in order of time. */
-export function effectsOf(observation: Observation, folder: SeedFolder): readonly Effect[] {
+export function collectEffects(observation: Observation, folder: SeedFolder): readonly Effect[] {
   const changes = withMoves(observation.changes, observation, folder);
   const changed = new Set(changes.map(({ target }) => target));
   return [
@@ -43,15 +43,15 @@ export function effectsOf(observation: Observation, folder: SeedFolder): readonl
     ...rewritten(observation, changed, folder),
     ...attributes(observation, changed, folder),
     ...indirect(observation),
-    ...services(observation),
-    ...hiddenTargets(observation),
-    ...network(observation),
+    ...findServiceContacts(observation),
+    ...findHiddenTargets(observation),
+    ...findNetworkContacts(observation),
   ].sort((one, other) => one.atMs - other.atMs);
 }
 
 /** Whether nothing happened except effects that decide nothing. */
 export function isQuiet(observation: Observation, folder: SeedFolder): boolean {
-  return effectsOf(observation, folder).every(({ noise }) => noise !== undefined);
+  return collectEffects(observation, folder).every(({ noise }) => noise !== undefined);
 }
 
 function withMoves(
@@ -67,13 +67,13 @@ function withMoves(
     const timed = { atMs: timeOf(change, observation), noise };
     if (isSharedMemory(change.path))
       return {
-        ...plain('hidden', `changed ${change.path}, which other programs share`, change.path),
+        ...createPlainEffect('hidden', `changed ${change.path}, which other programs share`, change.path),
         ...timed,
         noise: undefined,
       };
     if (moved === undefined) return { ...effectOf(change), ...timed };
     return {
-      ...plain('moved', `moved ${change.path} to ${moved.path}`, change.path),
+      ...createPlainEffect('moved', `moved ${change.path} to ${moved.path}`, change.path),
       ...timed,
     };
   });
@@ -109,19 +109,27 @@ function isSameFile({ before }: StateChange, { after }: StateChange): boolean {
 
 function effectOf(change: StateChange): Omit<Effect, 'atMs' | 'noise'> {
   const { kind, path, before, after } = change;
-  if (kind === 'rewritten') return unclear('rewritten', rewrittenText(path), path);
+  if (kind === 'rewritten') return createUnclearEffect('rewritten', rewrittenText(path), path);
   // What a log that cannot be read holds, or held, of the database is unknown.
-  if (change.isLog === true) return unclear('changed', `changed ${path}`, path);
-  if (kind === 'created') return plain('added', `created ${path}`, path);
-  if (kind === 'deleted') return plain('deleted', `deleted ${path}`, path);
+  if (change.isLog === true) return createUnclearEffect('changed', `changed ${path}`, path);
+  if (kind === 'created') return createPlainEffect('added', `created ${path}`, path);
+  if (kind === 'deleted') return createPlainEffect('deleted', `deleted ${path}`, path);
   if (kind === 'replaced')
-    return plain('overwritten', `replaced ${path} by a ${after?.type ?? 'different entry'}`, path);
+    return createPlainEffect(
+      'overwritten',
+      `replaced ${path} by a ${after?.type ?? 'different entry'}`,
+      path,
+    );
   if (before?.type === 'link' || after?.type === 'link')
-    return plain('overwritten', `changed the target of ${path}`, path);
+    return createPlainEffect('overwritten', `changed the target of ${path}`, path);
   if (before?.type !== 'file' || after?.type !== 'file')
-    return plain('changed', `changed the permissions of ${path}`, path);
+    return createPlainEffect('changed', `changed the permissions of ${path}`, path);
   if (before.digest !== undefined && before.digest === after.digest)
-    return unclear('changed', before.mode === after.mode ? '' : `changed the permissions of ${path}`, path);
+    return createUnclearEffect(
+      'changed',
+      before.mode === after.mode ? '' : `changed the permissions of ${path}`,
+      path,
+    );
   return contentEffect(path, change.comparison);
 }
 
@@ -129,19 +137,23 @@ function contentEffect(
   path: string,
   compared: ContentComparison | undefined,
 ): Omit<Effect, 'atMs' | 'noise'> {
-  if (compared === undefined) return unclear('changed', `changed ${path}`, path);
+  if (compared === undefined) return createUnclearEffect('changed', `changed ${path}`, path);
   if (compared.format === 'unknown')
-    return unclear('changed', `changed ${path} (what was lost is unknown: ${compared.why})`, path);
+    return createUnclearEffect(
+      'changed',
+      `changed ${path} (what was lost is unknown: ${compared.why})`,
+      path,
+    );
   const { isAdditive, isTimestamps } = compared;
   if (isAdditive === 'unknown')
     return {
-      ...plain('changed', `changed ${path} (existing rows kept, except those of an index)`, path),
+      ...createPlainEffect('changed', `changed ${path} (existing rows kept, except those of an index)`, path),
       ...{ isTimestamps, isUnclear: true },
     };
   const [effect, verb] = isAdditive
     ? (['added', 'added to'] as const)
     : (['overwritten', 'overwrote'] as const);
-  return { ...plain(effect, `${verb} ${path}${detail(compared)}`, path), isTimestamps };
+  return { ...createPlainEffect(effect, `${verb} ${path}${detail(compared)}`, path), isTimestamps };
 }
 
 type Compared = Exclude<ContentComparison, { readonly format: 'unknown' }>;
@@ -221,7 +233,7 @@ function transient(
     const message =
       kind === 'rename' ? `replaced ${target} by the same content` : `created and deleted ${target}`;
     found.set(target, {
-      ...plain('transient', message, target),
+      ...createPlainEffect('transient', message, target),
       atMs,
       // Removed at once, it serves the processes of the server itself.
       noise: isSharedMemory(target) ? 'temporary' : noiseOf({ path: target, noise }, folder),
@@ -244,7 +256,7 @@ function rewritten(
     const { path, atMs } = event;
     return [
       {
-        ...plain('rewritten', rewrittenText(path), path),
+        ...createPlainEffect('rewritten', rewrittenText(path), path),
         atMs,
         noise: noiseOf(event, folder),
       },
@@ -279,7 +291,7 @@ function attributes(
   }
   for (const { path, noise } of touched.values()) {
     if (known.has(path) || found.has(path)) continue;
-    const effect = plain('rewritten', rewrittenText(path), path);
+    const effect = createPlainEffect('rewritten', rewrittenText(path), path);
     found.set(path, { ...effect, atMs: untilMs, noise: noiseOf({ path, noise }, folder) });
   }
   return [...found.values()];
@@ -291,10 +303,11 @@ const EXTENDED: ReadonlySet<string> = new Set([
 ]);
 
 function attributeEffect(path: string, call: string, isTimes: boolean): Omit<Effect, 'atMs' | 'noise'> {
-  if (isTimes) return { ...plain('changed', `changed the times of ${path}`, path), isTimestamps: true };
+  if (isTimes)
+    return { ...createPlainEffect('changed', `changed the times of ${path}`, path), isTimestamps: true };
   // The values of extended attributes are not compared.
-  if (EXTENDED.has(call)) return unclear('changed', `set extended attributes of ${path}`, path);
-  return plain('rewritten', `set attributes of ${path} without a visible change`, path);
+  if (EXTENDED.has(call)) return createUnclearEffect('changed', `set extended attributes of ${path}`, path);
+  return createPlainEffect('rewritten', `set attributes of ${path} without a visible change`, path);
 }
 
 /** Calls on paths that may lead elsewhere: to which file, and whether that was changed and restored, is unknown. */
@@ -305,7 +318,11 @@ function indirect({ events }: Observation): readonly Effect[] {
     const { path, atMs, call } = event;
     const target = path.replace(PROCESS, '/proc/self').replace(DESCRIPTOR, '$1');
     if (found.has(target)) continue;
-    const effect = unclear('rewritten', `called ${call} on ${path}, which may lead elsewhere`, target);
+    const effect = createUnclearEffect(
+      'rewritten',
+      `called ${call} on ${path}, which may lead elsewhere`,
+      target,
+    );
     found.set(target, { ...effect, atMs, noise: undefined });
   }
   return [...found.values()];

@@ -8,8 +8,8 @@ import type {
   Verdict,
 } from '../../core/verification/verdict.ts';
 import type { Mechanism, Observation } from '../observation.ts';
-import { effectsOf } from './effects.ts';
-import { signalsOf } from './signals.ts';
+import { collectEffects } from './effects.ts';
+import { findSignals } from './signals.ts';
 import { type CallEffect, isSuccess, type Trial, type Trials } from './trial.ts';
 
 export interface ToolFacts {
@@ -28,7 +28,7 @@ export function judgeTool(facts: ToolFacts, given: Trials): ToolReport {
   return {
     ...facts,
     verdicts,
-    signals: signalsOf(given, { effects, declared: facts.declared, verdicts }),
+    signals: findSignals(given, { effects, declared: facts.declared, verdicts }),
     coverage,
     ...(failure !== undefined && { failure }),
   };
@@ -44,7 +44,7 @@ function attributed({ trials, background, seed }: Trials): Attribution {
   const effects: CallEffect[] = [];
   const excused: CallEffect[] = [];
   for (const trial of trials) {
-    const control = new Set(effectsOf(trial.control, { seed }).map(({ target }) => target));
+    const control = new Set(collectEffects(trial.control, { seed }).map(({ target }) => target));
     const pending = new Set(trial.pending);
     const ending = endingOf(trial, seed);
     effects.push(...ending.effects);
@@ -60,13 +60,13 @@ function attributed({ trials, background, seed }: Trials): Attribution {
 
 function effectsIn(trial: Trial, seed: string): readonly CallEffect[] {
   const during = trial.calls.flatMap(({ number, observation }) =>
-    effectsOf(observation, { seed }).map((effect) => ({
+    collectEffects(observation, { seed }).map((effect) => ({
       ...{ ...effect, trial, call: number },
       ...{ isLate: false, isAtEnd: false },
     })),
   );
   const call = trial.calls.at(-1)?.number ?? 1;
-  const late = effectsOf(trial.late, { seed }).map((effect) => ({
+  const late = collectEffects(trial.late, { seed }).map((effect) => ({
     ...{ ...effect, trial, call },
     ...{ isLate: true, isAtEnd: false },
   }));
@@ -81,12 +81,12 @@ function endingOf(trial: Trial, seed: string): Attribution {
   const { end, endWithoutCall: control } = trial;
   if (end === undefined) return { effects: [], excused: [] };
   const call = trial.calls.at(-1)?.number ?? 1;
-  const found = effectsOf(end, { seed }).map((effect) => ({
+  const found = collectEffects(end, { seed }).map((effect) => ({
     ...{ ...effect, trial, call },
     ...{ isLate: true, isAtEnd: true },
   }));
   if (control === undefined) return { effects: [], excused: found };
-  const usual = effectsOf(control, { seed });
+  const usual = collectEffects(control, { seed });
   const others = found.filter(
     ({ kind, target }) =>
       !usual.some((one) => one.kind === kind && one.target === target) ||

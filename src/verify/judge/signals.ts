@@ -1,7 +1,7 @@
 import { type DeclaredHints, type Hint, HINTS, isCautious } from '../../core/hints/hint.ts';
 import type { Signal, Verdict } from '../../core/verification/verdict.ts';
 import type { NetworkAddress, TracedEvent } from '../observation.ts';
-import { addressText } from './contacts.ts';
+import { formatNetworkAddress } from './contacts.ts';
 import { type CallEffect, isSuccess, type Trial, type Trials } from './trial.ts';
 
 interface Judgement {
@@ -13,7 +13,10 @@ interface Judgement {
 const MAX_LISTED = 10;
 
 /** Findings about a tool that contradict none of its hints. */
-export function signalsOf({ trials }: Trials, { effects, declared, verdicts }: Judgement): readonly Signal[] {
+export function findSignals(
+  { trials }: Trials,
+  { effects, declared, verdicts }: Judgement,
+): readonly Signal[] {
   const events = trials.flatMap(({ calls, late, end }) => [
     ...calls.flatMap(({ observation }) => observation.events),
     ...late.events,
@@ -78,7 +81,7 @@ function eventSignals(events: readonly TracedEvent[]): readonly Signal[] {
     else if (event.kind === 'read_secret')
       secrets.set(event.isCanary, [...(secrets.get(event.isCanary) ?? []), event.path]);
     else if (event.kind === 'connect' && isWithinMachine(event.address))
-      local.push(addressText(event.address));
+      local.push(formatNetworkAddress(event.address));
     else if ('path' in event && event.error !== undefined && DENIED.has(event.error))
       failed.push(`${event.call} ${event.path}: ${event.error}`);
   }

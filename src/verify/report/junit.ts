@@ -1,12 +1,12 @@
 import { HINTS } from '../../core/hints/hint.ts';
-import { contradictionsOf, type VerifyReport } from '../../core/verification/report.ts';
-import { UNOBSERVED_TEXTS, verdictText } from '../../core/verification/texts.ts';
+import { listContradictions, type VerifyReport } from '../../core/verification/report.ts';
+import { UNOBSERVED_TEXTS, formatVerdict } from '../../core/verification/texts.ts';
 import type { Verdict } from '../../core/verification/verdict.ts';
 
 /** JUnit XML: one test case per tool and hint. Unobserved hints and accepted contradictions are skipped. */
-export function junitText(report: VerifyReport): string {
+export function formatJunit(report: VerifyReport): string {
   const accepted = new Map(
-    contradictionsOf(report).flatMap(({ tool, hint, accepted: reason }) =>
+    listContradictions(report).flatMap(({ tool, hint, accepted: reason }) =>
       reason === undefined ? [] : [[`${tool.name} ${hint}`, reason] as const],
     ),
   );
@@ -42,7 +42,7 @@ function outcomeOf(verdict: Verdict, accepted: string | undefined): string {
     const details = verdict.evidence.map(
       ({ message, call, args }) => `call ${call} with ${JSON.stringify(args)}: ${message}`,
     );
-    return `<failure message="${xml(verdictText(verdict))}">${xml(details.join('\n'))}</failure>`;
+    return `<failure message="${xml(formatVerdict(verdict))}">${xml(details.join('\n'))}</failure>`;
   }
   return verdict.kind === 'unobserved' ? `<skipped message="${xml(UNOBSERVED_TEXTS[verdict.reason])}"/>` : '';
 }

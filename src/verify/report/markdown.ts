@@ -1,14 +1,14 @@
 import { HINTS } from '../../core/hints/hint.ts';
-import { printable } from '../../core/printable.ts';
-import { contradictionsOf, coverageOf, type VerifyReport } from '../../core/verification/report.ts';
-import { verdictText } from '../../core/verification/texts.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { listContradictions, computeCoverage, type VerifyReport } from '../../core/verification/report.ts';
+import { formatVerdict } from '../../core/verification/texts.ts';
 import { differs, suggestAnnotations } from '../../core/verification/suggest-annotations.ts';
 
 /** A summary for a pull request or a job summary. */
-export function markdownText(report: VerifyReport): string {
+export function formatMarkdown(report: VerifyReport): string {
   const { server, tools, mechanisms, missing } = report;
-  const coverage = coverageOf(tools);
-  const found = contradictionsOf(report);
+  const coverage = computeCoverage(tools);
+  const found = listContradictions(report);
   const open = found.filter(({ accepted }) => accepted === undefined);
   const suggested = tools.filter(differs);
   return [
@@ -20,7 +20,7 @@ export function markdownText(report: VerifyReport): string {
     `|---|${HINTS.map(() => '---|').join('')}`,
     ...tools.map(
       ({ name, verdicts }) =>
-        `| ${text(name)} | ${HINTS.map((hint) => text(verdictText(verdicts[hint]))).join(' | ')} |`,
+        `| ${text(name)} | ${HINTS.map((hint) => text(formatVerdict(verdicts[hint]))).join(' | ')} |`,
     ),
     '',
     ...found.flatMap(({ tool, hint, evidence, accepted }) => [
@@ -44,5 +44,5 @@ function suggestions({ tools }: VerifyReport): string {
 
 /** Foreign text without markup. */
 function text(foreign: string): string {
-  return printable(foreign).replaceAll(/[\\`*_{}[\]<>|#&]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+  return toPrintable(foreign).replaceAll(/[\\`*_{}[\]<>|#&]/g, (mark) => `&#${mark.charCodeAt(0)};`);
 }

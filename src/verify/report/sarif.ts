@@ -1,9 +1,9 @@
 import { HINTS } from '../../core/hints/hint.ts';
-import { contradictionsOf, type VerifyReport } from '../../core/verification/report.ts';
+import { listContradictions, type VerifyReport } from '../../core/verification/report.ts';
 
 /** SARIF 2.1.0 (OASIS): one result per contradicted hint; those in the baseline are suppressed. */
-export function sarifText(report: VerifyReport, version: string, fixturesUri = 'package.json'): string {
-  const results = contradictionsOf(report).map(({ tool, hint, evidence, accepted }) => ({
+export function formatSarif(report: VerifyReport, version: string, fixturesUri = 'package.json'): string {
+  const results = listContradictions(report).map(({ tool, hint, evidence, accepted }) => ({
     ruleId: `contradicted/${hint}`,
     level: 'error',
     message: {

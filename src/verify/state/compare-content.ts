@@ -1,7 +1,7 @@
-import { parsedJson } from '../../core/json-object.ts';
+import { parseJson } from '../../core/json-object.ts';
 import type { ContentComparison } from '../observation.ts';
 import { compareJson } from './compare-json.ts';
-import { comparedAsAppended } from './comparison-task.ts';
+import { compareAsAppended } from './comparison-task.ts';
 import { compareSqlite, isSqlite } from './compare-sqlite.ts';
 
 const MAX_LINES = 20_000;
@@ -11,7 +11,7 @@ const MAX_LINES = 20_000;
  * contents can take much time and memory, so this runs in a process of its own.
  */
 export function compareContent(before: Buffer, after: Buffer): ContentComparison {
-  const appended = comparedAsAppended(before, after);
+  const appended = compareAsAppended(before, after);
   if (appended !== undefined) return appended;
   try {
     return compareStructure(before, after);
@@ -34,7 +34,7 @@ function compareStructure(before: Buffer, after: Buffer): ContentComparison {
 }
 
 function compareText(before: string, after: string): ContentComparison {
-  const [old, now] = [parsedJson(before), parsedJson(after)];
+  const [old, now] = [parseJson(before), parseJson(after)];
   if (old !== undefined && now !== undefined) return { format: 'json', ...compareJson(old, now) };
   const [oldLines, newLines] = [linesOf(before), linesOf(after)];
   const [oldRecords, newRecords] = [recordsOf(oldLines), recordsOf(newLines)];
@@ -60,7 +60,7 @@ function linesOf(text: string): readonly string[] {
 /** The values of JSON Lines. Undefined if a line is not an object. */
 function recordsOf(lines: readonly string[]): readonly unknown[] | undefined {
   if (lines.length > MAX_LINES) return undefined;
-  const records = lines.map(parsedJson);
+  const records = lines.map(parseJson);
   return records.every((record) => typeof record === 'object' && record !== null) ? records : undefined;
 }
 

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { parsedJson } from '../../core/json-object.ts';
+import { parseJson } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { compareJson, isGrowingCounter, isTimeUpdate, type JsonComparison } from './compare-json.ts';
 
@@ -80,7 +80,7 @@ function compareValues(before: unknown, after: unknown, column: string): JsonCom
 /** The JSON object or array in a text. */
 function documentOf(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return undefined;
-  return parsedJson(value);
+  return parseJson(value);
 }
 
 function isSame(one: unknown, other: unknown): boolean {

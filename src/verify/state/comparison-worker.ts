@@ -1,7 +1,7 @@
 import process from 'node:process';
 import type { FromTaskProcess } from '../../platform/task-process.ts';
 import { compareContent } from './compare-content.ts';
-import { TASK_HEADER_BYTES, taskSizes } from './comparison-task.ts';
+import { TASK_HEADER_BYTES, readTaskSizes } from './comparison-task.ts';
 
 // Compares contents that a server wrote, one pair after the other, in a process without rights.
 
@@ -16,7 +16,7 @@ process.stdin.on('data', (chunk: Buffer) => {
   const [first = chunk] = chunks;
   // The first chunk nearly always has the whole header.
   const header = first.length < TASK_HEADER_BYTES ? Buffer.concat(chunks) : first;
-  const { before, after } = taskSizes(header);
+  const { before, after } = readTaskSizes(header);
   if (length < TASK_HEADER_BYTES + before + after) return;
   const contents = Buffer.concat(chunks).subarray(TASK_HEADER_BYTES);
   chunks = [];

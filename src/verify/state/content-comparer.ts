@@ -1,11 +1,11 @@
 import { extname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { causeText } from '../../core/cause.ts';
+import { formatCause } from '../../core/cause.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Child, ChildOptions } from '../../platform/child.ts';
-import { type TaskFault, TaskProcess, taskProcessOptions } from '../../platform/task-process.ts';
+import { type TaskFault, TaskProcess, getTaskProcessOptions } from '../../platform/task-process.ts';
 import type {
   ContentComparison,
   Observation,
@@ -14,7 +14,7 @@ import type {
   StateChange,
   StateEntry,
 } from '../observation.ts';
-import { comparedAsAppended, taskOf } from './comparison-task.ts';
+import { compareAsAppended, encodeTask } from './comparison-task.ts';
 
 /** Starts a process of Assay's own code that can change nothing and has no network. The error is a phrase. */
 export type StartConfined = (options: ChildOptions, limits: MemoryLimits) => Promise<Result<Child, string>>;
@@ -83,7 +83,7 @@ export class ContentComparer {
 
   /** How `after` relates to `before`. */
   compare(before: Buffer, after: Buffer): Promise<ContentComparison> {
-    const appended = comparedAsAppended(before, after);
+    const appended = compareAsAppended(before, after);
     if (appended !== undefined) return Promise.resolve(appended);
     const turn = this.#last.then(() => this.#compareInTurn(before, after));
     this.#last = turn.catch(() => undefined);
@@ -124,7 +124,7 @@ export class ContentComparer {
     try {
       const process = await this.#started();
       if (!process.ok) return notCompared(process.error);
-      const outcome = await process.value.run(taskOf(before, after), Math.min(pairMs, leftMs));
+      const outcome = await process.value.run(encodeTask(before, after), Math.min(pairMs, leftMs));
       if (outcome.kind === 'done') return comparisonOf(outcome.result);
       return notCompared(faultText(outcome.fault));
     } finally {
@@ -135,7 +135,7 @@ export class ContentComparer {
   /** One that runs, or a new one in place of one that has ended. */
   async #started(): Promise<Result<TaskProcess, string>> {
     if (this.#process?.isIdle === true) return ok(this.#process);
-    const child = await this.#start(taskProcessOptions(SCRIPT, HEAP_MIB), { dataMiB: DATA_MIB });
+    const child = await this.#start(getTaskProcessOptions(SCRIPT, HEAP_MIB), { dataMiB: DATA_MIB });
     if (!child.ok) return child;
     this.#process = new TaskProcess(child.value, MAX_LINE_BYTES);
     if (!this.#isClosed) return ok(this.#process);
@@ -179,6 +179,6 @@ function faultText(fault: TaskFault): string {
     case 'closed':
       return 'the verification has ended';
     case 'process_ended':
-      return `the process that compares files ${causeText(fault.end)}`;
+      return `the process that compares files ${formatCause(fault.end)}`;
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addressBlock } from '../../../src/adapters/auth/failures.ts';
+import { toAddressBlock } from '../../../src/adapters/auth/failures.ts';
 
 it('an IPv4 address stands for itself, also when mapped into IPv6', () => {
   for (const [address, block] of [
@@ -8,7 +8,7 @@ it('an IPv4 address stands for itself, also when mapped into IPv6', () => {
     ['::FFFF:10.0.0.1', '10.0.0.1'],
     ['', ''],
   ] as const)
-    expect([address, addressBlock(address)]).toEqual([address, block]);
+    expect([address, toAddressBlock(address)]).toEqual([address, block]);
 });
 
 it('an IPv6 address stands for the network that one machine may own', () => {
@@ -22,5 +22,5 @@ it('an IPv6 address stands for the network that one machine may own', () => {
     ['fe80::1%eth0', 'fe80:0:0:0'],
     ['64:ff9b::10.0.0.1', '64:ff9b:0:0'],
   ] as const)
-    expect([address, addressBlock(address)]).toEqual([address, block]);
+    expect([address, toAddressBlock(address)]).toEqual([address, block]);
 });

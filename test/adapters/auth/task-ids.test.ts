@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { signedTaskIds } from '../../../src/adapters/auth/task-ids.ts';
+import { createSignedTaskIds } from '../../../src/adapters/auth/task-ids.ts';
 
 const KEY = Buffer.alloc(32, 1);
-const ids = signedTaskIds([KEY]);
+const ids = createSignedTaskIds([KEY]);
 
 describe('a wrapped task id', () => {
   it('resolves to its server and the inner id for the subject it was made for, and for nobody else', () => {
@@ -23,21 +23,21 @@ describe('a wrapped task id', () => {
 
   it('is stable, the same in every process with the key, and unique per task', () => {
     const wrapped = ids.wrap('a', 'me', 'task-1');
-    expect(signedTaskIds([Buffer.alloc(32, 1)]).wrap('a', 'me', 'task-1')).toBe(wrapped);
+    expect(createSignedTaskIds([Buffer.alloc(32, 1)]).wrap('a', 'me', 'task-1')).toBe(wrapped);
     const others = [
       ids.wrap('b', 'me', 'task-1'),
       ids.wrap('a', 'you', 'task-1'),
       ids.wrap('a', 'me', 'task-2'),
     ];
     expect(new Set([wrapped, ...others]).size).toBe(4);
-    expect(signedTaskIds([Buffer.alloc(32, 2)]).wrap('a', 'me', 'task-1')).not.toBe(wrapped);
+    expect(createSignedTaskIds([Buffer.alloc(32, 2)]).wrap('a', 'me', 'task-1')).not.toBe(wrapped);
   });
 
   it('is made with one key and accepted with several', () => {
     const other = Buffer.alloc(32, 2);
     const wrapped = ids.wrap('a', 'me', 't');
-    expect(signedTaskIds([other, KEY]).unwrap(wrapped, 'me')).toEqual({ server: 'a', inner: 't' });
-    expect(signedTaskIds([other]).unwrap(wrapped, 'me')).toBeUndefined();
+    expect(createSignedTaskIds([other, KEY]).unwrap(wrapped, 'me')).toEqual({ server: 'a', inner: 't' });
+    expect(createSignedTaskIds([other]).unwrap(wrapped, 'me')).toBeUndefined();
   });
 
   it('is rejected if it was truncated, extended, altered or invented', () => {

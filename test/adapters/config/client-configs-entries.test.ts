@@ -3,11 +3,11 @@ import { parseTree } from 'jsonc-parser';
 import { describe, expect, it } from 'vitest';
 import { CLIENTS } from '../../../src/adapters/config/client-configs/clients.ts';
 import { readInputs } from '../../../src/adapters/config/client-configs/inputs.ts';
-import { isAssay, ownEntry } from '../../../src/adapters/config/client-configs/own-entry.ts';
+import { isAssay, buildOwnEntry } from '../../../src/adapters/config/client-configs/own-entry.ts';
 import {
   type EntryHome,
   translateEntry,
-  valueOf,
+  toJsonValue,
 } from '../../../src/adapters/config/client-configs/translate-entry.ts';
 
 const OWN = ['/usr/bin/node', '/opt/tools/main.js'];
@@ -25,7 +25,7 @@ describe("another client's entry, converted for Assay,", () => {
 
   function translated(entry: unknown, home = nowhere, isOff = false) {
     const { node, leftOut, fault } = translateEntry(parseTree(JSON.stringify(entry))!, home, isOff);
-    return { value: valueOf(node), leftOut, fault: fault?.reason };
+    return { value: toJsonValue(node), leftOut, fault: fault?.reason };
   }
   function check(entry: unknown, value: unknown, home = nowhere): void {
     expect(translated(entry, home)).toEqual({ value, leftOut: [], fault: undefined });
@@ -259,7 +259,7 @@ describe('the entry written for a client', () => {
     more: { readonly url?: string; readonly own?: readonly string[]; readonly platform?: string } = {},
   ) {
     const client = CLIENTS.find((one) => one.id === id)!;
-    return ownEntry({
+    return buildOwnEntry({
       shape: client.shape,
       platform: more.platform ?? 'linux',
       ownCommand: more.own ?? OWN,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { CLIENTS } from '../../../src/adapters/config/client-configs/clients.ts';
 import {
-  projectFileOf,
-  userFilesOf,
+  findProjectFile,
+  listUserFiles,
   type Machine,
 } from '../../../src/adapters/config/client-configs/locate-client.ts';
 
@@ -19,7 +19,7 @@ function clientOf(id: string) {
 }
 
 function check(id: string, machine: Machine, expected: readonly string[]): void {
-  expect(userFilesOf(clientOf(id), machine).map(({ path }) => path)).toEqual(expected);
+  expect(listUserFiles(clientOf(id), machine).map(({ path }) => path)).toEqual(expected);
 }
 
 describe("a client's user-level config file", () => {
@@ -85,7 +85,7 @@ describe("a client's user-level config file", () => {
       '/Users/ada/.config/opencode/opencode.json',
       '/Users/ada/.config/opencode/opencode.jsonc',
     ]);
-    expect(userFilesOf(clientOf('opencode'), WINDOWS)[0]?.path).toBe(
+    expect(listUserFiles(clientOf('opencode'), WINDOWS)[0]?.path).toBe(
       'C:\\Users\\Ada\\.config\\opencode\\opencode.json',
     );
   });
@@ -118,7 +118,7 @@ describe("a client's user-level config file", () => {
   it('is found on Windows without the usual variables', () => {
     const bare = { ...WINDOWS, env: {} };
     check('vscode', bare, ['C:\\Users\\Ada\\AppData\\Roaming\\Code\\User\\mcp.json']);
-    expect(userFilesOf(clientOf('claude-desktop'), bare)[0]?.path).toContain(
+    expect(listUserFiles(clientOf('claude-desktop'), bare)[0]?.path).toContain(
       'C:\\Users\\Ada\\AppData\\Local\\Packages\\',
     );
   });
@@ -127,7 +127,7 @@ describe("a client's user-level config file", () => {
 it('a client counts as installed if its folder exists', () => {
   const signs = CLIENTS.map(({ id }) => [
     id,
-    userFilesOf(clientOf(id), LINUX).map(({ installedFolder }) => installedFolder),
+    listUserFiles(clientOf(id), LINUX).map(({ installedFolder }) => installedFolder),
   ]);
   expect(Object.fromEntries(signs)).toEqual({
     'claude-desktop': ['/home/ada/.config/Claude'],
@@ -145,7 +145,7 @@ it('a client counts as installed if its folder exists', () => {
 });
 
 it('finds the config file of a project', () => {
-  const files = CLIENTS.map((client) => projectFileOf(client, '/p', 'linux')?.path);
+  const files = CLIENTS.map((client) => findProjectFile(client, '/p', 'linux')?.path);
   expect(files).toEqual([
     undefined,
     '/p/.mcp.json',
@@ -159,13 +159,13 @@ it('finds the config file of a project', () => {
     '/p/.zed/settings.json',
     undefined,
   ]);
-  expect(projectFileOf(clientOf('cursor'), 'C:\\p', 'win32')?.path).toBe('C:\\p\\.cursor\\mcp.json');
+  expect(findProjectFile(clientOf('cursor'), 'C:\\p', 'win32')?.path).toBe('C:\\p\\.cursor\\mcp.json');
 });
 
 it('an address is written in the form that the client reads from that file', () => {
   const written = CLIENTS.map((client) => [
     client.id,
-    userFilesOf(client, LINUX).map(({ shape }) => shape.http?.('U')),
+    listUserFiles(client, LINUX).map(({ shape }) => shape.http?.('U')),
   ]);
   expect(Object.fromEntries(written)).toEqual({
     'claude-desktop': [undefined],

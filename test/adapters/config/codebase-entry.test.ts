@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { configIn } from '../../../src/adapters/config/load-config.ts';
-import { entryReader } from '../../../src/adapters/config/registered-entry.ts';
+import { readConfigText } from '../../../src/adapters/config/load-config.ts';
+import { createEntryReader } from '../../../src/adapters/config/registered-entry.ts';
 import { isAssay } from '../../../src/adapters/config/client-configs/own-entry.ts';
-import { sourceKind } from '../../../src/core/sources/source-kinds.ts';
+import { getSourceKind } from '../../../src/core/sources/source-kinds.ts';
 import type { ServerSpec } from '../../../src/core/server-spec.ts';
 
 const AROUND = {
@@ -18,7 +18,7 @@ const AROUND = {
 
 function read(entry: unknown): ServerSpec | undefined {
   const text = JSON.stringify({ mcpServers: { codebase: entry } });
-  const config = configIn('/data/mcp.json', text, AROUND);
+  const config = readConfigText('/data/mcp.json', text, AROUND);
   return config.ok && config.value.problems.length === 0 && config.value.warnings.length === 0
     ? config.value.servers[0]
     : undefined;
@@ -49,7 +49,7 @@ it("one line of config runs this Assay's code-search server, with its home and s
 });
 
 it('a registered entry also gets the home, and no variable of this process', () => {
-  const readEntry = entryReader({ cwd: '/data', home: '/home/ada', assayHome: '/data' });
+  const readEntry = createEntryReader({ cwd: '/data', home: '/home/ada', assayHome: '/data' });
   expect(readEntry('codebase', { type: 'codebase' })).toMatchObject({
     value: {
       transport: { kind: 'codebase', env: {}, args: [expect.anything(), 'codebase', '--home', '/data'] },
@@ -59,7 +59,7 @@ it('a registered entry also gets the home, and no variable of this process', () 
 
 it('the server keeps its identity after an update of Node or Assay, and is trusted unless it may run other code', () => {
   const { transport } = read({ type: 'codebase' })!;
-  const kind = sourceKind(transport);
+  const kind = getSourceKind(transport);
   const moved = { ...transport, command: '/other/node', args: ['/other/main.js'] } as typeof transport;
   expect(kind.identity(moved)).toEqual(kind.identity(transport));
   expect(kind.isOwn(transport)).toBe(true);

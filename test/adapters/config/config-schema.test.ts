@@ -5,7 +5,7 @@ import { Ajv } from 'ajv';
 import { parse } from 'jsonc-parser';
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../../../src/adapters/config/config-schema.ts';
-import { configIn } from '../../../src/adapters/config/load-config.ts';
+import { readConfigText } from '../../../src/adapters/config/load-config.ts';
 import { isJsonObject, type JsonObject } from '../../../src/core/json-object.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -22,7 +22,7 @@ const validate = new Ajv({
 /** What the reader reports of a config. */
 function reported(text: string): readonly string[] {
   const env = { API: 'https://api.example', API_TOKEN: 't', T: 't', ISSUES_TOKEN: 't' };
-  const read = configIn(join(tmpdir(), 'mcp.json'), text, { env, cwd: tmpdir(), home: tmpdir() });
+  const read = readConfigText(join(tmpdir(), 'mcp.json'), text, { env, cwd: tmpdir(), home: tmpdir() });
   if (!read.ok) return [JSON.stringify(read.error)];
   return [...read.value.problems, ...read.value.warnings].map(({ key, reason }) => `${key}: ${reason}`);
 }

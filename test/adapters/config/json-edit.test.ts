@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { parse } from 'jsonc-parser';
 import { describe, expect, it } from 'vitest';
-import { withMember, withoutMember } from '../../../src/adapters/config/json-edit.ts';
+import { setJsonMember, removeJsonMember } from '../../../src/adapters/config/json-edit.ts';
 
 function added(text: string, path: readonly string[] = ['s', 'x'], value: unknown = { c: 1 }): string {
-  const done = withMember(text, path, value);
+  const done = setJsonMember(text, path, value);
   if (!done.ok) throw new Error(done.error.reason);
   return done.value.text;
 }
@@ -59,13 +59,13 @@ describe('inserting a member', () => {
   });
 
   it('reports the lines of the member', () => {
-    expect(withMember('{\n  "s": {\n    "a": 1\n  }\n}', ['s', 'x'], 2)).toMatchObject({
+    expect(setJsonMember('{\n  "s": {\n    "a": 1\n  }\n}', ['s', 'x'], 2)).toMatchObject({
       value: { line: 4, lines: ['    "x": 2'], isReplaced: false },
     });
   });
 
   it('is refused, with the position, if it is not possible', () => {
-    const refused = (text: string): unknown => withMember(text, ['s', 'x'], 1);
+    const refused = (text: string): unknown => setJsonMember(text, ['s', 'x'], 1);
     expect(refused('{"s": [1]}')).toEqual({
       ok: false,
       error: { offset: 6, reason: 'this is not an object' },
@@ -101,7 +101,7 @@ describe('removing a member', () => {
     ['one that is not there is no change', '{"s": {"a": 1}}', undefined],
   ];
   it.each(cases)('%s', (_what, before, after) => {
-    expect(withoutMember(before, ['s', 'x'])).toBe(after);
+    expect(removeJsonMember(before, ['s', 'x'])).toBe(after);
   });
 });
 
@@ -141,11 +141,11 @@ describe('in any text', () => {
       fc.property(text, (before) => {
         const names = Object.keys((parse(before) as { s: object }).s);
         for (const name of names) {
-          const after = withoutMember(before, ['s', name]);
+          const after = removeJsonMember(before, ['s', name]);
           const { [name]: _gone, ...rest } = (parse(before) as { s: Record<string, unknown> }).s;
           expect(parse(after ?? '')).toEqual({ top: 1, s: rest });
         }
-        expect(parse(withoutMember(added(before), ['s', 'x']) ?? '')).toEqual(parse(before));
+        expect(parse(removeJsonMember(added(before), ['s', 'x']) ?? '')).toEqual(parse(before));
       }),
       { numRuns: 500 },
     );

@@ -97,7 +97,7 @@ describe('the file', () => {
     };
     await check('none.json', 'there is no such file or folder');
     await check('dir', 'it is a folder');
-    await check('latin', 'it is no UTF-8 text');
+    await check('latin', 'it is not UTF-8 text');
   });
   it('is invalid, with the position, if it is not a JSON object', async () => {
     const check = async (text: string, reason: string): Promise<void> => {

@@ -2,13 +2,18 @@ import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { connectAll } from '../../../src/app/sources.ts';
-import { causeText } from '../../../src/core/cause.ts';
-import { reachRules } from '../../../src/core/reach.ts';
+import { formatCause } from '../../../src/core/cause.ts';
+import { createReachRules } from '../../../src/core/reach.ts';
 import type { Refusal } from '../../../src/core/refusal.ts';
 import { ok, type Result } from '../../../src/core/result.ts';
 import { withEnvironment } from '../../../src/app/environment.ts';
 import { loadConfig } from '../../../src/adapters/config/load-config.ts';
-import { faultOf, isPrivateGroup, unsafePath, type Rights } from '../../../src/platform/path-safety.ts';
+import {
+  findPathFault,
+  isPrivateGroup,
+  findUnsafePath,
+  type Rights,
+} from '../../../src/platform/path-safety.ts';
 import { tempDir } from '../../support/paths.ts';
 
 const done = (): Promise<Result<undefined, Refusal>> => Promise.resolve(ok(undefined));
@@ -50,14 +55,14 @@ it.each<[string, readonly Rights[], string | undefined]>([
     "is writable by every user (mode 666): chmod go-w '/it'\\''s'",
   ],
 ])('%s', (_, chain, expected) => {
-  const fault = faultOf(chain, owner);
+  const fault = findPathFault(chain, owner);
   expect(fault && `${fault.reason}: ${fault.command}`).toBe(expected);
 });
 
 it('root accepts files that another user owns, as in a container, but not world-writable ones', () => {
   const root = { uid: 0, isPrivateGroup: () => false };
-  expect(faultOf([at('/f', 0o644)], root)).toBeUndefined();
-  expect(faultOf([at('/f', 0o666)], root)?.reason).toBe('is writable by every user (mode 666)');
+  expect(findPathFault([at('/f', 0o644)], root)).toBeUndefined();
+  expect(findPathFault([at('/f', 0o666)], root)?.reason).toBe('is writable by every user (mode 666)');
 });
 
 it('a group is private if the user is its only member and no other user has it as primary group', () => {
@@ -103,7 +108,7 @@ it('no command starts with a world-writable home', async () => {
   });
   chmodSync(home, 0o700);
   expect(await withEnvironment(options, done)).toMatchObject({ ok: true });
-  expect(await unsafePath(join(home, 'absent'), around('/'))).toBeUndefined();
+  expect(await findUnsafePath(join(home, 'absent'), around('/'))).toBeUndefined();
 });
 
 it.each(['encryption.key', 'admin-token', 'assay.db', 'assay.db-wal'])(
@@ -152,7 +157,7 @@ it('world-writable function modules, documents and files that they refer to are 
       upstream: { stdio: noServer, http: noServer },
       ...{ log: NO_LOG, mask: (text: string) => text, home: join(folder, 'home'), configEnvironment: here },
       configPath: config,
-      rules: reachRules({ isOnNetwork: false, allowLoopback: false, allowPrivate: false }),
+      rules: createReachRules({ isOnNetwork: false, allowLoopback: false, allowPrivate: false }),
     });
     const events = { changed() {}, drained() {}, said() {}, ended() {}, asked() {}, heard() {} };
     const said: string[] = [];
@@ -163,7 +168,7 @@ it('world-writable function modules, documents and files that they refer to are 
         client: undefined,
       });
       if (link.ok) said.push(...(link.value.skipped ?? []).map(({ why }) => why));
-      else said.push(JSON.stringify(causeText(link.error)));
+      else said.push(JSON.stringify(formatCause(link.error)));
       if (link.ok) await link.value.close({ code: 'LINK_CLOSED' });
     }
     await sources.close();

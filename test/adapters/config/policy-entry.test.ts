@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { configIn } from '../../../src/adapters/config/load-config.ts';
+import { readConfigText } from '../../../src/adapters/config/load-config.ts';
 import { ROOT } from '../../support/paths.ts';
 
 const AROUND = { env: {}, cwd: '/', home: '/' };
 
 /** The rules, or the reason why the file is refused. */
 function read(policy: string): unknown {
-  const config = configIn('/mcp.json', `{\n  "mcpServers": {},\n  "policy": ${policy}\n}`, AROUND);
+  const config = readConfigText('/mcp.json', `{\n  "mcpServers": {},\n  "policy": ${policy}\n}`, AROUND);
   if (config.ok) return config.value.rules;
   return config.error.code === 'CONFIG_INVALID' ? config.error.reason : config.error;
 }
@@ -38,7 +38,7 @@ describe('"policy" of a config', () => {
   it('accepts the example of docs/POLICY.md', () => {
     const page = readFileSync(join(ROOT, 'docs', 'POLICY.md'), 'utf8');
     const [, example = ''] = /```json\n((?:(?!```).)*?"rules".+?)```/s.exec(page) ?? [];
-    const config = configIn('/mcp.json', example, AROUND);
+    const config = readConfigText('/mcp.json', example, AROUND);
     expect(config.ok && config.value.rules.map(({ effect }) => effect)).toEqual(['refuse', 'ask', 'allow']);
   });
 

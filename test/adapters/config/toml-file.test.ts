@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { valueOf } from '../../../src/adapters/config/client-configs/translate-entry.ts';
+import { toJsonValue } from '../../../src/adapters/config/client-configs/translate-entry.ts';
 import {
   parseTomlTree,
-  withoutTable,
-  withTable,
+  removeTomlTable,
+  setTomlTable,
 } from '../../../src/adapters/config/client-configs/toml-file.ts';
-import { membersOf, positionOf } from '../../../src/adapters/config/json-tree.ts';
+import { getTreeMembers, toPosition } from '../../../src/adapters/config/json-tree.ts';
 
 const PATH = ['mcp_servers', 'assay'];
 const ENTRY = { command: 'C:\\n "q"', args: ['stdio', '--attach'] };
 const TABLE = '[mcp_servers.assay]\ncommand = "C:\\\\n \\"q\\""\nargs = ["stdio", "--attach"]\n';
 
 function added(text: string): string {
-  const done = withTable(text, PATH, ENTRY);
+  const done = setTomlTable(text, PATH, ENTRY);
   return done.ok ? done.value.text : done.error.reason;
 }
 
@@ -26,12 +26,12 @@ describe('a table in a TOML text', () => {
     ['a = """\n[mcp_servers.assay]\n"""\n', `a = """\n[mcp_servers.assay]\n"""\n\n${TABLE}`],
   ])('is added at the end of %j, and removed again', (text, expected) => {
     expect(added(text)).toBe(expected);
-    expect(withoutTable(expected, PATH)?.trimEnd()).toBe(text.trimEnd());
+    expect(removeTomlTable(expected, PATH)?.trimEnd()).toBe(text.trimEnd());
   });
 
   it('has nested tables on one line', () => {
     const entry = { command: 'c', env: { A: '1', 'b c': '' }, enabled: false, tool_timeout_sec: 2.5, x: {} };
-    const done = withTable('', ['mcp_servers', 'a.b'], entry);
+    const done = setTomlTable('', ['mcp_servers', 'a.b'], entry);
     expect(done).toMatchObject({
       value: {
         text: '[mcp_servers."a.b"]\ncommand = "c"\nenv = { A = "1", "b c" = "" }\nenabled = false\ntool_timeout_sec = 2.5\nx = {}\n',
@@ -41,17 +41,17 @@ describe('a table in a TOML text', () => {
 
   it('keeps Windows line breaks', () => {
     expect(added('a = 1\r\n')).toBe(`a = 1\r\n\r\n${TABLE.replaceAll('\n', '\r\n')}`);
-    expect(withoutTable(added('a = 1\r\n'), PATH)).toBe('a = 1\r\n');
+    expect(removeTomlTable(added('a = 1\r\n'), PATH)).toBe('a = 1\r\n');
   });
 
   it('replaces the previous one in place, with its own tables', () => {
     const text = (own: string): string => `# a\n[x]\ny = 1\n\n# ours\n${own}\n# z\n[z]\nb = [\n  ["c"],\n]\n`;
     const former = '[mcp_servers.assay] # old\ncommand = "old"\n[mcp_servers.assay.env]\nA = "1" # one\n';
     expect(added(text(former))).toBe(text(TABLE));
-    expect(withTable(text(former), PATH, ENTRY)).toMatchObject({
+    expect(setTomlTable(text(former), PATH, ENTRY)).toMatchObject({
       value: { line: 6, isReplaced: true, lines: TABLE.trimEnd().split('\n') },
     });
-    expect(withoutTable(text(former), PATH)).toBe(text(''));
+    expect(removeTomlTable(text(former), PATH)).toBe(text(''));
   });
 
   it('is added and removed without changing another byte', () => {
@@ -71,12 +71,12 @@ describe('a table in a TOML text', () => {
       fc.property(fc.shuffledSubarray(parts), fc.boolean(), (chosen, isWindows) => {
         const joined = chosen.join('');
         const text = isWindows ? joined.replaceAll('\n', '\r\n') : joined;
-        const done = withTable(text, PATH, ENTRY);
+        const done = setTomlTable(text, PATH, ENTRY);
         const before = parseTomlTree(text);
         expect(done.ok).toBe(before.ok);
         if (!done.ok) return;
         expect(done.value.text.startsWith(text)).toBe(true);
-        const rest = withoutTable(done.value.text, PATH) ?? '';
+        const rest = removeTomlTable(done.value.text, PATH) ?? '';
         expect(rest.trimEnd()).toBe(text.trimEnd());
         expect(text.startsWith(rest) || rest.startsWith(text)).toBe(true);
       }),
@@ -86,7 +86,7 @@ describe('a table in a TOML text', () => {
 
   it('is refused, and the text unchanged, if another form of the same table conflicts', () => {
     expect(added('mcp_servers = { a = { command = "a" } }\n')).toContain('[mcp_servers.assay]');
-    expect(withoutTable('mcp_servers = { assay = { command = "a" } }\n', PATH)).toBeUndefined();
+    expect(removeTomlTable('mcp_servers = { assay = { command = "a" } }\n', PATH)).toBeUndefined();
     expect(added('a = \n')).toContain('this is not TOML');
   });
 
@@ -106,14 +106,14 @@ K = "v"
 `;
   const tree = parseTomlTree(text);
   if (!tree.ok) throw new Error(tree.error.reason);
-  expect(valueOf(tree.value)).toEqual({
+  expect(toJsonValue(tree.value)).toEqual({
     day: '2026-11-23T00:00:00.000Z',
     mcp_servers: { 'a b': { command: 'c', args: ['x', 1, true], env: { K: 'v' } } },
   });
-  const servers = membersOf(tree.value)[1]!.value;
-  const [entry] = membersOf(servers);
-  expect(positionOf(text, entry!.keyNode.offset)).toEqual({ line: 2, column: 1 });
-  expect(membersOf(entry!.value).map(({ keyNode }) => positionOf(text, keyNode.offset).line)).toEqual([
+  const servers = getTreeMembers(tree.value)[1]!.value;
+  const [entry] = getTreeMembers(servers);
+  expect(toPosition(text, entry!.keyNode.offset)).toEqual({ line: 2, column: 1 });
+  expect(getTreeMembers(entry!.value).map(({ keyNode }) => toPosition(text, keyNode.offset).line)).toEqual([
     3, 4, 5,
   ]);
 });

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, realpathSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { currentPaths, resolveDeclared } from '../../../src/adapters/sandbox/declared-paths.ts';
-import { declaredStore } from '../../../src/adapters/sandbox/declared-store.ts';
+import { resolveCurrentPaths, resolveDeclared } from '../../../src/adapters/sandbox/declared-paths.ts';
+import { openDeclaredStore } from '../../../src/adapters/sandbox/declared-store.ts';
 import type { Command } from '../../../src/core/sources/source-kinds.ts';
 import { tempDir } from '../../support/paths.ts';
 
@@ -28,7 +28,7 @@ function place(): Place {
 }
 
 const rootsOf = async (file: string, command: Command): Promise<unknown> => {
-  const found = await currentPaths(command, declaredStore(file).recall);
+  const found = await resolveCurrentPaths(command, openDeclaredStore(file).recall);
   return found.ok
     ? found.value.roots.map(({ path, from }) => (path === from ? from : { path, from }))
     : found;
@@ -56,7 +56,7 @@ describe('the paths that an entry declares', () => {
       ok: false,
       error: { reason: 'moved', path: join(project, name) },
     });
-    const { renew } = declaredStore(file);
+    const { renew } = openDeclaredStore(file);
     expect((await renew(command, await resolveDeclared(command))).ok).toBe(true);
     expect(await rootsOf(file, command)).toContainEqual({
       path: join(project, name),
@@ -76,7 +76,7 @@ describe('the paths that an entry declares', () => {
   it('include the project of a script only if it was there when the entry was first read', async () => {
     const { project, victim, file, command } = place();
     const readable = async (): Promise<string> => {
-      const found = await currentPaths(command, declaredStore(file).recall);
+      const found = await resolveCurrentPaths(command, openDeclaredStore(file).recall);
       return JSON.stringify(found.ok && found.value.readable);
     };
     expect(await readable()).toContain(join(project, 'server.sh'));
@@ -94,7 +94,7 @@ describe('the paths that an entry declares', () => {
     await rootsOf(file, command);
     renameSync(join(programs, '1'), join(programs, 'former'));
     renameSync(join(programs, '2'), join(programs, '1'));
-    const found = await currentPaths(command, declaredStore(file).recall);
+    const found = await resolveCurrentPaths(command, openDeclaredStore(file).recall);
     expect(JSON.stringify(found.ok && found.value.readable)).toContain(join(programs, '1'));
   });
 
@@ -109,7 +109,7 @@ describe('the paths that an entry declares', () => {
   it('are resolved once if several processes read the entry at the same time', async () => {
     const { file, command } = place();
     const many = Array.from({ length: 8 }, (_, n) => ({ ...command, args: [...command.args, String(n)] }));
-    const stored = await Promise.all(many.map((one) => declaredStore(file).recall(one)));
+    const stored = await Promise.all(many.map((one) => openDeclaredStore(file).recall(one)));
     expect(stored.map(({ ok }) => ok)).toEqual(many.map(() => true));
     const { entries } = JSON.parse(readFileSync(file, 'utf8')) as { readonly entries: object };
     expect(Object.keys(entries)).toHaveLength(8);

@@ -2,7 +2,7 @@ import { execPath } from 'node:process';
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { foreignFiles } from '../../../src/app/foreign-files.ts';
+import { findForeignFiles } from '../../../src/app/foreign-files.ts';
 import type { ServerSpec, Transport } from '../../../src/core/server-spec.ts';
 import type { Command } from '../../../src/core/sources/source-kinds.ts';
 import { tempDir } from '../../support/paths.ts';
@@ -28,7 +28,7 @@ it('what others run or read includes their projects, modules, documents and vari
     spec('local', { kind: 'local', tools: [], modules: [module] }),
   ];
   const configEnvironment = { env: { PATH: `relative:${at('bin')}` }, cwd: root, home: root };
-  const found = await foreignFiles({ command, writable: [root], servers, configEnvironment });
+  const found = await findForeignFiles({ command, writable: [root], servers, configEnvironment });
   expect(found.filter((path) => path.startsWith(`${root}/`))).toEqual(
     expect.arrayContaining(
       [
@@ -41,7 +41,7 @@ it('what others run or read includes their projects, modules, documents and vari
   expect(found).toContain(join(import.meta.dirname, '../../../src/app'));
   // Another entry runs the same program without a sandbox.
   const twice = [...servers, spec('again', { kind: 'stdio', ...command })];
-  expect(await foreignFiles({ command, writable: [root], servers: twice, configEnvironment })).toContain(
+  expect(await findForeignFiles({ command, writable: [root], servers: twice, configEnvironment })).toContain(
     at('own.mjs'),
   );
 });

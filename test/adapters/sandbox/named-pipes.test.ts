@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { namedPipesIn } from '../../../src/adapters/sandbox/named-pipes.ts';
+import { findNamedPipes } from '../../../src/adapters/sandbox/named-pipes.ts';
 import { tempDir } from '../../support/paths.ts';
 
 it.skipIf(process.platform === 'win32')(
@@ -15,8 +15,8 @@ it.skipIf(process.platform === 'win32')(
     symlinkSync(other, join(root, 'link'));
     symlinkSync(join(other, 'three'), join(root, 'pipe'));
     const folders = [root, join(root, 'file'), join(root, 'absent')];
-    expect(await namedPipesIn(folders)).toEqual([join(root, 'one'), join(root, 'a', 'b', 'two')]);
+    expect(await findNamedPipes(folders)).toEqual([join(root, 'one'), join(root, 'a', 'b', 'two')]);
     // Upper folders come first, so that a large folder below does not hide them.
-    expect(await namedPipesIn(folders, 5)).toEqual([join(root, 'one')]);
+    expect(await findNamedPipes(folders, 5)).toEqual([join(root, 'one')]);
   },
 );

@@ -3,14 +3,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isByteCodeOf, sourceOfByteCode } from '../../../src/adapters/sandbox/byte-code.ts';
+import { isByteCode, findByteCodeSource } from '../../../src/adapters/sandbox/byte-code.ts';
 import { hasSameEntries } from '../../../src/adapters/sandbox/git-index.ts';
-import { type NoiseFacts, noiseOfChange } from '../../../src/adapters/sandbox/noise.ts';
+import { type NoiseFacts, classifyNoise } from '../../../src/adapters/sandbox/noise.ts';
 import { created, file, modified } from '../../verify/observations.ts';
 
 const PYTHON = '/usr/bin/python3';
-const noiseOf = (change: Parameters<typeof noiseOfChange>[0], facts: Partial<NoiseFacts> = {}): unknown =>
-  noiseOfChange(change, {
+const noiseOf = (change: Parameters<typeof classifyNoise>[0], facts: Partial<NoiseFacts> = {}): unknown =>
+  classifyNoise(change, {
     ...{
       path: change.path,
       existed: change.kind !== 'created',
@@ -98,7 +98,7 @@ p.compile('m.py', 'timed.pyc'); p.compile('m.py', 'hashed.pyc', invalidation_mod
       };
       for (const name of ['timed.pyc', 'hashed.pyc']) {
         const entry = file(readFileSync(join(folder, name)));
-        expect(isByteCodeOf(entry, source), name).toBe(true);
+        expect(isByteCode(entry, source), name).toBe(true);
         const others = [{ size: 1 }, { mtimeMs: 2e12 }].map((part) => ({
           ...source,
           ...part,
@@ -109,13 +109,13 @@ p.compile('m.py', 'timed.pyc'); p.compile('m.py', 'hashed.pyc', invalidation_mod
           mtimeMs: 1,
           content: Buffer.from('x'),
         };
-        expect(isByteCodeOf(entry, other), name).toBe(false);
-        if (name === 'timed.pyc') for (const one of others) expect(isByteCodeOf(entry, one)).toBe(false);
+        expect(isByteCode(entry, other), name).toBe(false);
+        if (name === 'timed.pyc') for (const one of others) expect(isByteCode(entry, one)).toBe(false);
       }
     } finally {
       rmSync(folder, { recursive: true });
     }
-    expect(sourceOfByteCode('/a/__pycache__/b.cpython-311.pyc')).toBe('/a/b.py');
+    expect(findByteCodeSource('/a/__pycache__/b.cpython-311.pyc')).toBe('/a/b.py');
     expect(noiseOf(created('/a/__pycache__/b.cpython-311.pyc', 'anything'))).toBeUndefined();
   });
 

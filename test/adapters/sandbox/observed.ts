@@ -1,5 +1,5 @@
 import { execPath } from 'node:process';
-import { sandboxes } from '../../../src/adapters/sandbox/open-sandbox.ts';
+import { createOpenSandbox } from '../../../src/adapters/sandbox/open-sandbox.ts';
 import type { Machine } from '../../../src/adapters/sandbox/probe.ts';
 import type { Observation, SandboxOptions } from '../../../src/verify/observation.ts';
 
@@ -29,7 +29,7 @@ export async function observed(
   }: Partial<SandboxOptions> & ObservedOptions = {},
 ): Promise<Observed> {
   const args = isScript ? [code] : [command.endsWith('python3') || command === 'sh' ? '-c' : '-e', code];
-  const opened = await sandboxes(machine && (() => Promise.resolve(machine)))({
+  const opened = await createOpenSandbox(machine && (() => Promise.resolve(machine)))({
     cwd,
     program: { command, args },
     ...options,

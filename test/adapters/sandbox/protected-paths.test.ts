@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { aliasesOf, protectedPaths } from '../../../src/adapters/sandbox/protected-paths.ts';
+import { findAliases, findProtectedPaths } from '../../../src/adapters/sandbox/protected-paths.ts';
 import { tempDir } from '../../support/paths.ts';
 
 /** A folder that a server may change, with these files. A name that ends with a slash is a folder. */
@@ -18,7 +18,7 @@ describe('in a folder that a server may change, protection', () => {
   it('hides home and config file, and keeps the folder of the config file as it is', async () => {
     const root = rootWith('work/conf/mcp.json', '.assay/');
     const own = [join(root, '.assay'), join(root, 'work/conf/mcp.json')];
-    expect(await protectedPaths({ own, others: [], writable: [root] })).toEqual({
+    expect(await findProtectedPaths({ own, others: [], writable: [root] })).toEqual({
       ok: true,
       value: {
         hidden: [
@@ -29,7 +29,7 @@ describe('in a folder that a server may change, protection', () => {
         pinned: [],
       },
     });
-    expect(await protectedPaths({ own, others: [], writable: [] })).toMatchObject({
+    expect(await findProtectedPaths({ own, others: [], writable: [] })).toMatchObject({
       value: { readOnly: [], pinned: [] },
     });
   });
@@ -39,14 +39,14 @@ describe('in a folder that a server may change, protection', () => {
     const own = [join(root, '.assay'), join(root, '.assay/mcp.json')];
     const others = [join(root, '.assay/modules'), join(root, '.assay/modules/one.ts')];
     const value = { hidden: [{ path: join(root, '.assay'), isFolder: true }], readOnly: [], pinned: [] };
-    expect(await protectedPaths({ own, others, writable: [root] })).toEqual({ ok: true, value });
-    expect(await protectedPaths({ own, others: [], writable: [] })).toEqual({ ok: true, value });
+    expect(await findProtectedPaths({ own, others, writable: [root] })).toEqual({ ok: true, value });
+    expect(await findProtectedPaths({ own, others: [], writable: [] })).toEqual({ ok: true, value });
   });
 
   it('keeps the folder in which an absent config file would be created', async () => {
     const root = rootWith('work/');
     const own = [join(root, 'work/conf/mcp.json')];
-    expect(await protectedPaths({ own, others: [], writable: [root] })).toEqual({
+    expect(await findProtectedPaths({ own, others: [], writable: [root] })).toEqual({
       ok: true,
       value: { hidden: [], readOnly: [join(root, 'work')], pinned: [] },
     });
@@ -56,23 +56,23 @@ describe('in a folder that a server may change, protection', () => {
     const root = rootWith('real/home/', 'links/');
     symlinkSync('../real', join(root, 'links/first'));
     symlinkSync(join(root, 'links/first/home'), join(root, 'links/second'));
-    expect(await protectedPaths({ own: [join(root, 'links/second')], others: [], writable: [root] })).toEqual(
-      {
-        ok: true,
-        value: {
-          hidden: [{ path: join(root, 'real/home'), isFolder: true }],
-          readOnly: [join(root, 'links')],
-          pinned: [],
-        },
+    expect(
+      await findProtectedPaths({ own: [join(root, 'links/second')], others: [], writable: [root] }),
+    ).toEqual({
+      ok: true,
+      value: {
+        hidden: [{ path: join(root, 'real/home'), isFolder: true }],
+        readOnly: [join(root, 'links')],
+        pinned: [],
       },
-    );
+    });
   });
 
   it('includes what others run or read, except the root itself and what does not exist', async () => {
     const root = rootWith('programs/server/index.mjs', 'openapi.json');
     symlinkSync('../programs/server/index.mjs', join(root, 'programs/link'));
     const others = ['programs/server', 'openapi.json', 'absent', '.'].map((name) => join(root, name));
-    expect(await protectedPaths({ own: [], others, writable: [root] })).toEqual({
+    expect(await findProtectedPaths({ own: [], others, writable: [root] })).toEqual({
       ok: true,
       value: {
         hidden: [],
@@ -80,7 +80,11 @@ describe('in a folder that a server may change, protection', () => {
         pinned: [],
       },
     });
-    const byLink = await protectedPaths({ own: [], others: [join(root, 'programs/link')], writable: [root] });
+    const byLink = await findProtectedPaths({
+      own: [],
+      others: [join(root, 'programs/link')],
+      writable: [root],
+    });
     expect(byLink).toMatchObject({
       value: { readOnly: [join(root, 'programs'), join(root, 'programs/server/index.mjs')], pinned: [] },
     });
@@ -90,7 +94,7 @@ describe('in a folder that a server may change, protection', () => {
     const root = rootWith('a/data/', 'b/', 'file');
     symlinkSync('a', join(root, 'link'));
     const otherRoots = ['a/data', 'link/data', 'file', 'absent', '.'].map((name) => join(root, name));
-    expect(await protectedPaths({ own: [], others: [], otherRoots, writable: [root] })).toEqual({
+    expect(await findProtectedPaths({ own: [], others: [], otherRoots, writable: [root] })).toEqual({
       ok: true,
       value: { hidden: [], readOnly: [], pinned: [join(root, 'a/data')] },
     });
@@ -114,7 +118,7 @@ describe('in a folder that a server may change, protection', () => {
   ])('is refused for %s', async (_, reason, name, prepare) => {
     const root = rootWith();
     prepare(root);
-    const found = await protectedPaths({ own: [join(root, name)], others: [], writable: [root] });
+    const found = await findProtectedPaths({ own: [join(root, name)], others: [], writable: [root] });
     expect(found).toMatchObject({ ok: false, error: { reason } });
   });
 
@@ -122,9 +126,9 @@ describe('in a folder that a server may change, protection', () => {
     const [root, home] = [rootWith(), rootWith('admin-token')];
     const options = { own: [home], others: [], writable: [root] };
     linkSync(join(home, 'admin-token'), join(home, '.draft'));
-    expect(await protectedPaths(options)).toMatchObject({ ok: true });
+    expect(await findProtectedPaths(options)).toMatchObject({ ok: true });
     linkSync(join(home, 'admin-token'), join(root, 'second'));
-    expect(await protectedPaths(options)).toMatchObject({
+    expect(await findProtectedPaths(options)).toMatchObject({
       ok: false,
       error: { reason: 'hard_link', path: home },
     });
@@ -140,7 +144,7 @@ it('a path is also found where its file system is mounted a second time', () => 
     '33 21 8:1 /home/ada /mnt rw - ext4 /dev/sda1 rw',
     '',
   ].join('\n');
-  expect(aliasesOf('/home/ada/.assay', mountinfo)).toEqual(['/srv/a b/.assay']);
-  expect(aliasesOf('/srv/a b/x', mountinfo)).toEqual(['/home/ada/x']);
-  expect(aliasesOf('/etc', mountinfo)).toEqual([]);
+  expect(findAliases('/home/ada/.assay', mountinfo)).toEqual(['/srv/a b/.assay']);
+  expect(findAliases('/srv/a b/x', mountinfo)).toEqual(['/home/ada/x']);
+  expect(findAliases('/etc', mountinfo)).toEqual([]);
 });

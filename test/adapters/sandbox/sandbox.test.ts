@@ -20,9 +20,9 @@ import { join, relative } from 'node:path';
 import { execPath } from 'node:process';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sandboxes } from '../../../src/adapters/sandbox/open-sandbox.ts';
+import { createOpenSandbox } from '../../../src/adapters/sandbox/open-sandbox.ts';
 import { type Machine, probe } from '../../../src/adapters/sandbox/probe.ts';
-import { verifyFaultText } from '../../../src/core/verification/verify-fault.ts';
+import { formatVerifyFault } from '../../../src/core/verification/verify-fault.ts';
 import type { StateEntry, TracedEvent } from '../../../src/verify/observation.ts';
 import { until } from '../../support/endings.ts';
 import { changesIn, observed } from './observed.ts';
@@ -270,7 +270,7 @@ db.execute('insert into t values (3)'); os._exit(0)`,
   it('is observed between marks, and ends with all its processes', async () => {
     const code = `process.stdin.on('data', (name) => { require('fs').writeFileSync(String(name).trim(), 'x'); console.log('done'); });
       require('child_process').spawn('setsid', ['sleep', '${SLEEP}'], { detached: true, stdio: 'ignore' }).unref();`;
-    const opened = await sandboxes()({ cwd, program: { command: execPath, args: [] } });
+    const opened = await createOpenSandbox()({ cwd, program: { command: execPath, args: [] } });
     if (!opened.ok) throw new Error(JSON.stringify(opened.error));
     const sandbox = opened.value;
     const child = sandbox.launch({ command: execPath, args: ['-e', code], cwd, env: {} });
@@ -294,7 +294,7 @@ db.execute('insert into t values (3)'); os._exit(0)`,
       process.stdin.resume().on('end', () => writeFileSync('closed', 'x'));
       process.on('SIGTERM', () => { writeFileSync('terminated', 'x'); process.exit(7); });
       setInterval(() => {}, 1000); console.log('ready');`;
-    const opened = await sandboxes()({ cwd, program: { command: execPath, args: [] } });
+    const opened = await createOpenSandbox()({ cwd, program: { command: execPath, args: [] } });
     if (!opened.ok) throw new Error(JSON.stringify(opened.error));
     const sandbox = opened.value;
     const child = sandbox.launch({ command: execPath, args: ['-e', code], cwd, env: {} });
@@ -472,7 +472,7 @@ describe('a machine that cannot sandbox a server starts none, and says what to d
     const found = await probe('linux', programs);
     expect([found.canConfine, missingIn(found)]).toEqual([false, ALL]);
     expect(found.missing[0]?.install).toContain('kernel.apparmor_restrict_unprivileged_userns=0');
-    expect(await sandboxes(() => Promise.resolve(found))({ cwd })).toEqual({
+    expect(await createOpenSandbox(() => Promise.resolve(found))({ cwd })).toEqual({
       ok: false,
       error: found.missing,
     });
@@ -484,7 +484,7 @@ describe('a machine that cannot sandbox a server starts none, and says what to d
   ] as const)('on %s', async (platform, name) => {
     const found = await probe(platform, '/usr/bin');
     expect([found.canConfine, missingIn(found)]).toEqual([false, ALL]);
-    expect(verifyFaultText({ code: 'SANDBOX_UNAVAILABLE', missing: found.missing })).toBe(
+    expect(formatVerifyFault({ code: 'SANDBOX_UNAVAILABLE', missing: found.missing })).toBe(
       `Assay cannot observe a server on ${name}: overlays, namespaces and system call traces are those of Linux. ` +
         'Run Assay on Linux, for example in Docker or WSL 2.',
     );

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { withDatabaseLogs, withLog } from '../../../src/adapters/sandbox/sqlite-wal.ts';
+import { mergeDatabaseLogs, applyWriteAheadLog } from '../../../src/adapters/sandbox/sqlite-wal.ts';
 import { compareEntries } from '../../../src/adapters/sandbox/state.ts';
 import type { StateChange, StateEntry } from '../../../src/verify/observation.ts';
 import { file } from '../../verify/observations.ts';
@@ -47,15 +47,15 @@ function rowsOf(database: Buffer | undefined): unknown {
 
 describe('a write-ahead log', () => {
   it('is read as a part of its database', () => {
-    expect(rowsOf(withLog(BASE, INSERTED))).toEqual([1, 2]);
+    expect(rowsOf(applyWriteAheadLog(BASE, INSERTED))).toEqual([1, 2]);
     const own = logOf(pagesOf(CHECKPOINTED), pagesOf(CHECKPOINTED).length);
-    expect(rowsOf(withLog(BASE, own))).toEqual([1, 2]);
+    expect(rowsOf(applyWriteAheadLog(BASE, own))).toEqual([1, 2]);
   });
 
   it('is not read if it makes its database larger than all pages that were written', () => {
     const log = (pages: number): Buffer => logOf(pagesOf(CHECKPOINTED), pages);
-    expect(withLog(BASE, log(pagesOf(CHECKPOINTED).length))).toBeDefined();
-    expect(withLog(BASE, log(16_000))).toBeUndefined();
+    expect(applyWriteAheadLog(BASE, log(pagesOf(CHECKPOINTED).length))).toBeDefined();
+    expect(applyWriteAheadLog(BASE, log(16_000))).toBeUndefined();
   });
 
   it('is not read if any byte is not what SQLite would accept', () => {
@@ -63,25 +63,25 @@ describe('a write-ahead log', () => {
       // The number of checkpoints, which only the checksum of the header covers.
       const log = Buffer.from(INSERTED);
       log[at] = (log[at] ?? 0) ^ 0x40;
-      expect(withLog(BASE, log), `byte ${at}`).toBeUndefined();
+      expect(applyWriteAheadLog(BASE, log), `byte ${at}`).toBeUndefined();
     }
     for (const log of [
       INSERTED.subarray(0, -1),
       Buffer.concat([INSERTED, Buffer.alloc(8)]),
       INSERTED.subarray(0, 32),
     ])
-      expect(withLog(BASE, log)).toBeUndefined();
+      expect(applyWriteAheadLog(BASE, log)).toBeUndefined();
     const [first = [1, BASE] as const] = pagesOf(BASE);
-    expect(withLog(BASE, logOf([first], 0))).toBeUndefined();
+    expect(applyWriteAheadLog(BASE, logOf([first], 0))).toBeUndefined();
   });
 
   it('is not read beside a file that is no database, has other pages, or keeps no log', () => {
     const text = Buffer.alloc(4096, 'A note. ');
-    expect(withLog(text, logOf([[1, text]], 1))).toBeUndefined();
-    expect(withLog(BASE, logOf([[1, BASE.subarray(0, 512)]], 1))).toBeUndefined();
+    expect(applyWriteAheadLog(text, logOf([[1, text]], 1))).toBeUndefined();
+    expect(applyWriteAheadLog(BASE, logOf([[1, BASE.subarray(0, 512)]], 1))).toBeUndefined();
     const rollback = Buffer.from(BASE).fill(1, 18, 20);
-    expect(withLog(rollback, INSERTED)).toBeUndefined();
-    expect(withLog(BASE.subarray(0, -1), INSERTED)).toBeUndefined();
+    expect(applyWriteAheadLog(rollback, INSERTED)).toBeUndefined();
+    expect(applyWriteAheadLog(BASE.subarray(0, -1), INSERTED)).toBeUndefined();
   });
 });
 
@@ -97,7 +97,7 @@ async function changes(before: Pair, after: Pair): Promise<readonly string[]> {
     const change = compareEntries(path, entry(before, path), entry(after, path));
     return change === undefined ? [] : [change];
   });
-  const found = await withDatabaseLogs(raw, (path) =>
+  const found = await mergeDatabaseLogs(raw, (path) =>
     Promise.resolve({ before: entry(before, path), after: entry(after, path) }),
   );
   return found.map(({ kind, path, isLog }) => `${kind} ${path}${isLog === true ? ' (log)' : ''}`);

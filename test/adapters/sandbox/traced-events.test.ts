@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { queriedName } from '../../../src/adapters/sandbox/dns-query.ts';
+import { readQueriedName } from '../../../src/adapters/sandbox/dns-query.ts';
 import { StraceLines, type SystemCall } from '../../../src/adapters/sandbox/strace-lines.ts';
 import { TracedEvents } from '../../../src/adapters/sandbox/traced-events.ts';
 import type { NetworkRequest, TracedEvent } from '../../../src/verify/observation.ts';
@@ -177,12 +177,12 @@ it('reads names from DNS queries only', () => {
     query,
     Buffer.from('\u0007Example\u0003com\u0000\u0000\u0001\u0000\u0001', 'latin1'),
   ]);
-  expect(queriedName(asked)).toBe('example.com');
+  expect(readQueriedName(asked)).toBe('example.com');
   const answer = Buffer.from(asked);
   answer[2] = 0x81;
-  expect(queriedName(answer)).toBeUndefined();
+  expect(readQueriedName(answer)).toBeUndefined();
   for (let length = 0; length < asked.length - 5; length += 1)
-    expect(queriedName(asked.subarray(0, length))).toBeUndefined();
+    expect(readQueriedName(asked.subarray(0, length))).toBeUndefined();
 });
 
 /** Lines of one process, a call each. */

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { type BuiltInDefinition, definitionText } from '../../../src/adapters/sources/built-in-tool.ts';
+import { type BuiltInDefinition, serializeDefinition } from '../../../src/adapters/sources/built-in-tool.ts';
 import { at, parseJson, type Json } from '../../support/json.ts';
 
 function titlesOf(definition: Partial<BuiltInDefinition>): readonly (Json | undefined)[] {
   const made = { name: 'get-userById', inputSchema: { type: 'object' }, ...definition };
   const text = parseJson(
-    definitionText({ definition: made, run: () => Promise.reject(new Error('not called')) }),
+    serializeDefinition({ definition: made, run: () => Promise.reject(new Error('not called')) }),
   );
   return [at(text, 'title'), at(text, 'annotations', 'title')];
 }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { BuiltInLink } from '../../../src/adapters/sources/built-in-link.ts';
 import type { BuiltInTool } from '../../../src/adapters/sources/built-in-tool.ts';
-import { ownUpstreamRequest } from '../../../src/gateway/ports/link.ts';
+import { buildOwnUpstreamRequest } from '../../../src/gateway/ports/link.ts';
 import type { Log } from '../../../src/gateway/ports/log.ts';
-import { ownRequest } from '../../../src/protocol/message.ts';
+import { buildOwnRequest } from '../../../src/protocol/message.ts';
 import { longestTurn } from '../../support/turns.ts';
 import { SILENT } from '../../gateway/listed-server.ts';
 
@@ -54,7 +54,7 @@ it('a list of many tools is written and read in turns', async () => {
   const link = linkOf(tools, 0);
   let bytes = 0;
   const { cpuMs } = await longestTurn(async () => {
-    const reply = await link.send(ownUpstreamRequest(ownRequest('tools/list', {}), 60_000));
+    const reply = await link.send(buildOwnUpstreamRequest(buildOwnRequest('tools/list', {}), 60_000));
     if (reply.ok) bytes = reply.value.message.bytes.length;
   });
   expect([bytes > 12_000_000, cpuMs < 250 ? 'short' : cpuMs]).toEqual([true, 'short']);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ChainCheck } from '../../../src/core/activity/call-chain.ts';
 import {
-  exportedCalls,
-  recentCalls,
+  streamCalls,
+  listRecentCalls,
   verifyCalls,
 } from '../../../src/gateway/services/activity/call-history.ts';
 import { type Json, numberAt } from '../../support/json.ts';
@@ -144,11 +144,11 @@ describe.each(DATABASES)('the call record of a store in %s', (_database, newPlac
     const entries = [1, 2, 3].map((nth) => recordedCall(nth));
     valueOf(await store.addCalls(batchOf(chained('c', entries)), KEEP_ALL));
     await rawRows(place, `update assay_calls set ${change} where id = 2`);
-    const { calls } = valueOf(await recentCalls(store, { limit: 10 }));
+    const { calls } = valueOf(await listRecentCalls(store, { limit: 10 }));
     const second = change.startsWith('entry') ? 'unreadable' : 'call';
     expect(calls.map(({ id, kind }) => `${id} ${kind}`)).toEqual(['3 call', `2 ${second}`, '1 call']);
     let exported = '';
-    for await (const page of exportedCalls(store, {})) exported += valueOf(page);
+    for await (const page of streamCalls(store, {})) exported += valueOf(page);
     const lines = exported.trimEnd().split('\n');
     expect(lines.map((line) => numberAt(JSON.parse(line) as Json, 'id'))).toEqual([1, 2, 3]);
     const { faults } = valueOf(await verifyCalls(store));

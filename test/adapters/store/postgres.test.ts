@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sentenceOf } from '../../../src/core/sentences.ts';
+import { formatRefusal } from '../../../src/core/sentences.ts';
 import { until } from '../../support/endings.ts';
 import { newDatabase, rowsOf } from '../../support/postgres.ts';
 import { openAt } from '../../support/stores.ts';
@@ -42,7 +42,7 @@ describe('a store in PostgreSQL', () => {
     async (_what, databaseUrl, expected) => {
       const opened = await tryStore({ home: '', databaseUrl });
       if (opened.ok) throw new Error('it was opened');
-      const sentence = sentenceOf(opened.error);
+      const sentence = formatRefusal(opened.error);
       expect(sentence).toMatch(expected);
       expect(sentence).not.toContain(SECRET);
     },

@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRecordsFile } from '../../../src/adapters/store/records-file.ts';
-import { shortHash } from '../../../src/core/digest.ts';
+import { computeShortHash } from '../../../src/core/digest.ts';
 import { tempDir } from '../../support/paths.ts';
 import { openAt } from '../../support/stores.ts';
 import {
@@ -54,7 +54,7 @@ describe('the records file', () => {
     const home = await writtenHome();
     const path = join(home, 'records.json');
     const text = readFileSync(path, 'utf8');
-    writeFileSync(path, text.replace(/"store":"\w+"/, `"store":"${shortHash('', 16)}"`));
+    writeFileSync(path, text.replace(/"store":"\w+"/, `"store":"${computeShortHash('', 16)}"`));
     expect(await recalledIn(home)).toBeUndefined();
   });
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { SCHEMA_VERSION } from '../../../src/adapters/store/migrations.ts';
 import { SCHEMA_EDITION } from '../../../src/adapters/store/tables.ts';
-import { shortHash } from '../../../src/core/digest.ts';
+import { computeShortHash } from '../../../src/core/digest.ts';
 import { DATABASES, openAt, rawRows } from '../../support/stores.ts';
 
 /**
@@ -28,7 +28,7 @@ it.each(DATABASES)('the tables in %s are those of this edition', async (name, ne
   await (await openAt(place)).close();
   const found = [];
   for (const statement of TABLES[name] ?? []) found.push(await rawRows(place, statement));
-  expect([SCHEMA_VERSION, SCHEMA_EDITION, shortHash(JSON.stringify(found), 16)]).toEqual([
+  expect([SCHEMA_VERSION, SCHEMA_EDITION, computeShortHash(JSON.stringify(found), 16)]).toEqual([
     1,
     EDITION,
     DIGESTS[name],

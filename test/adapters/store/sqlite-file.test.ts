@@ -17,10 +17,10 @@ import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import SqliteDatabase from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { refusalOf } from '../../../src/adapters/store/driver-faults.ts';
+import { toStoreRefusal } from '../../../src/adapters/store/driver-faults.ts';
 import { ALL_PARTS } from '../../../src/adapters/store/store-listeners.ts';
 import { OpenFiles } from '../../../src/adapters/store/open-files.ts';
-import { fileFactsNow } from '../../../src/platform/files.ts';
+import { readFileFactsNow } from '../../../src/platform/files.ts';
 import type { StorePart } from '../../../src/gateway/ports/store.ts';
 import { removeLater, until } from '../../support/endings.ts';
 import { tempDir } from '../../support/paths.ts';
@@ -233,7 +233,7 @@ describe('a store whose files disappear while it is opened', () => {
     try {
       return work();
     } catch (error) {
-      return refusalOf(error);
+      return toStoreRefusal(error);
     }
   };
 
@@ -241,7 +241,7 @@ describe('a store whose files disappear while it is opened', () => {
     const home = tempDir();
     const path = join(home, 'assay.db');
     writeFileSync(path, '');
-    const files = new OpenFiles(path, fileFactsNow(path)?.id ?? '');
+    const files = new OpenFiles(path, readFileFactsNow(path)?.id ?? '');
     expect(refused(() => files.check())).toBe(undefined);
     rmSync(home, { recursive: true });
     expect(refused(() => files.check())).toEqual({ code: 'STORE_MOVED', path, what: 'gone' });

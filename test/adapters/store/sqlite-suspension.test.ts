@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, writeFileS
 import { basename, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { sentenceOf } from '../../../src/core/sentences.ts';
+import { formatRefusal } from '../../../src/core/sentences.ts';
 import type { Log } from '../../../src/gateway/ports/log.ts';
 import type { Store, StorePart } from '../../../src/gateway/ports/store.ts';
 import { sleep, until } from '../../support/endings.ts';
@@ -159,7 +159,9 @@ describe('a file that cannot be reopened after a suspension', () => {
     expect(await saveSetting(store, 'a', 1)).toEqual(refused);
     expect(await store.tokens()).toEqual(refused);
     expect(readdirSync(place.home)).toEqual([basename(keptAs)]);
-    expect(log.errors).toEqual([['store: it cannot be opened again', { cause: sentenceOf(refused.error) }]]);
+    expect(log.errors).toEqual([
+      ['store: it cannot be opened again', { cause: formatRefusal(refused.error) }],
+    ]);
     expect([heard, threads.started]).toEqual([[], 2]);
     await store.close();
     expect(valueOf(await (await openAt(place)).tokens())).toEqual([]);

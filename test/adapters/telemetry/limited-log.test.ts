@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { limitedLog } from '../../../src/adapters/telemetry/limited-log.ts';
+import { limitLog } from '../../../src/adapters/telemetry/limited-log.ts';
 import type { Log } from '../../../src/gateway/ports/log.ts';
 
 /** A limit of two lines per second with bursts of twenty; the test moves the clock and the timer. */
@@ -9,7 +9,7 @@ function opened() {
   const log: Log = { debug() {}, info: take, warn: take, error: take };
   let nowMs = 0;
   const due: (() => void)[] = [];
-  const limited = limitedLog(log, {
+  const limited = limitLog(log, {
     linesPerSecond: 2,
     nowMs: () => nowMs,
     later: (work) => due.push(work),

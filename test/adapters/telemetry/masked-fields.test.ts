@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maskedFields } from '../../../src/adapters/telemetry/log.ts';
+import { maskFields } from '../../../src/adapters/telemetry/log.ts';
 
 const same = (text: string): string => text;
 
@@ -27,7 +27,7 @@ describe('the fields of a log line', () => {
     ],
     ...['X-Api-Key', 'privateKey', 'credentials', 'jwt', 'secretKey'],
   ])('hide everything under the key %s, at any depth', (key) => {
-    expect(maskedFields({ a: [{ [key]: 'x' }], [key]: { nested: 'x' } }, same)).toEqual({
+    expect(maskFields({ a: [{ [key]: 'x' }], [key]: { nested: 'x' } }, same)).toEqual({
       a: [{ [key]: '[masked]' }],
       [key]: '[masked]',
     });
@@ -44,12 +44,12 @@ describe('the fields of a log line', () => {
     'keyboard',
     'path',
   ])('show the value under the key %s', (key) =>
-    expect(maskedFields({ [key]: 'x' }, same)).toEqual({ [key]: 'x' }),
+    expect(maskFields({ [key]: 'x' }, same)).toEqual({ [key]: 'x' }),
   );
 
   it('keep values other than text, and distinguish absent, null, false, zero and empty', () => {
     const fields = { a: undefined, b: null, c: false, d: 0, e: '', f: [], g: {}, token: null, secret: false };
-    expect(maskedFields(fields, same)).toStrictEqual(fields);
+    expect(maskFields(fields, same)).toStrictEqual(fields);
   });
 
   it('have every text masked: in arrays, keys, errors and objects with toJSON', () => {
@@ -57,7 +57,7 @@ describe('the fields of a log line', () => {
     const error = new Error('hush');
     error.stack = 'Error: hush\n    at x';
     const fields = { hush: ['a hush'], error, url: new URL('http://hush/x'), when: new Date(0) };
-    expect(maskedFields(fields, mask)).toEqual({
+    expect(maskFields(fields, mask)).toEqual({
       '***': ['a ***'],
       error: 'Error: ***\n    at x',
       url: 'http://***/x',
@@ -68,6 +68,6 @@ describe('the fields of a log line', () => {
   it('are cut at a maximum depth, even if they are circular', () => {
     const ring: { again?: unknown } = {};
     ring.again = ring;
-    expect(JSON.stringify(maskedFields({ ring }, same))).toContain('[too deep]');
+    expect(JSON.stringify(maskFields({ ring }, same))).toContain('[too deep]');
   });
 });

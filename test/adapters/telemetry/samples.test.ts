@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { METRICS, samplesOf } from '../../../src/adapters/telemetry/samples.ts';
+import { METRICS, collectSamples } from '../../../src/adapters/telemetry/samples.ts';
 import { MethodTally } from '../../../src/adapters/telemetry/tally.ts';
 
 const RUNBOOK = readFileSync(new URL('../../../docs/RUNBOOK.md', import.meta.url), 'utf8');
@@ -18,7 +18,7 @@ it('every metric has samples with exactly its documented labels', () => {
   tally.end('ok', tally.begin());
   tally.end('error', tally.begin());
   tally.end('SERVER_TIMEOUT', tally.begin());
-  const samples = samplesOf({
+  const samples = collectSamples({
     version: '1',
     readings: {
       servers: [{ name: 'a', state: 'up', restarts: 2, waiting: 3, privateLinks: 4 }],
@@ -56,7 +56,7 @@ it('a server without a queue has no queue length', () => {
     subscriptions: 0,
     suspendedCalls: 0,
   };
-  const samples = samplesOf({
+  const samples = collectSamples({
     version: '1',
     readings,
     tallies: [],

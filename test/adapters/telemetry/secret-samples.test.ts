@@ -1,11 +1,11 @@
 // One list of secrets: what is recognized in one place is recognized in all.
 import { expect, it } from 'vitest';
-import { maskedArgs } from '../../../src/core/secrets/masked-command.ts';
+import { maskArgs } from '../../../src/core/secrets/masked-command.ts';
 import { Secrets } from '../../../src/core/secrets/secrets.ts';
 import { openLog } from '../../../src/adapters/telemetry/log.ts';
-import { secretMembers } from '../../../src/adapters/telemetry/secret-members.ts';
-import { connectionViewOf } from '../../../src/gateway/services/servers/server-view.ts';
-import { shownArguments } from '../../../src/adapters/telemetry/shown-arguments.ts';
+import { findSecretMembers } from '../../../src/adapters/telemetry/secret-members.ts';
+import { toConnectionView } from '../../../src/gateway/services/servers/server-view.ts';
+import { maskArguments } from '../../../src/adapters/telemetry/shown-arguments.ts';
 
 const A = 'a1B2c3D4e5F6g7H8';
 const HEX = '0123456789abcdef0123456789abcdef';
@@ -57,7 +57,7 @@ const SAMPLES: readonly (readonly [text: string, secret: string])[] = [
 ];
 
 const PLACES: Readonly<Record<string, (text: string) => string>> = {
-  'an import': (text) => maskedArgs(['server', text]).join(' '),
+  'an import': (text) => maskArgs(['server', text]).join(' '),
   'the log': (text) => {
     const lines: string[] = [];
     const mask = (line: string): string => new Secrets().mask(line);
@@ -71,10 +71,10 @@ const PLACES: Readonly<Record<string, (text: string) => string>> = {
   'the view of a server': (text) => {
     const transport = { kind: 'stdio', command: 'x', args: [text], cwd: '/', env: { A: text } } as const;
     const spec = { name: 'a', transport, timeoutMs: 1, prefix: true, isolation: 'shared' } as const;
-    return JSON.stringify(connectionViewOf(spec, (shown) => new Secrets().mask(shown)));
+    return JSON.stringify(toConnectionView(spec, (shown) => new Secrets().mask(shown)));
   },
   'recorded arguments': (text) =>
-    shownArguments(JSON.stringify({ command: text }), (shown) => new Secrets().mask(shown)).text,
+    maskArguments(JSON.stringify({ command: text }), (shown) => new Secrets().mask(shown)).text,
 };
 
 it('there are forty samples, all different', () => {
@@ -89,7 +89,7 @@ it('an export treats entries that contain one as secret', () => {
   const found = SAMPLES.filter(([text]) => {
     const transport = { kind: 'stdio', command: 'x', args: [text], cwd: '/', env: {} } as const;
     const spec = { name: 'a', transport, timeoutMs: 1, prefix: true, isolation: 'shared' } as const;
-    return !secretMembers('gateway', { command: 'x', args: [text] }, spec).includes('args');
+    return !findSecretMembers('gateway', { command: 'x', args: [text] }, spec).includes('args');
   });
   expect(found).toEqual([]);
 });

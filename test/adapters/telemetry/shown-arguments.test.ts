@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { argumentsToApprove, shownArguments } from '../../../src/adapters/telemetry/shown-arguments.ts';
+import { maskApprovalArguments, maskArguments } from '../../../src/adapters/telemetry/shown-arguments.ts';
 
 const mask = (text: string): string => text.replaceAll('hunter2', '[masked]');
 
 function shown(text: string): { readonly text: string; readonly isShortened: boolean } {
-  const { isMasked, ...rest } = shownArguments(text, mask);
+  const { isMasked, ...rest } = maskArguments(text, mask);
   expect(isMasked).toBe(/\[masked\]|\[masked\]/.test(rest.text));
   return rest;
 }
@@ -64,20 +64,20 @@ describe('arguments as approvers see them', () => {
     JSON.stringify('x'.repeat(200_000)),
     '{"a":1,"a":2}',
   ])('are complete, whatever they look like: %.60s', (text) => {
-    expect(argumentsToApprove(text, mask)).toEqual({ text, isShortened: false, isMasked: false });
+    expect(maskApprovalArguments(text, mask)).toEqual({ text, isShortened: false, isMasked: false });
   });
 
   it('show what escapes stand for', () => {
-    expect(argumentsToApprove('{"run":"\\u0072m"}', mask).text).toBe('{"run":"rm"}');
+    expect(maskApprovalArguments('{"run":"\\u0072m"}', mask).text).toBe('{"run":"rm"}');
   });
 
   it('have known secrets masked, which is said', () => {
     const expected = { text: '{"key":"[masked]"}', isShortened: false, isMasked: true };
-    expect(argumentsToApprove('{"key":"hunter2"}', mask)).toEqual(expected);
+    expect(maskApprovalArguments('{"key":"hunter2"}', mask)).toEqual(expected);
   });
 
   it('are incomplete beyond 256 KiB, which is said', () => {
-    const { text, isShortened } = argumentsToApprove(JSON.stringify('x'.repeat(300_000)), mask);
+    const { text, isShortened } = maskApprovalArguments(JSON.stringify('x'.repeat(300_000)), mask);
     expect([text.length, isShortened]).toEqual([256 * 1_024 + 1, true]);
   });
 });

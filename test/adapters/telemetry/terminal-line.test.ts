@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
-import { terminalLine } from '../../../src/adapters/telemetry/terminal-line.ts';
+import { formatTerminalLine } from '../../../src/adapters/telemetry/terminal-line.ts';
 
 const time = new Date(2026, 0, 2, 3, 4, 5).getTime();
-const lineOf = (entry: object): string => terminalLine(JSON.stringify({ time, level: 30, ...entry }), false);
+const lineOf = (entry: object): string =>
+  formatTerminalLine(JSON.stringify({ time, level: 30, ...entry }), false);
 
 it('a log entry is one line in a terminal: time, level, server, message, cause, other fields', () => {
   const entry = { level: 40, msg: 'server is down', server: 'github', cause: 'exited with code 1' };
@@ -18,6 +19,6 @@ it('a log entry cannot break its line, control the terminal or fill the screen',
 });
 
 it('levels have colors if the terminal supports them', () => {
-  const line = terminalLine(JSON.stringify({ time, level: 50, msg: 'broken' }), true);
+  const line = formatTerminalLine(JSON.stringify({ time, level: 50, msg: 'broken' }), true);
   expect(line).toBe('\u001b[2m03:04:05\u001b[22m \u001b[31merror\u001b[39m broken\n');
 });

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { Conversation } from '../../../src/adapters/upstream/conversation.ts';
 import type { Refusal } from '../../../src/core/refusal.ts';
 import type { Result } from '../../../src/core/result.ts';
-import { ownUpstreamRequest, type LinkEvents, type Reply } from '../../../src/gateway/ports/link.ts';
+import { buildOwnUpstreamRequest, type LinkEvents, type Reply } from '../../../src/gateway/ports/link.ts';
 import type { Log } from '../../../src/gateway/ports/log.ts';
-import { ownRequest } from '../../../src/protocol/message.ts';
+import { buildOwnRequest } from '../../../src/protocol/message.ts';
 
 interface OpenConversation {
   readonly conversation: Conversation;
@@ -32,7 +32,9 @@ function openConversation(): OpenConversation {
   const send = (pieces: readonly Buffer[]): void => void sent.push(Buffer.concat(pieces).toString());
   const conversation = new Conversation({ server: 's', ownInfo: '{}', events, log, send });
   const ids = [1, 2].map(() => {
-    const asked = conversation.ask(ownUpstreamRequest(ownRequest('tools/call', { name: 'a' }), Infinity));
+    const asked = conversation.ask(
+      buildOwnUpstreamRequest(buildOwnRequest('tools/call', { name: 'a' }), Infinity),
+    );
     const { id } = JSON.parse(sent.at(-1) ?? '') as { id: number };
     void asked.then((result) => ended.set(id, result));
     return id;
@@ -60,7 +62,7 @@ const FIRST = ((): number => {
     events: { changed: quiet, updated: quiet, missed: quiet, drained: quiet, ended: quiet },
     send: (pieces) => ({ id } = JSON.parse(Buffer.concat(pieces).toString()) as { id: number }),
   });
-  void conversation.ask(ownUpstreamRequest(ownRequest('ping'), Infinity));
+  void conversation.ask(buildOwnUpstreamRequest(buildOwnRequest('ping'), Infinity));
   return id;
 })();
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { Conversation } from '../../../src/adapters/upstream/conversation.ts';
 import { err } from '../../../src/core/result.ts';
-import { ownUpstreamRequest } from '../../../src/gateway/ports/link.ts';
-import { ownRequest } from '../../../src/protocol/message.ts';
+import { buildOwnUpstreamRequest } from '../../../src/gateway/ports/link.ts';
+import { buildOwnRequest } from '../../../src/protocol/message.ts';
 import { SILENT } from '../../gateway/listed-server.ts';
 
 it('a request written before the connection ends may have been executed; a later one is not sent', async () => {
@@ -14,7 +14,7 @@ it('a request written before the connection ends may have been executed; a later
     log: SILENT,
     send: (_, id) => sent.push(id),
   });
-  const request = ownUpstreamRequest(ownRequest('tools/call', { name: 'add' }), Infinity);
+  const request = buildOwnUpstreamRequest(buildOwnRequest('tools/call', { name: 'add' }), Infinity);
   const written = conversation.ask(request);
   const cause = { code: 'PROCESS_EXITED', exitCode: 1 } as const;
   conversation.end(cause);

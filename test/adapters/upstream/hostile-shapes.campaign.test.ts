@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { eventReader } from '../../../src/adapters/upstream/http-exchange.ts';
+import { createEventReader } from '../../../src/adapters/upstream/http-exchange.ts';
 import { receive } from '../../../src/adapters/upstream/incoming.ts';
 import { readBatch, readFromClient } from '../../../src/edges/mcp/read-message.ts';
 import type { Log } from '../../../src/gateway/ports/log.ts';
 import { InOrder } from '../../../src/platform/in-order.ts';
 import { LineSplitter } from '../../../src/platform/lines.ts';
 import type { Message, NoMessage } from '../../../src/protocol/message.ts';
-import { onOneLine } from '../../../src/protocol/splice.ts';
+import { toOneLine } from '../../../src/protocol/splice.ts';
 import { IS_LONG } from '../../support/campaign.ts';
 import { FILLINGS, filled as filledTo } from '../../support/hostile-shapes.ts';
 import { longestTurn } from '../../support/turns.ts';
@@ -130,7 +130,7 @@ describe('no turn of the event loop takes long', () => {
     const bytes = filled('', line, '\n');
     const { cpuMs, heapBytes } = await longestTurn(async () => {
       let held = false;
-      const reader = eventReader(
+      const reader = createEventReader(
         {
           take: (data) => receive(data, { server: 's', log: QUIET }, () => undefined),
           hold: (isHeld) => (held = isHeld),
@@ -154,7 +154,7 @@ describe('no turn of the event loop takes long', () => {
 
   it.for(['\n', ' \n', '0,\n', 'x'])('for a message with %j on one line', async (unit) => {
     const bytes = filled('', unit, '');
-    expect((await longestTurn(async () => Promise.resolve(onOneLine(bytes)))).cpuMs).toBeLessThan(BOUND_MS);
+    expect((await longestTurn(async () => Promise.resolve(toOneLine(bytes)))).cpuMs).toBeLessThan(BOUND_MS);
   });
 });
 

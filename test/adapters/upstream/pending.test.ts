@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { Pending } from '../../../src/adapters/upstream/pending.ts';
 import { Cancellation } from '../../../src/core/cancellation.ts';
-import { ownUpstreamRequest } from '../../../src/gateway/ports/link.ts';
-import { ownRequest } from '../../../src/protocol/message.ts';
+import { buildOwnUpstreamRequest } from '../../../src/gateway/ports/link.ts';
+import { buildOwnRequest } from '../../../src/protocol/message.ts';
 
 /** Abandons a request whose exchange reports a failure as soon as it is aborted; returns the code of its refusal. */
 async function codeOf(timeoutMs: number, giveUp?: (cancellation: Cancellation) => void): Promise<unknown> {
@@ -10,7 +10,7 @@ async function codeOf(timeoutMs: number, giveUp?: (cancellation: Cancellation) =
   const settled = new Promise<unknown>((resolve) => {
     const pending: Pending = new Pending({
       server: 's',
-      request: { ...ownUpstreamRequest(ownRequest('tools/list', {}), timeoutMs), cancellation },
+      request: { ...buildOwnUpstreamRequest(buildOwnRequest('tools/list', {}), timeoutMs), cancellation },
       settle: (result) => resolve(result.ok ? undefined : result.error.code),
       giveUp: () => pending.fail({ code: 'SERVER_ENDED', server: 's', cause: { code: 'CONNECTION_CLOSED' } }),
     });

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { Conversation } from '../../../src/adapters/upstream/conversation.ts';
 import type { Refusal } from '../../../src/core/refusal.ts';
 import type { Result } from '../../../src/core/result.ts';
-import { ownUpstreamRequest, type Reply } from '../../../src/gateway/ports/link.ts';
-import { ownRequest } from '../../../src/protocol/message.ts';
+import { buildOwnUpstreamRequest, type Reply } from '../../../src/gateway/ports/link.ts';
+import { buildOwnRequest } from '../../../src/protocol/message.ts';
 
 interface Received {
   readonly result: Result<Reply, Refusal> | undefined;
@@ -23,7 +23,9 @@ async function receivedBy(text: string): Promise<Received> {
     send: (pieces) => void (id = String((JSON.parse(Buffer.concat(pieces).toString()) as { id: number }).id)),
   });
   let result: Received['result'];
-  const asked = conversation.ask(ownUpstreamRequest(ownRequest('tools/call', { name: 'a' }), Infinity));
+  const asked = conversation.ask(
+    buildOwnUpstreamRequest(buildOwnRequest('tools/call', { name: 'a' }), Infinity),
+  );
   void asked.then((outcome) => (result = outcome));
   await conversation.receive(Buffer.from(text.replaceAll('ID', id)));
   await conversation.receive(Buffer.from(text.replaceAll('ID', id)));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { embedRepository } from '../../../src/codebase/embeddings/embed-repository.ts';
-import { bytesOf } from '../../../src/codebase/embeddings/quantize.ts';
+import { quantizeToBytes } from '../../../src/codebase/embeddings/quantize.ts';
 import { rounds } from '../../support/campaign.ts';
 import { seeded, type Seeded } from '../../support/seeded.ts';
 import { EmbeddingService, handClock, hashEmbedding, type Fault } from './embedding-service.ts';
@@ -43,7 +43,7 @@ function expectOwnVectors(db: Database): void {
     )
     .all() as readonly { content: string; vector: Buffer }[];
   const strange = rows.filter(({ content, vector }) => {
-    const own = bytesOf(Float32Array.from(hashEmbedding(content, DIMENSION)));
+    const own = quantizeToBytes(Float32Array.from(hashEmbedding(content, DIMENSION)));
     // Scaling to length 1 may round the last bit of a float, and with it a byte.
     return own.some((_, at) => Math.abs(own.readInt8(at) - vector.readInt8(at)) > 1);
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { embeddingFaultText } from '../../../src/codebase/embeddings/failure-text.ts';
+import { formatEmbeddingFault } from '../../../src/codebase/embeddings/failure-text.ts';
 import type { EmbeddingSettings } from '../../../src/codebase/embeddings/embedding-settings.ts';
-import { openHttpProvider, retryAfter } from '../../../src/codebase/embeddings/http-provider.ts';
+import { openHttpProvider, parseRetryAfter } from '../../../src/codebase/embeddings/http-provider.ts';
 import { EmbeddingService, hashEmbedding, type Fault } from './embedding-service.ts';
 
 let service: EmbeddingService;
@@ -116,7 +116,9 @@ describe('a request without a complete response', () => {
     await gone.close();
     const embedded = await embed(['alpha'], { url });
     expect(embedded).toMatchObject({ error: { code: 'UNREACHABLE', fault: { code: 'CONNECTION_REFUSED' } } });
-    expect(embedded.ok ? '' : embeddingFaultText(embedded.error)).toContain('ASSAY_CODEBASE_EMBEDDINGS_URL');
+    expect(embedded.ok ? '' : formatEmbeddingFault(embedded.error)).toContain(
+      'ASSAY_CODEBASE_EMBEDDINGS_URL',
+    );
   });
 });
 
@@ -132,14 +134,14 @@ describe('a status other than 200', () => {
       ok: false,
       error: { code: 'STATUS', status: 429, text: 'slow\\u000adown', retryAfterMs: 7_000 },
     });
-    expect(retryAfter('Mon, 23 Nov 2026 10:00:30 GMT', Date.parse('2026-11-23T10:00:00Z'))).toBe(30_000);
-    expect(retryAfter('soon', 0)).toBeUndefined();
+    expect(parseRetryAfter('Mon, 23 Nov 2026 10:00:30 GMT', Date.parse('2026-11-23T10:00:00Z'))).toBe(30_000);
+    expect(parseRetryAfter('soon', 0)).toBeUndefined();
   });
 
   test('is reported with the settings to check if it is 404', async () => {
     service.script.push({ kind: 'status', status: 404, body: '{"error":"model \\"m\\" not found"}' });
     const embedded = await embed(['alpha']);
-    expect(embedded.ok ? '' : embeddingFaultText(embedded.error)).toBe(
+    expect(embedded.ok ? '' : formatEmbeddingFault(embedded.error)).toBe(
       'The embedding service answered with status 404: model "m" not found. Check ASSAY_CODEBASE_EMBEDDINGS_URL and ASSAY_CODEBASE_EMBEDDINGS_MODEL.',
     );
   });

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { embedRepository } from '../../../src/codebase/embeddings/embed-repository.ts';
 import type { EmbeddingReport } from '../../../src/codebase/embeddings/embedding-report.ts';
 import type { EmbeddingSettings } from '../../../src/codebase/embeddings/embedding-settings.ts';
-import { vectorFailureText } from '../../../src/codebase/embeddings/failure-text.ts';
+import { formatVectorFailure } from '../../../src/codebase/embeddings/failure-text.ts';
 import { openVectors } from '../../../src/codebase/embeddings/open-vectors.ts';
 import type { PostgresConnection } from '../../../src/codebase/embeddings/postgres-connection.ts';
 import type { FileFilter } from '../../../src/codebase/file-filter.ts';
@@ -78,7 +78,7 @@ async function search(
   const vectors = openVectors(service.settings({ ...IN_PGLITE, ...settings }), () => connection);
   try {
     const found = await vectors.searchIn(reader).search({ text, limit, filter });
-    if (!found.ok) return vectorFailureText(found.error);
+    if (!found.ok) return formatVectorFailure(found.error);
     const content = reader.prepare('SELECT content FROM chunks WHERE id = ?').pluck();
     return found.value.map(({ chunkRowId }) => content.get(chunkRowId));
   } finally {

@@ -7,7 +7,7 @@ import { Codebase } from '../../../src/codebase/codebase.ts';
 import { Counters } from '../../../src/codebase/counters.ts';
 import { ProjectConfigs } from '../../../src/codebase/projects/project-config.ts';
 import { ProjectFolders } from '../../../src/codebase/projects/project-folders.ts';
-import { codebaseServer } from '../../../src/codebase/server.ts';
+import { createCodebaseServer } from '../../../src/codebase/server.ts';
 import { Session } from '../../../src/codebase/session.ts';
 import { readSettings } from '../../../src/codebase/settings.ts';
 import { endLater } from '../../support/endings.ts';
@@ -26,7 +26,7 @@ export async function connected({ env = {}, home = tempDir(), access = {} }: Giv
   const settings = readSettings(env);
   if (!settings.ok) throw new Error(settings.error.problem);
   const codebase = new Codebase({ folders, settings: settings.value });
-  const server = codebaseServer({
+  const server = createCodebaseServer({
     codebase,
     folders,
     configs: new ProjectConfigs(),

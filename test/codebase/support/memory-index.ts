@@ -1,9 +1,9 @@
 import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { chunkSource } from '../../../src/codebase/chunks/chunk-source.ts';
-import { languageOf } from '../../../src/codebase/chunks/languages.ts';
+import { detectLanguage } from '../../../src/codebase/chunks/languages.ts';
 import { isTestPath } from '../../../src/codebase/files/test-path.ts';
 import { SCHEMA } from '../../../src/codebase/store/schema.ts';
-import { termsOf } from '../../../src/codebase/terms.ts';
+import { toIndexTerms } from '../../../src/codebase/terms.ts';
 import { createHash } from 'node:crypto';
 
 export interface IndexedFile {
@@ -32,7 +32,7 @@ async function addFile(database: Database, path: string, file: IndexedFile): Pro
        VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT DO NOTHING`,
     )
     .run(repository, `/${repository}`, repository, at, at);
-  const language = languageOf(path, text);
+  const language = detectLanguage(path, text);
   const { lastInsertRowid: fileId } = database
     .prepare(
       `INSERT INTO files (repository_id, path, language, is_test, size, mtime_ms, hash, state)
@@ -64,7 +64,7 @@ async function addFile(database: Database, path: string, file: IndexedFile): Pro
       content,
     ];
     const { lastInsertRowid: id } = addChunk.run(...row);
-    const terms = termsOf(chunk, path);
+    const terms = toIndexTerms(chunk, path);
     addTerms.run(id, terms.name, terms.context, terms.signature, terms.body);
   });
 }

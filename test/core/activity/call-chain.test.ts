@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   ChainCheck,
-  chainHash,
+  hashChainEntry,
   type ChainBounds,
   type ChainFault,
   type StoredEntry,
 } from '../../../src/core/activity/call-chain.ts';
-import { canonicalJson } from '../../../src/core/canonical-json.ts';
+import { serializeCanonical } from '../../../src/core/canonical-json.ts';
 import { chained, droppedCalls, recordedCall, stored } from '../../support/call-values.ts';
 
 /** Two processes that take turns writing. */
@@ -40,7 +40,7 @@ describe('a chain of entries', () => {
   });
 
   it('is hashed over canonical JSON, so that anyone can verify it', () => {
-    for (const { text } of ROWS) expect(text).toBe(canonicalJson(JSON.parse(text)));
+    for (const { text } of ROWS) expect(text).toBe(serializeCanonical(JSON.parse(text)));
   });
 
   it('reveals a changed entry', () => {
@@ -51,7 +51,7 @@ describe('a chain of entries', () => {
   it('reveals an entry that was changed and rehashed, by the entry after it', () => {
     const rows = changed(3, ({ text, previous }) => {
       const forged = text.replace('"durationMs":3', '"durationMs":9');
-      return { text: forged, hash: chainHash(previous, forged) };
+      return { text: forged, hash: hashChainEntry(previous, forged) };
     });
     expect(faultsIn(rows)).toEqual([{ code: 'entry_inserted', id: 5 }]);
   });
@@ -132,7 +132,7 @@ describe('a chain of entries', () => {
   it('does not reveal that the last entry of a chain was changed and rehashed', () => {
     const rows = changed(7, ({ text, previous }) => {
       const forged = text.replace('"durationMs":7', '"durationMs":9');
-      return { text: forged, hash: chainHash(previous, forged) };
+      return { text: forged, hash: hashChainEntry(previous, forged) };
     });
     expect(faultsIn(rows)).toEqual([]);
   });
@@ -145,7 +145,7 @@ describe('a chain of entries', () => {
   it.each(['not JSON', 'null', '[]', '{}', '{"kind":"call","at":"2026-11-23T20:00:00Z"}'])(
     'reveals a rehashed entry that Assay did not write: %s',
     (text) => {
-      const rows = changed(7, ({ previous }) => ({ text, hash: chainHash(previous, text) }));
+      const rows = changed(7, ({ previous }) => ({ text, hash: hashChainEntry(previous, text) }));
       expect(faultsIn(rows)).toEqual([{ code: 'entry_unreadable', id: 7 }]);
     },
   );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type CallEntry, factsOf, type FinishedCall } from '../../../src/core/activity/call-entry.ts';
-import { callFacts, callText } from '../../../src/core/activity/call-text.ts';
-import { canonicalJson } from '../../../src/core/canonical-json.ts';
+import { type CallEntry, readCallFacts, type FinishedCall } from '../../../src/core/activity/call-entry.ts';
+import { toCallFacts, serializeCall } from '../../../src/core/activity/call-text.ts';
+import { serializeCanonical } from '../../../src/core/canonical-json.ts';
 import { resolveHints } from '../../../src/core/hints/resolve.ts';
 import type { PolicyTool } from '../../../src/core/policy/policy.ts';
 import { finishedCall } from '../../support/call-values.ts';
@@ -35,7 +35,7 @@ const ARGUMENTS = { bytes: 2, form: 'full', isShortened: false, text: '{}' } as 
 
 describe('the entry of a call', () => {
   it('contains everything known about the call', () => {
-    expect(JSON.parse(callText(WHOLE, 0, ARGUMENTS))).toEqual({
+    expect(JSON.parse(serializeCall(WHOLE, 0, ARGUMENTS))).toEqual({
       kind: 'call',
       at: '1970-01-01T00:00:00.000Z',
       subject: ODD,
@@ -72,13 +72,13 @@ describe('the entry of a call', () => {
     ['for a built-in tool', finishedCall({ tool: { ...TOOL, server: undefined } }), undefined],
     ['for a client without usable info', finishedCall({ client: '{"name":1}' }), undefined],
   ])('is canonical JSON: %s', (_, call, args) => {
-    const text = callText(call, 1_790_000_000_123, args);
-    expect(text).toBe(canonicalJson(JSON.parse(text)));
+    const text = serializeCall(call, 1_790_000_000_123, args);
+    expect(text).toBe(serializeCanonical(JSON.parse(text)));
   });
 
   it('is correct for each call, although parts of it are cached', () => {
     const named = (publicName: string): unknown =>
-      JSON.parse(callText(finishedCall({ tool: TOOL, publicName }), 0));
+      JSON.parse(serializeCall(finishedCall({ tool: TOOL, publicName }), 0));
     for (const name of ['one', 'other', 'one'])
       expect(named(name)).toMatchObject({ tool: { publicName: name } });
   });
@@ -96,12 +96,14 @@ describe('the facts by which a call is found', () => {
 
   it('match its entry', () => {
     for (const call of calls)
-      expect(callFacts(call, undefined)).toEqual(factsOf(JSON.parse(callText(call, 0)) as CallEntry));
+      expect(toCallFacts(call, undefined)).toEqual(
+        readCallFacts(JSON.parse(serializeCall(call, 0)) as CallEntry),
+      );
   });
 
   it('are the same object for calls with equal facts', () => {
-    const facts = callFacts(WHOLE, undefined);
-    expect(callFacts({ ...WHOLE, durationMs: 1 }, facts)).toBe(facts);
-    for (const call of calls.slice(1)) expect(callFacts(call, facts)).not.toBe(facts);
+    const facts = toCallFacts(WHOLE, undefined);
+    expect(toCallFacts({ ...WHOLE, durationMs: 1 }, facts)).toBe(facts);
+    for (const call of calls.slice(1)) expect(toCallFacts(call, facts)).not.toBe(facts);
   });
 });

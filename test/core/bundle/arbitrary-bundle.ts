@@ -6,8 +6,8 @@ import { sha256 } from '../../../src/core/digest.ts';
 import { HINTS } from '../../../src/core/hints/hint.ts';
 import type { PolicyRule } from '../../../src/core/policy/rule.ts';
 import type { Note } from '../../../src/core/notes.ts';
-import { refIdOf } from '../../../src/core/tool-ref.ts';
-import { digestOfDefinition } from '../../../src/core/digest.ts';
+import { computeRefId } from '../../../src/core/tool-ref.ts';
+import { hashDefinition } from '../../../src/core/digest.ts';
 import type { Toolset, ToolsetTool } from '../../../src/core/toolset.ts';
 
 /** Includes what no keyboard produces: empty strings, U+0000, lone surrogates, names of Object.prototype. */
@@ -101,8 +101,8 @@ const tool: fc.Arbitrary<ToolsetTool> = fc
   })
   .map(({ namespacedName, definition }) => {
     if (definition === undefined) return { namespacedName };
-    const digest = digestOfDefinition(definition);
-    return { namespacedName, held: { refId: refIdOf('s', digest), digest, text: definition } };
+    const digest = hashDefinition(definition);
+    return { namespacedName, held: { refId: computeRefId('s', digest), digest, text: definition } };
   });
 
 const toolset: fc.Arbitrary<Toolset> = fc

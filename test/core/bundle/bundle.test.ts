@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bundleJson, type BundleJson } from '../../../src/core/bundle/bundle-json.ts';
-import { itemsOf } from '../../../src/core/bundle/bundle-items.ts';
+import { toBundleJson, type BundleJson } from '../../../src/core/bundle/bundle-json.ts';
+import { listBundleItems } from '../../../src/core/bundle/bundle-items.ts';
 import { planImport } from '../../../src/core/bundle/bundle-plan.ts';
 import type { Bundle } from '../../../src/core/bundle/bundle.ts';
-import { placeOf, withoutSecrets, withSecrets } from '../../../src/core/bundle/entry-secrets.ts';
+import {
+  computeSecretPlace,
+  splitEntrySecrets,
+  restoreEntrySecrets,
+} from '../../../src/core/bundle/entry-secrets.ts';
 import { readBundle } from '../../../src/core/bundle/read-bundle.ts';
 import { arbitraryBundle } from './arbitrary-bundle.ts';
 
@@ -51,9 +55,9 @@ describe('a bundle', () => {
   it('survives a round trip through its serialized form, whatever the state', () => {
     fc.assert(
       fc.property(arbitraryBundle, (bundle) => {
-        const json = bundleJson(bundle, AT);
+        const json = toBundleJson(bundle, AT);
         const back = read(reparsed(json));
-        expect(JSON.stringify(bundleJson(back, AT))).toBe(JSON.stringify(json));
+        expect(JSON.stringify(toBundleJson(back, AT))).toBe(JSON.stringify(json));
         expect(planImport(back, bundle, 'replace').filter(({ action }) => action !== 'unchanged')).toEqual(
           [],
         );
@@ -74,7 +78,7 @@ describe('a bundle', () => {
           toolsets: bundle.toolsets.toReversed(),
           preferences: new Map([...bundle.preferences].toReversed()),
         };
-        expect(JSON.stringify(bundleJson(reversed, AT))).toBe(JSON.stringify(bundleJson(bundle, AT)));
+        expect(JSON.stringify(toBundleJson(reversed, AT))).toBe(JSON.stringify(toBundleJson(bundle, AT)));
       }),
       { examples: [[SAME_WHEN_JOINED]] },
     );
@@ -84,7 +88,7 @@ describe('a bundle', () => {
     fc.assert(
       fc.property(arbitraryBundle, (bundle) => {
         const first = planImport(bundle, EMPTY, 'keep').map(({ action }) => action);
-        expect(first).toEqual(itemsOf(bundle).map(() => 'create'));
+        expect(first).toEqual(listBundleItems(bundle).map(() => 'create'));
         const second = planImport(bundle, bundle, 'replace').map(({ action }) => action);
         expect(second).toEqual(first.map(() => 'unchanged'));
       }),
@@ -95,7 +99,7 @@ describe('a bundle', () => {
     const damage = fc.anything({ withNullPrototype: false, maxDepth: 2 });
     fc.assert(
       fc.property(arbitraryBundle, fc.nat(), damage, (bundle, place, value) => {
-        const damaged: unknown = reparsed(bundleJson(bundle, AT));
+        const damaged: unknown = reparsed(toBundleJson(bundle, AT));
         replaceAt(damaged, place, value);
         const done = readBundle(damaged);
         if (done.ok) return;
@@ -200,22 +204,26 @@ function sealed(more: object): object {
 describe("an entry's secrets", () => {
   const entry = { url: 'https://a.example/mcp', headers: { Authorization: 'x' }, timeoutMs: 5 };
   const bundled = { name: 'far', entry, withheld: [], createdMs: 0, author: 'me' };
-  const { open, secrets } = withoutSecrets('gateway', bundled, new Set(['headers', 'env']));
+  const { open, secrets } = splitEntrySecrets('gateway', bundled, new Set(['headers', 'env']));
 
   it('are removed as whole members, and can be restored', () => {
     expect(open).toEqual({ ...bundled, entry: { url: entry.url, timeoutMs: 5 }, withheld: ['headers'] });
     expect(secrets).toEqual({
       kind: 'gateway',
       name: 'far',
-      place: placeOf(entry),
+      place: computeSecretPlace(entry),
       members: { headers: entry.headers },
     });
-    expect(secrets && withSecrets(open, secrets)).toEqual({ kind: 'refilled', entry: bundled, missing: [] });
+    expect(secrets && restoreEntrySecrets(open, secrets)).toEqual({
+      kind: 'refilled',
+      entry: bundled,
+      missing: [],
+    });
   });
 
   it('are restored on another path of the same origin, and nowhere else', () => {
     const kindAt = (url: string): unknown =>
-      secrets && withSecrets({ ...open, entry: { url } }, secrets).kind;
+      secrets && restoreEntrySecrets({ ...open, entry: { url } }, secrets).kind;
     expect(kindAt('https://a.example/other?x=1')).toBe('refilled');
     for (const url of ['https://b.example/mcp', 'http://a.example/mcp', 'https://a.example:8443/', 'nowhere'])
       expect([url, kindAt(url)]).toEqual([url, 'elsewhere']);
@@ -226,9 +234,9 @@ describe("an entry's secrets", () => {
       createdMs: 0,
       author: '',
     };
-    const split = withoutSecrets('gateway', command, new Set(['env']));
+    const split = splitEntrySecrets('gateway', command, new Set(['env']));
     const other = { ...split.open, entry: { command: 'node', args: ['b.js'] } };
-    expect(split.secrets && withSecrets(other, split.secrets)).toEqual({ kind: 'elsewhere' });
+    expect(split.secrets && restoreEntrySecrets(other, split.secrets)).toEqual({ kind: 'elsewhere' });
   });
 });
 

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { digestOfDefinition } from '../../../src/core/digest.ts';
-import { driftOf, severityOf, type Drift, type DriftSeverity } from '../../../src/core/hints/drift.ts';
-import { riskText } from '../../../src/core/hints/drift-text.ts';
+import { hashDefinition } from '../../../src/core/digest.ts';
+import {
+  compareDefinitions,
+  computeSeverity,
+  type Drift,
+  type DriftSeverity,
+} from '../../../src/core/hints/drift.ts';
+import { formatRisk } from '../../../src/core/hints/drift-text.ts';
 
 function definition(value: unknown): { readonly digest: string; readonly text: string } {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return { text, digest: digestOfDefinition(text) };
+  return { text, digest: hashDefinition(text) };
 }
 
 const SEEN = { nowMs: 5, isMade: false };
@@ -17,9 +22,9 @@ function risks(drift: Drift | undefined): readonly string[] | undefined {
 
 /** Its severity, and the reasons. */
 function judged(before: unknown, after: unknown, seen = SEEN): readonly [DriftSeverity, ...string[]] {
-  const drift = driftOf(definition(before), definition(after), seen);
+  const drift = compareDefinitions(definition(before), definition(after), seen);
   if (drift === undefined) throw new Error('there is no drift');
-  return [severityOf(drift, 'flag'), ...(risks(drift) ?? [])];
+  return [computeSeverity(drift, 'flag'), ...(risks(drift) ?? [])];
 }
 
 function annotated(annotations: unknown): unknown {
@@ -46,7 +51,7 @@ const OTHER_TEXTS = {
 describe('a changed definition', () => {
   it('is described field by field, before and after, with the time', () => {
     const after = annotated({ openWorldHint: true });
-    expect(driftOf(definition(TOOL), definition(after), SEEN)).toEqual({
+    expect(compareDefinitions(definition(TOOL), definition(after), SEEN)).toEqual({
       digest: definition(after).digest,
       sinceMs: 5,
       changes: [{ path: 'annotations', after: '{"openWorldHint":true}' }],
@@ -56,7 +61,7 @@ describe('a changed definition', () => {
 
   it('has no drift if only white space or member order differs', () => {
     const text = '{ "inputSchema": {"type":"object"}, "description":"Reads.", "name":"t" }';
-    expect(driftOf(definition(TOOL), definition(text), SEEN)).toBeUndefined();
+    expect(compareDefinitions(definition(TOOL), definition(text), SEEN)).toBeUndefined();
   });
 
   const RAISED = (...hints: readonly string[]): readonly [DriftSeverity, ...string[]] => [
@@ -180,16 +185,19 @@ describe('a changed definition', () => {
   });
 
   it('suspends nothing if only its text changed, unless the setting says so', () => {
-    const drift = driftOf(definition(TOOL), definition({ ...TOOL, description: 'x' }), SEEN)!;
-    expect([severityOf(drift, 'flag'), severityOf(drift, 'suspend')]).toEqual(['review', 'dangerous']);
-    const meta = driftOf(definition(TOOL), definition({ ...TOOL, _meta: {} }), SEEN)!;
-    expect(severityOf(meta, 'suspend')).toBe('harmless');
+    const drift = compareDefinitions(definition(TOOL), definition({ ...TOOL, description: 'x' }), SEEN)!;
+    expect([computeSeverity(drift, 'flag'), computeSeverity(drift, 'suspend')]).toEqual([
+      'review',
+      'dangerous',
+    ]);
+    const meta = compareDefinitions(definition(TOOL), definition({ ...TOOL, _meta: {} }), SEEN)!;
+    expect(computeSeverity(meta, 'suspend')).toBe('harmless');
   });
 
   it('is described briefly, however much changed', () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`k${at}`, at]));
     const after = { ...TOOL, annotations: many, description: 'x'.repeat(1e6) };
-    const drift = driftOf(definition(TOOL), definition(after), SEEN);
+    const drift = compareDefinitions(definition(TOOL), definition(after), SEEN);
     expect(JSON.stringify(drift).length).toBeLessThan(20_000);
     expect(risks(drift)).toEqual(['description']);
   });
@@ -200,7 +208,7 @@ describe('a changed definition', () => {
       ...Object.fromEntries(Array.from({ length: 90 }, (_, at) => [`k${at}`, text.repeat(5_000)])),
       ['p'.repeat(100_000)]: text,
     });
-    const drift = driftOf(definition(tool('a')), definition(tool('b')), SEEN)!;
+    const drift = compareDefinitions(definition(tool('a')), definition(tool('b')), SEEN)!;
     expect(drift.changes.length).toBe(91);
     expect(JSON.stringify(drift).length).toBeLessThan(75_000);
     // The first ones with their texts, the others without.
@@ -238,18 +246,18 @@ describe('a changed definition', () => {
     const [here, there] = [sending({ method: 'GET', target: 'a' }), sending({ method: 'GET', target: 'b' })];
     expect(judged(here, there, MADE)).toEqual(['dangerous', 'target']);
     const chosen = { ...MADE, isTargetChosen: true };
-    expect(driftOf(definition(here), definition(there), chosen)).toBeUndefined();
+    expect(compareDefinitions(definition(here), definition(there), chosen)).toBeUndefined();
     const other = { ...(there as object), inputSchema: {} };
-    expect(risks(driftOf(definition(here), definition(other), chosen))).toEqual(['input_schema']);
+    expect(risks(compareDefinitions(definition(here), definition(other), chosen))).toEqual(['input_schema']);
   });
 
   it('has a phrase for each risk', () => {
-    const drift = driftOf(
+    const drift = compareDefinitions(
       definition(annotated({ readOnlyHint: true })),
       definition({ ...TOOL, description: 'x' }),
       SEEN,
     );
-    expect(drift?.risks.map(riskText)).toEqual([
+    expect(drift?.risks.map(formatRisk)).toEqual([
       'it declares itself more dangerous: readOnlyHint is false now',
       'it declares itself more dangerous: destructiveHint is true now',
       'it declares itself more dangerous: idempotentHint is false now',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { declaredIn } from '../../../src/core/hints/declared.ts';
+import { readDeclared } from '../../../src/core/hints/declared.ts';
 import { lint, type LintLevels } from '../../../src/core/hints/lint.ts';
 
 const ALL: LintLevels = {
@@ -13,7 +13,7 @@ const ALL: LintLevels = {
 const WHOLE = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false };
 
 function found(name: string, annotations: unknown, more: object = {}, method?: string): readonly string[] {
-  const declared = declaredIn(JSON.stringify({ name, annotations, ...more }), { method });
+  const declared = readDeclared(JSON.stringify({ name, annotations, ...more }), { method });
   return lint({ name, declared, emitted: declared.hints }, ALL).map(({ rule, hint }) =>
     hint ? `${rule} ${hint}` : rule,
   );
@@ -77,7 +77,7 @@ describe('annotations', () => {
   });
 
   it('are reported with a remedy', () => {
-    const declared = declaredIn('{"name":"x","annotations":{"readOnlyHint":"maybe"}}');
+    const declared = readDeclared('{"name":"x","annotations":{"readOnlyHint":"maybe"}}');
     const [first] = lint({ name: 'x', declared, emitted: {} }, ALL);
     expect(first).toEqual({
       rule: 'not-boolean',
@@ -91,7 +91,7 @@ describe('annotations', () => {
 
   it('cannot hide text from people, nor can any other part of the definition, at any depth', () => {
     const hidden = (more: object): readonly string[] => {
-      const declared = declaredIn(JSON.stringify({ name: 'x', ...more }));
+      const declared = readDeclared(JSON.stringify({ name: 'x', ...more }));
       return lint({ name: 'x', declared, emitted: WHOLE }, ALL).map(
         ({ rule, message }) => `${rule}: ${message}`,
       );
@@ -122,13 +122,13 @@ describe('annotations', () => {
 
   it('are searched for hidden text however deep and wide the definition is', () => {
     const deep = `{"name":"x","a":${'['.repeat(50_000)}"\\u200b"${']'.repeat(50_000)}}`;
-    expect(declaredIn(deep).hidden).toMatchObject([{ characters: ['U+200B'] }]);
+    expect(readDeclared(deep).hidden).toMatchObject([{ characters: ['U+200B'] }]);
     const wide = JSON.stringify({ name: 'x', a: Array.from({ length: 300_000 }, () => '\u200b') });
-    expect(declaredIn(wide).hidden).toHaveLength(10);
+    expect(readDeclared(wide).hidden).toHaveLength(10);
   });
 
   it('are not checked by a disabled rule', () => {
-    const declared = declaredIn('{"name":"x"}');
+    const declared = readDeclared('{"name":"x"}');
     expect(lint({ name: 'x', declared, emitted: {} }, { ...ALL, 'missing-hints': 'off' })).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 // Every combination of claims by every party: the reason is that of the deciding claim, and of no other.
 import { describe, expect, it } from 'vitest';
 import { type Claim, type ClaimSource, DEFAULTS, HINTS } from '../../../src/core/hints/hint.ts';
-import { claimReason, reasonOf } from '../../../src/core/hints/reason.ts';
+import { toClaimReason, toReason } from '../../../src/core/hints/reason.ts';
 import { resolveHints } from '../../../src/core/hints/resolve.ts';
 
 type Kind = Claim['kind'];
@@ -54,7 +54,7 @@ describe('the reason of a hint', () => {
             const resolved = resolveHints(claims, 'd', { isMade });
             for (const hint of HINTS)
               for (const { value, by } of [resolved[hint].effective, resolved[hint].decision]) {
-                const { code, text } = reasonOf(by);
+                const { code, text } = toReason(by);
                 const named = by.kind === 'claim' ? by.claim : by.kind === 'implied' ? by.by : undefined;
                 if (named === undefined) {
                   if (code !== 'default' || value !== DEFAULTS[hint]) expect.fail(`${hint}: ${text}`);
@@ -63,7 +63,7 @@ describe('the reason of a hint', () => {
                 const isTrue =
                   claims.includes(named) &&
                   named.suspended === undefined &&
-                  text.includes(claimReason(named).text) &&
+                  text.includes(toClaimReason(named).text) &&
                   (by.kind === 'claim' ? named.hint === hint && named.value === value : named.value);
                 if (!isTrue) expect.fail(`${hint} ${value}: ${text}, of ${JSON.stringify(claims)}`);
               }
@@ -81,7 +81,7 @@ describe('the reason of a hint', () => {
       claim('inferred', 'rule', 'GET request'),
       claim('override', 'operator', 'it only lists'),
       claim('observed', 'verification'),
-    ].map((one_) => Object.values(claimReason(one_)).join(' | '));
+    ].map((one_) => Object.values(toClaimReason(one_)).join(' | '));
     expect(reasons).toEqual([
       'declared_by_server | the server "x" declares it',
       'declared_by_operator | "x" set it when creating the tool',

@@ -2,17 +2,17 @@
 // operator accepted a definition of the same behavior.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOfDefinition } from '../../../src/core/digest.ts';
-import { aspectsOf } from '../../../src/core/hints/aspects.ts';
-import { type Claim, type Hint, HINTS, isCautious, declaredHints } from '../../../src/core/hints/hint.ts';
-import { declaredText } from '../../../src/core/hints/tool-facts.ts';
-import { driftOf, isProseAlone, type ProsePolicy } from '../../../src/core/hints/drift.ts';
+import { hashDefinition } from '../../../src/core/digest.ts';
+import { computeAspects } from '../../../src/core/hints/aspects.ts';
+import { type Claim, type Hint, HINTS, isCautious, pickDeclaredHints } from '../../../src/core/hints/hint.ts';
+import { serializeDeclared } from '../../../src/core/hints/tool-facts.ts';
+import { compareDefinitions, isProseAlone, type ProsePolicy } from '../../../src/core/hints/drift.ts';
 import { resolveHints, type ResolvedHints } from '../../../src/core/hints/resolve.ts';
 import {
   isInForce,
   isVolatile,
-  reviewed,
-  volatilityAfter,
+  markReviewed,
+  computeVolatility,
   type CurrentDefinition,
   type Override,
   type ToolRecord,
@@ -30,7 +30,7 @@ const textOf = (tool: Tool): string => JSON.stringify({ name: 't', ...tool });
 
 function nowOf(tool: Tool, prose: ProsePolicy = 'flag'): CurrentDefinition {
   const text = textOf(tool);
-  return { digest: digestOfDefinition(text), aspects: () => aspectsOf(text, SOURCE), prose, isOwn: false };
+  return { digest: hashDefinition(text), aspects: () => computeAspects(text, SOURCE), prose, isOwn: false };
 }
 
 /** An override by an operator who saw this definition. */
@@ -42,7 +42,7 @@ function overrideOn(tool: Tool, value: boolean): Override {
 type Overrides = Readonly<Partial<Record<Hint, Override>>>;
 
 function resolved(tool: Tool, overrides: Overrides, now = nowOf(tool)): ResolvedHints {
-  const annotated = declaredHints(tool.annotations);
+  const annotated = pickDeclaredHints(tool.annotations);
   const claims = HINTS.flatMap((hint): readonly Claim[] => {
     const claim = { hint, origin: 'x', digest: now.digest, mayLower: true };
     const [declared, override] = [annotated[hint], overrides[hint]];
@@ -91,9 +91,9 @@ describe('an override', () => {
         if (!isLowered) return;
         const [before, after] = [textOf(seen), textOf(now)].map((text) => ({
           text,
-          digest: digestOfDefinition(text),
+          digest: hashDefinition(text),
         }));
-        const drift = driftOf(before!, after!, { nowMs: 0, ...SOURCE });
+        const drift = compareDefinitions(before!, after!, { nowMs: 0, ...SOURCE });
         expect(
           drift === undefined || drift.risks.length === 0 || (isProseAlone(drift) && prose === 'flag'),
         ).toBe(true);
@@ -140,17 +140,17 @@ describe('an override', () => {
   it('applies to the definition that an operator reviewed', () => {
     const record: ToolRecord = { id: 'i', server: 's', identity: 'x', name: 't', overrides: SAFE };
     const turned = { ...READS, annotations: {} };
-    const { overrides } = reviewed(record, nowOf(turned));
+    const { overrides } = markReviewed(record, nowOf(turned));
     expect(values(turned, overrides)).toEqual([true, false]);
     expect(values({ ...turned, inputSchema: {} }, overrides)).toEqual([false, true]);
   });
 
   it("no longer applies if the request's target changed, unless the operator changed it", () => {
     const made = (target: string): string =>
-      declaredText('{"name":"t"}', { kind: 'openapi', method: 'POST', target });
+      serializeDeclared('{"name":"t"}', { kind: 'openapi', method: 'POST', target });
     const now = (target: string, isTargetChosen: boolean): CurrentDefinition => ({
-      digest: digestOfDefinition(made(target)),
-      aspects: () => aspectsOf(made(target), { isMade: true, isTargetChosen }),
+      digest: hashDefinition(made(target)),
+      aspects: () => computeAspects(made(target), { isMade: true, isTargetChosen }),
       prose: 'suspend',
       isOwn: false,
     });
@@ -165,7 +165,7 @@ describe('an override', () => {
 
 describe('the text of a definition', () => {
   const after = (...found: readonly ('same' | 'prose' | 'behaviour')[]): Volatility | undefined =>
-    found.reduce<Volatility | undefined>(volatilityAfter, undefined);
+    found.reduce<Volatility | undefined>(computeVolatility, undefined);
 
   it('is volatile once it differs in three consecutive connections, and not earlier', () => {
     const times = [1, 2, 3, 4].map((count) =>
@@ -178,6 +178,6 @@ describe('the text of a definition', () => {
 
   it('is no longer volatile when the behavior changes', () => {
     expect(after('prose', 'prose', 'prose', 'behaviour')).toBeUndefined();
-    expect(volatilityAfter({ connects: 3, isAccepted: true }, 'behaviour')).toBeUndefined();
+    expect(computeVolatility({ connects: 3, isAccepted: true }, 'behaviour')).toBeUndefined();
   });
 });

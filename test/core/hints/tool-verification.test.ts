@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { Claim, Hint } from '../../../src/core/hints/hint.ts';
 import { resolveHints } from '../../../src/core/hints/resolve.ts';
 import {
-  mergedVerification,
-  observedClaims,
+  mergeVerification,
+  toObservedClaims,
   type ObservedHint,
   type ToolVerification,
 } from '../../../src/core/hints/tool-verification.ts';
 import { readRecord } from '../../../src/core/read-record.ts';
-import { toolVerificationOf } from '../../../src/core/verification/tool-verification-of.ts';
+import { toToolVerification } from '../../../src/core/verification/tool-verification-of.ts';
 import type { Evidence } from '../../../src/core/verification/verdict.ts';
 
 const NOW = 'a'.repeat(64);
@@ -35,7 +35,7 @@ describe('the observation of a verification', () => {
   it('raises caution in both lists and decisions, with the effect as the reason', () => {
     const claims = [
       declared('readOnlyHint', true),
-      ...observedClaims(verification({ readOnlyHint: CONTRADICTED })),
+      ...toObservedClaims(verification({ readOnlyHint: CONTRADICTED })),
     ];
     const { readOnlyHint, destructiveHint } = resolveHints(claims, NOW);
     expect([readOnlyHint.effective.value, readOnlyHint.decision.value, readOnlyHint.emitted]).toEqual([
@@ -48,7 +48,7 @@ describe('the observation of a verification', () => {
   });
 
   it('no longer applies to a changed definition or after a later override', () => {
-    const observed = observedClaims(verification({ readOnlyHint: CONTRADICTED }));
+    const observed = toObservedClaims(verification({ readOnlyHint: CONTRADICTED }));
     const claims = [declared('readOnlyHint', true), ...observed];
     expect(resolveHints(claims, 'b'.repeat(64)).readOnlyHint.decision.value).toBe(true);
     const override = declared('readOnlyHint', true, { kind: 'override', source: 'operator', atMs: 6 });
@@ -58,10 +58,12 @@ describe('the observation of a verification', () => {
   });
 
   it('lowers nothing if consistent, and contradicts an override if cautious', () => {
-    const consistent = observedClaims(verification({ destructiveHint: CONSISTENT }));
+    const consistent = toObservedClaims(verification({ destructiveHint: CONSISTENT }));
     expect(consistent).toMatchObject([{ value: false, reason: '2 calls did nothing else' }]);
     expect(resolveHints(consistent, NOW).destructiveHint.decision.value).toBe(true);
-    const supported = observedClaims(verification({ readOnlyHint: { ...CONTRADICTED, kind: 'supported' } }));
+    const supported = toObservedClaims(
+      verification({ readOnlyHint: { ...CONTRADICTED, kind: 'supported' } }),
+    );
     const override = declared('readOnlyHint', true, { kind: 'override', source: 'operator' });
     expect(resolveHints([...supported, override], NOW).readOnlyHint).toMatchObject({
       decision: { value: false },
@@ -72,11 +74,11 @@ describe('the observation of a verification', () => {
   it('claims nothing if nothing was observed', () => {
     const unobserved = { kind: 'unobserved', atMs: 5, reason: 'skipped' } as const;
     expect(
-      observedClaims(
+      toObservedClaims(
         verification({ readOnlyHint: unobserved, openWorldHint: { kind: 'not_exercised', atMs: 5 } }),
       ),
     ).toEqual([]);
-    expect(observedClaims(undefined)).toEqual([]);
+    expect(toObservedClaims(undefined)).toEqual([]);
   });
 });
 
@@ -85,13 +87,13 @@ describe('a later verification', () => {
     const before = verification({ readOnlyHint: CONTRADICTED, openWorldHint: CONSISTENT });
     const hints = { readOnlyHint: { ...CONSISTENT, atMs: 9 }, openWorldHint: { ...CONTRADICTED, atMs: 9 } };
     const after = verification(hints, { atMs: 9 });
-    expect(mergedVerification(before, after)).toEqual({
+    expect(mergeVerification(before, after)).toEqual({
       ...after,
       hints: { readOnlyHint: CONTRADICTED, openWorldHint: hints.openWorldHint },
     });
     const other = { ...after, digest: 'b'.repeat(64) };
-    expect(mergedVerification(before, other)).toEqual(other);
-    expect(mergedVerification(undefined, after)).toEqual(after);
+    expect(mergeVerification(before, other)).toEqual(other);
+    expect(mergeVerification(undefined, after)).toEqual(after);
   });
 });
 
@@ -105,7 +107,7 @@ describe('the stored part of a report', () => {
     atMs: 7,
   };
   const many = { kind: 'contradicted', evidence: Array.from({ length: 50 }, () => effect) } as const;
-  const kept = toolVerificationOf(
+  const kept = toToolVerification(
     {
       digest: NOW,
       verdicts: { readOnlyHint: many, destructiveHint: many, idempotentHint: many, openWorldHint: many },
@@ -132,8 +134,8 @@ describe('the stored part of a report', () => {
   it('includes state in memory until the definition changes', () => {
     const { keepsState: _, ...later } = kept;
     expect(kept.keepsState).toBe(true);
-    expect(mergedVerification(kept, later).keepsState).toBe(true);
-    expect(mergedVerification(kept, { ...later, digest: 'other' }).keepsState).toBe(undefined);
+    expect(mergeVerification(kept, later).keepsState).toBe(true);
+    expect(mergeVerification(kept, { ...later, digest: 'other' }).keepsState).toBe(undefined);
   });
 
   it('is read back from the store, and refused if it is damaged', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cacheMsOf, isKnownReadOnly } from '../../../src/core/policy/cacheable.ts';
+import { computeCacheMs, isKnownReadOnly } from '../../../src/core/policy/cacheable.ts';
 import { ALL_HINTS, claimsOf, toolWith } from './tools.ts';
 
 const DEFAULT_MS = 5;
@@ -12,7 +12,7 @@ it.each(['trusted', 'override'] as const)(
       const isPlain = reads && hints.idempotentHint !== false && hints.openWorldHint === false;
       const claims = claimsOf(hints, source);
       const kept = [undefined, 9, 0, 'suspended' as const].map((cacheMs) =>
-        cacheMsOf(toolWith(claims, { cacheMs }), DEFAULT_MS),
+        computeCacheMs(toolWith(claims, { cacheMs }), DEFAULT_MS),
       );
       expect.soft(kept, JSON.stringify(hints)).toEqual([isPlain ? DEFAULT_MS : 0, reads ? 9 : 0, 0, 0]);
       expect.soft(isKnownReadOnly(toolWith(claims))).toBe(reads);
@@ -25,9 +25,9 @@ it.each(['untrusted', 'observed'] as const)('a hint that is %s never makes a res
     for (const trusted of ALL_HINTS) {
       const alone = toolWith(claimsOf(trusted, 'trusted'), { cacheMs: 9 });
       const both = toolWith([...claimsOf(hints, source), ...claimsOf(trusted, 'trusted')], { cacheMs: 9 });
-      expect(cacheMsOf(both, DEFAULT_MS)).toBeLessThanOrEqual(cacheMsOf(alone, DEFAULT_MS));
+      expect(computeCacheMs(both, DEFAULT_MS)).toBeLessThanOrEqual(computeCacheMs(alone, DEFAULT_MS));
       const [bothByDefault, byDefault] = [both, alone].map((tool) =>
-        cacheMsOf({ ...tool, cacheMs: undefined }, DEFAULT_MS),
+        computeCacheMs({ ...tool, cacheMs: undefined }, DEFAULT_MS),
       );
       expect(bothByDefault).toBeLessThanOrEqual(byDefault ?? 0);
     }

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { DeclaredHints } from '../../../src/core/hints/hint.ts';
 import type { Cause } from '../../../src/core/cause.ts';
 import {
-  deliveryOf,
+  getDelivery,
   mayRepeat,
-  repeatDelayMs,
-  repeatsAfter,
+  computeRepeatDelayMs,
+  computeMaxRepeats,
   type Delivery,
 } from '../../../src/core/policy/retry.ts';
 import type { Refusal } from '../../../src/core/refusal.ts';
@@ -77,15 +77,15 @@ describe('a failed call', () => {
   it.each(FAILURES)(
     'classified as "%s" is retried %i times if repeatable, otherwise %i',
     (delivery, most, least, refusal) => {
-      expect(deliveryOf(refusal)).toBe(delivery);
-      const times = [true, false].map((isSafe) => repeatsAfter(refusal, { max: 3, mayRepeat: isSafe }));
+      expect(getDelivery(refusal)).toBe(delivery);
+      const times = [true, false].map((isSafe) => computeMaxRepeats(refusal, { max: 3, mayRepeat: isSafe }));
       expect(times).toEqual([most, least]);
-      expect(repeatsAfter(refusal, { max: 0, mayRepeat: true })).toBe(delivery === 'unsent' ? 1 : 0);
+      expect(computeMaxRepeats(refusal, { max: 0, mayRepeat: true })).toBe(delivery === 'unsent' ? 1 : 0);
     },
   );
 
   it('is retried after delays that double, with jitter', () => {
-    expect([1, 2, 3].map((repeat) => repeatDelayMs(repeat, 1))).toEqual([100, 200, 400]);
-    expect([1, 2, 3].map((repeat) => repeatDelayMs(repeat, 0))).toEqual([50, 100, 200]);
+    expect([1, 2, 3].map((repeat) => computeRepeatDelayMs(repeat, 1))).toEqual([100, 200, 400]);
+    expect([1, 2, 3].map((repeat) => computeRepeatDelayMs(repeat, 0))).toEqual([50, 100, 200]);
   });
 });

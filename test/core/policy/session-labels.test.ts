@@ -9,8 +9,8 @@ import {
 } from '../../../src/core/policy/policy.ts';
 import {
   BOTH_LABELS,
-  labelsAfterAcknowledgement,
-  labelsAfterResult,
+  computeAcknowledgedLabels,
+  computeResultLabels,
 } from '../../../src/core/policy/session-labels.ts';
 import { callerWith, claimsOf, DEFAULT_PREFERENCES, type Source, toolWith } from './tools.ts';
 
@@ -58,7 +58,7 @@ it('a result labels its caller as an independent oracle says, for every combinat
             source !== 'untrusted' && hints.readOnlyHint === true && hints.destructiveHint === true;
           if (tags.includes('private') || (isData && !isContrary)) expected.push('saw-private');
           const { hints: resolved } = toolWith(claimsOf(hints, source));
-          const found = [...labelsAfterResult({ hints: resolved, tags, holdsPrivateData })];
+          const found = [...computeResultLabels({ hints: resolved, tags, holdsPrivateData })];
           if (found.join() !== expected.join())
             wrong.push(`${source} ${JSON.stringify({ hints, tags, holdsPrivateData })}: ${found.join()}`);
         }
@@ -69,7 +69,9 @@ it('a resource or prompt without hints labels its caller like a tool without hin
   for (const holdsPrivateData of FLAGS) {
     const source = { tags: [], holdsPrivateData };
     const { hints } = toolWith([]);
-    expect(labelsAfterResult({ ...source, hints: undefined })).toBe(labelsAfterResult({ ...source, hints }));
+    expect(computeResultLabels({ ...source, hints: undefined })).toBe(
+      computeResultLabels({ ...source, hints }),
+    );
   }
 });
 
@@ -140,9 +142,9 @@ it('a sandbox without a network brings in nothing untrusted, and what only sends
         const { onlyReads, staysInside } = facts(hints, source);
         const isUntrusted = !isConfined && !staysInside;
         const found = [
-          labelsAfterResult(result).has('saw-untrusted'),
-          labelsAfterAcknowledgement(result).has('saw-untrusted'),
-          labelsAfterAcknowledgement(result).has('saw-private'),
+          computeResultLabels(result).has('saw-untrusted'),
+          computeAcknowledgedLabels(result).has('saw-untrusted'),
+          computeAcknowledgedLabels(result).has('saw-private'),
         ];
         const expected = [isUntrusted, isUntrusted && onlyReads, true];
         if (found.join() !== expected.join())

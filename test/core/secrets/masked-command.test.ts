@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { maskedArgs, maskedUrl, secretsAmong } from '../../../src/core/secrets/masked-command.ts';
+import { maskArgs, maskUrl, listNamedSecrets } from '../../../src/core/secrets/masked-command.ts';
 
 function check(args: readonly string[], expected: readonly string[]): void {
-  expect(maskedArgs(args)).toEqual(expected);
+  expect(maskArgs(args)).toEqual(expected);
 }
 
 it('ordinary arguments are shown unchanged', () => {
@@ -49,12 +49,12 @@ it('only scheme and host of a URL are shown', () => {
     ['https://user:pw@mcp.example.com/key/sse?a=b', 'postgres://u:p@db:5432/x', 'https://a.example'],
     ['https://mcp.example.com/…', 'postgres://db:5432/…', 'https://a.example'],
   );
-  expect(maskedUrl('https://user:pw@mcp.example.com:8443/key?a=b')).toBe('https://mcp.example.com:8443');
-  expect(maskedUrl('${BASE}/mcp')).toBe('(an address with variables in it)');
+  expect(maskUrl('https://user:pw@mcp.example.com:8443/key?a=b')).toBe('https://mcp.example.com:8443');
+  expect(maskUrl('${BASE}/mcp')).toBe('(an address with variables in it)');
 });
 
 it("a secret from the entry's variables is masked everywhere", () => {
-  const secrets = secretsAmong([
+  const secrets = listNamedSecrets([
     ['PASSWORD', 'hunter2hunter2'],
     ['DB_PASS', 'abc'],
     ['SEED', 'x7$kk!20'],
@@ -62,14 +62,14 @@ it("a secret from the entry's variables is masked everywhere", () => {
     ['DB', 'postgres://ada:lovelace@db/x'],
   ]);
   expect(
-    maskedArgs(['run', 'hunter2hunter2', 'abc', 'abcd', 'a:hunter2hunter2', 'x7$kk!20', 'opaque'], secrets),
+    maskArgs(['run', 'hunter2hunter2', 'abc', 'abcd', 'a:hunter2hunter2', 'x7$kk!20', 'opaque'], secrets),
   ).toEqual(['run', '[masked]', '[masked]', 'abcd', 'a:[masked]', '[masked]', '[masked]']);
-  expect(maskedArgs(['lovelace'], secrets)).toEqual(['[masked]']);
+  expect(maskArgs(['lovelace'], secrets)).toEqual(['[masked]']);
 });
 
 it('words, paths and variable names are not masked', () => {
   expect(
-    secretsAmong([
+    listNamedSecrets([
       ['MODE', 'production'],
       ['REGION', 'us-east-1'],
       ['MODEL', 'claude-sonnet-4-20250514'],

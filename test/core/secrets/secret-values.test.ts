@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { secretsOfEnvironment, secretsOfServer } from '../../../src/core/secrets/secret-values.ts';
+import { listEnvironmentSecrets, listServerSecrets } from '../../../src/core/secrets/secret-values.ts';
 import type { Transport } from '../../../src/core/server-spec.ts';
 
 const RANDOM = 'q7Zk29xPm41LvB83tRw6';
 
 function secretsOf(transport: Transport): readonly string[] {
-  return secretsOfServer({ name: 'a', transport, timeoutMs: 1, prefix: true, isolation: 'shared' });
+  return listServerSecrets({ name: 'a', transport, timeoutMs: 1, prefix: true, isolation: 'shared' });
 }
 
 function ofVariable(name: string, value: string): readonly string[] {
@@ -103,7 +103,7 @@ describe('Assay’s own environment', () => {
       HOME: '/home/somebody',
       EMPTY: undefined,
     };
-    expect(secretsOfEnvironment(env)).toEqual([
+    expect(listEnvironmentSecrets(env)).toEqual([
       'token-of-assay',
       'assay:hidden-password',
       'hidden-password',

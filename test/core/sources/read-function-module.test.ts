@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fieldOf } from '../../../src/core/json-position.ts';
+import { toField } from '../../../src/core/json-position.ts';
 import { readFunctionModule } from '../../../src/core/sources/read-function-module.ts';
 
 const absolute = (path: string): string => `/home/${path}`;
@@ -38,6 +38,6 @@ describe('a module of functions', () => {
   ])('cannot be %j', (entry, field, reason) => {
     const read = readFunctionModule(entry, absolute);
     const faults = read.ok ? [] : read.error;
-    expect(faults.map((fault) => [fieldOf(fault.pointer), fault.reason])).toEqual([[field, reason]]);
+    expect(faults.map((fault) => [toField(fault.pointer), fault.reason])).toEqual([[field, reason]]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { entryFaultOf } from '../../../src/core/json-position.ts';
+import { toEntryFault } from '../../../src/core/json-position.ts';
 import { readRestTool } from '../../../src/core/sources/read-rest-tool.ts';
 
 const URL = 'https://api.example/pets/{id}?page={page}';
@@ -293,5 +293,5 @@ function faultsOf(
   name = 'tool',
 ): readonly (readonly [string, string])[] {
   const read = readRestTool(name, entry);
-  return read.ok ? [] : read.error.map(entryFaultOf).map(({ field, reason }) => [field, reason]);
+  return read.ok ? [] : read.error.map(toEntryFault).map(({ field, reason }) => [field, reason]);
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { bundleJson } from '../../../src/core/bundle/bundle-json.ts';
+import { toBundleJson } from '../../../src/core/bundle/bundle-json.ts';
 import { readBundle } from '../../../src/core/bundle/read-bundle.ts';
 import { jsonOf } from '../readers.ts';
 
@@ -11,12 +11,12 @@ export function fuzz(bytes: Buffer): void {
     return;
   }
   const written: unknown = JSON.parse(
-    JSON.stringify(bundleJson(read.value, { exportedMs: 0, sealed: read.value.sealed })),
+    JSON.stringify(toBundleJson(read.value, { exportedMs: 0, sealed: read.value.sealed })),
   );
   const again = readBundle(written);
   assert.ok(again.ok, 'what was read is written as a bundle');
   assert.deepEqual(
-    JSON.parse(JSON.stringify(bundleJson(again.value, { exportedMs: 0, sealed: again.value.sealed }))),
+    JSON.parse(JSON.stringify(toBundleJson(again.value, { exportedMs: 0, sealed: again.value.sealed }))),
     written,
   );
 }

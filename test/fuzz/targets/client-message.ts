@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { jsonFault, readClientMessage, type RequestMessage } from '../../../src/protocol/message.ts';
+import { findJsonFault, readClientMessage, type RequestMessage } from '../../../src/protocol/message.ts';
 import type { Era } from '../../../src/protocol/eras.ts';
-import { type RequestEdits, requestFor } from '../../../src/protocol/translate.ts';
+import { type RequestEdits, translateRequest } from '../../../src/protocol/translate.ts';
 import { jsonOf, sameForAllReaders } from '../readers.ts';
 
 const CHANGE = { name: 'renamed', clientInfo: '{"name":"fuzz","version":"1"}' } as const;
@@ -19,7 +19,7 @@ export function fuzz(bytes: Buffer): void {
     return;
   }
   assert.equal(
-    jsonFault(message) === undefined,
+    findJsonFault(message) === undefined,
     json !== undefined,
     'the strict reader and JSON.parse differ',
   );
@@ -30,7 +30,7 @@ export function fuzz(bytes: Buffer): void {
 
 function forwarded(message: RequestMessage, change: RequestEdits, to: Era): void {
   const id = 7;
-  const out = Buffer.concat(requestFor(message, change, { id, to, ownInfo: '{}' }));
+  const out = Buffer.concat(translateRequest(message, change, { id, to, ownInfo: '{}' }));
   const sent = jsonOf(out) as { id: unknown; method: unknown; params?: { arguments?: unknown } } | undefined;
   assert.ok(sent, 'what goes to the server is JSON');
   assert.equal(sent.id, id);

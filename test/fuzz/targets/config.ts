@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { configIn } from '../../../src/adapters/config/load-config.ts';
+import { readConfigText } from '../../../src/adapters/config/load-config.ts';
 
 const AROUND = { env: { HOME: '/home/ada', TOKEN: 'secret' }, cwd: '/home/ada', home: '/home/ada' };
 
 /** A config file is read or refused with a line and column, without an exception. */
 export function fuzz(bytes: Buffer): void {
   const text = bytes.toString();
-  const config = configIn('/home/ada/mcp.json', text, AROUND);
+  const config = readConfigText('/home/ada/mcp.json', text, AROUND);
   if (!config.ok) {
     assert.equal(config.error.code, 'CONFIG_INVALID');
     return;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { OutgoingMessage } from 'node:http';
-import { answerTo, queriedName } from '../../../src/adapters/sandbox/dns-query.ts';
-import { endToEndHeaders } from '../../../src/adapters/sandbox/proxy-headers.ts';
+import { buildDnsAnswer, readQueriedName } from '../../../src/adapters/sandbox/dns-query.ts';
+import { selectEndToEndHeaders } from '../../../src/adapters/sandbox/proxy-headers.ts';
 
 /** A header name that Node's parser accepts. */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -14,14 +14,14 @@ export function fuzz(bytes: Buffer): void {
     return NAME.test(name) ? [name, value.trim()] : [];
   });
   const message = new OutgoingMessage();
-  const passed = endToEndHeaders(raw);
+  const passed = selectEndToEndHeaders(raw);
   for (const [name, values] of Object.entries(passed)) message.setHeader(name, values);
   assert.equal(Object.keys(passed).includes('connection'), false);
 
-  const name = queriedName(bytes);
+  const name = readQueriedName(bytes);
   if (name === undefined) return;
   for (const address of [undefined, '127.0.0.1']) {
-    const answer = answerTo(bytes, name, address);
+    const answer = buildDnsAnswer(bytes, name, address);
     assert.ok(answer.length >= 12 && answer.subarray(0, 2).equals(bytes.subarray(0, 2)));
     assert.equal(answer.readUInt16BE(4), 1);
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { documentParser } from '../../../src/adapters/sources/openapi/document-parser.ts';
+import { createDocumentParser } from '../../../src/adapters/sources/openapi/document-parser.ts';
 import { openOpenapi } from '../../../src/adapters/sources/openapi/open-openapi.ts';
 import type { HttpPort } from '../../../src/adapters/sources/http/open-http.ts';
 import { err, ok } from '../../../src/core/result.ts';
@@ -22,7 +22,7 @@ export async function fuzz(bytes: Buffer): Promise<void> {
     timeoutMs: 20_000,
     maxBytes: 1024 * 1024,
     http,
-    parse: documentParser(PLAIN_LAUNCHER),
+    parse: createDocumentParser(PLAIN_LAUNCHER),
     readFile: () => Promise.resolve(ok(bytes.toString())),
   });
   const read = await source.read(NEVER);

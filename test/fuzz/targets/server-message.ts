@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import {
-  largeMessage,
+  createMessageReader,
   readServerMessage,
   type Message,
   type NoMessage,
   type ResponseMessage,
 } from '../../../src/protocol/message.ts';
-import { replyFor, withProgressToken } from '../../../src/protocol/translate.ts';
+import { translateReply, setProgressToken } from '../../../src/protocol/translate.ts';
 import { jsonOf, sameForAllReaders } from '../readers.ts';
 
 const ERAS = ['legacy', 'modern'] as const;
@@ -27,13 +27,13 @@ export function fuzz(bytes: Buffer): void {
     if (message.fault === 'not JSON')
       assert.equal(jsonOf(bytes), undefined, `JSON is called broken: ${message.reason}`);
   } else if (message.kind === 'notification') {
-    if (jsonOf(bytes) !== undefined) sameForAllReaders(withProgressToken(message, '1'), [['id'], ['method']]);
+    if (jsonOf(bytes) !== undefined) sameForAllReaders(setProgressToken(message, '1'), [['id'], ['method']]);
   } else if (message.kind === 'response') answered(message, bytes);
 }
 
 /** Reads in steps, as a large message is read. */
 function inSteps(bytes: Buffer): Message | NoMessage {
-  const read = largeMessage(bytes, 'server');
+  const read = createMessageReader(bytes, 'server');
   for (;;) {
     const message = read();
     if (message !== undefined) return message;
@@ -52,7 +52,9 @@ function answered(message: ResponseMessage, bytes: Buffer): void {
   if (jsonOf(bytes) === undefined) return; // long strings from servers are forwarded without validation
   for (const from of ERAS)
     for (const to of ERAS) {
-      const out = Buffer.concat(replyFor(message, { idText: '"mine"', method: 'tools/call', from, to }));
+      const out = Buffer.concat(
+        translateReply(message, { idText: '"mine"', method: 'tools/call', from, to }),
+      );
       const json = jsonOf(out) as { id: unknown } | undefined;
       assert.ok(json, 'what goes to the client is JSON');
       assert.equal(json.id, 'mine');

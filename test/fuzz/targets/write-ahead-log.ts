@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { withLog } from '../../../src/adapters/sandbox/sqlite-wal.ts';
+import { applyWriteAheadLog } from '../../../src/adapters/sandbox/sqlite-wal.ts';
 
 const PAGE_BYTES = 512;
 const MAX_FRAMES = 8;
@@ -13,7 +13,7 @@ const DATABASE = database();
 /** A write-ahead log is not believed, or gives the same pages as in SQLite. */
 export function fuzz(bytes: Buffer): void {
   const log = logOf(new Input(bytes));
-  const merged = withLog(DATABASE, log);
+  const merged = applyWriteAheadLog(DATABASE, log);
   const read = merged && checkpointed(log);
   if (read !== undefined) assert.ok(merged?.equals(read), 'SQLite reads other pages');
 }

@@ -4,13 +4,13 @@ import { Cancellation } from '../../../src/core/cancellation.ts';
 import { type Decision, NO_POLICY, type Policy } from '../../../src/core/policy/policy.ts';
 import { err, ok, type Result } from '../../../src/core/result.ts';
 import type { Refusal } from '../../../src/core/refusal.ts';
-import { digestOf } from '../../../src/gateway/catalog/definition-facts.ts';
+import { getDigest } from '../../../src/gateway/catalog/definition-facts.ts';
 import type { ConfigurationTool } from '../../../src/gateway/catalog/configuration-tool.ts';
 import { View } from '../../../src/gateway/catalog/view.ts';
 import type { Connect, Reply } from '../../../src/gateway/ports/link.ts';
 import { Call } from '../../../src/gateway/relay/call.ts';
 import { createRelay } from '../../../src/gateway/relay/pipeline.ts';
-import { ownRequest, readServerMessage } from '../../../src/protocol/message.ts';
+import { buildOwnRequest, readServerMessage } from '../../../src/protocol/message.ts';
 import { definition, inventoryOf, listed, NOTHING_ASKS, standing, tool } from '../listed-server.ts';
 
 const ALLOW: Decision = { kind: 'allow', reasons: [{ code: 'own_tool' }] };
@@ -95,7 +95,7 @@ async function recorded(name: string, given: Given = {}): Promise<readonly Finis
       new Call({
         caller: { era, relay, view, clientInfo: '{"name":"probe"}', logLevel: undefined },
         identity: { subject: 'ci', scopes: ['mcp'] },
-        message: ownRequest('tools/call', { name, arguments: { path: 'secret' } }),
+        message: buildOwnRequest('tools/call', { name, arguments: { path: 'secret' } }),
         cancellation,
         client: { notify: () => undefined, ask: undefined },
         logLevel: undefined,
@@ -163,7 +163,7 @@ describe('the record of a call', () => {
     expect(call).toMatchObject({
       client: '{"name":"probe"}',
       toolId: expect.stringMatching(/^tool_/) as string,
-      tool: { server: 's', name: 'read', digest: digestOf(READ) },
+      tool: { server: 's', name: 'read', digest: getDigest(READ) },
       argumentsText: undefined,
     });
     expect(call?.durationMs).toBeGreaterThanOrEqual(0);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ChainCheck } from '../../../src/core/activity/call-chain.ts';
 import type { CallEntry } from '../../../src/core/activity/call-entry.ts';
-import { defaultSettings } from '../../../src/core/resolve-settings.ts';
+import { getDefaultSettings } from '../../../src/core/resolve-settings.ts';
 import type { Settings } from '../../../src/core/settings.ts';
 import { ok } from '../../../src/core/result.ts';
 import {
@@ -30,7 +30,7 @@ function open(settings: Partial<Settings> = {}, more: Partial<CallRecorderOption
       void lines.push([level, message, fields]);
   const recorder = new CallRecorder({
     chain: 'c',
-    settings: { ...defaultSettings(), ...settings },
+    settings: { ...getDefaultSettings(), ...settings },
     open: () => Promise.resolve(ok(store)),
     shown: (text) => ({ text: text.replaceAll('hunter2', '***'), isShortened: false }),
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },

@@ -5,7 +5,7 @@ import { LOCAL_USER } from '../../../src/core/subject.ts';
 import { Listing, type Entry } from '../../../src/gateway/catalog/listing.ts';
 import { SharedEquipping } from '../../../src/gateway/services/toolsets/equipping.ts';
 import type { NeededTools } from '../../../src/gateway/services/toolsets/find-tools.ts';
-import { refIdIn, ToolIndex } from '../../../src/gateway/services/toolsets/tool-index.ts';
+import { getRefId, ToolIndex } from '../../../src/gateway/services/toolsets/tool-index.ts';
 import {
   ToolsetService,
   type ToolsetCaller,
@@ -107,7 +107,7 @@ describe('a toolset', () => {
   it('says which tools are no longer pinned, and which were never confirmed', async () => {
     const log = entry('log');
     const { service } = opened(log);
-    const refId = refIdIn(log);
+    const refId = getRefId(log);
     valueOf(await service.create({ name: 'dev', tools: [{ refId }] }, LOCAL_USER));
     const { released, added } = valueOf(await service.add('dev', named('git.log', 'web.*'), LOCAL_USER));
     expect([released, added]).toEqual([['git.log'], named('web.*')]);
@@ -120,7 +120,7 @@ describe('a toolset', () => {
 
   it('has its changed tools accepted together with new ones, or new ones alone', async () => {
     const { service, list, toolsets } = opened(entry('log'));
-    const [refId] = [refIdIn(entry('log'))];
+    const [refId] = [getRefId(entry('log'))];
     valueOf(await service.create({ name: 'dev', tools: [{ refId }] }, LOCAL_USER));
     list(entry('log', 'Now described'));
     const alone = await service.accept('dev', { isNewOnly: true }, LOCAL_USER);

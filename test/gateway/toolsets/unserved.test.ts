@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { servingOf } from '../../../src/gateway/services/tools/tool-view.ts';
+import { getServingState } from '../../../src/gateway/services/tools/tool-view.ts';
 import { Listing, type Entry } from '../../../src/gateway/catalog/listing.ts';
-import { reviewsOf } from '../../../src/gateway/services/toolsets/review.ts';
-import { refIdIn, ToolIndex } from '../../../src/gateway/services/toolsets/tool-index.ts';
-import { unservedIn } from '../../../src/gateway/services/toolsets/unserved.ts';
+import { listReviews } from '../../../src/gateway/services/toolsets/review.ts';
+import { getRefId, ToolIndex } from '../../../src/gateway/services/toolsets/tool-index.ts';
+import { listUnserved } from '../../../src/gateway/services/toolsets/unserved.ts';
 import { err } from '../../../src/core/result.ts';
 import type { Toolset } from '../../../src/core/toolset.ts';
 import type { Connect } from '../../../src/gateway/ports/link.ts';
@@ -56,11 +56,11 @@ it('an unavailable tool of a toolset is reported with its reason', async () => {
     { tool: 'other.x', reason: 'server_unknown' },
     { tool: 'a.b.c', reason: 'name_collision' },
   ];
-  expect(unservedIn(toolset(names), { ...selecting, showsChanged: false })).toEqual([
+  expect(listUnserved(toolset(names), { ...selecting, showsChanged: false })).toEqual([
     ...expected,
     { tool: 's.good', reason: 'definition_changed' },
   ]);
-  expect(unservedIn(toolset(names), { ...selecting, showsChanged: true })).toEqual(expected);
+  expect(listUnserved(toolset(names), { ...selecting, showsChanged: true })).toEqual(expected);
   await Promise.all([up.stop(), down.stop()]);
 });
 
@@ -72,15 +72,15 @@ async function started(name: string, connect: Connect): Promise<Server> {
 }
 
 it('a withheld or disabled tool is not shown as enabled, and a withheld one has its reason', () => {
-  expect([served, disabled].map(servingOf)).toEqual([{ state: 'enabled' }, { state: 'disabled' }]);
-  expect(servingOf(broken)).toEqual({
+  expect([served, disabled].map(getServingState)).toEqual([{ state: 'enabled' }, { state: 'disabled' }]);
+  expect(getServingState(broken)).toEqual({
     state: 'withheld',
     withheld: { eras: ['legacy', 'modern'], reason: 'inputSchema is absent' },
   });
 });
 
 it('a ref to a disabled tool is reported as disabled, not as unknown', () => {
-  const refId = refIdIn(disabled);
+  const refId = getRefId(disabled);
   const refusal = { code: 'TOOL_DISABLED', tool: 's.off' };
   for (const ref of [{ namespacedName: 's.off' }, { refId }, { namespacedName: 's.off', refId }])
     expect([ref, index.resolve(ref)]).toEqual([ref, err(refusal)]);
@@ -90,7 +90,7 @@ it('a ref to a disabled tool is reported as disabled, not as unknown', () => {
 
 it('a review says why a tool is unavailable, with the same reasons', () => {
   const tools = ['s.off', 's.late', 'other.x', 's.good'].map((namespacedName) => ({ namespacedName, held }));
-  const reviews = reviewsOf({ tools }, { index, servers: [server] });
+  const reviews = listReviews({ tools }, { index, servers: [server] });
   expect(reviews.map((one) => [one.state, 'reason' in one ? one.reason : undefined])).toEqual([
     ['disabled', 'disabled'],
     ['absent', 'server_starting'],

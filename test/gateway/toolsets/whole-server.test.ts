@@ -1,22 +1,22 @@
 import { expect, it } from 'vitest';
 import { ok } from '../../../src/core/result.ts';
 import { readToolsetJson } from '../../../src/core/read-toolset-json.ts';
-import { toolsetsJson } from '../../../src/core/toolset-json.ts';
+import { toToolsetsJson } from '../../../src/core/toolset-json.ts';
 import {
   hasTool,
   type Toolset,
   type ToolsetTool,
-  withNotes,
-  withoutTool,
-  withTools,
+  addToolNotes,
+  removeToolsetTool,
+  addToolsetTools,
 } from '../../../src/core/toolset.ts';
-import { membersText, wholeServer } from '../../../src/core/whole-server.ts';
+import { formatMembers, toWholeServer } from '../../../src/core/whole-server.ts';
 import { Listing, type Entry } from '../../../src/gateway/catalog/listing.ts';
-import { toolOf } from '../../../src/gateway/services/toolsets/holding.ts';
-import { newReviewsOf, withAccepted } from '../../../src/gateway/services/toolsets/review.ts';
+import { resolveToolRef } from '../../../src/gateway/services/toolsets/holding.ts';
+import { listNewReviews, addAccepted } from '../../../src/gateway/services/toolsets/review.ts';
 import { select, type SelectOptions } from '../../../src/gateway/services/toolsets/selection.ts';
-import { nameIn, ToolIndex } from '../../../src/gateway/services/toolsets/tool-index.ts';
-import { unservedIn } from '../../../src/gateway/services/toolsets/unserved.ts';
+import { getEntryName, ToolIndex } from '../../../src/gateway/services/toolsets/tool-index.ts';
+import { listUnserved } from '../../../src/gateway/services/toolsets/unserved.ts';
 import { definition, listed, tool } from '../listed-server.ts';
 
 const git = listed('git');
@@ -36,16 +36,16 @@ function toolset(...tools: readonly ToolsetTool[]): Toolset {
 }
 
 function names(of: Toolset, among: SelectOptions): readonly string[] {
-  return select(of, among).entries.map(nameIn);
+  return select(of, among).entries.map(getEntryName);
 }
 
 const LISTED = [entry('log'), entry('push'), entry('hub.log'), entry('log', other)];
-const WHOLE = toolset(wholeServer('git', ['log', 'push', 'hub.log']));
+const WHOLE = toolset(toWholeServer('git', ['log', 'push', 'hub.log']));
 
 it('a whole server includes all of its tools, and none of a server whose name starts with its name', () => {
   expect(names(WHOLE, options(...LISTED))).toEqual(['git.log', 'git.push', 'git.hub.log']);
-  expect(toolOf({ namespacedName: 'git.*' }, options(...LISTED))).toEqual(ok(wholeServer('git')));
-  expect(toolOf({ namespacedName: 'gti.*' }, options(...LISTED))).toMatchObject({
+  expect(resolveToolRef({ namespacedName: 'git.*' }, options(...LISTED))).toEqual(ok(toWholeServer('git')));
+  expect(resolveToolRef({ namespacedName: 'gti.*' }, options(...LISTED))).toMatchObject({
     error: { code: 'SERVER_UNKNOWN', name: 'gti', known: ['git', 'git.hub'] },
   });
 });
@@ -53,56 +53,61 @@ it('a whole server includes all of its tools, and none of a server whose name st
 it('a tool added later is shown as new until it is accepted', () => {
   const later = options(...LISTED, entry('reset'), entry('rebase'));
   expect(names(WHOLE, later)).toContain('git.reset');
-  expect(newReviewsOf(WHOLE, later).map((one) => one.namespacedName)).toEqual(['git.reset', 'git.rebase']);
+  expect(listNewReviews(WHOLE, later).map((one) => one.namespacedName)).toEqual(['git.reset', 'git.rebase']);
   const { fresh } = select(WHOLE, later);
-  const accepted = withAccepted(WHOLE, fresh.slice(0, 1));
-  expect(newReviewsOf(accepted, later).map((one) => one.namespacedName)).toEqual(['git.rebase']);
-  expect(newReviewsOf(withAccepted(accepted, fresh), later)).toEqual([]);
+  const accepted = addAccepted(WHOLE, fresh.slice(0, 1));
+  expect(listNewReviews(accepted, later).map((one) => one.namespacedName)).toEqual(['git.rebase']);
+  expect(listNewReviews(addAccepted(accepted, fresh), later)).toEqual([]);
   // Nothing is new before the server has listed anything.
-  expect(newReviewsOf(toolset(wholeServer('git')), later)).toEqual([]);
+  expect(listNewReviews(toolset(toWholeServer('git')), later)).toEqual([]);
 });
 
 it('a removed tool is omitted, and comes back when added again', () => {
-  const removed = withoutTool(WHOLE, 'git.push');
+  const removed = removeToolsetTool(WHOLE, 'git.push');
   if (!removed.ok) throw new Error(removed.error.code);
   expect(names(removed.value, options(...LISTED))).toEqual(['git.log', 'git.hub.log']);
   expect([hasTool(removed.value, 'git.push'), hasTool(removed.value, 'git.log')]).toEqual([false, true]);
-  expect(withoutTool(removed.value, 'git.push')).toMatchObject({ error: { code: 'TOOL_NOT_IN_TOOLSET' } });
-  expect(withTools(removed.value, [{ namespacedName: 'git.push' }])).toEqual(ok(WHOLE));
-  expect(withoutTool(removed.value, 'git.*')).toEqual(ok(toolset()));
-  expect(membersText(removed.value.tools)).toBe('all tools of git except 1');
+  expect(removeToolsetTool(removed.value, 'git.push')).toMatchObject({
+    error: { code: 'TOOL_NOT_IN_TOOLSET' },
+  });
+  expect(addToolsetTools(removed.value, [{ namespacedName: 'git.push' }])).toEqual(ok(WHOLE));
+  expect(removeToolsetTool(removed.value, 'git.*')).toEqual(ok(toolset()));
+  expect(formatMembers(removed.value.tools)).toBe('all tools of git except 1');
 });
 
 it('a tool that is also pinned is served only as pinned, and removing it excludes it from the server', () => {
   const held = { refId: 'r', digest: 'd', text: '{}' };
-  const both = withTools(WHOLE, [{ namespacedName: 'git.push', held }]);
+  const both = addToolsetTools(WHOLE, [{ namespacedName: 'git.push', held }]);
   if (!both.ok) throw new Error(both.error.code);
   expect(names(both.value, options(...LISTED))).toEqual(['git.log', 'git.hub.log']);
-  expect(unservedIn(both.value, options(...LISTED))).toEqual([
+  expect(listUnserved(both.value, options(...LISTED))).toEqual([
     { tool: 'git.push', reason: 'definition_changed' },
   ]);
-  const removed = withoutTool(both.value, 'git.push');
+  const removed = removeToolsetTool(both.value, 'git.push');
   expect(removed).toEqual(
-    ok(toolset({ ...wholeServer('git', ['log', 'push', 'hub.log']), except: ['push'] })),
+    ok(toolset({ ...toWholeServer('git', ['log', 'push', 'hub.log']), except: ['push'] })),
   );
 });
 
 it('a server that lists nothing is reported as a whole', () => {
-  expect(unservedIn(WHOLE, options())).toEqual([{ tool: 'git.*', reason: 'server_starting' }]);
-  expect(unservedIn(toolset(wholeServer('gone')), options())).toEqual([
+  expect(listUnserved(WHOLE, options())).toEqual([{ tool: 'git.*', reason: 'server_starting' }]);
+  expect(listUnserved(toolset(toWholeServer('gone')), options())).toEqual([
     { tool: 'gone.*', reason: 'server_unknown' },
   ]);
 });
 
 it('notes can be added to a tool that is included through its server', () => {
   const note = { name: 'a', note: 'A.', author: 'x', by: 'model', writtenMs: 0, isHeld: false } as const;
-  const noted = withNotes(WHOLE, 'git.log', [note]);
+  const noted = addToolNotes(WHOLE, 'git.log', [note]);
   if (!noted.ok) throw new Error(noted.error.code);
   expect(select(noted.value.toolset, options(...LISTED)).entries[0]?.notes).toContain('A.');
 });
 
 it('an export and import preserves which tools are omitted and known', () => {
-  const before = toolset({ ...wholeServer('git', ['log']), except: ['push'] }, { namespacedName: 'other.x' });
-  const text = JSON.stringify(toolsetsJson([before], undefined));
+  const before = toolset(
+    { ...toWholeServer('git', ['log']), except: ['push'] },
+    { namespacedName: 'other.x' },
+  );
+  const text = JSON.stringify(toToolsetsJson([before], undefined));
   expect(readToolsetJson(text, 0)).toMatchObject(ok({ toolsets: [before] }));
 });

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, type ReactNode } from 'react';
 import type { Call } from '../../../src/api/call.ts';
-import { CallChart, sentenceOf } from '../parts/call-chart.tsx';
+import { CallChart, formatCallCounts } from '../parts/call-chart.tsx';
 import { CallRow } from '../parts/call-row.tsx';
 import { ContradictedAlarm } from '../parts/contradicted-alarm.tsx';
 import { Page } from '../parts/page.tsx';
@@ -101,7 +101,7 @@ function CallsChart(): ReactNode {
     <section aria-label="Calls of the last 12 hours">
       <h2>
         Calls
-        {counts.data !== undefined && <span className="count">{sentenceOf(counts.data)}</span>}
+        {counts.data !== undefined && <span className="count">{formatCallCounts(counts.data)}</span>}
       </h2>
       {counts.isPending && <div className="skeleton chart-skeleton" />}
       {counts.isError && <Failed error={counts.error} onRetry={() => void counts.refetch()} />}

@@ -7,7 +7,7 @@ import { RISK_LABELS, RiskBadge } from '../parts/risk-badge.tsx';
 import { Empty, Failed, LoadingRows } from '../parts/states.tsx';
 import { ToolList } from '../parts/tool-list.tsx';
 import { When } from '../parts/when.tsx';
-import { groupedTools } from '../state/tool-filter.ts';
+import { groupTools } from '../state/tool-filter.ts';
 import type { Risk, ToolRow } from '../state/tools.ts';
 
 const RISKS = Object.keys(RISK_LABELS) as readonly Risk[];
@@ -33,7 +33,7 @@ const ROWS: readonly ToolRow[] = Array.from({ length: MANY }, (_, at): ToolRow =
   };
 });
 const NOTHING: ReadonlySet<string> = new Set();
-const ITEMS = groupedTools(ROWS, 'risk', NOTHING);
+const ITEMS = groupTools(ROWS, 'risk', NOTHING);
 
 /** The shared parts in their states, for designers. Only in development. */
 export function PartsPage(): ReactNode {

@@ -18,14 +18,14 @@ import { HintIcons } from '../parts/hint-icons.tsx';
 import { HostileText } from '../parts/hostile-text.tsx';
 import { Page } from '../parts/page.tsx';
 import { RiskBadge } from '../parts/risk-badge.tsx';
-import type { argumentFaults } from '../parts/run/argument-validator.ts';
+import type { findArgumentFaults } from '../parts/run/argument-validator.ts';
 import { type Arguments, RunArguments } from '../parts/run/run-arguments.tsx';
 import { RunNotice } from '../parts/run/run-notice.tsx';
 import { Failed, LoadingRows } from '../parts/states.tsx';
-import { argumentSchema } from '../state/argument-schema.ts';
-import { changedRun, NO_RUN, run as runTool, type Run } from '../state/runs.ts';
+import { toArgumentSchema } from '../state/argument-schema.ts';
+import { applyRunChange, NO_RUN, run as runTool, type Run } from '../state/runs.ts';
 import { useIsAdmin } from '../state/session.ts';
-import { riskOf, toolQuery } from '../state/tools.ts';
+import { getRisk, toolQuery } from '../state/tools.ts';
 
 // Loaded with the first run.
 const RunOutput = lazy(async () => ({ default: (await import('../parts/run/run-output.tsx')).RunOutput }));
@@ -52,7 +52,7 @@ function ToolRun({ tool }: { readonly tool: Tool }): ReactNode {
   const [isInsisting, setInsisting] = useState(false);
   const { run, start, cancel, answered } = useRun(tool.id);
   const isAdmin = useIsAdmin();
-  const schema = useMemo(() => argumentSchema(tool.inputSchema), [tool.inputSchema]);
+  const schema = useMemo(() => toArgumentSchema(tool.inputSchema), [tool.inputSchema]);
   const value = useMemo(() => objectIn(text), [text]);
   const validate = useValidator();
   const faults = useMemo(
@@ -128,7 +128,7 @@ function Head({ tool }: { readonly tool: Tool }): ReactNode {
       <h2>
         <HostileText text={tool.title ?? tool.name} />
       </h2>
-      <RiskBadge risk={riskOf(tool)} />
+      <RiskBadge risk={getRisk(tool)} />
       <HintIcons hints={tool.hints} />
       <code className="quiet">
         <HostileText text={tool.namespacedName} />
@@ -143,11 +143,11 @@ function Head({ tool }: { readonly tool: Tool }): ReactNode {
 }
 
 /** Undefined until it is loaded. */
-function useValidator(): typeof argumentFaults | undefined {
-  const [validate, setValidate] = useState<typeof argumentFaults>();
+function useValidator(): typeof findArgumentFaults | undefined {
+  const [validate, setValidate] = useState<typeof findArgumentFaults>();
   useEffect(() => {
     void import('../parts/run/argument-validator.ts').then((loaded) =>
-      setValidate(() => loaded.argumentFaults),
+      setValidate(() => loaded.findArgumentFaults),
     );
   }, []);
   return validate;
@@ -163,7 +163,7 @@ interface RunControl {
 /** At most one run, which ends when the page is left. */
 function useRun(id: string): RunControl {
   const client = useQueryClient();
-  const [run, change] = useReducer(changedRun, NO_RUN);
+  const [run, change] = useReducer(applyRunChange, NO_RUN);
   const control = useRef<AbortController>(undefined);
   useEffect(() => () => control.current?.abort(), []);
   const start = (args: Arguments): void => {

@@ -7,8 +7,8 @@ import { SearchBox } from '../parts/search-box.tsx';
 import { Empty, Failed, LoadingRows } from '../parts/states.tsx';
 import { ToolFilters } from '../parts/tool-filters.tsx';
 import { ToolList } from '../parts/tool-list.tsx';
-import { filteredTools, groupedTools } from '../state/tool-filter.ts';
-import { withoutEmpty, type ToolSearch } from '../state/tool-search.ts';
+import { filterTools, groupTools } from '../state/tool-filter.ts';
+import { omitEmptySearch, type ToolSearch } from '../state/tool-search.ts';
 import { isComplete, toolsQuery } from '../state/tools.ts';
 import { toolsetsQuery } from '../state/toolsets.ts';
 
@@ -27,15 +27,15 @@ export function ToolsPage(): ReactNode {
     enabled: isComplete(tools.data) || search.toolset !== undefined,
   });
   const members = toolsets.data?.find(({ name }) => name === filter.toolset)?.tools;
-  const rows = useMemo(() => filteredTools(tools.data ?? [], filter, members), [tools.data, filter, members]);
+  const rows = useMemo(() => filterTools(tools.data ?? [], filter, members), [tools.data, filter, members]);
   const by = filter.group ?? 'server';
   const [collapsed, toggle] = useCollapsed();
-  const items = useMemo(() => groupedTools(rows, by, collapsed), [rows, by, collapsed]);
+  const items = useMemo(() => groupTools(rows, by, collapsed), [rows, by, collapsed]);
   // A changed filter scrolls the list to the top.
   const shown = JSON.stringify({ ...filter, tool: undefined });
   const servers = useMemo(() => [...new Set(tools.data?.map(({ server }) => server))], [tools.data]);
   const set = (change: Partial<Record<keyof ToolSearch, unknown>>): void =>
-    void navigate({ search: (now: ToolSearch) => withoutEmpty({ ...now, ...change }), replace: true });
+    void navigate({ search: (now: ToolSearch) => omitEmptySearch({ ...now, ...change }), replace: true });
   return (
     <Page
       title="Tools"

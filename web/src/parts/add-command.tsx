@@ -2,7 +2,7 @@ import { SegmentedControl, Textarea, TextInput } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { addServer } from '../state/servers.ts';
 import { useMayExecute } from '../state/session.ts';
-import { AddForm, filled, pairsIn, TrustBox } from './add-form.tsx';
+import { AddForm, omitEmptyFields, parsePairs, TrustBox } from './add-form.tsx';
 
 export interface AddKindProps {
   readonly onAdded: (name: string) => void;
@@ -19,10 +19,10 @@ export function AddCommand({ onAdded }: AddKindProps): ReactNode {
   const [isolation, setIsolation] = useState('shared');
   const [isTrusted, setTrusted] = useState(false);
   const mayExecute = useMayExecute();
-  const { pairs, fault: envFault } = pairsIn(env, '=');
+  const { pairs, fault: envFault } = parsePairs(env, '=');
   const add = async (): Promise<string> => {
     const list = args.split('\n').filter((line) => line !== '');
-    const body = filled({ name, command, cwd, env: pairs, args: list, isolation });
+    const body = omitEmptyFields({ name, command, cwd, env: pairs, args: list, isolation });
     return (await addServer({ ...body, trust: isTrusted })).name;
   };
   return (

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { SyntheticEvent, ReactNode } from 'react';
-import { faultAt, isToldAt } from '../state/api.ts';
+import { findFieldError, isToldAt } from '../state/api.ts';
 import { Failed } from './states.tsx';
 
 interface AddFormProps {
@@ -44,7 +44,7 @@ export function AddForm({
   };
   return (
     <form className="add-form" onSubmit={submit} noValidate>
-      {children((field) => faultAt(adding.error, field))}
+      {children((field) => findFieldError(adding.error, field))}
       {adding.isError && !isToldAt(adding.error, fields) && <Failed error={adding.error} />}
       <div className="actions-line end">
         {adding.isPending && (
@@ -78,7 +78,7 @@ export function TrustBox({ value, onChange }: TrustBoxProps): ReactNode {
 }
 
 /** `NAME=value` or `Name: value`, one per line. Undefined if there is none; the error names the line. */
-export function pairsIn(
+export function parsePairs(
   text: string,
   separator: '=' | ':',
 ): { readonly pairs?: Readonly<Record<string, string>>; readonly fault?: string } {
@@ -94,6 +94,6 @@ export function pairsIn(
 }
 
 /** Without members that are undefined or empty. */
-export function filled(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function omitEmptyFields(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined && value !== ''));
 }

@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import type { DocumentPreview as Preview } from '../../../src/api/server.ts';
 import { addServer, previewDocument, type GatewayEdit } from '../state/servers.ts';
 import type { AddKindProps } from './add-command.tsx';
-import { AddForm, filled, pairsIn } from './add-form.tsx';
+import { AddForm, omitEmptyFields, parsePairs } from './add-form.tsx';
 import { DocumentFields, EMPTY_DRAFT, type DocumentDraft } from './document-fields.tsx';
 import { DocumentPreview } from './document-preview.tsx';
 
@@ -10,7 +10,7 @@ import { DocumentPreview } from './document-preview.tsx';
 export function AddOpenapi({ onAdded }: AddKindProps): ReactNode {
   const [draft, setDraft] = useState(EMPTY_DRAFT);
   const [shown, setShown] = useState<Preview>();
-  const { pairs, fault: headersFault } = pairsIn(draft.headers, ':');
+  const { pairs, fault: headersFault } = parsePairs(draft.headers, ':');
   const change = (part: Partial<DocumentDraft>): void => {
     setDraft((now) => ({ ...now, ...part }));
     // A change of only the name does not change the preview.
@@ -52,7 +52,7 @@ function bodyOf(
   const patterns = include.split('\n').filter((line) => line.trim() !== '');
   const operations = patterns.length === 0 ? undefined : { include: patterns };
   const source = from === 'file' ? { document } : { openapi };
-  return { ...source, ...filled({ baseUrl, headers, operations }), trust };
+  return { ...source, ...omitEmptyFields({ baseUrl, headers, operations }), trust };
 }
 
 function countText(count: number): string {

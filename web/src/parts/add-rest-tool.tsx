@@ -5,7 +5,7 @@ import type { Hint } from '../../../src/api/hint.ts';
 import { addRestTool } from '../state/servers.ts';
 import { HINT_LABELS } from '../state/tools.ts';
 import type { AddKindProps } from './add-command.tsx';
-import { AddForm, filled } from './add-form.tsx';
+import { AddForm, omitEmptyFields } from './add-form.tsx';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 /** Defaults of the specification, for hints that are neither declared nor inferred. */
@@ -29,7 +29,7 @@ export function AddRestTool({ onAdded }: AddKindProps): ReactNode {
   const [token, setToken] = useState('');
   const [declared, setDeclared] = useState<Declared>({});
   const add = async (): Promise<string> => {
-    const body = filled({ name, method, url, description });
+    const body = omitEmptyFields({ name, method, url, description });
     const auth = token === '' ? {} : { auth: { type: 'bearer', token } };
     const annotations = Object.keys(declared).length === 0 ? {} : { annotations: declared };
     await addRestTool({ ...body, ...auth, ...annotations });

@@ -2,16 +2,16 @@ import { Textarea, TextInput } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { addServer } from '../state/servers.ts';
 import type { AddKindProps } from './add-command.tsx';
-import { AddForm, filled, pairsIn, TrustBox } from './add-form.tsx';
+import { AddForm, omitEmptyFields, parsePairs, TrustBox } from './add-form.tsx';
 
 export function AddUrl({ onAdded }: AddKindProps): ReactNode {
   const [name, setName] = useState('');
   const [url, setUrl] = useState('');
   const [headers, setHeaders] = useState('');
   const [isTrusted, setTrusted] = useState(false);
-  const { pairs, fault: headersFault } = pairsIn(headers, ':');
+  const { pairs, fault: headersFault } = parsePairs(headers, ':');
   const add = async (): Promise<string> =>
-    (await addServer({ ...filled({ name, url, headers: pairs }), trust: isTrusted })).name;
+    (await addServer({ ...omitEmptyFields({ name, url, headers: pairs }), trust: isTrusted })).name;
   return (
     <AddForm
       action="Add and connect"

@@ -83,7 +83,7 @@ function Details({ request }: { readonly request: Approval }): ReactNode {
         {request.client !== undefined && (
           <span className="quiet">
             {' '}
-            with <HostileText text={clientOf(request.client)} />
+            with <HostileText text={formatClient(request.client)} />
           </span>
         )}
       </dd>
@@ -189,7 +189,7 @@ function DenyForm({ isBusy, onDenying, onAnswer }: ApprovalRequestProps): ReactN
 }
 
 /** The name and version in the JSON text of a client. */
-export function clientOf(json: string): string {
+export function formatClient(json: string): string {
   try {
     const { name, version } = JSON.parse(json) as { readonly name?: unknown; readonly version?: unknown };
     if (typeof name === 'string') return typeof version === 'string' ? `${name} ${version}` : name;

@@ -13,7 +13,7 @@ interface BeforeAfterProps {
 
 /** One change of a definition. Differences within a text are marked. */
 export function BeforeAfter({ path, before, after, isText = false }: BeforeAfterProps): ReactNode {
-  const [was, is] = isText ? [before, after] : [shown(before), shown(after)];
+  const [was, is] = isText ? [before, after] : [formatJsonValue(before), formatJsonValue(after)];
   // In a number or an object, marking a part of the value would confuse.
   const isMarkedWithin = isText || (isTextual(before) && isTextual(after));
   const { start, end } = isMarkedWithin ? common(was ?? '', is ?? '') : NOTHING_IN_COMMON;
@@ -63,7 +63,7 @@ function isTextual(json: string | undefined): boolean {
 }
 
 /** A JSON string as its text, anything else indented. */
-function shown(json: string | undefined): string | undefined {
+function formatJsonValue(json: string | undefined): string | undefined {
   if (json === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(json);

@@ -18,7 +18,7 @@ export function CallChart({ counts }: { readonly counts: CallCounts }): ReactNod
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={sentenceOf(counts)}
+        aria-label={formatCallCounts(counts)}
       >
         <defs>
           <pattern
@@ -71,7 +71,7 @@ export function CallChart({ counts }: { readonly counts: CallCounts }): ReactNod
 }
 
 /** The content of the chart as text. */
-export function sentenceOf({ slots, slotMs }: CallCounts): string {
+export function formatCallCounts({ slots, slotMs }: CallCounts): string {
   const sum = (of: 'calls' | 'errors' | 'refused'): number =>
     slots.reduce((total, slot) => total + slot[of], 0);
   const hours = Math.round((slots.length * slotMs) / 3_600_000);

@@ -1,7 +1,7 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { Download } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
-import { callParameters, type CallFilter } from '../state/calls.ts';
+import { toCallParameters, type CallFilter } from '../state/calls.ts';
 
 interface CallFiltersProps {
   readonly filter: CallFilter;
@@ -67,7 +67,7 @@ export function CallFilters({ filter, mayExport, onChange }: CallFiltersProps): 
           component="a"
           variant="default"
           download="calls.jsonl"
-          href={`/activity/calls/export?${callParameters(filter, Date.now()).toString()}`}
+          href={`/activity/calls/export?${toCallParameters(filter, Date.now()).toString()}`}
           leftSection={<Download size={14} aria-hidden />}
         >
           JSON lines

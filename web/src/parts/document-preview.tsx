@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { DocumentPreview as Preview, DocumentTool } from '../../../src/api/server.ts';
 import type { ToolSummary } from '../../../src/api/tool.ts';
-import { riskOf } from '../state/tools.ts';
+import { getRisk } from '../state/tools.ts';
 import { HintIcons } from './hint-icons.tsx';
 import { HostileText } from './hostile-text.tsx';
 import { RiskBadge } from './risk-badge.tsx';
@@ -59,7 +59,7 @@ function ToolLine({ tool }: { readonly tool: DocumentTool }): ReactNode {
         </code>
       </span>
       <HintIcons hints={hints} />
-      <RiskBadge risk={riskOf({ hints: uncontradicted(hints) })} />
+      <RiskBadge risk={getRisk({ hints: uncontradicted(hints) })} />
     </li>
   );
 }

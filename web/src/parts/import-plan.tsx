@@ -12,7 +12,7 @@ const ACTIONS: Readonly<Record<PlanAction, Readonly<Record<Tense, string>>>> = {
   omitted: { planned: 'Leave out', done: 'Left out' },
 };
 
-export function changesIn({ counts }: ImportPlan): number {
+export function countPlanChanges({ counts }: ImportPlan): number {
   return counts.create + counts.update;
 }
 
@@ -25,7 +25,7 @@ export function ImportPlanTable({ plan }: { readonly plan: ImportPlan }): ReactN
     <>
       <p role="status">
         {plan.applied
-          ? `Imported: ${changesIn(plan)} ${changesIn(plan) === 1 ? 'change' : 'changes'}.`
+          ? `Imported: ${countPlanChanges(plan)} ${countPlanChanges(plan) === 1 ? 'change' : 'changes'}.`
           : 'These changes have not been applied yet.'}
         {same > 0 && <span className="quiet"> {same.toLocaleString('en')} items are unchanged.</span>}
       </p>

@@ -1,7 +1,7 @@
 import { Drawer, TextInput } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { createToolset } from '../state/toolsets.ts';
-import { AddForm, filled } from './add-form.tsx';
+import { AddForm, omitEmptyFields } from './add-form.tsx';
 
 interface NewToolsetProps {
   readonly onClose: () => void;
@@ -11,7 +11,7 @@ interface NewToolsetProps {
 export function NewToolset({ onClose, onCreated }: NewToolsetProps): ReactNode {
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
-  const add = async (): Promise<string> => (await createToolset(filled({ name, description }))).name;
+  const add = async (): Promise<string> => (await createToolset(omitEmptyFields({ name, description }))).name;
   return (
     <Drawer
       opened

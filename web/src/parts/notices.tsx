@@ -1,13 +1,13 @@
 import { Button, CloseButton } from '@mantine/core';
 import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
-import { currentNotices, dismiss, onNotices, type Notice } from '../state/notices.ts';
+import { getNotices, dismiss, onNotices, type Notice } from '../state/notices.ts';
 import { HostileText } from './hostile-text.tsx';
 
 const SHOWN_MS = 12_000;
 
 /** Notices about recent changes, with Undo. */
 export function Notices(): ReactNode {
-  const notices = useSyncExternalStore(onNotices, currentNotices);
+  const notices = useSyncExternalStore(onNotices, getNotices);
   return (
     <div className="notices" role="status" aria-label="Notices">
       {notices.map((notice) => (

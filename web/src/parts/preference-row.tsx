@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { Lock } from 'lucide-react';
 import { useId, type ReactNode } from 'react';
 import type { Preference, PreferenceValue } from '../../../src/api/preference.ts';
-import { readable } from '../state/preferences.ts';
+import { formatUnits } from '../state/preferences.ts';
 import { Failed } from './states.tsx';
 import { ValueControl } from './value-control.tsx';
 
@@ -26,7 +26,7 @@ export function PreferenceRow({
   const { key, value, about, kind } = preference;
   const id = useId();
   const isFixed = preference.isFixed || preference.changedBy === 'startup';
-  const hint = readable(key, value);
+  const hint = formatUnits(key, value);
   const isStored = preference.origin === 'store' && !isFixed;
   return (
     <div className="setting" data-fixed={isFixed}>
@@ -48,7 +48,7 @@ export function PreferenceRow({
         {hint !== undefined && <span className="quiet small">{hint}</span>}
         {isStored && mayChange && (
           <Button size="compact-xs" variant="subtle" disabled={isBusy} onClick={() => onChange(null)}>
-            Reset to {shown(preference.default)}
+            Reset to {formatPreference(preference.default)}
           </Button>
         )}
       </div>
@@ -74,7 +74,9 @@ function Standing({ preference }: { readonly preference: Preference }): ReactNod
         </p>
       )}
       {value !== running && (
-        <p className="standing due">Takes effect at the next start of Assay; {shown(running)} until then.</p>
+        <p className="standing due">
+          Takes effect at the next start of Assay; {formatPreference(running)} until then.
+        </p>
       )}
       {value === running && takesEffect === 'next start' && !isFixed && changedBy === 'admin' && (
         <p className="standing">A change takes effect at the next start of Assay.</p>
@@ -83,7 +85,7 @@ function Standing({ preference }: { readonly preference: Preference }): ReactNod
   );
 }
 
-export function shown(value: PreferenceValue): string {
+export function formatPreference(value: PreferenceValue): string {
   if (value === '') return 'nothing';
   if (typeof value === 'number') return value.toLocaleString('en');
   return typeof value === 'boolean' ? (value ? 'on' : 'off') : value;

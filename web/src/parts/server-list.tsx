@@ -52,7 +52,7 @@ function Row({ gateway, isCurrent, reviewCount, onOpen }: RowProps): ReactNode {
           <HostileText text={name} />
         </strong>{' '}
         <span className={cause === undefined ? 'quiet small' : 'small bad'}>
-          <HostileText text={cause ?? addressOf(gateway)} />
+          <HostileText text={cause ?? formatServerAddress(gateway)} />
         </span>
       </button>
       {reviewCount > 0 && <span className="badge review">{reviewCount} to review</span>}
@@ -70,7 +70,7 @@ function Row({ gateway, isCurrent, reviewCount, onOpen }: RowProps): ReactNode {
 }
 
 /** The command line or URL of a server, on one line. */
-export function addressOf({ command, args = [], url, openapi, transport }: Gateway): string {
+export function formatServerAddress({ command, args = [], url, openapi, transport }: Gateway): string {
   if (command !== undefined) return [command, ...args].join(' ');
   return openapi ?? url ?? (transport === 'local' ? 'Custom tools' : (transport ?? ''));
 }

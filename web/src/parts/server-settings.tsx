@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Trash2 } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import type { Gateway } from '../../../src/api/server.ts';
-import { shellArgument } from '../../../src/core/shell-argument.ts';
+import { quoteShellArgument } from '../../../src/core/shell-argument.ts';
 import { changeServer, removeServer, showEdit, type GatewayEdit } from '../state/servers.ts';
 import { useIsAdmin, useMayExecute } from '../state/session.ts';
 import { ServerSandbox, type ChangeServer } from './server-sandbox.tsx';
@@ -151,8 +151,8 @@ function Removal({ gateway, onRemoved, mayUndo }: RemovalProps): ReactNode {
     return (
       <p className="quiet small">
         To remove it, delete it from the config file, or run{' '}
-        <code>assay remove {shellArgument(gateway.name)}</code>. Assay picks up changes of the file while it
-        runs.
+        <code>assay remove {quoteShellArgument(gateway.name)}</code>. Assay picks up changes of the file while
+        it runs.
       </p>
     );
   return (

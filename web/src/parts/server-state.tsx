@@ -7,7 +7,7 @@ import type { Gateway, RefreshResult } from '../../../src/api/server.ts';
 import { refreshServer, restartServer } from '../state/servers.ts';
 import { useIsAdmin } from '../state/session.ts';
 import { HostileText } from './hostile-text.tsx';
-import { addressOf } from './server-list.tsx';
+import { formatServerAddress } from './server-list.tsx';
 import { stateLabel } from './server-row.tsx';
 import { Failed } from './states.tsx';
 import { When } from './when.tsx';
@@ -38,7 +38,7 @@ export function ServerState({ gateway }: { readonly gateway: Gateway }): ReactNo
       <dl className="facts plain">
         <dt>Reached by</dt>
         <dd className="mono wrap">
-          <HostileText text={addressOf(gateway)} />
+          <HostileText text={formatServerAddress(gateway)} />
         </dd>
         <Names label="Environment" names={gateway.env} />
         <Names label="Headers" names={gateway.headers} />

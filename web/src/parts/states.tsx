@@ -1,7 +1,7 @@
 import { Button, Text } from '@mantine/core';
 import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { reasonOf } from '../state/api.ts';
+import { formatError } from '../state/api.ts';
 
 /** Placeholders with the height of the rows to come. */
 export function LoadingRows({ count = 6 }: { readonly count?: number }): ReactNode {
@@ -44,7 +44,7 @@ export function Failed({ error, onRetry }: FailedProps): ReactNode {
   return (
     <div role="alert" className="failed">
       <CircleAlert size={18} aria-hidden />
-      <span>{reasonOf(error)}</span>
+      <span>{formatError(error)}</span>
       {onRetry !== undefined && (
         <Button size="compact-sm" variant="default" onClick={onRetry}>
           Try again

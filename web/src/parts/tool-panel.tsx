@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import type { Tool } from '../../../src/api/tool.ts';
-import { riskOf, toolQuery } from '../state/tools.ts';
+import { getRisk, toolQuery } from '../state/tools.ts';
 import { HostileText } from './hostile-text.tsx';
 import { RiskBadge } from './risk-badge.tsx';
 import { Failed, LoadingRows } from './states.tsx';
@@ -50,7 +50,7 @@ function Details({ tool }: { readonly tool: Tool }): ReactNode {
   return (
     <>
       <p>
-        <RiskBadge risk={riskOf(tool)} />{' '}
+        <RiskBadge risk={getRisk(tool)} />{' '}
         <code>
           <HostileText text={tool.name} />
         </code>{' '}

@@ -2,7 +2,12 @@ import { Button, NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useMemo, useState, type ReactNode } from 'react';
 import type { ToolsetMember } from '../../../src/api/toolset.ts';
-import { membership, wholeOf, withServer, withTool } from '../state/members.ts';
+import {
+  createMembershipCheck,
+  findWholeServer,
+  toggleServerMembership,
+  setToolMembership,
+} from '../state/members.ts';
 import type { Risk, ToolRow } from '../state/tools.ts';
 import { costsQuery, foundQuery } from '../state/toolsets.ts';
 import { HostileText } from './hostile-text.tsx';
@@ -28,7 +33,7 @@ export function ToolPicker({ rows, members, isFixed, onChange }: ToolPickerProps
   const query = useDeferredValue(text.trim());
   const found = useQuery(foundQuery(query));
   const servers = useMemo(() => [...new Set(rows.map((row) => row.server))], [rows]);
-  const isMember = useMemo(() => membership(members), [members]);
+  const isMember = useMemo(() => createMembershipCheck(members), [members]);
   const shown = useMemo(() => {
     const names = new Map(rows.map((row) => [row.namespacedName, row]));
     const ranked = query === '' ? rows : (found.data ?? []).flatMap((name) => names.get(name) ?? []);
@@ -63,7 +68,7 @@ export function ToolPicker({ rows, members, isFixed, onChange }: ToolPickerProps
           <Button
             variant="default"
             disabled={missing.length === 0}
-            onClick={() => onChange(missing.reduce((now, row) => withTool(now, row, true), members))}
+            onClick={() => onChange(missing.reduce((now, row) => setToolMembership(now, row, true), members))}
           >
             Add {missing.length.toLocaleString('en')} shown
           </Button>
@@ -74,10 +79,10 @@ export function ToolPicker({ rows, members, isFixed, onChange }: ToolPickerProps
           <input
             type="checkbox"
             disabled={isFixed}
-            checked={wholeOf(members, server) !== undefined}
+            checked={findWholeServer(members, server) !== undefined}
             onChange={() =>
               onChange(
-                withServer(
+                toggleServerMembership(
                   members,
                   server,
                   rows.filter((row) => row.server === server),
@@ -101,7 +106,7 @@ const ROW_HEIGHT_PX = 36;
 /** Renders only the visible rows. */
 function Rows({ rows, members, isFixed, onChange }: ToolPickerProps): ReactNode {
   const costs = useQuery(costsQuery);
-  const isMember = useMemo(() => membership(members), [members]);
+  const isMember = useMemo(() => createMembershipCheck(members), [members]);
   const { box, shown } = useRowWindow(rows.length, ROW_HEIGHT_PX);
   return (
     <div className="picker-list" ref={box} role="group" aria-label="Tools" tabIndex={0}>
@@ -121,7 +126,7 @@ function Rows({ rows, members, isFixed, onChange }: ToolPickerProps): ReactNode 
                 type="checkbox"
                 disabled={isFixed}
                 checked={isMember(row)}
-                onChange={(event) => onChange(withTool(members, row, event.currentTarget.checked))}
+                onChange={(event) => onChange(setToolMembership(members, row, event.currentTarget.checked))}
               />
               <span className="grow">
                 <HostileText text={row.title} />{' '}

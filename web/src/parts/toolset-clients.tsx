@@ -2,7 +2,7 @@ import { Button, NativeSelect, SegmentedControl } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Check, Copy } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
-import { shellArgument } from '../../../src/core/shell-argument.ts';
+import { quoteShellArgument } from '../../../src/core/shell-argument.ts';
 import type { ClientSnippet } from '../../../src/api/client-snippet.ts';
 import { snippetsQuery } from '../state/toolsets.ts';
 import { Failed, LoadingRows } from './states.tsx';
@@ -43,8 +43,8 @@ export function ToolsetClients({ name }: { readonly name?: string }): ReactNode 
         Paste this into <code>{client.path}</code>, or run{' '}
         <code>
           assay connect {client.id}
-          {name !== undefined && ` --toolset ${shellArgument(name)}`}
-          {isHttp && ` --http ${shellArgument(url.replace(/\/toolsets\/[^/]+$/, ''))}`}
+          {name !== undefined && ` --toolset ${quoteShellArgument(name)}`}
+          {isHttp && ` --http ${quoteShellArgument(url.replace(/\/toolsets\/[^/]+$/, ''))}`}
         </code>
         , which keeps the rest of the file unchanged.
       </p>

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Trash2 } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import type { Toolset } from '../../../src/api/toolset.ts';
-import { ApiError, faultAt, isToldAt, type Tagged } from '../state/api.ts';
+import { ApiError, findFieldError, isToldAt, type Tagged } from '../state/api.ts';
 import { useIsAdmin } from '../state/session.ts';
 import { changeToolset, deleteToolset } from '../state/toolsets.ts';
 import { Failed } from './states.tsx';
@@ -52,14 +52,14 @@ export function ToolsetSettings({ seen, onRenamed, onDeleted }: ToolsetSettingsP
           description="Part of its endpoint’s URL; clients that use that URL must be updated"
           disabled={!isAdmin}
           value={name}
-          error={faultAt(saving.error, 'name')}
+          error={findFieldError(saving.error, 'name')}
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <TextInput
           label="Description"
           disabled={!isAdmin}
           value={description}
-          error={faultAt(saving.error, 'description')}
+          error={findFieldError(saving.error, 'description')}
           onChange={(event) => setDescription(event.currentTarget.value)}
         />
         {saving.isError && !isToldAt(saving.error, ['name', 'description']) && (

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import type { Toolset, ToolsetMember } from '../../../src/api/toolset.ts';
 import type { Tagged } from '../state/api.ts';
-import { isSame, membership } from '../state/members.ts';
+import { isSame, createMembershipCheck } from '../state/members.ts';
 import { useIsAdmin } from '../state/session.ts';
 import { toolsQuery, type ToolRow } from '../state/tools.ts';
 import { changeToolset, costsQuery } from '../state/toolsets.ts';
@@ -77,7 +77,7 @@ interface CostProps {
 
 function Cost({ rows, members }: CostProps): ReactNode {
   const costs = useQuery(costsQuery);
-  const chosen = rows.filter(membership(members));
+  const chosen = rows.filter(createMembershipCheck(members));
   const sum = (some: readonly ToolRow[]): number =>
     some.reduce((total, { namespacedName }) => total + (costs.data?.[namespacedName] ?? 0), 0);
   const all = sum(rows);

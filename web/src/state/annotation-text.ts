@@ -1,9 +1,9 @@
 import type { Hint } from '../../../src/api/hint.ts';
 import type { Tool } from '../../../src/api/tool.ts';
-import { settingOf } from './hint-words.ts';
+import { findHintSetting } from './hint-words.ts';
 import { HINT_LABELS } from './tools.ts';
 
-export function annotationText({ annotations }: Pick<Tool, 'annotations'>): string {
+export function formatAnnotations({ annotations }: Pick<Tool, 'annotations'>): string {
   return JSON.stringify(annotations, null, 2);
 }
 
@@ -16,7 +16,7 @@ type Edited =
  * The changes made by editing the annotations that clients get. A hint that is left out is reset, as by `PUT /tools/{id}`,
  * so that an example of one or two hints can be pasted. Other members that are left out stay as they are.
  */
-export function editedAnnotations(tool: Tool, text: string): Edited {
+export function readEditedAnnotations(tool: Tool, text: string): Edited {
   const parsed = objectIn(text);
   if ('fault' in parsed) return parsed;
   const { value } = parsed;
@@ -24,7 +24,7 @@ export function editedAnnotations(tool: Tool, text: string): Edited {
   const isSame = (key: string): boolean => JSON.stringify(value[key]) === JSON.stringify(before[key]);
   const change = Object.fromEntries(Object.entries(value).filter(([key]) => !isSame(key)));
   for (const hint of Object.keys(HINT_LABELS) as readonly Hint[])
-    if (!Object.hasOwn(value, hint) && settingOf(tool, hint) !== undefined) change[hint] = null;
+    if (!Object.hasOwn(value, hint) && findHintSetting(tool, hint) !== undefined) change[hint] = null;
   return { change };
 }
 

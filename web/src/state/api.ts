@@ -89,12 +89,12 @@ async function problemIn(response: Response): Promise<ReadProblem> {
   return { status, code: 'HTTP_ERROR', detail: `Assay responded with status ${status}.` };
 }
 
-export function reasonOf(error: unknown): string {
+export function formatError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 /** The error of a field of the sent body, by the first step of its pointer. */
-export function faultAt(error: unknown, field: string): string | undefined {
+export function findFieldError(error: unknown, field: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined;
   if (isTakenName(error)) return field === 'name' ? error.message : undefined;
   return error.fields.find(({ pointer }) => pointer?.split('/')[1] === field)?.detail;

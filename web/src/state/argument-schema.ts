@@ -14,7 +14,7 @@ const MAX_DEPTH = 24;
 const MAX_NODES = 2_000;
 
 /** Undefined if no form can be generated from it; the arguments are then written as JSON. */
-export function argumentSchema(schema: unknown): RJSFSchema | undefined {
+export function toArgumentSchema(schema: unknown): RJSFSchema | undefined {
   const budget = { left: MAX_NODES };
   const copy = copied(schema, { depth: 0, budget });
   if (budget.left < 0 || copy === undefined || copy === true) return undefined;

@@ -13,7 +13,7 @@ export interface CallFilter {
 }
 
 /** The query of both the list and its export. */
-export function callParameters({ hours, ...facts }: CallFilter, nowMs: number): URLSearchParams {
+export function toCallParameters({ hours, ...facts }: CallFilter, nowMs: number): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(facts)) parameters.set(name, value);
   if (hours !== undefined) parameters.set('since', new Date(nowMs - hours * 3_600_000).toISOString());
@@ -25,7 +25,7 @@ export const callsQuery = (filter: CallFilter) =>
   infiniteQueryOptions({
     queryKey: ['calls', filter],
     queryFn: ({ pageParam, signal }) => {
-      const parameters = callParameters(filter, Date.now());
+      const parameters = toCallParameters(filter, Date.now());
       parameters.set('limit', '50');
       if (pageParam !== '') parameters.set('cursor', pageParam);
       return read<CallPage>(`/activity/calls?${parameters.toString()}`, signal);

@@ -37,7 +37,7 @@ export function forgetDrafts(): void {
 }
 
 /** Drops the drafts of another user. */
-export function keepDraftsOf(subject: string): void {
+export function keepDrafts(subject: string): void {
   if (owner !== undefined && owner !== subject) drafts.clear();
   owner = subject;
 }

@@ -15,13 +15,13 @@ export const HINT_MEANINGS: Readonly<Record<Hint, string>> = {
   openWorldHint: 'It reaches external systems, such as the web.',
 };
 
-export function overrideOf({ hints }: Pick<Tool, 'hints'>, hint: Hint): boolean | undefined {
+export function findOverride({ hints }: Pick<Tool, 'hints'>, hint: Hint): boolean | undefined {
   return hints[hint].claims.find(({ kind }) => kind === 'override')?.value;
 }
 
 /** What an operator set: an override or, for a tool made in Assay, a hint given when it was created. */
-export function settingOf(tool: Pick<Tool, 'hints'>, hint: Hint): boolean | undefined {
-  return overrideOf(tool, hint) ?? tool.hints[hint].claims.find(isOwnDeclaration)?.value;
+export function findHintSetting(tool: Pick<Tool, 'hints'>, hint: Hint): boolean | undefined {
+  return findOverride(tool, hint) ?? tool.hints[hint].claims.find(isOwnDeclaration)?.value;
 }
 
 /** Whether a reset removes the claim. */
@@ -30,7 +30,7 @@ export function isOwnDeclaration({ kind, source }: HintClaim): boolean {
 }
 
 /** The value that a reset leaves. */
-export function inheritedValue(
+export function getInheritedValue(
   { hints, verification }: Pick<Tool, 'hints' | 'verification'>,
   hint: Hint,
 ): boolean {
@@ -57,7 +57,7 @@ export function wouldContradict(tool: Pick<Tool, 'hints'>, hint: Hint, value: bo
     const { claims } = tool.hints[name];
     const source =
       claims.find(({ kind }) => kind === 'declared') ?? claims.find(({ kind }) => kind === 'inferred');
-    return overrideOf(tool, name) ?? source?.value ?? false;
+    return findOverride(tool, name) ?? source?.value ?? false;
   };
   const declared = tool.hints[hint].claims.find((one) => one.kind === 'declared' && !isOwnDeclaration(one));
   const own = value ?? declared?.value ?? false;
@@ -70,7 +70,7 @@ export const OPPOSITE: Readonly<Partial<Record<Hint, Hint>>> = {
 };
 
 /** "declared yes by the server show", "overridden to no by operator on 21 Nov 2026". */
-export function claimText({ kind, value, origin, reason, at, suspended }: HintClaim): string {
+export function formatClaim({ kind, value, origin, reason, at, suspended }: HintClaim): string {
   const said = value ? 'yes' : 'no';
   const words: Readonly<Record<string, string>> = {
     declared: `declared ${said} by ${origin}`,

@@ -13,7 +13,7 @@ const STALE: Readonly<Record<string, readonly string[]>> = {
 let state: LiveState = 'connecting';
 const listeners = new Set<() => void>();
 
-export function liveState(): LiveState {
+export function getLiveState(): LiveState {
   return state;
 }
 

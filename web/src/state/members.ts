@@ -12,12 +12,12 @@ function ownName({ namespacedName, server }: PickedTool): string {
   return namespacedName.slice(server.length + 1);
 }
 
-export function wholeOf(members: Members, server: string): ToolsetMember | undefined {
+export function findWholeServer(members: Members, server: string): ToolsetMember | undefined {
   return members.find(({ namespacedName }) => namespacedName === `${server}.*`);
 }
 
 /** Whether a tool is a member, by name or because its whole server is. */
-export function membership(members: Members): (tool: PickedTool) => boolean {
+export function createMembershipCheck(members: Members): (tool: PickedTool) => boolean {
   const named = new Map(members.map((member) => [member.namespacedName, member]));
   return (tool) => {
     if (named.has(tool.namespacedName)) return true;
@@ -27,9 +27,9 @@ export function membership(members: Members): (tool: PickedTool) => boolean {
 }
 
 /** Adds or removes a tool. If its whole server is a member, removing makes it an exception. */
-export function withTool(members: Members, tool: PickedTool, isWanted: boolean): Members {
-  if (membership(members)(tool) === isWanted) return members;
-  const whole = wholeOf(members, tool.server);
+export function setToolMembership(members: Members, tool: PickedTool, isWanted: boolean): Members {
+  if (createMembershipCheck(members)(tool) === isWanted) return members;
+  const whole = findWholeServer(members, tool.server);
   const others = members.filter(({ namespacedName }) => namespacedName !== tool.namespacedName);
   if (whole === undefined) return isWanted ? [...others, { namespacedName: tool.namespacedName }] : others;
   const name = ownName(tool);
@@ -39,9 +39,13 @@ export function withTool(members: Members, tool: PickedTool, isWanted: boolean):
 }
 
 /** Adds all tools of a server, including later ones, or removes all of them. */
-export function withServer(members: Members, server: string, tools: readonly PickedTool[]): Members {
+export function toggleServerMembership(
+  members: Members,
+  server: string,
+  tools: readonly PickedTool[],
+): Members {
   const names = new Set(tools.map(({ namespacedName }) => namespacedName));
-  const isWhole = wholeOf(members, server) !== undefined;
+  const isWhole = findWholeServer(members, server) !== undefined;
   const others = members.filter(
     ({ namespacedName }) => !names.has(namespacedName) && namespacedName !== `${server}.*`,
   );

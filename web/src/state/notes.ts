@@ -1,9 +1,9 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
 import type { Note, ToolNotes } from '../../../src/api/note.ts';
 import type { ToolsetNote } from '../../../src/api/toolset.ts';
-import { read, reasonOf, write } from './api.ts';
+import { read, formatError, write } from './api.ts';
 import { notify } from './notices.ts';
-import { deleteNote, notePath, type NoteTarget } from './toolsets.ts';
+import { deleteNote, toNotePath, type NoteTarget } from './toolsets.ts';
 
 /** Under `toolsets`, so that its events refresh it. */
 export const toolNotesQuery = (tool: string) =>
@@ -24,7 +24,7 @@ export function addNote(tool: string, note: NewNote): Promise<ToolNotes> {
 
 /** Moves a note to a position, counted from 1, among the notes on its tool in its toolset. */
 export function moveNote(target: NoteTarget, position: number): Promise<ToolNotes> {
-  return write('PUT', notePath(target), { position });
+  return write('PUT', toNotePath(target), { position });
 }
 
 interface ExportedToolset {
@@ -51,7 +51,7 @@ export async function deleteNoteWithUndo(
     text: `Deleted the note ${target.note}`,
     undo: () =>
       void restore(client, { target, note, index }).catch((error: unknown) =>
-        notify({ text: `The note could not be restored: ${reasonOf(error)}` }),
+        notify({ text: `The note could not be restored: ${formatError(error)}` }),
       ),
   });
 }

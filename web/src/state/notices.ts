@@ -8,7 +8,7 @@ let notices: readonly Notice[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 
-export function currentNotices(): readonly Notice[] {
+export function getNotices(): readonly Notice[] {
   return notices;
 }
 

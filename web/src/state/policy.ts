@@ -1,7 +1,7 @@
 import { queryOptions, useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import type { Decision } from '../../../src/api/decision.ts';
 import type { PolicyRuleList, PolicyRule } from '../../../src/api/policy-rule.ts';
-import { read, readTagged, reasonOf, write, type Tagged } from './api.ts';
+import { read, readTagged, formatError, write, type Tagged } from './api.ts';
 import { notify } from './notices.ts';
 import { isSameRule } from './rule-draft.ts';
 
@@ -82,7 +82,7 @@ export function offerUndo(client: QueryClient, { before, after, index }: RuleCha
     text: `${done} ${what}`,
     undo: () =>
       void undo().catch((error: unknown) =>
-        notify({ text: `The change of the rule could not be undone: ${reasonOf(error)}` }),
+        notify({ text: `The change of the rule could not be undone: ${formatError(error)}` }),
       ),
   });
 }

@@ -84,7 +84,7 @@ export interface PreferenceGroup {
 }
 
 /** Groups in the order of the page; preferences without a group come last. */
-export function groupsOf(preferences: readonly Preference[]): readonly PreferenceGroup[] {
+export function groupPreferences(preferences: readonly Preference[]): readonly PreferenceGroup[] {
   const titleOf = ({ key }: Preference): string => GROUPS.find(([, isIn]) => isIn.test(key))?.[0] ?? 'Others';
   const groups = Map.groupBy(preferences, titleOf);
   return [...GROUPS.map(([title]) => title), 'Others'].flatMap((title) => {
@@ -94,7 +94,7 @@ export function groupsOf(preferences: readonly Preference[]): readonly Preferenc
 }
 
 /** `5 min` for 300000 if the key ends with Ms, `64 MiB` if it ends with Bytes. */
-export function readable(key: string, value: PreferenceValue): string | undefined {
+export function formatUnits(key: string, value: PreferenceValue): string | undefined {
   if (typeof value !== 'number' || value === 0) return undefined;
   if (key.endsWith('Ms')) return inUnits(value, MS_UNITS);
   return key.toLowerCase().endsWith('bytes') ? inUnits(value, BYTE_UNITS) : undefined;

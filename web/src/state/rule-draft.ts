@@ -19,7 +19,7 @@ export interface RuleDraft {
   readonly hints: Readonly<Partial<Record<Hint, boolean>>>;
 }
 
-export function draftOf(rule: PolicyRule): RuleDraft {
+export function toRuleDraft(rule: PolicyRule): RuleDraft {
   const { effect, name = '', because = '', hints = {} } = rule;
   const lines = (condition: Condition): string => (rule[condition] ?? []).join('\n');
   const patterns = {
@@ -30,7 +30,7 @@ export function draftOf(rule: PolicyRule): RuleDraft {
 }
 
 /** Omits empty fields. */
-export function ruleOf({ effect, name, because, patterns, hints }: RuleDraft): PolicyRule {
+export function toRule({ effect, name, because, patterns, hints }: RuleDraft): PolicyRule {
   const conditions = CONDITIONS.flatMap((condition) => {
     const lines = patterns[condition].split('\n').map((line) => line.trim());
     const given = lines.filter((line) => line !== '');
@@ -46,7 +46,7 @@ export function ruleOf({ effect, name, because, patterns, hints }: RuleDraft): P
 }
 
 /** `tool *.delete_*`, `destructive yes`. */
-export function conditionsOf(rule: PolicyRule): readonly (readonly [what: string, value: string])[] {
+export function listConditions(rule: PolicyRule): readonly (readonly [what: string, value: string])[] {
   const patterns = CONDITIONS.flatMap((condition) => {
     const given = rule[condition];
     return given === undefined ? [] : [[condition, given.join(', ')] as const];
@@ -63,7 +63,7 @@ export function isSameRule(one: PolicyRule, other: PolicyRule): boolean {
 }
 
 /** Errors by member of the edited rule: the other rules are already accepted. */
-export function ruleFaults(error: unknown): ReadonlyMap<string, string> {
+export function findRuleFaults(error: unknown): ReadonlyMap<string, string> {
   const faults = error instanceof ApiError ? error.fields : [];
   return new Map(
     faults.flatMap(({ pointer = '', detail }) => {

@@ -32,7 +32,7 @@ export type RunChange =
   | { readonly name: 'ended'; readonly atMs: number; readonly outcome: RunOutcome }
   | RunEvent;
 
-export function changedRun(run: Run, change: RunChange): Run {
+export function applyRunChange(run: Run, change: RunChange): Run {
   switch (change.name) {
     case 'started':
       return { ...NO_RUN, state: 'running', startedMs: change.atMs };

@@ -2,7 +2,7 @@ import { queryOptions, type QueryClient } from '@tanstack/react-query';
 import type { Tool, ToolPage } from '../../../src/api/tool.ts';
 import type { Instructions, InstructionsList } from '../../../src/api/instructions.ts';
 import type { DocumentPreview, Gateway, GatewayLogs, RefreshResult } from '../../../src/api/server.ts';
-import { read, readTagged, reasonOf, write } from './api.ts';
+import { read, readTagged, formatError, write } from './api.ts';
 import { gatewaysQuery } from './lists.ts';
 import { notify } from './notices.ts';
 
@@ -122,7 +122,7 @@ export async function removeServer(
   await write('DELETE', pathOf(id));
   const undo = (bundle: Bundle): void =>
     void restore(client, bundle, { name, passphrase }).catch((error: unknown) =>
-      notify({ text: `${name} could not be restored: ${reasonOf(error)}` }),
+      notify({ text: `${name} could not be restored: ${formatError(error)}` }),
     );
   notify({ text: `Removed ${name}`, ...(kept !== undefined && { undo: () => undo(kept) }) });
   await client.invalidateQueries();

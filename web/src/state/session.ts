@@ -1,7 +1,7 @@
 import { queryOptions, useQuery, type QueryClient } from '@tanstack/react-query';
 import type { SessionUser } from '../../../src/api/session.ts';
 import { ApiError, read, write } from './api.ts';
-import { forgetDrafts, keepDraftsOf } from './drafts.ts';
+import { forgetDrafts, keepDrafts } from './drafts.ts';
 
 /** Null if nobody is signed in. */
 export const sessionQuery = queryOptions({
@@ -9,7 +9,7 @@ export const sessionQuery = queryOptions({
   queryFn: async ({ signal }): Promise<SessionUser | null> => {
     try {
       const session = await read<SessionUser>('/admin/session', signal);
-      keepDraftsOf(session.subject);
+      keepDrafts(session.subject);
       return session;
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return null;
@@ -26,7 +26,7 @@ export async function signIn(
   proof: { readonly code: string } | { readonly token: string },
 ): Promise<void> {
   const session = await write<SessionUser>('POST', '/admin/sign-in', proof);
-  keepDraftsOf(session.subject);
+  keepDrafts(session.subject);
   forgetAll(client);
   // A response to a request from before the sign-in would still say that nobody is signed in.
   await client.cancelQueries({ queryKey: sessionQuery.queryKey });
@@ -36,11 +36,11 @@ export async function signIn(
 export async function signOut(client: QueryClient, everywhere: boolean): Promise<void> {
   await write('POST', '/admin/sign-out', { everywhere });
   forgetDrafts();
-  ended(client);
+  clearSession(client);
 }
 
 /** Removes all loaded data from the page; unsaved input is kept for the same user. */
-export function ended(client: QueryClient): void {
+export function clearSession(client: QueryClient): void {
   client.setQueryData(sessionQuery.queryKey, null);
   forgetAll(client);
 }

@@ -1,11 +1,11 @@
 import type { Hint } from '../../../src/api/hint.ts';
 import type { ToolsetMember } from '../../../src/api/toolset.ts';
-import { membership } from './members.ts';
+import { createMembershipCheck } from './members.ts';
 import type { ToolSearch } from './tool-search.ts';
 import type { Risk, ToolRow } from './tools.ts';
 
 /** `members` is undefined if the toolset is not loaded yet or does not exist. */
-export function filteredTools(
+export function filterTools(
   rows: readonly ToolRow[],
   search: ToolSearch,
   members: readonly ToolsetMember[] | undefined,
@@ -16,7 +16,7 @@ export function filteredTools(
     .split(/\s+/)
     .filter((word) => word !== '');
   const [hintName, wanted] = hint?.split(':') ?? [];
-  const isMember = toolset === undefined ? undefined : membership(members ?? []);
+  const isMember = toolset === undefined ? undefined : createMembershipCheck(members ?? []);
   return rows.filter(
     (row) =>
       (risk === undefined || row.risk === risk) &&
@@ -50,7 +50,7 @@ const RISK_GROUPS: Readonly<Record<Risk, string>> = {
 };
 
 /** Groups with their tools; of a collapsed group, only the heading. */
-export function groupedTools(
+export function groupTools(
   rows: readonly ToolRow[],
   by: 'server' | 'risk',
   collapsed: ReadonlySet<string>,

@@ -32,7 +32,7 @@ export function readToolSearch(given: Record<string, unknown>): ToolSearch {
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
   const hint = text('hint');
-  return withoutEmpty({
+  return omitEmptySearch({
     q: text('q'),
     group: given['group'] === 'risk' ? 'risk' : undefined,
     risk: RISKS.find((one) => one === given['risk']),
@@ -45,7 +45,7 @@ export function readToolSearch(given: Record<string, unknown>): ToolSearch {
   });
 }
 
-export function withoutEmpty(search: Readonly<Partial<Record<keyof ToolSearch, unknown>>>): ToolSearch {
+export function omitEmptySearch(search: Readonly<Partial<Record<keyof ToolSearch, unknown>>>): ToolSearch {
   return Object.fromEntries(
     Object.entries(search).filter(([, value]) => value !== undefined && value !== ''),
   );

@@ -2,8 +2,8 @@ import type { QueryClient } from '@tanstack/react-query';
 import type { AuditEntry, AuditPage } from '../../../src/api/audit-event.ts';
 import type { Hint } from '../../../src/api/hint.ts';
 import type { Tool } from '../../../src/api/tool.ts';
-import { read, reasonOf } from './api.ts';
-import { settingOf } from './hint-words.ts';
+import { read, formatError } from './api.ts';
+import { findHintSetting } from './hint-words.ts';
 import { notify } from './notices.ts';
 import { changeTool, type ToolChange } from './tools.ts';
 
@@ -30,7 +30,9 @@ export async function changeToolWithUndo(client: QueryClient, tool: Tool, change
   notify({
     text: `${change.annotations === undefined ? 'Title' : 'Annotations'} of ${title ?? name} changed`,
     undo: () =>
-      void undo().catch((error: unknown) => notify({ text: `It could not be undone: ${reasonOf(error)}` })),
+      void undo().catch((error: unknown) =>
+        notify({ text: `It could not be undone: ${formatError(error)}` }),
+      ),
   });
   return changed;
 }
@@ -46,8 +48,9 @@ function formerOf(tool: Tool, { title, annotations }: ToolChange, before: Audite
     (key) =>
       [
         key,
-        (key === 'title' ? before.title : (before.annotations?.[key] ?? settingOf(tool, key as Hint))) ??
-          null,
+        (key === 'title'
+          ? before.title
+          : (before.annotations?.[key] ?? findHintSetting(tool, key as Hint))) ?? null,
       ] as const,
   );
   return {

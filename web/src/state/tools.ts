@@ -30,7 +30,7 @@ export const HINT_LABELS: Readonly<Record<Hint, string>> = {
   openWorldHint: 'Open world',
 };
 
-export function riskOf({ hints }: Pick<ToolSummary, 'hints'>): Risk {
+export function getRisk({ hints }: Pick<ToolSummary, 'hints'>): Risk {
   const { readOnlyHint, destructiveHint } = hints;
   const isContradicted = Object.values(hints).some((hint) => hint.isContradicted);
   if (readOnlyHint.effective && !destructiveHint.effective && !isContradicted) return 'read_only';
@@ -136,7 +136,7 @@ export const toolHistoryQuery = (id: string) =>
 function rowOf(tool: ToolSummary): ToolRow {
   const { id, name, namespacedName, serverName, hints, drift, lint } = tool;
   const title = tool.title ?? name;
-  const risk = riskOf(tool);
+  const risk = getRisk(tool);
   return {
     id,
     name,

@@ -10,7 +10,7 @@ import type {
   ToolsetPage,
   UnservedTools,
 } from '../../../src/api/toolset.ts';
-import { read, readTagged, reasonOf, write } from './api.ts';
+import { read, readTagged, formatError, write } from './api.ts';
 import { notify } from './notices.ts';
 
 function pathOf(name: string): string {
@@ -118,19 +118,19 @@ export async function acceptNote(target: NoteTarget, text: string): Promise<unkn
   const current = value.notes.find((one) => one.toolset === toolset && one.name === note);
   if (current !== undefined && current.note !== text)
     throw new Error('The note has changed since you opened it. Check its text and try again.');
-  return write('POST', `${notePath(target)}/accept`, undefined, etag);
+  return write('POST', `${toNotePath(target)}/accept`, undefined, etag);
 }
 
 /** The operator becomes the author, and models read the note at once. */
 export function editNote(target: NoteTarget, text: string): Promise<unknown> {
-  return write('PUT', notePath(target), { note: text });
+  return write('PUT', toNotePath(target), { note: text });
 }
 
 export function deleteNote(target: NoteTarget): Promise<unknown> {
-  return write('DELETE', notePath(target));
+  return write('DELETE', toNotePath(target));
 }
 
-export function notePath({ tool, toolset, note }: NoteTarget): string {
+export function toNotePath({ tool, toolset, note }: NoteTarget): string {
   return `/tools/${encodeURIComponent(tool)}/notes/${encodeURIComponent(toolset)}/${encodeURIComponent(note)}`;
 }
 
@@ -159,7 +159,7 @@ export async function deleteToolset(
     text: `Deleted ${name}`,
     undo: () =>
       void restore().catch((error: unknown) =>
-        notify({ text: `${name} could not be restored: ${reasonOf(error)}` }),
+        notify({ text: `${name} could not be restored: ${formatError(error)}` }),
       ),
   });
   await client.invalidateQueries({ queryKey: ['toolsets'] });

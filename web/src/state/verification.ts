@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import type { VerificationEvents, VerificationResult } from '../../../src/api/verification.ts';
-import { ApiError, post, reasonOf } from './api.ts';
+import { ApiError, post, formatError } from './api.ts';
 import { readEvents } from './event-stream.ts';
 
 /** The last verification started in this page. It continues while other parts of the page are shown. */
@@ -58,7 +58,7 @@ export async function startVerification(
           end = { state: 'failed', server, why: (data as VerificationEvents['refused']).detail };
       });
   } catch (error) {
-    if (error instanceof ApiError) end = { state: 'failed', server, why: reasonOf(error) };
+    if (error instanceof ApiError) end = { state: 'failed', server, why: formatError(error) };
   }
   if (!signal.aborted) set(end);
 }

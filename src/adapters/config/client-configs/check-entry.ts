@@ -2,9 +2,9 @@ import type { NeededVariable } from '../../../core/client-configs.ts';
 import { ProblemCollector } from '../problem-collector.ts';
 import type { EntryContext } from '../entry-fields.ts';
 import { expand } from '../expand.ts';
-import { positionOf } from '../json-tree.ts';
+import { toPosition } from '../json-tree.ts';
 import { readServer } from '../server-entry.ts';
-import { type EntryHome, translateEntry, valueOf } from './translate-entry.ts';
+import { type EntryHome, translateEntry, toJsonValue } from './translate-entry.ts';
 import type { SourceEntry } from './sources.ts';
 import { isJsonObject, type JsonObject } from '../../../core/json-object.ts';
 
@@ -24,15 +24,15 @@ export interface CheckedEntry {
 
 export function checkEntry(entry: SourceEntry, home: EntryHome, here: EntryContext): CheckedEntry {
   const { member, path, text, source, isOff } = entry;
-  const at = positionOf(text, member.keyNode.offset);
+  const at = toPosition(text, member.keyNode.offset);
   const bare = { value: undefined, leftOut: [], variables: [], passes: [], fault: undefined, ...at };
   if (member.value.type !== 'object')
-    return { ...bare, fault: { reason: 'this is not an object', ...positionOf(text, member.value.offset) } };
+    return { ...bare, fault: { reason: 'this is not an object', ...toPosition(text, member.value.offset) } };
   const { node, leftOut, fault } = translateEntry(member.value, home, isOff);
-  const value = valueOf(node) as JsonObject;
+  const value = toJsonValue(node) as JsonObject;
   const judged = { ...bare, value, leftOut, passes: expandedIn(value, { ...here, env: {} }, 'variables') };
   if (fault !== undefined && value['disabled'] !== true)
-    return { ...judged, fault: { reason: fault.reason, ...positionOf(text, fault.node.offset) } };
+    return { ...judged, fault: { reason: fault.reason, ...toPosition(text, fault.node.offset) } };
   const missing = expandedIn(value, here, 'missing');
   const variables = missing.map((name) => {
     const asked = [...entry.inputs.values()].find(({ variable }) => variable === name);

@@ -1,8 +1,8 @@
 import type { ClientSnippet } from '../../../gateway/ports/client-snippets.ts';
 import { CLIENTS, type Client } from './clients.ts';
 import { FORMATS } from './file-formats.ts';
-import { userFilesOf, type Machine } from './locate-client.ts';
-import { ownEntry, type OwnCommand } from './own-entry.ts';
+import { listUserFiles, type Machine } from './locate-client.ts';
+import { buildOwnEntry, type OwnCommand } from './own-entry.ts';
 import type { EntryShape } from './entry-shapes.ts';
 
 interface SnippetOptions extends Machine {
@@ -13,9 +13,9 @@ interface SnippetOptions extends Machine {
 }
 
 /** The entries that `assay connect` writes, each as the text of a file that has nothing else. */
-export function clientSnippets(request: SnippetOptions): readonly ClientSnippet[] {
+export function buildClientSnippets(request: SnippetOptions): readonly ClientSnippet[] {
   return CLIENTS.flatMap((client): readonly ClientSnippet[] => {
-    const [file] = userFilesOf(client, request);
+    const [file] = listUserFiles(client, request);
     if (file === undefined) return [];
     const { id, label, format, next } = client;
     const stdio = textOf(client, file.shape, { ...request, url: undefined });
@@ -30,7 +30,7 @@ function textOf(
   shape: EntryShape,
   request: Omit<SnippetOptions, 'url'> & { readonly url: string | undefined },
 ): string | undefined {
-  const entry = ownEntry({ ...request, shape });
+  const entry = buildOwnEntry({ ...request, shape });
   const written = FORMATS[format].withMember('', [...(keys[0] ?? []), 'assay'], entry);
   return written.ok ? written.value.text : undefined;
 }

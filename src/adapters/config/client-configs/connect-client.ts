@@ -6,17 +6,17 @@ import { ensureFolder, isFolder, isThere } from '../../../platform/files.ts';
 import { expandHome } from '../expand.ts';
 import type { Edited } from '../json-edit.ts';
 import { CLIENTS, type Client } from './clients.ts';
-import { hashOf, readRecord, restoreRecord, saveRecord } from './connect-record.ts';
+import { hashSettingsFile, readRecord, restoreRecord, saveRecord } from './connect-record.ts';
 import { FORMATS } from './file-formats.ts';
-import { formerOf, isOwn, serversIn } from './former-state.ts';
-import { projectFileOf, userFilesOf, type ClientFile, type Machine } from './locate-client.ts';
-import { isAssay, isShortLived, ownEntry, type OwnCommand } from './own-entry.ts';
+import { computeUndoState, isOwn, readClientServers } from './former-state.ts';
+import { findProjectFile, listUserFiles, type ClientFile, type Machine } from './locate-client.ts';
+import { isAssay, isShortLived, buildOwnEntry, type OwnCommand } from './own-entry.ts';
 import {
-  invalidSettings,
+  toSettingsRefusal,
   readSettings,
   retryOnChange,
-  unwritable,
-  wholeOf,
+  toUnwritableRefusal,
+  getWholeText,
   writeSettings,
   type ConcurrentChange,
   type SettingsFile,
@@ -64,8 +64,8 @@ async function connectOnce(
   const { target, settings } = opened.value;
   const { client, file } = target;
   const { name } = request;
-  const entry = ownEntry({ ...environment, shape: file.shape, url: request.url });
-  const { path: parent, entries } = serversIn(settings.text, client);
+  const entry = buildOwnEntry({ ...environment, shape: file.shape, url: request.url });
+  const { path: parent, entries } = readClientServers(settings.text, client);
   const former = entries.find(([key]) => key === name)?.[1];
   const report = reportOf(target, entries, { request, environment });
   if (JSON.stringify(former) === JSON.stringify(entry)) return ok({ ...report, change: 'same' });
@@ -74,10 +74,10 @@ async function connectOnce(
   const isOurs = former === undefined || isOwn(former, record?.entries.get(name), environment.ownCommand);
   if (!isOurs && !request.force) return err({ code: 'ENTRY_EXISTS', name, path: file.path });
   const edited = FORMATS[client.format].withMember(settings.text, [...parent, name], entry);
-  if (!edited.ok) return err(invalidSettings(file.path, settings.text, edited.error));
+  if (!edited.ok) return err(toSettingsRefusal(file.path, settings.text, edited.error));
   const done = ok({ ...report, preview: previewOf(edited.value, settings.isNew, name) });
   if (request.dryRun) return done;
-  const kept = formerOf(record, settings, { client, ownCommand: environment.ownCommand });
+  const kept = computeUndoState(record, settings, { client, ownCommand: environment.ownCommand });
   const saved = await saveRecord(
     {
       client: client.id,
@@ -85,7 +85,7 @@ async function connectOnce(
       entries: new Map([...kept.entries, [name, entry]]),
       moved: kept.moved,
       former: kept.former,
-      written: hashOf({ ...settings, text: edited.value.text }),
+      written: hashSettingsFile({ ...settings, text: edited.value.text }),
       savedMs: environment.nowMs,
     },
     environment.assayHome,
@@ -97,7 +97,7 @@ async function connectOnce(
 }
 
 /** The candidate files for a request, starting with the one that current versions of the client read. */
-export function targetsOf(
+export function listTargets(
   { client: id, project }: { readonly client: string; readonly project: string | undefined },
   environment: ConnectEnvironment,
 ): Result<readonly Target[], Refusal> {
@@ -105,9 +105,9 @@ export function targetsOf(
   if (client === undefined)
     return err({ code: 'CLIENT_UNKNOWN', name: id, known: CLIENTS.map((one) => one.id) });
   if (project === undefined)
-    return ok(userFilesOf(client, environment).map((file) => ({ client, file, isOfProject: false })));
+    return ok(listUserFiles(client, environment).map((file) => ({ client, file, isOfProject: false })));
   const folder = resolve(environment.cwd, expandHome(project, environment.home));
-  const file = projectFileOf(client, folder, environment.platform);
+  const file = findProjectFile(client, folder, environment.platform);
   return file === undefined
     ? err({ code: 'ARGUMENTS_INVALID', reason: `${client.label} keeps no servers for single projects` })
     : ok([{ client, file, isOfProject: true }]);
@@ -122,7 +122,7 @@ async function open(
   request: ConnectRequest,
   environment: ConnectEnvironment,
 ): Promise<Result<Opened, Refusal>> {
-  const targets = targetsOf(request, environment);
+  const targets = listTargets(request, environment);
   if (!targets.ok) return targets;
   const target = await pick(targets.value);
   const { client, file } = target;
@@ -241,6 +241,6 @@ async function write(
   text: string,
 ): Promise<Result<undefined, Refusal | ConcurrentChange>> {
   const folder = await ensureFolder(dirname(settings.path));
-  if (!folder.ok) return err(unwritable(dirname(settings.path), folder.error.reason));
-  return writeSettings(settings, wholeOf({ ...settings, text }));
+  if (!folder.ok) return err(toUnwritableRefusal(dirname(settings.path), folder.error.reason));
+  return writeSettings(settings, getWholeText({ ...settings, text }));
 }

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { shortHash } from '../../../core/digest.ts';
+import { computeShortHash } from '../../../core/digest.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { ensureFolder, readText, removeFile, writeAtomically } from '../../../platform/files.ts';
-import { unwritable, wholeOf, type SettingsFile } from './settings-file.ts';
+import { toUnwritableRefusal, getWholeText, type SettingsFile } from './settings-file.ts';
 import { type JsonObject, isJsonObject } from '../../../core/json-object.ts';
 
 /** What Assay changed in a client's file, so that it can be undone. */
@@ -35,8 +35,8 @@ export interface RecordKey {
 }
 
 /** Hash of all bytes of a file. */
-export function hashOf(file: Pick<SettingsFile, 'mark' | 'text'>): string {
-  return shortHash(wholeOf(file), 64);
+export function hashSettingsFile(file: Pick<SettingsFile, 'mark' | 'text'>): string {
+  return computeShortHash(getWholeText(file), 64);
 }
 
 /** Undefined if nothing was recorded or the record is damaged. */
@@ -67,7 +67,7 @@ export async function saveRecord(
   const saved = folder.ok
     ? await writeAtomically(file, `${JSON.stringify(stored, undefined, 1)}\n`, 0o600)
     : folder;
-  return saved.ok ? ok(undefined) : err(unwritable(file, saved.error.reason));
+  return saved.ok ? ok(undefined) : err(toUnwritableRefusal(file, saved.error.reason));
 }
 
 /** Restores the previous record, because the change that the new one describes was not made. */
@@ -88,7 +88,7 @@ function folderOf(assayHome: string): string {
 }
 
 function fileOf({ assayHome, client, path }: RecordKey): string {
-  return join(folderOf(assayHome), `${client}-${shortHash(path, 16)}.json`);
+  return join(folderOf(assayHome), `${client}-${computeShortHash(path, 16)}.json`);
 }
 
 function parsed(text: string, { path }: RecordKey): ConnectRecord | undefined {

@@ -1,6 +1,6 @@
 import type { Node } from 'jsonc-parser';
 import type { JsonObject } from '../../../core/json-object.ts';
-import { membersOf, treeOf, type TreeMember } from '../json-tree.ts';
+import { getTreeMembers, toTree, type TreeMember } from '../json-tree.ts';
 import type { Client } from './clients.ts';
 import { MAX_TIMER_MS } from '../../../core/timer.ts';
 
@@ -23,7 +23,7 @@ interface RenamedKeys {
 
 /** Renames the keys of a client's entry to those of Assay. */
 export function renameKeys(entry: Node, dialect: Dialect): RenamedKeys {
-  const given = membersOf(entry);
+  const given = getTreeMembers(entry);
   const own = new Set(given.map(({ key }) => key));
   const members = new Map<string, TreeMember>();
   const leftOut: string[] = [];
@@ -63,8 +63,8 @@ const named =
   (value) => [[name, value]];
 
 /** A value derived from the client's, at the same position. */
-function made(name: string, value: unknown, at: Node): readonly (readonly [string, Node])[] {
-  return [[name, treeOf(value, at.offset)]];
+function createMember(name: string, value: unknown, at: Node): readonly (readonly [string, Node])[] {
+  return [[name, toTree(value, at.offset)]];
 }
 
 /** opencode writes the command with its arguments, older versions of Zed write it as an object. */
@@ -79,25 +79,27 @@ const command: Rule = (value) => {
     );
   }
   if (value.type !== 'object') return [['command', value]];
-  return membersOf(value).map(({ key, value: part }) => [key === 'path' ? 'command' : key, part] as const);
+  return getTreeMembers(value).map(
+    ({ key, value: part }) => [key === 'path' ? 'command' : key, part] as const,
+  );
 };
 
 const toolList =
   (list: 'allow' | 'deny'): Rule =>
   (value) =>
-    made('tools', { [list]: textsIn(value) }, value);
+    createMember('tools', { [list]: textsIn(value) }, value);
 
 const seconds = 1_000;
 
 function timeLimit(value: Node, unit: number): ReturnType<Rule> {
   const ms: unknown = value.value;
   const limit = typeof ms === 'number' ? Math.round(ms * unit) : 0;
-  return limit >= 1 && limit <= MAX_TIMER_MS ? made('timeoutMs', limit, value) : undefined;
+  return limit >= 1 && limit <= MAX_TIMER_MS ? createMember('timeoutMs', limit, value) : undefined;
 }
 
 /** Values that name variables, such as `{header: VARIABLE}`, as references to them. */
 function variables(value: Node): JsonObject {
-  const texts = membersOf(value).filter((member) => member.value.type === 'string');
+  const texts = getTreeMembers(value).filter((member) => member.value.type === 'string');
   return Object.fromEntries(texts.map((member) => [member.key, `\${${String(member.value.value)}}`]));
 }
 
@@ -124,22 +126,23 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['http_headers', named('headers')],
   [
     'env_http_headers',
-    (value) => (value.type === 'object' ? made('headers', variables(value), value) : undefined),
+    (value) => (value.type === 'object' ? createMember('headers', variables(value), value) : undefined),
   ],
   [
     'bearer_token_env_var',
-    (value) => made('headers', { Authorization: `Bearer \${${String(value.value)}}` }, value),
+    (value) => createMember('headers', { Authorization: `Bearer \${${String(value.value)}}` }, value),
   ],
   [
     'env_vars',
-    (value) => made('env', Object.fromEntries(textsIn(value).map((name) => [name, `\${${name}}`])), value),
+    (value) =>
+      createMember('env', Object.fromEntries(textsIn(value).map((name) => [name, `\${${name}}`])), value),
   ],
   ['tool_timeout_sec', (value) => timeLimit(value, seconds)],
   // Codex, opencode, Zed
   [
     'enabled',
     (value) =>
-      value.value === false ? made('disabled', true, value) : value.value === true ? [] : undefined,
+      value.value === false ? createMember('disabled', true, value) : value.value === true ? [] : undefined,
   ],
   // Cline, Gemini CLI
   ['timeout', (value, { timeout }) => timeout && timeLimit(value, timeout === 's' ? seconds : 1)],
@@ -155,7 +158,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
 
 /** Other clients use this key for an array or for per-tool settings. */
 function isOurs(tools: Node): boolean {
-  const members = tools.type === 'object' ? membersOf(tools) : [];
+  const members = tools.type === 'object' ? getTreeMembers(tools) : [];
   return (
     members.length > 0 &&
     members.every(({ key, value }) => (key === 'allow' || key === 'deny') && value.type === 'array')

@@ -1,9 +1,9 @@
 import type { Node } from 'jsonc-parser';
 import type { Result } from '../../../core/result.ts';
-import { withMember, withoutMember, type Edited } from '../json-edit.ts';
-import { membersOf, parseJsonTree, type SyntaxFault } from '../json-tree.ts';
+import { setJsonMember, removeJsonMember, type Edited } from '../json-edit.ts';
+import { getTreeMembers, parseJsonTree, type SyntaxFault } from '../json-tree.ts';
 import type { Client } from './clients.ts';
-import { parseTomlTree, withTable, withoutTable } from './toml-file.ts';
+import { parseTomlTree, setTomlTable, removeTomlTable } from './toml-file.ts';
 
 /** Reads and edits one format of settings files. An edit leaves all bytes outside the member unchanged. */
 interface FileFormat {
@@ -15,17 +15,17 @@ interface FileFormat {
 }
 
 export const FORMATS: Readonly<Record<Client['format'], FileFormat>> = {
-  json: { parse: parseJsonTree, withMember, withoutMember },
-  toml: { parse: parseTomlTree, withMember: withTable, withoutMember: withoutTable },
+  json: { parse: parseJsonTree, withMember: setJsonMember, withoutMember: removeJsonMember },
+  toml: { parse: parseTomlTree, withMember: setTomlTable, withoutMember: removeTomlTable },
 };
 
 /** The object at a path. Undefined if something else is there, or nothing. */
-export function objectAt(root: Node, path: readonly string[]): Node | undefined {
+export function findObjectAt(root: Node, path: readonly string[]): Node | undefined {
   let node: Node | undefined = root;
-  for (const key of path) node = node && valueAt(node, key);
+  for (const key of path) node = node && findValueAt(node, key);
   return node?.type === 'object' ? node : undefined;
 }
 
-export function valueAt(node: Node, key: string): Node | undefined {
-  return node.type === 'object' ? membersOf(node).find((one) => one.key === key)?.value : undefined;
+export function findValueAt(node: Node, key: string): Node | undefined {
+  return node.type === 'object' ? getTreeMembers(node).find((one) => one.key === key)?.value : undefined;
 }

@@ -2,8 +2,8 @@ import type { FoundClient } from '../../../core/client-configs.ts';
 import { CLIENTS } from './clients.ts';
 import type { Machine } from './locate-client.ts';
 import { isAssay, type OwnCommand } from './own-entry.ts';
-import { readSources, sourcesOf } from './sources.ts';
-import { valueOf } from './translate-entry.ts';
+import { readSources, listSources } from './sources.ts';
+import { toJsonValue } from './translate-entry.ts';
 import { isJsonObject } from '../../../core/json-object.ts';
 
 /** The clients of this machine that have servers. A file that cannot be read is left out; `import` reports why. */
@@ -12,9 +12,11 @@ export async function findClients(
 ): Promise<readonly FoundClient[]> {
   const found = await Promise.all(
     CLIENTS.map(async (client): Promise<FoundClient | undefined> => {
-      const read = await readSources(sourcesOf(client, undefined, environment), environment.platform);
+      const read = await readSources(listSources(client, undefined, environment), environment.platform);
       if (!read.ok) return undefined;
-      const entries = read.value.entries.map(({ member }) => [member.key, valueOf(member.value)] as const);
+      const entries = read.value.entries.map(
+        ({ member }) => [member.key, toJsonValue(member.value)] as const,
+      );
       const isOwn = (entry: unknown): boolean =>
         isJsonObject(entry) && isAssay(entry, environment.ownCommand);
       const servers = entries.filter(([, entry]) => !isOwn(entry)).map(([name]) => name);

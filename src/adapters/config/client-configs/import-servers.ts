@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Refusal } from '../../../core/refusal.ts';
-import { maskedArgs, maskedUrl, secretsAmong } from '../../../core/secrets/masked-command.ts';
+import { maskArgs, maskUrl, listNamedSecrets } from '../../../core/secrets/masked-command.ts';
 import type {
   ImportOutcome,
   FoundServer,
@@ -10,31 +10,31 @@ import type {
 import { err, ok, type Result } from '../../../core/result.ts';
 import { ensureFolder, removeFile, writeAtomically } from '../../../platform/files.ts';
 import { expandHome } from '../expand.ts';
-import { withMember } from '../json-edit.ts';
-import { membersOf, parseJsonTree } from '../json-tree.ts';
+import { setJsonMember } from '../json-edit.ts';
+import { getTreeMembers, parseJsonTree } from '../json-tree.ts';
 import { CLIENTS } from './clients.ts';
 import { checkEntry, type CheckedEntry } from './check-entry.ts';
-import { pathsOf, type Machine } from './locate-client.ts';
+import { getPathModule, type Machine } from './locate-client.ts';
 import { isAssay, type OwnCommand } from './own-entry.ts';
 import {
   readSources,
-  sourceOfFile,
-  sourcesOf,
+  toFileSource,
+  listSources,
   type ReadSources,
   type Source,
   type SourceEntry,
 } from './sources.ts';
 import {
-  invalidSettings,
+  toSettingsRefusal,
   readSettings,
   retryOnChange,
-  unwritable,
-  wholeOf,
+  toUnwritableRefusal,
+  getWholeText,
   writeSettings,
   type ConcurrentChange,
   type SettingsFile,
 } from './settings-file.ts';
-import { valueOf } from './translate-entry.ts';
+import { toJsonValue } from './translate-entry.ts';
 import { isJsonObject } from '../../../core/json-object.ts';
 
 /** Process state needed for an import. */
@@ -84,7 +84,7 @@ async function copyOnce(
 }
 
 /** The entries whose server is already in Assay's config. */
-export async function knownEntries(
+export async function findKnownEntries(
   { client, project }: { readonly client: string; readonly project: string | undefined },
   environment: ImportEnvironment,
 ): Promise<Result<readonly SourceEntry[], Refusal>> {
@@ -110,7 +110,7 @@ async function sourcesFor(
   if (client !== undefined) {
     const isFit = project === undefined || client.projectFile !== undefined;
     return isFit
-      ? ok(sourcesOf(client, project, environment))
+      ? ok(listSources(client, project, environment))
       : err({ code: 'ARGUMENTS_INVALID', reason: `${client.label} keeps no servers for single projects` });
   }
   const file = at(from);
@@ -119,7 +119,7 @@ async function sourcesFor(
   // A bare word may be an unknown or misspelled client.
   if (there.value === undefined && !/[\\/.]/.test(from))
     return err({ code: 'CLIENT_UNKNOWN', name: from, known: CLIENTS.map(({ id }) => id) });
-  return ok([sourceOfFile(file, project, environment.platform)]);
+  return ok([toFileSource(file, project, environment.platform)]);
 }
 
 function nothingFound(sources: readonly Source[], elsewhere: readonly string[]): Refusal {
@@ -144,7 +144,7 @@ function planFor(
   { request, environment }: PlanInput,
 ): Result<Plan, Refusal> {
   let text = own?.text ?? '';
-  const present = presentIn(text, environment.configPath);
+  const present = readPresentServers(text, environment.configPath);
   if (!present.ok) return present;
   const { names, key } = present.value;
   const servers: FoundServer[] = [];
@@ -155,8 +155,8 @@ function planFor(
     const verdict = verdictOn(judged, there?.value, { request, environment });
     if (verdict.outcome === 'copied' || verdict.outcome === 'replaced') {
       const path = there?.path ?? [key, name];
-      const edited = withMember(text, path, judged.value);
-      if (!edited.ok) return err(invalidSettings(environment.configPath, text, edited.error));
+      const edited = setJsonMember(text, path, judged.value);
+      if (!edited.ok) return err(toSettingsRefusal(environment.configPath, text, edited.error));
       text = edited.value.text;
       names.set(name, { value: judged.value, path });
     }
@@ -173,16 +173,16 @@ interface Present {
 }
 
 /** The servers that a config file holds. A blank text holds none. */
-export function presentIn(text: string, path: string): Result<Present, Refusal> {
+export function readPresentServers(text: string, path: string): Result<Present, Refusal> {
   const names: Present['names'] = new Map();
   if (text.trim() === '') return ok({ names, key: 'mcpServers' });
   const tree = parseJsonTree(text);
-  if (!tree.ok) return err(invalidSettings(path, text, tree.error));
-  const groups = membersOf(tree.value).filter(({ key }) => key === 'mcpServers' || key === 'servers');
+  if (!tree.ok) return err(toSettingsRefusal(path, text, tree.error));
+  const groups = getTreeMembers(tree.value).filter(({ key }) => key === 'mcpServers' || key === 'servers');
   for (const { key, value } of groups)
-    for (const member of value.type === 'object' ? membersOf(value) : [])
+    for (const member of value.type === 'object' ? getTreeMembers(value) : [])
       if (!names.has(member.key))
-        names.set(member.key, { value: valueOf(member.value), path: [key, member.key] });
+        names.set(member.key, { value: toJsonValue(member.value), path: [key, member.key] });
   const isVsCodeWay = groups.length > 0 && groups.every(({ key }) => key === 'servers');
   return ok({ names, key: isVsCodeWay ? 'servers' : 'mcpServers' });
 }
@@ -190,7 +190,7 @@ export function presentIn(text: string, path: string): Result<Present, Refusal> 
 function judge(entry: SourceEntry, environment: ImportEnvironment): CheckedEntry {
   const { source, inputs } = entry;
   const { env, cwd, home, assayHome } = environment;
-  const paths = pathsOf(environment.platform);
+  const paths = getPathModule(environment.platform);
   const here = { env, cwd, home, assayHome, configDir: dirname(environment.configPath) };
   return checkEntry(entry, { ...source, paths, home, inputs }, here);
 }
@@ -258,10 +258,10 @@ function shownOf(value: CheckedEntry['value']): Pick<FoundServer, 'kind' | 'what
   const { type, command, args, url, env, headers } = value ?? {};
   if (typeof command === 'string') {
     const words = Array.isArray(args) ? args.filter((arg) => typeof arg === 'string') : [];
-    const secrets = [env, headers].flatMap((named) => secretsAmong(textsOf(named)));
-    return { kind: 'stdio', what: maskedArgs([command, ...words], secrets).join(' ') };
+    const secrets = [env, headers].flatMap((named) => listNamedSecrets(textsOf(named)));
+    return { kind: 'stdio', what: maskArgs([command, ...words], secrets).join(' ') };
   }
-  if (typeof url === 'string') return { kind: type === 'sse' ? 'sse' : 'http', what: maskedUrl(url) };
+  if (typeof url === 'string') return { kind: type === 'sse' ? 'sse' : 'http', what: maskUrl(url) };
   return { kind: 'unknown', what: '' };
 }
 
@@ -278,17 +278,17 @@ export async function saveConfig(
 ): Promise<Result<string | undefined, Refusal | ConcurrentChange>> {
   if (own === undefined) {
     const folder = await ensureFolder(dirname(configPath));
-    if (!folder.ok) return err(unwritable(dirname(configPath), folder.error.reason));
+    if (!folder.ok) return err(toUnwritableRefusal(dirname(configPath), folder.error.reason));
   }
   const at = new Date(nowMs).toISOString().replaceAll(':', '-');
   const backup = own && join(assayHome, 'backups', `${basename(configPath)}-${at}`);
   if (own !== undefined && backup !== undefined) {
     const folder = await ensureFolder(dirname(backup));
-    const kept = folder.ok ? await writeAtomically(backup, wholeOf(own), 0o600) : folder;
-    if (!kept.ok) return err(unwritable(backup, kept.error.reason));
+    const kept = folder.ok ? await writeAtomically(backup, getWholeText(own), 0o600) : folder;
+    if (!kept.ok) return err(toUnwritableRefusal(backup, kept.error.reason));
   }
   const file = own ?? { path: configPath, text: '', mark: '', mode: 0o600, isNew: true };
-  const written = await writeSettings(file, wholeOf({ ...file, text }));
+  const written = await writeSettings(file, getWholeText({ ...file, text }));
   if (written.ok) return ok(backup);
   if (backup !== undefined) await removeFile(backup);
   return written;

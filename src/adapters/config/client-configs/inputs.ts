@@ -1,5 +1,5 @@
 import { getNodeValue, type Node } from 'jsonc-parser';
-import { membersOf } from '../json-tree.ts';
+import { getTreeMembers } from '../json-tree.ts';
 
 /** A value for which VS Code prompts the user. */
 export interface Input {
@@ -21,11 +21,11 @@ export type Inputs = ReadonlyMap<string, Input>;
 export function readInputs(root: Node): Inputs {
   const inputs = new Map<string, Input>();
   const taken = new Set<string>();
-  const list = membersOf(root).find(({ key }) => key === 'inputs')?.value;
+  const list = getTreeMembers(root).find(({ key }) => key === 'inputs')?.value;
   for (const node of list?.type === 'array' ? (list.children ?? []) : []) {
     const { id, description, default: given } = textsOf(node);
     if (id === undefined || inputs.has(id)) continue;
-    const name = variableOf(id);
+    const name = toVariableName(id);
     let variable = name;
     for (let count = 2; taken.has(variable); count += 1) variable = `${name}_${count}`;
     taken.add(variable);
@@ -37,13 +37,13 @@ export function readInputs(root: Node): Inputs {
 }
 
 /** `github-token` → `GITHUB_TOKEN` */
-export function variableOf(id: string): string {
+export function toVariableName(id: string): string {
   const name = id.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
   return /^[A-Z_]/.test(name) ? name : `_${name}`;
 }
 
 function textsOf(node: Node): Readonly<Record<string, string | undefined>> {
-  const members = node.type === 'object' ? membersOf(node) : [];
+  const members = node.type === 'object' ? getTreeMembers(node) : [];
   return Object.fromEntries(
     members.map(({ key, value }) => [key, value.type === 'string' ? String(getNodeValue(value)) : undefined]),
   );

@@ -20,9 +20,9 @@ export interface ClientFile {
 }
 
 /** The files for servers of all projects, starting with the one that current versions of the client read. */
-export function userFilesOf(client: Client, machine: Machine): readonly ClientFile[] {
+export function listUserFiles(client: Client, machine: Machine): readonly ClientFile[] {
   const system = systemOf(machine.platform);
-  const paths = pathsOf(machine.platform);
+  const paths = getPathModule(machine.platform);
   return client.userFiles
     .filter(({ systems }) => systems?.includes(system) ?? true)
     .map((file) => {
@@ -36,8 +36,8 @@ export function userFilesOf(client: Client, machine: Machine): readonly ClientFi
 }
 
 /** The file for servers of one project. Undefined if the client has none. */
-export function projectFileOf(client: Client, project: string, platform: string): ClientFile | undefined {
-  const paths = pathsOf(platform);
+export function findProjectFile(client: Client, project: string, platform: string): ClientFile | undefined {
+  const paths = getPathModule(platform);
   return (
     client.projectFile && {
       path: paths.join(project, ...client.projectFile),
@@ -48,20 +48,20 @@ export function projectFileOf(client: Client, project: string, platform: string)
 }
 
 /** The path functions of a platform, which may not be the current one. */
-export function pathsOf(platform: string): typeof posix {
+export function getPathModule(platform: string): typeof posix {
   return platform === 'win32' ? win32 : posix;
 }
 
 function installedFolderOf(file: UserFile, base: string, machine: Machine): string {
   const { path, ownFolder, installedFolder } = file;
-  const own = pathsOf(machine.platform).join(base, ...(installedFolder ?? path.slice(0, ownFolder)));
+  const own = getPathModule(machine.platform).join(base, ...(installedFolder ?? path.slice(0, ownFolder)));
   return file.base === 'claude' ? (claudeFolder(machine) ?? own) : own;
 }
 
 /** `config` is Electron's `appData`, https://www.electronjs.org/docs/latest/api/app#appgetpathname. */
 function folderOf(base: Base, machine: Machine): string {
   const { platform, env, home } = machine;
-  const paths = pathsOf(platform);
+  const paths = getPathModule(platform);
   switch (base) {
     case 'home':
       return home;

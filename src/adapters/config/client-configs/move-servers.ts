@@ -3,18 +3,24 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { isJsonObject } from '../../../core/json-object.ts';
 import { CLIENTS, type Client } from './clients.ts';
-import { hashOf, readRecord, restoreRecord, saveRecord, type MovedEntry } from './connect-record.ts';
+import {
+  hashSettingsFile,
+  readRecord,
+  restoreRecord,
+  saveRecord,
+  type MovedEntry,
+} from './connect-record.ts';
 import { FORMATS } from './file-formats.ts';
-import { formerOf } from './former-state.ts';
-import { knownEntries, type ImportEnvironment } from './import-servers.ts';
+import { computeUndoState } from './former-state.ts';
+import { findKnownEntries, type ImportEnvironment } from './import-servers.ts';
 import {
   readSettings,
   retryOnChange,
-  wholeOf,
+  getWholeText,
   writeSettings,
   type ConcurrentChange,
 } from './settings-file.ts';
-import { valueOf } from './translate-entry.ts';
+import { toJsonValue } from './translate-entry.ts';
 import type { SourceEntry } from './sources.ts';
 
 /**
@@ -30,7 +36,7 @@ export async function moveServers(
     return err({ code: 'CLIENT_UNKNOWN', name: id, known: CLIENTS.map((one) => one.id) });
   const files: { path: string; names: readonly string[] }[] = [];
   const moved = await retryOnChange(async () => {
-    const known = await knownEntries({ client: id, project }, environment);
+    const known = await findKnownEntries({ client: id, project }, environment);
     if (!known.ok) return known;
     const leaving = known.value.filter(({ member }) => !except.includes(member.key));
     for (const path of new Set(leaving.map(({ source }) => source.file))) {
@@ -64,25 +70,25 @@ async function takeOut(
   const moved: MovedEntry[] = [];
   let { text } = settings;
   for (const { path: keys, member } of entries) {
-    const [value, without] = [valueOf(member.value), withoutMember(text, keys)];
+    const [value, without] = [toJsonValue(member.value), withoutMember(text, keys)];
     if (without === undefined || !isJsonObject(value)) continue;
     text = without;
     moved.push({ path: keys, value });
   }
   const key = { assayHome: environment.assayHome, client: client.id, path };
   const record = await readRecord(key);
-  const kept = formerOf(record, settings, { client, ownCommand: environment.ownCommand });
+  const kept = computeUndoState(record, settings, { client, ownCommand: environment.ownCommand });
   const saved = await saveRecord(
     {
       ...{ client: client.id, path, former: kept.former, savedMs: environment.nowMs },
       // Assay's own entries stay in the file.
       entries: record?.entries ?? new Map(),
       moved: [...kept.moved, ...moved],
-      written: hashOf({ ...settings, text }),
+      written: hashSettingsFile({ ...settings, text }),
     },
     environment.assayHome,
   );
-  const put = saved.ok ? await writeSettings(settings, wholeOf({ ...settings, text })) : saved;
+  const put = saved.ok ? await writeSettings(settings, getWholeText({ ...settings, text })) : saved;
   if (put.ok) return ok(moved.map((entry) => entry.path.at(-1) ?? ''));
   if (put.error.code === 'DISTURBED') await restoreRecord(key, record);
   return put;

@@ -18,7 +18,7 @@ export interface EntryRequest {
 /** Package name, for installations that are not permanent. */
 const PACKAGE = 'assay-mcp';
 
-export function ownEntry(request: EntryRequest): JsonObject {
+export function buildOwnEntry(request: EntryRequest): JsonObject {
   const { shape, url } = request;
   if (url !== undefined && shape.http !== undefined) return shape.http(url);
   const [command = '', ...args] = startOf(request);
@@ -41,7 +41,7 @@ function startOf({ ownCommand, options, platform }: EntryRequest): readonly stri
  * codebase` is a server like any other.
  */
 export function isAssay(entry: JsonObject, ownCommand: OwnCommand): boolean {
-  const url = addressOf(entry);
+  const url = getEntryUrl(entry);
   if (typeof url === 'string' && isOwnAddress(url)) return true;
   const { command, args } = entry;
   const words = [command, args].flat().filter((word) => typeof word === 'string');
@@ -58,7 +58,7 @@ export function isAssay(entry: JsonObject, ownCommand: OwnCommand): boolean {
 }
 
 /** The URL of an entry, whichever key holds it. */
-export function addressOf(entry: JsonObject): unknown {
+export function getEntryUrl(entry: JsonObject): unknown {
   return entry['url'] ?? entry['serverUrl'] ?? entry['httpUrl'];
 }
 

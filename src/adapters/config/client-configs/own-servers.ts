@@ -1,16 +1,16 @@
 import type { AddedServer, AddRequest } from '../../../core/client-configs.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { withMember, withoutMember } from '../json-edit.ts';
-import { configIn } from '../load-config.ts';
-import { type ImportEnvironment, presentIn, saveConfig } from './import-servers.ts';
+import { setJsonMember, removeJsonMember } from '../json-edit.ts';
+import { readConfigText } from '../load-config.ts';
+import { type ImportEnvironment, readPresentServers, saveConfig } from './import-servers.ts';
 import {
   type ConcurrentChange,
-  invalidSettings,
+  toSettingsRefusal,
   readSettings,
   retryOnChange,
   type SettingsFile,
-  wholeOf,
+  getWholeText,
   writeSettings,
 } from './settings-file.ts';
 
@@ -32,7 +32,7 @@ export function addServer(
     const isBackedUp = own.value === undefined || isReplaced;
     const saved = isBackedUp
       ? await saveConfig(own.value, text, environment)
-      : await writeSettings(own.value, wholeOf({ ...own.value, text }));
+      : await writeSettings(own.value, getWholeText({ ...own.value, text }));
     return saved.ok ? ok({ path: environment.configPath, isReplaced, backup: saved.value }) : saved;
   });
 }
@@ -44,7 +44,7 @@ function withServer(
 ): Result<{ readonly text: string; readonly isReplaced: boolean }, Refusal> {
   const { configPath, env, cwd, home } = environment;
   const text = own?.text ?? '';
-  const present = presentIn(text, configPath);
+  const present = readPresentServers(text, configPath);
   if (!present.ok) return present;
   const { names, key } = present.value;
   const there = names.get(name);
@@ -52,9 +52,9 @@ function withServer(
     const reason = `${configPath} has a server "${name}" already; choose another name, or replace it with --overwrite`;
     return err({ code: 'ARGUMENTS_INVALID', reason });
   }
-  const edited = withMember(text, there?.path ?? [key, name], entry);
-  if (!edited.ok) return err(invalidSettings(configPath, text, edited.error));
-  const read = configIn(configPath, edited.value.text, { env, cwd, home });
+  const edited = setJsonMember(text, there?.path ?? [key, name], entry);
+  if (!edited.ok) return err(toSettingsRefusal(configPath, text, edited.error));
+  const read = readConfigText(configPath, edited.value.text, { env, cwd, home });
   if (!read.ok) return read;
   const fault = read.value.rejected.find((one) => one.name === name)?.cause;
   if (fault?.code === 'ENTRY_INVALID')
@@ -70,14 +70,16 @@ export function removeServer(
   return retryOnChange(async (): Promise<Result<{ readonly path: string }, Refusal | ConcurrentChange>> => {
     const own = await readSettings(configPath);
     if (!own.ok) return own;
-    const present = presentIn(own.value?.text ?? '', configPath);
+    const present = readPresentServers(own.value?.text ?? '', configPath);
     if (!present.ok) return present;
     const there = present.value.names.get(name);
     const text =
-      own.value === undefined || there === undefined ? undefined : withoutMember(own.value.text, there.path);
+      own.value === undefined || there === undefined
+        ? undefined
+        : removeJsonMember(own.value.text, there.path);
     if (own.value === undefined || text === undefined)
       return err({ code: 'SERVER_UNKNOWN', name, known: [...present.value.names.keys()] });
-    const written = await writeSettings(own.value, wholeOf({ ...own.value, text }));
+    const written = await writeSettings(own.value, getWholeText({ ...own.value, text }));
     return written.ok ? ok({ path: configPath }) : written;
   });
 }

@@ -1,7 +1,12 @@
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { linkBelow, readWhole, removeUnlessChanged, writeUnlessChanged } from '../../../platform/files.ts';
-import { positionOf, type SyntaxFault } from '../json-tree.ts';
+import {
+  findLinkBelow,
+  readWhole,
+  removeUnlessChanged,
+  writeUnlessChanged,
+} from '../../../platform/files.ts';
+import { toPosition, type SyntaxFault } from '../json-tree.ts';
 
 /** A settings file for edits that leave its other bytes untouched. */
 export interface SettingsFile {
@@ -36,7 +41,7 @@ export async function retryOnChange<T>(
     const { error } = done;
     if (error.code !== 'DISTURBED') return err(error);
     if (tries === MAX_ATTEMPTS)
-      return err(unwritable(error.path, 'it is being changed by another program; try again'));
+      return err(toUnwritableRefusal(error.path, 'it is being changed by another program; try again'));
   }
 }
 
@@ -47,7 +52,7 @@ export async function readSettings(
   path: string,
   project?: string,
 ): Promise<Result<SettingsFile | undefined, Refusal>> {
-  const link = project === undefined ? undefined : await linkBelow(project, path);
+  const link = project === undefined ? undefined : await findLinkBelow(project, path);
   if (link !== undefined) return err({ code: 'CONFIG_UNREADABLE', path, reason: link });
   const whole = await readWhole(path);
   if (!whole.ok) return err({ code: 'CONFIG_UNREADABLE', path, reason: whole.error.reason });
@@ -58,7 +63,7 @@ export async function readSettings(
 }
 
 /** The whole content, including the byte order mark. */
-export function wholeOf({ mark, text }: Pick<SettingsFile, 'mark' | 'text'>): string {
+export function getWholeText({ mark, text }: Pick<SettingsFile, 'mark' | 'text'>): string {
   return mark + text;
 }
 
@@ -70,28 +75,28 @@ export async function writeSettings(
   const { path, mode, isNew } = file;
   return outcomeOf(
     path,
-    await writeUnlessChanged(path, isNew ? undefined : wholeOf(file), { text: whole, mode }),
+    await writeUnlessChanged(path, isNew ? undefined : getWholeText(file), { text: whole, mode }),
   );
 }
 
 /** Removes the file unless it changed since it was read. FILE_UNWRITABLE on failure. */
 export function removeSettings(file: SettingsFile): Result<undefined, Refusal | ConcurrentChange> {
-  return outcomeOf(file.path, removeUnlessChanged(file.path, wholeOf(file)));
+  return outcomeOf(file.path, removeUnlessChanged(file.path, getWholeText(file)));
 }
 
 function outcomeOf(
   path: string,
   done: ReturnType<typeof removeUnlessChanged> | Awaited<ReturnType<typeof writeUnlessChanged>>,
 ): Result<undefined, Refusal | ConcurrentChange> {
-  if (!done.ok) return err(unwritable(path, done.error.reason));
+  if (!done.ok) return err(toUnwritableRefusal(path, done.error.reason));
   return done.value === 'changed' ? err({ code: 'DISTURBED', path }) : ok(undefined);
 }
 
-export function unwritable(path: string, reason: string): Refusal {
+export function toUnwritableRefusal(path: string, reason: string): Refusal {
   return { code: 'FILE_UNWRITABLE', path, reason };
 }
 
-export function invalidSettings(path: string, text: string, { offset, reason }: SyntaxFault): Refusal {
-  const { line, column } = positionOf(text, offset);
+export function toSettingsRefusal(path: string, text: string, { offset, reason }: SyntaxFault): Refusal {
+  const { line, column } = toPosition(text, offset);
   return { code: 'CONFIG_INVALID', path, reason: `line ${line}, column ${column}: ${reason}` };
 }

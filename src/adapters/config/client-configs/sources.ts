@@ -1,12 +1,12 @@
 import type { Node } from 'jsonc-parser';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { membersOf, type SyntaxFault, type TreeMember } from '../json-tree.ts';
+import { getTreeMembers, type SyntaxFault, type TreeMember } from '../json-tree.ts';
 import { CLIENTS, type Client } from './clients.ts';
-import { FORMATS, objectAt, valueAt } from './file-formats.ts';
+import { FORMATS, findObjectAt, findValueAt } from './file-formats.ts';
 import { readInputs, type Inputs } from './inputs.ts';
-import { pathsOf, projectFileOf, userFilesOf, type Machine } from './locate-client.ts';
-import { invalidSettings, readSettings } from './settings-file.ts';
+import { getPathModule, findProjectFile, listUserFiles, type Machine } from './locate-client.ts';
+import { toSettingsRefusal, readSettings } from './settings-file.ts';
 
 /** A location in a file that may contain servers. */
 export interface Source extends Pick<Client, 'format' | 'keys' | 'references' | 'timeout' | 'offList'> {
@@ -38,8 +38,12 @@ export interface ReadSources {
 }
 
 /** Where a client stores its servers, in order of precedence for duplicate names. */
-export function sourcesOf(client: Client, project: string | undefined, machine: Machine): readonly Source[] {
-  const users = userFilesOf(client, machine).map(({ path }): Source => {
+export function listSources(
+  client: Client,
+  project: string | undefined,
+  machine: Machine,
+): readonly Source[] {
+  const users = listUserFiles(client, machine).map(({ path }): Source => {
     return { ...client, file: path, below: undefined, base: undefined, project };
   });
   if (project === undefined) return users;
@@ -47,15 +51,15 @@ export function sourcesOf(client: Client, project: string | undefined, machine: 
     client.hasProjects === true
       ? users.map((source): Source => ({ ...source, below: project, base: project }))
       : [];
-  const file = projectFileOf(client, project, machine.platform)?.path;
+  const file = findProjectFile(client, project, machine.platform)?.path;
   const shared: readonly Source[] =
     file === undefined ? [] : [{ ...client, file, below: undefined, base: project, project }];
   return [...locals, ...shared, ...users];
 }
 
 /** A file in any known format. A file where clients store project servers belongs to that project. */
-export function sourceOfFile(file: string, project: string | undefined, platform: string): Source {
-  const paths = pathsOf(platform);
+export function toFileSource(file: string, project: string | undefined, platform: string): Source {
+  const paths = getPathModule(platform);
   const parts = file.split(paths.sep);
   const ends = (path: readonly string[] | undefined): boolean =>
     path?.slice(-2).every((part, index, tail) => part === parts.at(index - tail.length)) === true;
@@ -103,7 +107,7 @@ export async function readSources(
     // Some clients leave an empty file behind.
     if (text.trim() === '') continue;
     const found = entriesIn(text, source, platform);
-    if (!found.ok) return err(invalidSettings(source.file, text, found.error));
+    if (!found.ok) return err(toSettingsRefusal(source.file, text, found.error));
     for (const name of found.value.off) off.add(name);
     for (const folder of found.value.elsewhere) elsewhere.add(folder);
     const isOfProject = source.base !== undefined;
@@ -131,7 +135,7 @@ function entriesIn(text: string, source: Source, platform: string): Result<InFil
   if (root.type !== 'object')
     return err({ offset: root.offset, reason: 'the file must contain one JSON object' });
   const inputs = readInputs(root);
-  const projects = membersIn(valueAt(root, 'projects'));
+  const projects = membersIn(findValueAt(root, 'projects'));
   const isAsked = ({ key }: TreeMember): boolean =>
     source.project !== undefined && sameFolder(key, source.project, platform);
   const own = projects.find(isAsked);
@@ -141,26 +145,28 @@ function entriesIn(text: string, source: Source, platform: string): Result<InFil
       : own && { node: own.value, path: ['projects', own.key] };
   const entries: Omit<SourceEntry, 'isOff'>[] = [];
   for (const keys of source.keys) {
-    const parent = top && objectAt(top.node, keys.slice(0, -1));
-    const node = parent && valueAt(parent, keys.at(-1) ?? '');
+    const parent = top && findObjectAt(top.node, keys.slice(0, -1));
+    const node = parent && findValueAt(parent, keys.at(-1) ?? '');
     if (top === undefined || node === undefined) continue;
     if (node.type !== 'object') return err({ offset: node.offset, reason: 'this is not an object' });
-    for (const one of membersOf(node))
+    for (const one of getTreeMembers(node))
       if (!isParent([...keys, one.key], one.value, source))
         entries.push({ source, member: one, path: [...top.path, ...keys, one.key], text, inputs });
   }
   const elsewhere = projects
-    .filter((one) => !isAsked(one) && membersIn(valueAt(one.value, 'mcpServers')).length > 0)
+    .filter((one) => !isAsked(one) && membersIn(findValueAt(one.value, 'mcpServers')).length > 0)
     .map(({ key }) => key);
   const off = source.below === undefined ? [] : switchedOff(own?.value);
-  const excluded = namesAt(objectAt(root, source.offList?.slice(0, -1) ?? []), source.offList?.at(-1));
+  const excluded = namesAt(findObjectAt(root, source.offList?.slice(0, -1) ?? []), source.offList?.at(-1));
   return ok({ entries, elsewhere, off, excluded });
 }
 
 /** Whether a member is not a server but holds servers, as `servers` in `mcp`. */
 function isParent(path: readonly string[], value: Node, { keys }: Source): boolean {
   const isListed = keys.some((one) => one.join('\0') === path.join('\0'));
-  return isListed && valueAt(value, 'type')?.type !== 'string' && valueAt(value, 'command') === undefined;
+  return (
+    isListed && findValueAt(value, 'type')?.type !== 'string' && findValueAt(value, 'command') === undefined
+  );
 }
 
 /** Claude Code stores disabled servers per project, for both the project's own and the shared ones. */
@@ -169,12 +175,12 @@ function switchedOff(project: Node | undefined): readonly string[] {
 }
 
 function namesAt(object: Node | undefined, key: string | undefined): readonly string[] {
-  const list = object && key !== undefined ? valueAt(object, key) : undefined;
+  const list = object && key !== undefined ? findValueAt(object, key) : undefined;
   return (list?.children ?? []).map((node) => String(node.value));
 }
 
 function membersIn(node: Node | undefined): readonly TreeMember[] {
-  return node?.type === 'object' ? membersOf(node) : [];
+  return node?.type === 'object' ? getTreeMembers(node) : [];
 }
 
 /** Windows allows several spellings of a path. */

@@ -3,7 +3,7 @@ import { getStaticTOMLValue, ParseError, parseTOML, type AST } from 'toml-eslint
 import { isJsonObject } from '../../../core/json-object.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Edited } from '../json-edit.ts';
-import { positionOf, treeOf, type SyntaxFault } from '../json-tree.ts';
+import { toPosition, toTree, type SyntaxFault } from '../json-tree.ts';
 
 /**
  * Parses TOML into the tree that the same values would have as JSON. Tables and keys have their own positions; anything
@@ -13,14 +13,14 @@ export function parseTomlTree(text: string): Result<Node, SyntaxFault> {
   const parsed = parseToml(text);
   if (!parsed.ok) return parsed;
   const places = new Map(parsed.value.parts.map(({ path, from }) => [JSON.stringify(path), from]));
-  return ok(treeOf(plain(parsed.value.value), 0, (path) => places.get(JSON.stringify(path))));
+  return ok(toTree(plain(parsed.value.value), 0, (path) => places.get(JSON.stringify(path))));
 }
 
 /**
  * Sets the table at `path` in a TOML text. All other bytes stay unchanged. Fails if the text is not TOML, or if a table
  * cannot be added there, as in an inline table.
  */
-export function withTable(
+export function setTomlTable(
   text: string,
   path: readonly string[],
   value: unknown,
@@ -45,12 +45,12 @@ export function withTable(
       reason: `no table can be added to this; write its members as tables, such as [${dotted(path)}]`,
     });
   }
-  const { line } = positionOf(edited, before.length + lead.length);
+  const { line } = toPosition(edited, before.length + lead.length);
   return ok({ text: edited, line, lines, isReplaced: own.length > 0 });
 }
 
 /** Removes the table at `path` with the tables in it, and the blank line before. Undefined if there is none. */
-export function withoutTable(text: string, path: readonly string[]): string | undefined {
+export function removeTomlTable(text: string, path: readonly string[]): string | undefined {
   const parsed = parseToml(text);
   if (!parsed.ok) return undefined;
   const own = partsAt(parsed.value.parts, path);

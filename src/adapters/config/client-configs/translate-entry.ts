@@ -1,8 +1,8 @@
 import type { posix } from 'node:path';
 import type { Node } from 'jsonc-parser';
-import { membersOf, treeOf, type TreeMember } from '../json-tree.ts';
+import { getTreeMembers, toTree, type TreeMember } from '../json-tree.ts';
 import { renameKeys, type Dialect, type EntryFault } from './entry-keys.ts';
-import { type Inputs, variableOf } from './inputs.ts';
+import { type Inputs, toVariableName } from './inputs.ts';
 
 /** The context of an entry that determines what its texts mean. */
 export interface EntryHome extends Fillings, Dialect {
@@ -40,10 +40,12 @@ export function translateEntry(entry: Node, home: EntryHome, isOff: boolean): Tr
 }
 
 /** Converts a tree to its value; member order and all member names are preserved. */
-export function valueOf(node: Node): unknown {
-  if (node.type === 'array') return (node.children ?? []).map(valueOf);
+export function toJsonValue(node: Node): unknown {
+  if (node.type === 'array') return (node.children ?? []).map(toJsonValue);
   if (node.type !== 'object') return node.value as unknown;
-  return Object.fromEntries(membersOf(node).map(({ key, value }: TreeMember) => [key, valueOf(value)]));
+  return Object.fromEntries(
+    getTreeMembers(node).map(({ key, value }: TreeMember) => [key, toJsonValue(value)]),
+  );
 }
 
 function filledIn(node: Node, fill: (node: Node, text: string) => string): Node {
@@ -71,7 +73,7 @@ function property(entry: Node, key: Node, value: Node): Node {
 
 function added(entry: Node, key: string, value: string | boolean): Node {
   const { offset } = entry;
-  return property(entry, { type: 'string', value: key, offset, length: 0 }, treeOf(value, offset));
+  return property(entry, { type: 'string', value: key, offset, length: 0 }, toTree(value, offset));
 }
 
 /** The values that a client substitutes in its entries. */
@@ -136,7 +138,7 @@ function meaningOf(inner: string, { paths, home, project, inputs }: Fillings): s
   if (OF_PROJECT.has(inner)) return inner.endsWith('Basename') ? project && paths.basename(project) : project;
   if (inner.startsWith('input:')) {
     const id = inner.slice('input:'.length);
-    return inputs.get(id)?.reference ?? `\${${variableOf(id)}}`;
+    return inputs.get(id)?.reference ?? `\${${toVariableName(id)}}`;
   }
   if (OF_EDITOR.test(inner)) return undefined;
   const name = NAME.exec(inner)?.[1];

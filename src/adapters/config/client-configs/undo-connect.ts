@@ -1,14 +1,14 @@
 import type { Refusal } from '../../../core/refusal.ts';
 import type { Change, ConnectReport, UndoRequest } from '../../../core/client-configs.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { targetsOf, type ConnectEnvironment, type Target } from './connect-client.ts';
-import { forgetRecord, hashOf, readRecord, type ConnectRecord } from './connect-record.ts';
-import { restoredText, type FileContext } from './former-state.ts';
+import { listTargets, type ConnectEnvironment, type Target } from './connect-client.ts';
+import { forgetRecord, hashSettingsFile, readRecord, type ConnectRecord } from './connect-record.ts';
+import { restoreClientText, type FileContext } from './former-state.ts';
 import {
   readSettings,
   removeSettings,
   retryOnChange,
-  wholeOf,
+  getWholeText,
   writeSettings,
   type ConcurrentChange,
   type SettingsFile,
@@ -29,7 +29,7 @@ async function undoOnce(
   { client: id, project, dryRun }: UndoRequest,
   environment: ConnectEnvironment,
 ): Promise<Result<ConnectReport, Refusal | ConcurrentChange>> {
-  const targets = targetsOf({ client: id, project }, environment);
+  const targets = listTargets({ client: id, project }, environment);
   if (!targets.ok) return targets;
   for (const target of targets.value) {
     const { path } = target.file;
@@ -60,13 +60,13 @@ interface Step {
 
 /** Undefined if nothing of Assay is left in the file. */
 function stepFor(record: ConnectRecord, settings: SettingsFile, context: FileContext): Step | undefined {
-  if (record.written === hashOf(settings)) {
+  if (record.written === hashSettingsFile(settings)) {
     const whole = record.former;
     return { change: whole === undefined ? 'removed' : 'restored', settings, whole };
   }
-  const text = restoredText(settings.text, record, context);
+  const text = restoreClientText(settings.text, record, context);
   if (text === settings.text) return undefined;
-  return { change: 'taken out', settings, whole: wholeOf({ ...settings, text }) };
+  return { change: 'taken out', settings, whole: getWholeText({ ...settings, text }) };
 }
 
 async function take({ settings, whole }: Step): Promise<Result<undefined, Refusal | ConcurrentChange>> {

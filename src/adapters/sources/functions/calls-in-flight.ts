@@ -1,5 +1,5 @@
 import type { FunctionResult } from '../../../core/sources/function-messages.ts';
-import { type BuiltInCall, type BuiltInResult, refused } from '../built-in-tool.ts';
+import { type BuiltInCall, type BuiltInResult, toErrorResult } from '../built-in-tool.ts';
 
 export interface CallInFlight {
   readonly id: number;
@@ -79,6 +79,6 @@ export class CallsInFlight {
   endAll(textFor: (tool: string) => string): void {
     const all = [...this.#calls.values()];
     this.#calls.clear();
-    for (const { tool, settle } of all) settle(refused(textFor(tool)));
+    for (const { tool, settle } of all) settle(toErrorResult(textFor(tool)));
   }
 }

@@ -6,20 +6,25 @@ import {
   type ToRunner,
 } from '../../../core/sources/function-messages.ts';
 import { Cancelled } from '../../../core/cancellation.ts';
-import { type Cause, causeText } from '../../../core/cause.ts';
+import { type Cause, formatCause } from '../../../core/cause.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Log } from '../../../gateway/ports/log.ts';
 import type { Child } from '../../../platform/child.ts';
 import type { Launcher } from '../../../platform/launcher.ts';
 import { LineSplitter } from '../../../platform/lines.ts';
-import { residentBytes } from '../../../platform/resident-bytes.ts';
-import { atMost } from '../../../platform/pause.ts';
-import { type BuiltInArguments, type BuiltInCall, type BuiltInResult, refused } from '../built-in-tool.ts';
+import { measureResidentBytes } from '../../../platform/resident-bytes.ts';
+import { waitAtMost } from '../../../platform/pause.ts';
+import {
+  type BuiltInArguments,
+  type BuiltInCall,
+  type BuiltInResult,
+  toErrorResult,
+} from '../built-in-tool.ts';
 import { CallsInFlight, type CallInFlight } from './calls-in-flight.ts';
 import { OutputLog, UnreadInput } from './process-streams.ts';
 import { readMessage } from './read-message.ts';
-import { nameOf, type RunnerCommand } from './runner-command.ts';
+import { getModuleName, type RunnerCommand } from './runner-command.ts';
 
 /** The runner limits its results to less. */
 const LINE_LIMIT_BYTES = 8 * 1024 * 1024;
@@ -113,8 +118,8 @@ export class ModuleProcess {
 
   /** See `BuiltInTool.run`. */
   run(tool: string, args: BuiltInArguments, call: BuiltInCall): Promise<BuiltInResult> {
-    const refusal = this.#unread.refusalOf(args.text, nameOf(this.#parts.spec));
-    if (refusal !== undefined) return Promise.resolve(refused(refusal));
+    const refusal = this.#unread.refusalOf(args.text, getModuleName(this.#parts.spec));
+    if (refusal !== undefined) return Promise.resolve(toErrorResult(refusal));
     return new Promise((resolve, reject) => {
       const { cancellation } = call;
       const cancel = (): void => {
@@ -226,7 +231,7 @@ export class ModuleProcess {
   }
 
   async #withinLimit(loading: Promise<Result<Manifest, string>>): Promise<Result<Manifest, string>> {
-    const loaded = await atMost(loading, LOAD_LIMIT_MS);
+    const loaded = await waitAtMost(loading, LOAD_LIMIT_MS);
     if (loaded !== undefined) return loaded;
     this.#kill({ code: 'MODULE_LOAD_TIMEOUT', limitMs: LOAD_LIMIT_MS });
     return err(`it did not load within ${LOAD_LIMIT_MS / 1000} s`);
@@ -238,7 +243,7 @@ export class ModuleProcess {
     const ping = ++this.#lastPing;
     const answered = new Promise<true>((resolve) => this.#pings.set(ping, () => resolve(true)));
     this.#send({ kind: 'ping', id: ping });
-    const isAnswering = await atMost(answered, PING_LIMIT_MS);
+    const isAnswering = await waitAtMost(answered, PING_LIMIT_MS);
     this.#pings.delete(ping);
     if (isAnswering === true) {
       this.#calls.forget(id);
@@ -253,7 +258,7 @@ export class ModuleProcess {
     this.#looks += 1;
     if (this.#calls.size === 0 && this.#looks % IDLE_LOOKS !== 0) return;
     const { memoryMb } = this.#parts.spec;
-    const bytes = this.pid === undefined ? undefined : await residentBytes(this.pid);
+    const bytes = this.pid === undefined ? undefined : await measureResidentBytes(this.pid);
     if (bytes !== undefined && bytes > (memoryMb + OWN_MB) * 1024 * 1024) this.#kill(this.#memoryCause());
   }
 
@@ -273,14 +278,14 @@ export class ModuleProcess {
     clearTimeout(this.#leaving);
     this.#output.end();
     this.#isGone = true;
-    this.#loaded(err(`its process ${causeText(this.#cause)} while it was loaded`));
+    this.#loaded(err(`its process ${formatCause(this.#cause)} while it was loaded`));
     this.#endCalls();
     return this.#cause;
   }
 
   #endCalls(): void {
-    const cause = this.#cause === undefined ? 'ended' : causeText(this.#cause);
-    const name = nameOf(this.#parts.spec);
+    const cause = this.#cause === undefined ? 'ended' : formatCause(this.#cause);
+    const name = getModuleName(this.#parts.spec);
     this.#calls.endAll(() => `The process of the functions in ${name} ${cause}. The next call restarts it.`);
   }
 }

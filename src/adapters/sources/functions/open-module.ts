@@ -1,9 +1,9 @@
 import { Cancellation, Cancelled } from '../../../core/cancellation.ts';
-import { type Cause, causeJson, causeText } from '../../../core/cause.ts';
+import { type Cause, toCauseJson, formatCause } from '../../../core/cause.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { FunctionFacts, Manifest } from '../../../core/sources/function-messages.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
-import { markOf } from '../../../core/digest.ts';
+import { computeMark } from '../../../core/digest.ts';
 import type { Log } from '../../../gateway/ports/log.ts';
 import {
   type BuiltInArguments,
@@ -12,12 +12,12 @@ import {
   type BuiltInSource,
   type BuiltInTool,
   type BuiltInTools,
-  refused,
+  toErrorResult,
 } from '../built-in-tool.ts';
 import { FileWatch, type WatchFile } from '../file-watch.ts';
 import { ModuleProcess } from './module-process.ts';
 import type { Launcher } from '../../../platform/launcher.ts';
-import { nameOf, runnerCommand, type RunnerLocation } from './runner-command.ts';
+import { getModuleName, buildRunnerCommand, type RunnerLocation } from './runner-command.ts';
 import { Listeners } from '../../../core/listeners.ts';
 
 interface ModuleDeps extends RunnerLocation {
@@ -73,7 +73,8 @@ class ModuleSource implements BuiltInSource {
       if (!started.ok) return err({ code: 'MODULE_NOT_LOADED', reason: started.error });
     }
     const { tools = [], skipped = [] } = this.#manifest ?? {};
-    const broken = this.#brokenBy === undefined ? [] : [{ what: nameOf(this.#spec), why: this.#brokenBy }];
+    const broken =
+      this.#brokenBy === undefined ? [] : [{ what: getModuleName(this.#spec), why: this.#brokenBy }];
     return ok({ tools: tools.map((facts) => this.#toolOf(facts)), skipped: [...broken, ...skipped] });
   }
 
@@ -107,7 +108,7 @@ class ModuleSource implements BuiltInSource {
   #toolOf({ timeoutMs, ...definition }: FunctionFacts): BuiltInTool {
     return {
       definition,
-      facts: { kind: 'function', module: markOf(this.#spec.path) },
+      facts: { kind: 'function', module: computeMark(this.#spec.path) },
       timeoutMs: timeoutMs ?? this.#spec.timeoutMs,
       run: (args, call) => this.#run(definition.name, args, call),
     };
@@ -118,7 +119,8 @@ class ModuleSource implements BuiltInSource {
       return this.#readerOf().#run(tool, args, call);
     const ready = await unlessCancelled(this.#ready(), call.cancellation);
     if (call.cancellation.isCancelled) throw new Cancelled();
-    if (!ready.ok) return refused(`The functions in ${nameOf(this.#spec)} cannot be called: ${ready.error}`);
+    if (!ready.ok)
+      return toErrorResult(`The functions in ${getModuleName(this.#spec)} cannot be called: ${ready.error}`);
     return ready.value.process.run(tool, args, call);
   }
 
@@ -135,7 +137,7 @@ class ModuleSource implements BuiltInSource {
   async #ready(): Promise<Result<ServingProcess, string>> {
     if (this.#isClosed) return err('the module is no longer served');
     if (this.#serving !== undefined && !this.#serving.process.hasEnded) return ok(this.#serving);
-    const backoff = backoffCause(this.#crashes, this.#nowMs());
+    const backoff = findBackoffCause(this.#crashes, this.#nowMs());
     if (backoff !== undefined) return err(backoff);
     this.#starting ??= this.#start().finally(() => (this.#starting = undefined));
     return this.#starting;
@@ -152,7 +154,7 @@ class ModuleSource implements BuiltInSource {
     const { log } = this.#deps;
     const spec = this.#spec;
     this.#watch.add(spec.path);
-    const command = await runnerCommand(spec, this.#deps);
+    const command = await buildRunnerCommand(spec, this.#deps);
     if (!command.ok) return command;
     if (this.#isClosed) return err('the module is no longer served');
     const process = new ModuleProcess({
@@ -199,10 +201,10 @@ class ModuleSource implements BuiltInSource {
   }
 
   #crashed(cause: Cause): void {
-    this.#crashes = withCrash(this.#crashes, cause, this.#nowMs());
+    this.#crashes = addCrash(this.#crashes, cause, this.#nowMs());
     this.#deps.log.warn('process of a function module ended', {
       module: this.#spec.path,
-      ...causeJson(cause),
+      ...toCauseJson(cause),
     });
   }
 
@@ -268,7 +270,7 @@ const MAX_BACKOFF_MS = 60_000;
 /** After this time without a crash the count starts again. */
 const RESET_AFTER_MS = 2 * MAX_BACKOFF_MS;
 
-export function withCrash(before: CrashRecord, cause: Cause, nowMs: number): CrashRecord {
+export function addCrash(before: CrashRecord, cause: Cause, nowMs: number): CrashRecord {
   const last = Math.max(before.untilMs, before.atMs.at(-1) ?? -Infinity);
   const isLoop = before.backoffMs > 0 && nowMs - last < RESET_AFTER_MS;
   const recent = before.atMs.filter((atMs) => nowMs - atMs < SPAN_MS);
@@ -281,9 +283,9 @@ export function withCrash(before: CrashRecord, cause: Cause, nowMs: number): Cra
 }
 
 /** Why the process is in backoff. Undefined if it may start. */
-export function backoffCause(record: CrashRecord, nowMs: number): string | undefined {
+export function findBackoffCause(record: CrashRecord, nowMs: number): string | undefined {
   const { firstCause } = record;
   if (nowMs >= record.untilMs || firstCause === undefined) return undefined;
   const seconds = Math.ceil((record.untilMs - nowMs) / 1000);
-  return `its process keeps ending and is started again in ${seconds} s at the earliest; the first time it ${causeText(firstCause)}`;
+  return `its process keeps ending and is started again in ${seconds} s at the earliest; the first time it ${formatCause(firstCause)}`;
 }

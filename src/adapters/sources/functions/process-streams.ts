@@ -1,4 +1,4 @@
-import { mebibytes } from '../../../core/sources/function-messages.ts';
+import { toMebibytes } from '../../../core/sources/function-messages.ts';
 import type { Log } from '../../../gateway/ports/log.ts';
 import type { Child } from '../../../platform/child.ts';
 import { LineSplitter } from '../../../platform/lines.ts';
@@ -90,7 +90,7 @@ export class UnreadInput {
   refusalOf(args: string, name: string): string | undefined {
     const bytes = Buffer.byteLength(args);
     if (bytes > ARGUMENTS_LIMIT_BYTES)
-      return `The arguments are too large: they are ${mebibytes(bytes)} MiB of JSON, and the functions in ${name} take at most ${mebibytes(ARGUMENTS_LIMIT_BYTES)} MiB.`;
+      return `The arguments are too large: they are ${toMebibytes(bytes)} MiB of JSON, and the functions in ${name} take at most ${toMebibytes(ARGUMENTS_LIMIT_BYTES)} MiB.`;
     return this.#isStalled && this.#child.unreadBytes + bytes > MAX_BYTES
       ? `The functions in ${name} are busy: they have not read the arguments of earlier calls yet. Try again later.`
       : undefined;

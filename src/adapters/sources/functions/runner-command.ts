@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
 import type { LoadMessage } from '../../../core/sources/function-messages.ts';
-import { isFolder, isThere, realPath } from '../../../platform/files.ts';
+import { isFolder, isThere, resolveRealPath } from '../../../platform/files.ts';
 import { findLinkOut } from '../../../platform/links.ts';
 import type { ChildOptions } from '../../../platform/child.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -31,14 +31,14 @@ const MAX_FRAMES = 50;
 const SILENCED = ['ExperimentalWarning', 'SecurityWarning', 'MODULE_TYPELESS_PACKAGE_JSON'];
 
 /** The command that starts a module's process with exactly the permissions of its spec. The error is a phrase. */
-export async function runnerCommand(
+export async function buildRunnerCommand(
   spec: FunctionModuleSpec,
   { runner, forbidden = [], fileFault }: RunnerLocation,
 ): Promise<Result<RunnerCommand, string>> {
   if (!(await isThere(spec.path))) return err(`the file ${JSON.stringify(spec.path)} does not exist`);
   const fault = await fileFault?.(spec.path);
   if (fault !== undefined) return err(`it ${fault}`);
-  const [path, script] = await Promise.all([realPath(spec.path), realPath(runner)]);
+  const [path, script] = await Promise.all([resolveRealPath(spec.path), resolveRealPath(runner)]);
   const folder = dirname(path);
   const zod = await zodPackage();
   const reads = [
@@ -84,7 +84,7 @@ export async function runnerCommand(
 }
 
 /** How messages name the module. */
-export function nameOf({ path }: FunctionModuleSpec): string {
+export function getModuleName({ path }: FunctionModuleSpec): string {
   return basename(path);
 }
 
@@ -111,7 +111,7 @@ async function closedTo({ folder, spec, forbidden }: PathAccess): Promise<string
 
 /** Node checks both the path as given and its real path. */
 async function withRealPaths(paths: readonly string[]): Promise<readonly string[]> {
-  const real = await Promise.all(paths.map(realPath));
+  const real = await Promise.all(paths.map(resolveRealPath));
   return [...new Set([...paths, ...real])];
 }
 
@@ -125,7 +125,7 @@ async function packagesAbove(folder: string): Promise<readonly string[]> {
 
 async function zodPackage(): Promise<string | undefined> {
   try {
-    return await realPath(createRequire(import.meta.url).resolve('zod/package.json'));
+    return await resolveRealPath(createRequire(import.meta.url).resolve('zod/package.json'));
   } catch {
     return undefined;
   }

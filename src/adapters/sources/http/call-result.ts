@@ -1,10 +1,10 @@
 import { type Cancellation, Cancelled } from '../../../core/cancellation.ts';
-import { exactJson, isMembers } from '../../../core/canonical-json.ts';
-import { type BuiltInResult, refused, resultOfText } from '../built-in-tool.ts';
+import { parseExactJson, isMembers } from '../../../core/canonical-json.ts';
+import { type BuiltInResult, toErrorResult, toTextResult } from '../built-in-tool.ts';
 import type { FilterRunner } from './filter-processes.ts';
-import { filterFailure, MAX_DEPTH, nestsTooDeeply, quotedAnswer } from './filter.ts';
-import { type HttpAnswer, type HttpCall, type HttpPort, redirectTarget } from './open-http.ts';
-import { shownAddress } from './request-secrets.ts';
+import { formatFilterFault, MAX_DEPTH, nestsTooDeeply, quoteAnswer } from './filter.ts';
+import { type HttpAnswer, type HttpCall, type HttpPort, findRedirectTarget } from './open-http.ts';
+import { formatAddress } from './request-secrets.ts';
 
 /** The request of a call, ready to be sent. */
 export type ReadyRequest = Pick<HttpCall, 'method' | 'url' | 'headers' | 'body' | 'secretHeaders'> & {
@@ -19,24 +19,24 @@ interface SendOptions
 }
 
 /** Sends a request and makes the tool result. Throws Cancelled. */
-export async function callResult(request: ReadyRequest, options: SendOptions): Promise<BuiltInResult> {
+export async function fetchResult(request: ReadyRequest, options: SendOptions): Promise<BuiltInResult> {
   const { http, chosenBy, maxBytes, cancellation, filter, hasOutputSchema } = options;
   const answer = await http.send({ ...request, chosenBy, maxBytes, cancellation });
   if (!answer.ok) {
     if (cancellation.isCancelled) throw new Cancelled();
-    return refused(answer.error);
+    return toErrorResult(answer.error);
   }
   return answerResult(answer.value, {
     filter,
     cancellation,
     hasOutputSchema,
-    request: shownRequest(request),
+    request: formatRequest(request),
     url: request.url,
   });
 }
 
 /** How messages name a request. */
-export function shownRequest({ method, shownUrl }: ReadyRequest): string {
+export function formatRequest({ method, shownUrl }: ReadyRequest): string {
   return `${method} ${shownUrl}`;
 }
 
@@ -69,7 +69,7 @@ function successOf(
   const { status } = answer;
   switch (body.kind) {
     case 'empty':
-      return resultOfText(`Done: the server answered ${status} and no content.${headerLines(answer)}`);
+      return toTextResult(`Done: the server answered ${status} and no content.${headerLines(answer)}`);
     case 'text':
       return textResult(answer, body.text, options);
     case 'image':
@@ -102,18 +102,18 @@ function textResult(
   if (answer.isCut) {
     const notice = cutNotice(answer);
     if (readsText)
-      return resultOfText(`${text}\n\n[${notice}, and set a "filter" where less of it is wanted.]`);
+      return toTextResult(`${text}\n\n[${notice}, and set a "filter" where less of it is wanted.]`);
     const reader = filter === undefined ? 'output schema' : 'filter';
-    return refused(`The ${reader} needs the whole answer to ${request}, which was ${notice}.`);
+    return toErrorResult(`The ${reader} needs the whole answer to ${request}, which was ${notice}.`);
   }
-  if (readsText) return resultOfText(text);
+  if (readsText) return toTextResult(text);
   if (filter !== undefined) return filteredResult(text, filter, options);
   if (nestsTooDeeply(text))
-    return refused(
+    return toErrorResult(
       `The request ${request} was carried out, but its answer nests deeper than ${MAX_DEPTH} levels, which is not read.`,
     );
-  const value = exactJson(text)?.value;
-  return isMembers(value) ? { ...resultOfText(text), structuredContent: value } : resultOfText(text);
+  const value = parseExactJson(text)?.value;
+  return isMembers(value) ? { ...toTextResult(text), structuredContent: value } : toTextResult(text);
 }
 
 async function filteredResult(
@@ -124,11 +124,11 @@ async function filteredResult(
   // A filter selects, so a result larger than its answer is hardly intended.
   const maxCharacters = Math.max(text.length, MIN_RESULT_LIMIT);
   const filtered = await runner.run({ expression, text, maxCharacters }, cancellation);
-  if (!filtered.ok) return refused(filterFailure(filtered.error, { expression, request, text }));
-  const value = hasOutputSchema ? exactJson(filtered.value)?.value : undefined;
+  if (!filtered.ok) return toErrorResult(formatFilterFault(filtered.error, { expression, request, text }));
+  const value = hasOutputSchema ? parseExactJson(filtered.value)?.value : undefined;
   return isMembers(value)
-    ? { ...resultOfText(filtered.value), structuredContent: value }
-    : resultOfText(filtered.value);
+    ? { ...toTextResult(filtered.value), structuredContent: value }
+    : toTextResult(filtered.value);
 }
 
 const MIN_RESULT_LIMIT = 1024 * 1024;
@@ -140,9 +140,9 @@ function bytesResult(
 ): BuiltInResult {
   const what = `${answer.body.length} bytes of ${mediaType}`;
   if (filter !== undefined)
-    return refused(`The filter works on JSON, and the answer to ${request} is ${what}.`);
+    return toErrorResult(`The filter works on JSON, and the answer to ${request} is ${what}.`);
   if (answer.isCut)
-    return refused(
+    return toErrorResult(
       `The answer to ${request} is ${mediaType}, of which a part is of no use: it was ${cutNotice(answer)}.`,
     );
   const data = answer.body.toString('base64');
@@ -165,21 +165,23 @@ function cutNotice({ body, headers }: HttpAnswer): string {
 
 function failureOf(answer: HttpAnswer, body: AnswerBody, { request, url }: AnswerOptions): BuiltInResult {
   const { status } = answer;
-  const target = status < 400 ? redirectTarget(url, answer) : undefined;
+  const target = status < 400 ? findRedirectTarget(url, answer) : undefined;
   if (target !== undefined)
-    return refused(
-      `${request}: the server answered ${status} and points to ${shownAddress(target.origin, target.pathname)}. ` +
+    return toErrorResult(
+      `${request}: the server answered ${status} and points to ${formatAddress(target.origin, target.pathname)}. ` +
         'A request that may have an effect is not sent twice, so nothing was sent there.',
     );
   const { 'retry-after': wait } = answer.headers;
   const later = typeof wait === 'string' && wait.length < 50 ? ` It can be asked again after: ${wait}.` : '';
-  return refused(`${request}: the server answered ${status}.${later} ${shownBody(answer, body)}`.trimEnd());
+  return toErrorResult(
+    `${request}: the server answered ${status}.${later} ${shownBody(answer, body)}`.trimEnd(),
+  );
 }
 
 function shownBody({ body: bytes }: HttpAnswer, body: AnswerBody): string {
   if (body.kind === 'empty') return '';
   return body.kind === 'text'
-    ? quotedAnswer(body.text)
+    ? quoteAnswer(body.text)
     : `With it came ${bytes.length} bytes of ${body.mediaType}.`;
 }
 

@@ -1,10 +1,10 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Cancellation, Cancelled } from '../../../core/cancellation.ts';
-import { causeText } from '../../../core/cause.ts';
+import { formatCause } from '../../../core/cause.ts';
 import { err } from '../../../core/result.ts';
 import type { Launcher } from '../../../platform/launcher.ts';
-import { type TaskFault, TaskProcess, taskProcessOptions } from '../../../platform/task-process.ts';
+import { type TaskFault, TaskProcess, getTaskProcessOptions } from '../../../platform/task-process.ts';
 import type { FilterResult } from './filter-worker.ts';
 import type { FilterFault, FilterTask } from './filter.ts';
 
@@ -100,7 +100,9 @@ export class FilterProcesses implements FilterRunner {
 
   #start(): TaskProcess | undefined {
     if (this.#processes.size >= MAX_PROCESSES) return undefined;
-    const started = new TaskProcess(this.#launcher.launch(taskProcessOptions(SCRIPT, this.#limits.heapMiB)));
+    const started = new TaskProcess(
+      this.#launcher.launch(getTaskProcessOptions(SCRIPT, this.#limits.heapMiB)),
+    );
     this.#processes.add(started);
     void started.ended.then(() => {
       this.#processes.delete(started);
@@ -147,6 +149,6 @@ function filterFaultOf(fault: TaskFault, { heapMiB }: FilterLimits): FilterFault
     case 'closed':
       return { code: 'process_ended', cause: 'was ended, as Assay ends' };
     case 'process_ended':
-      return { code: 'process_ended', cause: causeText(fault.end) };
+      return { code: 'process_ended', cause: formatCause(fault.end) };
   }
 }

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import type * as jmespath from '@jmespath-community/jmespath';
-import { exactJson } from '../../../core/canonical-json.ts';
+import { parseExactJson } from '../../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { isDeeper } from '../../../core/json-object.ts';
-import { startOf } from '../../../core/shorten.ts';
+import { truncateText } from '../../../core/shorten.ts';
 
 /** Why a filter gave no result. */
 export type FilterFault =
@@ -28,7 +28,7 @@ const MAX_EXPRESSION_LENGTH = 4_096;
 const MAX_TREE_DEPTH = 600;
 
 /** What is wrong with a JMESPath expression, as a phrase. Undefined if it is usable. */
-export function filterFault(expression: string): string | undefined {
+export function findFilterFault(expression: string): string | undefined {
   const parsed = parse(expression);
   return parsed.ok ? undefined : parsed.error;
 }
@@ -36,7 +36,7 @@ export function filterFault(expression: string): string | undefined {
 /** JSON text of what the expression selects. Its work is unbounded, so only the filter process calls this. */
 export function applyFilter({ expression, text, maxCharacters }: FilterTask): Result<string, FilterFault> {
   if (nestsTooDeeply(text)) return err({ code: 'answer_too_deep' });
-  const read = exactJson(text);
+  const read = parseExactJson(text);
   if (read === undefined) return err({ code: 'not_json' });
   const parsed = parse(expression);
   if (!parsed.ok) return err({ code: 'not_fitting', reason: parsed.error });
@@ -49,7 +49,7 @@ export function applyFilter({ expression, text, maxCharacters }: FilterTask): Re
   } catch (error) {
     // A string or array beyond the engine's limit, or nesting beyond the stack.
     if (error instanceof RangeError) return err({ code: 'result_too_large', maxCharacters });
-    return err({ code: 'not_fitting', reason: startOf(messageOf(error), MAX_REASON_LENGTH) });
+    return err({ code: 'not_fitting', reason: truncateText(messageOf(error), MAX_REASON_LENGTH) });
   }
 }
 
@@ -124,14 +124,14 @@ interface Filtering {
 }
 
 /** Why a filter gave no result, as a sentence for the model. A possible effect of the request is mentioned first. */
-export function filterFailure(fault: FilterFault, { expression, request, text }: Filtering): string {
+export function formatFilterFault(fault: FilterFault, { expression, request, text }: Filtering): string {
   const filter = `its filter ${shownExpression(expression)}`;
   const done = `The request ${request} was carried out, but`;
   switch (fault.code) {
     case 'not_json':
-      return `The filter works on JSON, which the answer to ${request} is not. ${quotedAnswer(text)}`;
+      return `The filter works on JSON, which the answer to ${request} is not. ${quoteAnswer(text)}`;
     case 'not_fitting':
-      return `The filter does not fit the answer to ${request}: ${fault.reason}. ${quotedAnswer(text)}`;
+      return `The filter does not fit the answer to ${request}: ${fault.reason}. ${quoteAnswer(text)}`;
     case 'answer_too_deep':
       return `${done} its answer nests deeper than ${MAX_DEPTH} levels, which is not read.`;
     case 'result_too_deep':
@@ -155,15 +155,15 @@ const MAX_SHOWN = 100;
 
 function shownExpression(expression: string): string {
   const isLong = expression.length > MAX_SHOWN;
-  return `${JSON.stringify(startOf(expression, MAX_SHOWN))}${isLong ? '…' : ''}`;
+  return `${JSON.stringify(truncateText(expression, MAX_SHOWN))}${isLong ? '…' : ''}`;
 }
 
 /** In characters: enough for a model to learn why something failed. */
 const MAX_LENGTH = 10_000;
 
 /** A server's answer as a separate block, cut after `MAX_LENGTH` characters. */
-export function quotedAnswer(text: string): string {
+export function quoteAnswer(text: string): string {
   if (text.length <= MAX_LENGTH) return `It said:\n\n${text}`;
-  const start = startOf(text, MAX_LENGTH);
+  const start = truncateText(text, MAX_LENGTH);
   return `It said:\n\n${start}\n\n[cut after ${MAX_LENGTH} of ${text.length} characters]`;
 }

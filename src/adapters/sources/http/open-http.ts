@@ -1,6 +1,11 @@
 import type { Cancellation } from '../../../core/cancellation.ts';
 import { isSafeMethod } from '../../../core/hints/infer.ts';
-import { chooserOfNamed, reachRemedy, type ReachRules, type UrlChooser } from '../../../core/reach.ts';
+import {
+  getNamedUrlChooser,
+  formatReachRemedy,
+  type ReachRules,
+  type UrlChooser,
+} from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ResolveName } from '../../../platform/checked-lookup.ts';
 import { openPinnedAgent, type PinnedAgent, type PinnedAnswer } from '../../../platform/pinned-agent.ts';
@@ -71,16 +76,16 @@ async function send(
     const reaches = rules[chooser];
     const answer = await agent.exchange({ method, url, reaches, headers, body, maxBytes, cancellation });
     const name = (): string =>
-      hops === 0 ? shown(call) : `${shown(call)}, which redirects to ${url.origin},`;
+      hops === 0 ? formatCallUrl(call) : `${formatCallUrl(call)}, which redirects to ${url.origin},`;
     if (answer.kind !== 'answered') return err(sentenceOf(name(), answer, chooser));
     isPublic ||= agent.isPublic(url.hostname);
     if (!isFollowed(step.method, answer.status, answer.headers)) return ok({ ...answer, isPublic });
     if (hops === MAX_REDIRECTS)
-      return err(`${shown(call)} redirects more than ${MAX_REDIRECTS} times, so there is no answer.`);
+      return err(`${formatCallUrl(call)} redirects more than ${MAX_REDIRECTS} times, so there is no answer.`);
     const secrets = new Set(call.secretHeaders?.map((name) => name.toLowerCase()));
-    const next = nextStep(step, answer, secrets);
+    const next = followRedirect(step, answer, secrets);
     if (!next.ok) return err(`${name()} ${next.error}.`);
-    chooser = chooserOfNamed(next.value.url, { url, chooser, isPublic });
+    chooser = getNamedUrlChooser(next.value.url, { url, chooser, isPublic });
     step = next.value;
   }
 }
@@ -103,12 +108,12 @@ function sentenceOf(
   chooser: UrlChooser,
 ): string {
   if (answer.kind === 'failed') return `${name} ${answer.reason}.`;
-  const remedy = reachRemedy(answer.reaches, chooser);
+  const remedy = formatReachRemedy(answer.reaches, chooser);
   return `${name} leads to a ${answer.reaches.join(' and ')} address, so nothing was sent there: ${remedy}.`;
 }
 
 /** Origin and path only: a query may hold secrets. */
-function shown({ url: { origin, pathname }, shownUrl = `${origin}${pathname}` }: HttpCall): string {
+function formatCallUrl({ url: { origin, pathname }, shownUrl = `${origin}${pathname}` }: HttpCall): string {
   return JSON.stringify(shownUrl.slice(0, 200));
 }
 
@@ -123,7 +128,7 @@ function isFollowed(method: string, status: number, headers: HttpAnswer['headers
 }
 
 /** Target of a redirect. Undefined if its Location is missing or invalid. */
-export function redirectTarget(url: URL, { headers }: Pick<HttpAnswer, 'headers'>): URL | undefined {
+export function findRedirectTarget(url: URL, { headers }: Pick<HttpAnswer, 'headers'>): URL | undefined {
   const { location } = headers;
   return typeof location === 'string' ? (URL.parse(location, url.href) ?? undefined) : undefined;
 }
@@ -132,12 +137,12 @@ export function redirectTarget(url: URL, { headers }: Pick<HttpAnswer, 'headers'
  * The request that follows a redirect (RFC 9110, section 15.4). Credentials and the body do not go to another origin;
  * `secrets` are further credential headers, in lower case. The error is a phrase.
  */
-export function nextStep(
+export function followRedirect(
   step: Step,
   answer: Pick<HttpAnswer, 'status' | 'headers'>,
   secrets: ReadonlySet<string>,
 ): Result<Step, string> {
-  const url = redirectTarget(step.url, answer);
+  const url = findRedirectTarget(step.url, answer);
   if (url === undefined) return err('redirects to an invalid address');
   if (step.url.protocol === 'https:' && url.protocol !== 'https:')
     return err(`redirects to ${JSON.stringify(url.origin)}, which is not encrypted, so it was not followed`);

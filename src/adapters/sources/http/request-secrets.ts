@@ -10,7 +10,7 @@ const MIN_LENGTH = 4;
  * Masks the request's secrets in an error: an API may quote them, and the error text is ours. A successful result is
  * the API's own and stays unchanged.
  */
-export function withoutSecrets(result: BuiltInResult, secrets: readonly string[]): BuiltInResult {
+export function maskResultSecrets(result: BuiltInResult, secrets: readonly string[]): BuiltInResult {
   if (result.isError !== true) return result;
   const known = new Secrets(MIN_LENGTH);
   known.add(secrets);
@@ -21,7 +21,7 @@ export function withoutSecrets(result: BuiltInResult, secrets: readonly string[]
 }
 
 /** An address for messages: origin and path, with `{argument}` unfilled and anything that looks like a key masked. */
-export function shownAddress(origin: string, path: string): string {
+export function formatAddress(origin: string, path: string): string {
   const steps = path.split('/').map((step) => step.replace(/\{[^{}]*\}|[^{}]+/g, shownPart));
   return origin + steps.join('/');
 }

@@ -110,7 +110,7 @@ const FLAT = new Set([
 const MAX_DEPTH = 10;
 
 /** Undefined if the schema cannot be expressed as a flat list of arguments. */
-export function flatSchema(schema: JsonSchema, drafts: SchemaDrafts, depth = 0): FlatSchema | undefined {
+export function flattenSchema(schema: JsonSchema, drafts: SchemaDrafts, depth = 0): FlatSchema | undefined {
   const { schema: whole, broken } = drafts.resolve(schema);
   if (typeof whole === 'boolean' || broken !== undefined || depth > MAX_DEPTH) return undefined;
   if (!Object.keys(whole).every((keyword) => FLAT.has(keyword))) return undefined;
@@ -128,7 +128,7 @@ export function flatSchema(schema: JsonSchema, drafts: SchemaDrafts, depth = 0):
   // `additionalProperties` knows only the object's own properties, not those of `allOf`.
   if (additionalProperties !== undefined) return undefined;
   return (allOf as readonly JsonSchema[]).reduce<FlatSchema | undefined>((sum, part) => {
-    const flat = sum === undefined ? undefined : flatSchema(part, drafts, depth + 1);
+    const flat = sum === undefined ? undefined : flattenSchema(part, drafts, depth + 1);
     return sum === undefined || flat === undefined || isClosed(part, drafts) ? undefined : united(sum, flat);
   }, own);
 }

@@ -3,16 +3,16 @@ import { isHeaderValue } from '../../../core/sources/http-header.ts';
 import { isDotSegment } from '../../../core/sources/url-template.ts';
 import type { ReadyRequest } from '../http/call-result.ts';
 import type { HttpCall } from '../http/open-http.ts';
-import { shownAddress } from '../http/request-secrets.ts';
+import { formatAddress } from '../http/request-secrets.ts';
 import type { ArgumentPlan, BodyArguments, Slot } from './argument-plan.ts';
 import {
-  encoded,
-  exactArguments,
+  encodeComponent,
+  parseExactArguments,
   type ExactArguments,
-  exactMembers,
-  inHeader,
-  inPath,
-  inQuery,
+  getExactMembers,
+  formatHeaderParameter,
+  encodePathParameter,
+  encodeQueryParameter,
   type Pair,
   writeBody,
   type WrittenBody,
@@ -38,7 +38,7 @@ export interface RequestPlan {
 
 /** The request for arguments in JSON. The error is a sentence for the model that names the argument. */
 export function buildRequest(plan: RequestPlan, text: string): Result<ReadyRequest, string> {
-  const given = exactArguments(text);
+  const given = parseExactArguments(text);
   const half = plan.arguments.slots.find(({ argument }) => !isWellFormed(given.get(argument)));
   if (half !== undefined)
     return err(
@@ -62,9 +62,9 @@ export function buildRequest(plan: RequestPlan, text: string): Result<ReadyReque
 }
 
 /** How messages name the URL of its requests. */
-export function shownUrlOf({ server, path }: Pick<RequestPlan, 'server' | 'path'>): string {
+export function formatRequestUrl({ server, path }: Pick<RequestPlan, 'server' | 'path'>): string {
   const [template = ''] = path.split(/[?#]/);
-  return shownAddress(server.origin, server.pathname.replace(/\/+$/, '') + template);
+  return formatAddress(server.origin, server.pathname.replace(/\/+$/, '') + template);
 }
 
 function urlOf(plan: RequestPlan, given: ExactArguments): Result<URL, string> {
@@ -76,10 +76,10 @@ function urlOf(plan: RequestPlan, given: ExactArguments): Result<URL, string> {
   const pairs = [
     ...slotsIn(plan, 'query').flatMap(({ argument, parameter }) => {
       const value = given.get(argument);
-      return isAbsent(value) ? [] : inQuery(parameter, value);
+      return isAbsent(value) ? [] : encodeQueryParameter(parameter, value);
     }),
     ...plan.secrets.flatMap(({ location, name, value }): readonly Pair[] =>
-      location === 'query' ? [[encoded(name), encoded(value)]] : [],
+      location === 'query' ? [[encodeComponent(name), encodeComponent(value)]] : [],
     ),
   ];
   const query = [server.search.slice(1), literalQuery, ...pairs.map((pair) => pair.join('='))];
@@ -96,7 +96,7 @@ function fillPath(plan: RequestPlan, template: string, given: ExactArguments): R
   const texts = new Map<string, string>();
   for (const [name, { argument, parameter }] of byName) {
     const value = given.get(argument);
-    const text = isAbsent(value) ? '' : inPath(parameter, value);
+    const text = isAbsent(value) ? '' : encodePathParameter(parameter, value);
     const shown = JSON.stringify(argument);
     if (text === '' || text === '.')
       return err(
@@ -127,7 +127,7 @@ function hasDots(value: unknown): boolean {
 /** The literal text of a path, with characters encoded that a path may not hold. */
 function literal(text: string): string {
   return text.replace(/%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]/gu, (one) =>
-    one.length === 3 && one.startsWith('%') ? one : encoded(one),
+    one.length === 3 && one.startsWith('%') ? one : encodeComponent(one),
   );
 }
 
@@ -178,7 +178,7 @@ function headersOf(
   for (const { argument, parameter } of slotsIn(plan, 'header')) {
     const value = given.get(argument);
     if (isAbsent(value)) continue;
-    const text = inHeader(parameter, value);
+    const text = formatHeaderParameter(parameter, value);
     if (!isHeaderValue(text))
       return err(
         `The argument ${JSON.stringify(argument)} contains a character that is not allowed in a header. Nothing was sent.`,
@@ -204,10 +204,10 @@ function headersOf(
 function cookiesOf(plan: RequestPlan, given: ExactArguments): string {
   const pairs = slotsIn(plan, 'cookie').flatMap(({ argument, parameter }) => {
     const value = given.get(argument);
-    return isAbsent(value) ? [] : inQuery(parameter, value);
+    return isAbsent(value) ? [] : encodeQueryParameter(parameter, value);
   });
   const secrets = plan.secrets.flatMap(({ location, name, value }): readonly Pair[] =>
-    location === 'cookie' ? [[encoded(name), encoded(value)]] : [],
+    location === 'cookie' ? [[encodeComponent(name), encodeComponent(value)]] : [],
   );
   return [...pairs, ...secrets].map((pair) => pair.join('=')).join('; ');
 }
@@ -223,5 +223,5 @@ function isAbsent(value: unknown): boolean {
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (Array.isArray(value)) return value.every(isWellFormed);
-  return exactMembers(value)?.flat().every(isWellFormed) ?? true;
+  return getExactMembers(value)?.flat().every(isWellFormed) ?? true;
 }

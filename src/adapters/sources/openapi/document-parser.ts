@@ -1,13 +1,13 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { causeText } from '../../../core/cause.ts';
+import { formatCause } from '../../../core/cause.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Launcher } from '../../../platform/launcher.ts';
 import { LineSplitter } from '../../../platform/lines.ts';
-import { taskProcessOptions } from '../../../platform/task-process.ts';
+import { getTaskProcessOptions } from '../../../platform/task-process.ts';
 import { PieceReader } from './document-pieces.ts';
 import type { DocumentTask, FromDocumentWorker } from './document-worker.ts';
-import { type ParsedDocument, parseFaultText, parseText } from './parse-document.ts';
+import { type ParsedDocument, formatParseFault, parseText } from './parse-document.ts';
 
 /** Parses a JSON or YAML text within limits. The error is a phrase that follows the document's name. */
 export type ParseDocument = (
@@ -37,14 +37,14 @@ const SCRIPT = fileURLToPath(new URL(`./document-worker${extname(import.meta.url
  * Parses small documents at once, and larger ones in a process each, one after the other. A thread would not do: a
  * single allocation beyond a thread's heap limit ends the whole program (docs/adr/0044).
  */
-export function documentParser(launcher: Launcher, limits: Partial<ParseLimits> = {}): ParseDocument {
+export function createDocumentParser(launcher: Launcher, limits: Partial<ParseLimits> = {}): ParseDocument {
   const all = { ...LIMITS, ...limits };
   let last: Promise<unknown> = Promise.resolve();
   return async (text, url, signal) => {
     if (text.length <= SMALL_CHARACTERS) {
       const parsed = await parseText(text, url, SMALL_VALUES);
       if (parsed.ok) return parsed;
-      if (parsed.error.code !== 'values_limit') return err(parseFaultText(parsed.error));
+      if (parsed.error.code !== 'values_limit') return err(formatParseFault(parsed.error));
     }
     const turn = last.then(() => parseInProcess(launcher, all, { text, url, signal }));
     last = turn.catch(() => undefined);
@@ -65,7 +65,7 @@ async function parseInProcess(
 ): Promise<Result<ParsedDocument, string>> {
   if (signal.aborted) return err(NOT_READ);
   const { promise, resolve } = Promise.withResolvers<Result<ParsedDocument, string>>();
-  const child = launcher.launch(taskProcessOptions(SCRIPT, heapMiB));
+  const child = launcher.launch(getTaskProcessOptions(SCRIPT, heapMiB));
   const reader = new PieceReader();
   const lines = new LineSplitter(Number.POSITIVE_INFINITY, {
     line: (line) => {
@@ -92,7 +92,7 @@ async function parseInProcess(
       err(
         ranOutOfHeap
           ? `takes more than ${heapMiB} MiB of memory to parse: ${REMEDY}`
-          : `could not be parsed: the process for it ${causeText(end)}`,
+          : `could not be parsed: the process for it ${formatCause(end)}`,
       ),
     );
   });

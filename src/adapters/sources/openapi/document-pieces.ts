@@ -14,7 +14,7 @@ export type Piece =
 const PIECE_CHARACTERS = 128 * 1024;
 
 /** The pieces of `[value]`. Undefined if it has more than this many characters, as when aliases repeat long texts. */
-export function piecesOf(value: unknown, maxCharacters: number): Iterable<Piece> | undefined {
+export function splitDocument(value: unknown, maxCharacters: number): Iterable<Piece> | undefined {
   const large = new Set<object>();
   const root = [value];
   return sizeOf(root, large) > maxCharacters ? undefined : membersOf(root, large);

@@ -1,9 +1,9 @@
 import { dirname, isAbsolute } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Cancellation } from '../../../core/cancellation.ts';
-import { chooserOfNamed, type Namer, type UrlChooser } from '../../../core/reach.ts';
+import { getNamedUrlChooser, type Namer, type UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { realPath } from '../../../platform/files.ts';
+import { resolveRealPath } from '../../../platform/files.ts';
 import type { HttpPort } from '../http/open-http.ts';
 import { isInside } from '../../../platform/is-inside.ts';
 
@@ -47,7 +47,7 @@ export function openDocumentTexts(options: TextOptions): Result<DocumentTexts, s
   const { chosenBy } = options;
   const chooserIn = (target: URL, at: string): UrlChooser => {
     const namer = namers.get(at);
-    return namer === undefined ? 'public_source' : chooserOfNamed(target, namer);
+    return namer === undefined ? 'public_source' : getNamedUrlChooser(target, namer);
   };
   return ok({
     root: root.href,
@@ -130,7 +130,7 @@ function pathOf(url: URL): string | undefined {
 
 /** Resolves symbolic links first: one may lead out of the folder. */
 async function isBeneath(path: string, folder: string): Promise<boolean> {
-  return isInside(await realPath(path), await realPath(folder));
+  return isInside(await resolveRealPath(path), await resolveRealPath(folder));
 }
 
 async function fetchText(

@@ -1,5 +1,5 @@
-import { piecesOf, type Piece } from './document-pieces.ts';
-import { MAX_VALUES, parseFaultText, parseText } from './parse-document.ts';
+import { splitDocument, type Piece } from './document-pieces.ts';
+import { MAX_VALUES, formatParseFault, parseText } from './parse-document.ts';
 
 /** First line of the input, as JSON. As many bytes of text in UTF-8 follow. */
 export interface DocumentTask {
@@ -23,10 +23,10 @@ const tell = (message: FromDocumentWorker): void => void process.stdout.write(`$
 async function parse(url: string, text: string): Promise<void> {
   const parsed = await parseText(text, url, MAX_VALUES);
   if (!parsed.ok) {
-    tell({ kind: 'fault', reason: parseFaultText(parsed.error) });
+    tell({ kind: 'fault', reason: formatParseFault(parsed.error) });
     return;
   }
-  const pieces = piecesOf(parsed.value.value, MAX_CHARACTERS);
+  const pieces = splitDocument(parsed.value.value, MAX_CHARACTERS);
   if (pieces === undefined) {
     tell({ kind: 'fault', reason: 'contains too much text, perhaps through its aliases' });
     return;

@@ -2,8 +2,8 @@ import { isMembers } from '../../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ParseDocument } from './document-parser.ts';
 import type { DocumentTexts, TextLimits } from './document-texts.ts';
-import { withoutHash } from './parse-document.ts';
-import { pointerKeys } from '../../../core/json-pointer.ts';
+import { removeHash } from './parse-document.ts';
+import { parsePointer } from '../../../core/json-pointer.ts';
 
 export const MAX_DOCUMENT_BYTES: number = 32 * 1024 * 1024;
 const MAX_OTHER_BYTES = 4 * 1024 * 1024;
@@ -125,9 +125,9 @@ function openDocuments(root: Located, loaded: Loaded): Documents {
     let here: Located = { value: document.value, at: url };
     if (pointer === '') return ok({ ...here, key });
     if (!pointer.startsWith('/')) return err('is not a JSON pointer');
-    for (const name of pointerKeys(pointer)) {
+    for (const name of parsePointer(pointer)) {
       let next = memberOf(here.value, name);
-      if (next === undefined && refOf(here.value) !== undefined) {
+      if (next === undefined && getRef(here.value) !== undefined) {
         const through = follow(here, hops - 1);
         if (!through.ok) return err('leads nowhere');
         here = through.value;
@@ -141,7 +141,7 @@ function openDocuments(root: Located, loaded: Loaded): Documents {
   const follow = (located: Located, hops = MAX_HOPS): Result<Located, string> => {
     let here = located;
     for (let left = hops; left > 0; left -= 1) {
-      const reference = refOf(here.value);
+      const reference = getRef(here.value);
       if (reference === undefined) return ok(here);
       const target = find(reference, here.at, left);
       if (!target.ok) return target;
@@ -152,14 +152,14 @@ function openDocuments(root: Located, loaded: Loaded): Documents {
   return { root, find: (reference, at) => find(reference, at), follow: (located) => follow(located) };
 }
 
-export function refOf(value: unknown): string | undefined {
+export function getRef(value: unknown): string | undefined {
   if (!isMembers(value) || !Object.hasOwn(value, '$ref')) return undefined;
   const { $ref } = value;
   return typeof $ref === 'string' ? $ref : undefined;
 }
 
 /** An own member, never an inherited one. */
-export function memberAt(located: Located, name: string): Located | undefined {
+export function findMemberAt(located: Located, name: string): Located | undefined {
   const member = memberOf(located.value, name);
   return member === undefined ? undefined : { value: member.value, at: located.at };
 }
@@ -175,7 +175,7 @@ function absolute(reference: string, at: string): string | undefined {
   const [path = '', ...rest] = reference.split('#');
   try {
     const pointer = decodeURIComponent(rest.join('#'));
-    return `${path === '' ? at : withoutHash(new URL(path, at))}#${pointer}`;
+    return `${path === '' ? at : removeHash(new URL(path, at))}#${pointer}`;
   } catch {
     return undefined;
   }

@@ -3,19 +3,19 @@ import type { UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Credential } from '../../../core/server-spec.ts';
 import type { ToolFacts } from '../../../core/hints/tool-facts.ts';
-import { markOf } from '../../../core/digest.ts';
+import { computeMark } from '../../../core/digest.ts';
 import {
   type OperationFilter,
   selectsOperation,
-  unmatchedOperationPatterns,
+  findUnusedOperationPatterns,
 } from '../../../core/sources/operation-filter.ts';
 import { isDotSegment } from '../../../core/sources/url-template.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
 import { Turns } from '../../../core/turns.ts';
-import { callResult } from '../http/call-result.ts';
+import { fetchResult } from '../http/call-result.ts';
 import type { HttpPort } from '../http/open-http.ts';
-import { keysInUrlTemplate, secretsOfHeaderValue } from '../../../core/secrets/secret-values.ts';
-import { withoutSecrets } from '../http/request-secrets.ts';
+import { findTemplateKeys, listHeaderSecrets } from '../../../core/secrets/secret-values.ts';
+import { maskResultSecrets } from '../http/request-secrets.ts';
 import {
   type BuiltInArguments,
   type BuiltInCall,
@@ -23,32 +23,32 @@ import {
   type BuiltInResult,
   type BuiltInTool,
   type BuiltInTools,
-  refused,
+  toErrorResult,
 } from '../built-in-tool.ts';
-import { checkBy } from '../schema-check.ts';
-import { buildRequest, type RequestPlan, shownUrlOf } from './build-request.ts';
+import { tryCompileSchema } from '../schema-check.ts';
+import { buildRequest, type RequestPlan, formatRequestUrl } from './build-request.ts';
 import type { Documents } from './documents.ts';
-import { answersOf, type InputDrafts, inputOf, isJson } from './tool-schemas.ts';
+import { readAnswers, type InputDrafts, buildToolInput, isJson } from './tool-schemas.ts';
 import {
   isOfOthers,
   isVersion30,
   type Operation,
-  operationsIn,
-  operationWords,
+  readOperations,
+  readOperationWords,
   type OperationWords,
-  toolNames,
+  assignToolNames,
 } from './operations.ts';
-import { type Parameter, parametersOf, requestBodyOf } from './parameters.ts';
+import { type Parameter, readParameters, readRequestBody } from './parameters.ts';
 import { openSchemaDrafts, type SchemaDrafts } from './schema-definitions.ts';
 import {
   type NoServer,
   type Secret,
-  secretsOf,
-  serverOf,
+  resolveOperationSecrets,
+  resolveOperationServer,
   type RequestTarget,
-  withheldSecrets,
+  withholdSecrets,
 } from './servers-and-security.ts';
-import { startOf } from '../../../core/shorten.ts';
+import { truncateText } from '../../../core/shorten.ts';
 
 export interface MakingOptions extends CallOptions {
   readonly documents: Documents;
@@ -69,12 +69,12 @@ export async function makeTools(
   signal: AbortSignal,
 ): Promise<Result<BuiltInTools, string>> {
   const turns = new Turns();
-  const found = await operationsIn(options.documents, turns);
+  const found = await readOperations(options.documents, turns);
   if (!found.ok) return found;
   const { operations: filter = {} } = options;
   const skipped: Skipped[] = [
     ...found.value.skipped,
-    ...unmatchedOperationPatterns(filter, found.value.operations).map((pattern) => ({
+    ...findUnusedOperationPatterns(filter, found.value.operations).map((pattern) => ({
       what: `"${pattern}" in "operations"`,
       why: 'it matches no operation of the document',
     })),
@@ -99,7 +99,7 @@ export async function makeTools(
     }
   }
   if (makings.length === 0 && lacking !== undefined) return err(`names no server: ${lacking.why}`);
-  const names = toolNames(makings.map(({ operation, words }) => ({ operation, given: words.name })));
+  const names = assignToolNames(makings.map(({ operation, words }) => ({ operation, given: words.name })));
   return ok({ tools: makings.map((one, index) => operationTool(one, names[index] ?? '', options)), skipped });
 }
 
@@ -108,23 +108,23 @@ function openMaking(options: MakingOptions): (operation: Operation) => Result<To
   const drafts = draftsOf(documents, 'input');
   const outputs = draftsOf(documents, 'output');
   return (operation) => {
-    const words = operationWords(operation, documents);
+    const words = readOperationWords(operation, documents);
     if (!words.isEnabled) return err('its x-mcp disables it');
     if (words.isContradictory)
       return err('its x-mcp contradicts itself: readOnlyHint and destructiveHint are both true');
     const unfit = unfitness(operation);
     if (unfit !== undefined) return err(unfit);
-    const server = serverOf(operation, options);
+    const server = resolveOperationServer(operation, options);
     if (!server.ok) return server;
-    const parameters = parametersOf(operation, documents);
+    const parameters = readParameters(operation, documents);
     if (!parameters.ok) return parameters;
-    const body = requestBodyOf(operation, documents);
+    const body = readRequestBody(operation, documents);
     if (!body.ok) return body;
-    const secrets = withheldSecrets(secretsOf(operation, options), server.value, options);
+    const secrets = withholdSecrets(resolveOperationSecrets(operation, options), server.value, options);
     const open = parameters.value.filter((parameter) => !isSettled(parameter, headers, secrets));
-    const input = inputOf({ parameters: open, body: body.value }, drafts);
+    const input = buildToolInput({ parameters: open, body: body.value }, drafts);
     if (!input.ok) return input;
-    const answers = answersOf(operation, documents, outputs.full);
+    const answers = readAnswers(operation, documents, outputs.full);
     const { schema, plan, binaries } = input.value;
     return ok({
       operation,
@@ -137,7 +137,7 @@ function openMaking(options: MakingOptions): (operation: Operation) => Result<To
         method: operation.method,
         server: server.value.url,
         path: operation.path,
-        shownUrl: shownUrlOf({ server: server.value.url, path: operation.path }),
+        shownUrl: formatRequestUrl({ server: server.value.url, path: operation.path }),
         arguments: plan,
         body: body.value,
         binaries,
@@ -222,20 +222,20 @@ function operationTool(making: ToolPlan, name: string, options: CallOptions): Bu
     },
     facts: factsOf(making),
     timeoutMs: options.timeoutMs,
-    run: async (args, call) => withoutSecrets(check(await run(making, options, { args, call })), told),
+    run: async (args, call) => maskResultSecrets(check(await run(making, options, { args, call })), told),
   };
 }
 
 /** All credentials that its requests carry. */
 function secretsIn({ plan, secrets }: ToolPlan): readonly string[] {
   const inSchemes = secrets.ok ? secrets.value.map(({ value }) => value) : [];
-  const inHeaders = [...inSchemes, ...Object.values(plan.headers)].flatMap(secretsOfHeaderValue);
-  return [...inHeaders, ...keysInUrlTemplate(plan.server.pathname + plan.server.search)];
+  const inHeaders = [...inSchemes, ...Object.values(plan.headers)].flatMap(listHeaderSecrets);
+  return [...inHeaders, ...findTemplateKeys(plan.server.pathname + plan.server.search)];
 }
 
 /** Trust in a document does not extend to what it refers to: nothing is inferred from an unsafe method there. */
 function factsOf({ operation: { method, path }, plan, isOfOthers }: ToolPlan): ToolFacts {
-  const facts = { kind: 'openapi', path, target: markOf(plan.server.href) } as const;
+  const facts = { kind: 'openapi', path, target: computeMark(plan.server.href) } as const;
   return isOfOthers && !isSafeMethod(method) ? facts : { method, ...facts };
 }
 
@@ -250,12 +250,12 @@ async function run(
   { args, call }: CallInput,
 ): Promise<BuiltInResult> {
   const { plan, secrets, schemas, chosenBy } = making;
-  if (!secrets.ok) return refused(secrets.error);
+  if (!secrets.ok) return toErrorResult(secrets.error);
   const request = buildRequest({ ...plan, secrets: secrets.value }, args.text);
-  if (!request.ok) return refused(request.error);
+  if (!request.ok) return toErrorResult(request.error);
   const { maxBytes, http } = options;
   const hasOutputSchema = schemas.outputSchema !== undefined;
-  return callResult(request.value, {
+  return fetchResult(request.value, {
     http,
     chosenBy,
     maxBytes,
@@ -270,10 +270,10 @@ async function run(
  */
 function checkOfAnswers(schema: BuiltInDefinition['outputSchema']): (result: BuiltInResult) => BuiltInResult {
   if (schema === undefined) return (result) => result;
-  let compiled: ReturnType<typeof checkBy> | undefined;
+  let compiled: ReturnType<typeof tryCompileSchema> | undefined;
   return (result) => {
     if (result.isError === true) return result;
-    compiled ??= checkBy(schema);
+    compiled ??= tryCompileSchema(schema);
     const { structuredContent, ...bare } = result;
     // A long integer is an object until serialized.
     const value: unknown = structuredContent && JSON.parse(JSON.stringify(structuredContent));
@@ -285,11 +285,12 @@ function checkOfAnswers(schema: BuiltInDefinition['outputSchema']): (result: Bui
 }
 
 /** A phrase. */
-function faultOf(value: unknown, check: ReturnType<typeof checkBy>): string | undefined {
+function faultOf(value: unknown, check: ReturnType<typeof tryCompileSchema>): string | undefined {
   if (value === undefined) return 'it is not a JSON object';
   if (!check.ok) return undefined;
   const fault = check.value(value);
   if (fault === undefined) return undefined;
-  const location = fault.path.length === 0 ? '' : `at ${JSON.stringify(startOf(fault.path.join('.'), 200))} `;
+  const location =
+    fault.path.length === 0 ? '' : `at ${JSON.stringify(truncateText(fault.path.join('.'), 200))} `;
   return `${location}${fault.reason}`;
 }

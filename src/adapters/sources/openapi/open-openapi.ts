@@ -10,7 +10,7 @@ import { type DocumentTexts, openDocumentTexts, type TextOptions } from './docum
 import { areUnchanged, loadDocuments, MAX_DOCUMENT_BYTES } from './documents.ts';
 import { makeTools, type MakingOptions } from './make-tools.ts';
 import type { RequestTarget } from './servers-and-security.ts';
-import { startOf } from '../../../core/shorten.ts';
+import { truncateText } from '../../../core/shorten.ts';
 import { Listeners } from '../../../core/listeners.ts';
 
 export type OpenapiOptions = TextOptions &
@@ -46,7 +46,7 @@ export function openOpenapi(options: OpenapiOptions): BuiltInSource {
       } catch (error) {
         // A third-party document must not crash the program, even in a case that we missed.
         const reason = error instanceof Error ? error.message : '';
-        return err({ code: 'READING_FAILED', error: startOf(reason, 200) });
+        return err({ code: 'READING_FAILED', error: truncateText(reason, 200) });
       }
     },
     onChange: (listener) => {

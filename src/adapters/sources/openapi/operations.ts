@@ -1,6 +1,6 @@
 import { isMembers } from '../../../core/canonical-json.ts';
-import { shortHash } from '../../../core/digest.ts';
-import { isContradiction, declaredHints, type DeclaredHints } from '../../../core/hints/hint.ts';
+import { computeShortHash } from '../../../core/digest.ts';
+import { isContradiction, pickDeclaredHints, type DeclaredHints } from '../../../core/hints/hint.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Turns } from '../../../core/turns.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
@@ -28,7 +28,10 @@ interface Operations {
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /** Yields by `turns`. The error is a phrase: why the document is not supported. */
-export async function operationsIn(documents: Documents, turns: Turns): Promise<Result<Operations, string>> {
+export async function readOperations(
+  documents: Documents,
+  turns: Turns,
+): Promise<Result<Operations, string>> {
   const { root } = documents;
   const fault = faultOf(root.value);
   if (fault !== undefined) return err(fault);
@@ -90,16 +93,17 @@ function faultOf(document: unknown): string | undefined {
   if (!isMembers(document)) return 'is not an OpenAPI document: it is not an object';
   const { openapi, swagger, paths } = document;
   if (openapi === undefined && swagger !== undefined)
-    return `is of Swagger ${shown(swagger)}, which is not read: convert it to OpenAPI 3 first`;
+    return `is of Swagger ${formatVersion(swagger)}, which is not read: convert it to OpenAPI 3 first`;
   if (openapi === undefined) return 'is not an OpenAPI document: it has no member "openapi"';
   // YAML reads an unquoted 3.0 as the number 3.
-  if (!/^3(\.|$)/.test(shown(openapi))) return `is of OpenAPI ${shown(openapi)}; 3.0 and 3.1 are read`;
+  if (!/^3(\.|$)/.test(formatVersion(openapi)))
+    return `is of OpenAPI ${formatVersion(openapi)}; 3.0 and 3.1 are read`;
   return paths === undefined || isMembers(paths)
     ? undefined
     : 'has a value at "/paths" that is not an object';
 }
 
-function shown(version: unknown): string {
+function formatVersion(version: unknown): string {
   return typeof version === 'string' || typeof version === 'number' ? String(version).slice(0, 20) : '?';
 }
 
@@ -129,7 +133,7 @@ const MAX_DESCRIPTION_LENGTH = 4_096;
 const MAX_TITLE_LENGTH = 200;
 
 /** `x-mcp` of an operation overrides its path's, and that the document's. Third-party hints are ignored. */
-export function operationWords(operation: Operation, documents: Documents): OperationWords {
+export function readOperationWords(operation: Operation, documents: Documents): OperationWords {
   const { root } = documents;
   const general = extensionOf(isMembers(root.value) ? root.value['x-mcp'] : undefined);
   const own = extensionOf(operation.members['x-mcp']);
@@ -171,7 +175,7 @@ function extensionOf(value: unknown): Readonly<Record<string, unknown>> {
 
 /** Clients reject a whole list if one hint is not a boolean. */
 function hintsIn(annotations: unknown): DeclaredHints {
-  return isMembers(annotations) ? declaredHints(annotations) : {};
+  return isMembers(annotations) ? pickDeclaredHints(annotations) : {};
 }
 
 /** A nearer `x-mcp` overrides a general one, even if the two contradict each other. */
@@ -202,7 +206,7 @@ interface NamedOperation {
  * Unique tool names in the order of their operations, derived from the document alone. Operations that want the same
  * name all get a suffix, so that no name moves to another tool when an earlier operation comes or goes.
  */
-export function toolNames(namings: readonly NamedOperation[]): readonly string[] {
+export function assignToolNames(namings: readonly NamedOperation[]): readonly string[] {
   const wanted = namings.map(wantedName);
   const once = apart(wanted, namings, HASH_DIGITS);
   // A name may already end like such a hash.
@@ -220,7 +224,7 @@ function wantedName({ operation, given }: NamedOperation): string {
           .join('_')
           .toLowerCase()
       : clean;
-  return name.length <= MAX_LENGTH ? name : `${name.slice(0, KEPT)}_${shortHash(name, HASH_DIGITS)}`;
+  return name.length <= MAX_LENGTH ? name : `${name.slice(0, KEPT)}_${computeShortHash(name, HASH_DIGITS)}`;
 }
 
 function apart(
@@ -234,7 +238,7 @@ function apart(
     const operation = namings[index]?.operation;
     if ((counts.get(name) ?? 0) < 2 || operation === undefined) return name;
     const { method, path } = operation;
-    return `${name.slice(0, KEPT + HASH_DIGITS - digits)}_${shortHash(`${method} ${path}`, digits)}`;
+    return `${name.slice(0, KEPT + HASH_DIGITS - digits)}_${computeShortHash(`${method} ${path}`, digits)}`;
   });
 }
 

@@ -1,9 +1,9 @@
 import { isMembers } from '../../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { mappedHeaderFault } from '../../../core/sources/http-header.ts';
-import { type Documents, type Located, memberAt } from './documents.ts';
+import { findMappedHeaderFault } from '../../../core/sources/http-header.ts';
+import { type Documents, type Located, findMemberAt } from './documents.ts';
 import type { Operation } from './operations.ts';
-import { startOf } from '../../../core/shorten.ts';
+import { truncateText } from '../../../core/shorten.ts';
 
 type ParameterLocation = 'path' | 'query' | 'header' | 'cookie';
 
@@ -40,14 +40,14 @@ const STYLES: Readonly<Record<ParameterLocation, readonly ParameterStyle[]>> = {
 const DECLARED_ELSEWHERE = new Set(['accept', 'content-type']);
 
 /** Parameters of an operation and of its path. The error is a phrase: why the operation cannot be called. */
-export function parametersOf(
+export function readParameters(
   operation: Operation,
   documents: Documents,
 ): Result<readonly Parameter[], string> {
   const byLocation = new Map<string, Parameter>();
   for (const owner of [operation.item, operation.located]) {
-    const list = memberAt(owner, 'parameters')?.value;
-    if (list !== undefined && !Array.isArray(list)) return err('its parameters are no list');
+    const list = findMemberAt(owner, 'parameters')?.value;
+    if (list !== undefined && !Array.isArray(list)) return err('its parameters are not a list');
     for (const value of (list ?? []) as readonly unknown[]) {
       const read = readParameter({ value, at: owner.at }, documents);
       if (!read.ok) return read;
@@ -57,7 +57,9 @@ export function parametersOf(
   const inPath = placeholdersOf(operation.path);
   const declared = [...byLocation.values()].filter(({ name, location }) => {
     if (location === 'path') return inPath.includes(name);
-    return location !== 'header' || !(DECLARED_ELSEWHERE.has(name.toLowerCase()) || mappedHeaderFault(name));
+    return (
+      location !== 'header' || !(DECLARED_ELSEWHERE.has(name.toLowerCase()) || findMappedHeaderFault(name))
+    );
   });
   const missing = inPath.filter((name) => !byLocation.has(`path ${name}`));
   return ok([...missing.map((name) => undeclared(name, operation)), ...declared]);
@@ -85,7 +87,7 @@ function readParameter(located: Located, documents: Documents): Result<Parameter
     location,
     isRequired: location === 'path' || required === true,
     form,
-    schema: form.style === 'json' ? contentSchema(end.value) : memberAt(end.value, 'schema'),
+    schema: form.style === 'json' ? contentSchema(end.value) : findMemberAt(end.value, 'schema'),
     description: typeof description === 'string' && description.trim() !== '' ? description : undefined,
     isDeprecated: deprecated === true,
     example,
@@ -105,7 +107,7 @@ function undeclared(name: string, { located }: Operation): Parameter {
 }
 
 function shownLocation(location: unknown): string {
-  return typeof location === 'string' ? JSON.stringify(startOf(location, 40)) : 'no place';
+  return typeof location === 'string' ? JSON.stringify(truncateText(location, 40)) : 'no place';
 }
 
 function isLocation(location: unknown): location is ParameterLocation {
@@ -129,10 +131,10 @@ function formOf(
 }
 
 function contentSchema(parameter: Located): Located | undefined {
-  const content = memberAt(parameter, 'content');
+  const content = findMemberAt(parameter, 'content');
   const [first] = isMembers(content?.value) ? Object.keys(content.value) : [];
-  const media = content !== undefined && first !== undefined ? memberAt(content, first) : undefined;
-  return media === undefined ? undefined : memberAt(media, 'schema');
+  const media = content !== undefined && first !== undefined ? findMemberAt(content, first) : undefined;
+  return media === undefined ? undefined : findMemberAt(media, 'schema');
 }
 
 type BodyKind = 'json' | 'form' | 'multipart' | 'text' | 'bytes';
@@ -166,31 +168,31 @@ const KINDS: readonly (readonly [BodyKind, RegExp, string])[] = [
 const WITHOUT_BODY = new Set(['GET', 'HEAD']);
 
 /** The error is a phrase: why the operation cannot be called. */
-export function requestBodyOf(
+export function readRequestBody(
   operation: Operation,
   documents: Documents,
 ): Result<RequestBody | undefined, string> {
-  const declared = memberAt(operation.located, 'requestBody');
+  const declared = findMemberAt(operation.located, 'requestBody');
   if (declared === undefined || WITHOUT_BODY.has(operation.method)) return ok(undefined);
   const end = documents.follow(declared);
   if (!end.ok) return end;
   const { value: body } = end.value;
-  const content = memberAt(end.value, 'content');
+  const content = findMemberAt(end.value, 'content');
   if (!isMembers(body) || content === undefined || !isMembers(content.value))
     return err('its body has no content');
   const types = Object.keys(content.value);
   if (types.length === 0) return ok(undefined);
   for (const [kind, pattern, sent] of KINDS) {
-    const type = types.find((one) => pattern.test(bare(one)));
-    const media = type === undefined ? undefined : memberAt(content, type);
+    const type = types.find((one) => pattern.test(normalizeMediaType(one)));
+    const media = type === undefined ? undefined : findMemberAt(content, type);
     if (type === undefined || media === undefined) continue;
     const { description, required } = body;
-    const encoding = memberAt(media, 'encoding')?.value;
+    const encoding = findMemberAt(media, 'encoding')?.value;
     return ok({
       kind,
-      mediaType: sent === '' || (kind === 'json' && bare(type) === sent) ? type.trim() : sent,
+      mediaType: sent === '' || (kind === 'json' && normalizeMediaType(type) === sent) ? type.trim() : sent,
       isRequired: required === true,
-      schema: memberAt(media, 'schema'),
+      schema: findMemberAt(media, 'schema'),
       description: typeof description === 'string' && description.trim() !== '' ? description : undefined,
       encoding: isMembers(encoding) ? encoding : {},
     });
@@ -199,6 +201,6 @@ export function requestBodyOf(
 }
 
 /** Without parameters, in lower case. */
-export function bare(mediaType: string): string {
+export function normalizeMediaType(mediaType: string): string {
   return (mediaType.split(';')[0] ?? '').trim().toLowerCase();
 }

@@ -35,7 +35,7 @@ export async function parseText(
 }
 
 /** A phrase that follows the document's name. */
-export function parseFaultText(fault: ParseFault): string {
+export function formatParseFault(fault: ParseFault): string {
   return fault.code === 'invalid' ? fault.reason : 'contains too many values, perhaps through its aliases';
 }
 
@@ -130,7 +130,7 @@ function othersIn(document: unknown, at: string): readonly string[] {
     seen.add(value);
     for (const [key, member] of Object.entries(value)) {
       if (key === '$ref' && typeof member === 'string' && !member.startsWith('#')) {
-        const url = URL.canParse(member, at) ? withoutHash(new URL(member, at)) : at;
+        const url = URL.canParse(member, at) ? removeHash(new URL(member, at)) : at;
         if (url !== at) others.add(url);
       } else visit(member);
     }
@@ -139,7 +139,7 @@ function othersIn(document: unknown, at: string): readonly string[] {
   return [...others];
 }
 
-export function withoutHash(url: URL): string {
+export function removeHash(url: URL): string {
   const bare = new URL(url);
   bare.hash = '';
   return bare.href;

@@ -1,7 +1,7 @@
 import { isMembers } from '../../../core/canonical-json.ts';
-import { type Documents, type Located, memberAt, refOf, type Target } from './documents.ts';
+import { type Documents, type Located, findMemberAt, getRef, type Target } from './documents.ts';
 import {
-  asDraft2020,
+  toDraft2020,
   IN_PLACE,
   isPattern,
   type JsonSchema,
@@ -68,7 +68,7 @@ function convert(located: Located, position: SchemaPosition, context: Context): 
   const { value } = located;
   if (typeof value === 'boolean') return value;
   if (!isMembers(value)) return {};
-  const reference = refOf(value);
+  const reference = getRef(value);
   if (reference === undefined) return convertMembers(located, value, { position, context });
   const { documents, ignoresSiblings } = context.options;
   const found = documents.find(reference, located.at);
@@ -128,18 +128,18 @@ function convertMembers(
     if (keyword === undefined || (!hasWords && WORDS.has(key) && key !== 'default')) return [];
     const at = { value: member, at: located.at };
     if (keyword.kind === 'value')
-      return keyword.fits(member) ? [[key, kept(key, member, hidden)] as const] : [];
+      return keyword.fits(member) ? [[key, filterRequired(key, member, hidden)] as const] : [];
     const schemas = convertKeyword(key, at, here);
     return schemas === undefined ? [] : [[key, schemas] as const];
   });
-  const members = asDraft2020(value, Object.fromEntries(converted.filter(([, one]) => one !== undefined)));
+  const members = toDraft2020(value, Object.fromEntries(converted.filter(([, one]) => one !== undefined)));
   if (hasWords || members['examples'] === undefined) return members;
   const { examples: _, ...bare } = members;
   return bare;
 }
 
 /** `required` without hidden properties and duplicates. */
-function kept(key: string, value: unknown, hidden: ReadonlySet<string>): unknown {
+function filterRequired(key: string, value: unknown, hidden: ReadonlySet<string>): unknown {
   if (key !== 'required' || !Array.isArray(value)) return value;
   const names = value.filter((name) => typeof name === 'string' && !hidden.has(name));
   return names.length === 0 ? undefined : [...new Set(names)];
@@ -205,7 +205,7 @@ function saysHidden(value: unknown, direction: Direction): boolean {
 }
 
 function membersIn(located: Located, name: string): readonly (readonly [string, Located])[] {
-  const value = memberAt(located, name)?.value;
+  const value = findMemberAt(located, name)?.value;
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).map(([key, member]: [string, unknown]) => [
     key,
@@ -246,7 +246,7 @@ function inPlace(schema: Located, documents: Documents): readonly Target[] {
   const targets: Target[] = [];
   const visit = (value: unknown): void => {
     if (!isMembers(value)) return;
-    const reference = refOf(value);
+    const reference = getRef(value);
     const found = reference === undefined ? undefined : documents.find(reference, schema.at);
     if (found?.ok === true) targets.push(found.value);
     for (const [keyword, member] of Object.entries(value)) {

@@ -1,4 +1,4 @@
-import { shortHash } from '../../../core/digest.ts';
+import { computeShortHash } from '../../../core/digest.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Located, Target } from './documents.ts';
 import {
@@ -169,7 +169,7 @@ function freeName(key: string, folder: string, taken: ReadonlyMap<string, unknow
   if (!taken.has(name)) return name;
   // Names must not depend on where the document is on this machine.
   const path = key.startsWith(folder) ? key.slice(folder.length) : key;
-  return `${name}_${shortHash(path, 8)}`;
+  return `${name}_${computeShortHash(path, 8)}`;
 }
 
 interface SchemaMeasure {

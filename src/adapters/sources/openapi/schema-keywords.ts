@@ -133,7 +133,7 @@ export type SchemaMembers = Readonly<Record<string, unknown>>;
  * Translates what OpenAPI 3.0, and often 3.1 documents too, express differently from JSON Schema 2020-12. `raw` is as
  * written, `converted` holds the keywords that both have.
  */
-export function asDraft2020(raw: SchemaMembers, converted: SchemaMembers): SchemaMembers {
+export function toDraft2020(raw: SchemaMembers, converted: SchemaMembers): SchemaMembers {
   const members: Record<string, unknown> = { ...converted };
   const type = typeOf(members['type']);
   delete members['type'];

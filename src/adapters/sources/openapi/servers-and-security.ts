@@ -1,7 +1,7 @@
 import { isMembers } from '../../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Credential } from '../../../core/server-spec.ts';
-import { type Documents, type Located, memberAt } from './documents.ts';
+import { type Documents, type Located, findMemberAt } from './documents.ts';
 import type { Operation } from './operations.ts';
 
 /** Why an operation has no server; the operator can fix one that lacks a base URL. */
@@ -23,7 +23,7 @@ export interface RequestTarget {
 }
 
 /** The server of an operation: its own servers override those of its path, and those the document's. */
-export function serverOf(
+export function resolveOperationServer(
   operation: Operation,
   { documents, baseUrl }: ServerOptions,
 ): Result<RequestTarget, NoServer> {
@@ -107,7 +107,10 @@ interface SecurityOptions {
  * Secrets of the first security alternative of an operation that is complete; empty if it needs none. The error is a
  * sentence that names what is missing and where to set it.
  */
-export function secretsOf(operation: Operation, options: SecurityOptions): Result<readonly Secret[], string> {
+export function resolveOperationSecrets(
+  operation: Operation,
+  options: SecurityOptions,
+): Result<readonly Secret[], string> {
   const { root } = options.documents;
   const general = isMembers(root.value) ? root.value['security'] : undefined;
   const security = operation.members['security'] ?? general;
@@ -142,9 +145,9 @@ function secretsFor(name: string, options: SecurityOptions): Result<readonly Sec
 }
 
 function schemeNamed(name: string, documents: Documents): Readonly<Record<string, unknown>> | undefined {
-  const components = memberAt(documents.root, 'components');
-  const schemes = components && memberAt(components, 'securitySchemes');
-  const scheme = schemes && memberAt(schemes, name);
+  const components = findMemberAt(documents.root, 'components');
+  const schemes = components && findMemberAt(components, 'securitySchemes');
+  const scheme = schemes && findMemberAt(schemes, name);
   const end = scheme && documents.follow(scheme);
   return end?.ok === true && isMembers(end.value.value) ? end.value.value : undefined;
 }
@@ -195,7 +198,7 @@ function isLocation(location: unknown): location is Secret['location'] {
  * A document's author chooses its servers and could redirect secrets of one API to another. So secrets are sent only to
  * servers named by the operator or a local file, or to the document's own origin.
  */
-export function withheldSecrets(
+export function withholdSecrets(
   secrets: Result<readonly Secret[], string>,
   { url, at }: RequestTarget,
   { documents, headers }: SecurityOptions,

@@ -1,9 +1,9 @@
 import { isMembers } from '../../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { type ArgumentPlan, flatSchema, type FlatSchema, planArguments } from './argument-plan.ts';
-import { type Documents, type Located, memberAt } from './documents.ts';
+import { type ArgumentPlan, flattenSchema, type FlatSchema, planArguments } from './argument-plan.ts';
+import { type Documents, type Located, findMemberAt } from './documents.ts';
 import type { Operation } from './operations.ts';
-import { bare, type Parameter, type RequestBody } from './parameters.ts';
+import { normalizeMediaType, type Parameter, type RequestBody } from './parameters.ts';
 import type { Draft, SchemaDrafts, Shortage } from './schema-definitions.ts';
 import type { JsonSchema, SchemaMembers } from './schema-keywords.ts';
 
@@ -31,7 +31,7 @@ const MAX_INPUT_SIZE = 256 * 1024;
 const MAX_OUTPUT_SIZE = 64 * 1024;
 
 /** The error is a phrase: why the operation cannot be called. */
-export function inputOf(parts: InputParts, drafts: InputDrafts): Result<ToolInput, string> {
+export function buildToolInput(parts: InputParts, drafts: InputDrafts): Result<ToolInput, string> {
   const full = assemble(parts, drafts.full, true);
   if (full.ok) return full;
   if (full.error.kind === 'broken') return err(full.error.why);
@@ -75,7 +75,7 @@ function assemble(parts: InputParts, drafts: SchemaDrafts, hasWords: boolean): R
 
 /** A text or binary body is one argument, whatever its schema. */
 function flatOf(body: RequestBody, given: Draft, drafts: SchemaDrafts): FlatSchema | undefined {
-  return body.kind === 'text' || body.kind === 'bytes' ? undefined : flatSchema(given.schema, drafts);
+  return body.kind === 'text' || body.kind === 'bytes' ? undefined : flattenSchema(given.schema, drafts);
 }
 
 interface BodyInput {
@@ -204,8 +204,8 @@ interface Answers {
  * The successful answers of an operation. Clients reject an answer that does not match its schema or lacks the promised
  * structure, so there is a schema only if all successful answers share one.
  */
-export function answersOf(operation: Operation, documents: Documents, drafts: SchemaDrafts): Answers {
-  const responses = memberAt(operation.located, 'responses');
+export function readAnswers(operation: Operation, documents: Documents, drafts: SchemaDrafts): Answers {
+  const responses = findMemberAt(operation.located, 'responses');
   const codes = isMembers(responses?.value) ? Object.keys(responses.value) : [];
   const good = codes.filter((code) => /^2(\d\d|XX)$/i.test(code));
   const contents = good.map((code) => contentOf(responses, code, documents));
@@ -221,17 +221,17 @@ export function answersOf(operation: Operation, documents: Documents, drafts: Sc
 }
 
 function contentOf(responses: Located | undefined, code: string, documents: Documents): Located | undefined {
-  const response = responses && memberAt(responses, code);
+  const response = responses && findMemberAt(responses, code);
   const end = response && documents.follow(response);
-  return end?.ok === true ? memberAt(end.value, 'content') : undefined;
+  return end?.ok === true ? findMemberAt(end.value, 'content') : undefined;
 }
 
 /** Undefined if the content has no JSON schema of an object. */
 function jsonSchemaIn(content: Located, drafts: SchemaDrafts): SchemaMembers | undefined {
   const types = isMembers(content.value) ? Object.keys(content.value) : [];
   const json = types.find((type) => isJson(type));
-  const media = json === undefined ? undefined : memberAt(content, json);
-  const schema = media && memberAt(media, 'schema');
+  const media = json === undefined ? undefined : findMemberAt(content, json);
+  const schema = media && findMemberAt(media, 'schema');
   if (schema === undefined) return undefined;
   const drafted = drafts.draft(schema);
   const whole = drafts.resolve(drafted.schema);
@@ -247,5 +247,5 @@ function jsonSchemaIn(content: Located, drafts: SchemaDrafts): SchemaMembers | u
 }
 
 export function isJson(mediaType: string): boolean {
-  return /^(application\/json|[^/]+\/[^/]+\+json)$/.test(bare(mediaType));
+  return /^(application\/json|[^/]+\/[^/]+\+json)$/.test(normalizeMediaType(mediaType));
 }

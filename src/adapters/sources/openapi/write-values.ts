@@ -1,4 +1,4 @@
-import { isMembers, writtenJson } from '../../../core/canonical-json.ts';
+import { isMembers, parseWrittenJson } from '../../../core/canonical-json.ts';
 import { sha256 } from '../../../core/digest.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Parameter, ParameterStyle, RequestBody } from './parameters.ts';
@@ -29,11 +29,11 @@ export function writeBody(value: unknown, writing: BodyWriting): Result<WrittenB
       return bytes === undefined ? err(noBase64(argument)) : ok({ contentType: mediaType, body: bytes });
     }
     case 'form': {
-      const pairs = (exactMembers(value) ?? []).flatMap(([name, one]) => formPairs(name, one, encoding));
+      const pairs = (getExactMembers(value) ?? []).flatMap(([name, one]) => formPairs(name, one, encoding));
       return ok({ contentType: mediaType, body: pairs.map((pair) => pair.join('=')).join('&') });
     }
     case 'multipart':
-      return multipart(exactMembers(value) ?? [], writing);
+      return multipart(getExactMembers(value) ?? [], writing);
   }
 }
 
@@ -48,13 +48,13 @@ function formPairs(name: string, value: unknown, encoding: RequestBody['encoding
   const { style, explode, allowReserved } = isMembers(own) ? own : {};
   const known = STYLES.find((one) => one === style);
   const hasStyle = known !== undefined || explode !== undefined || allowReserved !== undefined;
-  const isJson = !hasStyle && exactMembers(value) !== undefined;
+  const isJson = !hasStyle && getExactMembers(value) !== undefined;
   const form = {
     style: isJson ? ('json' as const) : (known ?? 'form'),
     explode: typeof explode === 'boolean' ? explode : (known ?? 'form') === 'form',
     allowReserved: false,
   };
-  return inQuery({ name, form }, value);
+  return encodeQueryParameter({ name, form }, value);
 }
 
 const STYLES: readonly ParameterStyle[] = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'];
@@ -111,7 +111,7 @@ function partOf(value: unknown, { name, isBinary, type }: PartFacts): Part | und
     const head = `${field}; filename="${quoted}"\r\nContent-Type: ${type ?? 'application/octet-stream'}`;
     return content === undefined ? undefined : { head, content };
   }
-  const isObject = exactMembers(value) !== undefined || Array.isArray(value);
+  const isObject = getExactMembers(value) !== undefined || Array.isArray(value);
   const declared = type ?? (isObject ? 'application/json' : undefined);
   const head = declared === undefined ? field : `${field}\r\nContent-Type: ${declared}`;
   return { head, content: Buffer.from(exactText(value), 'utf8') };
@@ -142,7 +142,7 @@ export type Pair = readonly [name: string, value: string];
 type Encode = (text: string) => string;
 
 /** Encodes all but the unreserved characters of RFC 3986, section 2.3. */
-export const encoded: Encode = (text) =>
+export const encodeComponent: Encode = (text) =>
   encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
     (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
@@ -153,30 +153,36 @@ const reserved: Encode = (text) =>
   encodeURIComponent(text.toWellFormed()).replace(/%(?:2F|3A|3F|40|24|2C|3B)/g, decodeURIComponent);
 
 /** The value of a path parameter (OpenAPI 3.1.1, section 4.8.12.2.3), encoded. */
-export function inPath({ name, form }: Parameter, value: unknown): string {
+export function encodePathParameter({ name, form }: Parameter, value: unknown): string {
   const { style, explode } = form;
-  if (style === 'json') return encoded(JSON.stringify(value));
+  if (style === 'json') return encodeComponent(JSON.stringify(value));
   const parts = partsOf(value);
-  const key = encoded(name);
-  if (style === 'label') return `.${list(parts, { explode, between: explode ? '.' : ',' }, encoded)}`;
-  if (style !== 'matrix') return list(parts, { explode, between: ',' }, encoded);
+  const key = encodeComponent(name);
+  if (style === 'label') return `.${list(parts, { explode, between: explode ? '.' : ',' }, encodeComponent)}`;
+  if (style !== 'matrix') return list(parts, { explode, between: ',' }, encodeComponent);
   if (explode && parts.kind === 'members')
-    return parts.members.map(([member, one]) => `;${encoded(member)}=${encoded(one)}`).join('');
-  if (explode && parts.kind === 'items') return parts.items.map((one) => `;${key}=${encoded(one)}`).join('');
-  const text = list(parts, { explode: false, between: ',' }, encoded);
+    return parts.members
+      .map(([member, one]) => `;${encodeComponent(member)}=${encodeComponent(one)}`)
+      .join('');
+  if (explode && parts.kind === 'items')
+    return parts.items.map((one) => `;${key}=${encodeComponent(one)}`).join('');
+  const text = list(parts, { explode: false, between: ',' }, encodeComponent);
   return text === '' ? `;${key}` : `;${key}=${text}`;
 }
 
 /** The pairs of a query parameter or of a form member. */
-export function inQuery({ name, form }: Pick<Parameter, 'name' | 'form'>, value: unknown): readonly Pair[] {
+export function encodeQueryParameter(
+  { name, form }: Pick<Parameter, 'name' | 'form'>,
+  value: unknown,
+): readonly Pair[] {
   const { style, explode } = form;
-  const encode = form.allowReserved ? reserved : encoded;
-  const key = encoded(name);
+  const encode = form.allowReserved ? reserved : encodeComponent;
+  const key = encodeComponent(name);
   if (style === 'json') return [[key, encode(JSON.stringify(value))]];
   const parts = partsOf(value);
   if (style === 'deepObject') return deepPairs(name, value, encode);
   if (explode && parts.kind === 'members')
-    return parts.members.map(([member, one]) => [encoded(member), encode(one)]);
+    return parts.members.map(([member, one]) => [encodeComponent(member), encode(one)]);
   if (explode && parts.kind === 'items') return parts.items.map((one) => [key, encode(one)]);
   const isEmpty =
     parts.kind === 'items'
@@ -189,18 +195,18 @@ export function inQuery({ name, form }: Pick<Parameter, 'name' | 'form'>, value:
 const BETWEEN: Readonly<Partial<Record<string, string>>> = { spaceDelimited: '%20', pipeDelimited: '%7C' };
 
 /** The text of a header parameter; it is not encoded. */
-export function inHeader({ form }: Parameter, value: unknown): string {
+export function formatHeaderParameter({ form }: Parameter, value: unknown): string {
   if (form.style === 'json') return JSON.stringify(value);
   return list(partsOf(value), { explode: form.explode, between: ',' }, (text) => text);
 }
 
 /** `filter[owner][name]=x`: the specification leaves nesting open, and most servers read this. */
 function deepPairs(name: string, value: unknown, encode: Encode): readonly Pair[] {
-  const members = exactMembers(value);
+  const members = getExactMembers(value);
   if (members !== undefined)
     return members.flatMap(([key, one]) => deepPairs(`${name}[${key}]`, one, encode));
   if (Array.isArray(value)) return value.flatMap((one) => deepPairs(name, one, encode));
-  return value === null ? [] : [[encoded(name), encode(exactText(value))]];
+  return value === null ? [] : [[encodeComponent(name), encode(exactText(value))]];
 }
 
 type Parts =
@@ -212,7 +218,7 @@ type Parts =
 function partsOf(value: unknown): Parts {
   if (Array.isArray(value))
     return { kind: 'items', items: value.filter((one) => one !== null).map(exactText) };
-  const members = exactMembers(value);
+  const members = getExactMembers(value);
   if (members === undefined) return { kind: 'one', text: exactText(value) };
   const given = members.filter(([, one]) => one !== null);
   return { kind: 'members', members: given.map(([key, one]) => [key, exactText(one)]) };
@@ -233,8 +239,8 @@ function list(parts: Parts, { explode, between }: Listing, encode: Encode): stri
 /** Arguments of a call, with each number as the client wrote it: a double cannot hold every number. */
 export type ExactArguments = ReadonlyMap<string, unknown>;
 
-export function exactArguments(text: string): ExactArguments {
-  const read = writtenJson(text)?.value;
+export function parseExactArguments(text: string): ExactArguments {
+  const read = parseWrittenJson(text)?.value;
   return new Map(isMembers(read) ? Object.entries(read) : []);
 }
 
@@ -244,6 +250,6 @@ function exactText(value: unknown): string {
 }
 
 /** Members of an exact object, in their order. Undefined for anything else. */
-export function exactMembers(value: unknown): readonly (readonly [string, unknown])[] | undefined {
+export function getExactMembers(value: unknown): readonly (readonly [string, unknown])[] | undefined {
   return isMembers(value) ? Object.entries(value) : undefined;
 }

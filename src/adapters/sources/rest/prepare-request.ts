@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { isHeaderValue } from '../../../core/sources/http-header.ts';
 import {
   isDotSegment,
-  pathValue,
+  encodePathValue,
   type Pattern,
   readUrlTemplate,
   type UrlTemplate,
@@ -11,10 +11,10 @@ import {
 import type { RestAuth, RestToolSpec } from '../../../core/sources/custom-tools.ts';
 import type { ReadyRequest } from '../http/call-result.ts';
 import type { HttpCall } from '../http/open-http.ts';
-import { keysInUrlTemplate, secretsOfHeaderValue } from '../../../core/secrets/secret-values.ts';
-import { shownAddress } from '../http/request-secrets.ts';
+import { findTemplateKeys, listHeaderSecrets } from '../../../core/secrets/secret-values.ts';
+import { formatAddress } from '../http/request-secrets.ts';
 import type { BuiltInArguments } from '../built-in-tool.ts';
-import { writtenArguments, type WrittenArguments } from '../written-arguments.ts';
+import { readWrittenArguments, type WrittenArguments } from '../written-arguments.ts';
 
 /** Makes the request of a call. The error is a sentence that names the argument but not its value. */
 export type PrepareRequest = (args: BuiltInArguments) => Result<ReadyRequest, string>;
@@ -28,7 +28,7 @@ export function prepareRequest(spec: RestToolSpec): Result<PrepareRequest, strin
   let lastAddress = '';
   let lastUrl: URL | undefined;
   return ok((args) => {
-    const written = writtenArguments(args);
+    const written = readWrittenArguments(args);
     const path = pathOf(plan, written);
     if (!path.ok) return path;
     const query = queryOf(plan, written, args.values);
@@ -95,16 +95,16 @@ function planOf(spec: RestToolSpec, template: UrlTemplate): Plan {
     secretHeaders: [...headers, ...headerMapping.map(([, name]) => [name] as const)]
       .map(([name]) => name.toLowerCase())
       .filter((name) => !HARMLESS.has(name)),
-    shownUrl: shownAddress(template.origin, pathIn(spec.url)),
+    shownUrl: formatAddress(template.origin, pathIn(spec.url)),
   };
 }
 
 /** All credentials that the tool's requests carry. */
-export function secretsOfRest({ auth, headers, url }: RestToolSpec): readonly string[] {
+export function listRestSecrets({ auth, headers, url }: RestToolSpec): readonly string[] {
   const fixed = Object.entries(headers).filter(([name]) => !HARMLESS.has(name.toLowerCase()));
   const inQuery = auth?.kind === 'query' ? [auth.value] : [];
-  const all = [...fixed, ...authHeaders(auth)].flatMap(([, value]) => secretsOfHeaderValue(value));
-  return [...all, ...inQuery, ...keysInUrlTemplate(url)];
+  const all = [...fixed, ...authHeaders(auth)].flatMap(([, value]) => listHeaderSecrets(value));
+  return [...all, ...inQuery, ...findTemplateKeys(url)];
 }
 
 /** The path as the operator wrote it. */
@@ -158,7 +158,7 @@ function pathOf({ template }: Plan, written: WrittenArguments): Result<string, s
       if (!text.ok) return err(faultOf(name, text.error));
       if (text.value === undefined)
         return err(faultOf(name, 'is missing, and a path segment cannot be empty'));
-      const value = pathValue(text.value);
+      const value = encodePathValue(text.value);
       if (!value.ok) return err(faultOf(name, value.error));
       segment += value.value + (texts[index + 1] ?? '');
     }

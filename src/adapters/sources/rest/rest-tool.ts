@@ -1,46 +1,46 @@
-import { chooserOf } from '../../../core/reach.ts';
+import { getUrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { EntryFault } from '../../../core/json-position.ts';
-import { declaredText, type ToolFacts } from '../../../core/hints/tool-facts.ts';
-import { markOf } from '../../../core/digest.ts';
+import { serializeDeclared, type ToolFacts } from '../../../core/hints/tool-facts.ts';
+import { computeMark } from '../../../core/digest.ts';
 import type { RestToolSpec } from '../../../core/sources/custom-tools.ts';
 import type { CompileSchema, SchemaFault } from '../../../gateway/ports/compile-schema.ts';
-import { callResult, shownRequest } from '../http/call-result.ts';
+import { fetchResult, formatRequest } from '../http/call-result.ts';
 import type { FilterRunner } from '../http/filter-processes.ts';
-import { filterFault, quotedAnswer } from '../http/filter.ts';
+import { findFilterFault, quoteAnswer } from '../http/filter.ts';
 import type { HttpPort } from '../http/open-http.ts';
-import { withoutSecrets } from '../http/request-secrets.ts';
+import { maskResultSecrets } from '../http/request-secrets.ts';
 import {
   type BuiltInDefinition,
   type BuiltInResult,
   type BuiltInTool,
-  definitionText,
-  refused,
+  serializeDefinition,
+  toErrorResult,
 } from '../built-in-tool.ts';
-import { checkBy } from '../schema-check.ts';
-import { prepareRequest, secretsOfRest } from './prepare-request.ts';
+import { tryCompileSchema } from '../schema-check.ts';
+import { prepareRequest, listRestSecrets } from './prepare-request.ts';
 
 /** Makes a tool of one HTTP request. The error is a sentence that names the unusable member. */
-export function restTool(
+export function createRestTool(
   spec: RestToolSpec,
   { http, filters }: { readonly http: HttpPort; readonly filters: FilterRunner },
 ): Result<BuiltInTool, string> {
   const [fault] = faultsIn(spec);
   if (fault !== undefined) return err(`The ${fault.field} ${fault.phrase}.`);
   const filter = spec.filter === undefined ? undefined : { expression: spec.filter, runner: filters };
-  const compiled = spec.outputSchema === undefined ? undefined : checkBy(spec.outputSchema);
+  const compiled = spec.outputSchema === undefined ? undefined : tryCompileSchema(spec.outputSchema);
   const check = compiled?.ok === true ? compiled.value : undefined;
   const prepare = prepareRequest(spec);
   if (!prepare.ok) return err(`The url cannot be used: ${prepare.error}.`);
   const { maxBytes, timeoutMs } = spec;
-  const chosenBy = chooserOf(spec);
-  const secrets = secretsOfRest(spec);
+  const chosenBy = getUrlChooser(spec);
+  const secrets = listRestSecrets(spec);
   const run: BuiltInTool['run'] = async (args, { cancellation }) => {
     const prepared = prepare.value(args);
-    if (!prepared.ok) return withoutSecrets(refused(prepared.error), secrets);
+    if (!prepared.ok) return maskResultSecrets(toErrorResult(prepared.error), secrets);
     const request = prepared.value;
     const hasOutputSchema = check !== undefined;
-    const result = await callResult(request, {
+    const result = await fetchResult(request, {
       http,
       chosenBy,
       maxBytes,
@@ -48,8 +48,8 @@ export function restTool(
       filter,
       hasOutputSchema,
     });
-    return withoutSecrets(
-      check === undefined ? result : checked(result, check, shownRequest(request)),
+    return maskResultSecrets(
+      check === undefined ? result : checked(result, check, formatRequest(request)),
       secrets,
     );
   };
@@ -62,7 +62,7 @@ interface Fault {
 }
 
 function faultsIn({ filter, inputSchema, outputSchema }: RestToolSpec): readonly Fault[] {
-  const fault = filter === undefined ? undefined : filterFault(filter);
+  const fault = filter === undefined ? undefined : findFilterFault(filter);
   const schemas = [
     ['inputSchema', inputSchema],
     ['outputSchema', outputSchema],
@@ -72,24 +72,24 @@ function faultsIn({ filter, inputSchema, outputSchema }: RestToolSpec): readonly
       ? []
       : [{ field: 'filter', phrase: `is not a JMESPath expression: ${fault}` } as const]),
     ...schemas.flatMap(([field, schema]): readonly Fault[] => {
-      const check = schema === undefined ? undefined : checkBy(schema);
+      const check = schema === undefined ? undefined : tryCompileSchema(schema);
       return check?.ok === false ? [{ field, phrase: `cannot be used: ${check.error}` }] : [];
     }),
   ];
 }
 
 /** Why a well-formed spec cannot become a tool: each fault with its member. */
-export function faultsOfRest(spec: RestToolSpec): readonly EntryFault[] {
+export function findRestFaults(spec: RestToolSpec): readonly EntryFault[] {
   return faultsIn(spec).map(({ field, phrase }) => ({ field, reason: `It ${phrase}.` }));
 }
 
 /** JSON text of a REST tool's record. */
-export function restRecordText(spec: RestToolSpec): string {
-  return declaredText(definitionText({ definition: definitionOf(spec) }), factsOf(spec));
+export function serializeRestRecord(spec: RestToolSpec): string {
+  return serializeDeclared(serializeDefinition({ definition: definitionOf(spec) }), factsOf(spec));
 }
 
 function factsOf({ method, isMethodGiven, url }: RestToolSpec): ToolFacts {
-  return { kind: 'rest', ...(isMethodGiven && { method }), target: markOf(url) };
+  return { kind: 'rest', ...(isMethodGiven && { method }), target: computeMark(url) };
 }
 
 function definitionOf(spec: RestToolSpec): BuiltInDefinition {
@@ -112,8 +112,8 @@ function checked(result: BuiltInResult, check: ReturnType<CompileSchema>, reques
   if (fault === undefined) return result;
   const position = fault.path.length === 0 ? '' : ` at ${JSON.stringify(fault.path.join('.'))}`;
   const [first] = result.content;
-  const text = first?.['type'] === 'text' ? ` ${quotedAnswer(String(first['text']))}` : '';
-  return refused(
+  const text = first?.['type'] === 'text' ? ` ${quoteAnswer(String(first['text']))}` : '';
+  return toErrorResult(
     `${request} was carried out, but its answer does not fit the outputSchema${position}: ${fault.reason}.${text}`,
   );
 }

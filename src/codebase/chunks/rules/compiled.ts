@@ -1,13 +1,13 @@
 import type { Node } from 'web-tree-sitter';
 import type { ChunkKind } from '../../source-chunk.ts';
 import {
-  childOfType,
-  constant,
-  described,
-  fieldText,
+  findChildOfType,
+  describeConstant,
+  createSymbolRule,
+  getFieldText,
   LEAD,
-  lineCount,
-  named,
+  countLines,
+  createNamedRule,
   SCOPE,
   THROUGH,
   WRAPPER,
@@ -23,8 +23,8 @@ function baseType(type: string | null): string | null {
 
 function goMethod(node: Node): Description {
   const receiver = node.childForFieldName('receiver')?.firstNamedChild;
-  const owner = receiver === null || receiver === undefined ? null : baseType(fieldText(receiver, 'type'));
-  return { kind: 'method', name: fieldText(node, 'name'), owner, body: node.childForFieldName('body') };
+  const owner = receiver === null || receiver === undefined ? null : baseType(getFieldText(receiver, 'type'));
+  return { kind: 'method', name: getFieldText(node, 'name'), owner, body: node.childForFieldName('body') };
 }
 
 const GO_KINDS: Readonly<Record<string, ChunkKind>> = { struct_type: 'struct', interface_type: 'interface' };
@@ -32,47 +32,47 @@ const GO_KINDS: Readonly<Record<string, ChunkKind>> = { struct_type: 'struct', i
 function goType(node: Node): Description {
   const type = node.childForFieldName('type');
   const kind = GO_KINDS[type?.type ?? ''] ?? 'type';
-  return { kind, name: fieldText(node, 'name'), body: kind === 'type' ? null : type?.namedChild(0) };
+  return { kind, name: getFieldText(node, 'name'), body: kind === 'type' ? null : type?.namedChild(0) };
 }
 
 function goValue(node: Node): Description | undefined {
-  const list = childOfType(node, 'var_spec_list') ?? node;
-  const spec = childOfType(list, 'const_spec', 'var_spec');
-  return spec && constant(node, fieldText(spec, 'name'), spec.childForFieldName('value'));
+  const list = findChildOfType(node, 'var_spec_list') ?? node;
+  const spec = findChildOfType(list, 'const_spec', 'var_spec');
+  return spec && describeConstant(node, getFieldText(spec, 'name'), spec.childForFieldName('value'));
 }
 
 export const GO: Rules = {
   comment: LEAD,
-  function_declaration: named('function'),
-  method_declaration: described(goMethod),
+  function_declaration: createNamedRule('function'),
+  method_declaration: createSymbolRule(goMethod),
   type_declaration: WRAPPER,
-  type_spec: described(goType),
-  type_alias: named('type'),
-  const_declaration: described(goValue),
-  var_declaration: described(goValue),
+  type_spec: createSymbolRule(goType),
+  type_alias: createNamedRule('type'),
+  const_declaration: createSymbolRule(goValue),
+  var_declaration: createSymbolRule(goValue),
 };
 
-const rustValue: Rule = described((node) =>
-  constant(node, fieldText(node, 'name'), node.childForFieldName('value')),
+const rustValue: Rule = createSymbolRule((node) =>
+  describeConstant(node, getFieldText(node, 'name'), node.childForFieldName('value')),
 );
 
 export const RUST: Rules = {
   line_comment: LEAD,
   block_comment: LEAD,
   attribute_item: LEAD,
-  function_item: named('function'),
-  function_signature_item: named('function'),
-  struct_item: named('struct'),
-  union_item: named('struct'),
-  enum_item: named('enum'),
-  trait_item: named('trait'),
-  type_item: named('type'),
+  function_item: createNamedRule('function'),
+  function_signature_item: createNamedRule('function'),
+  struct_item: createNamedRule('struct'),
+  union_item: createNamedRule('struct'),
+  enum_item: createNamedRule('enum'),
+  trait_item: createNamedRule('trait'),
+  type_item: createNamedRule('type'),
   const_item: rustValue,
   static_item: rustValue,
-  macro_definition: named('function'),
-  impl_item: described((node) => ({
+  macro_definition: createNamedRule('function'),
+  impl_item: createSymbolRule((node) => ({
     kind: 'class',
-    name: baseType(fieldText(node, 'type')),
+    name: baseType(getFieldText(node, 'type')),
     body: node.childForFieldName('body'),
   })),
   mod_item: SCOPE,
@@ -83,14 +83,14 @@ export const RUST: Rules = {
 export const JAVA: Rules = {
   line_comment: LEAD,
   block_comment: LEAD,
-  class_declaration: named('class'),
-  record_declaration: named('class'),
-  interface_declaration: named('interface'),
-  annotation_type_declaration: named('interface'),
-  enum_declaration: named('enum'),
-  method_declaration: named('method'),
-  constructor_declaration: named('method'),
-  compact_constructor_declaration: named('method'),
+  class_declaration: createNamedRule('class'),
+  record_declaration: createNamedRule('class'),
+  interface_declaration: createNamedRule('interface'),
+  annotation_type_declaration: createNamedRule('interface'),
+  enum_declaration: createNamedRule('enum'),
+  method_declaration: createNamedRule('method'),
+  constructor_declaration: createNamedRule('method'),
+  compact_constructor_declaration: createNamedRule('method'),
   class_body: THROUGH,
   interface_body: THROUGH,
   annotation_type_body: THROUGH,
@@ -100,35 +100,39 @@ export const JAVA: Rules = {
 
 /** A property with a body is a symbol; others stay with the fields around them. */
 function csharpProperty(node: Node): Description | undefined {
-  if (lineCount(node) < 3) return undefined;
+  if (countLines(node) < 3) return undefined;
   const body = node.childForFieldName('accessors') ?? node.childForFieldName('value');
-  return { kind: 'method', name: fieldText(node, 'name'), body };
+  return { kind: 'method', name: getFieldText(node, 'name'), body };
 }
 
 function memberCalled(name: (node: Node) => string): Rule {
-  return described((node) => ({ kind: 'method', name: name(node), body: node.childForFieldName('body') }));
+  return createSymbolRule((node) => ({
+    kind: 'method',
+    name: name(node),
+    body: node.childForFieldName('body'),
+  }));
 }
 
 export const CSHARP: Rules = {
   comment: LEAD,
   namespace_declaration: SCOPE,
-  class_declaration: named('class'),
-  record_declaration: named('class'),
-  struct_declaration: named('struct'),
-  interface_declaration: named('interface'),
-  enum_declaration: named('enum'),
-  delegate_declaration: named('type'),
-  method_declaration: named('method'),
-  constructor_declaration: named('method'),
-  destructor_declaration: memberCalled((node) => `~${fieldText(node, 'name') ?? ''}`),
-  operator_declaration: memberCalled((node) => `operator ${fieldText(node, 'operator') ?? ''}`.trim()),
-  indexer_declaration: described((node) => ({
+  class_declaration: createNamedRule('class'),
+  record_declaration: createNamedRule('class'),
+  struct_declaration: createNamedRule('struct'),
+  interface_declaration: createNamedRule('interface'),
+  enum_declaration: createNamedRule('enum'),
+  delegate_declaration: createNamedRule('type'),
+  method_declaration: createNamedRule('method'),
+  constructor_declaration: createNamedRule('method'),
+  destructor_declaration: memberCalled((node) => `~${getFieldText(node, 'name') ?? ''}`),
+  operator_declaration: memberCalled((node) => `operator ${getFieldText(node, 'operator') ?? ''}`.trim()),
+  indexer_declaration: createSymbolRule((node) => ({
     kind: 'method',
     name: 'this[]',
     body: node.childForFieldName('accessors') ?? node.childForFieldName('value'),
   })),
-  property_declaration: described(csharpProperty),
-  local_function_statement: named('function'),
+  property_declaration: createSymbolRule(csharpProperty),
+  local_function_statement: createNamedRule('function'),
   global_statement: THROUGH,
   declaration_list: THROUGH,
   preproc_if: THROUGH,
@@ -139,7 +143,7 @@ export const CSHARP: Rules = {
 function cppDeclared(node: Node): Pick<Description, 'name' | 'owner'> {
   let declarator = node;
   for (let depth = 0; depth < MAX_DECLARATORS && !declarator.type.endsWith('identifier'); depth += 1) {
-    const inner = declarator.childForFieldName('declarator') ?? childOfType(declarator, ...DECLARED);
+    const inner = declarator.childForFieldName('declarator') ?? findChildOfType(declarator, ...DECLARED);
     if (inner === undefined) break;
     declarator = inner;
   }
@@ -155,7 +159,7 @@ function cppQualified(node: Node): Pick<Description, 'name' | 'owner'> {
   const owners: string[] = [];
   let name: Node = node;
   for (let depth = 0; name.type === 'qualified_identifier' && depth < MAX_DECLARATORS; depth += 1) {
-    const scope = baseType(fieldText(name, 'scope'));
+    const scope = baseType(getFieldText(name, 'scope'));
     if (scope !== null) owners.push(scope);
     const inner = name.childForFieldName('name');
     if (inner === null) break;
@@ -180,7 +184,7 @@ function cppSpecifier(node: Node | null): Description | undefined {
   const kind = node === null ? undefined : CPP_KINDS[node.type];
   const body = node?.childForFieldName('body') ?? null;
   if (node === null || kind === undefined || body === null) return undefined;
-  return { kind, name: fieldText(node, 'name'), body };
+  return { kind, name: getFieldText(node, 'name'), body };
 }
 
 /** `struct A { … } a;`, `static const int table[] = { … };` */
@@ -189,7 +193,7 @@ function cppDeclaration(node: Node): Description | undefined {
   if (specifier !== undefined) return specifier;
   const declarator = node.childForFieldName('declarator');
   if (declarator?.type !== 'init_declarator') return undefined;
-  return constant(node, cppDeclared(declarator).name, declarator.childForFieldName('value'));
+  return describeConstant(node, cppDeclared(declarator).name, declarator.childForFieldName('value'));
 }
 
 function cppTypedef(node: Node): Description {
@@ -200,24 +204,24 @@ function cppTypedef(node: Node): Description {
   return specifier === undefined ? { kind: 'type', name } : { ...specifier, name };
 }
 
-const cppType: Rule = described(cppSpecifier);
+const cppType: Rule = createSymbolRule(cppSpecifier);
 
 export const CPP: Rules = {
   comment: LEAD,
   // `public:` before a member.
   access_specifier: LEAD,
-  function_definition: described(cppFunction),
+  function_definition: createSymbolRule(cppFunction),
   class_specifier: cppType,
   struct_specifier: cppType,
   union_specifier: cppType,
   enum_specifier: cppType,
-  declaration: described(cppDeclaration),
-  field_declaration: described(cppDeclaration),
-  type_definition: described(cppTypedef),
-  alias_declaration: named('type'),
-  concept_definition: named('type'),
-  preproc_function_def: described((node) =>
-    lineCount(node) < 3 ? undefined : { kind: 'function', name: fieldText(node, 'name') },
+  declaration: createSymbolRule(cppDeclaration),
+  field_declaration: createSymbolRule(cppDeclaration),
+  type_definition: createSymbolRule(cppTypedef),
+  alias_declaration: createNamedRule('type'),
+  concept_definition: createNamedRule('type'),
+  preproc_function_def: createSymbolRule((node) =>
+    countLines(node) < 3 ? undefined : { kind: 'function', name: getFieldText(node, 'name') },
   ),
   template_declaration: WRAPPER,
   namespace_definition: SCOPE,

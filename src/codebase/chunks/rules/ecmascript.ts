@@ -1,12 +1,12 @@
 import type { Node } from 'web-tree-sitter';
 import {
-  childOfType,
-  constant,
-  described,
-  fieldText,
+  findChildOfType,
+  describeConstant,
+  createSymbolRule,
+  getFieldText,
   LARGE,
   LEAD,
-  named,
+  createNamedRule,
   SCOPE,
   THROUGH,
   WRAPPER,
@@ -18,7 +18,7 @@ const JS_FUNCTIONS = new Set(['arrow_function', 'function_expression', 'generato
 
 /** `const x = () => …`, `const X = class …`, and values of several lines. */
 function declaredValue(node: Node): Description | undefined {
-  const declarator = childOfType(node, 'variable_declarator');
+  const declarator = findChildOfType(node, 'variable_declarator');
   return (
     declarator && assigned(declarator.childForFieldName('name'), declarator.childForFieldName('value'), node)
   );
@@ -31,7 +31,7 @@ function assigned(target: Node | null, value: Node | null, whole: Node): Descrip
   const body = (callable ?? value).childForFieldName('body');
   if (callable !== undefined) return { kind: 'function', name, owner, body };
   if (value.type === 'class') return { kind: 'class', name, owner, body };
-  const large = constant(whole, name, value);
+  const large = describeConstant(whole, name, value);
   return large && { ...large, owner: owner ?? large.owner };
 }
 
@@ -39,19 +39,19 @@ function assigned(target: Node | null, value: Node | null, whole: Node): Descrip
 function functionIn(value: Node): Node | undefined {
   if (JS_FUNCTIONS.has(value.type)) return value;
   const passed = value.type === 'call_expression' ? value.childForFieldName('arguments') : null;
-  return passed === null ? undefined : childOfType(passed, ...JS_FUNCTIONS);
+  return passed === null ? undefined : findChildOfType(passed, ...JS_FUNCTIONS);
 }
 
 /** `exports.x` is `x`; `Parser.prototype.x` is `x` of `Parser`. */
 function targetName(target: Node, value: Node): { name: string | null; owner?: string } {
   if (target.type !== 'member_expression') return { name: target.text.slice(0, 200) };
-  const name = fieldText(target, 'property');
-  const owner = (fieldText(target, 'object') ?? '').replace(/[.]prototype$/, '');
+  const name = getFieldText(target, 'property');
+  const owner = (getFieldText(target, 'object') ?? '').replace(/[.]prototype$/, '');
   const isOwner =
     /^[\w$.]+$/.test(owner) && !/^(?:this|module|exports|module[.]exports|window|globalThis)$/.test(owner);
   return isOwner
     ? { name, owner }
-    : { name: name === 'exports' ? (fieldText(value, 'name') ?? 'module.exports') : name };
+    : { name: name === 'exports' ? (getFieldText(value, 'name') ?? 'module.exports') : name };
 }
 
 function statement(node: Node): Description | 'through' | undefined {
@@ -66,7 +66,7 @@ function statement(node: Node): Description | 'through' | undefined {
 function memberValue(node: Node): Description | undefined {
   const value = node.childForFieldName('value');
   if (value === null || !JS_FUNCTIONS.has(value.type)) return undefined;
-  const name = fieldText(node, 'name') ?? fieldText(node, 'property') ?? fieldText(node, 'key');
+  const name = getFieldText(node, 'name') ?? getFieldText(node, 'property') ?? getFieldText(node, 'key');
   return { kind: 'method', name: name && unquoted(name), body: value.childForFieldName('body') };
 }
 
@@ -78,7 +78,7 @@ function unquoted(name: string): string {
 function defaultExport(node: Node): Description {
   return {
     kind: 'function',
-    name: fieldText(node, 'name') ?? 'default',
+    name: getFieldText(node, 'name') ?? 'default',
     body: node.childForFieldName('body'),
   };
 }
@@ -88,25 +88,25 @@ export const ECMASCRIPT: Rules = {
   decorator: LEAD,
   export_statement: WRAPPER,
   ambient_declaration: WRAPPER,
-  class_declaration: named('class'),
-  class: named('class'),
-  abstract_class_declaration: named('class'),
-  function_declaration: named('function'),
-  generator_function_declaration: named('function'),
-  function_signature: named('function'),
-  function_expression: described(defaultExport),
-  arrow_function: described(defaultExport),
-  method_definition: named('method'),
-  abstract_method_signature: named('method'),
-  public_field_definition: described(memberValue),
-  field_definition: described(memberValue),
-  pair: described(memberValue),
-  interface_declaration: named('interface'),
-  type_alias_declaration: named('type'),
-  enum_declaration: named('enum'),
-  lexical_declaration: described(declaredValue),
-  variable_declaration: described(declaredValue),
-  expression_statement: described(statement),
+  class_declaration: createNamedRule('class'),
+  class: createNamedRule('class'),
+  abstract_class_declaration: createNamedRule('class'),
+  function_declaration: createNamedRule('function'),
+  generator_function_declaration: createNamedRule('function'),
+  function_signature: createNamedRule('function'),
+  function_expression: createSymbolRule(defaultExport),
+  arrow_function: createSymbolRule(defaultExport),
+  method_definition: createNamedRule('method'),
+  abstract_method_signature: createNamedRule('method'),
+  public_field_definition: createSymbolRule(memberValue),
+  field_definition: createSymbolRule(memberValue),
+  pair: createSymbolRule(memberValue),
+  interface_declaration: createNamedRule('interface'),
+  type_alias_declaration: createNamedRule('type'),
+  enum_declaration: createNamedRule('enum'),
+  lexical_declaration: createSymbolRule(declaredValue),
+  variable_declaration: createSymbolRule(declaredValue),
+  expression_statement: createSymbolRule(statement),
   internal_module: SCOPE,
   module: SCOPE,
   class_body: THROUGH,

@@ -40,21 +40,25 @@ export const LARGE: Rule = { role: 'through', minLines: LARGE_LINES };
 const CONSTANT_LINES = 3;
 
 /** A declaration with the fields `name` and `body`. */
-export function named(kind: ChunkKind): Rule {
-  return described((node) => ({ kind, name: fieldText(node, 'name'), body: node.childForFieldName('body') }));
+export function createNamedRule(kind: ChunkKind): Rule {
+  return createSymbolRule((node) => ({
+    kind,
+    name: getFieldText(node, 'name'),
+    body: node.childForFieldName('body'),
+  }));
 }
 
-export function described(describe: Describe): Rule {
+export function createSymbolRule(describe: Describe): Rule {
   return { role: 'symbol', describe };
 }
 
 /** A value that has a name, if it is long enough for a chunk of its own. */
-export function constant(
+export function describeConstant(
   node: Node,
   name: string | null | undefined,
   value: Node | null,
 ): Description | undefined {
-  if (lineCount(node) < CONSTANT_LINES || !DOTTED_NAME.test(name ?? '')) return undefined;
+  if (countLines(node) < CONSTANT_LINES || !DOTTED_NAME.test(name ?? '')) return undefined;
   const parts = (name ?? '').split(SEPARATOR);
   const last = parts.pop() ?? '';
   return { kind: 'constant', name: last, owner: parts.length === 0 ? null : parts.join('.'), body: value };
@@ -64,15 +68,15 @@ export function constant(
 const DOTTED_NAME = /^@{0,2}[\p{L}_$][\p{L}\p{M}\p{N}_$]*(?:(?:[.]|::)[\p{L}_$][\p{L}\p{M}\p{N}_$]*)*$/u;
 const SEPARATOR = /[.]|::/;
 
-export function lineCount({ startPosition, endPosition }: Node): number {
+export function countLines({ startPosition, endPosition }: Node): number {
   return endPosition.row - startPosition.row + 1;
 }
 
-export function fieldText(node: Node, field: string): string | null {
+export function getFieldText(node: Node, field: string): string | null {
   return node.childForFieldName(field)?.text ?? null;
 }
 
 /** The first child of one of these types. */
-export function childOfType(node: Node, ...types: readonly string[]): Node | undefined {
+export function findChildOfType(node: Node, ...types: readonly string[]): Node | undefined {
   return node.namedChildren.find(({ type }) => types.includes(type));
 }

@@ -1,12 +1,12 @@
 import type { Node } from 'web-tree-sitter';
 import {
-  childOfType,
-  constant,
-  described,
-  fieldText,
+  findChildOfType,
+  describeConstant,
+  createSymbolRule,
+  getFieldText,
   LARGE,
   LEAD,
-  named,
+  createNamedRule,
   SCOPE,
   THROUGH,
   WRAPPER,
@@ -17,12 +17,12 @@ import {
 export const PYTHON: Rules = {
   comment: LEAD,
   decorated_definition: WRAPPER,
-  function_definition: named('function'),
-  class_definition: named('class'),
-  type_alias_statement: described((node) => ({ kind: 'type', name: fieldText(node, 'left') })),
-  expression_statement: described((node) => {
-    const inner = childOfType(node, 'assignment');
-    return inner && constant(node, fieldText(inner, 'left'), inner.childForFieldName('right'));
+  function_definition: createNamedRule('function'),
+  class_definition: createNamedRule('class'),
+  type_alias_statement: createSymbolRule((node) => ({ kind: 'type', name: getFieldText(node, 'left') })),
+  expression_statement: createSymbolRule((node) => {
+    const inner = findChildOfType(node, 'assignment');
+    return inner && describeConstant(node, getFieldText(inner, 'left'), inner.childForFieldName('right'));
   }),
   block: THROUGH,
   if_statement: THROUGH,
@@ -37,17 +37,19 @@ export const PYTHON: Rules = {
 /** A module of classes is a namespace; one of methods is used like a class. */
 function rubyModule(node: Node): Description | 'scope' {
   const body = node.childForFieldName('body');
-  if (body !== null && childOfType(body, 'class', 'module') !== undefined) return 'scope';
-  return { kind: 'module', name: fieldText(node, 'name'), body };
+  if (body !== null && findChildOfType(body, 'class', 'module') !== undefined) return 'scope';
+  return { kind: 'module', name: getFieldText(node, 'name'), body };
 }
 
 export const RUBY: Rules = {
   comment: LEAD,
-  class: named('class'),
-  module: described(rubyModule),
-  method: named('function'),
-  singleton_method: named('function'),
-  assignment: described((node) => constant(node, fieldText(node, 'left'), node.childForFieldName('right'))),
+  class: createNamedRule('class'),
+  module: createSymbolRule(rubyModule),
+  method: createNamedRule('function'),
+  singleton_method: createNamedRule('function'),
+  assignment: createSymbolRule((node) =>
+    describeConstant(node, getFieldText(node, 'left'), node.childForFieldName('right')),
+  ),
   singleton_class: THROUGH,
   body_statement: THROUGH,
   // `private def …`, and blocks that contain a whole file.
@@ -61,28 +63,28 @@ export const RUBY: Rules = {
 };
 
 function phpAssignment(node: Node): Description | undefined {
-  const inner = childOfType(node, 'assignment_expression');
+  const inner = findChildOfType(node, 'assignment_expression');
   const value = inner?.childForFieldName('right') ?? null;
   if (inner === undefined || value === null) return undefined;
-  const name = fieldText(inner, 'left');
+  const name = getFieldText(inner, 'left');
   if (value.type !== 'anonymous_function' && value.type !== 'arrow_function')
-    return constant(node, name, value);
+    return describeConstant(node, name, value);
   return { kind: 'function', name, body: value.childForFieldName('body') };
 }
 
 export const PHP: Rules = {
   comment: LEAD,
   namespace_definition: SCOPE,
-  class_declaration: named('class'),
-  interface_declaration: named('interface'),
-  trait_declaration: named('trait'),
-  enum_declaration: named('enum'),
-  function_definition: named('function'),
-  method_declaration: named('method'),
-  expression_statement: described(phpAssignment),
-  const_declaration: described((node) => {
-    const element = childOfType(node, 'const_element');
-    return element && constant(node, element.firstNamedChild?.text, element.namedChild(1));
+  class_declaration: createNamedRule('class'),
+  interface_declaration: createNamedRule('interface'),
+  trait_declaration: createNamedRule('trait'),
+  enum_declaration: createNamedRule('enum'),
+  function_definition: createNamedRule('function'),
+  method_declaration: createNamedRule('method'),
+  expression_statement: createSymbolRule(phpAssignment),
+  const_declaration: createSymbolRule((node) => {
+    const element = findChildOfType(node, 'const_element');
+    return element && describeConstant(node, element.firstNamedChild?.text, element.namedChild(1));
   }),
   declaration_list: THROUGH,
   enum_declaration_list: THROUGH,
@@ -93,9 +95,9 @@ export const PHP: Rules = {
 
 export const BASH: Rules = {
   comment: LEAD,
-  function_definition: named('function'),
-  variable_assignment: described((node) =>
-    constant(node, fieldText(node, 'name'), node.childForFieldName('value')),
+  function_definition: createNamedRule('function'),
+  variable_assignment: createSymbolRule((node) =>
+    describeConstant(node, getFieldText(node, 'name'), node.childForFieldName('value')),
   ),
   if_statement: THROUGH,
   else_clause: THROUGH,

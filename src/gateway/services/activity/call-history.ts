@@ -1,8 +1,8 @@
 import type { Call } from '../../../api/call.ts';
 import { ChainCheck, type ChainReport, type StoredEntry } from '../../../core/activity/call-chain.ts';
 import { readCallEntry } from '../../../core/activity/call-entry.ts';
-import { parsedJson } from '../../../core/json-object.ts';
-import { policyReasonText } from '../../../core/policy/reason-text.ts';
+import { parseJson } from '../../../core/json-object.ts';
+import { formatPolicyReason } from '../../../core/policy/reason-text.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { CallQuery, CallStore } from '../../ports/call-log.ts';
@@ -16,7 +16,7 @@ export interface RecentCalls {
 }
 
 /** A page of calls, newest first. */
-export async function recentCalls(
+export async function listRecentCalls(
   store: Reader,
   query: Omit<CallQuery, 'after'>,
 ): Promise<Result<RecentCalls, Refusal>> {
@@ -28,7 +28,7 @@ export async function recentCalls(
 }
 
 /** CALL_UNKNOWN if no call has this id, or it was removed. */
-export async function callById(store: Reader, id: number): Promise<Result<Call, Refusal>> {
+export async function findCall(store: Reader, id: number): Promise<Result<Call, Refusal>> {
   const found = await store.calls({ after: id - 1, limit: 1 });
   if (!found.ok) return found;
   const [entry] = found.value.entries;
@@ -38,7 +38,7 @@ export async function callById(store: Reader, id: number): Promise<Result<Call, 
 const PAGE = 500;
 
 /** All entries that match the query, oldest first, as JSON lines. Pages are read on demand. */
-export async function* exportedCalls(
+export async function* streamCalls(
   store: Reader,
   query: Omit<CallQuery, 'before' | 'after' | 'limit'>,
 ): AsyncGenerator<Result<string, Refusal>> {
@@ -74,14 +74,14 @@ function toCall({ id, chain, seq, previous, hash, text }: StoredEntry): Call {
   if (entry.kind === 'dropped') return { id, ...entry, chain: position };
   const { decision, ...call } = entry;
   if (decision === undefined) return { id, ...call, chain: position };
-  const reasons = decision.reasons.map((reason) => ({ ...reason, text: policyReasonText(reason) }));
+  const reasons = decision.reasons.map((reason) => ({ ...reason, text: formatPolicyReason(reason) }));
   return { id, ...call, decision: { ...decision, reasons }, chain: position };
 }
 
 /** Contains the entry exactly as it was hashed, or its text as `unreadable` if that is not JSON on one line. */
 function lineOf({ id, chain, seq, previous, hash, text }: StoredEntry): string {
   const position = JSON.stringify({ id, chain, seq, previous, hash });
-  const isReadable = parsedJson(text) !== undefined && !text.includes('\n');
+  const isReadable = parseJson(text) !== undefined && !text.includes('\n');
   const member = !isReadable ? `"unreadable":${JSON.stringify(text)}` : `"entry":${text}`;
   return `${position.slice(0, -1)},${member}}\n`;
 }

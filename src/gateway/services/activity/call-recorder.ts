@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BatchEntry, batchEntry, firstHash } from '../../../core/activity/call-chain.ts';
+import { type BatchEntry, parseBatchEntry, hashChainStart } from '../../../core/activity/call-chain.ts';
 import {
   type CallFacts,
-  entryText,
+  serializeEntry,
   type FinishedCall,
   type RecordedArguments,
 } from '../../../core/activity/call-entry.ts';
-import { callFacts, callText } from '../../../core/activity/call-text.ts';
+import { toCallFacts, serializeCall } from '../../../core/activity/call-text.ts';
 import type { ActivitySettings } from '../../../core/activity/activity-settings.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { sentenceOf } from '../../../core/sentences.ts';
+import { formatRefusal } from '../../../core/sentences.ts';
 import type { CallLog, CallStore, Retention } from '../../ports/call-log.ts';
 import type { Log } from '../../ports/log.ts';
-import { startOf } from '../../../core/shorten.ts';
+import { truncateText } from '../../../core/shorten.ts';
 
 export interface CallRecorderOptions {
   /** Unique id of this process's chain. */
@@ -71,7 +71,7 @@ export class CallRecorder implements CallLog {
   constructor(options: CallRecorderOptions) {
     this.#options = options;
     this.arguments = options.settings['activity.arguments'];
-    this.#hash = firstHash(options.chain);
+    this.#hash = hashChainStart(options.chain);
   }
 
   /** Number of calls that wait for the store. */
@@ -174,8 +174,8 @@ export class CallRecorder implements CallLog {
     for (const { call } of taken) this.#waitingBytes -= call.argumentsText?.length ?? 0;
     let facts: CallFacts | undefined;
     const entries = taken.map(({ call, endedMs }) => {
-      facts = callFacts(call, facts);
-      return { text: callText(call, endedMs, this.#argumentsOf(call)), atMs: endedMs, facts };
+      facts = toCallFacts(call, facts);
+      return { text: serializeCall(call, endedMs, this.#argumentsOf(call)), atMs: endedMs, facts };
     });
     // Dropped calls came after all queued ones, so their gap is written once the queue is empty.
     if (this.#dropped !== undefined && this.#waiting.length === 0) {
@@ -183,7 +183,7 @@ export class CallRecorder implements CallLog {
       this.#dropped = undefined;
       this.#options.onLost(count);
       const at = isoOf(this.#options.nowMs());
-      entries.push(batchEntry(entryText({ kind: 'dropped', at, count, since: isoOf(sinceMs) })));
+      entries.push(parseBatchEntry(serializeEntry({ kind: 'dropped', at, count, since: isoOf(sinceMs) })));
       this.#options.log.error('activity: calls were not recorded, as the store did not take them in time', {
         calls: count,
       });
@@ -197,7 +197,7 @@ export class CallRecorder implements CallLog {
     if (argumentsText === '') return { bytes: argumentsBytes, form, isShortened: true, text: '' };
     if (form === 'masked') return { bytes: argumentsBytes, form, ...this.#options.shown(argumentsText) };
     const isShortened = argumentsText.length > MAX_FULL_LENGTH;
-    return { bytes: argumentsBytes, form, isShortened, text: startOf(argumentsText, MAX_FULL_LENGTH) };
+    return { bytes: argumentsBytes, form, isShortened, text: truncateText(argumentsText, MAX_FULL_LENGTH) };
   }
 
   #retention(): Retention {
@@ -211,7 +211,7 @@ export class CallRecorder implements CallLog {
   #logFailure(error: Refusal): void {
     if (!this.#isFailing)
       this.#options.log.error('activity: calls cannot be recorded now; the last ones are kept in memory', {
-        cause: sentenceOf(error),
+        cause: formatRefusal(error),
         maxCalls: MAX_WAITING,
       });
     this.#isFailing = true;

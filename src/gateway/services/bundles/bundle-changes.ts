@@ -1,10 +1,10 @@
-import { entryJson, bundledOverrideJson } from '../../../core/bundle/bundle-json.ts';
+import { toEntryJson, toBundledOverrideJson } from '../../../core/bundle/bundle-json.ts';
 import type { BundledEntry, EntryKind } from '../../../core/bundle/bundle.ts';
 import type { BundleItem } from '../../../core/bundle/bundle-items.ts';
 import type { Planned } from '../../../core/bundle/bundle-plan.ts';
-import { withoutSecrets } from '../../../core/bundle/entry-secrets.ts';
+import { splitEntrySecrets } from '../../../core/bundle/entry-secrets.ts';
 import type { AuditEvent, AuditTarget } from '../../../core/audit-event.ts';
-import { gatewayIdOf, serverIdOf, toolIdOf } from '../../../core/record-ids.ts';
+import { computeGatewayId, computeServerId, computeToolId } from '../../../core/record-ids.ts';
 import { POLICY_RULES } from '../../../core/record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { ok, type Result } from '../../../core/result.ts';
@@ -13,8 +13,8 @@ import { CUSTOM_SERVER } from '../../../core/server-spec.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { EntrySeal } from '../../ports/config-entries.ts';
 import type { RecordChange } from '../../ports/records.ts';
-import { equip, keyOf, type ToolsetEdit } from '../toolsets/toolset-edits.ts';
-import { eventOfEquipping, eventOfSaving, type ChangeAuthor } from '../toolsets/toolset-audit.ts';
+import { toEquipChange, toToolsetKey, type ToolsetEdit } from '../toolsets/toolset-edits.ts';
+import { toEquipEvent, toSaveEvent, type ChangeAuthor } from '../toolsets/toolset-audit.ts';
 import { RULES_TARGET } from '../policy-rules.ts';
 import type { BundleState } from './bundle-state.ts';
 import { ENTRY_RECORDS } from './entry-records.ts';
@@ -29,7 +29,7 @@ export interface ChangesOptions {
 }
 
 /** The writes that carry out the plan. Error: KEY_UNUSABLE. */
-export async function changesOf(
+export async function buildBundleChanges(
   planned: readonly Planned[],
   options: ChangesOptions,
 ): Promise<Result<ToolsetEdit, Refusal>> {
@@ -43,7 +43,7 @@ export async function changesOf(
   const equipped = changing.flatMap(({ item }) => (item.kind === 'equipped' ? item.value : []));
   return ok({
     changes,
-    expected: equipped.map(keyOf),
+    expected: equipped.map(toToolsetKey),
     audit: changing.flatMap((one) => eventOf(one, options) ?? []),
   });
 }
@@ -65,10 +65,10 @@ async function changeOf(
     }
     case 'trust': {
       const { server, identity } = item.value;
-      return ok({ kind: 'trust', id: serverIdOf(server, identity), body: item.value });
+      return ok({ kind: 'trust', id: computeServerId(server, identity), body: item.value });
     }
     case 'override': {
-      const id = toolIdOf(item.value.server, item.value.identity, item.value.name);
+      const id = computeToolId(item.value.server, item.value.identity, item.value.name);
       // Local observations of the tool are kept: they are not part of a bundle.
       const { drift, volatility, verification } = records.get('tool', id) ?? {};
       const seen = {
@@ -79,9 +79,9 @@ async function changeOf(
       return ok({ kind: 'tool', id, body: { id, ...item.value, ...seen } });
     }
     case 'toolset':
-      return ok({ ...keyOf(item.value.name), body: item.value });
+      return ok({ ...toToolsetKey(item.value.name), body: item.value });
     case 'equipped':
-      return ok(equip(records, item.value));
+      return ok(toEquipChange(records, item.value));
     case 'preference': {
       const { key, value } = item.value;
       return ok({ kind: 'setting', id: key, body: value });
@@ -121,9 +121,9 @@ function eventOf({ item, former }: Planned, options: ChangesOptions): AuditEvent
       return event('tool.update', toolTarget([server, identity, name]), shownEntry);
     }
     case 'toolset':
-      return eventOfSaving(author, former?.kind === 'toolset' ? former.value : undefined, item.value);
+      return toSaveEvent(author, former?.kind === 'toolset' ? former.value : undefined, item.value);
     case 'equipped':
-      return eventOfEquipping(author, state.bundle.equipped, item.value);
+      return toEquipEvent(author, state.bundle.equipped, item.value);
     case 'preference': {
       const { name } = item;
       return event(
@@ -143,18 +143,18 @@ function shownItem(item: BundleItem, { secretIn }: ChangesOptions): unknown {
     case 'gateway':
     case 'tool':
     case 'function':
-      return entryJson(withoutSecrets(item.kind, item.value, secretIn(item.kind, item.value)).open);
+      return toEntryJson(splitEntrySecrets(item.kind, item.value, secretIn(item.kind, item.value)).open);
     case 'override':
-      return bundledOverrideJson(item.value);
+      return toBundledOverrideJson(item.value);
     default:
       return item.members;
   }
 }
 
 function gatewayTarget(name: string): AuditTarget {
-  return { kind: 'gateway', id: gatewayIdOf(name), name };
+  return { kind: 'gateway', id: computeGatewayId(name), name };
 }
 
 function toolTarget([server, identity, name]: readonly [string, string, string]): AuditTarget {
-  return { kind: 'tool', id: toolIdOf(server, identity, name), name: `${server}.${name}` };
+  return { kind: 'tool', id: computeToolId(server, identity, name), name: `${server}.${name}` };
 }

@@ -1,5 +1,5 @@
 import type { ImportPlan } from '../../../api/bundle.ts';
-import { bundleJson, type BundleJson } from '../../../core/bundle/bundle-json.ts';
+import { toBundleJson, type BundleJson } from '../../../core/bundle/bundle-json.ts';
 import {
   ENTRY_KINDS,
   ENTRY_LISTS,
@@ -10,11 +10,11 @@ import {
   type LeftOutOfBundle,
 } from '../../../core/bundle/bundle.ts';
 import { planImport, type OnConflict, type Planned } from '../../../core/bundle/bundle-plan.ts';
-import { withoutSecrets, type EntrySecrets } from '../../../core/bundle/entry-secrets.ts';
+import { splitEntrySecrets, type EntrySecrets } from '../../../core/bundle/entry-secrets.ts';
 import { readBundle } from '../../../core/bundle/read-bundle.ts';
-import { contradictionIn } from '../../../core/bundle/read-bundled-override.ts';
+import { findContradiction } from '../../../core/bundle/read-bundled-override.ts';
 import { readEntrySecrets } from '../../../core/bundle/read-sealed.ts';
-import { pointerStep } from '../../../core/json-pointer.ts';
+import { formatPointerStep } from '../../../core/json-pointer.ts';
 import type { SettingValue } from '../../../core/record.ts';
 import type { FieldError } from '../../../core/field-error.ts';
 import type { Refusal } from '../../../core/refusal.ts';
@@ -26,12 +26,12 @@ import type { PassphraseSeal, SecretMembers } from '../../ports/bundles.ts';
 import type { EntrySeal, ReachFaults } from '../../ports/config-entries.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { ToolsetEdit } from '../toolsets/toolset-edits.ts';
-import { changesOf } from './bundle-changes.ts';
-import { stateOf, type BundleState } from './bundle-state.ts';
-import { specOf, takesExecute, type EntryReaders } from './entry-records.ts';
-import { entryKey, fillEntries, type RefilledBundle } from './fill-entries.ts';
+import { buildBundleChanges } from './bundle-changes.ts';
+import { readBundleState, type BundleState } from './bundle-state.ts';
+import { readEntrySpec, takesExecute, type EntryReaders } from './entry-records.ts';
+import { toEntryKey, fillEntries, type RefilledBundle } from './fill-entries.ts';
 import { planItems, type PlannedImport, type ImportContext } from './plan-items.ts';
-import { suspendedHere, type KnownTools } from './suspended-overrides.ts';
+import { findSuspendedHere, type KnownTools } from './suspended-overrides.ts';
 
 export interface BundleServiceOptions extends EntryReaders, ImportContext, Omit<KnownTools, 'records'> {
   readonly records: RecordReplica;
@@ -73,23 +73,23 @@ export class BundleService {
     if (fault !== undefined) return err(fault);
     const read = await records.readAgain();
     if (!read.ok) return read;
-    const state = await stateOf(records, seal);
+    const state = await readBundleState(records, seal);
     const { bundle, secrets, leftOut } = this.#split(state);
     const sealed =
       passphrase === undefined || secrets.length === 0
         ? undefined
         : await passphraseSeal.seal(JSON.stringify(secrets), passphrase);
-    return ok(bundleJson(bundle, { exportedMs: nowMs(), sealed, leftOut }));
+    return ok(toBundleJson(bundle, { exportedMs: nowMs(), sealed, leftOut }));
   }
 
   /**
    * Plans an import or, with `apply`, performs it: all or nothing. Errors: BUNDLE_INVALID, HINTS_CONTRADICT,
-   * BUNDLE_LOCKED, TOOLSETS_FULL, KEY_UNUSABLE, or the importer's `executeRefusal`.
+   * BUNDLE_LOCKED, TOOLSETS_FULL, KEY_UNUSABLE, or the importer's `findExecuteRefusal`.
    */
   async import(input: BundleInput, importer: Importer): Promise<Result<ImportPlan, Refusal>> {
     const read = readBundle(input.bundle);
     if (!read.ok) return err({ code: 'BUNDLE_INVALID', fieldErrors: read.error });
-    const contradiction = contradictionIn(read.value.overrides);
+    const contradiction = findContradiction(read.value.overrides);
     if (contradiction !== undefined) return err(contradiction);
     const secrets = await this.#opened(read.value, input.passphrase);
     if (!secrets.ok) return secrets;
@@ -125,7 +125,7 @@ export class BundleService {
 
   async #prepare({ file, secrets, input }: ImportInput): Promise<Result<Prepared, Refusal>> {
     const { readEntry, readCustom, records, seal } = this.#options;
-    const state = await stateOf(records, seal);
+    const state = await readBundleState(records, seal);
     const { storable, refusedSettings } = splitSettings(file.preferences);
     const filled = fillEntries(
       { ...file, preferences: storable },
@@ -142,7 +142,7 @@ export class BundleService {
     const brought = planned.flatMap(({ item, action }) =>
       item.kind === 'override' && action !== 'kept' ? [item.value] : [],
     );
-    const suspended = await suspendedHere(brought, this.#options);
+    const suspended = await findSuspendedHere(brought, this.#options);
     if (!suspended.ok) return suspended;
     return ok({ state, filled: filled.value, planned, refusedSettings, suspended: suspended.value });
   }
@@ -161,10 +161,14 @@ export class BundleService {
       const before = former?.kind === item.kind ? former.value.entry : {};
       const list = ENTRY_LISTS[item.kind];
       const at = `/${list}/${file[list].findIndex((one) => one.name === name)}/entry`;
-      const spec = specs.get(entryKey(item.kind, name));
+      const spec = specs.get(toEntryKey(item.kind, name));
       const faults = spec === undefined ? [] : await this.#options.reachFaults(spec, entry, before);
       for (const { field, reason } of faults)
-        fieldErrors.push({ at: at + pointerStep(field), kind: 'invalid', reason: reason.replace(/\.$/, '') });
+        fieldErrors.push({
+          at: at + formatPointerStep(field),
+          kind: 'invalid',
+          reason: reason.replace(/\.$/, ''),
+        });
     }
     return fieldErrors;
   }
@@ -178,7 +182,7 @@ export class BundleService {
     if (executeRefusal !== undefined && changing.some(isExecuting)) return err(executeRefusal);
     // Masks their secrets before anything is reported.
     if (changing.length > 0) for (const spec of filled.specs.values()) registered.learn(spec);
-    return changesOf(planned, {
+    return buildBundleChanges(planned, {
       records,
       state,
       seal,
@@ -201,11 +205,11 @@ export class BundleService {
       bundle[ENTRY_LISTS[kind]].flatMap((entry) => {
         const { name } = entry;
         if (unread.some((one) => one.kind === kind && one.name === name)) return [];
-        if (!specOf({ kind, name, entry: entry.entry }, this.#options).ok) {
+        if (!readEntrySpec({ kind, name, entry: entry.entry }, this.#options).ok) {
           leftOut.push({ kind, name, reason: 'its entry cannot be used' });
           return [];
         }
-        const split = withoutSecrets(kind, entry, this.#secretIn(kind, entry));
+        const split = splitEntrySecrets(kind, entry, this.#secretIn(kind, entry));
         if (split.secrets !== undefined) secrets.push(split.secrets);
         return [split.open];
       });
@@ -215,7 +219,7 @@ export class BundleService {
 
   /** All members of an unreadable entry may be secret. */
   #secretIn(kind: EntryKind, { name, entry }: BundledEntry): ReadonlySet<string> {
-    const spec = specOf({ kind, name, entry }, this.#options);
+    const spec = readEntrySpec({ kind, name, entry }, this.#options);
     return new Set(spec.ok ? this.#options.secretMembers(kind, entry, spec.value) : Object.keys(entry));
   }
 }

@@ -21,7 +21,7 @@ export interface BundleState {
   readonly unread: readonly LeftOutOfBundle[];
 }
 
-export async function stateOf(
+export async function readBundleState(
   records: Pick<RecordReplica, 'all' | 'get' | 'settings'>,
   seal: EntrySeal,
 ): Promise<BundleState> {

@@ -1,10 +1,10 @@
 import type { Entry, EntryKind } from '../../../core/bundle/bundle.ts';
-import { functionModuleIdOf, gatewayIdOf, restToolIdOf } from '../../../core/record-ids.ts';
+import { computeModuleId, computeGatewayId, computeRestToolId } from '../../../core/record-ids.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import type { EntryFault } from '../../../core/json-position.ts';
-import { customServerSpec } from '../../../core/sources/custom-server.ts';
-import { sealNameOf } from '../../catalog/registered.ts';
+import { toCustomServerSpec } from '../../../core/sources/custom-server.ts';
+import { toSealName } from '../../catalog/registered.ts';
 import type { ReadEntry, ReadCustom } from '../../ports/config-entries.ts';
 import type { EntryRecordKind } from '../../../core/record.ts';
 import { needsExecute } from '../servers/needs-execute.ts';
@@ -18,12 +18,12 @@ interface EntryRecordFacts {
 
 /** How each kind of entry is stored. */
 export const ENTRY_RECORDS: Readonly<Record<EntryKind, EntryRecordFacts>> = {
-  gateway: { kind: 'gateway', idOf: gatewayIdOf, sealNameOf: (name) => name },
-  tool: { kind: 'rest_tool', idOf: restToolIdOf, sealNameOf: (name) => sealNameOf('rest_tool', name) },
+  gateway: { kind: 'gateway', idOf: computeGatewayId, sealNameOf: (name) => name },
+  tool: { kind: 'rest_tool', idOf: computeRestToolId, sealNameOf: (name) => toSealName('rest_tool', name) },
   function: {
     kind: 'function_module',
-    idOf: functionModuleIdOf,
-    sealNameOf: (name) => sealNameOf('function_module', name),
+    idOf: computeModuleId,
+    sealNameOf: (name) => toSealName('function_module', name),
   },
 };
 
@@ -39,7 +39,7 @@ export interface NamedEntry {
 }
 
 /** The spec that an entry defines. */
-export function specOf(
+export function readEntrySpec(
   { kind, name, entry }: NamedEntry,
   { readEntry, readCustom }: EntryReaders,
 ): Result<ServerSpec, readonly EntryFault[]> {
@@ -55,8 +55,8 @@ export function specOf(
   return local({ tools: [], modules: [module.value] });
 }
 
-function local(made: Parameters<typeof customServerSpec>[0]): Result<ServerSpec, readonly EntryFault[]> {
-  const spec = customServerSpec(made);
+function local(made: Parameters<typeof toCustomServerSpec>[0]): Result<ServerSpec, readonly EntryFault[]> {
+  const spec = toCustomServerSpec(made);
   return spec === undefined ? err([{ field: '', reason: 'It makes nothing.' }]) : ok(spec);
 }
 

@@ -5,19 +5,23 @@ import {
   type BundledEntry,
   type EntryKind,
 } from '../../../core/bundle/bundle.ts';
-import { placeOf, withSecrets, type EntrySecrets } from '../../../core/bundle/entry-secrets.ts';
-import { pointerStep } from '../../../core/json-pointer.ts';
+import {
+  computeSecretPlace,
+  restoreEntrySecrets,
+  type EntrySecrets,
+} from '../../../core/bundle/entry-secrets.ts';
+import { formatPointerStep } from '../../../core/json-pointer.ts';
 import type { FieldError } from '../../../core/field-error.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
-import { specOf, type EntryReaders } from './entry-records.ts';
+import { readEntrySpec, type EntryReaders } from './entry-records.ts';
 
 /** A bundle with the withheld members of its entries restored, where available. */
 export interface RefilledBundle {
   readonly bundle: Bundle;
-  /** Specs of the entries, by `entryKey`. */
+  /** Specs of the entries, by `toEntryKey`. */
   readonly specs: ReadonlyMap<string, ServerSpec>;
-  /** Members still missing from entries that work without them, by `entryKey`. */
+  /** Members still missing from entries that work without them, by `toEntryKey`. */
   readonly missing: ReadonlyMap<string, readonly string[]>;
   /** Entries that are unusable without their missing members. */
   readonly leftOut: readonly IncompleteEntry[];
@@ -35,7 +39,7 @@ export interface RefillOptions extends EntryReaders {
   readonly secrets: readonly EntrySecrets[];
 }
 
-export function entryKey(kind: EntryKind, name: string): string {
+export function toEntryKey(kind: EntryKind, name: string): string {
   return JSON.stringify([kind, name]);
 }
 
@@ -58,7 +62,7 @@ export function fillEntries(
         );
         return [];
       }
-      const key = entryKey(kind, given.name);
+      const key = toEntryKey(kind, given.name);
       if (filled.kind === 'hollow') {
         leftOut.push({ kind, name: given.name, missing: filled.missing });
         return [];
@@ -79,19 +83,19 @@ type FilledEntry =
 
 function fill(kind: EntryKind, given: BundledEntry, filling: RefillOptions): FilledEntry {
   const sealed = filling.secrets.find((one) => one.kind === kind && one.name === given.name);
-  const brought = sealed === undefined ? undefined : withSecrets(given, sealed);
+  const brought = sealed === undefined ? undefined : restoreEntrySecrets(given, sealed);
   if (brought?.kind === 'elsewhere') {
     const reason = 'it leads to another place than its sealed secrets were given for';
     return { kind: 'wrong', fieldErrors: [{ at: '/entry', kind: 'invalid', reason }] };
   }
   const former = filling.there[ENTRY_LISTS[kind]].find(({ name }) => name === given.name);
   const entry = keepingSecrets(brought?.entry ?? given, former);
-  const spec = specOf({ kind, name: entry.name, entry: entry.entry }, filling);
+  const spec = readEntrySpec({ kind, name: entry.name, entry: entry.entry }, filling);
   if (spec.ok) return { kind: 'filled', entry, spec: spec.value };
   if (entry.withheld.some((name) => !DISPENSABLE.has(name)))
     return { kind: 'hollow', missing: entry.withheld };
   const fieldErrors = spec.error.map(({ field, reason }): FieldError => {
-    const at = field === '' ? '/name' : `/entry${pointerStep(field)}`;
+    const at = field === '' ? '/name' : `/entry${formatPointerStep(field)}`;
     return { at, kind: 'invalid', reason: reason.replace(/\.$/, '') };
   });
   return { kind: 'wrong', fieldErrors };
@@ -103,6 +107,6 @@ const DISPENSABLE: ReadonlySet<string> = new Set(['headers', 'env', 'auth', 'cre
 /** Keeps the stored secrets if the entry still has the destination they were given for. */
 function keepingSecrets(entry: BundledEntry, former: BundledEntry | undefined): BundledEntry {
   if (former === undefined || entry.withheld.length === 0) return entry;
-  const kept = withSecrets(entry, { place: placeOf(former.entry), members: former.entry });
+  const kept = restoreEntrySecrets(entry, { place: computeSecretPlace(former.entry), members: former.entry });
   return kept.kind === 'refilled' ? kept.entry : entry;
 }

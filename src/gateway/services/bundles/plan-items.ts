@@ -1,12 +1,12 @@
 import type { EntryKind } from '../../../core/bundle/bundle.ts';
 import type { BundleItem } from '../../../core/bundle/bundle-items.ts';
 import type { PlainValue, Planned, PlanItem } from '../../../core/bundle/bundle-plan.ts';
-import { toolIdOf } from '../../../core/record-ids.ts';
-import { type SettingFix, startupPlaces } from '../../../core/resolve-settings.ts';
+import { computeToolId } from '../../../core/record-ids.ts';
+import { type SettingFix, formatStartupPlaces } from '../../../core/resolve-settings.ts';
 import { isPlainWord } from '../../../core/shell-argument.ts';
 import { isSettingKey, SETTINGS, type SettingKey } from '../../../core/settings.ts';
 import { takesExecute } from './entry-records.ts';
-import { entryKey, type RefilledBundle } from './fill-entries.ts';
+import { toEntryKey, type RefilledBundle } from './fill-entries.ts';
 import type { SuspendedHere } from './suspended-overrides.ts';
 
 /** Facts of this installation, besides the store, that an import is checked against. */
@@ -49,7 +49,7 @@ export function planItems(
     return { kind, name, action: 'omitted', changed: [], warnings: [warning] };
   });
   const refused = [...refusedSettings].map(([key, value]): PlanItem => {
-    const warning = `A bundle cannot change it, as it controls access to Assay or the addresses it may reach. Set ${startupPlaces(key)}.`;
+    const warning = `A bundle cannot change it, as it controls access to Assay or the addresses it may reach. Set ${formatStartupPlaces(key)}.`;
     const values = { before: context.runningSetting(key), after: plainValue(value) };
     return { kind: 'preference', name: key, action: 'omitted', changed: [], ...values, warnings: [warning] };
   });
@@ -89,7 +89,7 @@ function warningsOf(item: BundleItem, filled: RefilledBundle, context: ImportCon
       : [`Here it is fixed by the ${fix.origin} (${fix.by}), which goes before it.`];
   }
   if (item.kind !== 'gateway' && item.kind !== 'tool' && item.kind !== 'function') return [];
-  const missing = filled.missing.get(entryKey(item.kind, item.name)) ?? [];
+  const missing = filled.missing.get(toEntryKey(item.kind, item.name)) ?? [];
   const isShadowed = item.kind === 'gateway' && context.configNames().includes(item.name);
   return [
     ...(missing.length === 0 ? [] : [`It needs ${missing.join(', ')}: ${REMEDIES[item.kind]}.`]),
@@ -102,7 +102,7 @@ function overrideWarnings(
   { name: tool, value }: Extract<BundleItem, { readonly kind: 'override' }>,
   suspended: SuspendedHere,
 ): readonly string[] {
-  const id = toolIdOf(value.server, value.identity, value.name);
+  const id = computeToolId(value.server, value.identity, value.name);
   const hints = suspended.get(id);
   if (hints === undefined) return [];
   const ref = isPlainWord(tool) ? tool : id;

@@ -1,12 +1,12 @@
 import type { BundledOverride } from '../../../core/bundle/bundle.ts';
 import { type Hint, HINTS, isCautious } from '../../../core/hints/hint.ts';
-import { serverIdOf, toolIdOf } from '../../../core/record-ids.ts';
+import { computeServerId, computeToolId } from '../../../core/record-ids.ts';
 import type { CurrentDefinition } from '../../../core/hints/tool-record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { ok, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import { idsOf, toolIdIn, type ToolClaims } from '../../catalog/tool-claims.ts';
-import { suspendedIn } from '../../catalog/tool-drift.ts';
+import { getServerIds, findToolId, type ToolClaims } from '../../catalog/tool-claims.ts';
+import { findSuspendedHints } from '../../catalog/tool-drift.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 
 export interface KnownTools {
@@ -22,7 +22,7 @@ export type SuspendedHere = ReadonlyMap<string, readonly Hint[]>;
  * Compares overrides with the definitions that servers currently list here, or else with the accepted ones. Skips tools
  * that this Assay has never seen.
  */
-export async function suspendedHere(
+export async function findSuspendedHere(
   overrides: readonly BundledOverride[],
   known: KnownTools,
 ): Promise<Result<SuspendedHere, Refusal>> {
@@ -31,10 +31,10 @@ export async function suspendedHere(
   if (lowering.length === 0) return ok(suspended);
   const listed = listedIn(known);
   for (const override of lowering) {
-    const id = toolIdOf(override.server, override.identity, override.name);
+    const id = computeToolId(override.server, override.identity, override.name);
     const now = listed.has(id) ? ok(listed.get(id)) : await acceptedHere(id, override, known);
     if (!now.ok) return now;
-    const hints = now.value === undefined ? [] : suspendedIn({ id, ...override }, now.value);
+    const hints = now.value === undefined ? [] : findSuspendedHints({ id, ...override }, now.value);
     if (hints.length > 0) suspended.set(id, hints);
   }
   return ok(suspended);
@@ -51,7 +51,7 @@ function listedIn({ catalog, claims }: KnownTools): ReadonlyMap<string, CurrentD
   const listed = new Map<string, CurrentDefinition>();
   const { entries, disabled } = catalog.all.listing('tools');
   for (const { server, definition } of [...entries, ...disabled]) {
-    const id = toolIdIn(server.spec, definition);
+    const id = findToolId(server.spec, definition);
     if (id !== undefined && !listed.has(id))
       listed.set(id, claims.currentDefinitionOf(server.spec, definition));
   }
@@ -63,8 +63,8 @@ async function acceptedHere(
   { server, identity, name }: BundledOverride,
   { catalog, claims, records }: KnownTools,
 ): Promise<Result<CurrentDefinition | undefined, Refusal>> {
-  const serverId = serverIdOf(server, identity);
-  const found = catalog.servers.find(({ spec }) => idsOf(spec).serverId === serverId);
+  const serverId = computeServerId(server, identity);
+  const found = catalog.servers.find(({ spec }) => getServerIds(spec).serverId === serverId);
   if (found === undefined) return ok(undefined);
   const store = await records.store();
   if (!store.ok) return store;

@@ -1,14 +1,14 @@
 import { isWithheld } from '../../catalog/definition-facts.ts';
-import { UNSERVED_TEXTS, unservedIn, type Unserved, type UnservedReason } from '../toolsets/unserved.ts';
-import { counted } from '../../../core/counted.ts';
+import { UNSERVED_TEXTS, listUnserved, type Unserved, type UnservedReason } from '../toolsets/unserved.ts';
+import { formatCount } from '../../../core/counted.ts';
 import { ok } from '../../../core/result.ts';
 import type { Toolset } from '../../../core/toolset.ts';
-import { nameIn } from '../toolsets/tool-index.ts';
+import { getEntryName } from '../toolsets/tool-index.ts';
 import { select, type Selection } from '../toolsets/selection.ts';
-import { settledIndex } from '../toolsets/find-tools.ts';
-import { visibleToolset, type ConfigurationContext } from './context.ts';
+import { waitForToolIndex } from '../toolsets/find-tools.ts';
+import { toVisibleToolset, type ConfigurationContext } from './context.ts';
 import { NO_INPUT, type OwnToolSpec, type OwnToolResult } from './own-tool.ts';
-import { costOf } from './token-cost.ts';
+import { countToolTokens } from './token-cost.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
 
 const NAMES: JsonObject = { type: 'array', items: { type: 'string' } };
@@ -65,7 +65,7 @@ export function getActiveTool(context: ConfigurationContext): OwnToolSpec {
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: NO_INPUT,
     output: { properties: ACTIVE },
-    run: async (_, subject) => ok(await activeToolset(context, subject)),
+    run: async (_, subject) => ok(await describeActiveToolset(context, subject)),
   };
 }
 
@@ -77,18 +77,21 @@ const ABSENT: ReadonlySet<UnservedReason> = new Set([
 ]);
 
 /** Describes the equipped toolset and its current state. */
-export async function activeToolset(context: ConfigurationContext, subject: string): Promise<OwnToolResult> {
+export async function describeActiveToolset(
+  context: ConfigurationContext,
+  subject: string,
+): Promise<OwnToolResult> {
   const equipped = context.equipping.current;
-  const toolset = equipped && visibleToolset(equipped, context, subject);
+  const toolset = equipped && toVisibleToolset(equipped, context, subject);
   if (toolset === undefined)
     return {
       text: `No toolset is equipped. ${howToEquip(context)}`,
       structured: { equipped: null },
     };
-  const index = await settledIndex(context, subject);
+  const index = await waitForToolIndex(context, subject);
   const showsChanged = context.settings['toolsets.changed'] === 'show';
   const options = { index, servers: context.catalog.servers, showsChanged };
-  const unserved = unservedIn(toolset, options);
+  const unserved = listUnserved(toolset, options);
   return resultOf(toolset, { ...select(toolset, options), unserved }, context);
 }
 
@@ -114,15 +117,15 @@ function resultOf(
   const absent = unserved.flatMap(({ tool, reason }) => (ABSENT.has(reason) ? [tool] : []));
   const tokens = entries.reduce(
     (sum, { definition, notes: text }) =>
-      sum + costOf(definition, countTokens) + (text === undefined ? 0 : countTokens(text)),
+      sum + countToolTokens(definition, countTokens) + (text === undefined ? 0 : countTokens(text)),
     0,
   );
-  const changed = [...selection.changed, ...selection.drifted].map(nameIn);
-  const fresh = selection.fresh.map(nameIn);
+  const changed = [...selection.changed, ...selection.drifted].map(getEntryName);
+  const fresh = selection.fresh.map(getEntryName);
   const notes = toolset.toolNotes.reduce((sum, { notes: some }) => sum + some.length, 0);
   const text = [
     `The toolset "${toolset.name}" is equipped${toolset.description === undefined ? '' : `: ${toolset.description}`}.`,
-    `It shows ${counted(entries.length, 'tool')} of ${counted(servers.length, 'server')}, about ${counted(tokens, 'token')}, and has ${counted(notes, 'note')}.`,
+    `It shows ${formatCount(entries.length, 'tool')} of ${formatCount(servers.length, 'server')}, about ${formatCount(tokens, 'token')}, and has ${formatCount(notes, 'note')}.`,
     ...entries.map((entry) => `- ${entry.key}`),
     ...[...Map.groupBy(unserved, ({ reason }) => reason)].map(
       ([reason, some]) => `${UNSERVED_TEXTS[reason]}: ${some.map(({ tool }) => tool).join(', ')}.`,

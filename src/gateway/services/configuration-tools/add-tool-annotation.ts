@@ -4,14 +4,14 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { readToolRef, type ToolRef } from '../../../core/tool-ref.ts';
 import type { NoteText } from '../notes/note-service.ts';
-import { nameIn } from '../toolsets/tool-index.ts';
+import { getEntryName } from '../toolsets/tool-index.ts';
 import { TOOL_REF, TOOL_REF_OBJECT } from './build-toolset.ts';
-import { indexFor } from '../toolsets/find-tools.ts';
-import { objectionTo } from '../toolsets/toolset-service.ts';
+import { prepareToolIndex } from '../toolsets/find-tools.ts';
+import { checkRights } from '../toolsets/toolset-service.ts';
 import type { ConfigurationContext } from './context.ts';
 import type { OwnToolSpec, OwnToolResult } from './own-tool.ts';
 
-export function addAnnotationTool(context: ConfigurationContext): OwnToolSpec {
+export function createAnnotationTool(context: ConfigurationContext): OwnToolSpec {
   const names = { type: 'array', items: { type: 'string' } };
   return {
     name: 'add-tool-annotation',
@@ -79,12 +79,12 @@ async function annotate(
   const { equipping, labels, reviewsNotes } = context;
   const equipped = equipping.current;
   if (equipped === undefined) return err({ code: 'TOOLSET_NOT_EQUIPPED' });
-  const entry = (await indexFor(context, [ref], subject)).resolve(ref);
+  const entry = (await prepareToolIndex(context, [ref], subject)).resolve(ref);
   if (!entry.ok) return entry;
-  const place = { toolset: equipped.name, tool: nameIn(entry.value) };
+  const place = { toolset: equipped.name, tool: getEntryName(entry.value) };
   // Text that the model has read may have told it what to write.
   const isHeld = reviewsNotes || (await labels.read(subject)).has('saw-untrusted');
-  const objection = objectionTo(context.settings['toolsets.modelsMayChange'], subject);
+  const objection = checkRights(context.settings['toolsets.modelsMayChange'], subject);
   const added = await context.notes.addMissing(place, notes, { by: { model: subject }, isHeld, objection });
   return added.ok ? ok(resultOf(added.value, { ...place, isHeld })) : added;
 }

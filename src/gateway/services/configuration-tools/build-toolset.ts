@@ -1,8 +1,8 @@
 import { ok } from '../../../core/result.ts';
 import { readToolRefs } from '../../../core/tool-ref.ts';
 import { TOOLSET_LIMITS } from '../../../core/toolset.ts';
-import { membersText } from '../../../core/whole-server.ts';
-import { modelOf, type ConfigurationContext } from './context.ts';
+import { formatMembers } from '../../../core/whole-server.ts';
+import { toModelCaller, type ConfigurationContext } from './context.ts';
 import type { OwnToolSpec } from './own-tool.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
 
@@ -31,7 +31,7 @@ export const TOOL_REF: JsonObject = {
   ],
 };
 
-export function buildTool(context: ConfigurationContext): OwnToolSpec {
+export function createBuildTool(context: ConfigurationContext): OwnToolSpec {
   return {
     name: 'build-toolset',
     title: 'Build a new toolset',
@@ -72,7 +72,7 @@ export function buildTool(context: ConfigurationContext): OwnToolSpec {
       const { tools, autoEquip: equip, ...wanted } = args as unknown as ToolsetArguments; // as in the input schema
       const refs = readToolRefs(tools, 'arguments.tools');
       if (!refs.ok) return refs;
-      const caller = modelOf(context, subject);
+      const caller = toModelCaller(context, subject);
       const built = await context.toolsetService.create({ ...wanted, equip, tools: refs.value }, caller);
       if (!built.ok) return built;
       const { name, tools: members } = built.value.view;
@@ -82,7 +82,7 @@ export function buildTool(context: ConfigurationContext): OwnToolSpec {
         ? 'It is equipped: list the tools again to see them.'
         : 'equip-toolset makes its tools visible.';
       return ok({
-        text: `The toolset "${name}" is saved with ${membersText(members)}. ${next}`,
+        text: `The toolset "${name}" is saved with ${formatMembers(members)}. ${next}`,
         structured: { name, tools: members.map(({ namespacedName }) => namespacedName), isEquipped },
       });
     },

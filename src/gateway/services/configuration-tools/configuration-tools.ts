@@ -3,19 +3,26 @@ import type { ConfigurationTool } from '../../catalog/configuration-tool.ts';
 import type { View } from '../../catalog/view.ts';
 import type { CurrentMode } from '../toolsets/mode.ts';
 import { getActiveTool } from './active-toolset.ts';
-import { addAnnotationTool } from './add-tool-annotation.ts';
-import { buildTool } from './build-toolset.ts';
+import { createAnnotationTool } from './add-tool-annotation.ts';
+import { createBuildTool } from './build-toolset.ts';
 import type { ConfigurationContext } from './context.ts';
-import { listAvailableTool } from './list-available.ts';
-import { enterTool, exitTool } from './mode-tools.ts';
-import { ownTool, type OwnToolSpec } from './own-tool.ts';
-import { deleteTool, equipTool, listSavedTool, unequipTool } from './saved-toolsets.ts';
+import { createListAvailableTool } from './list-available.ts';
+import { createEnterTool, createExitTool } from './mode-tools.ts';
+import { createOwnTool, type OwnToolSpec } from './own-tool.ts';
+import {
+  createDeleteTool,
+  createEquipTool,
+  createListSavedTool,
+  createUnequipTool,
+} from './saved-toolsets.ts';
 
 export const CONFIGURATION_INSTRUCTIONS: string =
   'These tools choose what other tools there are. Build a toolset of the tools that list-available-tools shows, or equip a saved one; then list the tools again.';
 
 /** The tools of the endpoint /mcp/configuration, which has no modes. */
-export function configurationTools(context: ConfigurationContext): ReadonlyMap<string, ConfigurationTool> {
+export function createConfigurationTools(
+  context: ConfigurationContext,
+): ReadonlyMap<string, ConfigurationTool> {
   return toolsOf(specsOf(context), context);
 }
 
@@ -26,12 +33,12 @@ export interface Own {
 }
 
 /** A listed server tool takes precedence over an unlisted configuration tool. */
-export function ownIn({ tools, view }: Own, name: string): ConfigurationTool | undefined {
+export function findOwnTool({ tools, view }: Own, name: string): ConfigurationTool | undefined {
   const own = tools.get(name);
   return own === undefined || view.listing('tools').find(name) !== undefined ? undefined : own;
 }
 
-export function visibleIn(
+export function selectVisibleTools(
   { names, current }: CurrentMode,
   tools: ReadonlyMap<string, ConfigurationTool>,
 ): readonly ConfigurationTool[] {
@@ -43,11 +50,11 @@ function toolsOf(
   specs: readonly OwnToolSpec[],
   context: ConfigurationContext,
 ): ReadonlyMap<string, ConfigurationTool> {
-  return new Map(specs.map((spec) => [spec.name, ownTool(spec, context)]));
+  return new Map(specs.map((spec) => [spec.name, createOwnTool(spec, context)]));
 }
 
 /** The configuration tools, refused in normal mode, and those that switch modes. */
-export function toolsWithModes(context: ConfigurationContext): ReadonlyMap<string, ConfigurationTool> {
+export function createModeTools(context: ConfigurationContext): ReadonlyMap<string, ConfigurationTool> {
   const specs = specsOf(context);
   const withModes = specs.map((spec) => ({ ...spec, refusal: () => outOfMode(context, spec.name) }));
   return toolsOf([...withModes, ...switchesOf(context, specs)], context);
@@ -56,14 +63,14 @@ export function toolsWithModes(context: ConfigurationContext): ReadonlyMap<strin
 /** In the order of the requirements document. */
 function specsOf(context: ConfigurationContext): readonly OwnToolSpec[] {
   return [
-    listAvailableTool(context),
-    buildTool(context),
-    listSavedTool(context),
-    equipTool(context),
-    deleteTool(context),
-    unequipTool(context),
+    createListAvailableTool(context),
+    createBuildTool(context),
+    createListSavedTool(context),
+    createEquipTool(context),
+    createDeleteTool(context),
+    createUnequipTool(context),
     getActiveTool(context),
-    addAnnotationTool(context),
+    createAnnotationTool(context),
   ];
 }
 
@@ -71,8 +78,8 @@ function specsOf(context: ConfigurationContext): readonly OwnToolSpec[] {
 function switchesOf(context: ConfigurationContext, specs: readonly OwnToolSpec[]): readonly OwnToolSpec[] {
   const { names } = context.mode;
   if (names === undefined) return [];
-  const exit = exitTool(context, names);
-  return [exit, enterTool(context, names, [...specs, exit])];
+  const exit = createExitTool(context, names);
+  return [exit, createEnterTool(context, names, [...specs, exit])];
 }
 
 function outOfMode({ mode }: ConfigurationContext, tool: string): Refusal | undefined {

@@ -4,13 +4,13 @@ import type { LiveLabels } from '../../catalog/call-deps.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { CompileSchema } from '../../ports/compile-schema.ts';
 import type { BuildSearch } from '../../ports/search.ts';
-import { namespacedNameOf } from '../../../core/tool-ref.ts';
-import { isWhole, serverOfWhole } from '../../../core/whole-server.ts';
+import { formatNamespacedName } from '../../../core/tool-ref.ts';
+import { isWhole, getWholeServerName } from '../../../core/whole-server.ts';
 import type { Listing } from '../../catalog/listing.ts';
 import type { NoteService } from '../notes/note-service.ts';
 import type { Equipping } from '../toolsets/equipping.ts';
 import type { CurrentMode } from '../toolsets/mode.ts';
-import { nameIn } from '../toolsets/tool-index.ts';
+import { getEntryName } from '../toolsets/tool-index.ts';
 import type { ToolsetCaller, ToolsetService } from '../toolsets/toolset-service.ts';
 import type { Toolsets } from '../toolsets/toolsets.ts';
 
@@ -35,7 +35,7 @@ export interface ConfigurationContext {
 }
 
 /** The toolset without the tools that rules hide from the caller. */
-export function visibleToolset(
+export function toVisibleToolset(
   toolset: Toolset,
   { catalog }: Pick<ConfigurationContext, 'catalog'>,
   subject: string,
@@ -50,8 +50,11 @@ export function visibleToolset(
     ...toolset,
     tools: toolset.tools.filter(isShown).map((tool) => {
       if (!isWhole(tool)) return tool;
-      const server = serverOfWhole(tool);
-      return { ...tool, except: tool.except.filter((name) => !hidden.has(namespacedNameOf(server, name))) };
+      const server = getWholeServerName(tool);
+      return {
+        ...tool,
+        except: tool.except.filter((name) => !hidden.has(formatNamespacedName(server, name))),
+      };
     }),
     toolNotes: toolset.toolNotes.filter(isShown),
   };
@@ -64,15 +67,15 @@ const HIDDEN_NAMES = new WeakMap<Listing, ReadonlySet<string>>();
 function hiddenNames(all: Listing, visible: Listing): ReadonlySet<string> {
   const known = HIDDEN_NAMES.get(visible);
   if (known !== undefined) return known;
-  const shown = new Set([...visible.entries, ...visible.disabled].map(nameIn));
-  const names = [...all.entries, ...all.disabled].map(nameIn).filter((name) => !shown.has(name));
+  const shown = new Set([...visible.entries, ...visible.disabled].map(getEntryName));
+  const names = [...all.entries, ...all.disabled].map(getEntryName).filter((name) => !shown.has(name));
   const hidden = new Set(names);
   HIDDEN_NAMES.set(visible, hidden);
   return hidden;
 }
 
 /** The model that a configuration tool works for. */
-export function modelOf(
+export function toModelCaller(
   { settings, equipping }: Pick<ConfigurationContext, 'settings' | 'equipping'>,
   subject: string,
 ): ToolsetCaller {

@@ -1,20 +1,20 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import { counted } from '../../../core/counted.ts';
+import { formatCount } from '../../../core/counted.ts';
 import { HINTS, type Hints } from '../../../core/hints/hint.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
-import { nearest } from '../../../core/nearest.ts';
+import { findNearest } from '../../../core/nearest.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { readToolRefs } from '../../../core/tool-ref.ts';
-import { definitionJson, digestOf } from '../../catalog/definition-facts.ts';
-import { descriptionIn, type Entry } from '../../catalog/listing.ts';
-import { firstSentence, searchOf } from '../tools/tool-search.ts';
-import { nameIn, refIdIn, resolveAll, type ToolIndex } from '../toolsets/tool-index.ts';
+import { parseDefinition, getDigest } from '../../catalog/definition-facts.ts';
+import { getDescription, type Entry } from '../../catalog/listing.ts';
+import { getFirstSentence, getToolSearch } from '../tools/tool-search.ts';
+import { getEntryName, getRefId, resolveAll, type ToolIndex } from '../toolsets/tool-index.ts';
 import { TOOL_REF } from './build-toolset.ts';
-import { settledIndex } from '../toolsets/find-tools.ts';
+import { waitForToolIndex } from '../toolsets/find-tools.ts';
 import type { ConfigurationContext } from './context.ts';
 import type { OwnToolResult, OwnToolSpec } from './own-tool.ts';
-import { costOf } from './token-cost.ts';
+import { countToolTokens } from './token-cost.ts';
 import { shorten } from '../../../core/shorten.ts';
 
 const HINT_FILTER = Object.fromEntries(HINTS.map((hint) => [hint, { type: 'boolean' }]));
@@ -74,7 +74,7 @@ interface Query {
   readonly cursor?: string;
 }
 
-export function listAvailableTool(context: ConfigurationContext): OwnToolSpec {
+export function createListAvailableTool(context: ConfigurationContext): OwnToolSpec {
   return {
     name: 'list-available-tools',
     title: 'Find tools of all servers',
@@ -115,12 +115,12 @@ export function listAvailableTool(context: ConfigurationContext): OwnToolSpec {
     output: { properties: OUTPUT, optional: ['toolsByServer', 'tools', 'nextCursor'] },
     run: async (args, subject) => {
       const query = args as Query; // the input schema requires this shape
-      const index = await settledIndex(context, subject);
+      const index = await waitForToolIndex(context, subject);
       if (query.tools !== undefined) return details(index, query.tools, context);
       const isFiltered = [query.query, query.server, query.hints, query.cursor, query.limit].some(
         (one) => one !== undefined,
       );
-      return isFiltered ? found(index, query, context) : overview(index, context);
+      return isFiltered ? findMatches(index, query, context) : overview(index, context);
     },
   };
 }
@@ -142,11 +142,11 @@ async function overview(
   const total = tokensOf(entries);
   const lines = toolsByServer.map(
     ({ serverName, toolCount, context: { tokens } }) =>
-      `- ${serverName}: ${counted(toolCount, 'tool')}, about ${counted(tokens, 'token')}`,
+      `- ${serverName}: ${formatCount(toolCount, 'tool')}, about ${formatCount(tokens, 'token')}`,
   );
   return ok({
     text: [
-      `${counted(entries.length, 'tool')} of ${counted(byServer.size, 'server')}, about ${counted(total, 'token')}.`,
+      `${formatCount(entries.length, 'tool')} of ${formatCount(byServer.size, 'server')}, about ${formatCount(total, 'token')}.`,
       ...lines,
       'Call this again with "query" (what you want to do) or "server" to see tools.',
     ].join('\n'),
@@ -159,7 +159,7 @@ async function overview(
 }
 
 /** The tools that match, best match first. */
-async function found(
+async function findMatches(
   index: ToolIndex,
   query: Query,
   { catalog, buildSearch }: ConfigurationContext,
@@ -168,7 +168,7 @@ async function found(
   const servers = catalog.servers.map(({ spec }) => spec.name);
   if (server !== undefined && !servers.includes(server)) return err(unknownServer(server, servers));
   const ranked =
-    query.query === undefined ? index.entries : (await searchOf(index, buildSearch))(query.query);
+    query.query === undefined ? index.entries : (await getToolSearch(index, buildSearch))(query.query);
   const wanted = ranked.filter((entry) => isWanted(entry, query));
   const start = cursor === undefined ? 0 : wanted.findIndex(({ key }) => key === keyIn(cursor)) + 1;
   if (cursor !== undefined && start === 0) return err({ code: 'CURSOR_INVALID' });
@@ -180,14 +180,14 @@ async function found(
     text: [
       wanted.length === 0
         ? 'No tool matches. Try other words, or no arguments to list the servers.'
-        : `${counted(wanted.length, 'tool')} of ${counted(totalServers, 'server')}:`,
-      ...page.map((entry) => `- ${nameIn(entry)}: ${lineOf(entry)}`),
+        : `${formatCount(wanted.length, 'tool')} of ${formatCount(totalServers, 'server')}:`,
+      ...page.map((entry) => `- ${getEntryName(entry)}: ${lineOf(entry)}`),
       ...(nextCursor === undefined ? [] : [`There are more: "cursor": "${nextCursor}".`]),
     ].join('\n'),
     structured: {
       summary: { totalTools: wanted.length, totalServers },
       meta: {},
-      tools: page.map((entry) => ({ namespacedName: nameIn(entry), description: lineOf(entry) })),
+      tools: page.map((entry) => ({ namespacedName: getEntryName(entry), description: lineOf(entry) })),
       ...(nextCursor === undefined ? {} : { nextCursor }),
     },
   });
@@ -206,14 +206,14 @@ async function details(
   const entries = resolved.value;
   const costs = await costsOf(entries, context);
   const tools = entries.map((entry) => ({
-    namespacedName: nameIn(entry),
-    refId: refIdIn(entry),
+    namespacedName: getEntryName(entry),
+    refId: getRefId(entry),
     context: { tokens: costs.get(entry) ?? 0 },
     hints: effectiveHints(entry),
   }));
   const texts = entries.map((entry, position) => {
-    const { inputSchema } = definitionJson(entry.definition);
-    return JSON.stringify({ ...tools[position], description: descriptionIn(entry), inputSchema });
+    const { inputSchema } = parseDefinition(entry.definition);
+    return JSON.stringify({ ...tools[position], description: getDescription(entry), inputSchema });
   });
   const totalServers = new Set(entries.map(({ server }) => server)).size;
   return ok({
@@ -223,7 +223,7 @@ async function details(
 }
 
 function unknownServer(server: string, known: readonly string[]): Refusal {
-  const meant = nearest(server, known);
+  const meant = findNearest(server, known);
   const hint = meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`;
   const reason = `no server has this name${hint} The servers are ${known.join(', ')}`;
   return { code: 'PARAMS_INVALID', field: 'arguments.server', reason };
@@ -243,7 +243,7 @@ function effectiveHints({ server, definition }: Entry): Hints {
 
 /** The first sentence of the description, on one line. */
 function lineOf(entry: Entry): string {
-  return shorten(firstSentence(descriptionIn(entry) ?? '').replace(/\s+/g, ' '), LINE_LENGTH);
+  return shorten(getFirstSentence(getDescription(entry) ?? '').replace(/\s+/g, ' '), LINE_LENGTH);
 }
 
 const COUNTED_AT_ONCE = 50;
@@ -255,9 +255,9 @@ async function costsOf(
 ): Promise<ReadonlyMap<Entry, number>> {
   const costs = new Map<Entry, number>();
   for (const [position, entry] of entries.entries()) {
-    costs.set(entry, costOf(entry.definition, countTokens));
+    costs.set(entry, countToolTokens(entry.definition, countTokens));
     // Cached, so that the refIds are ready for the answer.
-    digestOf(entry.definition);
+    getDigest(entry.definition);
     if (position % COUNTED_AT_ONCE === COUNTED_AT_ONCE - 1) await breathe();
   }
   return costs;

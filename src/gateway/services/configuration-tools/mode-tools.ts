@@ -3,7 +3,7 @@ import { ok } from '../../../core/result.ts';
 import type { SwitchNames } from '../toolsets/mode.ts';
 import type { ConfigurationContext } from './context.ts';
 import { NO_INPUT, type OwnToolSpec } from './own-tool.ts';
-import { activeToolset, ACTIVE } from './active-toolset.ts';
+import { describeActiveToolset, ACTIVE } from './active-toolset.ts';
 
 // Not read-only: it changes what all clients of the process see. Nothing is lost, a second call changes nothing more,
 // and no server is contacted.
@@ -15,7 +15,7 @@ const SWITCHING: Hints = {
 };
 
 /** `enter-configuration-mode`, shown in normal mode. */
-export function enterTool(
+export function createEnterTool(
   context: ConfigurationContext,
   names: SwitchNames,
   configurationTools: readonly Pick<OwnToolSpec, 'name' | 'title'>[],
@@ -49,7 +49,7 @@ export function enterTool(
 }
 
 /** `exit-configuration-mode`, shown in configuration mode. */
-export function exitTool(context: ConfigurationContext, names: SwitchNames): OwnToolSpec {
+export function createExitTool(context: ConfigurationContext, names: SwitchNames): OwnToolSpec {
   return {
     name: names.exit,
     title: 'Exit configuration mode',
@@ -65,7 +65,7 @@ export function exitTool(context: ConfigurationContext, names: SwitchNames): Own
         : { code: 'MODE_DIFFERS', tool: names.exit, mode: 'normal', switch: names.enter },
     run: async (_, subject) => {
       context.mode.set('normal');
-      const { text, structured } = await activeToolset(context, subject);
+      const { text, structured } = await describeActiveToolset(context, subject);
       return ok({
         text: `Assay is in normal mode. List the tools again. ${text}`,
         structured: { mode: 'normal', ...structured },

@@ -1,11 +1,11 @@
 import type { Hints } from '../../../core/hints/hint.ts';
-import { causeCodeIn } from '../../../core/refusal-cause.ts';
-import { sentenceOf } from '../../../core/sentences.ts';
+import { pickCauseCode } from '../../../core/refusal-cause.ts';
+import { formatRefusal } from '../../../core/sentences.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { LARGE_MESSAGE, isParsable, TOO_LARGE_TO_PARSE } from '../../../protocol/message.ts';
-import { resultText } from '../../../protocol/reply.ts';
-import { memberOf, rawOf } from '../../../protocol/spans.ts';
+import { serializeResult } from '../../../protocol/reply.ts';
+import { findMember, readRawValue } from '../../../protocol/spans.ts';
 import type { ConfigurationToolCall, ConfigurationTool } from '../../catalog/configuration-tool.ts';
 import type { Definition } from '../../ports/link.ts';
 import type { CompileSchema } from '../../ports/compile-schema.ts';
@@ -44,7 +44,7 @@ export const NO_INPUT: JsonObject = { type: 'object', properties: {}, additional
  * A tool that answers once the stored toolsets are loaded. A refusal becomes a result with `isError`, so that a model
  * reads the reason; its data matches the output schema, too.
  */
-export function ownTool(
+export function createOwnTool(
   spec: OwnToolSpec,
   {
     equipping,
@@ -60,7 +60,7 @@ export function ownTool(
     if (ready?.ok === false) return ready;
     const refusal = spec.refusal?.();
     if (refusal !== undefined) return err(refusal);
-    const member = memberOf(message.params, 'arguments');
+    const member = findMember(message.params, 'arguments');
     if (!isParsable(message))
       return err({ code: 'PARAMS_INVALID', field: 'arguments', reason: `they are ${TOO_LARGE_TO_PARSE}` });
     if (member !== undefined && member.end - member.start > LARGE_MESSAGE)
@@ -69,7 +69,7 @@ export function ownTool(
         field: 'arguments',
         reason: `they are larger than ${LARGE_MESSAGE} bytes`,
       });
-    const args = member === undefined ? ok({}) : parse(rawOf(message.bytes, member));
+    const args = member === undefined ? ok({}) : parse(readRawValue(message.bytes, member));
     if (!args.ok) return args;
     check ??= compile(spec.accepts ?? spec.inputSchema);
     const fault = check(args.value);
@@ -98,15 +98,15 @@ function resultOf(
   const result = outcome.ok
     ? { content: [{ type: 'text', text: outcome.value.text }], structuredContent: outcome.value.structured }
     : {
-        content: [{ type: 'text', text: sentenceOf(outcome.error) }],
+        content: [{ type: 'text', text: formatRefusal(outcome.error) }],
         ...(output !== undefined && { structuredContent: errorOf(outcome.error) }),
         isError: true,
       };
-  return resultText('tools/call', era, result);
+  return serializeResult('tools/call', era, result);
 }
 
 function errorOf(refusal: Refusal): JsonObject {
-  return { error: { code: refusal.code, ...causeCodeIn(refusal), message: sentenceOf(refusal) } };
+  return { error: { code: refusal.code, ...pickCauseCode(refusal), message: formatRefusal(refusal) } };
 }
 
 function parse(text: string): Result<unknown, Refusal> {

@@ -1,14 +1,14 @@
 import { err, ok } from '../../../core/result.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 import { isWhole } from '../../../core/whole-server.ts';
-import { activeToolset, ACTIVE } from './active-toolset.ts';
-import { modelOf, visibleToolset, type ConfigurationContext } from './context.ts';
+import { describeActiveToolset, ACTIVE } from './active-toolset.ts';
+import { toModelCaller, toVisibleToolset, type ConfigurationContext } from './context.ts';
 import { NO_INPUT, type OwnToolSpec } from './own-tool.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
 
 const NAME: JsonObject = { type: 'string', description: 'Name of a saved toolset' };
 
-export function listSavedTool(context: ConfigurationContext): OwnToolSpec {
+export function createListSavedTool(context: ConfigurationContext): OwnToolSpec {
   return {
     name: 'list-saved-toolsets',
     title: 'List all saved toolsets',
@@ -38,7 +38,7 @@ export function listSavedTool(context: ConfigurationContext): OwnToolSpec {
     run: (_, subject) => {
       const { toolsets, equipping } = context;
       const shown = toolsets.all.map((toolset) =>
-        shownToolset(visibleToolset(toolset, context, subject), equipping.current?.name),
+        shownToolset(toVisibleToolset(toolset, context, subject), equipping.current?.name),
       );
       const lines = shown.map(
         ({ name, tools, isEquipped }) =>
@@ -75,7 +75,7 @@ function shownToolset(
   };
 }
 
-export function equipTool(context: ConfigurationContext): OwnToolSpec {
+export function createEquipTool(context: ConfigurationContext): OwnToolSpec {
   return {
     name: 'equip-toolset',
     title: 'Equip a saved toolset',
@@ -96,16 +96,16 @@ export function equipTool(context: ConfigurationContext): OwnToolSpec {
       const isSame = equipping.isKnown && equipping.current?.name === name;
       const equipped = isSame
         ? ok(undefined)
-        : await toolsetService.equip(String(name), modelOf(context, subject));
+        : await toolsetService.equip(String(name), toModelCaller(context, subject));
       if (!equipped.ok) return equipped;
       context.mode.set('normal');
-      const { text, structured } = await activeToolset(context, subject);
+      const { text, structured } = await describeActiveToolset(context, subject);
       return ok({ text: `${text}\nList the tools again to see them.`, structured });
     },
   };
 }
 
-export function unequipTool(context: ConfigurationContext): OwnToolSpec {
+export function createUnequipTool(context: ConfigurationContext): OwnToolSpec {
   const { equipping, isEquippingShared, mode, toolsetService } = context;
   return {
     name: 'unequip-toolset',
@@ -122,7 +122,7 @@ export function unequipTool(context: ConfigurationContext): OwnToolSpec {
       const name = equipping.current?.name;
       if (name === undefined)
         return ok({ text: 'No toolset was equipped.', structured: { unequipped: null } });
-      const done = await toolsetService.equip(undefined, modelOf(context, subject));
+      const done = await toolsetService.equip(undefined, toModelCaller(context, subject));
       if (!done.ok) return done;
       return ok({
         text: `The toolset "${name}" is not equipped any more; it stays saved.`,
@@ -132,7 +132,7 @@ export function unequipTool(context: ConfigurationContext): OwnToolSpec {
   };
 }
 
-export function deleteTool(context: ConfigurationContext): OwnToolSpec {
+export function createDeleteTool(context: ConfigurationContext): OwnToolSpec {
   return {
     name: 'delete-toolset',
     title: 'Delete a saved toolset',
@@ -160,7 +160,7 @@ export function deleteTool(context: ConfigurationContext): OwnToolSpec {
           field: 'arguments.confirm',
           reason: 'it must be true, as the toolset and its notes cannot be had back',
         });
-      const removed = await context.toolsetService.delete(String(name), modelOf(context, subject));
+      const removed = await context.toolsetService.delete(String(name), toModelCaller(context, subject));
       if (!removed.ok) return removed;
       return ok({
         text: `The toolset "${String(name)}" and its notes are deleted.`,

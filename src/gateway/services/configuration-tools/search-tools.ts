@@ -1,19 +1,19 @@
 import type { JsonObject } from '../../../core/json-object.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { refOf } from '../../../core/tool-ref.ts';
-import { innerCallOf } from '../../../protocol/inner-call.ts';
+import { parseToolRef } from '../../../core/tool-ref.ts';
+import { findInnerCall } from '../../../protocol/inner-call.ts';
 import type { RequestMessage } from '../../../protocol/message.ts';
 import type { OpenFilter } from '../../catalog/catalog.ts';
 import type { ConfigurationTool, ForwardedCall } from '../../catalog/configuration-tool.ts';
 import { isWithheld } from '../../catalog/definition-facts.ts';
-import { type Entry, Listing, shownJson } from '../../catalog/listing.ts';
-import { visibleIn } from '../../catalog/visible-listing.ts';
-import { indexOf } from '../toolsets/tool-index.ts';
-import { indexFor, settledIndex } from '../toolsets/find-tools.ts';
+import { type Entry, Listing, toShownJson } from '../../catalog/listing.ts';
+import { getVisibleListing } from '../../catalog/visible-listing.ts';
+import { getToolIndex } from '../toolsets/tool-index.ts';
+import { prepareToolIndex, waitForToolIndex } from '../toolsets/find-tools.ts';
 import type { ConfigurationContext } from './context.ts';
-import { ownTool, type OwnToolSpec } from './own-tool.ts';
-import { searchOf } from '../tools/tool-search.ts';
+import { createOwnTool, type OwnToolSpec } from './own-tool.ts';
+import { getToolSearch } from '../tools/tool-search.ts';
 
 type SearchContext = Pick<ConfigurationContext, 'catalog' | 'buildSearch' | 'compile'>;
 
@@ -31,9 +31,9 @@ const TOOL_NAME: JsonObject = {
 /**
  * The content of `/mcp/search`: three tools that find, describe and call all others, for catalogs too large to list.
  */
-export function searchFilter(context: SearchContext): OpenFilter {
+export function createSearchFilter(context: SearchContext): OpenFilter {
   const { catalog, compile } = context;
-  const made = (spec: OwnToolSpec): ConfigurationTool => ownTool(spec, { compile });
+  const made = (spec: OwnToolSpec): ConfigurationTool => createOwnTool(spec, { compile });
   const tools = [
     made(searchTool(context)),
     made(describeTool(context)),
@@ -53,7 +53,7 @@ export function searchFilter(context: SearchContext): OpenFilter {
     instructions: () =>
       'Tools are not listed here. Find them with search_tools and call them with call_tool.',
     absence: (name, hidden) =>
-      visibleIn(catalog.all.listing('tools'), hidden).find(name) === undefined
+      getVisibleListing(catalog.all.listing('tools'), hidden).find(name) === undefined
         ? undefined
         : { code: 'CALL_TOOL_REQUIRED', tool: name },
   };
@@ -83,8 +83,10 @@ function searchTool(context: SearchContext): OwnToolSpec {
     },
     run: async (args, subject) => {
       const { query, limit = DEFAULT_LIMIT } = args as { readonly query: string; readonly limit?: number }; // as the schema requires
-      const index = await settledIndex(context, subject);
-      const found = (await searchOf(index, context.buildSearch))(query).filter(isCallable).slice(0, limit);
+      const index = await waitForToolIndex(context, subject);
+      const found = (await getToolSearch(index, context.buildSearch))(query)
+        .filter(isCallable)
+        .slice(0, limit);
       const text = found.map((entry) => JSON.stringify(summaryOf(entry))).join('\n');
       return ok({ text: found.length === 0 ? 'No tool matches. Try other words.' : text });
     },
@@ -105,7 +107,7 @@ function describeTool(context: SearchContext): OwnToolSpec {
     },
     run: async ({ name }, subject) => {
       const entry = await resolved(context, String(name), subject);
-      return entry.ok ? ok({ text: JSON.stringify(shownJson(entry.value)) }) : entry;
+      return entry.ok ? ok({ text: JSON.stringify(toShownJson(entry.value)) }) : entry;
     },
   };
 }
@@ -141,7 +143,7 @@ async function forwarded(
   message: RequestMessage,
   subject: string,
 ): Promise<ForwardedCall | undefined> {
-  const inner = innerCallOf(message);
+  const inner = findInnerCall(message);
   if (inner === undefined) return undefined;
   const visible = await resolved(context, inner.name, subject);
   const entry = visible.ok ? visible : hiddenIn(context, inner.name, subject);
@@ -159,7 +161,7 @@ function hiddenIn(
   const all = catalog.all.listing('tools');
   return catalog.all.forCaller(subject).listing('tools') === all
     ? undefined
-    : indexOf(all).resolve(refOf(name));
+    : getToolIndex(all).resolve(parseToolRef(name));
 }
 
 async function resolved(
@@ -167,8 +169,8 @@ async function resolved(
   name: string,
   subject: string,
 ): Promise<Result<Entry, Refusal>> {
-  const ref = refOf(name);
-  const entry = (await indexFor(context, [ref], subject)).resolve(ref);
+  const ref = parseToolRef(name);
+  const entry = (await prepareToolIndex(context, [ref], subject)).resolve(ref);
   if (!entry.ok || isCallable(entry.value)) return entry;
   return err({ code: 'TOOL_WITHHELD', name, reason: 'no client can read its definition' });
 }
@@ -178,6 +180,6 @@ function isCallable({ definition }: Entry): boolean {
 }
 
 function summaryOf(entry: Entry): JsonObject {
-  const { name, description, inputSchema, annotations } = shownJson(entry);
+  const { name, description, inputSchema, annotations } = toShownJson(entry);
   return { name, description, inputSchema, annotations };
 }

@@ -1,13 +1,13 @@
-import { definitionJson } from '../../catalog/definition-facts.ts';
+import { parseDefinition } from '../../catalog/definition-facts.ts';
 import type { Definition } from '../../ports/link.ts';
 
 const COSTS = new WeakMap<Definition, number>();
 
 /** Number of tokens that a model reads for this tool: its own name, description and input schema. Cached. */
-export function costOf(definition: Definition, countTokens: (text: string) => number): number {
+export function countToolTokens(definition: Definition, countTokens: (text: string) => number): number {
   const known = COSTS.get(definition);
   if (known !== undefined) return known;
-  const { name, description, inputSchema } = definitionJson(definition);
+  const { name, description, inputSchema } = parseDefinition(definition);
   const cost = countTokens(JSON.stringify({ name, description, inputSchema }));
   COSTS.set(definition, cost);
   return cost;

@@ -5,11 +5,11 @@ import { ClientViews, type ClientChoice } from './client-views.ts';
 import type { ConfigurationContext } from './context.ts';
 import {
   CONFIGURATION_INSTRUCTIONS,
-  configurationTools,
-  toolsWithModes,
+  createConfigurationTools,
+  createModeTools,
   type Own,
-  ownIn,
-  visibleIn,
+  findOwnTool,
+  selectVisibleTools,
 } from './configuration-tools.ts';
 import type { OpenFilter } from '../../catalog/catalog.ts';
 import type { ConfigurationTool } from '../../catalog/configuration-tool.ts';
@@ -17,13 +17,13 @@ import { Listing } from '../../catalog/listing.ts';
 import type { ListKind } from '../../ports/link.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { View } from '../../catalog/view.ts';
-import { visibleIn as visibleListing } from '../../catalog/visible-listing.ts';
-import { searchFilter } from './search-tools.ts';
+import { getVisibleListing as visibleListing } from '../../catalog/visible-listing.ts';
+import { createSearchFilter } from './search-tools.ts';
 import { type CurrentMode, ProcessMode } from '../toolsets/mode.ts';
 import { type Equipping, SharedEquipping } from '../toolsets/equipping.ts';
 import type { SessionToolsets } from '../toolsets/session-toolsets.ts';
 import { select, type Selection } from '../toolsets/selection.ts';
-import { indexOf, nameIn } from '../toolsets/tool-index.ts';
+import { getToolIndex, getEntryName } from '../toolsets/tool-index.ts';
 import type { ToolsetChange } from '../toolsets/toolsets.ts';
 
 export interface ToolsetViewsOptions extends Omit<
@@ -73,8 +73,8 @@ export class ToolsetViews {
       equipping: new SharedEquipping(toolsets),
       isEquippingShared: sessions === undefined,
     };
-    this.#configurationTools = configurationTools(this.#context);
-    this.#ownTools = toolsWithModes(this.#context);
+    this.#configurationTools = createConfigurationTools(this.#context);
+    this.#ownTools = createModeTools(this.#context);
     this.#clients = sessions && this.#openClients(sessions);
     this.#configuringClients = sessions && this.#openConfiguringClients(sessions);
     this.current = catalog.open('equipped', {
@@ -86,7 +86,7 @@ export class ToolsetViews {
       ...this.#configurationFilter(() => this.#configurationTools),
       ...(sessions && { forClient: (client) => this.#configuringClients?.of(client) ?? this.configuration }),
     });
-    this.search = catalog.open('search', searchFilter(this.#context));
+    this.search = catalog.open('search', createSearchFilter(this.#context));
     this.#endListening = toolsets.onChange((change) => this.#follow(change));
   }
 
@@ -164,7 +164,7 @@ export class ToolsetViews {
         let tools: ReadonlyMap<string, ConfigurationTool> | undefined;
         // Most clients never call one.
         const own = (): Own => ({
-          tools: (tools ??= toolsWithModes({ ...this.#context, ...choice })),
+          tools: (tools ??= createModeTools({ ...this.#context, ...choice })),
           view: view(),
         });
         return { ...this.#filterIn(choice, own), listing: (kind) => this.#listOf(choice).listing(kind) };
@@ -183,7 +183,7 @@ export class ToolsetViews {
       filterIn: ({ equipping }) => {
         let tools: ReadonlyMap<string, ConfigurationTool> | undefined;
         return this.#configurationFilter(
-          () => (tools ??= configurationTools({ ...this.#context, mode, equipping })),
+          () => (tools ??= createConfigurationTools({ ...this.#context, mode, equipping })),
         );
       },
     });
@@ -243,12 +243,12 @@ export class ToolsetViews {
           : isAll()
             ? catalog.all.listing(kind)
             : ofToolset.listing(kind);
-        const visible = kind === 'tools' ? visibleIn(mode, this.#ownTools) : [];
+        const visible = kind === 'tools' ? selectVisibleTools(mode, this.#ownTools) : [];
         const ownNames = new Set(visible.map(({ key }) => key));
         const entries = chosen?.entries.filter(({ key }) => !ownNames.has(key)) ?? [];
         return new Listing({ kind, entries, own: visible });
       },
-      configurationTool: (name) => (this.#ownTools.has(name) ? ownIn(own(), name) : undefined),
+      configurationTool: (name) => (this.#ownTools.has(name) ? findOwnTool(own(), name) : undefined),
       instructions: () => (isConfiguring() ? CONFIGURATION_INSTRUCTIONS : undefined),
       absence: (name, hidden) =>
         isConfiguring() ? this.#offMode(name, hidden) : isAll() ? undefined : ofToolset.absence(name, hidden),
@@ -294,7 +294,7 @@ export class ToolsetViews {
   #selected(toolset: Toolset | undefined): Selection | undefined {
     const { catalog, settings } = this.#context;
     if (toolset === undefined) return undefined;
-    const index = indexOf(catalog.all.listing('tools'));
+    const index = getToolIndex(catalog.all.listing('tools'));
     const showsChanged = settings['toolsets.changed'] === 'show';
     return select(toolset, { index, servers: catalog.servers, showsChanged });
   }
@@ -309,10 +309,10 @@ export class ToolsetViews {
     if (selection?.changed.includes(entry) === true)
       return { code: 'TOOL_CHANGED', tool: name, toolset: toolset.name };
     if (selection?.drifted.includes(entry) === true) return { code: 'TOOL_DRIFTED', tool: name };
-    const ref = nameIn(entry);
+    const ref = getEntryName(entry);
     if (selection?.contested.includes(ref) !== true)
       return { code: 'TOOL_NOT_IN_TOOLSET', tool: name, toolset: toolset.name };
-    const named = indexOf(this.#known(hidden)).named(ref);
+    const named = getToolIndex(this.#known(hidden)).named(ref);
     return { code: 'REF_AMBIGUOUS', ref, servers: named.map(({ server }) => server.spec.name) };
   }
 

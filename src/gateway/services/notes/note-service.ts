@@ -1,16 +1,22 @@
 import type { Note as NoteView, ToolNotes } from '../../../api/note.ts';
-import { type Addition, type Note, noteFault, noteNameFault, notesText } from '../../../core/notes.ts';
-import { argumentFault, type Refusal } from '../../../core/refusal.ts';
+import {
+  type Addition,
+  type Note,
+  findNoteFault,
+  findNoteNameFault,
+  formatNotes,
+} from '../../../core/notes.ts';
+import { toArgumentRefusal, type Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { noteJson } from '../../../core/toolset-json.ts';
+import { toNoteJson } from '../../../core/toolset-json.ts';
 import {
   acceptNotes,
   changeNote,
   hasTool,
   moveNote,
-  notesOf,
+  getToolNotes,
   type Toolset,
-  withNotes,
+  addToolNotes,
 } from '../../../core/toolset.ts';
 import type { Tool } from '../../../api/tool.ts';
 import type { Changer, Toolsets } from '../toolsets/toolsets.ts';
@@ -53,9 +59,9 @@ export class NoteService {
 
   /** Grouped by toolset and tool, in the order in which models read them; of all toolsets by default. */
   list(toolset?: string): Result<readonly NoteView[], Refusal> {
-    if (toolset === undefined) return ok(this.#toolsets.all.flatMap((one) => notesIn(one)));
+    if (toolset === undefined) return ok(this.#toolsets.all.flatMap((one) => listToolsetNotes(one)));
     const found = this.#toolsets.find(toolset);
-    return found === undefined ? err(this.#toolsets.unknown(toolset)) : ok(notesIn(found));
+    return found === undefined ? err(this.#toolsets.unknown(toolset)) : ok(listToolsetNotes(found));
   }
 
   /** `fresh` replaces the stored toolset of its name: it is the state during a change. */
@@ -63,7 +69,7 @@ export class NoteService {
     const all = this.#toolsets.all.map((toolset) => (toolset.name === fresh?.name ? fresh : toolset));
     const having = all.filter((toolset) => hasTool(toolset, tool.namespacedName));
     return {
-      notes: all.flatMap((toolset) => notesIn(toolset, tool.namespacedName)),
+      notes: all.flatMap((toolset) => listToolsetNotes(toolset, tool.namespacedName)),
       descriptions: having.map((toolset) => ({
         toolset: toolset.name,
         description: describedIn(toolset, tool),
@@ -78,7 +84,7 @@ export class NoteService {
     if (fault !== undefined) return err(fault);
     const written = this.#written([{ name, note }], changer);
     return this.#change(target, changer, (toolset) => {
-      const noted = withNotes(toolset, tool, written);
+      const noted = addToolNotes(toolset, tool, written);
       if (!noted.ok) return noted;
       return noted.value.addition.added.length === 0
         ? err({ code: 'NOTE_EXISTS', tool, note: name })
@@ -100,7 +106,7 @@ export class NoteService {
     const adding = (toolset: Toolset): Result<{ toolset: Toolset; value: Addition }, Refusal> => {
       const refusal = author.objection?.(toolset);
       if (refusal !== undefined) return err(refusal);
-      const noted = withNotes(toolset, tool, written);
+      const noted = addToolNotes(toolset, tool, written);
       return noted.ok ? ok({ toolset: noted.value.toolset, value: noted.value.addition }) : noted;
     };
     return this.#toolsets.change(name, adding, author.by);
@@ -136,7 +142,7 @@ export class NoteService {
   review(target: NoteTarget, isAccepted: boolean, changer: NoteChanger): Changed {
     const { tool, name } = target;
     return this.#change(target, changer, (toolset, at) => {
-      const note = notesOf(toolset, tool).find((one) => one.name === name);
+      const note = getToolNotes(toolset, tool).find((one) => one.name === name);
       if (note?.isHeld === false) return err({ code: 'NOTE_ACCEPTED', tool, note: name });
       return changeNote(toolset, at, (held) => (isAccepted ? { ...held, isHeld: false } : undefined));
     });
@@ -149,7 +155,10 @@ export class NoteService {
       const accepting = (
         toolset: Toolset,
       ): Result<{ toolset: Toolset; value: readonly NoteView[] }, Refusal> =>
-        ok({ toolset: acceptNotes(toolset), value: notesIn(toolset).filter(({ isHeld }) => isHeld) });
+        ok({
+          toolset: acceptNotes(toolset),
+          value: listToolsetNotes(toolset).filter(({ isHeld }) => isHeld),
+        });
       const changed = await this.#toolsets.change(name, accepting, by);
       if (!changed.ok) return changed;
       accepted.push(...changed.value.map((note) => ({ ...note, isHeld: false })));
@@ -175,24 +184,26 @@ export class NoteService {
       const refusal = objection?.(before);
       if (refusal !== undefined) return err(refusal);
       const changed = change(before, { namespacedName: tool, name });
-      return changed.ok ? ok({ toolset: changed.value, value: notesIn(changed.value, tool) }) : changed;
+      return changed.ok
+        ? ok({ toolset: changed.value, value: listToolsetNotes(changed.value, tool) })
+        : changed;
     };
     return this.#toolsets.change(inToolset, changing, by);
   }
 }
 
 /** The notes of a toolset, by default on all its tools. */
-export function notesIn({ name: toolset, toolNotes }: Toolset, tool?: string): readonly NoteView[] {
+export function listToolsetNotes({ name: toolset, toolNotes }: Toolset, tool?: string): readonly NoteView[] {
   return toolNotes
     .filter(({ namespacedName }) => tool === undefined || namespacedName === tool)
     .flatMap(({ namespacedName, notes }) =>
-      notes.map((note) => ({ toolset, tool: namespacedName, ...noteJson(note), isHeld: note.isHeld })),
+      notes.map((note) => ({ toolset, tool: namespacedName, ...toNoteJson(note), isHeld: note.isHeld })),
     );
 }
 
 /** The description as in the lists that clients get. */
 function describedIn(toolset: Toolset, { namespacedName, description = '' }: NotedTool): string {
-  const texts = [description, notesText(notesOf(toolset, namespacedName)) ?? ''];
+  const texts = [description, formatNotes(getToolNotes(toolset, namespacedName)) ?? ''];
   return texts.filter((text) => text !== '').join('\n\n');
 }
 
@@ -205,6 +216,6 @@ function textFault(
   { name, note }: { readonly name?: string; readonly note: string },
   path = '',
 ): Refusal | undefined {
-  const ofName = name === undefined ? undefined : noteNameFault(name);
-  return argumentFault(`${path}name`, ofName) ?? argumentFault(`${path}note`, noteFault(note));
+  const ofName = name === undefined ? undefined : findNoteNameFault(name);
+  return toArgumentRefusal(`${path}name`, ofName) ?? toArgumentRefusal(`${path}note`, findNoteFault(note));
 }

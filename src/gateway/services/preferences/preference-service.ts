@@ -3,14 +3,14 @@ import type { AuditEvent } from '../../../core/audit-event.ts';
 import type { SettingValue } from '../../../core/record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import {
-  fixOf,
+  findSettingFix,
   isStorable,
   type Resolved,
   resolveSettings,
-  settingFault,
+  findSettingFault,
   type SettingOrigin,
   type SettingSources,
-  valueIn,
+  parseSettingValue,
 } from '../../../core/resolve-settings.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { SettingFacts, SettingKind } from '../../../core/setting-kind.ts';
@@ -118,9 +118,9 @@ export class PreferenceService {
     // Deleting a value stored by an earlier version has no effect.
     if (changedBy === 'startup')
       return value === null ? undefined : { code: 'SETTING_READ_ONLY', name: key, env };
-    const fix = fixOf(key, this.#options);
+    const fix = findSettingFix(key, this.#options);
     if (fix !== undefined) return { code: 'SETTING_OVERRIDDEN', name: key, ...fix };
-    const reason = value === null ? undefined : settingFault(SETTINGS[key], value);
+    const reason = value === null ? undefined : findSettingFault(SETTINGS[key], value);
     return reason === undefined ? undefined : { code: 'SETTING_INVALID', name: key, reason };
   }
 
@@ -145,7 +145,7 @@ export class PreferenceService {
     const preferences = KEYS.map((key): KnownPreferences['preferences'][number] => {
       const { kind, about, env: variable, changedBy, isLive = false } = SETTINGS[key];
       const ignored = changedBy === 'startup' ? stored.get(key) : undefined;
-      const fix = fixOf(key, this.#options);
+      const fix = findSettingFix(key, this.#options);
       return {
         key,
         value: next.value.settings[key],
@@ -174,9 +174,9 @@ export function toPreferenceKind(kind: SettingKind): PreferenceKind {
 }
 
 /** Parses a value that an operator typed, like one of an environment variable. SETTING_INVALID */
-export function preferenceIn(key: SettingKey, text: string): Result<SettingValue, Refusal> {
-  const value = valueIn(text, SETTINGS[key].kind);
-  const reason = settingFault(SETTINGS[key], value);
+export function parsePreference(key: SettingKey, text: string): Result<SettingValue, Refusal> {
+  const value = parseSettingValue(text, SETTINGS[key].kind);
+  const reason = findSettingFault(SETTINGS[key], value);
   return reason === undefined ? ok(value) : err({ code: 'SETTING_INVALID', name: key, reason });
 }
 
@@ -193,7 +193,7 @@ export interface SettingView {
 }
 
 /** `ignored`: settings with a stored value that has no effect. */
-export function settingViews(
+export function toSettingViews(
   { settings, origins }: Resolved,
   ignored: readonly SettingKey[],
 ): readonly SettingView[] {

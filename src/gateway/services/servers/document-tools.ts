@@ -1,11 +1,11 @@
 import type { DocumentTool } from '../../../api/server.ts';
-import { type Cause, causeText } from '../../../core/cause.ts';
+import { type Cause, formatCause } from '../../../core/cause.ts';
 import { HINTS } from '../../../core/hints/hint.ts';
-import { reasonOf } from '../../../core/hints/reason.ts';
+import { toReason } from '../../../core/hints/reason.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
-import { declaredOf } from '../../catalog/definition-facts.ts';
+import { getDeclared } from '../../catalog/definition-facts.ts';
 import { readList } from '../../catalog/inventory.ts';
 import { DECLARED_ALONE } from '../../catalog/tool-claims.ts';
 import type { ConfigEntry, Imported, ReachFaults, ReadEntry } from '../../ports/config-entries.ts';
@@ -51,7 +51,7 @@ export async function previewDocument(
 }
 
 /** The import of an uploaded document. GATEWAY_INVALID if it yields no tools. */
-export function uploadOf({ connect, nowMs }: Pick<DocumentDeps, 'connect' | 'nowMs'>): Imported {
+export function createUpload({ connect, nowMs }: Pick<DocumentDeps, 'connect' | 'nowMs'>): Imported {
   return {
     atMs: nowMs(),
     read: async (spec) => {
@@ -105,7 +105,7 @@ async function usableDocument(
   field: string,
 ): Promise<Result<ReadDocument, Refusal>> {
   const read = await readDocument(connect, spec);
-  if (!read.ok) return invalid([{ field, reason: `The document ${causeText(read.error)}` }]);
+  if (!read.ok) return invalid([{ field, reason: `The document ${formatCause(read.error)}` }]);
   const { definitions, skipped } = read.value;
   if (definitions.length > 0) return read;
   const [first] = skipped;
@@ -123,13 +123,13 @@ function invalid(
 }
 
 function toolOf(spec: ServerSpec, definition: Definition): DocumentTool {
-  const { title } = declaredOf(definition);
+  const { title } = getDeclared(definition);
   const { method, path } = definition.facts ?? {};
   const resolved = DECLARED_ALONE.resolvedOf(spec, definition);
   const hints = HINTS.map((hint) => {
     const { value, by } = resolved[hint].effective;
     const decidedBy = by.kind === 'claim' ? by.claim.kind : by.kind;
-    return [hint, { effective: value, decidedBy, reason: reasonOf(by).text }] as const;
+    return [hint, { effective: value, decidedBy, reason: toReason(by).text }] as const;
   });
   return {
     name: definition.key ?? '',

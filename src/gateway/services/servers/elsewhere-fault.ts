@@ -2,11 +2,11 @@ import type { EntryFault } from '../../../core/json-position.ts';
 import type { ConfigEntry } from '../../ports/config-entries.ts';
 
 /** Refuses a change that would send a credential to a different origin than the one it was given for. */
-export function elsewhereFault(former: ConfigEntry, edits: ConfigEntry): EntryFault | undefined {
+export function findElsewhereFault(former: ConfigEntry, edits: ConfigEntry): EntryFault | undefined {
   const [before, after] = [originOf(former), originOf({ ...former, ...edits })];
   const isElsewhere = before !== undefined && after !== undefined && before !== after;
   const left = ['headers', 'auth', 'credentials'].find(
-    (field) => given(former[field]) && edits[field] === undefined,
+    (field) => isPresent(former[field]) && edits[field] === undefined,
   );
   if (!isElsewhere || left === undefined) return undefined;
   return {
@@ -19,11 +19,11 @@ export function elsewhereFault(former: ConfigEntry, edits: ConfigEntry): EntryFa
 const DESTINATIONS = ['url', 'baseUrl', 'openapi', 'document'] as const;
 
 function originOf(entry: ConfigEntry): string | undefined {
-  const url = DESTINATIONS.map((member) => entry[member]).find(given);
+  const url = DESTINATIONS.map((member) => entry[member]).find(isPresent);
   return typeof url === 'string' ? (URL.parse(url)?.origin ?? url) : undefined;
 }
 
 /** Null removes a member. */
-function given(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }

@@ -6,16 +6,16 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import type { DriftDetector } from '../../catalog/drift-detector.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import { digestOf } from '../../catalog/definition-facts.ts';
+import { getDigest } from '../../catalog/definition-facts.ts';
 import type { Server } from '../../catalog/server.ts';
-import { causeOf } from '../../catalog/wait-refusal.ts';
+import { getStateCause } from '../../catalog/wait-refusal.ts';
 
 type ToolChanges = Pick<RefreshResult, 'toolsAdded' | 'toolsUpdated' | 'toolsRemoved'>;
 
 /** Digests of a server's tool definitions, by the server's tool names. */
 function digestsOf({ inventory }: Server): ReadonlyMap<string, string> {
   return new Map(
-    inventory.tools.flatMap((tool) => (tool.key === undefined ? [] : [[tool.key, digestOf(tool)] as const])),
+    inventory.tools.flatMap((tool) => (tool.key === undefined ? [] : [[tool.key, getDigest(tool)] as const])),
   );
 }
 
@@ -32,12 +32,12 @@ function changesOf(before: ReadonlyMap<string, string>, after: ReadonlyMap<strin
 const STAND_WAIT_MS = 10_000;
 
 /** Resolves with the promise, or after the maximum wait. */
-export async function within(settled: Promise<unknown>): Promise<void> {
+export async function waitUntilSettled(settled: Promise<unknown>): Promise<void> {
   await Promise.race([settled, sleep(STAND_WAIT_MS, undefined, { ref: false })]);
 }
 
 /** Reads the lists of a server again and compares them. Error: SERVER_UNAVAILABLE. */
-export async function refreshed(
+export async function refreshLists(
   gatewayId: string,
   server: Server,
   { mask, drift, nowMs }: RefreshDeps,
@@ -63,7 +63,7 @@ interface RefreshDeps {
 }
 
 /** Why an entry has no server. */
-export function notTried(server: string, { catalog, registered, mask }: Unserved): Refusal {
+export function toNotTriedRefusal(server: string, { catalog, registered, mask }: Unserved): Refusal {
   const isDisabled = registered.disabled.some(({ name }) => name === server);
   const { cause = isDisabled ? DISABLED : UNUSABLE } =
     catalog.rejected.find(({ name }) => name === server) ?? {};
@@ -84,10 +84,10 @@ async function readLists(
   server: Server,
   mask: (text: string) => string,
 ): Promise<Result<undefined, Refusal>> {
-  if (server.link === undefined) await within(server.tryNow());
+  if (server.link === undefined) await waitUntilSettled(server.tryNow());
   else await server.lists.readAgain();
   if (server.link !== undefined && server.lists.isComplete) return ok(undefined);
   const { state, lists, spec } = server;
-  const cause = mapTexts(lists.fault ?? causeOf(state), mask);
+  const cause = mapTexts(lists.fault ?? getStateCause(state), mask);
   return err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause });
 }

@@ -3,7 +3,7 @@ import { err, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Gateway } from '../../../api/server.ts';
-import { within } from './refreshed.ts';
+import { waitUntilSettled } from './refreshed.ts';
 import type { ServerService } from './server-service.ts';
 
 interface RestartDeps {
@@ -32,6 +32,6 @@ export async function restartServer(
     return err({ code: 'SERVER_UNAVAILABLE', server: name, cause });
   }
   log.info('an operator restarts the server', { server: name, subject });
-  await within(catalog.restart(server).settled());
+  await waitUntilSettled(catalog.restart(server).settled());
   return servers.find(id);
 }

@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
-import { gatewayIdOf } from '../../../core/record-ids.ts';
+import { computeGatewayId } from '../../../core/record-ids.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
@@ -11,11 +11,11 @@ import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { EntryRecord } from '../../../core/record.ts';
 import type { RecordChange } from '../../ports/records.ts';
-import { elsewhereFault } from './elsewhere-fault.ts';
-import { trustChange, trustKeyOf } from './server-trust.ts';
+import { findElsewhereFault } from './elsewhere-fault.ts';
+import { buildTrustChange, toTrustKey } from './server-trust.ts';
 import type { Gateway, RefreshResult } from '../../../api/server.ts';
-import { serverViews, connectionViewOf } from './server-view.ts';
-import { notTried, refreshed, within } from './refreshed.ts';
+import { listServerViews, toConnectionView } from './server-view.ts';
+import { toNotTriedRefusal, refreshLists, waitUntilSettled } from './refreshed.ts';
 import type { RegisteredServers } from '../../catalog/registered.ts';
 
 export interface ServerServiceOptions {
@@ -56,7 +56,7 @@ export class ServerService {
 
   /** Servers of the config file in order, then registered ones. */
   all(): readonly Gateway[] {
-    return serverViews(this.#options);
+    return listServerViews(this.#options);
   }
 
   /** Reads what other processes have stored. If that fails, the servers known so far stay. */
@@ -87,16 +87,16 @@ export class ServerService {
     { subject }: ServerChanger,
   ): Promise<Result<Gateway, Refusal>> {
     const { nowMs, records } = this.#options;
-    const id = gatewayIdOf(name);
+    const id = computeGatewayId(name);
     if (this.all().some((view) => view.name === name)) return err({ code: 'GATEWAY_EXISTS', name });
     const made = await this.#made(name, input.entry ?? {}, { imported: input.imported });
     if (!made.ok) return made;
     const { spec, sealed } = made.value;
     const done = await records.change(() => {
       if (records.get('gateway', id) !== undefined) return err({ code: 'GATEWAY_EXISTS', name });
-      const body = { name, ...sealed, createdMs: nowMs(), author: subject, ...when(input) };
+      const body = { name, ...sealed, createdMs: nowMs(), author: subject, ...pickImportedMs(input) };
       const event = this.#event(subject, 'gateway.create', { name, after: spec });
-      const trusted = trustChange(this.#options, spec, { trust: input.trust, subject });
+      const trusted = buildTrustChange(this.#options, spec, { trust: input.trust, subject });
       return ok({
         value: undefined,
         changes: [entryChange(name, body), ...(trusted ? [trusted.record] : [])],
@@ -151,7 +151,7 @@ export class ServerService {
       const objection = await this.#objectionOf(changer, id);
       if (objection !== undefined) return err(objection);
       const event = this.#event(changer.subject, 'gateway.delete', { name, before });
-      const expected = before && [trustKeyOf(before)];
+      const expected = before && [toTrustKey(before)];
       return ok({ value: undefined, changes: [entryChange(name, undefined)], audit: [event], expected });
     });
     if (!done.ok) return done;
@@ -165,7 +165,9 @@ export class ServerService {
     if (!found.ok) return found;
     const { id, name } = found.value;
     const server = this.#server(name);
-    return server === undefined ? err(notTried(name, this.#options)) : refreshed(id, server, this.#options);
+    return server === undefined
+      ? err(toNotTriedRefusal(name, this.#options))
+      : refreshLists(id, server, this.#options);
   }
 
   async #changeEntry(
@@ -186,7 +188,7 @@ export class ServerService {
       const opened = await seal.open(name, record);
       // An entry that can no longer be decrypted is replaced entirely.
       const former = opened.ok ? opened.value : {};
-      const fault = elsewhereFault(former, edits);
+      const fault = findElsewhereFault(former, edits);
       if (fault !== undefined) return err({ code: 'GATEWAY_INVALID', name, faults: [fault] });
       const entry = Object.fromEntries(
         Object.entries({ ...former, ...edits }).filter(([, value]) => value !== null),
@@ -194,9 +196,9 @@ export class ServerService {
       const made = await this.#made(name, entry, { former, imported: input.imported });
       if (!made.ok) return made;
       const wanted = { trust, subject: changer.subject };
-      const trusted = trustChange(this.#options, made.value.spec, wanted);
+      const trusted = buildTrustChange(this.#options, made.value.spec, wanted);
       // The running server, which keeps running if its new entry cannot be stored.
-      const lowers = before && trustChange(this.#options, before, wanted)?.lowers;
+      const lowers = before && buildTrustChange(this.#options, before, wanted)?.lowers;
       const isSame = JSON.stringify(entry) === JSON.stringify(former);
       const sealed = isSame ? undefined : made.value.sealed;
       const event = this.#event(changer.subject, 'gateway.update', { name, before, after: made.value.spec });
@@ -204,7 +206,7 @@ export class ServerService {
       return ok({
         value: undefined,
         changes: [
-          ...(isWritten ? [entryChange(name, { ...record, ...when(input), ...sealed })] : []),
+          ...(isWritten ? [entryChange(name, { ...record, ...pickImportedMs(input), ...sealed })] : []),
           ...(trusted ? [trusted.record] : []),
         ],
         expected: isWritten ? [] : [{ kind: 'gateway', id }],
@@ -245,12 +247,12 @@ export class ServerService {
     changer: ServerChanger,
   ): Promise<Result<undefined, Refusal>> {
     return this.#options.records.change<undefined>(async () => {
-      const objection = await this.#objectionOf(changer, gatewayIdOf(spec.name));
+      const objection = await this.#objectionOf(changer, computeGatewayId(spec.name));
       if (objection !== undefined) return err(objection);
-      const trusted = trustChange(this.#options, spec, { trust, subject: changer.subject });
+      const trusted = buildTrustChange(this.#options, spec, { trust, subject: changer.subject });
       if (trusted === undefined) return ok({ value: undefined, changes: [] });
       const { record, event, lowers } = trusted;
-      const expected = [{ kind: 'gateway', id: gatewayIdOf(spec.name) } as const];
+      const expected = [{ kind: 'gateway', id: computeGatewayId(spec.name) } as const];
       return ok({ value: undefined, changes: [record], audit: [event], expected, lowers });
     });
   }
@@ -262,7 +264,7 @@ export class ServerService {
     if (server === undefined) return;
     // A CLI command starts only the servers it needs.
     server.start();
-    await within(server.settled());
+    await waitUntilSettled(server.settled());
     await this.#options.drift.settled(server.spec);
   }
 
@@ -282,17 +284,17 @@ export class ServerService {
   #event(subject: string, action: string, { name, before, after }: ServerChange): AuditEvent {
     const { nowMs, mask } = this.#options;
     const shown = (spec: ServerSpec | undefined): unknown =>
-      spec && { name, ...connectionViewOf(spec, mask) };
-    const target = { kind: 'gateway', id: gatewayIdOf(name), name } as const;
+      spec && { name, ...toConnectionView(spec, mask) };
+    const target = { kind: 'gateway', id: computeGatewayId(name), name } as const;
     return { atMs: nowMs(), subject, action, target, before: shown(before), after: shown(after) };
   }
 }
 
 function entryChange(name: string, body: EntryRecord | undefined): RecordChange<'gateway'> {
-  return { kind: 'gateway', id: gatewayIdOf(name), body };
+  return { kind: 'gateway', id: computeGatewayId(name), body };
 }
 
-function when({ imported }: ServerInput): Pick<EntryRecord, 'importedMs'> {
+function pickImportedMs({ imported }: ServerInput): Pick<EntryRecord, 'importedMs'> {
   return imported === undefined ? {} : { importedMs: imported.atMs };
 }
 

@@ -1,9 +1,9 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
-import { gatewayIdOf } from '../../../core/record-ids.ts';
+import { computeGatewayId } from '../../../core/record-ids.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import type { Lowering } from '../../catalog/record-edit.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
-import { idsOf } from '../../catalog/tool-claims.ts';
+import { getServerIds } from '../../catalog/tool-claims.ts';
 import type { RecordChange, RecordKey } from '../../ports/records.ts';
 
 export interface TrustInput {
@@ -20,20 +20,20 @@ export interface TrustChange {
 }
 
 /** The record that says whether a server is trusted. */
-export function trustKeyOf(spec: ServerSpec): RecordKey<'trust'> {
-  return { kind: 'trust', id: idsOf(spec).serverId };
+export function toTrustKey(spec: ServerSpec): RecordKey<'trust'> {
+  return { kind: 'trust', id: getServerIds(spec).serverId };
 }
 
 /** The write that sets the trust in a server. Undefined if nothing changes. */
-export function trustChange(
+export function buildTrustChange(
   { records, nowMs }: { readonly records: RecordReplica; readonly nowMs: () => number },
   spec: ServerSpec,
   { trust, subject }: TrustInput,
 ): TrustChange | undefined {
-  const { kind, id } = trustKeyOf(spec);
+  const { kind, id } = toTrustKey(spec);
   const before = records.get(kind, id)?.trust;
   if (trust === undefined || (before ?? null) === trust) return undefined;
-  const { identity } = idsOf(spec);
+  const { identity } = getServerIds(spec);
   const body = trust === null ? undefined : { server: spec.name, identity, trust };
   const record = { kind, id, body } as const;
   const isWithdrawn = trust === false || before === true;
@@ -43,7 +43,7 @@ export function trustChange(
       atMs: nowMs(),
       subject,
       action: 'gateway.trust',
-      target: { kind: 'gateway', id: gatewayIdOf(spec.name), name: spec.name },
+      target: { kind: 'gateway', id: computeGatewayId(spec.name), name: spec.name },
       before: { trust: before ?? null },
       after: { trust },
     },

@@ -1,11 +1,11 @@
 import { withoutUndefined } from '../../../core/json-object.ts';
 import type { Gateway } from '../../../api/server.ts';
-import { gatewayIdOf } from '../../../core/record-ids.ts';
+import { computeGatewayId } from '../../../core/record-ids.ts';
 import type { EntryRecord } from '../../../core/record.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
-import { type ShownSource, sourceKind } from '../../../core/sources/source-kinds.ts';
+import { type ShownSource, getSourceKind } from '../../../core/sources/source-kinds.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import { serverStatuses, type ServerStatus } from '../../catalog/server-status.ts';
+import { listServerStatuses, type ServerStatus } from '../../catalog/server-status.ts';
 import type { ToolClaims } from '../../catalog/tool-claims.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
@@ -22,12 +22,12 @@ export interface ViewDeps {
 }
 
 /** In catalog order, followed by those that cannot be started and then by disabled ones. */
-export function serverViews(deps: ViewDeps): readonly Gateway[] {
+export function listServerViews(deps: ViewDeps): readonly Gateway[] {
   const { catalog, records, claims, mask } = deps;
   const servers = new Map<string, Server>(catalog.servers.map((server) => [server.spec.name, server]));
   const registered = new Map(records.all('gateway').map((record) => [record.name, record]));
   const seen = new Set<string>();
-  const tried = serverStatuses(catalog).flatMap((condition): readonly Gateway[] => {
+  const tried = listServerStatuses(catalog).flatMap((condition): readonly Gateway[] => {
     const { name, state, era, revision } = condition;
     if (seen.has(name)) return [];
     seen.add(name);
@@ -38,9 +38,9 @@ export function serverViews(deps: ViewDeps): readonly Gateway[] {
     const record = isFixed ? undefined : registered.get(name);
     return [
       {
-        id: gatewayIdOf(name),
+        id: computeGatewayId(name),
         name,
-        ...(spec && connectionViewOf(spec, mask)),
+        ...(spec && toConnectionView(spec, mask)),
         origin: isFixed ? 'config_file' : 'registered',
         enabled: true,
         reachable: state === 'up',
@@ -60,7 +60,7 @@ export function serverViews(deps: ViewDeps): readonly Gateway[] {
   const disabled = deps.registered.disabled.flatMap((spec): readonly Gateway[] => {
     const record = registered.get(spec.name);
     if (record === undefined || seen.has(spec.name)) return [];
-    const shown = { id: gatewayIdOf(spec.name), name: spec.name, ...connectionViewOf(spec, mask) };
+    const shown = { id: computeGatewayId(spec.name), name: spec.name, ...toConnectionView(spec, mask) };
     const state = { enabled: false, reachable: false, state: 'disabled', toolCount: 0 } as const;
     return [{ ...shown, origin: 'registered', ...state, ...madeBy(record) }];
   });
@@ -82,8 +82,8 @@ function shownCause(
 }
 
 /** How a server is reached, without secrets. */
-export function connectionViewOf(spec: ServerSpec, mask: (text: string) => string): Connection {
-  const kind = sourceKind(spec.transport);
+export function toConnectionView(spec: ServerSpec, mask: (text: string) => string): Connection {
+  const kind = getSourceKind(spec.transport);
   const common = withoutUndefined(Object.fromEntries(kind.settings.map((name) => [name, spec[name]])));
   return {
     ...withoutUndefined(kind.shown(spec.transport, mask)),

@@ -1,18 +1,18 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import { isMembers } from '../../../core/canonical-json.ts';
-import { type Hint, HINTS, isContradiction, declaredHints } from '../../../core/hints/hint.ts';
-import { restToolIdOf, toolIdOf } from '../../../core/record-ids.ts';
-import { publicNames } from '../../../core/names.ts';
+import { type Hint, HINTS, isContradiction, pickDeclaredHints } from '../../../core/hints/hint.ts';
+import { computeRestToolId, computeToolId } from '../../../core/record-ids.ts';
+import { assignPublicNames } from '../../../core/names.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { CUSTOM_SERVER_IDENTITY } from '../../../core/server-identity.ts';
 import { CUSTOM_SERVER } from '../../../core/server-spec.ts';
 import type { EntryFault } from '../../../core/json-position.ts';
-import { customServerSpec } from '../../../core/sources/custom-server.ts';
+import { toCustomServerSpec } from '../../../core/sources/custom-server.ts';
 import type { RestToolSpec } from '../../../core/sources/custom-tools.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import { elsewhereFault } from '../servers/elsewhere-fault.ts';
-import { sealNameOf, type RegisteredServers } from '../../catalog/registered.ts';
+import { findElsewhereFault } from '../servers/elsewhere-fault.ts';
+import { toSealName, type RegisteredServers } from '../../catalog/registered.ts';
 import type { DriftDetector } from '../../catalog/drift-detector.ts';
 import type { Changer, ToolService } from '../tools/tool-service.ts';
 import type { ToolPatch } from '../tools/tool-edit.ts';
@@ -22,9 +22,9 @@ import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { EntryRecord } from '../../../core/record.ts';
 import type { RecordChange } from '../../ports/records.ts';
-import { customServerListed, customServer, removals } from './custom-tool-server.ts';
-import { restFactsOf } from '../tools/rest-facts.ts';
-import { customIn } from '../../../core/sources/custom-server.ts';
+import { waitForCustomServer, findCustomServer, toRemovalChanges } from './custom-tool-server.ts';
+import { toRestFacts } from '../tools/rest-facts.ts';
+import { getCustomTools } from '../../../core/sources/custom-server.ts';
 
 export interface CustomToolServiceOptions {
   readonly catalog: Catalog;
@@ -59,7 +59,7 @@ export class CustomToolService {
     if (!made.ok) return made;
     if (this.#has(name) || this.#isPublic(name)) return err({ code: 'TOOL_EXISTS', name });
     const done = await records.change(() => {
-      if (records.get('rest_tool', restToolIdOf(name)) !== undefined)
+      if (records.get('rest_tool', computeRestToolId(name)) !== undefined)
         return err({ code: 'TOOL_EXISTS', name });
       const { sealed, spec } = made.value;
       const body = { name, ...sealed, createdMs: nowMs(), author: subject };
@@ -87,14 +87,14 @@ export class CustomToolService {
     if (this.#isShadowed(name)) return fixed(name, CONFIG_FILE);
     const { records, seal, tools, declaredTextOf } = this.#options;
     const done = await records.change<undefined>(async () => {
-      const record = records.get('rest_tool', restToolIdOf(name));
+      const record = records.get('rest_tool', computeRestToolId(name));
       if (record === undefined) return err({ code: 'TOOL_UNKNOWN', name });
       const objection = await this.#objectionOf(changer, id);
       if (objection !== undefined) return err(objection);
-      const opened = await seal.open(sealNameOf('rest_tool', name), record);
+      const opened = await seal.open(toSealName('rest_tool', name), record);
       const former = opened.ok ? opened.value : {};
       const edits = { ...resetMembers(former, patch), ...request };
-      const fault = elsewhereFault(former, edits);
+      const fault = findElsewhereFault(former, edits);
       if (fault !== undefined) return invalid(name, [fault]);
       const members = Object.entries({ ...former, ...edits }).filter(([, value]) => value !== null);
       const entry = Object.fromEntries(members);
@@ -108,7 +108,7 @@ export class CustomToolService {
       if (!patched.ok) return patched;
       const { changes, audit, lowers } = patched.value;
       if (JSON.stringify(entry) === JSON.stringify(former)) {
-        const expected = [{ kind: 'rest_tool', id: restToolIdOf(name) } as const];
+        const expected = [{ kind: 'rest_tool', id: computeRestToolId(name) } as const];
         return ok({ value: undefined, changes, audit, lowers, expected });
       }
       const event = this.#event(changer.subject, 'tool.change', {
@@ -138,14 +138,14 @@ export class CustomToolService {
     const name = found.value;
     const isShadowed = this.#isShadowed(name);
     const done = await records.change<undefined>(async () => {
-      if (records.get('rest_tool', restToolIdOf(name)) === undefined)
+      if (records.get('rest_tool', computeRestToolId(name)) === undefined)
         return err({ code: 'TOOL_UNKNOWN', name });
       const objection = await this.#objectionOf(changer, id);
       if (objection !== undefined) return err(objection);
       const before = isShadowed ? undefined : this.#spec(name);
       const event = this.#event(changer.subject, 'tool.delete', { name, before });
       // A tool created later under the same name is a different tool.
-      const overrides = isShadowed ? [] : removals(records, [id]);
+      const overrides = isShadowed ? [] : toRemovalChanges(records, [id]);
       const expected = overrides.length > 0 ? [] : [{ kind: 'tool', id } as const];
       return ok({
         value: undefined,
@@ -155,7 +155,7 @@ export class CustomToolService {
       });
     });
     if (!done.ok) return done;
-    await customServerListed(this.#options);
+    await waitForCustomServer(this.#options);
     return ok(undefined);
   }
 
@@ -189,7 +189,7 @@ export class CustomToolService {
   /** Checks the current state, not what was listed before a concurrent change. */
   async #objectionOf({ objection }: Changer, id: string): Promise<Refusal | undefined> {
     if (objection === undefined) return undefined;
-    await customServerListed(this.#options);
+    await waitForCustomServer(this.#options);
     const now = await this.#options.tools.find(id);
     return now.ok ? objection(now.value) : undefined;
   }
@@ -197,7 +197,7 @@ export class CustomToolService {
   /** The tool as currently listed. */
   async #shown(name: string): Promise<Result<Tool, Refusal>> {
     const { drift, tools } = this.#options;
-    await customServerListed(this.#options);
+    await waitForCustomServer(this.#options);
     const server = this.#server;
     if (server !== undefined) await drift.settled(server.spec);
     return tools.find(toolIdIn(name));
@@ -210,18 +210,18 @@ export class CustomToolService {
   ): Promise<Result<SealedSpec, Refusal>> {
     const { readCustom, seal, registered, faultsOf, reachFaults } = this.#options;
     const { annotations } = entry;
-    if (isMembers(annotations) && isContradiction(declaredHints(annotations)))
+    if (isMembers(annotations) && isContradiction(pickDeclaredHints(annotations)))
       return err({ code: 'HINTS_CONTRADICT', tool: name });
     const spec = readCustom.tool(name, entry);
     if (!spec.ok) return invalid(name, spec.error);
     const faults = await faultsOf(spec.value);
     if (faults.length > 0) return invalid(name, faults);
-    const source = customServerSpec({ tools: [spec.value], modules: [] });
+    const source = toCustomServerSpec({ tools: [spec.value], modules: [] });
     const forbidden = source === undefined ? [] : await reachFaults(source, entry, former);
     if (forbidden.length > 0) return invalid(name, forbidden);
     // Masks its secrets before anything is reported.
     if (source !== undefined) registered.learn(source);
-    const sealed = await seal.seal(sealNameOf('rest_tool', name), entry);
+    const sealed = await seal.seal(toSealName('rest_tool', name), entry);
     return sealed.ok ? ok({ spec: spec.value, sealed: sealed.value }) : sealed;
   }
 
@@ -234,21 +234,21 @@ export class CustomToolService {
   /** Whether another tool has this public name. If two tools claim one name, neither gets it. */
   #isPublic(name: string): boolean {
     const listing = this.#options.catalog.all.listing('tools');
-    const [key = name] = publicNames([{ server: CUSTOM_SERVER, name, isPrefixed: false }]).names;
+    const [key = name] = assignPublicNames([{ server: CUSTOM_SERVER, name, isPrefixed: false }]).names;
     return listing.find(key) !== undefined || listing.candidates(key) !== undefined;
   }
 
   #spec(name: string): RestToolSpec | undefined {
-    return customIn(this.#server?.spec).tools.find((tool) => tool.name === name);
+    return getCustomTools(this.#server?.spec).tools.find((tool) => tool.name === name);
   }
 
   get #server(): Server | undefined {
-    return customServer(this.#options.catalog);
+    return findCustomServer(this.#options.catalog);
   }
 
   #event(subject: string, action: string, { name, before, after }: ToolSpecChange): AuditEvent {
     const { nowMs, mask } = this.#options;
-    const shown = (spec: RestToolSpec | undefined): unknown => spec && { name, ...restFactsOf(spec, mask) };
+    const shown = (spec: RestToolSpec | undefined): unknown => spec && { name, ...toRestFacts(spec, mask) };
     const target = { kind: 'tool', id: toolIdIn(name), name: `${CUSTOM_SERVER}.${name}` } as const;
     return { atMs: nowMs(), subject, action, target, before: shown(before), after: shown(after) };
   }
@@ -282,7 +282,7 @@ function resetMembers(
 }
 
 function entryChange(name: string, body: EntryRecord | undefined): RecordChange<'rest_tool'> {
-  return { kind: 'rest_tool', id: restToolIdOf(name), body };
+  return { kind: 'rest_tool', id: computeRestToolId(name), body };
 }
 
 interface SealedSpec {
@@ -297,7 +297,7 @@ interface ToolSpecChange {
 }
 
 function toolIdIn(name: string): string {
-  return toolIdOf(CUSTOM_SERVER, CUSTOM_SERVER_IDENTITY, name);
+  return computeToolId(CUSTOM_SERVER, CUSTOM_SERVER_IDENTITY, name);
 }
 
 const CONFIG_FILE = 'the config file';

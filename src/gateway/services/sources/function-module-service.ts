@@ -3,18 +3,18 @@ import type { AuditEvent } from '../../../core/audit-event.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { CUSTOM_SERVER } from '../../../core/server-spec.ts';
-import { functionModuleIdOf, gatewayIdOf } from '../../../core/record-ids.ts';
+import { computeModuleId, computeGatewayId } from '../../../core/record-ids.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
-import { customServerSpec } from '../../../core/sources/custom-server.ts';
-import { markOf } from '../../../core/digest.ts';
+import { toCustomServerSpec } from '../../../core/sources/custom-server.ts';
+import { computeMark } from '../../../core/digest.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import { sealNameOf, type RegisteredServers } from '../../catalog/registered.ts';
-import { toolIdIn } from '../../catalog/tool-claims.ts';
+import { toSealName, type RegisteredServers } from '../../catalog/registered.ts';
+import { findToolId } from '../../catalog/tool-claims.ts';
 import type { EntrySeal, ConfigEntry, ReadCustom } from '../../ports/config-entries.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
-import { customServerListed, customServer, removals } from './custom-tool-server.ts';
-import { customIn } from '../../../core/sources/custom-server.ts';
+import { waitForCustomServer, findCustomServer, toRemovalChanges } from './custom-tool-server.ts';
+import { getCustomTools } from '../../../core/sources/custom-server.ts';
 
 export interface FunctionModuleServiceOptions {
   readonly catalog: Catalog;
@@ -45,7 +45,7 @@ export class FunctionModuleService {
     const read = readCustom.module(entry);
     if (!read.ok) return err({ code: 'MODULE_INVALID', faults: read.error });
     const { path } = read.value;
-    const source = customServerSpec({ tools: [], modules: [read.value] });
+    const source = toCustomServerSpec({ tools: [], modules: [read.value] });
     // Masks its secrets before anything is reported.
     if (source !== undefined) registered.learn(source);
     if (this.#running.some((spec) => spec.path === path)) return err({ code: 'MODULE_EXISTS', path });
@@ -53,9 +53,9 @@ export class FunctionModuleService {
     if (fault !== undefined)
       return err({ code: 'MODULE_INVALID', faults: [{ field: 'module', reason: fault }] });
     // The resolved path is independent of the working directory.
-    const sealed = await seal.seal(sealNameOf('function_module', path), { ...entry, module: path });
+    const sealed = await seal.seal(toSealName('function_module', path), { ...entry, module: path });
     if (!sealed.ok) return sealed;
-    const id = functionModuleIdOf(path);
+    const id = computeModuleId(path);
     const done = await records.change(() => {
       if (records.get('function_module', id) !== undefined) return err({ code: 'MODULE_EXISTS', path });
       const body = { name: path, ...sealed.value, createdMs: nowMs(), author: subject };
@@ -64,14 +64,14 @@ export class FunctionModuleService {
       return ok({ value: undefined, changes: [change], audit });
     });
     if (!done.ok) return done;
-    await customServerListed(this.#options);
+    await waitForCustomServer(this.#options);
     return ok(this.#view(read.value));
   }
 
   /** Errors: MODULE_UNKNOWN; MODULE_READ_ONLY if the module is from the config file. */
   async remove(path: string, subject: string): Promise<Result<undefined, Refusal>> {
     const { records } = this.#options;
-    const id = functionModuleIdOf(path);
+    const id = computeModuleId(path);
     const isKept = records.get('function_module', id) !== undefined;
     if (!isKept && this.#running.some((spec) => spec.path === path))
       return err({ code: 'MODULE_READ_ONLY', path });
@@ -84,12 +84,12 @@ export class FunctionModuleService {
       return ok({
         value: undefined,
         // A tool created later under the same name is a different tool.
-        changes: [change, ...removals(records, this.#toolIdsOf(path))],
+        changes: [change, ...toRemovalChanges(records, this.#toolIdsOf(path))],
         audit: [this.#event(subject, 'function.remove', path)],
       });
     });
     if (!done.ok) return done;
-    await customServerListed(this.#options);
+    await waitForCustomServer(this.#options);
     return ok(undefined);
   }
 
@@ -97,21 +97,21 @@ export class FunctionModuleService {
     const server = this.#server;
     const tools = server?.inventory.tools ?? [];
     return tools.flatMap((tool) => {
-      const isOfModule = tool.facts?.module === markOf(path);
-      return server === undefined || !isOfModule ? [] : (toolIdIn(server.spec, tool) ?? []);
+      const isOfModule = tool.facts?.module === computeMark(path);
+      return server === undefined || !isOfModule ? [] : (findToolId(server.spec, tool) ?? []);
     });
   }
 
   get #running(): readonly FunctionModuleSpec[] {
-    return customIn(this.#server?.spec).modules;
+    return getCustomTools(this.#server?.spec).modules;
   }
 
   get #server(): Server | undefined {
-    return customServer(this.#options.catalog);
+    return findCustomServer(this.#options.catalog);
   }
 
   #view({ path, env, reads, writes, memoryMb, timeoutMs }: FunctionModuleSpec): FunctionModule {
-    const isKept = this.#options.records.get('function_module', functionModuleIdOf(path)) !== undefined;
+    const isKept = this.#options.records.get('function_module', computeModuleId(path)) !== undefined;
     const skipped = this.#server?.link?.skipped ?? [];
     return {
       path,
@@ -128,7 +128,7 @@ export class FunctionModuleService {
   }
 
   #event(subject: string, action: string, path: string): AuditEvent {
-    const target = { kind: 'gateway', id: gatewayIdOf(CUSTOM_SERVER), name: CUSTOM_SERVER } as const;
+    const target = { kind: 'gateway', id: computeGatewayId(CUSTOM_SERVER), name: CUSTOM_SERVER } as const;
     return { atMs: this.#options.nowMs(), subject, action, target, after: { module: path } };
   }
 }

@@ -1,12 +1,12 @@
 import type { LintLevels } from '../../../core/hints/lint.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import { declaredOf, definitionJson } from '../../catalog/definition-facts.ts';
+import { getDeclared, parseDefinition } from '../../catalog/definition-facts.ts';
 import type { Entry } from '../../catalog/listing.ts';
-import { serverStatuses, type ServerStatus } from '../../catalog/server-status.ts';
-import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
-import { countedIn, type ReviewCounts } from './review-counts.ts';
+import { listServerStatuses, type ServerStatus } from '../../catalog/server-status.ts';
+import { getEntryName, getRefId } from '../toolsets/tool-index.ts';
+import { countReviewEntries, type ReviewCounts } from './review-counts.ts';
 import type { Tool } from '../../../api/tool.ts';
-import { driftView, hintViews, lintOf, servingOf, shownMembers } from './tool-view.ts';
+import { toDriftView, toHintViews, getLintFindings, getServingState, pickShownMembers } from './tool-view.ts';
 
 /** The tools and servers of a catalog, as `assay tools` and `assay lint` print them. Pure JSON. */
 export interface CatalogReport {
@@ -39,15 +39,15 @@ export interface ReportOptions {
   readonly recalled?: readonly string[];
 }
 
-export function catalogReport(
+export function buildCatalogReport(
   catalog: Catalog,
   { levels, server, recalled = [] }: ReportOptions,
 ): CatalogReport {
   const isAsked = (name: string): boolean => server === undefined || name === server;
   const { entries, disabled } = catalog.all.listing('tools');
   const asked = [...entries, ...disabled].filter((entry) => isAsked(entry.server.spec.name));
-  const statuses = serverStatuses(catalog);
-  const review = countedIn(asked);
+  const statuses = listServerStatuses(catalog);
+  const review = countReviewEntries(asked);
   return {
     tools: asked.map((entry) => listedTool(entry, levels)),
     servers: statuses.filter(({ name }) => isAsked(name) && !recalled.includes(name)),
@@ -63,15 +63,15 @@ function listedTool(entry: Entry, levels: LintLevels): ListedTool {
   const resolved = server.claims.resolvedOf(server.spec, definition);
   const drift = server.claims.driftOf(server.spec, definition);
   return {
-    ...definitionJson(definition),
-    ...shownMembers(entry),
-    ...servingOf(entry),
-    hints: hintViews(resolved),
-    lint: lintOf({ name, declared: declaredOf(definition), resolved }, levels),
-    ...(drift !== undefined && { drift: driftView(drift) }),
+    ...parseDefinition(definition),
+    ...pickShownMembers(entry),
+    ...getServingState(entry),
+    hints: toHintViews(resolved),
+    lint: getLintFindings({ name, declared: getDeclared(definition), resolved }, levels),
+    ...(drift !== undefined && { drift: toDriftView(drift) }),
     name: entry.key,
     server: server.spec.name,
-    namespacedName: nameIn(entry),
-    refId: refIdIn(entry),
+    namespacedName: getEntryName(entry),
+    refId: getRefId(entry),
   };
 }

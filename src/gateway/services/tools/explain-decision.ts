@@ -1,14 +1,14 @@
 import type { Decision } from '../../../api/decision.ts';
 import { HINTS } from '../../../core/hints/hint.ts';
-import { reasonOf } from '../../../core/hints/reason.ts';
+import { toReason } from '../../../core/hints/reason.ts';
 import type { PolicyCaller } from '../../../core/policy/policy.ts';
-import { hintWarnings, policyReasonText, warningText } from '../../../core/policy/reason-text.ts';
+import { listHintWarnings, formatPolicyReason, formatWarning } from '../../../core/policy/reason-text.ts';
 import type { Identity } from '../../../core/subject.ts';
-import { compileRule, meetsRule, ruleName, trustedValue } from '../../../core/policy/rule.ts';
+import { compileRule, meetsRule, getRuleName, findTrustedValue } from '../../../core/policy/rule.ts';
 import type { LiveLabels } from '../../catalog/call-deps.ts';
 import type { CallPolicy } from '../../catalog/call-policy.ts';
 import type { Entry } from '../../catalog/listing.ts';
-import { nameIn } from '../toolsets/tool-index.ts';
+import { getEntryName } from '../toolsets/tool-index.ts';
 
 /** The caller to assume. */
 export interface AssumedCaller {
@@ -38,20 +38,20 @@ export async function explainDecision(
   const kind = decided?.kind ?? 'allow';
   return {
     tool: entry.key,
-    namespacedName: nameIn(entry),
+    namespacedName: getEntryName(entry),
     decision: kind,
     ...(decided?.kind === 'ask' && { per: decided.per }),
     isCarriedOut: kind === 'allow' || (kind === 'ask' && current.approvals === 'client'),
-    reasons: (decided?.reasons ?? []).map((reason) => ({ ...reason, text: policyReasonText(reason) })),
-    warnings: hintWarnings(tool.hints).map(warningText),
+    reasons: (decided?.reasons ?? []).map((reason) => ({ ...reason, text: formatPolicyReason(reason) })),
+    warnings: listHintWarnings(tool.hints).map(formatWarning),
     hints: HINTS.map((hint) => {
       const resolved = tool.hints[hint];
-      const { code, text } = reasonOf(resolved.decision.by);
-      const isKnown = trustedValue(resolved) !== undefined;
+      const { code, text } = toReason(resolved.decision.by);
+      const isKnown = findTrustedValue(resolved) !== undefined;
       return { hint, value: resolved.decision.value, isKnown, reason: text, reasonCode: code };
     }),
     rules: (source?.rules ?? []).map((rule, index) => ({
-      rule: ruleName(rule, index),
+      rule: getRuleName(rule, index),
       effect: rule.effect,
       applies: meetsRule(compileRule(rule, index), tool, caller),
     })),

@@ -2,7 +2,7 @@ import type { Tool } from '../../../api/tool.ts';
 import type { RestToolSpec } from '../../../core/sources/custom-tools.ts';
 
 /** The request of a tool as shown to operators, without secrets. */
-export function restFactsOf(spec: RestToolSpec, mask: (text: string) => string): Partial<Tool> {
+export function toRestFacts(spec: RestToolSpec, mask: (text: string) => string): Partial<Tool> {
   const { url, method, isMethodGiven, headers, auth, queryMapping, headerMapping, bodyType } = spec;
   const { filter, timeoutMs, maxBytes } = spec;
   const names = Object.keys(headers);

@@ -14,14 +14,16 @@ export interface ReviewCounts {
 const COUNTS = new WeakMap<Listing, { readonly counts: ReviewCounts | undefined }>();
 
 /** Undefined if no tool waits. Counted once for each change of the tools, because health is asked often. */
-export function reviewCounts(catalog: Catalog): ReviewCounts | undefined {
+export function countReviews(catalog: Catalog): ReviewCounts | undefined {
   const listing = catalog.all.listing('tools');
-  const known = COUNTS.get(listing) ?? { counts: countedIn([...listing.entries, ...listing.disabled]) };
+  const known = COUNTS.get(listing) ?? {
+    counts: countReviewEntries([...listing.entries, ...listing.disabled]),
+  };
   COUNTS.set(listing, known);
   return known.counts;
 }
 
-export function countedIn(entries: readonly Entry[]): ReviewCounts | undefined {
+export function countReviewEntries(entries: readonly Entry[]): ReviewCounts | undefined {
   let [tools, dangerous, suspended] = [0, 0, 0];
   for (const { definition, server } of entries) {
     const { claims, spec } = server;

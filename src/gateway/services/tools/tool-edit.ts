@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
-import { riskText } from '../../../core/hints/drift-text.ts';
+import { formatRisk } from '../../../core/hints/drift-text.ts';
 import type { Confirm } from '../../../core/confirm.ts';
-import { digestOfJson } from '../../../core/digest.ts';
+import { hashJson } from '../../../core/digest.ts';
 import { type Hint, HINTS, isContradiction, type DeclaredHints } from '../../../core/hints/hint.ts';
 import {
   areTagsInForce,
@@ -15,7 +15,7 @@ import {
 } from '../../../core/hints/tool-record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { declaredOf } from '../../catalog/definition-facts.ts';
+import { getDeclared } from '../../catalog/definition-facts.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import type { Edit, Lowering } from '../../catalog/record-edit.ts';
 import type { RecordChange } from '../../ports/records.ts';
@@ -59,7 +59,7 @@ export interface PatchOptions {
  * Normalizes the patch of a listed tool: setting the server's own name or description restores it, and setting the
  * current one changes nothing. TOOL_EXISTS: another tool of the server has the name.
  */
-export function checkedPatch(
+export function normalizePatch(
   patch: ToolPatch,
   entry: Entry,
   entries: readonly Entry[],
@@ -70,12 +70,12 @@ export function checkedPatch(
       server === entry.server && own !== entry.name && (settings?.name ?? own) === name,
   );
   if (typeof name === 'string' && isTaken) return err({ code: 'TOOL_EXISTS', name });
-  const isDeclared = patch.description === declaredOf(entry.definition).description;
+  const isDeclared = patch.description === getDeclared(entry.definition).description;
   return ok({ ...patch, name, description: isDeclared ? null : patch.description });
 }
 
 /** The patched record, or the same object if nothing changes. Error: HINTS_CONTRADICT. */
-export function withPatch(record: ToolRecord, options: PatchOptions): Result<ToolRecord, Refusal> {
+export function applyPatch(record: ToolRecord, options: PatchOptions): Result<ToolRecord, Refusal> {
   const { patch, declared } = options;
   const overrides = overridesWith(record, options);
   // An earlier contradiction does not block a patch that sets neither hint to true.
@@ -120,7 +120,7 @@ export interface ToolChange extends Pick<Edit<undefined>, 'lowers'> {
 }
 
 /** Describes the disabling of a tool. Undefined if the change does not disable it. */
-export function disablingOf(before: ToolRecord, after: ToolRecord, name: string): Lowering | undefined {
+export function findDisabling(before: ToolRecord, after: ToolRecord, name: string): Lowering | undefined {
   if (after.isDisabled !== true || before.isDisabled === true) return undefined;
   return {
     record: { kind: 'tool', id: before.id, body: { ...before, isDisabled: true } },
@@ -198,11 +198,11 @@ function tagsIn({ tags }: ToolPatch): readonly string[] | null | undefined {
 }
 
 function isSame(one: ToolRecord, other: ToolRecord): boolean {
-  return digestOfJson(JSON.stringify(one)) === digestOfJson(JSON.stringify(other));
+  return hashJson(JSON.stringify(one)) === hashJson(JSON.stringify(other));
 }
 
 /** What an operator set for a tool, for the audit log. */
-export function auditedTool({
+export function toAuditedTool({
   overrides,
   title,
   publicName,
@@ -223,6 +223,6 @@ export function auditedTool({
     ...(cacheMs !== undefined && { cacheMs: cacheMs.value }),
     ...(tags !== undefined && { tags: tags.value }),
     enabled: isDisabled !== true,
-    ...(drift !== undefined && { drift: drift.risks.map(riskText) }),
+    ...(drift !== undefined && { drift: drift.risks.map(formatRisk) }),
   };
 }

@@ -1,14 +1,14 @@
 import {
-  codebaseGuarantee,
-  guaranteeOf,
+  computeCodebaseGuarantee,
+  computeGuarantee,
   type GuaranteeView,
   isHeldToReading,
   READING_FUNCTION,
   type SandboxSupport,
   type TwinRights,
-  twinRightsOf,
+  computeTwinRights,
 } from '../../../core/sandbox.ts';
-import { type Command, sourceKind } from '../../../core/sources/source-kinds.ts';
+import { type Command, getSourceKind } from '../../../core/sources/source-kinds.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import type { ToolClaims } from '../../catalog/tool-claims.ts';
 
@@ -24,21 +24,21 @@ interface TwinCommand {
 }
 
 /** What is guaranteed for calls of a tool. Probes the machine only if the server is configured to have a sandbox. */
-export async function toolGuarantee(
+export async function computeToolGuarantee(
   { server, definition }: Entry,
   { claims, sandboxSupport }: GuaranteeBasis,
 ): Promise<GuaranteeView> {
   const { spec } = server;
   const hints = claims.resolvedOf(spec, definition);
   if (definition.facts?.kind === 'function' && isHeldToReading(hints)) return READING_FUNCTION;
-  const kind = sourceKind(spec.transport);
-  if (kind.isConfined) return codebaseGuarantee(await sandboxSupport());
+  const kind = getSourceKind(spec.transport);
+  if (kind.isConfined) return computeCodebaseGuarantee(await sandboxSupport());
   const command = kind.command(spec.transport);
   const mode = command?.sandbox;
   if (command === undefined || mode === undefined)
-    return guaranteeOf(undefined, hints, { canEnforce: true, lacks: [] });
-  const rights = twinRightsOf(hints);
+    return computeGuarantee(undefined, hints, { canEnforce: true, lacks: [] });
+  const rights = computeTwinRights(hints);
   if (rights !== undefined && claims.unsharedStateOf(spec, server.inventory.tools).length > 0)
-    return guaranteeOf(mode, hints, { canEnforce: false, gap: 'state' });
-  return guaranteeOf(mode, hints, await sandboxSupport(rights && { command, rights }));
+    return computeGuarantee(mode, hints, { canEnforce: false, gap: 'state' });
+  return computeGuarantee(mode, hints, await sandboxSupport(rights && { command, rights }));
 }

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../core/json-object.ts';
-import { definitionJson } from '../../catalog/definition-facts.ts';
-import { descriptionIn, type Entry } from '../../catalog/listing.ts';
+import { parseDefinition } from '../../catalog/definition-facts.ts';
+import { getDescription, type Entry } from '../../catalog/listing.ts';
 import type { BuildSearch, SearchDocument } from '../../ports/search.ts';
 import type { ToolIndex } from '../toolsets/tool-index.ts';
 
@@ -10,7 +10,7 @@ export type ToolSearch = (query: string) => readonly Entry[];
 const SEARCHES = new WeakMap<ToolIndex, Promise<ToolSearch>>();
 
 /** The search over these tools. Built on first use and cached until the list changes. */
-export function searchOf(index: ToolIndex, build: BuildSearch): Promise<ToolSearch> {
+export function getToolSearch(index: ToolIndex, build: BuildSearch): Promise<ToolSearch> {
   const known = SEARCHES.get(index);
   if (known !== undefined) return known;
   const search = toolSearch(index, build);
@@ -35,21 +35,21 @@ const MAX_TEXT_LENGTH = 8_000;
 function documentOf(entry: Entry): SearchDocument {
   const { key, server, definition, notes, settings } = entry;
   const name = settings?.name ?? entry.name;
-  const { title, inputSchema } = definitionJson(definition);
-  const text = `${descriptionIn(entry) ?? ''} ${notes ?? ''}`.slice(0, MAX_TEXT_LENGTH);
+  const { title, inputSchema } = parseDefinition(definition);
+  const text = `${getDescription(entry) ?? ''} ${notes ?? ''}`.slice(0, MAX_TEXT_LENGTH);
   return {
     key,
     name,
     server: server.spec.name,
     title: typeof title === 'string' ? title.slice(0, MAX_TEXT_LENGTH) : '',
-    summary: firstSentence(text),
+    summary: getFirstSentence(text),
     description: text,
-    parameters: schemaText(inputSchema, MAX_DEPTH).slice(0, MAX_TEXT_LENGTH),
+    parameters: collectSchemaText(inputSchema, MAX_DEPTH).slice(0, MAX_TEXT_LENGTH),
   };
 }
 
 /** The first sentence or line. */
-export function firstSentence(text: string): string {
+export function getFirstSentence(text: string): string {
   const line = text.trim().split('\n', 1)[0] ?? '';
   return /^.*?[.!?](?= |$)/.exec(line)?.[0] ?? line;
 }
@@ -57,17 +57,17 @@ export function firstSentence(text: string): string {
 const MAX_DEPTH = 6;
 
 /** Names, descriptions and fixed values in a JSON Schema. */
-export function schemaText(schema: unknown, depth: number): string {
-  if (Array.isArray(schema)) return schema.map((one) => schemaText(one, depth)).join(' ');
+export function collectSchemaText(schema: unknown, depth: number): string {
+  if (Array.isArray(schema)) return schema.map((one) => collectSchemaText(one, depth)).join(' ');
   if (!isJsonObject(schema) || depth === 0) return '';
   return Object.entries(schema)
     .map(([key, value]) => {
       if (key === 'description') return typeof value === 'string' ? value : '';
       if (key === 'enum') return Array.isArray(value) ? value.filter(isText).join(' ') : '';
-      if (key !== 'properties' || !isJsonObject(value)) return schemaText(value, depth - 1);
+      if (key !== 'properties' || !isJsonObject(value)) return collectSchemaText(value, depth - 1);
       const names = Object.keys(value).join(' ');
       return `${names} ${Object.values(value)
-        .map((one) => schemaText(one, depth - 1))
+        .map((one) => collectSchemaText(one, depth - 1))
         .join(' ')}`;
     })
     .join(' ');

@@ -2,27 +2,27 @@ import type { Decision } from '../../../api/decision.ts';
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import { HINTS, type Hints } from '../../../core/hints/hint.ts';
 import type { LintLevels } from '../../../core/hints/lint.ts';
-import { isReviewed, isEmptyRecord, reviewed, type ToolRecord } from '../../../core/hints/tool-record.ts';
+import { isReviewed, isEmptyRecord, markReviewed, type ToolRecord } from '../../../core/hints/tool-record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import { declaredOf, declaredTextOf } from '../../catalog/definition-facts.ts';
+import { getDeclared, getDeclaredText } from '../../catalog/definition-facts.ts';
 import { isUnstored } from '../../catalog/unstored-definitions.ts';
 import type { Entry, Listing } from '../../catalog/listing.ts';
 import type { Edit } from '../../catalog/record-edit.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { AcceptedDefinition } from '../../ports/records.ts';
-import { nameIn } from '../toolsets/tool-index.ts';
-import { recordOf } from '../../catalog/definition-source.ts';
-import { newToolRecord } from '../../catalog/drift-detector.ts';
+import { getEntryName } from '../toolsets/tool-index.ts';
+import { findRecordKey } from '../../catalog/definition-source.ts';
+import { createToolRecord } from '../../catalog/drift-detector.ts';
 import type { ToolClaims } from '../../catalog/tool-claims.ts';
 import { type AssumedCaller, type DecisionBasis, explainDecision } from './explain-decision.ts';
-import { entryIn, idOf } from './find-entry.ts';
-import { auditedTool, checkedPatch, disablingOf, withPatch } from './tool-edit.ts';
+import { findEntry, getToolId } from './find-entry.ts';
+import { toAuditedTool, normalizePatch, findDisabling, applyPatch } from './tool-edit.ts';
 import type { ToolChange, ToolPatch } from './tool-edit.ts';
-import { type GuaranteeBasis, toolGuarantee } from './tool-guarantee.ts';
+import { type GuaranteeBasis, computeToolGuarantee } from './tool-guarantee.ts';
 import type { Tool } from '../../../api/tool.ts';
-import { lintOf, viewOf } from './tool-view.ts';
+import { getLintFindings, toToolView } from './tool-view.ts';
 
 export interface ToolServiceOptions extends DecisionBasis, GuaranteeBasis {
   readonly catalog: Catalog;
@@ -89,7 +89,9 @@ export class ToolService {
     const shown = rest.slice(0, limit);
     const last = shown.at(-1);
     const next =
-      last !== undefined && rest.length > limit ? { id: idOf(last), index: all.indexOf(last) } : undefined;
+      last !== undefined && rest.length > limit
+        ? { id: getToolId(last), index: all.indexOf(last) }
+        : undefined;
     return { tools: shown.map((entry) => this.#view(entry)), total: wanted.length, ...(next && { next }) };
   }
 
@@ -98,7 +100,10 @@ export class ToolService {
     await this.#listed();
     const entry = this.#entry(id);
     if (!entry.ok) return entry;
-    return ok({ ...this.#view(entry.value), guarantee: await toolGuarantee(entry.value, this.#options) });
+    return ok({
+      ...this.#view(entry.value),
+      guarantee: await computeToolGuarantee(entry.value, this.#options),
+    });
   }
 
   /** Explains how a call of the tool is decided. Error: TOOL_UNKNOWN. */
@@ -111,7 +116,7 @@ export class ToolService {
   /** Errors: TOOL_UNKNOWN, HINTS_CONTRADICT, TOOL_EXISTS, or the changer's objection. */
   change(id: string, patch: ToolPatch, changer: Changer): Promise<Result<Tool, Refusal>> {
     return this.#edit(id, changer, (record, entry) => {
-      const checked = checkedPatch(patch, entry, this.#entries);
+      const checked = normalizePatch(patch, entry, this.#entries);
       if (!checked.ok) return checked;
       const changed = this.#patched(record, entry, { patch: checked.value, subject: changer.subject });
       if (!changed.ok) return changed;
@@ -132,7 +137,7 @@ export class ToolService {
     const entry = this.#entry(id);
     if (!entry.ok) return ok({ changes: [], audit: [] });
     const { server, definition } = entry.value;
-    const before = this.#options.records.get('tool', id) ?? newToolRecord(server.spec, definition, id);
+    const before = this.#options.records.get('tool', id) ?? createToolRecord(server.spec, definition, id);
     const made = { ...entry.value, definition: { ...definition, bytes: Buffer.from(text) } };
     const changed = this.#patched(before, made, { patch, subject });
     if (!changed.ok) return changed;
@@ -151,10 +156,10 @@ export class ToolService {
     { server, definition }: Entry,
     { patch, subject }: { readonly patch: ToolPatch; readonly subject: string },
   ): Result<ToolRecord, Refusal> {
-    const { hints: declared } = declaredOf(definition);
+    const { hints: declared } = getDeclared(definition);
     const { claims, nowMs } = this.#options;
     const now = claims.currentDefinitionOf(server.spec, definition);
-    return withPatch(record, { patch, author: subject, nowMs: nowMs(), now, declared });
+    return applyPatch(record, { patch, author: subject, nowMs: nowMs(), now, declared });
   }
 
   /** Accepts the current definition, so that earlier overrides apply to it. */
@@ -163,8 +168,8 @@ export class ToolService {
       const now = this.#options.claims.currentDefinitionOf(server.spec, definition);
       if (isReviewed(record, now.digest) && !isUnstored(definition))
         return ok({ record, action: 'tool.review' });
-      const accepted = [{ id, digest: now.digest, text: declaredTextOf(definition) }];
-      return ok({ record: reviewed(record, now), action: 'tool.review', accepted });
+      const accepted = [{ id, digest: now.digest, text: getDeclaredText(definition) }];
+      return ok({ record: markReviewed(record, now), action: 'tool.review', accepted });
     });
   }
 
@@ -181,12 +186,12 @@ export class ToolService {
 
   #editOf(entry: Entry, { subject }: Changer, change: Change): Result<Edit<undefined>, Refusal> {
     const { records } = this.#options;
-    const id = idOf(entry);
-    const source = recordOf(entry.server.spec, entry.definition);
+    const id = getToolId(entry);
+    const source = findRecordKey(entry.server.spec, entry.definition);
     // Another process may have removed the tool while this one still lists it.
     if (source !== undefined && records.get(source.kind, source.id) === undefined)
       return err({ code: 'TOOL_UNKNOWN', name: id });
-    const before = records.get('tool', id) ?? newToolRecord(entry.server.spec, entry.definition, id);
+    const before = records.get('tool', id) ?? createToolRecord(entry.server.spec, entry.definition, id);
     const changed = change(before, entry);
     if (!changed.ok) return changed;
     const { record, accepted } = changed.value;
@@ -204,13 +209,13 @@ export class ToolService {
       atMs: this.#options.nowMs(),
       subject,
       action,
-      target: { kind: 'tool', id: idOf(entry), name: nameIn(entry) },
-      before: auditedTool(before),
-      after: { ...auditedTool(record), ...(reason !== undefined && { reason }) },
+      target: { kind: 'tool', id: getToolId(entry), name: getEntryName(entry) },
+      before: toAuditedTool(before),
+      after: { ...toAuditedTool(record), ...(reason !== undefined && { reason }) },
     };
     const body = isEmptyRecord(record) ? undefined : record;
-    const change = { kind: 'tool', id: idOf(entry), body } as const;
-    return { changes: [change], audit: [event], lowers: disablingOf(before, record, nameIn(entry)) };
+    const change = { kind: 'tool', id: getToolId(entry), body } as const;
+    return { changes: [change], audit: [event], lowers: findDisabling(before, record, getEntryName(entry)) };
   }
 
   /** Gives servers some time after the start to list their tools. */
@@ -220,7 +225,7 @@ export class ToolService {
   }
 
   #entry(id: string): Result<Entry, Refusal> {
-    const entry = entryIn(this.#listing, id);
+    const entry = findEntry(this.#listing, id);
     return entry === undefined ? err({ code: 'TOOL_UNKNOWN', name: id }) : ok(entry);
   }
 
@@ -235,7 +240,7 @@ export class ToolService {
 
   #view(entry: Entry): Tool {
     const { claims, levels, mask } = this.#options;
-    return viewOf({ id: idOf(entry), entry, claims, levels, mask });
+    return toToolView({ id: getToolId(entry), entry, claims, levels, mask });
   }
 
   #isWanted(entry: Entry, { server, text, enabled, hints, lint, drift }: ToolFilter): boolean {
@@ -251,9 +256,9 @@ export class ToolService {
 
   #speaksOf(entry: Entry, text: string): boolean {
     const { server, definition, key } = entry;
-    const { title = '', description = '' } = declaredOf(definition);
+    const { title = '', description = '' } = getDeclared(definition);
     const shown = this.#options.claims.toolRecordOf(server.spec, definition)?.title ?? title;
-    const all = `${key} ${nameIn(entry)} ${shown} ${description}`.toLowerCase();
+    const all = `${key} ${getEntryName(entry)} ${shown} ${description}`.toLowerCase();
     return text
       .toLowerCase()
       .split(/\s+/)
@@ -268,7 +273,7 @@ export class ToolService {
   #isLinted({ server, definition, name }: Entry, wanted: boolean | string): boolean {
     const { claims, levels } = this.#options;
     const resolved = claims.resolvedOf(server.spec, definition);
-    const found = lintOf({ name, declared: declaredOf(definition), resolved }, levels);
+    const found = getLintFindings({ name, declared: getDeclared(definition), resolved }, levels);
     return typeof wanted === 'string'
       ? found.some(({ rule }) => rule === wanted)
       : wanted === found.length > 0;
@@ -292,6 +297,6 @@ interface Changed {
 type Change = (record: ToolRecord, entry: Entry) => Result<Changed, Refusal>;
 
 function indexAfter(all: readonly Entry[], { id, index }: ToolLocation): number {
-  const found = all.findIndex((entry) => idOf(entry) === id);
+  const found = all.findIndex((entry) => getToolId(entry) === id);
   return found < 0 ? index : found + 1;
 }

@@ -1,25 +1,25 @@
 import { withoutUndefined } from '../../../core/json-object.ts';
 import type { Drift, HintClaim, Tool, ToolHint } from '../../../api/tool.ts';
-import { type Claim, HINTS, declaredHints, type DeclaredHints } from '../../../core/hints/hint.ts';
-import { gatewayIdOf } from '../../../core/record-ids.ts';
+import { type Claim, HINTS, pickDeclaredHints, type DeclaredHints } from '../../../core/hints/hint.ts';
+import { computeGatewayId } from '../../../core/record-ids.ts';
 import { lint, type LintFinding, type LintLevels } from '../../../core/hints/lint.ts';
-import { riskText } from '../../../core/hints/drift-text.ts';
-import { reasonOf } from '../../../core/hints/reason.ts';
+import { formatRisk } from '../../../core/hints/drift-text.ts';
+import { toReason } from '../../../core/hints/reason.ts';
 import type { ResolvedHint, ResolvedHints } from '../../../core/hints/resolve.ts';
 import type { Declared } from '../../../core/hints/declared.ts';
 import type { ToolRecord } from '../../../core/hints/tool-record.ts';
 import {
-  definitionJson,
-  declaredOf,
-  digestOf,
+  parseDefinition,
+  getDeclared,
+  getDigest,
   isWithheld,
-  withheldOf,
+  getWithheld,
 } from '../../catalog/definition-facts.ts';
-import { restToolOf } from '../../catalog/definition-source.ts';
+import { findRestTool } from '../../catalog/definition-source.ts';
 import type { Entry } from '../../catalog/listing.ts';
-import { restFactsOf } from './rest-facts.ts';
-import { verificationView } from './verification-view.ts';
-import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
+import { toRestFacts } from './rest-facts.ts';
+import { toVerificationView } from './verification-view.ts';
+import { getEntryName, getRefId } from '../toolsets/tool-index.ts';
 import type { ToolClaims } from '../../catalog/tool-claims.ts';
 import type { ToolDrift } from '../../catalog/tool-drift.ts';
 
@@ -32,27 +32,27 @@ export interface ToolViewOptions {
   readonly mask: (text: string) => string;
 }
 
-export function viewOf({ id, entry, claims, levels, mask }: ToolViewOptions): Tool {
+export function toToolView({ id, entry, claims, levels, mask }: ToolViewOptions): Tool {
   const { server, definition, key, name } = entry;
   const { spec } = server;
   const record = claims.toolRecordOf(spec, definition);
   const resolved = claims.resolvedOf(spec, definition);
-  const members = definitionJson(definition);
-  const declared = declaredOf(definition);
+  const members = parseDefinition(definition);
+  const declared = getDeclared(definition);
   const title = record?.title ?? declared.title;
   const description = record?.description?.text ?? declared.description;
-  const digest = digestOf(definition);
+  const digest = getDigest(definition);
   const drift = claims.driftOf(spec, definition);
-  const rest = restToolOf(spec, definition);
+  const rest = findRestTool(spec, definition);
   const { confirm, cacheMs } = claims.policyToolOf(spec, name, definition);
   return {
     id,
     name: key,
-    namespacedName: nameIn(entry),
+    namespacedName: getEntryName(entry),
     originalName: name,
     serverName: spec.name,
-    gatewayId: gatewayIdOf(spec.name),
-    refId: refIdIn(entry),
+    gatewayId: computeGatewayId(spec.name),
+    refId: getRefId(entry),
     digest,
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
@@ -65,15 +65,15 @@ export function viewOf({ id, entry, claims, levels, mask }: ToolViewOptions): To
     ...(cacheMs !== undefined && { cacheMs }),
     ...(record?.tags && { tags: record.tags.value }),
     enabled: record?.isDisabled !== true,
-    ...servingOf(entry),
+    ...getServingState(entry),
     source: definition.facts?.kind ?? 'mcp',
-    ...(rest && restFactsOf(rest, mask)),
+    ...(rest && toRestFacts(rest, mask)),
     annotations: annotationsOf(entry, resolved, record?.title),
-    hints: hintViews(resolved),
+    hints: toHintViews(resolved),
     trust: claims.trustOf(spec),
-    lint: lintOf({ name, declared, resolved }, levels),
-    ...(drift !== undefined && { drift: driftView(drift) }),
-    ...(record?.verification && { verification: verificationView(record.verification, digest) }),
+    lint: getLintFindings({ name, declared, resolved }, levels),
+    ...(drift !== undefined && { drift: toDriftView(drift) }),
+    ...(record?.verification && { verification: toVerificationView(record.verification, digest) }),
     ...('inputSchema' in members && { inputSchema: members['inputSchema'] }),
     ...('outputSchema' in members && { outputSchema: members['outputSchema'] }),
   };
@@ -90,8 +90,8 @@ function originalOf(
 }
 
 /** Whether clients get a tool, and if not, why. */
-export function servingOf({ definition, settings: override }: Entry): Pick<Tool, 'state' | 'withheld'> {
-  const withheld = withheldOf(definition);
+export function getServingState({ definition, settings: override }: Entry): Pick<Tool, 'state' | 'withheld'> {
+  const withheld = getWithheld(definition);
   const state = isWithheld(definition) ? 'withheld' : 'enabled';
   return { state: override?.isDisabled === true ? 'disabled' : state, ...(withheld && { withheld }) };
 }
@@ -104,17 +104,17 @@ function annotationsOf(
   resolved: ResolvedHints,
   title: unknown,
 ): Readonly<Record<string, unknown>> {
-  const { annotations = {} } = declaredOf(definition);
+  const { annotations = {} } = getDeclared(definition);
   const { modern } = definition.fitness;
   const left = modern.kind === 'without' ? modern.paths.filter(([first]) => first === 'annotations') : [];
   const entries = Object.entries(annotations).filter(([key]) => !left.some(([, member]) => member === key));
-  const hints = Object.entries(emittedHints(resolved));
+  const hints = Object.entries(getEmittedHints(resolved));
   const titled = title === undefined ? [] : [['title', title] as const];
   return Object.fromEntries([...entries, ...hints, ...titled]);
 }
 
 /** The title override and the annotations that clients get, if any. */
-export function shownMembers(entry: Entry): Readonly<Record<string, unknown>> {
+export function pickShownMembers(entry: Entry): Readonly<Record<string, unknown>> {
   const { definition, server, settings: override } = entry;
   const title = override?.members.find(({ path }) => path[0] === 'title')?.value;
   const description = override?.members.find(({ path }) => path[0] === 'description')?.value;
@@ -126,18 +126,18 @@ export function shownMembers(entry: Entry): Readonly<Record<string, unknown>> {
   };
 }
 
-export function hintViews(resolved: ResolvedHints): Tool['hints'] {
+export function toHintViews(resolved: ResolvedHints): Tool['hints'] {
   const views = HINTS.map((hint) => [hint, hintView(resolved[hint])]);
   return Object.fromEntries(views) as Tool['hints']; // every hint was visited
 }
 
-export function emittedHints(resolved: ResolvedHints): DeclaredHints {
-  return declaredHints(Object.fromEntries(HINTS.map((hint) => [hint, resolved[hint].emitted])));
+export function getEmittedHints(resolved: ResolvedHints): DeclaredHints {
+  return pickDeclaredHints(Object.fromEntries(HINTS.map((hint) => [hint, resolved[hint].emitted])));
 }
 
 export interface LintedTool {
   readonly name: string;
-  readonly declared: ReturnType<typeof declaredOf>;
+  readonly declared: ReturnType<typeof getDeclared>;
   readonly resolved: ResolvedHints;
 }
 
@@ -149,16 +149,19 @@ interface CachedFindings {
 }
 
 /** Cached per tool, as thousands may be requested together. */
-export function lintOf({ name, declared, resolved }: LintedTool, levels: LintLevels): readonly LintFinding[] {
+export function getLintFindings(
+  { name, declared, resolved }: LintedTool,
+  levels: LintLevels,
+): readonly LintFinding[] {
   const known = FINDINGS.get(resolved);
   if (known?.levels === levels) return known.findings;
-  const findings = lint({ name, declared, emitted: emittedHints(resolved) }, levels);
+  const findings = lint({ name, declared, emitted: getEmittedHints(resolved) }, levels);
   FINDINGS.set(resolved, { levels, findings });
   return findings;
 }
 
 function hintView({ effective, decision, emitted, contradiction, claims }: ResolvedHint): ToolHint {
-  const { code, text } = reasonOf(effective.by);
+  const { code, text } = toReason(effective.by);
   return {
     effective: effective.value,
     decidedBy: effective.by.kind === 'claim' ? effective.by.claim.kind : effective.by.kind,
@@ -175,14 +178,14 @@ function claimView({ hint: _, atMs, ...claim }: Claim): HintClaim {
   return { ...withoutUndefined(claim), ...(atMs > 0 && { at: new Date(atMs).toISOString() }) };
 }
 
-export function driftView(drift: ToolDrift): Drift {
+export function toDriftView(drift: ToolDrift): Drift {
   const { sinceMs, severity, dangers, flags, isVolatile, changes, suspends } = drift;
   return {
     since: new Date(sinceMs).toISOString(),
     severity,
     isDangerous: severity === 'dangerous',
-    dangers: dangers.map(riskText),
-    flags: flags.map(riskText),
+    dangers: dangers.map(formatRisk),
+    flags: flags.map(formatRisk),
     isVolatile,
     changes: changes.map(withoutUndefined),
     suspends,

@@ -7,7 +7,10 @@ import type {
 } from '../../../core/hints/tool-verification.ts';
 import { UNOBSERVED_TEXTS } from '../../../core/verification/texts.ts';
 
-export function verificationView(verification: StoredVerification, currentDigest: string): ToolVerification {
+export function toVerificationView(
+  verification: StoredVerification,
+  currentDigest: string,
+): ToolVerification {
   const { digest, atMs, author, server, mechanisms, hints, keepsState } = verification;
   const views = HINTS.flatMap((hint) => {
     const observed = hints[hint];

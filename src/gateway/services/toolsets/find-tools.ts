@@ -4,9 +4,9 @@ import { ok, type Result } from '../../../core/result.ts';
 import type { Settings } from '../../../core/settings.ts';
 import type { ToolRef } from '../../../core/tool-ref.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import { digestOf } from '../../catalog/definition-facts.ts';
+import { getDigest } from '../../catalog/definition-facts.ts';
 import type { SelectOptions } from './selection.ts';
-import { indexOf, type ToolIndex } from './tool-index.ts';
+import { getToolIndex, type ToolIndex } from './tool-index.ts';
 
 /** Looks up tools of all servers, of which toolsets select some. */
 export type FindTools = (needed: NeededTools) => Promise<Result<SelectOptions, Refusal>>;
@@ -26,8 +26,8 @@ export function findToolsIn(catalog: Catalog, settings: Pick<Settings, 'toolsets
   return async ({ refs, isFresh = false, subject }) => {
     const isKnown = isFresh || refs.length === 0;
     const index = isKnown
-      ? indexOf(catalog.all.listing('tools'))
-      : await indexFor({ catalog }, refs, subject);
+      ? getToolIndex(catalog.all.listing('tools'))
+      : await prepareToolIndex({ catalog }, refs, subject);
     return ok({ index, servers: catalog.servers, showsChanged });
   };
 }
@@ -36,13 +36,13 @@ export function findToolsIn(catalog: Catalog, settings: Pick<Settings, 'toolsets
  * All tools that the caller may know of, once every server has had a chance to list its own. Without a subject, for an
  * operator: all tools.
  */
-export async function settledIndex(
+export async function waitForToolIndex(
   { catalog }: { readonly catalog: Catalog },
   subject: string | undefined,
 ): Promise<ToolIndex> {
   await catalog.listed(catalog.servers, 'tools');
   const view = subject === undefined ? catalog.all : catalog.all.forCaller(subject);
-  return indexOf(view.listing('tools'));
+  return getToolIndex(view.listing('tools'));
 }
 
 const DIGESTED_AT_ONCE = 50;
@@ -51,15 +51,15 @@ const DIGESTED_AT_ONCE = 50;
  * The index of all tools, with digests if the refs need them. Ten thousand digests take half a second, so it yields in
  * between.
  */
-export async function indexFor(
+export async function prepareToolIndex(
   context: { readonly catalog: Catalog },
   refs: readonly ToolRef[],
   subject?: string,
 ): Promise<ToolIndex> {
-  const index = await settledIndex(context, subject);
+  const index = await waitForToolIndex(context, subject);
   if (refs.every(({ refId }) => refId === undefined)) return index;
   for (const [position, { definition }] of index.entries.entries()) {
-    digestOf(definition);
+    getDigest(definition);
     if (position % DIGESTED_AT_ONCE === DIGESTED_AT_ONCE - 1) await breathe();
   }
   return index;

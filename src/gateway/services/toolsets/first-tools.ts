@@ -1,10 +1,10 @@
 import { ok } from '../../../core/result.ts';
-import { sentenceOf } from '../../../core/sentences.ts';
+import { formatRefusal } from '../../../core/sentences.ts';
 import type { Toolset } from '../../../core/toolset.ts';
-import { isWhole, serverOfWhole, withKnown } from '../../../core/whole-server.ts';
+import { isWhole, getWholeServerName, addKnownTools } from '../../../core/whole-server.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Log } from '../../ports/log.ts';
-import { toolNamesOf } from './holding.ts';
+import { findToolNames } from './holding.ts';
 import type { Changing, Toolsets } from './toolsets.ts';
 
 /**
@@ -24,7 +24,7 @@ export function recordFirstTools(
         if (!done.ok && done.error.code !== 'TOOLSET_UNKNOWN')
           log.warn('the first tools of a server could not be recorded', {
             toolset: name,
-            cause: sentenceOf(done.error),
+            cause: formatRefusal(done.error),
           });
       });
     }
@@ -38,8 +38,8 @@ export function recordFirstTools(
 function withFirst(toolset: Toolset, { servers }: Catalog): Toolset {
   const tools = toolset.tools.map((tool) => {
     if (!isWhole(tool) || tool.known !== undefined) return tool;
-    const names = toolNamesOf(servers, serverOfWhole(tool));
-    return names === undefined ? tool : withKnown(tool, names);
+    const names = findToolNames(servers, getWholeServerName(tool));
+    return names === undefined ? tool : addKnownTools(tool, names);
   });
   return tools.every((tool, at) => tool === toolset.tools[at]) ? toolset : { ...toolset, tools };
 }

@@ -1,22 +1,22 @@
-import { jsonChanges, type JsonChange } from '../../../core/json-changes.ts';
+import { compareJsonTexts, type JsonChange } from '../../../core/json-changes.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ToolRef } from '../../../core/tool-ref.ts';
 import {
-  absentTool,
+  toAbsentToolRefusal,
   hasTool,
   type HeldDefinition,
   type SingleTool,
   type Toolset,
   type ToolsetTool,
 } from '../../../core/toolset.ts';
-import { includes, isWhole, withKnown } from '../../../core/whole-server.ts';
-import { digestOf, isWithheld } from '../../catalog/definition-facts.ts';
+import { includes, isWhole, addKnownTools } from '../../../core/whole-server.ts';
+import { getDigest, isWithheld } from '../../catalog/definition-facts.ts';
 import type { Entry } from '../../catalog/listing.ts';
-import { holdingOf } from './holding.ts';
+import { toHeldDefinition } from './holding.ts';
 import { select, type SelectOptions } from './selection.ts';
-import { nameIn, refIdIn, resolveAll } from './tool-index.ts';
-import { unservedReason, type UnservedReason } from './unserved.ts';
+import { getEntryName, getRefId, resolveAll } from './tool-index.ts';
+import { findUnservedReason, type UnservedReason } from './unserved.ts';
 
 /** How a tool compares with the definition that a toolset pins it to. */
 export type Review = PinnedReview | NewReview;
@@ -52,7 +52,7 @@ interface Reviewed {
 }
 
 /** All tools pinned to a definition, in the toolset's order. A tool appears twice if two servers share its name. */
-export function reviewsOf(
+export function listReviews(
   toolset: Pick<Toolset, 'tools'>,
   among: Pick<SelectOptions, 'index' | 'servers'>,
 ): readonly PinnedReview[] {
@@ -60,25 +60,25 @@ export function reviewsOf(
     if (held === undefined) return [];
     const named = among.index.named(namespacedName);
     if (named.length > 0) {
-      const isContested = named.length > 1 && named.every((entry) => refIdIn(entry) !== held.refId);
+      const isContested = named.length > 1 && named.every((entry) => getRefId(entry) !== held.refId);
       return named.map((entry) => reviewOf(entry, { namespacedName, held }, isContested));
     }
-    const reason = unservedReason(namespacedName, among) ?? 'tool_gone';
+    const reason = findUnservedReason(namespacedName, among) ?? 'tool_gone';
     return [{ state: reason === 'disabled' ? 'disabled' : 'absent', reason, namespacedName, held }];
   });
 }
 
 /** Tools of whole servers that are new. */
-export function newReviewsOf(toolset: Toolset, options: SelectOptions): readonly NewReview[] {
+export function listNewReviews(toolset: Toolset, options: SelectOptions): readonly NewReview[] {
   return select(toolset, options).fresh.map((entry) => ({
     state: 'new',
-    namespacedName: nameIn(entry),
-    now: holdingOf(entry),
+    namespacedName: getEntryName(entry),
+    now: toHeldDefinition(entry),
   }));
 }
 
 /** Pinned tools and whole servers. */
-export function reviewableIn({ tools }: Toolset): readonly ToolRef[] {
+export function listReviewable({ tools }: Toolset): readonly ToolRef[] {
   return tools
     .filter((tool) => tool.held !== undefined || isWhole(tool))
     .map(({ namespacedName }) => ({ namespacedName }));
@@ -95,22 +95,26 @@ interface Acceptable {
  * What an operator accepts of a toolset; without refs, all new and changed tools. With `isNewOnly`, no pinned ones.
  * Errors: TOOL_NOT_IN_TOOLSET, ARGUMENTS_INVALID if a tool is not pinned, those of `resolve`.
  */
-export function acceptableIn(
+export function selectAcceptable(
   toolset: Toolset,
   options: SelectOptions,
   { refs, isNewOnly }: { readonly refs: readonly ToolRef[] | undefined; readonly isNewOnly: boolean },
 ): Result<Acceptable, Refusal> {
   const { fresh } = select(toolset, options);
-  const changed = reviewsOf(toolset, { ...options, servers: [] }).filter(({ state }) => state === 'changed');
+  const changed = listReviews(toolset, { ...options, servers: [] }).filter(
+    ({ state }) => state === 'changed',
+  );
   const names = new Set(changed.map(({ namespacedName }) => namespacedName));
   const wanted = refs ?? (isNewOnly ? [] : [...names].map((namespacedName) => ({ namespacedName })));
   const single = (entry: Entry): ToolsetTool | undefined =>
-    isNewOnly ? undefined : toolset.tools.find(({ namespacedName }) => namespacedName === nameIn(entry));
+    isNewOnly
+      ? undefined
+      : toolset.tools.find(({ namespacedName }) => namespacedName === getEntryName(entry));
   const entries = resolveAll(wanted, (ref) => {
     const entry = options.index.resolve(ref);
     if (!entry.ok) return entry;
-    const name = nameIn(entry.value);
-    if (!hasTool(toolset, name)) return err(absentTool(toolset, name));
+    const name = getEntryName(entry.value);
+    if (!hasTool(toolset, name)) return err(toAbsentToolRefusal(toolset, name));
     const tool = single(entry.value);
     return tool !== undefined && tool.held === undefined ? err(unpinned(name)) : entry;
   });
@@ -118,7 +122,7 @@ export function acceptableIn(
   return ok({
     pinned: entries.value
       .filter((entry) => single(entry) !== undefined)
-      .map((entry) => ({ namespacedName: nameIn(entry), held: holdingOf(entry) })),
+      .map((entry) => ({ namespacedName: getEntryName(entry), held: toHeldDefinition(entry) })),
     fresh: refs === undefined ? fresh : fresh.filter((entry) => entries.value.includes(entry)),
   });
 }
@@ -129,13 +133,13 @@ function unpinned(tool: string): Refusal {
 }
 
 /** The toolset after an operator accepted tools of its whole servers. */
-export function withAccepted(toolset: Toolset, fresh: readonly Entry[]): Toolset {
+export function addAccepted(toolset: Toolset, fresh: readonly Entry[]): Toolset {
   const tools = toolset.tools.map((tool) => {
     if (!isWhole(tool)) return tool;
-    const accepted = fresh.filter((entry) => includes(tool, nameIn(entry)));
+    const accepted = fresh.filter((entry) => includes(tool, getEntryName(entry)));
     return accepted.length === 0
       ? tool
-      : withKnown(
+      : addKnownTools(
           tool,
           accepted.map(({ name }) => name),
         );
@@ -144,9 +148,9 @@ export function withAccepted(toolset: Toolset, fresh: readonly Entry[]): Toolset
 }
 
 function reviewOf(entry: Entry, reviewed: Reviewed, isContested: boolean): PinnedReview {
-  if (digestOf(entry.definition) !== reviewed.held.digest) {
-    const now = holdingOf(entry);
-    const changes = jsonChanges(reviewed.held.text, now.text);
+  if (getDigest(entry.definition) !== reviewed.held.digest) {
+    const now = toHeldDefinition(entry);
+    const changes = compareJsonTexts(reviewed.held.text, now.text);
     const reason = isContested ? 'name_collision' : 'definition_changed';
     return { ...reviewed, state: 'changed', reason, now, changes };
   }

@@ -1,10 +1,10 @@
-import { notesText } from '../../../core/notes.ts';
+import { formatNotes } from '../../../core/notes.ts';
 import type { HeldDefinition, SingleTool, Toolset } from '../../../core/toolset.ts';
-import { isWhole, serverOfWhole, type WholeServer } from '../../../core/whole-server.ts';
-import { digestOf } from '../../catalog/definition-facts.ts';
+import { isWhole, getWholeServerName, type WholeServer } from '../../../core/whole-server.ts';
+import { getDigest } from '../../catalog/definition-facts.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import type { Server } from '../../catalog/server.ts';
-import { nameIn, refIdIn, type ToolIndex } from './tool-index.ts';
+import { getEntryName, getRefId, type ToolIndex } from './tool-index.ts';
 
 /** A toolset applied to the tools that are currently listed. */
 export interface Selection {
@@ -54,12 +54,12 @@ function selectionOf(toolset: Toolset, options: SelectOptions): Selection {
   const chosen = new Set<Server>();
   const notesOn = new Map(toolset.toolNotes.map((entry) => [entry.namespacedName, entry.notes]));
   const noted = (entry: Entry): Entry => {
-    const notes = notesText(notesOn.get(nameIn(entry)) ?? []);
+    const notes = formatNotes(notesOn.get(getEntryName(entry)) ?? []);
     return notes === undefined ? entry : { ...entry, notes };
   };
   for (const tool of toolset.tools) {
     const some = isWhole(tool) ? selectWhole(tool, toolset, options) : selectSingle(tool, options);
-    const server = some.server ?? serverOf(tool.namespacedName, servers);
+    const server = some.server ?? findServerByTool(tool.namespacedName, servers);
     if (server !== undefined && some.contested.length === 0) chosen.add(server);
     found.entries.push(...some.entries.map(noted));
     for (const kind of ['absent', 'contested'] as const) found[kind].push(...some[kind]);
@@ -97,7 +97,7 @@ function selectSingle({ namespacedName, held }: SingleTool, { index, showsChange
     return named.length === 0
       ? { ...NONE, absent: [namespacedName] }
       : { ...NONE, contested: [namespacedName] };
-  const isChanged = held !== undefined && digestOf(entry.definition) !== held.digest;
+  const isChanged = held !== undefined && getDigest(entry.definition) !== held.digest;
   return {
     ...NONE,
     server: entry.server,
@@ -108,11 +108,11 @@ function selectSingle({ namespacedName, held }: SingleTool, { index, showsChange
 
 /** All tools of a server, except excluded ones and those that the toolset contains individually. */
 function selectWhole(whole: WholeServer, toolset: Toolset, { index, showsChanged }: SelectOptions): Part {
-  const listed = index.ofServer(serverOfWhole(whole));
+  const listed = index.ofServer(getWholeServerName(whole));
   if (listed.length === 0) return { ...NONE, absent: [whole.namespacedName] };
   const own = new Set(toolset.tools.map(({ namespacedName }) => namespacedName));
   const except = new Set(whole.except);
-  const included = listed.filter((entry) => !except.has(entry.name) && !own.has(nameIn(entry)));
+  const included = listed.filter((entry) => !except.has(entry.name) && !own.has(getEntryName(entry)));
   const drifted = included.filter(hasDangerousDrift);
   const isWithheld = new Set(showsChanged ? [] : drifted);
   const entries = included.filter((entry) => !isWithheld.has(entry));
@@ -132,11 +132,11 @@ function hasDangerousDrift({ server: { claims, spec }, definition }: Entry): boo
  * one, neither is shown: the operator never chose the other.
  */
 function meant(named: readonly Entry[], held: HeldDefinition | undefined): Entry | undefined {
-  return named.length < 2 ? named[0] : named.find((entry) => refIdIn(entry) === held?.refId);
+  return named.length < 2 ? named[0] : named.find((entry) => getRefId(entry) === held?.refId);
 }
 
 /** The server of a tool that no server lists now, judged by the tool's name. */
-export function serverOf(namespacedName: string, servers: readonly Server[]): Server | undefined {
+export function findServerByTool(namespacedName: string, servers: readonly Server[]): Server | undefined {
   return servers
     .filter(({ spec }) => namespacedName.startsWith(`${spec.name}.`))
     .toSorted((one, other) => other.spec.name.length - one.spec.name.length)[0];

@@ -1,7 +1,7 @@
 import { sha256 } from '../../../core/digest.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { ok, type Result } from '../../../core/result.ts';
-import { sentenceOf } from '../../../core/sentences.ts';
+import { formatRefusal } from '../../../core/sentences.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SessionToolset, SessionToolsetStore } from '../../ports/session-toolsets.ts';
 import type { Store } from '../../ports/store.ts';
@@ -156,7 +156,7 @@ export class SessionToolsets {
       const known = [...this.#clients].filter(([, { isKnown }]) => isKnown).map(([client]) => client);
       const read = known.length === 0 ? ok(undefined) : await this.#read(known);
       if (!read.ok)
-        this.#options.log.warn('equipped toolsets could not be read', { cause: sentenceOf(read.error) });
+        this.#options.log.warn('equipped toolsets could not be read', { cause: formatRefusal(read.error) });
     }
     this.#isReading = false;
   }
@@ -222,7 +222,7 @@ export class SessionToolsets {
     else {
       for (const [, followed] of inUse) followed.isUsed = true;
       this.#options.log.warn('the use of equipped toolsets could not be stored', {
-        cause: sentenceOf(saved.error),
+        cause: formatRefusal(saved.error),
       });
     }
   }

@@ -1,9 +1,9 @@
-import { nearest } from '../../../core/nearest.ts';
+import { findNearest } from '../../../core/nearest.ts';
 import type { Placed, PlacedRefusal, Refusal } from '../../../core/refusal.ts';
 import type { UnknownRef } from '../../../core/refusals/toolset-refusals.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { namespacedNameOf, refIdOf, refText, type ToolRef } from '../../../core/tool-ref.ts';
-import { digestOf } from '../../catalog/definition-facts.ts';
+import { formatNamespacedName, computeRefId, formatToolRef, type ToolRef } from '../../../core/tool-ref.ts';
+import { getDigest } from '../../catalog/definition-facts.ts';
 import type { Entry, Listing } from '../../catalog/listing.ts';
 
 /** Looks up the tools of a list by namespaced name, by public name or by refId. */
@@ -20,9 +20,9 @@ export class ToolIndex {
     this.entries = listing.entries;
     this.#listing = listing;
     this.#disabled = listing.disabled;
-    this.#disabledNames = new Set(listing.disabled.map(nameIn));
+    this.#disabledNames = new Set(listing.disabled.map(getEntryName));
     for (const entry of listing.entries) {
-      const name = nameIn(entry);
+      const name = getEntryName(entry);
       const same = this.#byName.get(name);
       if (same === undefined) this.#byName.set(name, [entry]);
       else same.push(entry);
@@ -49,7 +49,7 @@ export class ToolIndex {
 
   /** Namespaced names of the server's tools that the operator hides from clients. */
   disabledOf(server: string): readonly string[] {
-    return this.#disabled.filter((entry) => entry.server.spec.name === server).map(nameIn);
+    return this.#disabled.filter((entry) => entry.server.spec.name === server).map(getEntryName);
   }
 
   /** Whether a server offers the tool but the operator hides it from clients. */
@@ -80,18 +80,18 @@ export class ToolIndex {
   }
 
   #withRefId(refId: string): Entry | undefined {
-    this.#byRefId ??= new Map(this.entries.map((entry) => [refIdIn(entry), entry]));
+    this.#byRefId ??= new Map(this.entries.map((entry) => [getRefId(entry), entry]));
     return this.#byRefId.get(refId);
   }
 
   #unknown(ref: ToolRef): Refusal {
     const { namespacedName, refId } = ref;
     const disabled = this.#disabled.find((entry) =>
-      namespacedName === undefined ? refIdIn(entry) === refId : nameIn(entry) === namespacedName,
+      namespacedName === undefined ? getRefId(entry) === refId : getEntryName(entry) === namespacedName,
     );
-    if (disabled !== undefined) return { code: 'TOOL_DISABLED', tool: nameIn(disabled) };
-    const meant = ref.namespacedName && nearest(ref.namespacedName, [...this.#byName.keys()]);
-    return { code: 'REF_UNKNOWN', ref: refText(ref), ...(meant && { nearest: meant }) };
+    if (disabled !== undefined) return { code: 'TOOL_DISABLED', tool: getEntryName(disabled) };
+    const meant = ref.namespacedName && findNearest(ref.namespacedName, [...this.#byName.keys()]);
+    return { code: 'REF_UNKNOWN', ref: formatToolRef(ref), ...(meant && { nearest: meant }) };
   }
 }
 
@@ -113,17 +113,17 @@ export function resolveAll<R extends ToolRef, T>(
   return err({ ...first, code: 'REF_UNKNOWN', ...(others.length > 0 && { others }) });
 }
 
-export function nameIn({ server, name }: Entry): string {
-  return namespacedNameOf(server.spec.name, name);
+export function getEntryName({ server, name }: Entry): string {
+  return formatNamespacedName(server.spec.name, name);
 }
 
-export function refIdIn({ server, definition }: Entry): string {
-  return refIdOf(server.spec.name, digestOf(definition));
+export function getRefId({ server, definition }: Entry): string {
+  return computeRefId(server.spec.name, getDigest(definition));
 }
 
 const INDEXES = new WeakMap<Listing, ToolIndex>();
 
-export function indexOf(listing: Listing): ToolIndex {
+export function getToolIndex(listing: Listing): ToolIndex {
   const known = INDEXES.get(listing);
   if (known !== undefined) return known;
   const index = new ToolIndex(listing);

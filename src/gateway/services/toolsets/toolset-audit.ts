@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
-import { digestOfJson } from '../../../core/digest.ts';
-import { toolsetJson, type ToolsetJson } from '../../../core/toolset-json.ts';
+import { hashJson } from '../../../core/digest.ts';
+import { toToolsetJson, type ToolsetJson } from '../../../core/toolset-json.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 
 /** The subject that made a change, and the time. */
@@ -15,11 +15,7 @@ export interface ChangeAuthor {
  * The audit event for a created or changed toolset. For a change, tools and notes that stay the same are omitted:
  * adding a note must not log a thousand tools.
  */
-export function eventOfSaving(
-  author: ChangeAuthor,
-  former: Toolset | undefined,
-  toolset: Toolset,
-): AuditEvent {
+export function toSaveEvent(author: ChangeAuthor, former: Toolset | undefined, toolset: Toolset): AuditEvent {
   if (former === undefined)
     return { ...begin(author, 'toolset.create', toolset.name), after: auditedWhole(toolset) };
   const action = former.name === toolset.name ? 'toolset.update' : 'toolset.rename';
@@ -31,13 +27,13 @@ export function eventOfSaving(
   };
 }
 
-export function eventOfRemoval(author: ChangeAuthor, name: string, former: Toolset | undefined): AuditEvent {
+export function toRemovalEvent(author: ChangeAuthor, name: string, former: Toolset | undefined): AuditEvent {
   const event = begin(author, 'toolset.delete', name);
   return former === undefined ? event : { ...event, before: auditedWhole(former) };
 }
 
 /** Undefined if the equipped toolset does not change. */
-export function eventOfEquipping(
+export function toEquipEvent(
   author: ChangeAuthor,
   former: string | undefined,
   name: string | undefined,
@@ -61,13 +57,13 @@ function auditedWhole(toolset: Toolset): unknown {
   const audited = auditedToolset(toolset);
   if (toolset.maker?.by !== 'model') return audited;
   const { tools, toolNotes, ...rest } = audited;
-  const digest = digestOfJson(JSON.stringify(toolsetJson(toolset)));
+  const digest = hashJson(JSON.stringify(toToolsetJson(toolset)));
   return { ...rest, toolCount: tools.length, notedToolCount: toolNotes.length, digest };
 }
 
 /** The export format without the definitions' texts: they are long, and the refId identifies them. */
 function auditedToolset(toolset: Toolset): ToolsetJson {
-  const json = toolsetJson(toolset);
+  const json = toToolsetJson(toolset);
   return { ...json, tools: json.tools.map(({ definition: _, ...tool }) => tool) };
 }
 

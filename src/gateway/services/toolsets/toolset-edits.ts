@@ -1,13 +1,13 @@
 import { EQUIPPED_ID } from '../../../core/record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { toolsetJson } from '../../../core/toolset-json.ts';
+import { toToolsetJson } from '../../../core/toolset-json.ts';
 import { TOOLSET_LIMITS, type Toolset } from '../../../core/toolset.ts';
 import type { Edit } from '../../catalog/record-edit.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { RecordChange, RecordKey } from '../../ports/records.ts';
 import type { SessionToolset } from '../../ports/session-toolsets.ts';
-import { eventOfEquipping, eventOfRemoval, eventOfSaving, type ChangeAuthor } from './toolset-audit.ts';
+import { toEquipEvent, toRemovalEvent, toSaveEvent, type ChangeAuthor } from './toolset-audit.ts';
 
 /** What to write, computed from the current toolsets. */
 export type ToolsetEdit = Required<Pick<Edit<undefined>, 'changes' | 'expected' | 'audit'>> &
@@ -15,11 +15,11 @@ export type ToolsetEdit = Required<Pick<Edit<undefined>, 'changes' | 'expected' 
 
 export const EQUIPPED: RecordKey<'equipped'> = { kind: 'equipped', id: EQUIPPED_ID };
 
-export function keyOf(name: string): RecordKey<'toolset'> {
+export function toToolsetKey(name: string): RecordKey<'toolset'> {
   return { kind: 'toolset', id: name };
 }
 
-export function joined(...edits: readonly ToolsetEdit[]): ToolsetEdit {
+export function mergeEdits(...edits: readonly ToolsetEdit[]): ToolsetEdit {
   return {
     changes: edits.flatMap(({ changes }) => changes),
     expected: edits.flatMap(({ expected }) => expected ?? []),
@@ -29,7 +29,7 @@ export function joined(...edits: readonly ToolsetEdit[]): ToolsetEdit {
 }
 
 /** Creates toolsets, or replaces those with the same names. TOOLSET_EXISTS, TOOLSETS_FULL */
-export function savingOf(
+export function buildSaveEdit(
   records: RecordReplica,
   toolsets: readonly Toolset[],
   { author, replaces }: { readonly author: ChangeAuthor; readonly replaces: boolean },
@@ -43,23 +43,27 @@ export function savingOf(
     if (there !== undefined && !replaces) return err({ code: 'TOOLSET_EXISTS', name });
     if (there === undefined && count >= limit) return err({ code: 'TOOLSETS_FULL', limit });
     if (there === undefined) count += 1;
-    if (isSame(toolset, there)) edits.push({ changes: [], expected: [keyOf(name)], audit: [] });
+    if (isSame(toolset, there)) edits.push({ changes: [], expected: [toToolsetKey(name)], audit: [] });
     else
-      edits.push({ changes: [saved(toolset)], expected: [], audit: [eventOfSaving(author, there, toolset)] });
+      edits.push({
+        changes: [toSaveChange(toolset)],
+        expected: [],
+        audit: [toSaveEvent(author, there, toolset)],
+      });
   }
-  return ok(joined(...edits));
+  return ok(mergeEdits(...edits));
 }
 
 /** Replaces an existing toolset, possibly under a new name. TOOLSET_EXISTS */
-export function changeOf(
+export function buildChangeEdit(
   records: RecordReplica,
   there: Toolset,
   { toolset, author }: { readonly toolset: Toolset; readonly author: ChangeAuthor },
 ): Result<ToolsetEdit, Refusal> {
-  if (isSame(toolset, there)) return ok({ changes: [], expected: [keyOf(there.name)], audit: [] });
+  if (isSame(toolset, there)) return ok({ changes: [], expected: [toToolsetKey(there.name)], audit: [] });
   const made = { ...toolset, changedMs: author.atMs };
-  const audit = [eventOfSaving(author, there, made)];
-  if (made.name === there.name) return ok({ changes: [saved(made)], expected: [], audit });
+  const audit = [toSaveEvent(author, there, made)];
+  if (made.name === there.name) return ok({ changes: [toSaveChange(made)], expected: [], audit });
   if (records.get('toolset', made.name) !== undefined)
     return err({ code: 'TOOLSET_EXISTS', name: made.name });
   const equipped = records.get(EQUIPPED.kind, EQUIPPED.id);
@@ -67,7 +71,7 @@ export function changeOf(
   const followed: readonly RecordChange[] =
     equipped?.toolset === there.name ? [{ ...EQUIPPED, body: { ...equipped, toolset: made.name } }] : [];
   return ok({
-    changes: [removed(there.name), saved(made), ...followed],
+    changes: [removed(there.name), toSaveChange(made), ...followed],
     expected: followed.length > 0 ? [] : [EQUIPPED],
     audit,
     sessionToolsets: { kind: 'rename', from: there.name, to: made.name },
@@ -75,7 +79,7 @@ export function changeOf(
 }
 
 /** `by`: see `SessionToolsetChange`. */
-export function removalOf(
+export function buildRemovalEdit(
   records: RecordReplica,
   { name }: Toolset,
   { author, by }: { readonly author: ChangeAuthor; readonly by: string | undefined },
@@ -83,54 +87,54 @@ export function removalOf(
   const equipped = records.get(EQUIPPED.kind, EQUIPPED.id);
   const isEquipped = equipped?.toolset === name;
   return {
-    changes: [removed(name), ...(isEquipped ? [equip(records, undefined)] : [])],
+    changes: [removed(name), ...(isEquipped ? [toEquipChange(records, undefined)] : [])],
     // An objection may depend on whether the toolset is equipped, so that must not change meanwhile.
     expected: isEquipped ? [] : [EQUIPPED],
-    audit: [eventOfRemoval(author, name, records.get('toolset', name))],
+    audit: [toRemovalEvent(author, name, records.get('toolset', name))],
     sessionToolsets: { kind: 'remove', toolset: name, ...(by !== undefined && { by }), nowMs: author.atMs },
   };
 }
 
-export function equippingOf(
+export function buildEquipEdit(
   records: RecordReplica,
   name: string | undefined,
   author: ChangeAuthor,
 ): ToolsetEdit {
-  const event = eventOfEquipping(author, records.get(EQUIPPED.kind, EQUIPPED.id)?.toolset, name);
+  const event = toEquipEvent(author, records.get(EQUIPPED.kind, EQUIPPED.id)?.toolset, name);
   return {
-    changes: [equip(records, name)],
-    expected: name === undefined ? [] : [keyOf(name)],
+    changes: [toEquipChange(records, name)],
+    expected: name === undefined ? [] : [toToolsetKey(name)],
     audit: event === undefined ? [] : [event],
   };
 }
 
 /** Equips a toolset for one session. */
-export function sessionEquippingOf(session: SessionToolset, nowMs: number): ToolsetEdit {
+export function buildSessionEquipEdit(session: SessionToolset, nowMs: number): ToolsetEdit {
   const { toolset } = session;
   return {
     changes: [],
-    expected: toolset === undefined ? [] : [keyOf(toolset)],
+    expected: toolset === undefined ? [] : [toToolsetKey(toolset)],
     audit: [],
     sessionToolsets: { kind: 'equip', session, nowMs },
   };
 }
 
 /** Equips a toolset, or none if undefined. */
-export function equip(records: RecordReplica, name: string | undefined): RecordChange<'equipped'> {
+export function toEquipChange(records: RecordReplica, name: string | undefined): RecordChange<'equipped'> {
   const equippings = (records.get(EQUIPPED.kind, EQUIPPED.id)?.equippings ?? 0) + 1;
   return { ...EQUIPPED, body: { ...(name !== undefined && { toolset: name }), equippings } };
 }
 
-function saved(toolset: Toolset): RecordChange<'toolset'> {
-  return { ...keyOf(toolset.name), body: toolset };
+function toSaveChange(toolset: Toolset): RecordChange<'toolset'> {
+  return { ...toToolsetKey(toolset.name), body: toolset };
 }
 
 function removed(name: string): RecordChange<'toolset'> {
-  return { ...keyOf(name), body: undefined };
+  return { ...toToolsetKey(name), body: undefined };
 }
 
 /** Compares everything that an export contains; its members have a fixed order. */
 function isSame(toolset: Toolset, there: Toolset | undefined): boolean {
   if (toolset === there || there === undefined) return toolset === there;
-  return JSON.stringify(toolsetJson(toolset)) === JSON.stringify(toolsetJson(there));
+  return JSON.stringify(toToolsetJson(toolset)) === JSON.stringify(toToolsetJson(there));
 }

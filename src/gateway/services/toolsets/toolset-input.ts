@@ -1,6 +1,6 @@
-import { argumentFault, type Refusal } from '../../../core/refusal.ts';
+import { toArgumentRefusal, type Refusal } from '../../../core/refusal.ts';
 import type { ToolRef } from '../../../core/tool-ref.ts';
-import { descriptionFault, TOOLSET_LIMITS, toolsetNameFault } from '../../../core/toolset.ts';
+import { findDescriptionFault, TOOLSET_LIMITS, findToolsetNameFault } from '../../../core/toolset.ts';
 
 /** A ref to a tool, or to all tools of a server (`server.*`) except some. */
 export interface MemberRef extends ToolRef {
@@ -30,12 +30,12 @@ export const TOOLSET_INPUT_LIMITS: { readonly tools: number; readonly descriptio
 };
 
 /** ARGUMENTS_INVALID if a name or a description is invalid. `field`: the argument with the name. */
-export function toolsetFault(
+export function findToolsetFault(
   { name, description }: Omit<ToolsetChanges, 'tools'>,
   field = 'name',
 ): Refusal | undefined {
   return (
-    argumentFault(field, name === undefined ? undefined : toolsetNameFault(name)) ??
-    argumentFault('description', descriptionFault(description ?? ''))
+    toArgumentRefusal(field, name === undefined ? undefined : findToolsetNameFault(name)) ??
+    toArgumentRefusal('description', findDescriptionFault(description ?? ''))
   );
 }

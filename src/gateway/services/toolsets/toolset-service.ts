@@ -3,27 +3,27 @@ import { readToolsetJson } from '../../../core/read-toolset-json.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ToolRef } from '../../../core/tool-ref.ts';
-import { toolsetsJson, type ToolsetsJson } from '../../../core/toolset-json.ts';
+import { toToolsetsJson, type ToolsetsJson } from '../../../core/toolset-json.ts';
 import {
   mayModelChange,
-  notesOf,
-  withoutTool,
-  withTools,
+  getToolNotes,
+  removeToolsetTool,
+  addToolsetTools,
   type ModelRights,
   type Toolset,
   type ToolsetTool,
 } from '../../../core/toolset.ts';
-import { includes, isKnown, isWhole, wholeServer } from '../../../core/whole-server.ts';
+import { includes, isKnown, isWhole, toWholeServer } from '../../../core/whole-server.ts';
 import { Listing } from '../../catalog/listing.ts';
 import type { Equipping } from './equipping.ts';
 import type { FindTools } from './find-tools.ts';
-import { toolNamesOf, toolOf, withExcept } from './holding.ts';
-import { acceptableIn, newReviewsOf, reviewableIn, reviewsOf, withAccepted } from './review.ts';
+import { findToolNames, resolveToolRef, applyExceptions } from './holding.ts';
+import { selectAcceptable, listNewReviews, listReviewable, listReviews, addAccepted } from './review.ts';
 import { select, type SelectOptions } from './selection.ts';
-import { nameIn, refIdIn, resolveAll, ToolIndex } from './tool-index.ts';
-import { toolsetFault, type MemberRef, type NewToolset, type ToolsetChanges } from './toolset-input.ts';
+import { getEntryName, getRefId, resolveAll, ToolIndex } from './tool-index.ts';
+import { findToolsetFault, type MemberRef, type NewToolset, type ToolsetChanges } from './toolset-input.ts';
 import {
-  toolsetView,
+  toToolsetView,
   type ImportedToolsets,
   type IncludedServers,
   type MissingTool,
@@ -32,7 +32,7 @@ import {
   type ToolsetReview,
 } from './toolset-view.ts';
 import type { Changer, Toolsets } from './toolsets.ts';
-import { unservedIn, type Unserved } from './unserved.ts';
+import { listUnserved, type Unserved } from './unserved.ts';
 
 /** On whose behalf a toolset is changed: an operator, or the caller that a model works for. */
 export interface ToolsetCaller {
@@ -97,13 +97,13 @@ export class ToolsetService {
 
   /**
    * A tool given by refId is pinned to its current definition. Errors: ARGUMENTS_INVALID, TOOLSET_EXISTS, TOOLSETS_FULL,
-   * TOOLSETS_TOO_LARGE, TOOLSET_PROTECTED, TOOLSET_FULL, those of `toolOf`.
+   * TOOLSETS_TOO_LARGE, TOOLSET_PROTECTED, TOOLSET_FULL, those of `resolveToolRef`.
    */
   async create({ tools: refs, ...given }: NewToolset, caller: ToolsetCaller): Changed {
     const { model, subject } = caller;
     // The model could neither annotate nor delete the new toolset.
     if (model?.rights === 'none') return err({ code: 'TOOLSET_PROTECTED', toolset: undefined });
-    const fault = toolsetFault(given);
+    const fault = findToolsetFault(given);
     if (fault !== undefined) return err(fault);
     const { name, description, equip = false } = given;
     const free = await this.#unused(name);
@@ -111,7 +111,7 @@ export class ToolsetService {
     const found = await this.#resolve(refs, model && subject);
     if (!found.ok) return found;
     const maker = model && ({ by: 'model', subject } as const);
-    const toolset = withTools({ ...EMPTY, name, description, maker }, found.value);
+    const toolset = addToolsetTools({ ...EMPTY, name, description, maker }, found.value);
     return toolset.ok ? this.#create(toolset.value, { caller, equip }) : toolset;
   }
 
@@ -120,7 +120,7 @@ export class ToolsetService {
    * server is running or not. Errors: those of `create`.
    */
   async change(name: string, changes: ToolsetChanges, caller: ToolsetCaller): Changed {
-    const fault = toolsetFault(changes);
+    const fault = findToolsetFault(changes);
     if (fault !== undefined) return err(fault);
     const { tools: refs = [] } = changes;
     const found = refs.length === 0 ? NOTHING : await this.#find({ refs });
@@ -134,10 +134,10 @@ export class ToolsetService {
       };
       if (changes.tools === undefined) return ok(changed);
       const tools = resolveAll(refs, (ref) => {
-        const tool = keptBy(before, ref) ?? toolOf(ref, found.value);
-        return tool.ok ? ok(withExcept(tool.value, ref)) : tool;
+        const tool = keptBy(before, ref) ?? resolveToolRef(ref, found.value);
+        return tool.ok ? ok(applyExceptions(tool.value, ref)) : tool;
       });
-      return tools.ok ? withTools({ ...changed, tools: [] }, tools.value) : tools;
+      return tools.ok ? addToolsetTools({ ...changed, tools: [] }, tools.value) : tools;
     });
   }
 
@@ -156,7 +156,7 @@ export class ToolsetService {
     if (!there.ok) return there;
     const tools = await this.#resolve(refs);
     if (!tools.ok) return tools;
-    const changed = await this.#change(name, caller, (toolset) => withTools(toolset, tools.value));
+    const changed = await this.#change(name, caller, (toolset) => addToolsetTools(toolset, tools.value));
     if (!changed.ok) return changed;
     const { before, view } = changed.value;
     const was = new Set(before.tools.map(({ namespacedName }) => namespacedName));
@@ -178,7 +178,7 @@ export class ToolsetService {
     const names = [...new Set(tools)];
     const changed = await this.#change(name, caller, (toolset) =>
       names.reduce<Result<Toolset, Refusal>>(
-        (left, tool) => (left.ok ? withoutTool(left.value, tool) : left),
+        (left, tool) => (left.ok ? removeToolsetTool(left.value, tool) : left),
         ok(toolset),
       ),
     );
@@ -187,7 +187,7 @@ export class ToolsetService {
     const removed = names.map((namespacedName) => ({
       namespacedName,
       isUnconfirmed: isUnconfirmed(before, namespacedName),
-      notes: notesOf(before, namespacedName).length,
+      notes: getToolNotes(before, namespacedName).length,
     }));
     return ok({ view, removed });
   }
@@ -205,7 +205,7 @@ export class ToolsetService {
       unlessEquipped = false,
     }: ToolsetCaller & { readonly unlessEquipped?: boolean },
   ): Promise<Result<number, Refusal>> {
-    if (model !== undefined) return model.equipping.remove(name, subject, objectionTo(model.rights, subject));
+    if (model !== undefined) return model.equipping.remove(name, subject, checkRights(model.rights, subject));
     return this.#toolsets.remove(name, subject, {
       objection: (before) => objection?.(this.#view(before)),
       ...(unlessEquipped && { unlessEquippedBesides: NO_CLIENT }),
@@ -220,7 +220,7 @@ export class ToolsetService {
   /** The tools that clients cannot use now, in the order of the toolset. */
   async unserved(name: string): Promise<Result<readonly Unserved[], Refusal>> {
     const selected = await this.#selecting(name);
-    return selected.ok ? ok(unservedIn(selected.value.toolset, selected.value)) : selected;
+    return selected.ok ? ok(listUnserved(selected.value.toolset, selected.value)) : selected;
   }
 
   /** Tools of whole servers that appeared since an operator accepted those of the server. */
@@ -233,13 +233,13 @@ export class ToolsetService {
   async review(name: string): Promise<Result<ToolsetReview, Refusal>> {
     const toolset = await this.#stored(name);
     if (!toolset.ok) return toolset;
-    const refs = reviewableIn(toolset.value);
+    const refs = listReviewable(toolset.value);
     if (refs.length === 0) return ok({ reviews: [], dangerous: [], isReviewable: false });
     const found = await this.#find({ refs, isFresh: true });
     if (!found.ok) return found;
-    const unserved = unservedIn(toolset.value, found.value);
+    const unserved = listUnserved(toolset.value, found.value);
     return ok({
-      reviews: [...reviewsOf(toolset.value, found.value), ...newReviewsOf(toolset.value, found.value)],
+      reviews: [...listReviews(toolset.value, found.value), ...listNewReviews(toolset.value, found.value)],
       dangerous: unserved.filter(({ reason }) => reason === 'definition_dangerous'),
       isReviewable: true,
     });
@@ -247,7 +247,7 @@ export class ToolsetService {
 
   /**
    * Accepts new tools and pins changed ones to their current definitions; without refs, all. With `isNewOnly`, pinned
-   * tools stay as they are. TOOL_NOT_IN_TOOLSET, ARGUMENTS_INVALID if a tool is not pinned, those of `toolOf`.
+   * tools stay as they are. TOOL_NOT_IN_TOOLSET, ARGUMENTS_INVALID if a tool is not pinned, those of `resolveToolRef`.
    */
   async accept(
     name: string,
@@ -263,16 +263,16 @@ export class ToolsetService {
   }> {
     const there = await this.#stored(name);
     if (!there.ok) return there;
-    const found = await this.#find({ refs: refs ?? reviewableIn(there.value), isFresh: true });
+    const found = await this.#find({ refs: refs ?? listReviewable(there.value), isFresh: true });
     if (!found.ok) return found;
     let accepted: readonly string[] = [];
     const changed = await this.#change(name, caller, (toolset) => {
-      const acceptable = acceptableIn(toolset, found.value, { refs, isNewOnly });
+      const acceptable = selectAcceptable(toolset, found.value, { refs, isNewOnly });
       if (!acceptable.ok) return acceptable;
       const { pinned, fresh } = acceptable.value;
-      accepted = [...pinned.map(({ namespacedName }) => namespacedName), ...fresh.map(nameIn)];
-      const held = withTools(toolset, pinned);
-      return held.ok ? ok(withAccepted(held.value, fresh)) : held;
+      accepted = [...pinned.map(({ namespacedName }) => namespacedName), ...fresh.map(getEntryName)];
+      const held = addToolsetTools(toolset, pinned);
+      return held.ok ? ok(addAccepted(held.value, fresh)) : held;
     });
     if (!changed.ok) return changed;
     const { after, view } = changed.value;
@@ -287,7 +287,7 @@ export class ToolsetService {
     if (unknown !== undefined) return err(this.#toolsets.unknown(unknown));
     const { all: toolsets, equipped } = this.#toolsets;
     const chosen = names.length === 0 ? toolsets : toolsets.filter(({ name }) => names.includes(name));
-    return ok(toolsetsJson(chosen, equipped && chosen.includes(equipped) ? equipped.name : undefined));
+    return ok(toToolsetsJson(chosen, equipped && chosen.includes(equipped) ? equipped.name : undefined));
   }
 
   /**
@@ -335,17 +335,19 @@ export class ToolsetService {
   ): Promise<Result<IncludedServers, Refusal>> {
     const found = await this.#find({ refs: [] });
     if (!found.ok) return found;
-    const members = servers.map((server) => wholeServer(server, toolNamesOf(found.value.servers, server)));
+    const members = servers.map((server) =>
+      toWholeServer(server, findToolNames(found.value.servers, server)),
+    );
     const equip = this.#toolsets.equipped === undefined;
     const free = await this.#unused(name);
-    const full = free.ok ? withTools({ ...EMPTY, name }, members) : free;
+    const full = free.ok ? addToolsetTools({ ...EMPTY, name }, members) : free;
     const created = full.ok ? await this.#create(full.value, { caller, equip }) : full;
     // Another process may have created it meanwhile.
     if (created.ok || created.error.code !== 'TOOLSET_EXISTS') {
       return created.ok ? ok(this.#included(created.value.view, undefined)) : created;
     }
     const extended = await this.#change(name, caller, (toolset) =>
-      withTools(toolset, newMembers(toolset, members)),
+      addToolsetTools(toolset, newMembers(toolset, members)),
     );
     if (!extended.ok) return extended;
     const equipped = equip ? await this.equip(name, caller) : ok(undefined);
@@ -364,13 +366,13 @@ export class ToolsetService {
     if (!found.ok) return found;
     return ok(
       toolsets.flatMap((toolset) =>
-        unservedIn(toolset, found.value).map((one) => ({ toolset: toolset.name, ...one })),
+        listUnserved(toolset, found.value).map((one) => ({ toolset: toolset.name, ...one })),
       ),
     );
   }
 
   #view(toolset: Toolset): ToolsetView {
-    return toolsetView(toolset, this.#toolsets.equipped);
+    return toToolsetView(toolset, this.#toolsets.equipped);
   }
 
   async #stored(name: string): Promise<Result<Toolset, Refusal>> {
@@ -404,8 +406,8 @@ export class ToolsetService {
     const found = await this.#find({ refs, subject });
     if (!found.ok) return found;
     return resolveAll(refs, (ref) => {
-      const tool = toolOf(ref, found.value);
-      return tool.ok ? ok(withExcept(tool.value, ref)) : tool;
+      const tool = resolveToolRef(ref, found.value);
+      return tool.ok ? ok(applyExceptions(tool.value, ref)) : tool;
     });
   }
 
@@ -427,7 +429,7 @@ export class ToolsetService {
     changing: (toolset: Toolset) => Result<Toolset, Refusal>,
   ): Changed<{ readonly before: Toolset; readonly after: Toolset }> {
     const refusalOf = (before: Toolset): Refusal | undefined =>
-      model === undefined ? objection?.(this.#view(before)) : objectionTo(model.rights, subject)(before);
+      model === undefined ? objection?.(this.#view(before)) : checkRights(model.rights, subject)(before);
     const by: Changer = model === undefined ? subject : { model: subject };
     const changed = await this.#toolsets.change(
       name,
@@ -447,7 +449,7 @@ export class ToolsetService {
 }
 
 /** Checks whether a model acting for this subject may change a toolset. */
-export function objectionTo(rights: ModelRights, subject: string): (toolset: Toolset) => Refusal | undefined {
+export function checkRights(rights: ModelRights, subject: string): (toolset: Toolset) => Refusal | undefined {
   return (toolset) =>
     mayModelChange(toolset, subject, rights)
       ? undefined
@@ -483,8 +485,8 @@ function newMembers({ tools }: Toolset, members: readonly ToolsetTool[]): readon
 
 function newIn(toolset: Toolset, options: SelectOptions): readonly NewTool[] {
   return select(toolset, options).fresh.map((entry) => ({
-    namespacedName: nameIn(entry),
-    refId: refIdIn(entry),
+    namespacedName: getEntryName(entry),
+    refId: getRefId(entry),
   }));
 }
 

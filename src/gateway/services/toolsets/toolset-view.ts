@@ -1,5 +1,5 @@
 import type { NewTools, Toolset as ToolsetView } from '../../../api/toolset.ts';
-import { toolsetJson } from '../../../core/toolset-json.ts';
+import { toToolsetJson } from '../../../core/toolset-json.ts';
 import type { LeftOut } from '../../../core/read-toolset-json.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import type { Result } from '../../../core/result.ts';
@@ -8,8 +8,8 @@ import type { Review } from './review.ts';
 import type { Unserved } from './unserved.ts';
 
 /** Unlike in an export, without the definitions that tools are pinned to. */
-export function toolsetView(toolset: Toolset, equipped: Toolset | undefined): ToolsetView {
-  const { version: _, tools, createdAt, lastModified, toolNotes, ...head } = toolsetJson(toolset);
+export function toToolsetView(toolset: Toolset, equipped: Toolset | undefined): ToolsetView {
+  const { version: _, tools, createdAt, lastModified, toolNotes, ...head } = toToolsetJson(toolset);
   return {
     ...{ ...head, isEquipped: toolset.name === equipped?.name, createdAt, lastModified },
     tools: tools.map(({ definition: _definition, known: _known, ...tool }) => tool),

@@ -1,15 +1,15 @@
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { afterOperator, type Toolset } from '../../../core/toolset.ts';
+import { applyOperatorChange, type Toolset } from '../../../core/toolset.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import {
-  changeOf,
+  buildChangeEdit,
   EQUIPPED,
-  equippingOf,
-  joined,
-  removalOf,
-  savingOf,
-  sessionEquippingOf,
+  buildEquipEdit,
+  mergeEdits,
+  buildRemovalEdit,
+  buildSaveEdit,
+  buildSessionEquipEdit,
   type ToolsetEdit,
 } from './toolset-edits.ts';
 import type { Committed } from '../../ports/records.ts';
@@ -119,13 +119,13 @@ export class Toolsets {
       const author = this.#author(by);
       const maker = toolset.maker ?? ({ by: 'operator', subject: author.by } as const);
       const made = { ...toolset, maker, createdMs: author.atMs, changedMs: author.atMs };
-      const saving = savingOf(this.#records, [made], { author, replaces: false });
+      const saving = buildSaveEdit(this.#records, [made], { author, replaces: false });
       if (!saving.ok) return saving;
-      const wanted = equip ? equippingOf(this.#records, made.name, author) : NOTHING;
+      const wanted = equip ? buildEquipEdit(this.#records, made.name, author) : NOTHING;
       // The toolset is among the changes, so its revision is checked.
-      const own = session && { ...sessionEquippingOf(session, author.atMs), expected: [] };
-      if (own !== undefined) return ok({ value: made, edit: joined(saving.value, own) });
-      return ok({ value: made, edit: joined(saving.value, wanted) });
+      const own = session && { ...buildSessionEquipEdit(session, author.atMs), expected: [] };
+      if (own !== undefined) return ok({ value: made, edit: mergeEdits(saving.value, own) });
+      return ok({ value: made, edit: mergeEdits(saving.value, wanted) });
     });
   }
 
@@ -140,11 +140,11 @@ export class Toolsets {
   ): Promise<Result<string | undefined, Refusal>> {
     return this.#change(() => {
       const author = this.#author(by);
-      const saving = savingOf(this.#records, toolsets, { author, replaces });
+      const saving = buildSaveEdit(this.#records, toolsets, { author, replaces });
       if (!saving.ok) return saving;
       const equipped = this.equipped === undefined ? equip : undefined;
-      const wanted = equipped === undefined ? NOTHING : equippingOf(this.#records, equipped, author);
-      return ok({ value: equipped, edit: joined(saving.value, wanted) });
+      const wanted = equipped === undefined ? NOTHING : buildEquipEdit(this.#records, equipped, author);
+      return ok({ value: equipped, edit: mergeEdits(saving.value, wanted) });
     });
   }
 
@@ -158,8 +158,8 @@ export class Toolsets {
       const { value } = changed.value;
       // Models only add notes, which does not count as an operator's edit.
       const author = this.#author(by);
-      const toolset = afterOperator(there, changed.value.toolset, author.by);
-      const edit = changeOf(this.#records, there, { toolset, author });
+      const toolset = applyOperatorChange(there, changed.value.toolset, author.by);
+      const edit = buildChangeEdit(this.#records, there, { toolset, author });
       return edit.ok ? ok({ value, edit: edit.value }) : edit;
     });
   }
@@ -178,7 +178,10 @@ export class Toolsets {
       if (there === undefined) return err(this.unknown(name));
       const refusal = objection(there);
       if (refusal !== undefined) return err(refusal);
-      const edit = removalOf(this.#records, there, { author: this.#author(by), by: unlessEquippedBesides });
+      const edit = buildRemovalEdit(this.#records, there, {
+        author: this.#author(by),
+        by: unlessEquippedBesides,
+      });
       return ok({ value: 0, edit, afterCommit: ({ sessions }) => sessions ?? 0 });
     });
   }
@@ -189,7 +192,7 @@ export class Toolsets {
       if (name !== undefined && this.find(name) === undefined) return err(this.unknown(name));
       if (name === undefined && this.equipped === undefined)
         return ok({ value: undefined, edit: { ...NOTHING, expected: [EQUIPPED] } });
-      return ok({ value: undefined, edit: equippingOf(this.#records, name, this.#author(by)) });
+      return ok({ value: undefined, edit: buildEquipEdit(this.#records, name, this.#author(by)) });
     });
   }
 
@@ -198,7 +201,7 @@ export class Toolsets {
     return this.#change(() => {
       const { toolset } = session;
       if (toolset !== undefined && this.find(toolset) === undefined) return err(this.unknown(toolset));
-      return ok({ value: undefined, edit: sessionEquippingOf(session, this.#nowMs()) });
+      return ok({ value: undefined, edit: buildSessionEquipEdit(session, this.#nowMs()) });
     });
   }
 

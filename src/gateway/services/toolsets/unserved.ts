@@ -1,11 +1,11 @@
 import type { UnservedTools } from '../../../api/toolset.ts';
 import { allowsTool } from '../../../core/tool-filter.ts';
 import type { Toolset } from '../../../core/toolset.ts';
-import { includes, isWhole, serverOfWhole, type WholeServer } from '../../../core/whole-server.ts';
+import { includes, isWhole, getWholeServerName, type WholeServer } from '../../../core/whole-server.ts';
 import { isWithheld } from '../../catalog/definition-facts.ts';
 import type { Server } from '../../catalog/server.ts';
-import { select, serverOf, type SelectOptions } from './selection.ts';
-import { nameIn } from './tool-index.ts';
+import { select, findServerByTool, type SelectOptions } from './selection.ts';
+import { getEntryName } from './tool-index.ts';
 
 /** A tool of a toolset that is not served, and why. */
 export type Unserved = UnservedTools['unserved'][number];
@@ -42,18 +42,18 @@ export const UNSERVED_CAUSES: Readonly<Record<UnservedReason, string>> = {
 };
 
 /** The toolset's tools that are not served, in its order. */
-export function unservedIn(toolset: Toolset, options: SelectOptions): readonly Unserved[] {
+export function listUnserved(toolset: Toolset, options: SelectOptions): readonly Unserved[] {
   const { contested, changed, drifted } = select(toolset, options);
   const collided = new Set(contested);
-  const held = new Set(options.showsChanged ? [] : changed.map(nameIn));
-  const dangerous = new Set(options.showsChanged ? [] : drifted.map(nameIn));
+  const held = new Set(options.showsChanged ? [] : changed.map(getEntryName));
+  const dangerous = new Set(options.showsChanged ? [] : drifted.map(getEntryName));
   const own = new Set(toolset.tools.map(({ namespacedName }) => namespacedName));
   return toolset.tools.flatMap((member): readonly Unserved[] => {
     if (isWhole(member)) return unservedOf(member, { ...options, dangerous, own });
     const { namespacedName: tool } = member;
     if (collided.has(tool)) return [{ tool, reason: 'name_collision' }];
     if (held.has(tool)) return [{ tool, reason: 'definition_changed' }];
-    const reason = unservedReason(tool, options);
+    const reason = findUnservedReason(tool, options);
     return reason === undefined ? [] : [{ tool, reason }];
   });
 }
@@ -69,21 +69,23 @@ function unservedOf(
   whole: WholeServer,
   { index, servers, dangerous, own }: WithinToolset,
 ): readonly Unserved[] {
-  const server = serverOfWhole(whole);
-  const names = [...index.ofServer(server).map(nameIn), ...index.disabledOf(server)];
+  const server = getWholeServerName(whole);
+  const names = [...index.ofServer(server).map(getEntryName), ...index.disabledOf(server)];
   if (names.length === 0) {
     const reason = absenceOf(servers.find(({ spec }) => spec.name === server));
     return reason === 'tool_gone' ? [] : [{ tool: whole.namespacedName, reason }];
   }
   return names.flatMap((tool): readonly Unserved[] => {
     if (own.has(tool) || !includes(whole, tool)) return [];
-    const reason = dangerous.has(tool) ? 'definition_dangerous' : unservedReason(tool, { index, servers });
+    const reason = dangerous.has(tool)
+      ? 'definition_dangerous'
+      : findUnservedReason(tool, { index, servers });
     return reason === undefined ? [] : [{ tool, reason }];
   });
 }
 
 /** Why no tool of this name is listed, or why the listed one is not served. Undefined if it is served. */
-export function unservedReason(
+export function findUnservedReason(
   namespacedName: string,
   { index, servers }: Pick<SelectOptions, 'index' | 'servers'>,
 ): UnservedReason | undefined {
@@ -91,7 +93,7 @@ export function unservedReason(
   if (named.length > 0)
     return named.every(({ definition }) => isWithheld(definition)) ? 'withheld' : undefined;
   if (index.isDisabled(namespacedName)) return 'disabled';
-  const server = serverOf(namespacedName, servers);
+  const server = findServerByTool(namespacedName, servers);
   const filter = server?.spec.toolFilter;
   const name = namespacedName.slice((server?.spec.name.length ?? 0) + 1);
   return filter !== undefined && !allowsTool(filter, name) ? 'tool_filtered' : absenceOf(server);

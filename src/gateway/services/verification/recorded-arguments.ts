@@ -1,10 +1,10 @@
 import { readCallEntry } from '../../../core/activity/call-entry.ts';
-import { toolIdOf } from '../../../core/record-ids.ts';
-import { type JsonObject, parsedObject } from '../../../core/json-object.ts';
+import { computeToolId } from '../../../core/record-ids.ts';
+import { type JsonObject, parseObject } from '../../../core/json-object.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
-import { idsOf } from '../../catalog/tool-claims.ts';
+import { getServerIds } from '../../catalog/tool-claims.ts';
 import type { CallStore } from '../../ports/call-log.ts';
 
 /** By the names that the server gives its tools. */
@@ -24,7 +24,7 @@ const MAX_SETS = 5;
  * Arguments of the last successful calls of a server's tools, with secrets masked: the newest for each combination of
  * members. Shortened arguments are left out.
  */
-export async function recordedArguments(
+export async function readRecordedArguments(
   { open, shown }: ArgumentsReader,
   spec: ServerSpec,
 ): Promise<Result<RecordedArguments, Refusal>> {
@@ -60,7 +60,7 @@ function callIn(
     return undefined;
   const { id, namespacedName = '' } = entry.tool;
   const tool = namespacedName.slice(spec.name.length + 1);
-  if (id !== toolIdOf(spec.name, idsOf(spec).identity, tool)) return undefined;
+  if (id !== computeToolId(spec.name, getServerIds(spec).identity, tool)) return undefined;
   const masked = shown(entry.arguments.text);
-  return masked.isShortened ? undefined : { tool, args: parsedObject(masked.text) };
+  return masked.isShortened ? undefined : { tool, args: parseObject(masked.text) };
 }

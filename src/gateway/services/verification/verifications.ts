@@ -1,24 +1,24 @@
 import type { VerificationResult } from '../../../api/verification.ts';
 import { HINTS } from '../../../core/hints/hint.ts';
-import { gatewayIdOf, toolIdOf } from '../../../core/record-ids.ts';
-import { mergedVerification } from '../../../core/hints/tool-verification.ts';
+import { computeGatewayId, computeToolId } from '../../../core/record-ids.ts';
+import { mergeVerification } from '../../../core/hints/tool-verification.ts';
 import type { ToolRecord } from '../../../core/hints/tool-record.ts';
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
-import { contradictionsOf, coverageOf, type VerifyReport } from '../../../core/verification/report.ts';
-import { toolVerificationOf } from '../../../core/verification/tool-verification-of.ts';
+import { listContradictions, computeCoverage, type VerifyReport } from '../../../core/verification/report.ts';
+import { toToolVerification } from '../../../core/verification/tool-verification-of.ts';
 import type { ToolReport } from '../../../core/verification/verdict.ts';
-import { verifyFaultText } from '../../../core/verification/verify-fault.ts';
+import { formatVerifyFault } from '../../../core/verification/verify-fault.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
-import { idsOf } from '../../catalog/tool-claims.ts';
+import { getServerIds } from '../../catalog/tool-claims.ts';
 import type { RecordChange } from '../../ports/records.ts';
 import type { VerifyRequest, VerifyTarget } from '../../../core/verification/verifier.ts';
 import type { VerifyServer } from '../../ports/verifier.ts';
 import type { ServerService } from '../servers/server-service.ts';
-import { type ArgumentsReader, type RecordedArguments, recordedArguments } from './recorded-arguments.ts';
+import { type ArgumentsReader, type RecordedArguments, readRecordedArguments } from './recorded-arguments.ts';
 
 export interface VerificationsOptions {
   readonly catalog: Pick<Catalog, 'servers'>;
@@ -102,7 +102,7 @@ export class Verifications {
       const verified = await this.#options.verify(target, { ...run, recorded: recorded.value });
       if (run.signal.aborted) return err({ code: 'CANCELLED' });
       if (!verified.ok) {
-        const reason = this.#options.mask(verifyFaultText(verified.error));
+        const reason = this.#options.mask(formatVerifyFault(verified.error));
         return err({ code: 'VERIFICATION_FAILED', server: spec.name, reason });
       }
       return await this.record(spec, verified.value, author);
@@ -113,7 +113,7 @@ export class Verifications {
 
   /** Arguments of recorded calls of this server's tools, with secrets masked. Error: STORE_UNAVAILABLE. */
   recorded(spec: ServerSpec): Promise<Result<RecordedArguments, Refusal>> {
-    return recordedArguments(this.#options.calls, spec);
+    return readRecordedArguments(this.#options.calls, spec);
   }
 
   /** Keeps the verdicts of a report on this server. Error: STORE_UNAVAILABLE. */
@@ -142,13 +142,13 @@ export class Verifications {
   ): { readonly change: RecordChange<'tool'>; readonly event?: AuditEvent } {
     const { records, mask } = this.#options;
     const { name: server } = spec;
-    const { identity } = idsOf(spec);
-    const id = toolIdOf(server, identity, tool.name);
+    const { identity } = getServerIds(spec);
+    const id = computeToolId(server, identity, tool.name);
     const before: ToolRecord = records.get('tool', id) ?? {
       ...{ id, server, identity, name: tool.name, overrides: {} },
     };
-    const now = toolVerificationOf(tool, { report, author, mask });
-    const verification = mergedVerification(before.verification, now);
+    const now = toToolVerification(tool, { report, author, mask });
+    const verification = mergeVerification(before.verification, now);
     const change = { kind: 'tool', id, body: { ...before, verification } } as const;
     const contradicted = HINTS.flatMap((hint) => {
       const { kind, evidence } = now.hints[hint] ?? {};
@@ -169,8 +169,8 @@ export class Verifications {
 
   #summaryOf({ name }: ServerSpec, report: VerifyReport): VerificationResult {
     const { mask } = this.#options;
-    const { tools, toolsWithSuccess, calls } = coverageOf(report.tools);
-    const contradictions = contradictionsOf(report)
+    const { tools, toolsWithSuccess, calls } = computeCoverage(report.tools);
+    const contradictions = listContradictions(report)
       .slice(0, MAX_SHOWN)
       .map(({ tool, hint, evidence }) => ({
         tool: tool.name,
@@ -190,7 +190,7 @@ function runEvent(
     atMs: startedMs,
     subject: author,
     action: 'gateway.verify',
-    target: { kind: 'gateway', id: gatewayIdOf(server), name: server },
+    target: { kind: 'gateway', id: computeGatewayId(server), name: server },
     after: { ...numbers, contradictions: contradictions.length },
   };
 }

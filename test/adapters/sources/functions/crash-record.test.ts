@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import {
   type CrashRecord,
   NO_CRASHES,
-  backoffCause,
-  withCrash,
+  findBackoffCause,
+  addCrash,
 } from '../../../../src/adapters/sources/functions/open-module.ts';
 import type { Cause } from '../../../../src/core/cause.ts';
 
 const exited = (exitCode: number): Cause => ({ code: 'PROCESS_EXITED', exitCode });
 
 function after(crashesMs: readonly number[]): CrashRecord {
-  return crashesMs.reduce((record, atMs, index) => withCrash(record, exited(index + 1), atMs), NO_CRASHES);
+  return crashesMs.reduce((record, atMs, index) => addCrash(record, exited(index + 1), atMs), NO_CRASHES);
 }
 
 const CALM_MS = 120_000;
@@ -35,9 +35,9 @@ describe('a process that exits by itself', () => {
 
   it('can be started after the backoff, and not before', () => {
     const record = after([0, 1, 2]);
-    expect(backoffCause(record, 500)).toBe(
+    expect(findBackoffCause(record, 500)).toBe(
       'its process keeps ending and is started again in 1 s at the earliest; the first time it exited with code 1',
     );
-    expect(backoffCause(record, 1_002)).toBeUndefined();
+    expect(findBackoffCause(record, 1_002)).toBeUndefined();
   });
 });

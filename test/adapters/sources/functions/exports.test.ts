@@ -95,12 +95,12 @@ describe('a module', () => {
     expect(tools.map(({ definition }) => definition.name)).toEqual(['good']);
     expect(skipped.map(({ what, why }) => `${what} ${why}`)).toEqual([
       'default.twin another tool of the module is called "good"',
-      'default.three is no tool: make it with defineTool',
+      'default.three is not a tool: make it with defineTool',
       'default.odd has the name "a b"; a name has 1 to 128 letters, digits, "_", "-" or "."',
       'default.idle has no function "run"',
       'default.date has an input that cannot be told as JSON Schema: Date cannot be represented in JSON Schema',
-      'default.text has an input that is no schema of an object: its "type" is not "object"',
-      'default.schema has an input that is no schema of an object: its "type" is not "object"',
+      'default.text has an input that is not a schema of an object: its "type" is not "object"',
+      'default.schema has an input that is not a schema of an object: its "type" is not "object"',
       'default.round has an input that cannot be written as JSON',
       'default.trap cannot be looked at',
     ]);

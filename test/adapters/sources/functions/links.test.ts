@@ -1,7 +1,7 @@
 import { realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runnerCommand } from '../../../../src/adapters/sources/functions/runner-command.ts';
+import { buildRunnerCommand } from '../../../../src/adapters/sources/functions/runner-command.ts';
 import { ROOT, tempDir } from '../../../support/paths.ts';
 
 it('a module next to a link out of its readable folder is not served until the target is listed', async () => {
@@ -11,12 +11,12 @@ it('a module next to a link out of its readable folder is not served until the t
   writeFileSync(path, 'export {};');
   const place = { runner: join(ROOT, 'dist', 'function-runner.js') };
   const spec = { path, reads: [] as string[], writes: [], env: {}, memoryMb: 64, timeoutMs: 1_000 };
-  expect((await runnerCommand(spec, place)).ok).toBe(true);
+  expect((await buildRunnerCommand(spec, place)).ok).toBe(true);
   const link = join(folder, 'out');
   symlinkSync(outside, link);
-  expect(await runnerCommand(spec, place)).toEqual({
+  expect(await buildRunnerCommand(spec, place)).toEqual({
     ok: false,
     error: `the link ${JSON.stringify(link)} leads to ${JSON.stringify(outside)}, which it may not read: add the target to "reads", or remove the link`,
   });
-  expect((await runnerCommand({ ...spec, reads: [outside] }, place)).ok).toBe(true);
+  expect((await buildRunnerCommand({ ...spec, reads: [outside] }, place)).ok).toBe(true);
 });

@@ -91,7 +91,7 @@ describe('a tool that returns a malformed result', () => {
     );
     const pid = await module.say('pid');
     for (const tool of ['structured', 'json'])
-      expect(await module.say(tool)).toMatch(/^! What the tool returned is no result of MCP: /);
+      expect(await module.say(tool)).toMatch(/^! What the tool returned is not a valid MCP result: /);
     expect(await module.say('nan')).toMatch(/^! TypeError: ctx\.progress wants a number first/);
     expect(await module.say('total')).toBe('told');
     expect(await module.say('pid')).toBe(pid);

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import {
   MAX_VALUES,
-  parseFaultText,
+  formatParseFault,
   parseText,
 } from '../../../../src/adapters/sources/openapi/parse-document.ts';
 import { at, type Json, type JsonObject } from '../../../support/json.ts';
@@ -88,7 +88,7 @@ describe('a large document', () => {
 
 async function operationsIn(path: string): Promise<number> {
   const parsed = await parseText(readFileSync(path, 'utf8'), 'file:///x', MAX_VALUES);
-  if (!parsed.ok) throw new Error(parseFaultText(parsed.error));
+  if (!parsed.ok) throw new Error(formatParseFault(parsed.error));
   const paths = at(parsed.value.value as Json, 'paths') ?? {};
   return Object.values(paths).reduce<number>((sum, item: Json) => {
     const reference = at(item, '$ref');

@@ -1,7 +1,7 @@
 // Documents are parsed within limits of time and memory, and never block the event loop for long.
 import { describe, expect, it } from 'vitest';
-import { documentParser } from '../../../../src/adapters/sources/openapi/document-parser.ts';
-import { PieceReader, piecesOf } from '../../../../src/adapters/sources/openapi/document-pieces.ts';
+import { createDocumentParser } from '../../../../src/adapters/sources/openapi/document-parser.ts';
+import { PieceReader, splitDocument } from '../../../../src/adapters/sources/openapi/document-pieces.ts';
 import { PLAIN_LAUNCHER } from '../../../../src/platform/launcher.ts';
 import { documentOf } from '../../../support/openapi-document.ts';
 import { openSource, toolsOf } from '../../../support/openapi-source.ts';
@@ -11,7 +11,7 @@ import { longestTurn } from '../../../support/turns.ts';
 /** The maximum CPU time for which a document may block others. */
 const BOUND_MS = 250;
 const URL = 'file:///api.yaml';
-const parse = documentParser(PLAIN_LAUNCHER);
+const parse = createDocumentParser(PLAIN_LAUNCHER);
 const never = (): AbortSignal => new AbortController().signal;
 
 /** An OpenAPI document in YAML with so many operations, each of some 350 characters. */
@@ -63,7 +63,7 @@ it('a small document whose merge keys multiply its members does not block the ev
 
 describe('a document that exceeds a limit is refused with the limit and a remedy', () => {
   it('of time', async () => {
-    const slow = documentParser(PLAIN_LAUNCHER, { documentMs: 1 });
+    const slow = createDocumentParser(PLAIN_LAUNCHER, { documentMs: 1 });
     expect(await slow(yamlOf(1_000), URL, never())).toEqual({
       ok: false,
       error: expect.stringMatching(/^takes longer than 0\.001 s to parse: use JSON/) as string,
@@ -71,7 +71,7 @@ describe('a document that exceeds a limit is refused with the limit and a remedy
   });
 
   it('of memory', async () => {
-    const narrow = documentParser(PLAIN_LAUNCHER, { heapMiB: 32 });
+    const narrow = createDocumentParser(PLAIN_LAUNCHER, { heapMiB: 32 });
     expect(await narrow(yamlOf(20_000), URL, never())).toEqual({
       ok: false,
       error: expect.stringMatching(/^takes more than 32 MiB of memory to parse: use JSON/) as string,
@@ -163,10 +163,10 @@ it('pieces of a value give the value again, in the same order', () => {
   );
   for (const one of [value, null, 'x', [], {}, [[value]], long + long]) {
     const reader = new PieceReader();
-    const pieces = [...piecesOf(one, 10_000_000)!].map((piece) => JSON.stringify(piece));
+    const pieces = [...splitDocument(one, 10_000_000)!].map((piece) => JSON.stringify(piece));
     for (const piece of pieces) reader.take(JSON.parse(piece) as Parameters<PieceReader['take']>[0]);
     expect(JSON.stringify(reader.value)).toBe(JSON.stringify(one));
     expect(pieces.filter((piece) => piece.length > 400_000)).toEqual([]);
   }
-  expect(piecesOf([long], 50_000)).toBeUndefined();
+  expect(splitDocument([long], 50_000)).toBeUndefined();
 });

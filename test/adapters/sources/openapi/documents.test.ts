@@ -2,11 +2,11 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { causeText } from '../../../../src/core/cause.ts';
+import { formatCause } from '../../../../src/core/cause.ts';
 import type { BuiltInSource } from '../../../../src/adapters/sources/built-in-tool.ts';
 import type { OpenapiOptions } from '../../../../src/adapters/sources/openapi/open-openapi.ts';
 import type { Documents } from '../../../../src/adapters/sources/openapi/documents.ts';
-import { operationsIn } from '../../../../src/adapters/sources/openapi/operations.ts';
+import { readOperations } from '../../../../src/adapters/sources/openapi/operations.ts';
 import { err, ok } from '../../../../src/core/result.ts';
 import { Turns } from '../../../../src/core/turns.ts';
 import { until } from '../../../support/endings.ts';
@@ -20,7 +20,7 @@ import { serveWeb } from '../../../support/web-server.ts';
 async function failureOf(source: BuiltInSource): Promise<string> {
   const read = await source.read(AbortSignal.timeout(20_000));
   if (read.ok) return `${read.value.tools.length} tools`;
-  return causeText('document' in read.error ? { ...read.error, document: undefined } : read.error);
+  return formatCause('document' in read.error ? { ...read.error, document: undefined } : read.error);
 }
 
 const failureIn = (text: string): Promise<string> => failureOf(openSource(writeText(text, 'api.yaml')));
@@ -298,7 +298,7 @@ describe('a document at a URL', () => {
   it('is named by its path or URL if it is refused, without keys in the URL', async () => {
     const failure = async (document: string, text?: string): Promise<string> => {
       const read = await openSource(document, { text }).read(AbortSignal.timeout(20_000));
-      return read.ok ? 'read' : causeText(read.error);
+      return read.ok ? 'read' : formatCause(read.error);
     };
     const path = writeText('{"a":1}', 'api.json');
     const reason = 'is not an OpenAPI document: it has no member "openapi"';
@@ -324,7 +324,7 @@ describe('a document at a URL', () => {
       next = setImmediate(count);
     };
     let next = setImmediate(count);
-    const found = await operationsIn(documents, new Turns());
+    const found = await readOperations(documents, new Turns());
     clearImmediate(next);
     expect(found).toMatchObject({ ok: true, value: { operations: [], skipped: { length: 200_000 } } });
     expect(turns).toBeGreaterThan(1);

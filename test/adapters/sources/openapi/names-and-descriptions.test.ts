@@ -1,7 +1,7 @@
 // Names and descriptions of OpenAPI tools.
 import { describe, expect, it } from 'vitest';
 import type { BuiltInDefinition } from '../../../../src/adapters/sources/built-in-tool.ts';
-import { shortHash } from '../../../../src/core/digest.ts';
+import { computeShortHash } from '../../../../src/core/digest.ts';
 import type { JsonObject } from '../../../support/json.ts';
 import { echoWeb } from '../../../support/echo-web.ts';
 import { documentOf, operationOf } from '../../../support/openapi-document.ts';
@@ -38,7 +38,7 @@ describe('a name', () => {
     ],
     [{ operationId: undefined as never, path: '/' }, 'get'],
     [{ operationId: 'a'.repeat(60) }, 'a'.repeat(60)],
-    [{ operationId: long }, `${'a'.repeat(52)}_${shortHash(long, 8)}`],
+    [{ operationId: long }, `${'a'.repeat(52)}_${computeShortHash(long, 8)}`],
     [{ 'x-mcp': { name: 'find it' } }, 'find_it'],
     [{ 'x-mcp': { name: '' } }, 'op'],
   ])('for %j is %s', async (operation, name) => {
@@ -47,7 +47,7 @@ describe('a name', () => {
 
   it('is given to neither of two operations that claim it', async () => {
     const get = { operationId: 'same' };
-    const hashed = (what: string): string => `same_${shortHash(what, 8)}`;
+    const hashed = (what: string): string => `same_${computeShortHash(what, 8)}`;
     expect(
       await namesOf({
         '/a': { get, put: { operationId: 'sa me' } },

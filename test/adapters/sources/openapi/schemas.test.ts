@@ -426,7 +426,7 @@ describe('an operation', () => {
     ],
     ['its body has no content', { method: 'post', requestBody: {} }],
     ['TRACE echoes the request, including secrets', { method: 'trace' }],
-    ['its parameters are no list', { parameters: {} }],
+    ['its parameters are not a list', { parameters: {} }],
     ['one of its parameters has no name', { parameters: [{ in: 'query' }] }],
     ['its parameter "q" is in "body", which is not supported', { parameters: [{ name: 'q', in: 'body' }] }],
     [

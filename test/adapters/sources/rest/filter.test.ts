@@ -2,7 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { Cancellation, Cancelled } from '../../../../src/core/cancellation.ts';
 import { PLAIN_LAUNCHER } from '../../../../src/platform/launcher.ts';
-import { applyFilter, filterFailure, filterFault } from '../../../../src/adapters/sources/http/filter.ts';
+import {
+  applyFilter,
+  formatFilterFault,
+  findFilterFault,
+} from '../../../../src/adapters/sources/http/filter.ts';
 import { FilterProcesses } from '../../../../src/adapters/sources/http/filter-processes.ts';
 import { endLater } from '../../../support/endings.ts';
 import { scaledMs } from '../../../support/slow-machine.ts';
@@ -96,7 +100,8 @@ describe('the error of a failed filter', () => {
   it('says which filter failed and why, that the request was sent, and what to do', () => {
     const filtering = { expression: DOUBLES, request: 'POST https://host/a', text: '{}' };
     const filter = `"${DOUBLES.slice(0, 100)}"…`;
-    const errorFor = (fault: Parameters<typeof filterFailure>[0]): string => filterFailure(fault, filtering);
+    const errorFor = (fault: Parameters<typeof formatFilterFault>[0]): string =>
+      formatFilterFault(fault, filtering);
     expect(errorFor({ code: 'too_slow', limitMs: 5_000 })).toBe(
       `The request POST https://host/a was carried out, but its filter ${filter} did not finish within 5 s and was stopped. Simplify the filter, or request less.`,
     );
@@ -118,11 +123,11 @@ describe('an expression', () => {
     times(1_000, 'a'),
     'a.'.repeat(2_000) + 'a',
   ])('is rejected if it nests too deeply: %#', (expression) => {
-    expect(filterFault(expression)).toBe('the expression is nested too deeply');
+    expect(findFilterFault(expression)).toBe('the expression is nested too deeply');
   });
 
   it('may have a hundred parts', () => {
-    expect(filterFault(times(100, '[*].{a: a, b: not_null(b.c, `1`)}'))).toBeUndefined();
+    expect(findFilterFault(times(100, '[*].{a: a, b: not_null(b.c, `1`)}'))).toBeUndefined();
   });
 
   it('cannot yield a value that nests too deeply to be read', () => {

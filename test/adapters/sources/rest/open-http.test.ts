@@ -8,7 +8,7 @@ import {
   type HttpPort,
   openHttp,
 } from '../../../../src/adapters/sources/http/open-http.ts';
-import { reachRules } from '../../../../src/core/reach.ts';
+import { createReachRules } from '../../../../src/core/reach.ts';
 import type { Result } from '../../../../src/core/result.ts';
 import type { Reach } from '../../../../src/platform/addresses.ts';
 import type { ResolveName } from '../../../../src/platform/checked-lookup.ts';
@@ -20,7 +20,7 @@ import { serveWeb } from '../../../support/web-server.ts';
 const ALL: readonly Reach[] = ['public', 'private', 'loopback', 'link-local', 'metadata', 'reserved'];
 
 function open(reaches: readonly Reach[] = ['public', 'loopback'], resolve?: ResolveName): HttpPort {
-  const rules = reachRules({
+  const rules = createReachRules({
     isOnNetwork: true,
     allowLoopback: reaches.includes('loopback'),
     allowPrivate: reaches.includes('private'),
@@ -110,7 +110,7 @@ describe('the target of a request', () => {
     expect(await textOf(send(open(), 'http://a:b@127.0.0.1/'))).toBe(
       '"http://127.0.0.1/" holds a user or a password.',
     );
-    expect(await textOf(send(open(), 'ftp://127.0.0.1/'))).toContain('is no http address');
+    expect(await textOf(send(open(), 'ftp://127.0.0.1/'))).toContain('is not an http address');
   });
 
   it('is resolved and checked for each connection, so that a later DNS response cannot change it', async () => {
@@ -194,7 +194,7 @@ describe('a redirect', () => {
       'leads to a metadata address, so nothing was sent there: no setting allows that.',
     ],
     ['http://[::ffff:10.0.0.1]/', `leads to a private address, ${settable('private')}`],
-    ['ftp://127.0.0.1/', 'is no http address.'],
+    ['ftp://127.0.0.1/', 'is not an http address.'],
   ])('to %s is not followed', async (location, end) => {
     const port = await to(location);
     const text = await textOf(send(open(), `http://127.0.0.1:${port}/a?b`));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextStep, type Step } from '../../../../src/adapters/sources/http/open-http.ts';
+import { followRedirect, type Step } from '../../../../src/adapters/sources/http/open-http.ts';
 
 const headers = [
   ['Authorization', 'a'],
@@ -11,8 +11,8 @@ function step(method: string, url: string): Step {
   return { method, url: new URL(url), headers, body: 'body' };
 }
 
-function next(from: Step, status: number, location: string): ReturnType<typeof nextStep> {
-  return nextStep(from, { status, headers: { location } }, new Set(['x-key']));
+function next(from: Step, status: number, location: string): ReturnType<typeof followRedirect> {
+  return followRedirect(from, { status, headers: { location } }, new Set(['x-key']));
 }
 
 describe('the request that follows a redirect', () => {

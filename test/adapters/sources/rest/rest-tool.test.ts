@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Cancellation, Cancelled } from '../../../../src/core/cancellation.ts';
-import { restTool } from '../../../../src/adapters/sources/rest/rest-tool.ts';
+import { createRestTool } from '../../../../src/adapters/sources/rest/rest-tool.ts';
 import { readRestTool } from '../../../../src/core/sources/read-rest-tool.ts';
 import { call, filters, loopbackHttp, made, serveTool, shown } from './serve-tool.ts';
 
@@ -17,7 +17,7 @@ describe('the definition of a REST tool', () => {
       annotations: { readOnlyHint: true },
     };
     const spec = readRestTool('get-userById', entry);
-    const tool = spec.ok && restTool(spec.value, { http, filters: filters() });
+    const tool = spec.ok && createRestTool(spec.value, { http, filters: filters() });
     expect(tool && tool.ok && tool.value.definition).toEqual({
       name: 'get-userById',
       description: 'Reads.',
@@ -49,7 +49,7 @@ describe('the definition of a REST tool', () => {
     ],
   ])('is invalid with %j', (member, expected) => {
     const spec = readRestTool('tool', { url: 'http://127.0.0.1/', ...member });
-    const tool = spec.ok && restTool(spec.value, { http, filters: filters() });
+    const tool = spec.ok && createRestTool(spec.value, { http, filters: filters() });
     expect(tool && !tool.ok && tool.error).toEqual(
       typeof expected === 'string' ? expected : expect.stringMatching(expected),
     );

@@ -4,8 +4,8 @@ import { PLAIN_LAUNCHER } from '../../../../src/platform/launcher.ts';
 import { type HttpPort, openHttp } from '../../../../src/adapters/sources/http/open-http.ts';
 import { FilterProcesses } from '../../../../src/adapters/sources/http/filter-processes.ts';
 import type { BuiltInResult, BuiltInTool } from '../../../../src/adapters/sources/built-in-tool.ts';
-import { restTool } from '../../../../src/adapters/sources/rest/rest-tool.ts';
-import { reachRules } from '../../../../src/core/reach.ts';
+import { createRestTool } from '../../../../src/adapters/sources/rest/rest-tool.ts';
+import { createReachRules } from '../../../../src/core/reach.ts';
 import { readRestTool } from '../../../../src/core/sources/read-rest-tool.ts';
 import { endLater } from '../../../support/endings.ts';
 import { bodyOf, serveWeb } from '../../../support/web-server.ts';
@@ -44,7 +44,7 @@ export async function serveTool(
 
 export function loopbackHttp(): HttpPort {
   const http = openHttp({
-    rules: reachRules({ isOnNetwork: false, allowLoopback: true, allowPrivate: false }),
+    rules: createReachRules({ isOnNetwork: false, allowLoopback: true, allowPrivate: false }),
   });
   endLater(() => http.close());
   return http;
@@ -68,7 +68,7 @@ export function filters(): FilterProcesses {
 export function made(entry: Readonly<Record<string, unknown>>, http: HttpPort): BuiltInTool {
   const spec = readRestTool('tool', entry);
   if (!spec.ok) throw new Error(JSON.stringify(spec.error));
-  const tool = restTool(spec.value, { http, filters: filters() });
+  const tool = createRestTool(spec.value, { http, filters: filters() });
   if (!tool.ok) throw new Error(tool.error);
   return tool.value;
 }

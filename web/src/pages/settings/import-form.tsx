@@ -2,7 +2,7 @@ import { Button, NativeSelect, PasswordInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import type { ImportPlan } from '../../../../src/api/bundle.ts';
-import { ImportPlanTable, changesIn } from '../../parts/import-plan.tsx';
+import { ImportPlanTable, countPlanChanges } from '../../parts/import-plan.tsx';
 import { Failed } from '../../parts/states.tsx';
 import { importBundle, type BundleImport } from '../../state/bundles.ts';
 
@@ -35,7 +35,7 @@ export function ImportForm(): ReactNode {
     apply.reset();
   };
   const planned = dryRun.data;
-  const count = planned === undefined ? 0 : changesIn(planned.plan);
+  const count = planned === undefined ? 0 : countPlanChanges(planned.plan);
   return (
     <>
       <form

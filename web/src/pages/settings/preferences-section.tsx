@@ -6,7 +6,7 @@ import type { Preference } from '../../../../src/api/preference.ts';
 import { PreferenceRow } from '../../parts/preference-row.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx';
-import { groupsOf, preferencesQuery, useChangePreference } from '../../state/preferences.ts';
+import { groupPreferences, preferencesQuery, useChangePreference } from '../../state/preferences.ts';
 import { useIsAdmin } from '../../state/session.ts';
 
 type Shown = 'all' | 'changed' | 'fixed';
@@ -50,7 +50,7 @@ export function PreferencesSection(): ReactNode {
 
 const Groups = memo(function Groups({ preferences }: { readonly preferences: readonly Preference[] }) {
   const mayChange = useIsAdmin();
-  return groupsOf(preferences).map((group) => (
+  return groupPreferences(preferences).map((group) => (
     <section key={group.title} aria-label={group.title}>
       <h2>{group.title}</h2>
       <div className="settings">

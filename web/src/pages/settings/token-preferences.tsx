@@ -2,7 +2,7 @@ import { NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Preference, PreferenceValue } from '../../../../src/api/preference.ts';
-import { shown } from '../../parts/preference-row.tsx';
+import { formatPreference } from '../../parts/preference-row.tsx';
 import { Failed, LoadingRows } from '../../parts/states.tsx';
 import {
   preferencesQuery,
@@ -34,8 +34,11 @@ export function TokenPreferences({ id }: { readonly id: string }): ReactNode {
             value={isOwn ? String(value) : ''}
             onChange={(event) => change.mutate({ key, value: valueOf(event.currentTarget.value, instance) })}
             data={[
-              { value: '', label: `Inherited: ${shown(instance.value)}` },
-              ...choicesOf(instance).map((choice) => ({ value: String(choice), label: shown(choice) })),
+              { value: '', label: `Inherited: ${formatPreference(instance.value)}` },
+              ...choicesOf(instance).map((choice) => ({
+                value: String(choice),
+                label: formatPreference(choice),
+              })),
             ]}
           />
         );

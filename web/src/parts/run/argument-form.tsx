@@ -11,7 +11,7 @@ import {
 } from '@rjsf/utils';
 import { useEffect, useMemo, type ReactNode } from 'react';
 import { HostileText } from '../hostile-text.tsx';
-import { type ArgumentFault, errorSchemaOf, formValidator } from './argument-validator.ts';
+import { type ArgumentFault, toErrorSchema, formValidator } from './argument-validator.ts';
 
 interface ArgumentFormProps {
   readonly schema: RJSFSchema;
@@ -24,7 +24,7 @@ interface ArgumentFormProps {
 /** A form generated from the input schema of a tool. */
 export function ArgumentForm(props: ArgumentFormProps): ReactNode {
   const { schema, value, faults, isDisabled, onChange } = props;
-  const extraErrors = useMemo(() => errorSchemaOf(faults), [faults]);
+  const extraErrors = useMemo(() => toErrorSchema(faults), [faults]);
   useEffect(() => {
     if (Object.keys(value).length > 0) return;
     const filled: unknown = getDefaultFormState(formValidator, schema, value, schema);

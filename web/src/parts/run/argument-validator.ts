@@ -1,6 +1,6 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 import type { ErrorSchema, RJSFSchema, ValidatorType } from '@rjsf/utils';
-import { fragmentKeys } from '../../../../src/core/json-pointer.ts';
+import { parsePointerFragment } from '../../../../src/core/json-pointer.ts';
 
 export interface ArgumentFault {
   /** JSON pointer into the arguments. */
@@ -9,7 +9,7 @@ export interface ArgumentFault {
 }
 
 /** Interprets the schema: the content-security policy forbids validators that compile schemas to code. */
-export function argumentFaults(schema: RJSFSchema, args: unknown): readonly ArgumentFault[] {
+export function findArgumentFaults(schema: RJSFSchema, args: unknown): readonly ArgumentFault[] {
   try {
     const { errors } = new Validator(schema as Schema, '2020-12', false).validate(args);
     // The errors of a schema's parts come first; the error of the whole adds nothing.
@@ -30,11 +30,11 @@ export function argumentFaults(schema: RJSFSchema, args: unknown): readonly Argu
 const SUMMARIES = new Set(['properties', 'items', 'additionalProperties', '$ref', 'allOf']);
 
 /** Converts faults to the structure that the form's fields expect. */
-export function errorSchemaOf(faults: readonly ArgumentFault[]): ErrorSchema {
+export function toErrorSchema(faults: readonly ArgumentFault[]): ErrorSchema {
   const root: Record<string, unknown> = {};
   for (const { at, message } of faults) {
     let node = root;
-    for (const key of fragmentKeys(at) ?? []) {
+    for (const key of parsePointerFragment(at) ?? []) {
       if (key === '__proto__') break;
       node = (node[key] ??= {}) as Record<string, unknown>;
     }
@@ -44,14 +44,16 @@ export function errorSchemaOf(faults: readonly ArgumentFault[]): ErrorSchema {
   return root as ErrorSchema;
 }
 
-/** The form uses it only to find out which alternative of a schema matches; faults are found by `argumentFaults`. */
+/** The form uses it only to find out which alternative of a schema matches; faults are found by `findArgumentFaults`. */
 export const formValidator: ValidatorType = {
   validateFormData: () => ({ errors: [], errorSchema: {} }),
   isValid: (schema, formData, rootSchema) => {
     const { $defs, definitions } = rootSchema;
     return (
-      argumentFaults({ ...(definitions && { definitions }), ...($defs && { $defs }), ...schema }, formData)
-        .length === 0
+      findArgumentFaults(
+        { ...(definitions && { definitions }), ...($defs && { $defs }), ...schema },
+        formData,
+      ).length === 0
     );
   },
   rawValidation: () => ({}),

@@ -1,7 +1,7 @@
 import { Eye, Pencil, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Tool } from '../../../../src/api/tool.ts';
-import { riskOf } from '../../state/tools.ts';
+import { getRisk } from '../../state/tools.ts';
 
 const NOTICES = {
   read_only: { Icon: Eye, text: 'This tool only reads data' },
@@ -15,7 +15,7 @@ const NOTICES = {
 
 /** Warns what a call may do, before it is made. */
 export function RunNotice({ tool }: { readonly tool: Tool }): ReactNode {
-  const risk = riskOf(tool);
+  const risk = getRisk(tool);
   const isDoubted = risk === 'read_only' && !tool.hints.readOnlyHint.decision;
   const { Icon, text } = isDoubted ? DOUBTED : NOTICES[risk];
   return (

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Note } from '../../../../src/api/note.ts';
-import { faultAt, isToldAt } from '../../state/api.ts';
+import { findFieldError, isToldAt } from '../../state/api.ts';
 import { useDraft } from '../../state/drafts.ts';
 import { deleteNoteWithUndo, moveNote } from '../../state/notes.ts';
 import { useIsAdmin } from '../../state/session.ts';
@@ -150,7 +150,7 @@ function EditForm({ text, error, isBusy, onChange, onSave, onCancel }: EditFormP
         maxLength={2_000}
         autoFocus
         value={text}
-        error={faultAt(error, 'note')}
+        error={findFieldError(error, 'note')}
         onChange={(event) => onChange(event.currentTarget.value)}
       />
       {error !== null && error !== undefined && !isToldAt(error, ['note']) && <Failed error={error} />}

@@ -5,12 +5,12 @@ import { useState, type ReactNode } from 'react';
 import type { Hint } from '../../../../src/api/hint.ts';
 import type { Tool } from '../../../../src/api/tool.ts';
 import {
-  claimText,
+  formatClaim,
   HINT_MEANINGS,
-  inheritedValue,
+  getInheritedValue,
   isOwnDeclaration,
   OPPOSITE,
-  settingOf,
+  findHintSetting,
   wouldContradict,
 } from '../../state/hint-words.ts';
 import { notify } from '../../state/notices.ts';
@@ -32,7 +32,7 @@ export function ToolHints({ tool }: { readonly tool: Tool }): ReactNode {
     setClash(isClash ? hint : undefined);
     if (!isClash) change.mutate({ [hint]: value });
   };
-  const overridden = NAMES.filter((hint) => settingOf(tool, hint) !== undefined);
+  const overridden = NAMES.filter((hint) => findHintSetting(tool, hint) !== undefined);
   return (
     <>
       {change.isError && <Failed error={change.error} />}
@@ -45,10 +45,10 @@ export function ToolHints({ tool }: { readonly tool: Tool }): ReactNode {
               size="xs"
               aria-label={`Override of ${HINT_LABELS[hint]}`}
               disabled={!isAdmin || change.isPending}
-              value={String(settingOf(tool, hint) ?? 'inherit')}
+              value={String(findHintSetting(tool, hint) ?? 'inherit')}
               onChange={(value) => choose(hint, value === 'inherit' ? null : value === 'true')}
               data={[
-                { value: 'inherit', label: `Inherit: ${inheritedValue(tool, hint) ? 'yes' : 'no'}` },
+                { value: 'inherit', label: `Inherit: ${getInheritedValue(tool, hint) ? 'yes' : 'no'}` },
                 { value: 'true', label: 'Yes' },
                 { value: 'false', label: 'No' },
               ]}
@@ -90,7 +90,7 @@ function Why({ tool, hint }: { readonly tool: Tool; readonly hint: Hint }): Reac
       </li>
       {claims.map((claim, at) => (
         <li key={at}>
-          <HostileText text={claimText(claim)} />
+          <HostileText text={formatClaim(claim)} />
         </li>
       ))}
       {isContradicted && <li className="contradicted">Contradicted by observations</li>}
@@ -136,7 +136,7 @@ function useHintChange(tool: Tool) {
     onError: (_error, _values, context) => client.setQueryData(queryKey, context?.before),
     onSuccess: (_tool, values, { before = tool }) => {
       const former = Object.fromEntries(
-        Object.keys(values).map((hint) => [hint, settingOf(before, hint as Hint) ?? null]),
+        Object.keys(values).map((hint) => [hint, findHintSetting(before, hint as Hint) ?? null]),
       );
       notify({
         text: `Hints of ${tool.title ?? tool.name} changed`,
@@ -157,7 +157,7 @@ function expected(tool: Tool, values: HintValues): Tool {
       (claim) => claim.kind !== 'override' && !(value === null && isOwnDeclaration(claim)),
     );
     return value === null
-      ? ([hint, { ...now, claims, effective: inheritedValue(tool, hint) }] as const)
+      ? ([hint, { ...now, claims, effective: getInheritedValue(tool, hint) }] as const)
       : ([
           hint,
           {

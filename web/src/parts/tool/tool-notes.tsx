@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { StickyNote } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ToolNotes as Notes } from '../../../../src/api/note.ts';
-import { faultAt, isToldAt } from '../../state/api.ts';
+import { findFieldError, isToldAt } from '../../state/api.ts';
 import { useDraft } from '../../state/drafts.ts';
 import { addNote, toolNotesQuery } from '../../state/notes.ts';
 import { useIsAdmin } from '../../state/session.ts';
@@ -118,7 +118,7 @@ function AddNote({
           placeholder="units"
           maxLength={64}
           value={draft.value.name}
-          error={faultAt(adding.error, 'name')}
+          error={findFieldError(adding.error, 'name')}
           onChange={(event) => set({ name: event.currentTarget.value })}
         />
         <NativeSelect
@@ -134,7 +134,7 @@ function AddNote({
         rows={3}
         maxLength={2_000}
         value={draft.value.note}
-        error={faultAt(adding.error, 'note')}
+        error={findFieldError(adding.error, 'note')}
         onChange={(event) => set({ note: event.currentTarget.value })}
       />
       {adding.isError && !isToldAt(adding.error, FIELDS) && <Failed error={adding.error} />}

@@ -2,8 +2,8 @@ import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Tool } from '../../../../src/api/tool.ts';
-import { annotationText, editedAnnotations } from '../../state/annotation-text.ts';
-import { ApiError, reasonOf } from '../../state/api.ts';
+import { formatAnnotations, readEditedAnnotations } from '../../state/annotation-text.ts';
+import { ApiError, formatError } from '../../state/api.ts';
 import { useDraft } from '../../state/drafts.ts';
 import { notify } from '../../state/notices.ts';
 import { useIsAdmin } from '../../state/session.ts';
@@ -127,10 +127,10 @@ function Confirming({ tool }: { readonly tool: Tool }): ReactNode {
 function Annotations({ tool }: { readonly tool: Tool }): ReactNode {
   const isAdmin = useIsAdmin();
   const change = useToolChange(tool);
-  const shown = annotationText(tool);
+  const shown = formatAnnotations(tool);
   const draft = useDraft<string | undefined>(`annotations of ${tool.id}`, undefined);
   const text = draft.value ?? shown;
-  const edited = editedAnnotations(tool, text);
+  const edited = readEditedAnnotations(tool, text);
   const fault = 'fault' in edited ? edited.fault : change.isError ? refusedText(change.error) : undefined;
   const isChanged = text !== shown;
   return (
@@ -174,7 +174,7 @@ function Annotations({ tool }: { readonly tool: Tool }): ReactNode {
 
 /** `readOnlyHint: …` for each invalid member. */
 function refusedText(error: unknown): string {
-  if (!(error instanceof ApiError) || error.fields.length === 0) return reasonOf(error);
+  if (!(error instanceof ApiError) || error.fields.length === 0) return formatError(error);
   return error.fields
     .map(({ pointer = '', detail }) => [pointer.split('/')[2], detail].filter(Boolean).join(': '))
     .join('\n');

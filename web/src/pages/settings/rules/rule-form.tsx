@@ -6,7 +6,7 @@ import {
   CONDITIONS,
   type Condition,
   HINT_NAMES,
-  ruleFaults,
+  findRuleFaults,
   type RuleDraft,
 } from '../../../state/rule-draft.ts';
 import { HINT_LABELS } from '../../../state/tools.ts';
@@ -32,7 +32,7 @@ const FIELDS: Readonly<Record<Condition, readonly [label: string, placeholder: s
 };
 
 export function RuleForm({ draft, isNew, isGone, error, ...on }: RuleFormProps): ReactNode {
-  const faults = ruleFaults(error);
+  const faults = findRuleFaults(error);
   const heading = isNew ? 'Add a rule' : 'Edit the rule';
   const isTold = faults.size > 0;
   const set = (part: Partial<RuleDraft>): void => on.onChange({ ...draft, ...part });

@@ -3,7 +3,7 @@ import { Lock } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { PolicyRule } from '../../../../../src/api/policy-rule.ts';
 import { HostileText } from '../../../parts/hostile-text.tsx';
-import { conditionsOf } from '../../../state/rule-draft.ts';
+import { listConditions } from '../../../state/rule-draft.ts';
 
 export const EFFECT_LABELS: Readonly<Record<PolicyRule['effect'], string>> = {
   allow: 'Allow',
@@ -25,7 +25,7 @@ interface RuleRowProps {
 export function RuleRow({ rule, number, fixedBy, isBusy, onEdit, onDelete }: RuleRowProps): ReactNode {
   const { effect, name, because } = rule;
   const label = name ?? `#${number}`;
-  const conditions = conditionsOf(rule);
+  const conditions = listConditions(rule);
   return (
     <div className="row rule" role="listitem" aria-label={`Rule ${label}`} data-fixed={fixedBy !== undefined}>
       <span className={`badge decision-${effect}`}>{EFFECT_LABELS[effect]}</span>

@@ -7,7 +7,7 @@ import { Empty, Failed, LoadingRows } from '../../../parts/states.tsx';
 import type { Tagged } from '../../../state/api.ts';
 import { useDraft } from '../../../state/drafts.ts';
 import { offerUndo, rulesQuery, useChangeRules } from '../../../state/policy.ts';
-import { draftOf, isSameRule, ruleOf, type RuleDraft } from '../../../state/rule-draft.ts';
+import { toRuleDraft, isSameRule, toRule, type RuleDraft } from '../../../state/rule-draft.ts';
 import { useIsAdmin } from '../../../state/session.ts';
 import { DecisionTrial } from './decision-trial.tsx';
 import { RuleForm } from './rule-form.tsx';
@@ -30,7 +30,7 @@ interface Editing {
   readonly draft: RuleDraft;
 }
 
-const NEW: Editing = { original: undefined, draft: draftOf({ effect: 'ask' }) };
+const NEW: Editing = { original: undefined, draft: toRuleDraft({ effect: 'ask' }) };
 
 function Editor({ seen }: { readonly seen: Tagged<PolicyRuleList> }): ReactNode {
   const { rules, configFileRules } = seen.value;
@@ -51,7 +51,7 @@ function Editor({ seen }: { readonly seen: Tagged<PolicyRuleList> }): ReactNode 
     editing.discard();
   };
   const save = (): void => {
-    const saved = ruleOf(draft);
+    const saved = toRule(draft);
     const isNew = original === undefined || isGone;
     const next = isNew ? [...rules, saved] : rules.map((rule) => (isEdited(rule) ? saved : rule));
     const onSuccess = (): void => {
@@ -98,7 +98,7 @@ function Editor({ seen }: { readonly seen: Tagged<PolicyRuleList> }): ReactNode 
               number={configFileRules.length + at + 1}
               isBusy={change.isPending}
               {...(isAdmin && {
-                onEdit: () => open({ original: rule, draft: draftOf(rule) }),
+                onEdit: () => open({ original: rule, draft: toRuleDraft(rule) }),
                 onDelete: () => remove(at, rule),
               })}
             />
