@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Cause } from '../../src/core/cause.ts';
-import { OutageLog } from '../../src/gateway/catalog/outage-log.ts';
+import { OutageLog } from '../../src/gateway/catalog/server.ts';
 import type { Log } from '../../src/gateway/ports/log.ts';
 
 /** An outage log whose lines at level info and above are captured, with a manual clock. */

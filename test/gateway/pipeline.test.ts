@@ -8,7 +8,7 @@ import { createRelay } from '../../src/gateway/relay/pipeline.ts';
 import type { Relay } from '../../src/gateway/relay/call.ts';
 import { getDigest } from '../../src/gateway/catalog/definition-facts.ts';
 import type { LiveLabels } from '../../src/gateway/catalog/call-deps.ts';
-import type { ConfigurationTool } from '../../src/gateway/catalog/configuration-tool.ts';
+import type { ConfigurationTool } from '../../src/gateway/catalog/visible-listing.ts';
 import { View } from '../../src/gateway/catalog/view.ts';
 import type { Connect, Link } from '../../src/gateway/ports/link.ts';
 import type { Meter } from '../../src/gateway/ports/telemetry.ts';

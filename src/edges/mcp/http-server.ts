@@ -1,24 +1,34 @@
-import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
-import { isAboutTokens } from '../../core/challenge.ts';
+import type { IncomingMessage, Server as HttpServer, ServerResponse, ServerOptions, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { BodyBudget } from '../../core/body-budget.ts';
+import { Cancellation } from '../../core/cancellation.ts';
+import { isAboutTokens } from '../../core/challenge.ts';
 import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 import { computeProtection, type ProtectedResource } from '../../core/protected-resource.ts';
-import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { allows, type Holder, type Identity, LOCAL_OPERATOR } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
+import { allows, type Holder, type Identity, LOCAL_OPERATOR } from '../../core/subject.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
-import type { Relay } from '../../gateway/relay/call.ts';
 import type { Gate } from '../../gateway/ports/gate.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Meter } from '../../gateway/ports/telemetry.ts';
+import type { Relay } from '../../gateway/relay/call.ts';
 import type { ToolsetViews } from '../../gateway/services/configuration-tools/toolset-views.ts';
+import type { ConnectedClient } from '../../gateway/services/gateway-status.ts';
 import { listenLocally, type LocalSocket, type SocketPlace } from '../../platform/local-socket.ts';
 import * as headers from '../../protocol/headers.ts';
-import { ClientLoads } from './client-load.ts';
-import { listConnectedClients } from './connected-clients.ts';
+import { ClientLoads, parseClientIdentity, type RecentClient } from './client-load.ts';
 import { Connections } from './connections.ts';
+import { createGuard, isLoopback, findOriginFault, findPageFault, type Guard } from './guard.ts';
+import { sendHealth, sendMetrics } from './health.ts';
+import { answerMetadata, guardHandler, refuseMethod, sendRefusal } from './http-answer.ts';
+import { receivePost } from './http-post.ts';
+import type { OpenSubscription, Post } from './http-request.ts';
+import { OpenRequests } from './in-flight.ts';
+import { answerWithoutBody } from './legacy-get.ts';
+import { namesModern } from './modern-rules.ts';
+import { answerNoSignIn } from './no-sign-in.ts';
 import {
   isMcpPath,
   isSsePath,
@@ -28,20 +38,9 @@ import {
   readTarget,
   findViewAt,
 } from './request-path.ts';
-import { createGuard, isLoopback, findOriginFault, findPageFault, type Guard } from './guard.ts';
-import { sendHealth, sendMetrics } from './health.ts';
-import { receivePost } from './http-post.ts';
-import { answerMetadata, guardHandler, refuseMethod, sendRefusal } from './http-refusal.ts';
-import type { OpenSubscription, Post } from './http-request.ts';
-import { answerWithoutBody } from './legacy-get.ts';
-import { closeListener, listen, formatOrigin } from './listener.ts';
-import { namesModern } from './modern-rules.ts';
-import { answerNoSignIn } from './no-sign-in.ts';
-import { Sessions } from './session.ts';
+import { Sessions, type Session } from './session.ts';
 import { SseClients } from './sse-clients.ts';
-import { buildTimeLimits } from './time-limits.ts';
 import { TokenNotices } from './token-notices.ts';
-import { OpenRequests } from './in-flight.ts';
 
 export interface HttpServerOptions {
   readonly host: string;
@@ -354,3 +353,93 @@ class McpServer {
 }
 
 type Admitted = Pick<Post, 'view' | 'identity'>;
+
+/** Bounds in ms for the interval at which Node checks for slow requests. Shorter time limits are checked more often. */
+const CHECK_INTERVAL_MS = { min: 100, max: 5_000 };
+
+/** Node does not start if `headersTimeout` exceeds `requestTimeout`. */
+function buildTimeLimits(
+  limits?: Partial<Pick<FixedLimits, 'requestMs' | 'headersMs' | 'idleConnectionMs'>>,
+): ServerOptions {
+  const { requestMs: requestTimeout, headersMs, idleConnectionMs } = { ...FIXED_LIMITS, ...limits };
+  const headersTimeout = Math.min(headersMs, requestTimeout);
+  return {
+    requestTimeout,
+    headersTimeout,
+    connectionsCheckingInterval: Math.max(
+      CHECK_INTERVAL_MS.min,
+      Math.min(CHECK_INTERVAL_MS.max, headersTimeout),
+    ),
+    keepAliveTimeout: idleConnectionMs,
+  };
+}
+
+/** Resolves to the port on which the server listens. ADDRESS_UNUSABLE: it cannot listen. */
+function listen(server: Server, host: string, port: number): Promise<Result<number, Refusal>> {
+  const bare = host.replace(/^\[|\]$/g, '');
+  return new Promise((resolve) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const reason =
+        error.code === 'EADDRINUSE'
+          ? 'the port is taken; choose another with --port'
+          : (error.code ?? error.message);
+      resolve(err({ code: 'ADDRESS_UNUSABLE', address: `${host}:${port}`, reason }));
+    });
+    server.listen(port, bare, () => resolve(ok((server.address() as AddressInfo).port)));
+  });
+}
+
+/** The origin at which a server on this host and port is reached. */
+function formatOrigin(host: string, port: number): string {
+  const shown = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+  return `http://${shown}:${port}`;
+}
+
+/** Time in ms that responses have to end before their connections are cut. */
+const CLOSE_LIMIT_MS = 1_000;
+
+/** Stops listening and closes all connections, those in use a moment later. */
+function closeListener(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+    setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS).unref();
+  });
+}
+
+/**
+ * For operators: the clients that have a session or an open stream, and the modern ones seen in the last few minutes.
+ */
+function listConnectedClients(
+  sessions: Iterable<Session>,
+  subscriptions: Iterable<OpenSubscription>,
+  recent: readonly RecentClient[],
+): readonly ConnectedClient[] {
+  const nowMs = performance.now();
+  const legacy = [...sessions].map(({ clientInfo, view, subject, isIdle, lastUsedMs }): ConnectedClient => ({
+    ...parseClientIdentity(clientInfo),
+    era: 'legacy',
+    endpoint: view.endpoint,
+    subject,
+    ...(isIdle && { idleMs: Math.round(nowMs - lastUsedMs) }),
+  }));
+  const modern = [...subscriptions].map(({ clientInfo, view, holder }): ConnectedClient => ({
+    ...parseClientIdentity(clientInfo),
+    era: 'modern',
+    endpoint: view.endpoint,
+    subject: holder.subject,
+  }));
+  const streaming = new Set(modern.map(keyOf));
+  const others = recent.map(({ identity, view, subject, lastUsedMs }): ConnectedClient => ({
+    ...identity,
+    era: 'modern',
+    endpoint: view.endpoint,
+    subject,
+    idleMs: Math.round(nowMs - lastUsedMs),
+  }));
+  return [...legacy, ...modern, ...others.filter((client) => !streaming.has(keyOf(client)))];
+}
+
+function keyOf({ name, version, endpoint, subject }: ConnectedClient): string {
+  return [name, version, endpoint, subject].join('\n');
+}

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Holder } from '../../core/subject.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import * as headers from '../../protocol/headers.ts';
-import { refuseMethod, sendRefusal } from './http-refusal.ts';
+import { refuseMethod, sendRefusal } from './http-answer.ts';
 import { findSession } from './legacy-post.ts';
 import type { Session, Sessions } from './session.ts';
 import type { OpenRequests } from './in-flight.ts';

@@ -1,9 +1,5 @@
 import { OWN_INFO } from '../../core/version.ts';
-import {
-  computeTaskCapabilities,
-  type ClientForm,
-  type TaskOffer,
-} from '../../gateway/relay/task-support.ts';
+import { computeTaskCapabilities, type ClientForm, type TaskOffer } from '../../gateway/relay/task-relay.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import { MODERN_VERSIONS } from '../../protocol/eras.ts';
 import type { JsonObject } from '../../core/json-object.ts';

@@ -9,7 +9,7 @@ import * as headers from '../../protocol/headers.ts';
 import type { Message, NoMessage, RequestMessage } from '../../protocol/message.ts';
 import { buildResultMessage, serializeResult } from '../../protocol/reply.ts';
 import { receiveBody } from './http-post.ts';
-import { sendRefusal } from './http-refusal.ts';
+import { sendRefusal } from './http-answer.ts';
 import { answerRequest, refuse, type RequestAnswer } from './http-request.ts';
 import { writeStreamHead } from './http-stream.ts';
 import type { OpenRequests } from './in-flight.ts';

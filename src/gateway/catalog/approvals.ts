@@ -5,6 +5,7 @@ import {
   type ShownArguments,
 } from '../../core/approval.ts';
 import type { Cancellation } from '../../core/cancellation.ts';
+import { sha256 } from '../../core/digest.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -16,7 +17,6 @@ import type {
   StoredApproval,
 } from '../ports/approvals.ts';
 import type { Store } from '../ports/store.ts';
-import { computeExpiry } from './approval-expiry.ts';
 
 type ApprovalsInStore = ApprovalStore & Pick<Store, 'fault' | 'onChange'>;
 
@@ -310,4 +310,34 @@ function required({ tool, reasons, warnings }: ApprovalRequest, approval: string
 function denied({ tool }: ApprovalRequest, { answer }: StoredApproval): Refusal {
   const reason = answer?.reason;
   return { code: 'APPROVAL_DENIED', tool, ...(reason !== undefined && { reason }) };
+}
+
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** When an approval given now expires. Undefined: never. */
+export function computeExpiry(
+  scope: ApprovalScope,
+  binding: ApprovalBinding,
+  { nowMs, approvalMs }: { readonly nowMs: number; readonly approvalMs: number },
+): number | undefined {
+  switch (scope) {
+    case 'once':
+      return nowMs + approvalMs;
+    case 'session':
+    case 'server':
+      return nowMs + (isSessionless(binding) ? HOUR_MS : DAY_MS);
+    case 'always':
+      return undefined;
+  }
+}
+
+const SESSIONLESS = 'client ';
+
+/** Stands for the session of a client without one. `clientInfo`: JSON text of its name and version. */
+export function computeSessionlessId(clientInfo: string | undefined): string {
+  return `${SESSIONLESS}${sha256(clientInfo ?? '')}`;
+}
+
+function isSessionless({ session }: ApprovalBinding): boolean {
+  return session.startsWith(SESSIONLESS);
 }

@@ -1,13 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cause } from '../../core/cause.ts';
 import type { ListReport } from '../../core/list-report.ts';
 import { isSameServer, isSameTransport } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
+import type { Connect, ListKind, Memory } from '../ports/link.ts';
 import type { LivePolicy } from './call-deps.ts';
-import { waitForFirstLists } from './first-lists.ts';
 import { LIST_KINDS } from './inventory.ts';
 import { REAL_CLOCK } from './list-pace.ts';
-import type { Connect, ListKind } from '../ports/link.ts';
-import { Server } from './server.ts';
+import type { ServerDeps } from './server-deps.ts';
+import { buildInstructionsReports } from './server-instructions.ts';
 import {
   mergePlans,
   NO_PLAN,
@@ -16,8 +17,7 @@ import {
   type PlanPart,
   type Rejected,
 } from './server-plan.ts';
-import { buildInstructionsReports } from './server-instructions.ts';
-import type { ServerDeps } from './server-deps.ts';
+import { Server } from './server.ts';
 import { View, type ViewFilter, type ViewOptions } from './view.ts';
 
 /** Changes within this many ms are announced together. */
@@ -248,4 +248,19 @@ export class Catalog {
     this.#reported = reports;
     this.#announceAfterMs = Math.max(ANNOUNCE_AFTER_MS, ANNOUNCE_REST * (REAL_CLOCK.workMs() - startMs));
   }
+}
+
+/** Maximum time in ms that the first lists wait for servers that are still starting. */
+const FIRST_LIST_WAIT_MS = 5_000;
+
+/**
+ * Resolves when the first lists may be returned: when all servers have settled, after 5 s at the latest. Remembers
+ * servers that were too late, so that the first lists after the next start do not wait for them again.
+ */
+async function waitForFirstLists(servers: readonly Server[], memory: Memory): Promise<void> {
+  const settled = Promise.all(servers.map((server) => server.settled()));
+  await Promise.race([settled, sleep(FIRST_LIST_WAIT_MS, undefined, { ref: false })]);
+  for (const { spec, state, lists } of servers)
+    if ((state.state === 'starting' || state.state === 'up') && !lists.isKnown('tools'))
+      memory.rememberAbsence(spec);
 }

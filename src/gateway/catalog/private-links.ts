@@ -1,20 +1,31 @@
+import { computeBackoffMs } from '../../core/backoff.ts';
+import type { Cause } from '../../core/cause.ts';
 import { countBySubject, chooseEviction } from '../../core/fair-share.ts';
 import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { TWIN_RIGHTS } from '../../core/sandbox.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { TWIN_RIGHTS } from '../../core/sandbox.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Settings } from '../../core/settings.ts';
-import type { Cause } from '../../core/cause.ts';
-import { type LinkChoice, toTwinKey } from './link-choice.ts';
-import type { UpstreamRequest, Connect, Link } from '../ports/link.ts';
+import { startsProcess } from '../../core/sources/source-kinds.ts';
+import type {
+  UpstreamRequest,
+  Connect,
+  Link,
+  LinkEvents,
+  Reply,
+  ServerRequest,
+  ServerRequestHandler,
+} from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
-import { PrivateLink, START_LIMIT_MS, type PrivateLinkRequest } from './private-link.ts';
+import { labelSession, notifySession, type ClientSession } from './client-session.ts';
+import { type LinkChoice, toTwinKey } from './link-choice.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
 import type { AddLabels } from './server-labels.ts';
-import type { TwinDenials } from './twin-denials.ts';
-import { startsProcess } from '../../core/sources/source-kinds.ts';
-import { computeBackoffMs } from '../../core/backoff.ts';
+import { ServerRequestRouter, refuseServerRequest } from './server-request-router.ts';
+import type { TwinDenials, TwinCall } from './twin-denials.ts';
+import { UpstreamLogLevel } from './upstream-log-level.ts';
+import { reportStartFailure } from './wait-refusal.ts';
 
 export interface PrivateLinksDeps {
   readonly spec: () => ServerSpec;
@@ -275,4 +286,151 @@ function outOf(
       cancellation?.removeListener(cancelled);
     });
   });
+}
+
+/** Time limit in ms for a server to start and complete its handshake. */
+const START_LIMIT_MS = 60_000;
+
+/** A request for a private link. */
+interface PrivateLinkRequest {
+  readonly choice: Exclude<LinkChoice, { kind: 'shared' }>;
+  /** Undefined in the modern era. */
+  readonly session: ClientSession | undefined;
+}
+
+interface PrivateLinkOptions extends PrivateLinkRequest {
+  readonly connect: Connect;
+  readonly log: Log;
+  readonly spec: ServerSpec;
+  readonly denials?: TwinDenials | undefined;
+  readonly addLabels?: AddLabels | undefined;
+  readonly subscriptions: ResourceSubscriptions;
+  readonly onEnd: () => void;
+}
+
+/** A link that belongs to one client. */
+class PrivateLink {
+  /** Resolves with undefined when the link is ready, or with the reason why it failed. */
+  readonly opened: Promise<Cause | undefined>;
+  link: Link | undefined;
+  lastUsedMs: number = performance.now();
+  /** The last call of a twin. If the twin ends between two calls, this one is the cause. */
+  lastCall: TwinCall | undefined;
+  readonly #options: PrivateLinkOptions;
+  readonly #router: ServerRequestRouter;
+  readonly #closing = new AbortController();
+  #users = 0;
+  readonly #logs: UpstreamLogLevel;
+  #ending: Cause | undefined;
+
+  constructor({ addLabels, ...options }: PrivateLinkOptions) {
+    const session = options.session && labelSession(options.session, options.spec, addLabels);
+    this.#options = { ...options, session };
+    this.#logs = new UpstreamLogLevel(options.session === undefined);
+    this.#router = new ServerRequestRouter(() => session);
+    this.opened = this.#open();
+  }
+
+  get subscriptions(): ResourceSubscriptions {
+    return this.#options.subscriptions;
+  }
+
+  get isIdle(): boolean {
+    // A subscription keeps the link in use without requests.
+    return this.#users === 0 && this.subscriptions.isEmpty;
+  }
+
+  get subject(): string {
+    return this.#options.choice.profile.subject;
+  }
+
+  /** Whether it is the twin of its server. */
+  get isTwin(): boolean {
+    return this.#options.choice.rights !== undefined;
+  }
+
+  get hasSession(): boolean {
+    return this.#options.session !== undefined;
+  }
+
+  async send(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {
+    const { link } = this;
+    if (link === undefined) throw new Error('asked before it stood');
+    return link.send(request);
+  }
+
+  /** Sets the minimum level of log messages for the client. Resolves when the server was told. */
+  requestLogLevel(level: string): Promise<void> | undefined {
+    return this.#logs.request(level, this.link);
+  }
+
+  hold(): void {
+    this.#users += 1;
+  }
+
+  release(): void {
+    this.#users -= 1;
+    this.lastUsedMs = performance.now();
+    if (this.#options.choice.kind === 'once') void this.close({ code: 'LINK_CLOSED' });
+  }
+
+  /** Registers a call's handler for server requests, if the link does not tie them to calls. */
+  begin(handler: ServerRequestHandler): number | undefined {
+    const { isForAll = false } = this.#options.choice;
+    return isForAll || this.link?.correlatesServerRequests === true ? undefined : this.#router.add(handler);
+  }
+
+  over(begun: number | undefined): void {
+    this.#router.delete(begun);
+  }
+
+  async close(cause: Cause): Promise<void> {
+    this.#end(cause);
+    this.#closing.abort();
+    await this.opened;
+    await this.link?.close(cause);
+  }
+
+  async #open(): Promise<Cause | undefined> {
+    const { spec, connect, choice, session, log } = this.#options;
+    const events: LinkEvents = {
+      // Clients see the lists of the shared link.
+      changed: () => undefined,
+      updated: (uri, note) => this.subscriptions.updated(uri, note),
+      missed: () => this.subscriptions.missed(),
+      drained: () => undefined,
+      ended: (cause) => void this.close(cause),
+      requested: (serverRequest) => this.#asked(serverRequest),
+      notified: (note) => notifySession(session, note),
+    };
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(START_LIMIT_MS)]);
+    const { profile: client, rights, isForAll: isShared = false } = choice;
+    const opened = await connect(spec, { events, signal, client, rights, isShared }).catch((error: unknown) =>
+      err(reportStartFailure(spec.name, error, log)),
+    );
+    if (!opened.ok) {
+      this.#end(opened.error);
+      return opened.error;
+    }
+    this.link = opened.value;
+    if (this.#ending !== undefined) return this.#ending;
+    void this.subscriptions.linkReady(opened.value, spec.timeoutMs);
+    log.debug('a client has a link of its own', { server: spec.name, subject: choice.profile.subject });
+    return undefined;
+  }
+
+  #asked(serverRequest: ServerRequest): void {
+    const { session } = this.#options;
+    if (this.link?.correlatesServerRequests !== true) this.#router.handle(serverRequest);
+    else if (session === undefined) refuseServerRequest(serverRequest);
+    else session.ask(serverRequest);
+  }
+
+  #end(cause: Cause): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = cause;
+    if (this.#users === 0 && this.lastCall !== undefined) this.#options.denials?.late(this.lastCall, cause);
+    this.subscriptions.linkLost();
+    this.#options.onEnd();
+  }
 }

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cause } from '../../core/cause.ts';
 import type { Cancellation } from '../../core/cancellation.ts';
+import { type Cause, toCauseJson, mapTexts } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
+import { getSourceKind } from '../../core/sources/source-kinds.ts';
 import {
   INITIAL_STATE,
   isWorthWaiting,
@@ -13,20 +14,18 @@ import {
   type ServerEvent,
 } from '../../core/supervision.ts';
 import type { Era } from '../../protocol/eras.ts';
-import { ServerRequestRouter } from './server-request-router.ts';
-import { UpstreamLogLevel } from './upstream-log-level.ts';
-import { ChangeSignal } from './change-signal.ts';
-import { DECLARED_ALONE, type ToolClaims } from './tool-claims.ts';
-import type { Capabilities, Inventory, Link, LinkEvents, ListKind } from '../ports/link.ts';
-import { OutageLog } from './outage-log.ts';
+import type { Capabilities, Inventory, Link, LinkEvents, ListKind, OpenOptions } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
+import { notifySession, type SoleClient } from './client-session.ts';
 import { PrivateLinks } from './private-links.ts';
-import type { ServerDeps } from './server-deps.ts';
-import { ResourceSubscriptions } from './resource-subscriptions.ts';
-import { ServerLists, type ReadNews } from './server-lists.ts';
-import { createSharedLinkClient } from './shared-link-client.ts';
 import { RequestQueue } from './request-queue.ts';
+import { ResourceSubscriptions } from './resource-subscriptions.ts';
+import type { ServerDeps } from './server-deps.ts';
 import { ServerInstructions } from './server-instructions.ts';
-import { getSourceKind } from '../../core/sources/source-kinds.ts';
+import { ServerLists, type ReadNews } from './server-lists.ts';
+import { ServerRequestRouter, answerEmpty, EMPTY_CLIENT } from './server-request-router.ts';
+import { DECLARED_ALONE, type ToolClaims } from './tool-claims.ts';
+import { UpstreamLogLevel } from './upstream-log-level.ts';
 import { reportStartFailure, toStopRefusal, findWaitRefusal } from './wait-refusal.ts';
 
 /** Time limit in ms for a server to start and complete its handshake. */
@@ -298,4 +297,134 @@ export class Server {
     this.#news.notify();
     this.queue.advance();
   }
+}
+
+/** Wakes everyone waiting for a change. Waiters look up what changed themselves. */
+class ChangeSignal {
+  readonly #waiting = new Set<() => void>();
+
+  notify(): void {
+    for (const listener of [...this.#waiting]) listener();
+  }
+
+  /** Resolves at the next change, or when the signal is aborted. */
+  next(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#waiting.delete(done);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      this.#waiting.add(done);
+      signal?.addEventListener('abort', done);
+    });
+  }
+}
+
+interface OutageLogOptions {
+  readonly server: string;
+  readonly log: Log;
+  readonly nowMs: () => number;
+}
+
+/** A cause that comes back after a recovery is logged again after this many ms. */
+const REPEAT_AFTER_MS = 600_000;
+/** An outage this long, in ms, is logged even if its cause was logged before. */
+const LONG_OUTAGE_MS = 60_000;
+/**
+ * Maximum number of causes of one server that are logged as warnings until it recovers, or within `REPEAT_AFTER_MS`.
+ */
+const MAX_CAUSES = 8;
+
+/**
+ * Logs the failures of one server, or of one of its lists: each new cause once as a warning, repetitions at debug, and
+ * the recovery once. A server that keeps failing therefore adds a few lines, however often it is retried.
+ */
+export class OutageLog {
+  readonly #options: OutageLogOptions;
+  /** When each cause was last logged as a warning. */
+  readonly #loggedMs = new Map<string, number>();
+  /** The current outage. */
+  #sinceMs: number | undefined;
+  #failures = 0;
+  /** Whether the current outage was logged, so that its end is too. */
+  #isLogged = false;
+
+  constructor(options: OutageLogOptions) {
+    this.#options = options;
+  }
+
+  get isOpen(): boolean {
+    return this.#sinceMs !== undefined;
+  }
+
+  failed(message: string, cause: Cause, fields: Readonly<Record<string, unknown>> = {}): void {
+    const { server, log, nowMs } = this.#options;
+    const now = nowMs();
+    this.#sinceMs ??= now;
+    this.#failures += 1;
+    const all = { server, ...toCauseJson(cause), ...fields, failures: this.#failures };
+    const key = causeKey(cause);
+    const isKnown = this.#loggedMs.has(key) || this.#loggedMs.size >= MAX_CAUSES;
+    const isLong = now - this.#sinceMs >= LONG_OUTAGE_MS;
+    if (isKnown && (this.#isLogged || !isLong)) {
+      log.debug(message, all);
+      return;
+    }
+    this.#loggedMs.set(key, now);
+    this.#isLogged = true;
+    log.warn(message, all);
+  }
+
+  /** The server is up, or its list was read. */
+  recovered(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    const { server, log, nowMs } = this.#options;
+    const now = nowMs();
+    const outage = this.#sinceMs === undefined ? {} : { afterMs: Math.round(now - this.#sinceMs) };
+    const isNews = this.#isLogged || this.#sinceMs === undefined;
+    log[isNews ? 'info' : 'debug'](message, { server, ...fields, ...outage });
+    this.#sinceMs = undefined;
+    this.#failures = 0;
+    this.#isLogged = false;
+    for (const [key, loggedMs] of this.#loggedMs)
+      if (now - loggedMs > REPEAT_AFTER_MS) this.#loggedMs.delete(key);
+  }
+}
+
+/** Two failures have the same cause if they differ only in numbers within texts, such as times, ports and process ids. */
+function causeKey(cause: Cause): string {
+  const masked = mapTexts(cause, (text) => text.replace(/\b(?:0x)?[\da-f]*\d[\da-f-]*\b/gi, '#'));
+  return JSON.stringify(masked);
+}
+
+/** The client that a server sees on its shared link. */
+interface SharedLinkClient {
+  readonly profile: OpenOptions['client'];
+  readonly isShared: boolean;
+  readonly events: Pick<LinkEvents, 'requested' | 'notified'>;
+}
+
+const NOBODY: SharedLinkClient = { profile: undefined, isShared: true, events: {} };
+const LISTS: SharedLinkClient = {
+  profile: EMPTY_CLIENT,
+  isShared: true,
+  events: { requested: answerEmpty },
+};
+
+/**
+ * The only client of the process, if any. Otherwise no client: if each client has its own link, the shared one is only
+ * for lists.
+ */
+function createSharedLinkClient(
+  spec: ServerSpec,
+  sole: SoleClient | undefined,
+  router: ServerRequestRouter | undefined,
+): SharedLinkClient {
+  if (sole === undefined) return spec.isolation === 'session' ? LISTS : NOBODY;
+  // Modern clients receive no notifications outside their requests.
+  return {
+    profile: sole.profile,
+    isShared: false,
+    events: { requested: router?.handle, notified: (note) => notifySession(sole.sessionFor(spec), note) },
+  };
 }

@@ -1,9 +1,9 @@
 import { computeAspects } from '../../core/hints/aspects.ts';
-import { type Hint, HINTS } from '../../core/hints/hint.ts';
-import { computeServerId, computeToolId } from '../../core/record-ids.ts';
+import { formatRisk } from '../../core/hints/drift-text.ts';
+import { type ProsePolicy, listRaisedHints, isLowered } from '../../core/hints/drift.ts';
+import { type Hint, HINTS, type Claim } from '../../core/hints/hint.ts';
+import { inferFromMethod } from '../../core/hints/infer.ts';
 import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
-import { toObservedClaims } from '../../core/hints/tool-verification.ts';
-import { type ProsePolicy, listRaisedHints } from '../../core/hints/drift.ts';
 import {
   affectsLists,
   areTagsInForce,
@@ -11,22 +11,24 @@ import {
   isCacheInForce,
   isConfirmInForce,
   type ToolRecord,
+  isInForce,
 } from '../../core/hints/tool-record.ts';
+import { toObservedClaims } from '../../core/hints/tool-verification.ts';
+import { Listeners } from '../../core/listeners.ts';
 import type { PolicyTool } from '../../core/policy/policy.ts';
 import { computeAcknowledgedLabels, computeResultLabels } from '../../core/policy/session-labels.ts';
+import { computeServerId, computeToolId } from '../../core/record-ids.ts';
 import { computeTwinRights } from '../../core/sandbox.ts';
 import { computeOriginIdentity } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import type { MemberChange } from '../../protocol/definition.ts';
-import { toDeclaredClaims, inferClaims, toOverrideClaims } from './source-claims.ts';
-import { getDeclared, getDigest } from './definition-facts.ts';
-import type { Definition } from '../ports/link.ts';
-import { withholdUnstored, type UnstoredDefinitions } from './unstored-definitions.ts';
-import type { RecordReplica } from './record-replica.ts';
-import { getAspects, getDefinitionSource, findRestTool } from './definition-source.ts';
-import { findSuspendedHints, toToolDrift, type ToolDrift } from './tool-drift.ts';
 import { getSourceKind } from '../../core/sources/source-kinds.ts';
-import { Listeners } from '../../core/listeners.ts';
+import type { MemberChange } from '../../protocol/definition.ts';
+import type { Definition } from '../ports/link.ts';
+import { getDeclared, getDigest } from './definition-facts.ts';
+import { getAspects, getDefinitionSource, findRestTool, getDeclarer } from './definition-source.ts';
+import type { RecordReplica } from './record-replica.ts';
+import { findSuspendedHints, toToolDrift, type ToolDrift } from './tool-drift.ts';
+import { withholdUnstored, type UnstoredDefinitions } from './unstored-definitions.ts';
 
 /** What operators say about a tool, as lists and calls need it. */
 export interface OperatorSettings {
@@ -342,4 +344,84 @@ export function findToolId(spec: ServerSpec, definition: Definition): string | u
 
 function keyOf(server: string, identity: string): string {
   return `${identity} ${server}`;
+}
+
+interface Trusting {
+  readonly record: ToolRecord | undefined;
+  readonly isTrusted: boolean;
+}
+
+function toDeclaredClaims(
+  spec: ServerSpec,
+  definition: Definition,
+  { record, isTrusted }: Trusting,
+): readonly Claim[] {
+  const { hints } = getDeclared(definition);
+  const digest = getDigest(definition);
+  const declarer = getDeclarer(spec, definition);
+  const atMs = record?.drift?.digest === digest ? record.drift.sinceMs : 0;
+  return HINTS.flatMap((hint): readonly Claim[] => {
+    const value = hints[hint];
+    const mayLower = isTrusted && !isUnreviewed(hint, record, digest);
+    const claim = { hint, kind: 'declared', ...declarer, atMs, digest, mayLower } as const;
+    return value === undefined ? [] : [{ ...claim, value }];
+  });
+}
+
+/** Whether the source now declares this hint safer than in the accepted definition. */
+function isUnreviewed(hint: Hint, record: ToolRecord | undefined, digest: string): boolean {
+  return record?.drift?.digest === digest && isLowered(record.drift, hint);
+}
+
+/** Hints inferred from the HTTP method of one of Assay's own tools. */
+function inferClaims(
+  spec: ServerSpec,
+  definition: Definition,
+  { record, isTrusted }: Trusting,
+): readonly Claim[] {
+  const method = definition.facts?.method;
+  const inference = method === undefined ? undefined : inferFromMethod(method);
+  if (inference === undefined) return [];
+  const { hints, reason, isSafe } = inference;
+  const digest = getDigest(definition);
+  return HINTS.map((hint) => ({
+    hint,
+    value: hints[hint],
+    kind: 'inferred',
+    source: 'rule',
+    origin: spec.name,
+    reason,
+    atMs: 0,
+    digest,
+    mayLower: (isTrusted || isSafe) && !isUnreviewed(hint, record, digest),
+  }));
+}
+
+function toOverrideClaims(record: ToolRecord | undefined, now: CurrentDefinition): readonly Claim[] {
+  if (record === undefined) return [];
+  return HINTS.flatMap((hint): readonly Claim[] => {
+    const override = record.overrides[hint];
+    if (override === undefined) return [];
+    const { value, author, atMs, reason } = override;
+    return [
+      {
+        hint,
+        value,
+        kind: 'override',
+        source: 'operator',
+        origin: author,
+        ...(reason !== undefined && { reason }),
+        atMs,
+        digest: override.digest,
+        mayLower: true,
+        ...(!isInForce(hint, override, now) && { suspended: suspension(record, now.digest) }),
+      },
+    ];
+  });
+}
+
+function suspension({ drift }: ToolRecord, digest: string): string {
+  return drift?.digest === digest
+    ? `the definition changed since, and nobody has reviewed that: ${drift.risks.map(formatRisk).join('; ')}`
+    : 'it was given for another definition: this one is being compared, or waits for a review';
 }

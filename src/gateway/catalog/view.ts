@@ -1,27 +1,21 @@
 import type { Cancellation } from '../../core/cancellation.ts';
+import { Listeners } from '../../core/listeners.ts';
+import { getPublicPrefix } from '../../core/names.ts';
 import type { HiddenTools } from '../../core/policy/hidden-tools.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { declares } from '../../protocol/capabilities.ts';
 import type { Era } from '../../protocol/eras.ts';
+import type { ListKind } from '../ports/link.ts';
 import type { LivePolicy } from './call-deps.ts';
 import type { ClientSession } from './client-session.ts';
+import { type ConfigurationTool, isHidden, getVisibleListing } from './visible-listing.ts';
 import { LIST_KINDS } from './inventory.ts';
 import { buildListing, type Entry, type Listing, type PageOptions } from './listing.ts';
-import type { ConfigurationTool } from './configuration-tool.ts';
-import type { ListKind } from '../ports/link.ts';
-import type { Server } from './server.ts';
-import {
-  isListable,
-  mayHave,
-  findUnseenRefusal,
-  findUnseenServers,
-  waitForStart,
-} from './server-abilities.ts';
 import { joinServerInstructions } from './server-instructions.ts';
+import type { Server } from './server.ts';
 import { getUriScheme, templateFits } from './uri-template.ts';
-import { isHidden, getVisibleListing } from './visible-listing.ts';
 import { getStateCause } from './wait-refusal.ts';
-import { Listeners } from '../../core/listeners.ts';
 
 export interface ViewOptions {
   /** The path it is served under. Also identifies the view in state that a client keeps. */
@@ -378,4 +372,55 @@ function callable(entry: Entry): Result<Entry, Refusal> {
   return legacy.kind === 'withheld' && modern.kind === 'withheld'
     ? err({ code: 'TOOL_WITHHELD', name: entry.key, reason: legacy.reason })
     : ok(entry);
+}
+
+/** Whether a server has a capability, or a member of it. True if it has never declared any. */
+function mayHave({ capabilities }: Server, capability: string, member?: string): boolean {
+  if (capabilities === undefined) return true;
+  return member === undefined
+    ? capabilities[capability] !== undefined
+    : declares(capabilities, capability, member);
+}
+
+/** False for a server that is down and never listed anything: an empty list would be wrong. */
+function isListable({ state, capabilities }: Server): boolean {
+  return capabilities !== undefined || !('nextMs' in state);
+}
+
+interface Servers {
+  readonly servers: readonly Server[];
+  readonly isAggregated: boolean;
+}
+
+/** The servers that never listed anything of a kind and may have a tool or prompt of this name. */
+function findUnseenServers(
+  { servers, isAggregated }: Servers,
+  kind: ListKind,
+  name: string,
+): readonly Server[] {
+  return servers.filter(
+    ({ spec, inventory }) =>
+      inventory[kind].length === 0 &&
+      (!isAggregated || (spec.prefix && name.startsWith(getPublicPrefix(spec.name)))),
+  );
+}
+
+/** Waits while servers start for the first time and have not listed anything, each at most for its time limit. */
+async function waitForStart(
+  servers: readonly Server[],
+  kind: ListKind,
+  cancellation: Cancellation,
+): Promise<void> {
+  const waiting = servers.map((server) =>
+    cancellation.within(server.spec.timeoutMs, (giveUp) => server.settled(kind, giveUp)),
+  );
+  await Promise.all(waiting);
+}
+
+/** A server that is down and never listed anything may have what was requested; it is tried again. */
+function findUnseenRefusal(among: Servers, kind: ListKind, name: string): Refusal | undefined {
+  const server = findUnseenServers(among, kind, name).find(({ link }) => link === undefined);
+  if (server === undefined) return undefined;
+  server.wake();
+  return { code: 'SERVER_UNAVAILABLE', server: server.spec.name, cause: getStateCause(server.state) };
 }

@@ -7,7 +7,7 @@ import type { Result } from '../../core/result.ts';
 export interface ApprovalBinding {
   /** The caller. */
   readonly subject: string;
-  /** The caller's session, or `computeSessionlessId` (approval-expiry.ts). */
+  /** The caller's session, or `computeSessionlessId` (gateway/catalog/approvals.ts). */
   readonly session: string;
   /** Hash of the server's identity and the tool's name. */
   readonly toolKey: string;

@@ -9,8 +9,7 @@ import { computeIdentity, computeOriginIdentity } from '../../core/server-identi
 import { formatNamespacedName } from '../../core/tool-ref.ts';
 import { readJsonString } from '../../protocol/spans.ts';
 import { findNameMember } from '../../protocol/translate.ts';
-import { computeSessionlessId } from '../catalog/approval-expiry.ts';
-import type { Approvals } from '../catalog/approvals.ts';
+import { computeSessionlessId, type Approvals } from '../catalog/approvals.ts';
 import { getClientInfo } from '../catalog/link-choice.ts';
 import { getDigest } from '../catalog/definition-facts.ts';
 import type { Server } from '../catalog/server.ts';

@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import type { TwinCall, TwinDenials } from '../catalog/twin-denials.ts';
 import type { Reply } from '../ports/link.ts';
-import { isToolError } from './call-record.ts';
+import { isToolError } from './record.ts';
 
 interface Watched {
   readonly denials: TwinDenials | undefined;

@@ -1,22 +1,22 @@
-import type { Decision } from '../../core/policy/policy.ts';
-import type { Refusal } from '../../core/refusal.ts';
 import { findNameBudget } from '../../core/name-budget.ts';
+import type { Decision } from '../../core/policy/policy.ts';
+import { maskRefusal } from '../../core/refusal-cause.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { findParameterFault } from '../../protocol/parameter-values.ts';
 import { findMember, readJsonString } from '../../protocol/spans.ts';
 import { findNameMember } from '../../protocol/translate.ts';
 import type { RelayDeps } from '../catalog/call-deps.ts';
-import { getClientInfo } from '../catalog/link-choice.ts';
+import { type ForwardedCall, type ConfigurationTool, isHidden } from '../catalog/visible-listing.ts';
 import { LIST_KINDS, LISTS } from '../catalog/inventory.ts';
-import type { ForwardedCall } from '../catalog/configuration-tool.ts';
+import { getClientInfo } from '../catalog/link-choice.ts';
+import type { Entry } from '../catalog/listing.ts';
 import type { Server } from '../catalog/server.ts';
 import type { ListKind } from '../ports/link.ts';
 import { obtainApproval } from './approval.ts';
 import { type Answer, type Call, toRefusedAnswer, type Relay, type Target } from './call.ts';
-import { toSeenAnswer, recordHidden, refuseUnseen } from './hidden-call.ts';
+import type { ClientSubscriptions } from './client-subscriptions.ts';
 import { decideCall, labelBeforeDelivery, labelAnswer, learnLabels, getPolicy } from './labels.ts';
-import { startCallRecord } from './call-record.ts';
-import { beginRecord, recordRefusal } from './record.ts';
-import { subscribe, unsubscribe } from './resource-requests.ts';
+import { startCallRecord, beginRecord, recordRefusal } from './record.ts';
 import { send } from './send.ts';
 import { concernsTasks, relayTasks } from './task-relay.ts';
 import { answerTask, TASK_METHODS } from './task-requests.ts';
@@ -228,4 +228,73 @@ function notAString(field: string): Refusal {
 
 function invalidParams(field: string, reason: string): Answer {
   return toRefusedAnswer({ code: 'PARAMS_INVALID', field, reason });
+}
+
+/**
+ * Refuses a call whose tool the caller does not see. If rules hide the tool, the record names the rule, which the caller
+ * does not learn.
+ */
+function refuseUnseen(call: Call, name: string, refusal: Refusal): Answer {
+  const found = call.caller.isOperator === true ? undefined : call.view.hiddenTool(name, call.subject);
+  if (found === undefined) return recordRefusal(call, refusal, undefined);
+  recordHidden(call, name, found);
+  const { telemetry } = call.deps;
+  return toRefusedAnswer(telemetry === undefined ? refusal : maskRefusal(refusal, telemetry.mask));
+}
+
+/** Records a call that a rule refuses, whatever its caller is told. */
+function recordHidden(call: Call, name: string, found: Entry | ConfigurationTool): void {
+  if ('server' in found) call.entry = found;
+  else call.configurationTool = found;
+  const decision: Decision = getPolicy(call).decide(call) ?? { kind: 'refuse', reasons: [] };
+  call.decision = decision;
+  call.deps.telemetry?.meter?.decided(decision.kind);
+  const refusal = { code: 'CALL_REFUSED', tool: name, reasons: decision.reasons } as const;
+  recordRefusal(call, refusal, call.entry?.server);
+}
+
+/** The answer as its caller gets it. A rule that hides the tool may have come into force after the tool was found. */
+function toSeenAnswer(call: Call, answer: Answer): Answer {
+  if (answer.kind !== 'refused' || answer.refusal.code !== 'CALL_REFUSED' || call.caller.isOperator === true)
+    return answer;
+  const found = call.configurationTool ?? call.entry;
+  const hidden = call.deps.policy.hidden?.(call);
+  return found !== undefined && isHidden(found, hidden)
+    ? toRefusedAnswer({ code: 'TOOL_UNKNOWN', name: answer.refusal.tool })
+    : answer;
+}
+
+const DONE: Answer = { kind: 'own', result: Buffer.from('{}') };
+
+/** Answers `resources/subscribe`. Errors of the server are relayed to the client. */
+function subscribe(call: Call): Promise<Answer> {
+  return withUri(call, async (uri, subscriptions) => {
+    const answer = await subscriptions.subscribe(uri, call.cancellation);
+    if (answer.kind === 'honoured') return DONE;
+    return answer.kind === 'refused'
+      ? { kind: 'relayed', reply: answer.reply }
+      : toRefusedAnswer(answer.refusal);
+  });
+}
+
+/** Answers `resources/unsubscribe`. Succeeds even without a subscription. */
+function unsubscribe(call: Call): Promise<Answer> {
+  return withUri(call, (uri, subscriptions) => {
+    subscriptions.unsubscribe(uri);
+    return Promise.resolve(DONE);
+  });
+}
+
+async function withUri(
+  { message, view, caller }: Call,
+  step: (uri: string, subscriptions: ClientSubscriptions) => Promise<Answer>,
+): Promise<Answer> {
+  const { method, bytes, params } = message;
+  const { subscriptions } = caller;
+  if (subscriptions === undefined || !view.has('resources', 'subscribe'))
+    return toRefusedAnswer({ code: 'METHOD_UNKNOWN', method });
+  const uri = readJsonString(bytes, findMember(params, 'uri'));
+  const reason = 'it must be a string';
+  if (uri === undefined) return toRefusedAnswer({ code: 'PARAMS_INVALID', field: 'params.uri', reason });
+  return step(uri, subscriptions);
 }

@@ -1,5 +1,7 @@
+import type { JsonObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { type Era, LEGACY_TASKS_VERSION } from '../../protocol/eras.ts';
 import { readJsonString } from '../../protocol/spans.ts';
 import {
   asksForTask,
@@ -8,14 +10,16 @@ import {
   findRelatedTask,
   runsOnlyAsTask,
   findTaskIdsInReply,
+  TASKS_EXTENSION,
 } from '../../protocol/tasks.ts';
 import { findNameMember } from '../../protocol/translate.ts';
+import type { Server } from '../catalog/server.ts';
+import type { View } from '../catalog/view.ts';
+import type { Capabilities } from '../ports/link.ts';
+import type { TaskIds, TaskAccess } from '../ports/sealing.ts';
 import type { Answer, Call, Target } from './call.ts';
 import { recordRefusal } from './record.ts';
 import { TaskNotifications } from './task-notifications.ts';
-import type { TaskIds } from '../ports/sealing.ts';
-import type { Server } from '../catalog/server.ts';
-import { knowsTasks, makesTasks, offersTasks } from './task-support.ts';
 
 /** Decides on a call whose server is known, sends it and records its outcome. */
 export type ExecuteCall = (call: Call, target: Target) => Promise<Answer>;
@@ -124,4 +128,81 @@ function relatedTo(
   if (related === undefined) return ok(undefined);
   const task = ids.unwrap(related.id, subject);
   return task?.server === spec.name ? ok(task.inner) : err({ code: 'TASK_UNKNOWN', taskId: related.id });
+}
+
+/** The servers of a view, and whether tasks are offered. */
+export interface TaskOffer {
+  readonly view: Pick<View, 'capable'>;
+  readonly tasks: TaskAccess | undefined;
+}
+
+/** The era and revision of a client, which determine task support. */
+export interface ClientForm {
+  readonly era: Era;
+  /** The revision that a legacy client negotiated. */
+  readonly version?: string | undefined;
+}
+
+/** Whether the client's revision has tasks. */
+function knowsTasks({ era, version }: ClientForm): boolean {
+  return era === 'modern' || version === LEGACY_TASKS_VERSION;
+}
+
+/** Whether a server creates tasks of an era. The tasks of the two eras share only their name. */
+function makesTasks({ era, capabilities }: Server, form: Era): boolean {
+  return era === form && capabilities !== undefined && formOf(capabilities, form).makes;
+}
+
+export function listsTasks({ era, capabilities }: Server): boolean {
+  return era === 'legacy' && capabilities !== undefined && formOf(capabilities, 'legacy').lists;
+}
+
+/** Whether tasks are offered to a client of this form. */
+export function offersTasks(offer: TaskOffer, client: ClientForm): boolean {
+  return Object.keys(computeTaskCapabilities(offer, client)).length > 0;
+}
+
+/** The capabilities that offer tasks to a client. Empty if no server could create one for it. */
+export function computeTaskCapabilities({ view, tasks }: TaskOffer, client: ClientForm): JsonObject {
+  if (tasks === undefined || !knowsTasks(client)) return {};
+  const forms = view.capable.flatMap((server) => formsOf(server, client.era));
+  if (!forms.some(({ makes }) => makes)) return {};
+  if (client.era === 'modern') return { extensions: { [TASKS_EXTENSION]: {} } };
+  return {
+    tasks: {
+      ...(tasks.isAlone && forms.some(({ lists }) => lists) ? { list: {} } : {}),
+      ...(forms.some(({ cancels }) => cancels) ? { cancel: {} } : {}),
+      requests: { tools: { call: {} } },
+    },
+  };
+}
+
+interface TaskForm {
+  readonly makes: boolean;
+  readonly cancels: boolean;
+  readonly lists: boolean;
+}
+
+const ANY: TaskForm = { makes: true, cancels: true, lists: true };
+
+/** A server that has never been ready may support any form. */
+function formsOf({ era, capabilities }: Server, form: Era): readonly TaskForm[] {
+  if (capabilities === undefined) return [ANY];
+  return era === form ? [formOf(capabilities, form)] : [];
+}
+
+function formOf(capabilities: Capabilities, form: Era): TaskForm {
+  if (form === 'modern') {
+    const makes = memberOf(capabilities['extensions'], TASKS_EXTENSION) !== undefined;
+    return { makes, cancels: makes, lists: false };
+  }
+  const tasks = capabilities['tasks'];
+  const makes = memberOf(memberOf(memberOf(tasks, 'requests'), 'tools'), 'call') !== undefined;
+  const has = (key: string): boolean => makes && memberOf(tasks, key) !== undefined;
+  return { makes, cancels: has('cancel'), lists: has('list') };
+}
+
+/** Server capabilities are unvalidated. */
+function memberOf(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as JsonObject)[key] : undefined;
 }

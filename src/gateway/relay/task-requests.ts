@@ -12,8 +12,7 @@ import { type Answer, type Call, toRefusedAnswer } from './call.ts';
 import { recordRefusal } from './record.ts';
 import type { TaskIds } from '../ports/sealing.ts';
 import type { Server } from '../catalog/server.ts';
-import { type ExecuteCall, relayOwn, createIdWrapper } from './task-relay.ts';
-import { listsTasks, offersTasks } from './task-support.ts';
+import { type ExecuteCall, relayOwn, createIdWrapper, listsTasks, offersTasks } from './task-relay.ts';
 
 export const TASK_METHODS: readonly string[] = [
   'tasks/get',

@@ -4,7 +4,7 @@ import { formatPolicyReason, formatWarning } from '../../core/policy/reason-text
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { computeExpiry } from '../catalog/approval-expiry.ts';
+import { computeExpiry } from '../catalog/approvals.ts';
 import type { ApprovalChange, ApprovalQuery, ApprovalStore, StoredApproval } from '../ports/approvals.ts';
 
 /** The author and time of an answer. */

@@ -5,7 +5,7 @@ import { type Decision, NO_POLICY, type Policy } from '../../../src/core/policy/
 import { err, ok, type Result } from '../../../src/core/result.ts';
 import type { Refusal } from '../../../src/core/refusal.ts';
 import { getDigest } from '../../../src/gateway/catalog/definition-facts.ts';
-import type { ConfigurationTool } from '../../../src/gateway/catalog/configuration-tool.ts';
+import type { ConfigurationTool } from '../../../src/gateway/catalog/visible-listing.ts';
 import { View } from '../../../src/gateway/catalog/view.ts';
 import type { Connect, Reply } from '../../../src/gateway/ports/link.ts';
 import { Call } from '../../../src/gateway/relay/call.ts';

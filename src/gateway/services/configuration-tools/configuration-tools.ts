@@ -1,5 +1,5 @@
 import type { Refusal } from '../../../core/refusal.ts';
-import type { ConfigurationTool } from '../../catalog/configuration-tool.ts';
+import type { ConfigurationTool } from '../../catalog/visible-listing.ts';
 import type { View } from '../../catalog/view.ts';
 import type { CurrentMode } from '../toolsets/mode.ts';
 import { getActiveTool } from './active-toolset.ts';

@@ -6,7 +6,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { LARGE_MESSAGE, isParsable, TOO_LARGE_TO_PARSE } from '../../../protocol/message.ts';
 import { serializeResult } from '../../../protocol/reply.ts';
 import { findMember, readRawValue } from '../../../protocol/spans.ts';
-import type { ConfigurationToolCall, ConfigurationTool } from '../../catalog/configuration-tool.ts';
+import type { ConfigurationToolCall, ConfigurationTool } from '../../catalog/visible-listing.ts';
 import type { Definition } from '../../ports/link.ts';
 import type { CompileSchema } from '../../ports/compile-schema.ts';
 import type { ConfigurationContext } from './context.ts';

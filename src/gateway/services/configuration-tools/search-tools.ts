@@ -5,10 +5,13 @@ import { parseToolRef } from '../../../core/tool-ref.ts';
 import { findInnerCall } from '../../../protocol/inner-call.ts';
 import type { RequestMessage } from '../../../protocol/message.ts';
 import type { OpenFilter } from '../../catalog/catalog.ts';
-import type { ConfigurationTool, ForwardedCall } from '../../catalog/configuration-tool.ts';
+import {
+  type ConfigurationTool,
+  type ForwardedCall,
+  getVisibleListing,
+} from '../../catalog/visible-listing.ts';
 import { isWithheld } from '../../catalog/definition-facts.ts';
 import { type Entry, Listing, toShownJson } from '../../catalog/listing.ts';
-import { getVisibleListing } from '../../catalog/visible-listing.ts';
 import { getToolIndex } from '../toolsets/tool-index.ts';
 import { prepareToolIndex, waitForToolIndex } from '../toolsets/find-tools.ts';
 import type { ConfigurationContext } from './context.ts';

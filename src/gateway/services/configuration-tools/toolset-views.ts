@@ -12,12 +12,14 @@ import {
   selectVisibleTools,
 } from './configuration-tools.ts';
 import type { OpenFilter } from '../../catalog/catalog.ts';
-import type { ConfigurationTool } from '../../catalog/configuration-tool.ts';
+import {
+  type ConfigurationTool,
+  getVisibleListing as visibleListing,
+} from '../../catalog/visible-listing.ts';
 import { Listing } from '../../catalog/listing.ts';
 import type { ListKind } from '../../ports/link.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { View } from '../../catalog/view.ts';
-import { getVisibleListing as visibleListing } from '../../catalog/visible-listing.ts';
 import { createSearchFilter } from './search-tools.ts';
 import { type CurrentMode, ProcessMode } from '../toolsets/mode.ts';
 import { type Equipping, SharedEquipping } from '../toolsets/equipping.ts';
