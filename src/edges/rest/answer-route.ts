@@ -5,12 +5,13 @@ import { isJsonObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, type Identity, type Scope } from '../../core/subject.ts';
+import { toOwnBody, toOwnQuery } from './compat.ts';
 import { toFieldError, type Failure } from './failure.ts';
 import { PAGE_LIMITS, type PageQuery } from './paging.ts';
-import { type ReadBody, readFields, readQuery } from './read-fields.ts';
+import { findRepeatedParameters, type ReadBody, readFields, readQuery } from './read-fields.ts';
 import { type JsonRequest, readJson } from './read-json.ts';
-import { omitUnused } from './unused-fields.ts';
-import type { BodyLimits, RestCall, Reply, Route, RouteSpec } from './route.ts';
+import { omitUnchanged } from './unchanged-fields.ts';
+import type { BodyLimits, RestCall, Reply, Route } from './route.ts';
 
 /** An HTTP request that matched a route. */
 interface MatchedRequest extends JsonRequest {
@@ -51,7 +52,8 @@ export async function replyTo(route: Route, request: RouteRequest): Promise<Resu
   if (!allows(request.identity, scope)) return err({ code: 'SCOPE_MISSING', scope });
   const query = readQueryOf(spec, request.query);
   if (!query.ok) return query;
-  const body = spec.body === undefined ? ok(NO_BODY) : await readBodyOf(spec.body, request);
+  const body =
+    spec.body === undefined ? ok(NO_BODY) : await readBodyOf({ path: spec.path, body: spec.body }, request);
   if (!body.ok) return body;
   const replied = await route.answer(callOf(request, query.value, body.value));
   return replied.ok ? ok(warned(replied.value, body.value)) : err(atField(replied.error, body.value));
@@ -76,14 +78,17 @@ interface WarnedBody extends ReadBody<unknown> {
 }
 
 async function readBodyOf(
-  body: NonNullable<RouteSpec<z.ZodType, z.ZodType>['body']>,
+  spec: Parameters<typeof toOwnBody>[0],
   { readBody, param }: RouteRequest,
 ): Promise<Result<WarnedBody, Refusal>> {
-  const json = await readBody(body.limits);
+  const { schema, limits, current } = spec.body;
+  const json = await readBody(limits);
   if (!json.ok) return json;
-  const { value, warnings } = omitUnused(json.value, body, await body.current?.(param));
-  const read = readFields(value, body);
-  return read.ok ? ok({ ...read.value, warnings }) : read;
+  const shown = await current?.(param);
+  const own = toOwnBody(spec, json.value, shown);
+  const { value, warnings } = omitUnchanged(own, schema, shown);
+  const read = readFields({ ...own, value }, schema);
+  return read.ok ? ok({ ...read.value, warnings: [...own.warnings, ...warnings] }) : read;
 }
 
 /** Adds warnings to the body. The ETag remains that of the resource. */
@@ -113,7 +118,9 @@ const PAGING = {
 
 function readQueryOf(spec: Route['spec'], given: URLSearchParams): Result<ReadQuery, Refusal> {
   const members = spec.query instanceof z.ZodObject ? spec.query.shape : {};
-  const read = readQuery(given, z.object({ ...members, ...(spec.isPaged === true && PAGING) }));
+  const schema = z.object({ ...members, ...(spec.isPaged === true && PAGING) });
+  const fault = findRepeatedParameters(given);
+  const read = fault === undefined ? readQuery(toOwnQuery(given, schema), schema) : err(fault);
   if (!read.ok) return read;
   const { limit, cursor } = read.value as { readonly limit?: string; readonly cursor?: string };
   return ok({ page: { limit: Number(limit ?? defaultValue), cursor }, query: read.value });

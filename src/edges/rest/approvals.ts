@@ -87,7 +87,7 @@ function approveRoute({ store }: ApprovalDeps): Route {
       summary: 'Approve a call',
       about:
         'A waiting call continues at once; otherwise the same call is allowed when the client repeats it. Callers cannot approve their own calls, except for calls that a person runs on the admin pages.',
-      body: { schema: APPROVE_INPUT, wrapper: 'approval', examples: { 'this call': { scope: 'once' } } },
+      body: { schema: APPROVE_INPUT, examples: { 'this call': { scope: 'once' } } },
       answer: { about: 'The approval.', schema: APPROVAL },
       refusals: [...FAULTS, 'APPROVAL_OWN', 'APPROVAL_ONCE_ONLY', 'APPROVAL_SCOPE_INVALID'],
     },
@@ -107,7 +107,6 @@ function denyRoute({ store }: ApprovalDeps): Route {
         'The reason is shown to the model. Identical calls are denied as well, for as long as the approval would have been valid.',
       body: {
         schema: DENY_INPUT,
-        wrapper: 'approval',
         examples: { 'with a reason': { reason: 'not on Friday' } },
       },
       answer: { about: 'The approval.', schema: APPROVAL },

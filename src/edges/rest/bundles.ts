@@ -47,7 +47,6 @@ function sealedExportRoute({ bundles }: AdminDeps): Route {
       summary: 'Export everything, with secrets encrypted by a passphrase',
       body: {
         schema: z.object({ passphrase: PASSPHRASE }).meta({ id: 'ExportInput' }),
-        wrapper: 'export',
         examples: { sealed: { passphrase: 'correct horse battery staple' } },
       },
       answer: EXPORTED,
@@ -85,7 +84,6 @@ function importRoute(deps: AdminDeps): Route {
             }),
           })
           .meta({ id: 'ImportInput' }),
-        wrapper: 'import',
         examples: { dryRun: { bundle: { assay: 1, preferences: { 'limits.drainMs': 5_000 } } } },
         limits: { bytes: 16 * MIB, depth: 90 },
       },

@@ -45,7 +45,6 @@ export function changeToolsetRoute({ toolsetService }: AdminDeps): Route {
       isConditional: true,
       body: {
         schema: CHANGES,
-        wrapper: 'toolset',
         examples: {
           tools: { tools: ['linear.list_issues'] },
           rename: { name: 'sorting', description: null },

@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import { withoutUndefined } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ConfigEntry } from '../../gateway/ports/config-entries.ts';
 import { type Tool, TOOL } from '../../api/tool.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { AUTH_FIELDS, IGNORED_OF_TOOLS, moveAuthToHeaders } from './contextforge.ts';
-import { toFieldError, type Failure } from './failure.ts';
+import type { Failure } from './failure.ts';
 import { route, type RestCall, type Reply, type Route } from './route.ts';
 import { omitGuarantee, toToolReply } from './tool-reply.ts';
 import { mapHints } from '../../api/hint.ts';
@@ -26,7 +26,6 @@ const AUTH = z
 type RequestField =
   | 'url'
   | 'method'
-  | 'requestType'
   | 'description'
   | 'headers'
   | 'auth'
@@ -45,7 +44,6 @@ export const REQUEST_FIELDS: Readonly<Record<RequestField, z.ZodType>> = {
     description: 'An absolute URL; `{argument}` in its path or query is replaced by that argument.',
   }),
   method: z.string().nullable().optional(),
-  requestType: z.string().nullable().optional().meta({ description: 'Alias of `method`.' }),
   description: z.string().nullable().optional(),
   headers: TEXTS.nullable().optional(),
   auth: AUTH.nullable().optional(),
@@ -66,9 +64,7 @@ const TOOL_CREATE = z
     name: z.string(),
     title: z.string().optional(),
     ...REQUEST_FIELDS,
-    integrationType: z.literal('REST').optional(),
     annotations: z.object({ title: z.string().optional(), ...mapHints(z.boolean().optional()) }).optional(),
-    ...AUTH_FIELDS,
   })
   .meta({ id: 'ToolCreate' });
 
@@ -88,8 +84,6 @@ function createRoute({ customTools }: AdminDeps): Route {
         'The annotations given here are the tool’s declared hints; omitted ones are inferred from the method. Without a method, POST is assumed, the response has `methodOrigin: "default"`, and no hints are inferred, so the tool counts as destructive.',
       body: {
         schema: TOOL_CREATE,
-        wrapper: 'tool',
-        ignores: new Set([...IGNORED_OF_TOOLS, 'tags']),
         examples: {
           'read-only': {
             name: 'file-reader',
@@ -115,12 +109,8 @@ function createRoute({ customTools }: AdminDeps): Route {
       refusals: ['TOOL_EXISTS', 'TOOL_INVALID', 'HINTS_CONTRADICT', 'KEY_UNUSABLE'],
     },
     async (call) => {
-      const { name, integrationType: _, ...body } = call.body;
-      const fields = moveBodyAuthToHeaders(call, body);
-      if (!fields.ok) return fields;
-      const fault = findMethodFault(call);
-      if (fault !== undefined) return err(fault);
-      const given = Object.entries(entryOf(fields.value)).filter(([, value]) => value !== null);
+      const { name, ...fields } = call.body;
+      const given = Object.entries(withoutUndefined(fields)).filter(([, value]) => value !== null);
       const created = await customTools.create(name, Object.fromEntries(given), {
         subject: call.identity.subject,
       });
@@ -155,50 +145,24 @@ function deleteRoute({ customTools, tools }: AdminDeps): Route {
   );
 }
 
-/** Turns ContextForge's fields for credentials into headers. */
-export function moveBodyAuthToHeaders<T extends Parameters<typeof moveAuthToHeaders>[0]>(
-  { pointerTo }: Pick<RestCall<unknown, unknown>, 'pointerTo'>,
-  body: T,
-): Result<Omit<T, keyof typeof AUTH_FIELDS>, Failure> {
-  const read = moveAuthToHeaders(body);
-  return read.ok ? read : err(toFieldError(pointerTo(read.error.field), read.error.reason));
-}
-
 /** The entry's fields. Undefined if the body does not change the request. */
 export function pickRequestFields(body: RequestFields): ConfigEntry | undefined {
   const fields = Object.keys(REQUEST_FIELDS) as readonly RequestField[]; // Its own keys.
   const given = Object.fromEntries(
     fields.filter((field) => body[field] !== undefined).map((field) => [field, body[field]]),
   );
-  return Object.keys(given).length === 0 ? undefined : entryOf(given);
-}
-
-function entryOf({ requestType, ...fields }: RequestFields): ConfigEntry {
-  const method = fields.method === undefined ? requestType : fields.method;
-  const members = Object.entries({ ...fields, method });
-  return Object.fromEntries(members.filter(([, value]) => value !== undefined));
+  return Object.keys(given).length === 0 ? undefined : given;
 }
 
 type RequestCall = RestCall<unknown, RequestFields>;
-
-/** Refuses two different methods: either could be meant. */
-export function findMethodFault({ body, pointerTo }: RequestCall): Failure | undefined {
-  const { method, requestType } = body;
-  if (method === undefined || requestType === undefined || method === requestType) return undefined;
-  return toFieldError(pointerTo('requestType'), 'it differs from method; give only one of them');
-}
 
 /** Reports each fault of an entry at its field in the body. */
 export function toToolFailure(call: RequestCall, failure: Failure): Result<Reply, Failure> {
   if ('code' in failure && failure.code === 'HINTS_CONTRADICT')
     return err({ refusal: failure, pointer: call.pointerTo('annotations') });
   if (!('code' in failure) || failure.code !== 'TOOL_INVALID') return err(failure);
-  const fieldOf = (field: string): string => {
-    if (field === '') return 'name';
-    return field === 'method' && call.body.method === undefined ? 'requestType' : field;
-  };
   const fieldErrors = failure.faults.map(({ field, reason }) => ({
-    at: call.pointerTo(...fieldOf(field).split('.')),
+    at: call.pointerTo(...(field === '' ? 'name' : field).split('.')),
     kind: 'invalid' as const,
     reason: reason.replace(/\.$/, ''),
   }));

@@ -2,7 +2,9 @@ import * as z from 'zod';
 import { PROBLEM } from '../../api/problem.ts';
 import { getRestStatus } from '../../core/errors.ts';
 import type { RefusalCode } from '../../core/refusal.ts';
+import { withoutUndefined } from '../../core/json-object.ts';
 import { getRouteScope } from './answer-route.ts';
+import { describeOtherForms } from './compat.ts';
 import { PROBLEM_TYPE, formatCodeTitle } from './failure.ts';
 import { PAGE_LIMITS } from './paging.ts';
 import type { Route, RouteSpec } from './route.ts';
@@ -72,16 +74,12 @@ function operationOf(spec: Spec, write: Write): unknown {
     ...(body !== undefined && {
       requestBody: {
         required: true,
-        ...(body.ignores !== undefined && { description: ignoredText(body.ignores) }),
+        ...withoutUndefined({ description: describeOtherForms({ path, body }) }),
         content: { 'application/json': { schema: write(body.schema), examples: examplesOf(body.examples) } },
       },
     }),
     responses: { ...goodResponse(spec, write), ...badResponses(spec, write) },
   };
-}
-
-function ignoredText(ignores: ReadonlySet<string>): string {
-  return `Accepted for compatibility with clients of other gateways, but ignored and listed in \`warnings\` of the response: ${[...ignores].join(', ')}.`;
 }
 
 const IF_MATCH = z.string().optional().meta({

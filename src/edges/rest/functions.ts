@@ -46,7 +46,6 @@ function addRoute(deps: AdminDeps): Route {
         'The module runs in its own process on the machine that runs Assay, so this requires a token with the scope `execute`, and Assay must listen on loopback.',
       body: {
         schema: MODULE_INPUT,
-        wrapper: 'function',
         examples: { module: { module: '/home/me/tools/weather.ts' } },
       },
       answer: { status: 201, about: 'The module.', schema: FUNCTION_MODULE },

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { SANDBOX_CONCESSIONS, SANDBOX_MODES } from '../../core/sandbox.ts';
 import type { ConfigEntry } from '../../gateway/ports/config-entries.ts';
 
-/** `type` values of `mcp.json`, and spellings used by ContextForge. */
+/** `type` values of `mcp.json`, by transport. */
 const TRANSPORTS: ReadonlyMap<string, string> = new Map([
   ['stdio', 'stdio'],
   ['openapi', 'openapi'],
@@ -10,7 +10,6 @@ const TRANSPORTS: ReadonlyMap<string, string> = new Map([
   ['auto', 'http'],
   ['http', 'http'],
   ['streamable-http', 'streamable-http'],
-  ['streamablehttp', 'streamable-http'],
   ['sse', 'sse'],
 ]);
 
@@ -22,7 +21,7 @@ interface Fields {
 
 export const TRANSPORT: z.ZodOptional<z.ZodNullable<z.ZodString>> = z
   .string()
-  .refine((text) => TRANSPORTS.has(text.toLowerCase()), {
+  .refine((text) => TRANSPORTS.has(text), {
     error: 'it must be auto, streamable-http, sse, stdio, openapi or codebase',
   })
   .nullable()
@@ -62,7 +61,7 @@ export const ENTRY_FIELDS: ReadonlyMap<string, string> = new Map([
 /** Converts the fields to those of `mcp.json`. */
 export function toConfigEntry({ transport, enabled, ...fields }: Fields): ConfigEntry {
   const disabled = enabled === undefined ? undefined : enabled ? null : true;
-  const type = typeof transport === 'string' ? TRANSPORTS.get(transport.toLowerCase()) : transport;
+  const type = typeof transport === 'string' ? TRANSPORTS.get(transport) : transport;
   return Object.fromEntries(
     Object.entries({ ...fields, type, disabled }).filter(([, value]) => value !== undefined),
   );

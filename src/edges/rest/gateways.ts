@@ -6,12 +6,10 @@ import {
   GATEWAY_LIST,
   REFRESH_RESULT,
 } from '../../api/server.ts';
-import { err, ok, type Result } from '../../core/result.ts';
+import { err, ok } from '../../core/result.ts';
 import { needsExecute } from '../../gateway/services/servers/needs-execute.ts';
 import type { ServerInput } from '../../gateway/services/servers/server-service.ts';
 import { type AdminDeps, findExecuteRefusal } from './admin-deps.ts';
-import { AUTH_FIELDS, IGNORED_OF_GATEWAYS, moveAuthToHeaders } from './contextforge.ts';
-import { toFieldError, type Failure } from './failure.ts';
 import { SANDBOX_FIELDS, TRANSPORT, toConfigEntry } from './gateway-entry.ts';
 import {
   toGatewayFailure,
@@ -20,7 +18,7 @@ import {
   toViewObject,
   omitNull,
 } from './gateway-reply.ts';
-import { route, type BodyLimits, type RestCall, type Route } from './route.ts';
+import { route, type BodyLimits, type Route } from './route.ts';
 import { TAGS_INPUT } from './tool-inputs.ts';
 
 const ENTRY = {
@@ -61,7 +59,6 @@ const ENTRY = {
     .boolean()
     .optional()
     .meta({ description: '`false`: keep the gateway, but do not connect to it.' }),
-  ...AUTH_FIELDS,
 };
 
 const GATEWAY_CHANGE = z
@@ -134,8 +131,6 @@ function registerRoute(deps: AdminDeps): Route {
         'Give a URL (Streamable HTTP is tried first, then SSE), an OpenAPI document (its URL as `openapi` or its text as `document`), or a command, which requires a token with the scope `execute`, and Assay must listen on loopback. Responds when the server is ready, or after 10 s; a server that is not ready is retried.',
       body: {
         schema: GATEWAY_INPUT,
-        wrapper: 'gateway',
-        ignores: IGNORED_OF_GATEWAYS,
         limits: LIMITS,
         examples: {
           url: { name: 'my-mcp-server', url: 'http://localhost:8080/sse' },
@@ -150,13 +145,11 @@ function registerRoute(deps: AdminDeps): Route {
       refusals: ['GATEWAY_EXISTS', 'GATEWAY_INVALID', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
     },
     async (call) => {
-      const { name, trust, ...given } = call.body;
-      const fields = withAuth(call, given);
-      if (!fields.ok) return fields;
-      const denied = needsExecute(toConfigEntry(fields.value)) ? findExecuteRefusal(deps, call) : undefined;
+      const { name, trust, ...fields } = call.body;
+      const denied = needsExecute(toConfigEntry(fields)) ? findExecuteRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
-      const imported = uploadIn(fields.value, deps);
-      const input = { entry: omitNull(toConfigEntry(fields.value)), trust, imported };
+      const imported = uploadIn(fields, deps);
+      const input = { entry: omitNull(toConfigEntry(fields)), trust, imported };
       const { subject } = call.identity;
       return toGatewayFailure(call, toGatewayReply(await servers.register(name, input, { subject })));
     },
@@ -176,8 +169,6 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       isConditional: true,
       body: {
         schema: GATEWAY_CHANGE,
-        wrapper: 'gateway',
-        ignores: IGNORED_OF_GATEWAYS,
         limits: LIMITS,
         current: (param) => toViewObject(servers.find(param('id'))),
         examples: { trust: { trust: true }, url: { url: 'http://localhost:8081/mcp' } },
@@ -193,15 +184,13 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       ],
     },
     async (call) => {
-      const { trust, ...given } = call.body;
+      const { trust, ...fields } = call.body;
       const found = servers.find(call.param('id'));
-      const fields = withAuth(call, given, found.ok ? found.value.headers : undefined);
-      if (!fields.ok) return fields;
-      const entry = toConfigEntry(fields.value);
+      const entry = toConfigEntry(fields);
       const isCommand = found.ok && found.value.command !== undefined && Object.keys(entry).length > 0;
       const denied = isCommand || needsExecute(entry) ? findExecuteRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
-      const input: ServerInput = { entry, trust, imported: uploadIn(fields.value, deps) };
+      const input: ServerInput = { entry, trust, imported: uploadIn(fields, deps) };
       return toGatewayFailure(
         call,
         toGatewayReply(await servers.change(call.param('id'), input, toServerChanger(call))),
@@ -221,8 +210,6 @@ function previewRoute(deps: AdminDeps): Route {
         'Takes the same body as registering the document, and stores nothing. An unusable document is refused with the location of the fault.',
       body: {
         schema: GATEWAY_CHANGE,
-        wrapper: 'gateway',
-        ignores: IGNORED_OF_GATEWAYS,
         limits: LIMITS,
         examples: { url: { openapi: 'https://api.example.com/openapi.json' } },
       },
@@ -230,12 +217,10 @@ function previewRoute(deps: AdminDeps): Route {
       refusals: ['GATEWAY_INVALID', 'EXECUTE_OFF'],
     },
     async (call) => {
-      const { trust, ...given } = call.body;
-      const fields = withAuth(call, given);
-      if (!fields.ok) return fields;
-      const denied = needsExecute(toConfigEntry(fields.value)) ? findExecuteRefusal(deps, call) : undefined;
+      const { trust, ...fields } = call.body;
+      const denied = needsExecute(toConfigEntry(fields)) ? findExecuteRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
-      const entry = { ...omitNull(toConfigEntry(fields.value)), type: 'openapi' };
+      const entry = { ...omitNull(toConfigEntry(fields)), type: 'openapi' };
       const read = await deps.documents.preview(entry, trust ?? undefined);
       if (!read.ok) return toGatewayFailure(call, read);
       const { tools, skipped } = read.value;
@@ -289,19 +274,3 @@ function refreshRoute({ servers }: AdminDeps): Route {
 }
 
 type EntryFields = Omit<z.output<typeof GATEWAY_CHANGE>, 'trust'>;
-
-/** Turns ContextForge's fields for credentials into headers, which replace all `former` ones. */
-function withAuth(
-  call: RestCall<unknown, unknown>,
-  fields: EntryFields,
-  former: readonly string[] = [],
-): Result<Omit<EntryFields, keyof typeof AUTH_FIELDS>, Failure> {
-  const read = moveAuthToHeaders(fields);
-  if (!read.ok) return err(toFieldError(call.pointerTo(read.error.field), read.error.reason));
-  const { headers } = read.value;
-  const isChanged = fields.headers === undefined && headers !== undefined && headers !== null;
-  const lost = isChanged ? former.find((name) => !Object.hasOwn(headers, name)) : undefined;
-  if (lost === undefined) return read;
-  const reason = `it would remove the header ${JSON.stringify(lost)}; give all of them in "headers"`;
-  return err(toFieldError(call.pointerTo('authType'), reason));
-}

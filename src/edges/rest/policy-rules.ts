@@ -56,12 +56,7 @@ export function policyRuleRoutes({ policyRules }: Pick<AdminDeps, 'policyRules'>
         isConditional: true,
         body: {
           schema: z.object({ rules: z.array(RULE_INPUT) }).meta({ id: 'PolicyRulesInput' }),
-          wrapper: 'policy',
           examples: { refuse: { rules: [EXAMPLE] } },
-          current: async () => {
-            const viewed = await policyRules.view();
-            return viewed.ok ? { ...viewed.value } : undefined;
-          },
         },
         answer: ANSWER,
         refusals: ['RECORD_UNREADABLE'],

@@ -88,7 +88,6 @@ function changeRoute({ preferences }: PreferenceDeps, method: 'put' | 'patch'): 
       isConditional: true,
       body: {
         schema: CHANGES,
-        wrapper: 'preferences',
         examples: { drain: { 'limits.drainMs': 5_000, 'notes.review': null } },
       },
       answer: ANSWER,

@@ -1,81 +1,93 @@
 import type * as z from 'zod';
 import type { FieldError } from '../../core/field-error.ts';
+import { parsePointer, formatPointerStep } from '../../core/json-pointer.ts';
+import { findNearest } from '../../core/nearest.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { foldNames, getSchemaMembers } from './fold-names.ts';
-import { isJsonObject } from '../../core/json-object.ts';
 import { truncateText } from '../../core/shorten.ts';
-import { parsePointer, formatPointerStep } from '../../core/json-pointer.ts';
+import { mapObjects } from './schema-members.ts';
 
-/** A body that matches its schema. */
+/** A body, and where its parts are in the request. */
 export interface ReadBody<T> {
   readonly value: T;
   /** The JSON pointer to a part of the value in the body as sent. */
   readonly pointerTo: (path: readonly PropertyKey[]) => string;
 }
 
-/**
- * Reads the fields of a body, either bare or inside one object named `wrapper`. Unknown names are reported alone, since
- * values are checked under the schema's names. BODY_INVALID
- */
-export function readFields<T>(
-  given: unknown,
-  { schema, wrapper }: { readonly schema: z.ZodType<T>; readonly wrapper: string },
-): Result<ReadBody<T>, Refusal> {
-  const inner = unwrapped(given, wrapper, schema);
-  const {
-    value,
-    fieldErrors: ofNames,
-    pointerTo,
-  } = foldNames(schema, inner.value, { noun: 'field', base: inner.base });
-  const wrong = [...inner.fieldErrors, ...ofNames];
-  if (wrong.length > 0) return err({ code: 'BODY_INVALID', fieldErrors: wrong.slice(0, MAX_FIELD_ERRORS) });
-  const read = schema.safeParse(value, { reportInput: true });
-  return read.success
-    ? ok({ value: read.data, pointerTo })
-    : err({ code: 'BODY_INVALID', fieldErrors: fieldErrorsOf(read.error.issues, pointerTo) });
+/** A body before it is read. `fieldErrors`: faults that were found in it already. */
+export interface SentBody extends ReadBody<unknown> {
+  readonly fieldErrors: readonly FieldError[];
+}
+
+/** A body that was sent in the names of its schema. */
+export function toSentBody(value: unknown): SentBody {
+  return { value, fieldErrors: [], pointerTo: (path) => path.map(formatPointerStep).join('') };
+}
+
+/** Reads the fields of a body. Unknown names are reported alone. BODY_INVALID */
+export function readFields<T>(sent: SentBody, schema: z.ZodType<T>): Result<ReadBody<T>, Refusal> {
+  const read = readValue(sent, schema, 'field');
+  return read.ok
+    ? ok({ value: read.value, pointerTo: sent.pointerTo })
+    : err({ code: 'BODY_INVALID', fieldErrors: read.error });
 }
 
 /** Reads query parameters with a schema for strings. QUERY_INVALID */
-export function readQuery<T>(query: URLSearchParams, schema: z.ZodType<T>): Result<T, Refusal> {
+export function readQuery<T>(sent: SentBody, schema: z.ZodType<T>): Result<T, Refusal> {
+  const read = readValue(sent, schema, 'parameter');
+  return read.ok ? read : err({ code: 'QUERY_INVALID', fieldErrors: read.error.map(inQuery) });
+}
+
+/** QUERY_INVALID */
+export function findRepeatedParameters(query: URLSearchParams): Refusal | undefined {
   const names = [...query.keys()];
   const twice = names.filter((name, at) => names.indexOf(name) !== at);
-  if (twice.length > 0) {
-    const fieldErrors = twice.map((at) => ({ at, kind: 'twice', reason: 'it is given twice' }) as const);
-    return err({ code: 'QUERY_INVALID', fieldErrors: fieldErrors.slice(0, MAX_FIELD_ERRORS) });
-  }
-  const { value, fieldErrors, pointerTo } = foldNames(schema, Object.fromEntries(query), {
-    noun: 'parameter',
-    base: '',
-  });
-  const read = schema.safeParse(value, { reportInput: true });
-  const wrong =
-    fieldErrors.length > 0 || read.success ? fieldErrors : fieldErrorsOf(read.error.issues, pointerTo);
-  if (wrong.length === 0 && read.success) return ok(read.data);
-  return err({ code: 'QUERY_INVALID', fieldErrors: wrong.slice(0, MAX_FIELD_ERRORS).map(inQuery) });
+  if (twice.length === 0) return undefined;
+  const fieldErrors = twice.map((at) => ({ at, kind: 'twice', reason: 'it is given twice' }) as const);
+  return { code: 'QUERY_INVALID', fieldErrors: fieldErrors.slice(0, MAX_FIELD_ERRORS) };
 }
 
 function inQuery({ at, ...fieldError }: FieldError): FieldError {
   return { ...fieldError, at: parsePointer(at).join('/') };
 }
 
-interface Unwrapped {
-  readonly value: unknown;
-  readonly base: string;
-  readonly fieldErrors: readonly FieldError[];
+function readValue<T>(sent: SentBody, schema: z.ZodType<T>, noun: Noun): Result<T, readonly FieldError[]> {
+  const wrong = [...sent.fieldErrors, ...findUnknownMembers(sent, schema, noun)];
+  if (wrong.length > 0) return err(wrong.slice(0, MAX_FIELD_ERRORS));
+  const read = schema.safeParse(sent.value, { reportInput: true });
+  return read.success ? ok(read.data) : err(toFieldErrors(read.error, sent.pointerTo));
 }
 
-function unwrapped(given: unknown, wrapper: string, schema: z.ZodType): Unwrapped {
-  const isObject = isJsonObject(given);
-  const isWrapped =
-    isObject && Object.hasOwn(given, wrapper) && getSchemaMembers(schema)?.has(wrapper) !== true;
-  if (!isWrapped) return { value: given, base: '', fieldErrors: [] };
-  const others = Object.keys(given).filter((key) => key !== wrapper);
-  const reason = `there is no such field beside ${JSON.stringify(wrapper)}`;
-  const fieldErrors = others.map(
-    (key) => ({ at: formatPointerStep(truncateText(key, 100)), kind: 'unknown', reason }) as const,
-  );
-  return { value: given[wrapper], base: formatPointerStep(wrapper), fieldErrors };
+/** How errors name the members. */
+type Noun = 'field' | 'parameter';
+
+const MAX_KEY_LENGTH = 100;
+
+function findUnknownMembers(
+  { value, pointerTo }: SentBody,
+  schema: z.ZodType,
+  noun: Noun,
+): readonly FieldError[] {
+  const fieldErrors: FieldError[] = [];
+  mapObjects(schema, value, (object, members, path) => {
+    for (const key of Object.keys(object))
+      if (!members.has(key))
+        fieldErrors.push({
+          at: pointerTo([...path, truncateText(key, MAX_KEY_LENGTH)]),
+          kind: 'unknown',
+          reason: unknownReason(key, [...members.keys()], noun),
+        });
+    return object;
+  });
+  return fieldErrors;
+}
+
+function unknownReason(key: string, known: readonly string[], noun: Noun): string {
+  const meant = findNearest(key, known);
+  if (meant !== undefined) return `there is no such ${noun}; did you mean ${JSON.stringify(meant)}`;
+  return known.length === 0
+    ? `there is no such ${noun}`
+    : `there is no such ${noun}; there are ${known.join(', ')}`;
 }
 
 type Issue = z.core.$ZodIssue;
@@ -84,9 +96,9 @@ type Issue = z.core.$ZodIssue;
 const MAX_FIELD_ERRORS = 50;
 
 /** Translates schema issues into our own wording. */
-function fieldErrorsOf(
-  issues: readonly Issue[],
-  pointerTo: (path: readonly PropertyKey[]) => string,
+export function toFieldErrors(
+  { issues }: z.core.$ZodError,
+  pointerTo: ReadBody<unknown>['pointerTo'],
 ): readonly FieldError[] {
   return issues.slice(0, MAX_FIELD_ERRORS).map((issue) => ({
     at: pointerTo(issue.path),

@@ -32,11 +32,7 @@ export interface RouteSpec<Q extends z.ZodType, B extends z.ZodType> {
 
 export interface BodySpec<B extends z.ZodType> {
   readonly schema: B;
-  /** The body may be wrapped in an object with only this member. */
-  readonly wrapper: string;
   readonly examples: Readonly<Record<string, unknown>>;
-  /** Fields of other gateways' clients that are accepted without effect, in camelCase. */
-  readonly ignores?: ReadonlySet<string>;
   /** What GET shows now, to recognize an unchanged copy in the body. Takes path parameters by name. */
   readonly current?: (param: (name: string) => string) => CurrentView | Promise<CurrentView>;
   /** Overrides the default limits. */

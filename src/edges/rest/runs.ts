@@ -36,7 +36,6 @@ export function runRoutes(deps: AdminDeps): readonly Route[] {
           'The call is made under your own name, and policy, approvals, limits and the record apply as for a call at `/mcp/all`. Server-sent events: `progress` and `log` with the server’s messages, `approval` when the call waits for an approval, and `dropped` with the number of messages that a slow reader missed. The last event is `result` with the result of `tools/call`, `error` with the server’s JSON-RPC error, or `refused` with a problem document. Closing the connection cancels the call. On the admin pages, the approval flow always applies.',
         body: {
           schema: RUN_INPUT,
-          wrapper: 'run',
           examples: { echo: { arguments: { message: 'hello' } } },
         },
         answer: {

@@ -39,7 +39,6 @@ export function signInLinkRoutes(deps: SignInLinkDeps): readonly Route[] {
           'The link works once, within 10 minutes. Its session has the scope `admin` and outlives the token that created it, so the scope `execute` is needed too.',
         body: {
           schema: INPUT,
-          wrapper: 'link',
           examples: { own: {}, proxied: { url: 'https://assay.example.com' } },
         },
         answer: {

@@ -7,7 +7,7 @@ import type { Identity } from '../../core/subject.ts';
 import type { PageSessions, SignInProof } from '../../gateway/ports/page-sessions.ts';
 import type { SessionUser } from '../../api/session.ts';
 import { toFieldError, type Failure } from './failure.ts';
-import { readFields } from './read-fields.ts';
+import { readFields, toSentBody } from './read-fields.ts';
 import { type JsonRequest, readJson } from './read-json.ts';
 
 export interface SignInRequest extends JsonRequest {
@@ -43,7 +43,7 @@ export async function signOut(visit: SignInRequest, sessions: PageSessions): Ans
   if (fault !== undefined) return err(fault);
   const json = await readJson(visit, LIMITS);
   if (!json.ok) return json;
-  const body = readFields(json.value, { schema: SIGN_OUT, wrapper: 'sign_out' });
+  const body = readFields(toSentBody(json.value), SIGN_OUT);
   if (!body.ok) return body;
   if (admitted.ok) {
     const ended = await sessions.end(admitted.value, body.value.value.everywhere ? 'all' : 'this');
@@ -61,7 +61,7 @@ export function getCurrentSession({ admitted }: SignInRequest): Result<Response,
 async function proofIn(visit: JsonRequest): Promise<Result<SignInProof, Failure>> {
   const json = await readJson(visit, LIMITS);
   if (!json.ok) return json;
-  const body = readFields(json.value, { schema: PROOF, wrapper: 'sign_in' });
+  const body = readFields(toSentBody(json.value), PROOF);
   if (!body.ok) return body;
   const { code, token } = body.value.value;
   if (code !== undefined && token === undefined) return ok({ code });

@@ -48,7 +48,6 @@ export function tokenPreferenceRoutes({
           'Omitted preferences keep their values; null resets one to the value for all callers. Changes take effect at once and are deleted with the token.',
         body: {
           schema: CHANGES,
-          wrapper: 'preferences',
           examples: { preferences: { 'policy.confirm': 'never', 'policy.outbound': null } },
         },
         answer: ANSWER,

@@ -71,7 +71,6 @@ function createRoute({ store, mint, nowMs }: TokenDeps): Route {
       about: 'Its scopes must be among those of the token that creates it.',
       body: {
         schema: CREATE_INPUT,
-        wrapper: 'token',
         examples: { token: { name: 'ci', scopes: ['read', 'mcp'], expiresIn: '30d' } },
       },
       answer: {

@@ -47,7 +47,6 @@ function addRoute(deps: AdminDeps): Route {
         schema: z
           .object({ toolset: z.string(), name: z.string(), note: z.string() })
           .meta({ id: 'NoteInput' }),
-        wrapper: 'note',
         examples: { note: EXAMPLE },
       },
       answer: { status: 201, about: 'All notes on the tool.', schema: TOOL_NOTES },
@@ -81,7 +80,6 @@ function changeRoute(deps: AdminDeps): Route {
             }),
           })
           .meta({ id: 'NoteChange' }),
-        wrapper: 'note',
         examples: { note: { note: EXAMPLE.note }, first: { position: 1 } },
       },
       answer: { about: 'All notes on the tool.', schema: TOOL_NOTES },

@@ -11,16 +11,9 @@ import type { AnnotationPatch, ToolPatch } from '../../gateway/services/tools/to
 import { mapHints } from '../../api/hint.ts';
 import { type Tool, TOOL_HINTS, TOOL, TOOL_PAGE } from '../../api/tool.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { AUTH_FIELDS, IGNORED_OF_TOOLS } from './contextforge.ts';
 import { toFieldError, type Failure } from './failure.ts';
 import { encodeCursor, readCursor } from './paging.ts';
-import {
-  toToolFailure,
-  findMethodFault,
-  REQUEST_FIELDS,
-  pickRequestFields,
-  moveBodyAuthToHeaders,
-} from './custom-tools.ts';
+import { toToolFailure, REQUEST_FIELDS, pickRequestFields } from './custom-tools.ts';
 import { route, type RestCall, type Reply, type Route } from './route.ts';
 import { omitGuarantee, toToolReply } from './tool-reply.ts';
 import { toToolSummary } from './tool-summary.ts';
@@ -46,7 +39,6 @@ function fitting(fault: (text: string) => string | undefined): z.ZodType<string 
 const TOOL_INPUT = z
   .object({
     ...REQUEST_FIELDS,
-    ...AUTH_FIELDS,
     annotations: z
       .object({ title: TITLE, ...mapHints(z.boolean().nullable().optional()) })
       .optional()
@@ -177,12 +169,9 @@ function changeRoute({ tools, customTools }: ToolDeps, method: 'put' | 'patch'):
       isConditional: true,
       body: {
         schema: TOOL_INPUT,
-        wrapper: 'tool',
-        ignores: IGNORED_OF_TOOLS,
         current: async (param) => viewIn(await tools.find(param('id'))),
         examples: {
           'read-only': { annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true } },
-          wrapped: { tool: { annotations: { read_only_hint: true } } },
           disabled: { enabled: false },
         },
       },
@@ -203,12 +192,8 @@ function changeRoute({ tools, customTools }: ToolDeps, method: 'put' | 'patch'):
       const own = found.ok && found.value.source === 'rest' ? found.value : undefined;
       const patch = patchOf(call, { replaces: method === 'put', own });
       if (!patch.ok) return patch;
-      const body = moveBodyAuthToHeaders(call, call.body);
-      if (!body.ok) return body;
       // For a REST tool, the description is part of the request.
-      const request = pickRequestFields(own ? body.value : { ...body.value, description: undefined });
-      const fault = findMethodFault(call);
-      if (fault !== undefined) return err(fault);
+      const request = pickRequestFields(own ? call.body : { ...call.body, description: undefined });
       const changed = await customTools.change(id, { request, patch: patch.value }, changerOf(call));
       if (changed.ok) return oneOf(changed, call.identity);
       const failure = atHints(call, changed.error);

@@ -77,7 +77,6 @@ function acceptRoute({ toolsetService }: AdminDeps): Route {
       summary: 'Accept new tools of whole servers in a toolset',
       body: {
         schema: ACCEPT_INPUT,
-        wrapper: 'accept',
         examples: { one: { tools: ['linear.delete_issue'] } },
       },
       answer: { about: 'The tools that are still new.', schema: NEW_TOOLS, example: { new: [] } },

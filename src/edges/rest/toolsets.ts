@@ -66,7 +66,6 @@ function createRoute({ toolsetService }: AdminDeps): Route {
         'A tool given by `refId` is pinned to its current definition. `server.*` includes all tools of a server, also those added later.',
       body: {
         schema: CREATE_INPUT,
-        wrapper: 'toolset',
         examples: { triage: { name: 'triage', tools: ['linear.list_issues', 'linear.create_issue'] } },
       },
       answer: { status: 201, about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },
