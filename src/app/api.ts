@@ -10,6 +10,7 @@ import type { CodedProblem } from '../api/problem.ts';
 import type { Api, ApiRequest, Tagged } from '../edges/cli/api.ts';
 import { toProblem } from '../edges/rest/failure.ts';
 import { findUnsafePath } from '../platform/path-safety.ts';
+import { INTERRUPTED, waitForStop } from '../platform/stop-signals.ts';
 import { sendOverSocket, type SocketAnswer, type SocketRequest } from '../platform/socket-request.ts';
 import type { ApiAnswer, LocalApi } from './local-api.ts';
 import { isAboutConfig } from './route-groups.ts';
@@ -71,8 +72,7 @@ class ApiClient {
         return toResult(answered, request, onText !== undefined);
       // It has just ended, and nothing was sent.
     }
-    this.#local ??= import('./local-api.ts').then(({ openLocalApi }) => openLocalApi(this.#options, serve));
-    return (await this.#local).send(request, onText);
+    return (await (this.#local ??= this.#openLocal(serve))).send(request, onText);
   }
 
   /** The running gateway of this home, if it answers. PATH_UNSAFE: other users could have planted one. */
@@ -89,10 +89,9 @@ class ApiClient {
 
   /** Its socket, unless it is another version, or serves another config and the request depends on that. */
   #findSocket({ socket, version, configPath }: RunningServe, { path }: ApiRequest): string | undefined {
-    if (socket === undefined) return undefined;
     const own = locateConfig({ flag: this.#options.config, ...toConfigEnvironment(this.#options) }).path;
     if (version !== VERSION) this.#tell(`it is of version ${version || 'unknown'}, not ${VERSION}`);
-    else if (configPath === own || !isAboutConfig(path)) return socket;
+    else if (configPath === own || socket === undefined || !isAboutConfig(path)) return socket;
     else this.#tell(`it serves ${configPath}, not ${own}`);
     return undefined;
   }
@@ -100,6 +99,17 @@ class ApiClient {
   #tell(reason: string): void {
     if (!this.#isTold) this.#note(`note: the running gateway of this home is not used: ${reason}.`);
     this.#isTold = true;
+  }
+
+  /** A signal stops the started servers, then the program. */
+  async #openLocal(serve: RunningServe | undefined): Promise<LocalApi> {
+    const { openLocalApi } = await import('./local-api.ts');
+    const local = openLocalApi(this.#options, serve);
+    void waitForStop().then(async () => {
+      await local.close();
+      process.exit(INTERRUPTED);
+    });
+    return local;
   }
 
   async close(): Promise<void> {

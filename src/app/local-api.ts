@@ -32,18 +32,24 @@ export function openLocalApi(options: AppOptions, serve: RunningServe | undefine
       Promise.resolve(ok(opened)),
     ),
   );
-  const services = once(async () => {
+  const opening = new Map<string, ReturnType<LocalParts['services']>>();
+  const services: LocalParts['services'] = async (needs) => {
     const opened = await environment.get();
     if (!opened.ok) return opened;
     const { openServices } = await import('./services.ts');
-    return openServices(opened.value);
-  });
+    return openServices(opened.value, needs);
+  };
   const parts: LocalParts = {
     store: async () => {
       const opened = await environment.get();
       return opened.ok ? opened.value.store.open() : opened;
     },
-    services: () => services.get(),
+    services: (needs) => {
+      const key = JSON.stringify(needs);
+      const known = opening.get(key) ?? services(needs);
+      opening.set(key, known);
+      return known;
+    },
     serveUrl: serve?.url,
   };
   const groups = new Map<ReturnType<typeof findGroup>, Promise<Result<readonly Route[], Refusal>>>();

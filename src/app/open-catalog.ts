@@ -34,7 +34,14 @@ import { type Environment, hasHomeStore } from './environment.ts';
 import { openRelay, openApprovals, openCredentials, openTaskIds } from './keys.ts';
 import type { ViewOptions } from '../core/command-options.ts';
 import { openLabels, openTokenPreferences } from './open-policy.ts';
-import { getAttachedView, followConfig, followServe, findServePlan, readConfig } from './plan.ts';
+import {
+  type Configured,
+  getAttachedView,
+  followConfig,
+  followServe,
+  findServePlan,
+  readConfig,
+} from './plan.ts';
 import { openRecords, type Records, buildReviewDeps } from './records.ts';
 import { connectAll, toReachRules } from './sources.ts';
 import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
@@ -61,6 +68,8 @@ export interface OpenCatalog {
 /** An open catalog with the operators' records. */
 export interface ConfiguredCatalog extends OpenCatalog {
   readonly records: Records;
+  /** Why there are no servers. Undefined if there are some. */
+  readonly absence: Refusal | undefined;
   readonly policy: CallPolicy;
   readonly labels: SessionLabels;
   readonly approvals: Approvals;
@@ -98,10 +107,9 @@ export async function openCatalog(
     log.error('operator settings could not be read; the last known ones are used', {
       cause: formatRefusal(known.error),
     });
-  const isEmpty = config.servers.length === 0 && !hasSources(records) && given.mayBeEmpty !== true;
-  const none = options.isQuiet ? ({ code: 'SERVERS_ABSENT', path: config.path } as const) : undefined;
+  const emptiness = findEmptiness(configured.value, records, options.isQuiet);
   const unknown = known.ok || options.isQuiet ? undefined : known.error;
-  const refusal = isEmpty ? (absence ?? none) : unknown;
+  const refusal = (given.mayBeEmpty === true ? undefined : emptiness) ?? unknown;
   if (refusal !== undefined) return err(refusal);
   const rules = toReachRules(settings, given.isOnNetwork);
   const policy = new CallPolicy({
@@ -113,20 +121,20 @@ export async function openCatalog(
   });
   const labels = openLabels(environment, policy, isStored || !options.isQuiet);
   const approvals = openApprovals(environment, settings);
-  const isAbsent = absence !== undefined;
   const follow = options.isQuiet
     ? undefined
     : (catalog: Catalog) =>
-        followConfig(config.path, { configEnvironment, catalog, policy, log, learn, isAbsent });
+        followConfig(config.path, {
+          configEnvironment,
+          catalog,
+          policy,
+          log,
+          learn,
+          isAbsent: absence !== undefined,
+        });
   const opened = await openPlan(config, environment, {
     ...given,
-    settings,
-    rules,
-    records,
-    policy,
-    labels,
-    approvals,
-    follow,
+    ...{ settings, rules, records, policy, labels, approvals, follow },
     isRecorded: !options.isQuiet,
     tasks: options.isQuiet ? undefined : { isAlone: options.transport === 'pipe' },
   });
@@ -134,12 +142,23 @@ export async function openCatalog(
     ...opened,
     ...openTokenPreferences(environment, { isStored, records, file: config.settings }),
     records,
+    absence: emptiness,
     policy,
     labels,
     approvals,
     fileSettings: config.settings,
     configPath: config.path,
   });
+}
+
+/** Why there are no servers. Undefined if there are some, or if they may come later. */
+function findEmptiness(
+  { config, absence }: Configured,
+  records: Records,
+  isQuiet: boolean,
+): Refusal | undefined {
+  if (config.servers.length > 0 || hasSources(records)) return undefined;
+  return absence ?? (isQuiet ? { code: 'SERVERS_ABSENT', path: config.path } : undefined);
 }
 
 function hasSources({ records }: Records): boolean {

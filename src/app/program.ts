@@ -38,7 +38,7 @@ const RUNTIME: Runtime = {
   ...clientConfigPorts(OWN_COMMAND),
   version: VERSION,
   ownCommand: OWN_COMMAND,
-  openTools: async (options) => (await import('./open-tools.ts')).openToolsForCommand(options),
+  callTool: async (...given) => (await import('./call-tool.ts')).callTool(...given),
   openServe: async (options) => {
     const opened = await openServe(options);
     if (!opened.ok) return opened;

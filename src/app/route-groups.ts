@@ -5,12 +5,12 @@ import { createSteadyClock } from '../core/token.ts';
 import type { Route } from '../edges/rest/route.ts';
 import type { TokenDeps } from '../edges/rest/tokens.ts';
 import type { Store } from '../gateway/ports/store.ts';
-import type { LocalServices } from './services.ts';
+import type { LocalServices, ServicesNeeds } from './services.ts';
 
 /** What routes need, opened on demand in the process of a command. */
 export interface LocalParts {
   readonly store: () => Promise<Result<Store, Refusal>>;
-  readonly services: () => Promise<Result<LocalServices, Refusal>>;
+  readonly services: (needs: ServicesNeeds) => Promise<Result<LocalServices, Refusal>>;
   /** URL of the running gateway of this home. */
   readonly serveUrl: string | undefined;
 }
@@ -55,12 +55,21 @@ const GROUPS: readonly RouteGroup[] = [
   withServices(/^\/tokens\/[^/]+\/preferences$/, async (services) =>
     (await import('../edges/rest/token-preferences.ts')).tokenPreferenceRoutes(services),
   ),
-  withServices(/^\/tools(?:\/[^/]+(?:\/review)?)?$/, async (services) => {
-    await services.startAll();
-    return (await import('../edges/rest/tools.ts')).toolRoutes(services);
-  }),
+  withServices(/^\/tools(?:\/[^/]+(?:\/review)?)?$/, async (services) =>
+    (await import('../edges/rest/tools.ts')).toolRoutes(services),
+  ),
+  withServices(
+    /^\/tools\/[^/]+\/decision$/,
+    async (services) => (await import('../edges/rest/decision.ts')).decisionRoutes(services),
+    { isReading: true, mayBeEmpty: false },
+  ),
+  withServices(
+    /^\/catalog$|^\/status$/,
+    async ({ reports }) => (await import('../edges/rest/catalog.ts')).catalogRoutes(reports),
+    { isReading: true },
+  ),
   withServices(/^\/instructions$|^\/gateways\/[^/]+\/instructions(?:\/|$)/, async (services) => {
-    await services.startAll();
+    await services.listed({ server: undefined });
     return (await import('../edges/rest/instructions.ts')).instructionsRoutes(services);
   }),
 ];
@@ -80,16 +89,17 @@ function withStore(
   };
 }
 
-/** Routes that use the services of a catalog; `load` starts its servers if the routes need them. */
+/** Routes that use the services of a catalog, which start servers as requests need them. */
 function withServices(
   paths: RegExp,
   load: (services: LocalServices) => Promise<readonly Route[]>,
+  needs: ServicesNeeds = {},
 ): RouteGroup {
   return {
     paths,
     isAboutConfig: true,
     open: async ({ services }) => {
-      const opened = await services();
+      const opened = await services(needs);
       return opened.ok ? ok(await load(opened.value)) : opened;
     },
   };

@@ -20,6 +20,8 @@ import { type McpHttpServer, openHttpServer } from '../edges/mcp/http-server.ts'
 import type { RestHandler } from '../edges/mcp/request-path.ts';
 import type { AdminDeps } from '../edges/rest/admin-deps.ts';
 import type { Admin } from '../edges/rest/open-admin.ts';
+import { createReports } from '../gateway/services/gateway-reports.ts';
+import { waitUntilSettled } from '../gateway/services/servers/refreshed.ts';
 import { createSignInLink } from '../gateway/services/sign-in-links.ts';
 import type { RunningStatus } from '../gateway/services/gateway-status.ts';
 import type { Store } from '../gateway/ports/store.ts';
@@ -232,8 +234,21 @@ function depsOf({ opened, ...given }: RestContext): Omit<AdminDeps, 'ending'> {
     mintSession,
     catalog,
     relay,
-    lintLevels: getLintLevels(settings),
     ...services,
+    reports: createReports({
+      ...{ catalog, running: given.running, instructions: records.instructions },
+      lintLevels: getLintLevels(settings),
+      listTools: async () => {
+        // Another command may have added a server just before.
+        await services.servers.readAgain();
+        await waitUntilSettled(Promise.all(catalog.servers.map((one) => one.settled('tools'))));
+        return ok([]);
+      },
+      toolsets: async () => {
+        await services.servers.readAgain();
+        return ok(given.toolsets);
+      },
+    }),
     documents: createDocuments(opened),
     instructions: records.instructions,
     bundles: openBundles(opened, services.servers),

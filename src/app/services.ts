@@ -16,6 +16,7 @@ import { getSourceKind } from '../core/sources/source-kinds.ts';
 import type { OpenServices, RootsReview } from '../edges/cli/runtime.ts';
 import type { AdminDeps } from '../edges/rest/admin-deps.ts';
 import { isLoopback } from '../edges/mcp/guard.ts';
+import { createReports, type GatewayReports } from '../gateway/services/gateway-reports.ts';
 import { BundleService } from '../gateway/services/bundles/bundle-service.ts';
 import { PreferenceService } from '../gateway/services/preferences/preference-service.ts';
 import { PolicyRules } from '../gateway/services/policy-rules.ts';
@@ -24,15 +25,17 @@ import { previewDocument, createUpload } from '../gateway/services/servers/docum
 import { importDocument } from '../gateway/services/servers/import-document.ts';
 import { CustomToolService } from '../gateway/services/sources/custom-tool-service.ts';
 import { FunctionModuleService } from '../gateway/services/sources/function-module-service.ts';
-import { ToolService } from '../gateway/services/tools/tool-service.ts';
+import { ToolService, type ToolServiceOptions } from '../gateway/services/tools/tool-service.ts';
 import { Verifications } from '../gateway/services/verification/verifications.ts';
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import type { InstructionsReview } from '../gateway/catalog/instructions-review.ts';
 import type { VerifyServer } from '../gateway/ports/verifier.ts';
 import { confineIn, openDeclared, probeSandboxSupport } from './confine.ts';
-import { type Environment, openInEnvironment } from './environment.ts';
+import { type Environment, hasHomeStore, openInEnvironment } from './environment.ts';
+import { createStarter, listTools } from './needed-servers.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
 import type { AppOptions } from '../core/command-options.ts';
+import { readToolsets } from './records.ts';
 import { createReachCheck } from './sources.ts';
 import { inspectPath } from '../platform/machine.ts';
 
@@ -50,19 +53,16 @@ export interface Services extends Pick<
   readonly verifications: Verifications;
 }
 
-/** The services with which operators view and change sources and tools. */
-export function createServices({
-  catalog,
-  settings,
-  fileSettings,
-  records,
-  environment,
-  rules,
-  policy,
-  labels,
-  tokenPreferences,
-  identify,
-}: ConfiguredCatalog): Services {
+/**
+ * The services with which operators view and change sources and tools. `listed`: by default, gives servers some time
+ * after the start to list their tools.
+ */
+export function createServices(
+  opened: ConfiguredCatalog,
+  listed: ListTools = () => opened.catalog.listed(opened.catalog.servers, 'tools'),
+): Services {
+  const { catalog, settings, fileSettings, records, environment, rules } = opened;
+  const { policy, labels, tokenPreferences, identify } = opened;
   const { mask } = environment.telemetry;
   const reaches = { reachFaults: createReachCheck(rules) };
   const nowMs = (): number => Date.now();
@@ -71,7 +71,7 @@ export function createServices({
   const { env } = configEnvironment;
   const confine = confineIn(home, { config: options.config, configEnvironment });
   const tools = new ToolService({
-    ...{ catalog, ...records, policy, labels, identify, levels, mask, nowMs },
+    ...{ catalog, ...records, policy, labels, identify, levels, mask, nowMs, listed },
     sandboxSupport: (twin) => probeSandboxSupport(twin && { ...twin, confine }),
   });
   const servers = new ServerService({ catalog, ...records, ...reaches, mask, nowMs });
@@ -107,6 +107,8 @@ export function createServices({
   };
 }
 
+type ListTools = ToolServiceOptions['listed'];
+
 const verify: VerifyServer = async (...given) => (await import('./verifier.ts')).verifyServer(...given);
 
 /** Reads OpenAPI documents that operators are about to add. */
@@ -138,20 +140,40 @@ async function moduleFault(path: string): Promise<string | undefined> {
     : undefined;
 }
 
-/** The services in an environment, which closes what they use. No server is started. */
-export async function openServices(environment: Environment): Promise<Result<LocalServices, Refusal>> {
-  const store = await environment.store.open();
+export interface ServicesNeeds {
+  /** Whether the command only reads: then it does not create a store. */
+  readonly isReading?: boolean;
+  /** Whether having no servers is acceptable. */
+  readonly mayBeEmpty?: boolean;
+}
+
+/** The services in an environment, which closes what they use. Servers start as requests need them. */
+export async function openServices(
+  environment: Environment,
+  { isReading = false, mayBeEmpty = true }: ServicesNeeds = {},
+): Promise<Result<LocalServices, Refusal>> {
+  const store = isReading ? ok(undefined) : await environment.store.open();
   if (!store.ok) return store;
-  const isOnNetwork = await isServedToOthers(environment.home);
-  const opened = await openCatalog(environment, { mayBeEmpty: true, isOnNetwork });
+  const isOnNetwork = !isReading && (await isServedToOthers(environment.home));
+  const opened = await openCatalog(environment, { mayBeEmpty, isOnNetwork });
   if (!opened.ok) return opened;
-  const { catalog, records } = opened.value;
-  let starting: Promise<void> | undefined;
+  const { catalog, records, settings } = opened.value;
+  const { listed } = createStarter(opened.value);
   return ok({
-    ...createServices(opened.value),
+    ...createServices(opened.value, listed),
     catalog,
     instructions: records.instructions,
-    startAll: () => (starting ??= startAll(opened.value)),
+    listed,
+    reports: createReports({
+      ...{ catalog, running: () => undefined, instructions: records.instructions },
+      lintLevels: getLintLevels(settings),
+      listTools: (request) => listTools(opened.value, request),
+      toolsets: async () => {
+        const toolsets = await readToolsets(environment);
+        const ready = (await hasHomeStore(environment)) ? await toolsets.ready() : ok(undefined);
+        return ready.ok ? ok(toolsets) : ready;
+      },
+    }),
   });
 }
 
@@ -159,8 +181,9 @@ export async function openServices(environment: Environment): Promise<Result<Loc
 export interface LocalServices extends Services {
   readonly catalog: Catalog;
   readonly instructions: InstructionsReview;
-  /** Starts all servers, once, and compares their lists with what was accepted. */
-  readonly startAll: () => Promise<void>;
+  readonly reports: GatewayReports;
+  /** Starts the servers of these tools and compares their lists with what was accepted. */
+  readonly listed: ListTools;
 }
 
 /** Opens the services for a command. Only sources that it asks about are started. */
@@ -190,7 +213,6 @@ export function openServicesForCommand(given: AppOptions): Promise<Result<OpenSe
       instructions: records.instructions,
       serverSpecs: () => catalog.servers.map(({ spec }) => spec),
       roots: (spec) => rootsReview(environment.home, spec),
-      startAll: () => startAll(opened.value),
       close,
     });
   });
@@ -212,21 +234,6 @@ async function rootsReview(
     return renewed.ok ? renewed : err({ code: 'SANDBOX_UNSAFE', ...renewed.error });
   };
   return ok({ stored, now, accept });
-}
-
-/** Starts all servers and compares their lists with what was accepted. */
-async function startAll({ catalog, records }: ConfiguredCatalog): Promise<void> {
-  const { drift, instructions } = records;
-  catalog.start();
-  await Promise.race([Promise.all(catalog.servers.map((server) => server.settled())), catalog.settled()]);
-  for (const server of catalog.servers)
-    if (server.lists.isKnown('tools')) drift.saw(server.spec, server.inventory.tools, server);
-  // For a server that is not ready, only cached instructions are known.
-  const up = catalog.servers.filter(({ link }) => link !== undefined);
-  await Promise.all([
-    ...up.map(({ spec, instructions: now }) => instructions.saw(spec, now.declared)),
-    ...catalog.servers.map(({ spec }) => drift.settled(spec)),
-  ]);
 }
 
 /** Whether a `serve` of this home, which picks up what a command registers, listens beyond loopback. */

@@ -108,16 +108,16 @@ describe('commands with a running gateway', () => {
     expect(made.countOf('tools/call')).toBe(1);
   });
 
-  it('ignore a gateway with another config or version, and log that at debug level', async () => {
+  it('ignore a gateway with another config or version, and say so', async () => {
     const { home, config, run } = prepare();
     const other = writeConfig({ elsewhere: fixture('plain') });
     await startGateway({ home, config: other });
-    const { stdout, stderr } = await run(['tools', 'plain'], { ASSAY_LOG_LEVEL: 'debug' });
+    const { stdout, stderr } = await run(['tools', 'plain']);
     expect(stdout).toContain('plain_add');
     expect(stderr).toContain(`it serves ${other}, not ${config}`);
     const old = { url: 'http://127.0.0.1:1', pid: process.pid, token: 'x', configPath: config };
     writeFileSync(join(home, 'serve.json'), JSON.stringify(old));
-    const again = await run(['tools', 'plain'], { ASSAY_LOG_LEVEL: 'debug' });
+    const again = await run(['tools', 'plain']);
     expect(again.stdout).toBe(stdout);
     expect(again.stderr).toContain('it is of version unknown');
   });

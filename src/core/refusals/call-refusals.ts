@@ -15,7 +15,7 @@ export interface SentCall {
 
 /** Refusals about calls, and what they need of a server. */
 export type CallRefusal =
-  | { readonly code: 'TOOL_UNKNOWN'; readonly name: string }
+  | { readonly code: 'TOOL_UNKNOWN'; readonly name: string; readonly nearest?: string }
   | { readonly code: 'NAME_AMBIGUOUS'; readonly name: string; readonly candidates: readonly string[] }
   | { readonly code: 'TOOL_WITHHELD'; readonly name: string; readonly reason: string }
   | { readonly code: 'TOOL_DISABLED'; readonly tool: string }
@@ -92,7 +92,8 @@ export type CallRefusal =
 export const CALL_REFUSALS: RefusalTable<CallRefusal> = {
   TOOL_UNKNOWN: {
     reported: { rpc: INVALID_PARAMS, http: 200, rest: 404, exit: 'usage' },
-    sentence: (r) => `Unknown tool ${quote(r.name)}. "tools/list" or \`assay tools\` lists all tools.`,
+    sentence: (r) =>
+      `Unknown tool ${quote(r.name)}. ${r.nearest === undefined ? '' : `Did you mean ${quote(r.nearest)}? `}"tools/list" or \`assay tools\` lists all tools.`,
   },
   NAME_AMBIGUOUS: {
     reported: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: 'usage' },

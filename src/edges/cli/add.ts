@@ -1,3 +1,4 @@
+import type { CodedProblem } from '../../api/problem.ts';
 import type { AddRequest } from '../../core/client-configs.ts';
 import { getRemedy } from '../../core/cause.ts';
 import { formatCount } from '../../core/counted.ts';
@@ -8,7 +9,17 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { quoteShellArgument } from '../../core/shell-argument.ts';
 import type { ServerStatus } from '../../gateway/catalog/server-status.ts';
-import { parsePairs, printRefusal, print, printError, printJson, formatProse, quoteText } from './output.ts';
+import type { CatalogReport } from '../../gateway/services/tools/catalog-report.ts';
+import {
+  parsePairs,
+  printFailure,
+  printRefusal,
+  print,
+  printError,
+  printJson,
+  formatProse,
+  quoteText,
+} from './output.ts';
 import { withProgress } from './progress.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
@@ -39,8 +50,8 @@ export async function addServer(
   if (!isJson)
     print(formatProse(`${isReplaced ? 'Replaced' : 'Added'} ${quoteText(name)} in ${toPrintable(path)}.`));
   if (!isJson && backup !== undefined) print(`Backup of the previous file: ${toPrintable(backup)}`);
-  const tried = options.start ? await tryServer(runtime, name, options) : ok(undefined);
-  if (!tried.ok) return printRefusal(tried.error);
+  const tried = options.start ? await tryServer(runtime, { name, isReplaced }, options) : ok(undefined);
+  if (!tried.ok) return printFailure(tried.error);
   const status = tried.value;
   if (isJson) printJson({ name, path, replaced: isReplaced, ...(status && { server: status }) });
   else if (status !== undefined) printStatus(status);
@@ -72,18 +83,40 @@ function entryOf(
   });
 }
 
+type Tried = Result<ServerStatus | undefined, CodedProblem | Refusal>;
+
+/** How long a running gateway may take to start a server: its own limit, and the time to read the config. */
+const MAX_START_MS = 65_000;
+const POLL_INTERVAL_MS = 500;
+
+function pause(waitMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, waitMs));
+}
+
 async function tryServer(
   runtime: Runtime,
-  name: string,
+  { name, isReplaced }: { readonly name: string; readonly isReplaced: boolean },
   options: AddOptions,
-): Promise<Result<ServerStatus | undefined, Refusal>> {
-  const opened = await runtime.openTools({ ...options, mayBeEmpty: true });
-  if (!opened.ok) return opened;
-  const { started, close } = opened.value;
+): Promise<Tried> {
+  const api = await runtime.openApi(options, printError);
+  const query = { server: name, refresh: 'true' };
+  const deadlineMs = performance.now() + MAX_START_MS;
+  const start = async (): Promise<Tried> => {
+    // A running gateway may not have read the edited config yet.
+    if (isReplaced) await pause(POLL_INTERVAL_MS);
+    for (;;) {
+      const read = await api.send<CatalogReport>({ method: 'GET', path: '/catalog', query });
+      if (!read.ok) return read;
+      const [status] = read.value.servers;
+      const isSettled = status !== undefined && status.state !== 'starting';
+      if (isSettled || performance.now() > deadlineMs) return ok(status);
+      await pause(POLL_INTERVAL_MS);
+    }
+  };
   try {
-    return ok(await withProgress(`starting ${name}`, () => started(name)));
+    return await withProgress(`starting ${name}`, start);
   } finally {
-    await close();
+    await api.close();
   }
 }
 

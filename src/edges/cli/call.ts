@@ -3,7 +3,7 @@ import { toPrintable } from '../../core/printable.ts';
 import { printRefusal, printError, printJson, printText } from './output.ts';
 import { withProgress } from './progress.ts';
 import type { AppOptions } from '../../core/command-options.ts';
-import type { Runtime } from './runtime.ts';
+import type { CallAnswer, Runtime } from './runtime.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 
 export interface CallOptions {
@@ -20,39 +20,34 @@ const HINT_AFTER_MS = 3_000;
 export async function callTool(runtime: Runtime, { name, args, options }: CallOptions): Promise<number> {
   const given = objectOf(args);
   if (typeof given === 'string') return printRefusal({ code: 'ARGUMENTS_INVALID', reason: given });
-  const opened = await runtime.openTools(options);
-  if (!opened.ok) return printRefusal(opened.error);
-  const { call, close } = opened.value;
-  try {
-    const doing = `calling ${toPrintable(name)}`;
-    const called = await withProgress(doing, ({ say }) => {
-      const isTerminal = process.stderr.isTTY;
-      const hint = setTimeout(
-        () => say(`${doing}; does it wait for approval? assay approvals`),
-        HINT_AFTER_MS,
-      );
-      const onProgress = (text: string): void => {
-        clearTimeout(hint);
-        if (isTerminal) say(text);
-        else printError(toPrintable(text));
-      };
-      return call({ name, args: given, onProgress }).finally(() => clearTimeout(hint));
-    });
-    if (called.kind === 'refused') {
-      printError(`assay: ${called.message}`);
-      return getExitCode(called);
-    }
-    if (called.kind === 'error') {
-      if (options.json === true) printJson({ error: called.error });
-      printError(`assay: the server answered: ${toPrintable(JSON.stringify(called.error['message']))}`);
-      return EXIT.failed;
-    }
-    if (options.json === true) printJson(called.result);
-    else printText(textOf(called.result));
-    return called.result['isError'] === true ? EXIT.toolError : EXIT.done;
-  } finally {
-    await close();
+  const doing = `calling ${toPrintable(name)}`;
+  const called = await withProgress(doing, ({ say }) => {
+    const isTerminal = process.stderr.isTTY;
+    const hint = setTimeout(() => say(`${doing}; does it wait for approval? assay approvals`), HINT_AFTER_MS);
+    const onProgress = (text: string): void => {
+      clearTimeout(hint);
+      if (isTerminal) say(text);
+      else printError(toPrintable(text));
+    };
+    const request = { name, args: given, onProgress };
+    return runtime.callTool(options, request, printError).finally(() => clearTimeout(hint));
+  });
+  return called.ok ? printAnswer(called.value, options) : printRefusal(called.error);
+}
+
+function printAnswer(called: CallAnswer, { json }: CallOptions['options']): number {
+  if (called.kind === 'refused') {
+    printError(`assay: ${called.message}`);
+    return getExitCode(called);
   }
+  if (called.kind === 'error') {
+    if (json === true) printJson({ error: called.error });
+    printError(`assay: the server answered: ${toPrintable(JSON.stringify(called.error['message']))}`);
+    return EXIT.failed;
+  }
+  if (json === true) printJson(called.result);
+  else printText(textOf(called.result));
+  return called.result['isError'] === true ? EXIT.toolError : EXIT.done;
 }
 
 /** The parsed object, or an error text. */

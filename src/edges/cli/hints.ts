@@ -1,5 +1,4 @@
 import { type Hint, findMeantHint, HINTS } from '../../core/hints/hint.ts';
-import { findNearest } from '../../core/nearest.ts';
 import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -8,7 +7,7 @@ import type { CodedProblem } from '../../api/problem.ts';
 import type { Api } from './api.ts';
 import { print, printJson, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { apiPath, listAll, withApi } from './with-api.ts';
+import { apiPath, listAll, toToolPath, withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
 
 export interface HintsOptions extends JsonOptions {
@@ -74,19 +73,8 @@ export function listAllTools(api: Api): Promise<Result<readonly Tool[], CodedPro
   return listAll(api, '/tools', { name: 'tools' });
 }
 
-/** REF_UNKNOWN */
-export async function findTool(api: Api, name: string): Promise<Result<Tool, Refusal | CodedProblem>> {
-  const tools = await listAllTools(api);
-  return tools.ok ? findNamedTool(tools.value, name) : tools;
-}
-
-/** Finds a tool by public name, namespaced name or id. REF_UNKNOWN suggests the nearest name. */
-function findNamedTool(tools: readonly Tool[], name: string): Result<Tool, Refusal> {
-  const found = tools.find((tool) => [tool.name, tool.namespacedName, tool.id].includes(name));
-  if (found !== undefined) return ok(found);
-  const near = findNearest(
-    name,
-    tools.flatMap((tool) => [tool.name, tool.namespacedName]),
-  );
-  return err({ code: 'REF_UNKNOWN', ref: name, ...(near !== undefined && { nearest: near }) });
+/** Finds a tool by public name, namespaced name or id. TOOL_UNKNOWN suggests the nearest name. */
+export async function findTool(api: Api, name: string): Promise<Result<Tool, CodedProblem | Refusal>> {
+  const path = toToolPath(name);
+  return path.ok ? api.send<Tool>({ method: 'GET', path: path.value }) : path;
 }

@@ -14,10 +14,11 @@ import { toPrintable } from '../../core/printable.ts';
 import { findMissingReason, type ServerStatus } from '../../gateway/catalog/server-status.ts';
 import type { CatalogReport, ListedTool } from '../../gateway/services/tools/catalog-report.ts';
 import { printRefusal, print, printError, printJson, style } from './output.ts';
-import { withProgress } from './progress.ts';
 import { formatReviewNote } from './review.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
+import { readReport } from './tools.ts';
+import { withApiExit } from './with-api.ts';
 
 export interface LintOptions extends AppOptions {
   readonly json?: boolean;
@@ -40,24 +41,15 @@ export async function lintTools(
 ): Promise<number> {
   const levels = levelsOf(options.rule ?? []);
   if (!levels.ok) return printRefusal(levels.error);
-  const opened = await runtime.openTools(options);
-  if (!opened.ok) return printRefusal(opened.error);
-  try {
-    const asked = { server, levels: levels.value, isFresh: true };
-    const report = await withProgress('listing tools', () => opened.value.report(asked));
-    return report.ok ? printFindings(report.value, server, options) : printRefusal(report.error);
-  } finally {
-    await opened.value.close();
-  }
+  const rules = Object.entries(levels.value).map(([rule, level]) => `${rule}=${level}`);
+  const query = { refresh: 'true', ...(rules.length > 0 && { rules: rules.join(',') }) };
+  return withApiExit(runtime, options, async (api) => {
+    const report = await readReport(api, server, query);
+    return report.ok ? ok(printFindings(report.value, options)) : report;
+  });
 }
 
-function printFindings(
-  { tools: listed, servers, known, review }: CatalogReport,
-  server: string | undefined,
-  options: LintOptions,
-): number {
-  if (server !== undefined && !known.includes(server))
-    return printRefusal({ code: 'SERVER_UNKNOWN', name: server, known });
+function printFindings({ tools: listed, servers, review }: CatalogReport, options: LintOptions): number {
   const tools = listed.map(lintedTool);
   const down = servers.filter(hasNoTools);
   const all = tools.flatMap(({ findings }) => findings);

@@ -89,8 +89,13 @@ export function printRefusal(refusal: Refusal): number {
   return getExitCode(refusal);
 }
 
+/** Prints a refused request, or a refusal of the command itself, and returns its exit code. */
+export function printFailure(failure: CodedProblem | Refusal): number {
+  return 'detail' in failure ? printProblem(failure) : printRefusal(failure);
+}
+
 /** Prints a refused request to stderr, like the refusal of a local command, and returns its exit code. */
-export function printProblem({ code, detail, errors = [] }: CodedProblem): number {
+function printProblem({ code, detail, errors = [] }: CodedProblem): number {
   const lines = errors.map(
     (one) => `${toPrintable(toField(one.pointer ?? '') || (one.parameter ?? ''))}: ${one.detail}`,
   );

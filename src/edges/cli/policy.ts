@@ -1,10 +1,10 @@
 import type { Decision } from '../../api/decision.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { toPrintable } from '../../core/printable.ts';
-import { LOCAL_USER } from '../../core/subject.ts';
 import { print, printRefusal, printJson, formatProse, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { type JsonOptions, withOpened } from './with-opened.ts';
+import { toToolPath, withApi } from './with-api.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 export interface TestPolicyOptions extends JsonOptions {
   readonly token?: string;
@@ -19,9 +19,12 @@ export async function testPolicy(
 ): Promise<number> {
   const reason = argumentsFault(args);
   if (reason !== undefined) return printRefusal({ code: 'ARGUMENTS_INVALID', reason });
-  return withOpened(runtime.openTools(options), async ({ explain }) => {
-    const { token = LOCAL_USER.subject, toolset } = options;
-    const explained = await explain(name, { token, toolset });
+  return withApi(runtime, options, async (api) => {
+    const { token, toolset } = options;
+    const query = { ...(token !== undefined && { token }), ...(toolset !== undefined && { toolset }) };
+    const tool = toToolPath(name);
+    if (!tool.ok) return tool;
+    const explained = await api.send<Decision>({ method: 'GET', path: `${tool.value}/decision`, query });
     if (!explained.ok) return explained;
     if (options.json === true) printJson(explained.value);
     else show(explained.value);

@@ -7,7 +7,7 @@ import type { Tool } from '../../api/tool.ts';
 import type { ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import type { Api } from './api.ts';
-import { listAllTools, findTool } from './hints.ts';
+import { listAllTools } from './hints.ts';
 import { print, printError, printJson, printRefusal, formatProse, style, formatTable } from './output.ts';
 import {
   listChangedInstructions,
@@ -17,7 +17,7 @@ import {
 } from './review-instructions.ts';
 import { reviewRoots } from './review-roots.ts';
 import type { Runtime } from './runtime.ts';
-import { apiPath, withApi } from './with-api.ts';
+import { apiPath, toToolPath, withApi } from './with-api.ts';
 import { withOpened } from './with-opened.ts';
 
 export interface ReviewOptions extends AcceptOptions {
@@ -88,10 +88,9 @@ async function reviewTool(
   name: string,
   options: ReviewOptions,
 ): Promise<Result<unknown, CodedProblem | Refusal>> {
-  const found = await findTool(api, name);
-  if (!found.ok) return found;
-  const path = apiPath`/tools/${found.value.id}`;
-  const read = await api.read<Tool>(path);
+  const path = toToolPath(name);
+  if (!path.ok) return path;
+  const read = await api.read<Tool>(path.value);
   if (!read.ok) return read;
   const { value: tool, etag: ifMatch } = read.value;
   const [item] = itemOf(tool);
@@ -105,7 +104,7 @@ async function reviewTool(
     return read;
   }
   // Accepts only the definition that was read here, not a newer one.
-  const accepted = await api.send<Tool>({ method: 'POST', path: `${path}/review`, ifMatch });
+  const accepted = await api.send<Tool>({ method: 'POST', path: apiPath`/tools/${tool.id}/review`, ifMatch });
   if (!accepted.ok) return accepted;
   if (options.json === true) printJson(accepted.value);
   else print(`Accepted the definition of ${toPrintable(item.name)}.`);

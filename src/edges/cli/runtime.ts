@@ -21,7 +21,6 @@ import type {
   UndoRequest,
 } from '../../core/client-configs.ts';
 import type { Result } from '../../core/result.ts';
-import type { LintLevels } from '../../core/hints/lint.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type {
@@ -34,15 +33,11 @@ import type { SessionLabels } from '../../gateway/catalog/session-labels.ts';
 import type { InstructionsReview } from '../../gateway/catalog/instructions-review.ts';
 import type { ServerStatus } from '../../gateway/catalog/server-status.ts';
 import type { SignInLink } from '../../gateway/services/sign-in-links.ts';
-import type { GatewayStatus } from '../../gateway/services/gateway-status.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { ToolsetViews } from '../../gateway/services/configuration-tools/toolset-views.ts';
-import type { Decision } from '../../api/decision.ts';
 import type { Gateway } from '../../api/server.ts';
 import type { DocumentInput } from '../../gateway/services/servers/import-document.ts';
 import type { ServerService } from '../../gateway/services/servers/server-service.ts';
-import type { CatalogReport } from '../../gateway/services/tools/catalog-report.ts';
-import type { AssumedCaller } from '../../gateway/services/tools/explain-decision.ts';
 import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
 import type { CustomToolService } from '../../gateway/services/sources/custom-tool-service.ts';
 import type { FunctionModuleService } from '../../gateway/services/sources/function-module-service.ts';
@@ -56,35 +51,6 @@ import type { Verifications } from '../../gateway/services/verification/verifica
 import type { Api } from './api.ts';
 import type { CodebaseFault, CodebaseProgram } from './codebase-program.ts';
 import type { SandboxPort } from './sandbox.ts';
-
-/**
- * The tools of all servers, for a short-lived command: from the running `serve` of this home, else from the stored
- * catalog and the servers that the command needs.
- */
-export interface OpenTools {
-  readonly report: (asked: ReportRequest) => Promise<Result<CatalogReport, Refusal>>;
-  readonly call: (request: CallRequest) => Promise<CallAnswer>;
-  readonly status: () => Promise<Result<GatewayStatus, Refusal>>;
-  /** How a call of this tool would be decided. Error: REF_UNKNOWN. */
-  readonly explain: (name: string, caller: AssumedCaller) => Promise<Result<Decision, Refusal>>;
-  /** Starts a server of the config. Resolves when it is ready or has failed; undefined if there is none. */
-  readonly started: (server: string) => Promise<ServerStatus | undefined>;
-  readonly close: () => Promise<void>;
-}
-
-export interface OpenToolsOptions {
-  /** Whether having no servers is acceptable. */
-  readonly mayBeEmpty?: boolean;
-}
-
-export interface ReportRequest {
-  /** Absent: all servers. */
-  readonly server?: string | undefined;
-  /** Levels of lint rules that override the settings. */
-  readonly levels?: Partial<LintLevels>;
-  /** Whether to also ask servers whose tools are already known. */
-  readonly isFresh: boolean;
-}
 
 export interface CallRequest {
   /** A public or a namespaced name. */
@@ -181,8 +147,6 @@ export interface OpenServices {
   readonly serverSpecs: () => readonly ServerSpec[];
   /** The roots that a server declares. Undefined if it has no sandbox. */
   readonly roots: (spec: ServerSpec) => Promise<Result<RootsReview | undefined, Cause>>;
-  /** Starts all servers, waits for them, and compares their tools and instructions with the accepted ones. */
-  readonly startAll: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -233,8 +197,12 @@ export interface Runtime extends ClientConfigPorts, SandboxPort {
   readonly version: string;
   /** The command that starts this program: an executable and its first arguments. */
   readonly ownCommand: readonly string[];
-  /** Starts nothing by itself. Logs only errors, since the output of the command shows the rest. */
-  openTools(options: AppOptions & OpenToolsOptions): Promise<Result<OpenTools, Refusal>>;
+  /** Calls a tool. `note` receives a line that says why a running gateway is not used. */
+  callTool(
+    options: AppOptions,
+    request: CallRequest,
+    note: (text: string) => void,
+  ): Promise<Result<CallAnswer, Refusal>>;
   openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
   openLog(options: AppOptions): Promise<Result<OpenLog, Refusal>>;
   /** Opens nothing before the first request. `note` receives a line that says why a running gateway is not used. */

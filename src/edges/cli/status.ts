@@ -10,12 +10,13 @@ import type {
 import { print, printError, printJson, formatProse, style, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { formatState } from './servers-table.ts';
-import { type JsonOptions, withOpened } from './with-opened.ts';
+import { withApi } from './with-api.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 /** `assay status`: the running gateway with its servers and clients, or the configured servers if none is running. */
 export function showStatus(runtime: Runtime, options: JsonOptions): Promise<number> {
-  return withOpened(runtime.openTools({ ...options, mayBeEmpty: true }), async ({ status }) => {
-    const read = await status();
+  return withApi(runtime, options, async (api) => {
+    const read = await api.send<GatewayStatus>({ method: 'GET', path: '/status' });
     if (!read.ok) return read;
     if (options.json === true) printJson(read.value);
     else printStatus(read.value);

@@ -1,13 +1,18 @@
 import { formatCount } from '../../core/counted.ts';
+import type { CodedProblem } from '../../api/problem.ts';
 import { EXIT } from '../../core/errors.ts';
 import { toPrintable } from '../../core/printable.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import { findMissingReason } from '../../gateway/catalog/server-status.ts';
 import type { CatalogReport, ListedTool } from '../../gateway/services/tools/catalog-report.ts';
-import { printRefusal, print, printError, printJson, formatProse, style, formatTable } from './output.ts';
+import type { Api } from './api.ts';
+import { print, printError, printJson, formatProse, style, formatTable } from './output.ts';
 import { withProgress } from './progress.ts';
 import { formatReviewNote } from './review.ts';
 import { truncateToWidth, measureWidth } from './table.ts';
 import type { Runtime } from './runtime.ts';
+import { withApiExit } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
 
 export interface ToolsOptions extends JsonOptions {
@@ -16,24 +21,31 @@ export interface ToolsOptions extends JsonOptions {
 }
 
 /** `assay tools [SERVER]`: tools under their public names; deviations from the servers' definitions on stderr. */
-export async function listTools(
+export function listTools(
   runtime: Runtime,
   server: string | undefined,
   options: ToolsOptions,
 ): Promise<number> {
-  const opened = await runtime.openTools(options);
-  if (!opened.ok) return printRefusal(opened.error);
-  try {
-    const asked = { server, isFresh: options.refresh === true };
-    const report = await withProgress('listing tools', () => opened.value.report(asked));
-    if (!report.ok) return printRefusal(report.error);
-    const { known } = report.value;
-    if (server !== undefined && !known.includes(server))
-      return printRefusal({ code: 'SERVER_UNKNOWN', name: server, known });
-    return printTools(report.value, options);
-  } finally {
-    await opened.value.close();
-  }
+  return withApiExit(runtime, options, async (api) => {
+    const report = await readReport(api, server, options.refresh === true ? { refresh: 'true' } : {});
+    return report.ok ? ok(printTools(report.value, options)) : report;
+  });
+}
+
+/** Lists the tools of a server, or of all. SERVER_UNKNOWN */
+export async function readReport(
+  api: Api,
+  server: string | undefined,
+  query: Readonly<Record<string, string>>,
+): Promise<Result<CatalogReport, CodedProblem | Refusal>> {
+  const asked = { ...query, ...(server !== undefined && { server }) };
+  const report = await withProgress('listing tools', () =>
+    api.send<CatalogReport>({ method: 'GET', path: '/catalog', query: asked }),
+  );
+  if (!report.ok) return report;
+  const { known } = report.value;
+  const isKnown = server === undefined || known.includes(server);
+  return isKnown ? report : err({ code: 'SERVER_UNKNOWN', name: server, known });
 }
 
 function printTools(report: CatalogReport, options: ToolsOptions): number {

@@ -1,23 +1,34 @@
 import { EXIT } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { ok, type Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import type { Api } from './api.ts';
-import { printError, printProblem, printRefusal } from './output.ts';
+import { printError, printFailure } from './output.ts';
 import type { Runtime } from './runtime.ts';
 
 /** Works with the REST API. Prints refusals and refused requests; resolves with the exit code. */
-export async function withApi(
+export function withApi(
   runtime: Runtime,
   options: AppOptions,
   work: (api: Api) => Promise<Result<unknown, CodedProblem | Refusal>>,
 ): Promise<number> {
+  return withApiExit(runtime, options, async (api) => {
+    const done = await work(api);
+    return done.ok ? ok(EXIT.done) : done;
+  });
+}
+
+/** Like `withApi`, for work with an exit code of its own. */
+export async function withApiExit(
+  runtime: Runtime,
+  options: AppOptions,
+  work: (api: Api) => Promise<Result<number, CodedProblem | Refusal>>,
+): Promise<number> {
   const api = await runtime.openApi(options, printError);
   try {
     const done = await work(api);
-    if (done.ok) return EXIT.done;
-    return 'detail' in done.error ? printProblem(done.error) : printRefusal(done.error);
+    return done.ok ? done.value : printFailure(done.error);
   } finally {
     await api.close();
   }
@@ -26,6 +37,11 @@ export async function withApi(
 /** Encodes the values as path segments: apiPath`/tokens/${id}`. */
 export function apiPath(texts: TemplateStringsArray, ...values: readonly string[]): string {
   return texts.reduce((path, text, at) => path + encodeURIComponent(values[at - 1] ?? '') + text);
+}
+
+/** The path of a tool, by public name, namespaced name or id. TOOL_UNKNOWN: in a URL, the name would lead elsewhere. */
+export function toToolPath(name: string): Result<string, Refusal> {
+  return /^\.{0,2}$/.test(name) ? err({ code: 'TOOL_UNKNOWN', name }) : ok(apiPath`/tools/${name}`);
 }
 
 /** The largest page of the REST API. */

@@ -1,9 +1,9 @@
 import type { BodyBudget } from '../../core/body-budget.ts';
 import type { ProtectedResource } from '../../core/protected-resource.ts';
-import type { LintLevels } from '../../core/hints/lint.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { allows, LOCAL_OPERATOR } from '../../core/subject.ts';
 import type { RunningStatus } from '../../gateway/services/gateway-status.ts';
+import type { GatewayReports } from '../../gateway/services/gateway-reports.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type { Relay } from '../../gateway/relay/call.ts';
@@ -47,7 +47,7 @@ export interface AdminDeps {
   readonly mintSession: Mint;
   readonly catalog: Catalog;
   readonly relay: Relay;
-  readonly lintLevels: LintLevels;
+  readonly reports: GatewayReports;
   readonly recentLines: RecentLines;
   readonly buildSearch: BuildSearch;
   readonly countTokens: (text: string) => number;

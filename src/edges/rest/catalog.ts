@@ -2,10 +2,7 @@ import * as z from 'zod';
 import { LINT_RULES } from '../../core/hints/lint.ts';
 import { parseLintLevel } from '../../core/hints/lint-levels.ts';
 import { ok } from '../../core/result.ts';
-import { waitUntilSettled } from '../../gateway/services/servers/refreshed.ts';
-import { buildGatewayStatus } from '../../gateway/services/gateway-status.ts';
-import { buildCatalogReport } from '../../gateway/services/tools/catalog-report.ts';
-import type { AdminDeps } from './admin-deps.ts';
+import type { GatewayReports } from '../../gateway/services/gateway-reports.ts';
 import { route, type Route } from './route.ts';
 import { hideHintEvidence } from './without-evidence.ts';
 
@@ -20,6 +17,10 @@ const QUERY = z.object({
     .meta({
       description: `Levels of lint rules other than those of the settings: \`missing-hints=off,contradiction=error\`. The rules are ${LINT_RULES.join(', ')}.`,
     }),
+  refresh: z.enum(['true', 'false']).optional().meta({
+    description:
+      '`true`: `assay tools` without a running gateway also starts servers whose tools are known. A running gateway keeps its lists up to date.',
+  }),
 });
 
 const REPORT = z
@@ -38,12 +39,12 @@ const REPORT = z
   })
   .meta({ id: 'CatalogReport' });
 
-/** The data that `assay tools`, `lint` and `status` print about a running gateway. */
-export function catalogRoutes(deps: AdminDeps): readonly Route[] {
+/** The data that `assay tools`, `lint` and `status` print. */
+export function catalogRoutes(deps: GatewayReports): readonly Route[] {
   return [catalogRoute(deps), statusRoute(deps)];
 }
 
-function catalogRoute({ catalog, servers, lintLevels }: AdminDeps): Route {
+function catalogRoute({ report }: Pick<GatewayReports, 'report'>): Route {
   return route(
     {
       method: 'get',
@@ -54,18 +55,16 @@ function catalogRoute({ catalog, servers, lintLevels }: AdminDeps): Route {
       query: QUERY,
       answer: { about: 'The report.', schema: REPORT },
     },
-    async ({ identity, query: { server, rules } }) => {
+    async ({ identity, query: { server, rules, refresh } }) => {
       const given = rules?.split(',').flatMap((rule) => parseLintLevel(rule) ?? []) ?? [];
-      const levels = {
-        ...lintLevels,
-        ...Object.fromEntries(given.map(({ rule, level }) => [rule, level])),
-      };
-      // Another command may have added a server just before.
-      await servers.readAgain();
-      await waitUntilSettled(Promise.all(catalog.servers.map((one) => one.settled('tools'))));
-      const report = buildCatalogReport(catalog, { levels, server });
-      const tools = report.tools.map((tool) => ({ ...tool, hints: hideHintEvidence(identity, tool.hints) }));
-      return ok({ kind: 'list', body: { ...report, tools } });
+      const levels = Object.fromEntries(given.map(({ rule, level }) => [rule, level]));
+      const read = await report({ server, levels, isFresh: refresh === 'true' });
+      if (!read.ok) return read;
+      const tools = read.value.tools.map((tool) => ({
+        ...tool,
+        hints: hideHintEvidence(identity, tool.hints),
+      }));
+      return ok({ kind: 'list', body: { ...read.value, tools } });
     },
   );
 }
@@ -101,7 +100,7 @@ const STATUS = z
   })
   .meta({ id: 'Status' });
 
-function statusRoute({ catalog, servers, toolsets, instructions, running }: AdminDeps): Route {
+function statusRoute({ status }: Pick<GatewayReports, 'status'>): Route {
   return route(
     {
       method: 'get',
@@ -111,8 +110,8 @@ function statusRoute({ catalog, servers, toolsets, instructions, running }: Admi
       answer: { about: 'The status.', schema: STATUS },
     },
     async () => {
-      await servers.readAgain();
-      return ok({ kind: 'list', body: buildGatewayStatus({ catalog, toolsets, instructions }, running()) });
+      const read = await status();
+      return read.ok ? ok({ kind: 'list', body: read.value }) : read;
     },
   );
 }

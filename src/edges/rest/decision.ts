@@ -12,7 +12,7 @@ const QUERY = z.object({
 });
 
 /** Explains how calls of a tool are decided. Calls nothing. */
-export function decisionRoutes({ tools }: AdminDeps): readonly Route[] {
+export function decisionRoutes({ tools }: Pick<AdminDeps, 'tools'>): readonly Route[] {
   return [
     route(
       {

@@ -50,7 +50,7 @@ function routesOf(deps: AdminDeps): readonly Route[] {
     ...toolRoutes(deps),
     ...decisionRoutes(deps),
     ...runRoutes(deps),
-    ...catalogRoutes(deps),
+    ...catalogRoutes(deps.reports),
     ...searchRoutes(deps),
     ...customToolRoutes(deps),
     ...functionRoutes(deps),

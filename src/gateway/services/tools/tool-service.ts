@@ -3,6 +3,7 @@ import type { AuditEvent } from '../../../core/audit-event.ts';
 import { HINTS, type Hints } from '../../../core/hints/hint.ts';
 import type { LintLevels } from '../../../core/hints/lint.ts';
 import { isReviewed, isEmptyRecord, markReviewed, type ToolRecord } from '../../../core/hints/tool-record.ts';
+import { findNearest } from '../../../core/nearest.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
@@ -32,7 +33,12 @@ export interface ToolServiceOptions extends DecisionBasis, GuaranteeBasis {
   /** Masks secrets in a text. */
   readonly mask: (text: string) => string;
   readonly nowMs: () => number;
+  /** Resolves when the tools of the servers that a request needs are listed, if they can be. */
+  readonly listed: (needed: NeededTools) => Promise<void>;
 }
+
+/** The tools that a request needs: all of a server, the one with an id or name, or those of all servers. */
+export type NeededTools = { readonly server: string | undefined } | { readonly tool: string };
 
 /** Selects tools. Absent members do not restrict. */
 export interface ToolFilter {
@@ -67,6 +73,9 @@ export interface Changer {
   readonly objection?: ((view: Tool) => Refusal | undefined) | undefined;
 }
 
+/** With more tools than this, a mistyped name is compared with the first ones only. */
+const MAX_COMPARED = 1_000;
+
 /** Lets operators view and change the tools of all servers. */
 export class ToolService {
   readonly #options: ToolServiceOptions;
@@ -80,7 +89,7 @@ export class ToolService {
     filter: ToolFilter,
     { after, limit }: { readonly after?: ToolLocation | undefined; readonly limit: number },
   ): Promise<ToolPage> {
-    await this.#listed();
+    await this.#options.listed({ server: filter.server });
     const all = this.#entries;
     const wanted = all.filter((entry) => this.#isWanted(entry, filter));
     const start = after === undefined ? 0 : indexAfter(all, after);
@@ -97,7 +106,7 @@ export class ToolService {
 
   /** Error: TOOL_UNKNOWN. */
   async find(id: string): Promise<Result<Tool, Refusal>> {
-    await this.#listed();
+    await this.#options.listed({ tool: id });
     const entry = this.#entry(id);
     if (!entry.ok) return entry;
     return ok({
@@ -108,7 +117,7 @@ export class ToolService {
 
   /** Explains how a call of the tool is decided. Error: TOOL_UNKNOWN. */
   async explain(id: string, caller: AssumedCaller): Promise<Result<Decision, Refusal>> {
-    await this.#listed();
+    await this.#options.listed({ tool: id });
     const entry = this.#entry(id);
     return entry.ok ? ok(await explainDecision(entry.value, this.#options, caller)) : entry;
   }
@@ -133,7 +142,7 @@ export class ToolService {
     patch: ToolPatch,
     { subject, text }: { readonly subject: string; readonly text: string },
   ): Promise<Result<ToolChange, Refusal>> {
-    await this.#listed();
+    await this.#options.listed({ tool: id });
     const entry = this.#entry(id);
     if (!entry.ok) return ok({ changes: [], audit: [] });
     const { server, definition } = entry.value;
@@ -174,7 +183,7 @@ export class ToolService {
   }
 
   async #edit(id: string, changer: Changer, change: Change): Promise<Result<Tool, Refusal>> {
-    await this.#listed();
+    await this.#options.listed({ tool: id });
     const done = await this.#options.records.change(() => {
       const entry = this.#entry(id);
       if (!entry.ok) return entry;
@@ -218,15 +227,17 @@ export class ToolService {
     return { changes: [change], audit: [event], lowers: findDisabling(before, record, getEntryName(entry)) };
   }
 
-  /** Gives servers some time after the start to list their tools. */
-  #listed(): Promise<void> {
-    const { catalog } = this.#options;
-    return catalog.listed(catalog.servers, 'tools');
-  }
-
   #entry(id: string): Result<Entry, Refusal> {
     const entry = findEntry(this.#listing, id);
-    return entry === undefined ? err({ code: 'TOOL_UNKNOWN', name: id }) : ok(entry);
+    return entry === undefined ? err(this.#unknown(id)) : ok(entry);
+  }
+
+  #unknown(name: string): Refusal {
+    const nearest = findNearest(
+      name,
+      this.#entries.slice(0, MAX_COMPARED).flatMap((entry) => [entry.key, getEntryName(entry)]),
+    );
+    return { code: 'TOOL_UNKNOWN', name, ...(nearest !== undefined && { nearest }) };
   }
 
   get #listing(): Listing {

@@ -1,0 +1,177 @@
+import { join } from 'node:path';
+import { locateConfig } from '../adapters/config/locate-config.ts';
+import { findServe, isAnswering, type RunningServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
+import type { ServeAnswer, ServeClient } from '../adapters/store/serve-client.ts';
+import type { Decision } from '../api/decision.ts';
+import type { AppOptions } from '../core/command-options.ts';
+import { findRefusalCode, findToolErrorCode } from '../core/errors.ts';
+import { isJsonObject, type JsonObject } from '../core/json-object.ts';
+import { getPublicPrefix } from '../core/names.ts';
+import type { PolicyReason } from '../core/policy/policy.ts';
+import { toPrintable } from '../core/printable.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { ok, type Result } from '../core/result.ts';
+import { formatRefusal } from '../core/sentences.ts';
+import { LOCAL_USER } from '../core/subject.ts';
+import { VERSION } from '../core/version.ts';
+import type { CallAnswer, CallRequest } from '../edges/cli/runtime.ts';
+import type { Catalog } from '../gateway/catalog/catalog.ts';
+import { answerOwn, type OwnAnswer, formatProgress } from '../gateway/relay/own-call.ts';
+import type { CatalogReport, ListedTool } from '../gateway/services/tools/catalog-report.ts';
+import { getEntryName } from '../gateway/services/toolsets/tool-index.ts';
+import { INTERRUPTED, waitForStop } from '../platform/stop-signals.ts';
+import { type Environment, withEnvironment } from './environment.ts';
+import { selectServersFor, startSome } from './needed-servers.ts';
+import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
+
+/** Calls a tool through the running `serve` of this home if there is one, else with the servers that it needs. */
+export function callTool(
+  options: AppOptions,
+  request: CallRequest,
+  note: (text: string) => void,
+): Promise<Result<CallAnswer, Refusal>> {
+  return withEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async (environment) => {
+    void waitForStop().then(async () => {
+      await environment.cleanup.close();
+      process.exit(INTERRUPTED);
+    });
+    const serve = await findUsableServe(environment, note);
+    if (serve !== undefined) return ok(await callThrough(serve, environment, request));
+    const opened = await openCatalog(environment);
+    return opened.ok ? ok(await callHere(opened.value, request)) : opened;
+  });
+}
+
+/** The running `serve` of this home, unless it has another version, serves another config or does not respond. */
+export async function findUsableServe(
+  { home, options, configEnvironment }: Environment,
+  note: (text: string) => void = () => undefined,
+): Promise<RunningServe | undefined> {
+  const serve = await findServe(join(home, SERVE_FILE));
+  if (serve === undefined) return undefined;
+  const unfit = async (): Promise<string | undefined> => {
+    if (serve.version !== VERSION) return `it is of version ${serve.version || 'unknown'}, not ${VERSION}`;
+    const { path } = locateConfig({ flag: options.config, ...configEnvironment });
+    if (serve.configPath !== path) return `it serves ${serve.configPath}, not ${path}`;
+    return (await isAnswering(serve)) ? undefined : 'it does not answer';
+  };
+  const reason = await unfit();
+  if (reason === undefined) return serve;
+  note(`note: the running gateway of this home is not used: ${reason}.`);
+  return undefined;
+}
+
+async function callThrough(
+  serve: RunningServe,
+  { cleanup }: Environment,
+  { name, args, onProgress }: CallRequest,
+): Promise<CallAnswer> {
+  // Commands that contact no gateway do not load an HTTP client.
+  const { ServeClient } = await import('../adapters/store/serve-client.ts');
+  const client = new ServeClient(serve);
+  cleanup.defer(() => client.close());
+  const named = name.includes('.') ? await readReport(client) : undefined;
+  if (named?.ok === false) return refused(named.error);
+  const publicName = named && publicNameOf(name, named.value.tools, named.value.known);
+  const send = (): Promise<ServeAnswer> =>
+    client.request({
+      method: 'tools/call',
+      params: { name: publicName ?? name, arguments: args, _meta: { progressToken: 0 } },
+      onNotification: (notification) => onProgress(formatProgress(notification)),
+    });
+  let answered = await send();
+  if (answered.kind === 'error' && mayBeNew(answered.error)) {
+    await readReport(client);
+    answered = await send();
+  }
+  if (answered.kind !== 'error')
+    return answered.kind === 'result' ? resultOf(answered.result) : refused(answered.refusal);
+  const hidden = mayBeNew(answered.error) ? await ruleAgainst(client, name) : undefined;
+  if (hidden !== undefined) return refused(hidden);
+  const code = findRefusalCode(answered.error);
+  return code === undefined
+    ? answered
+    : { kind: 'refused', code, message: String(answered.error['message']) };
+}
+
+/** Waits until a gateway that just learned of a server has listed its tools. */
+async function readReport(client: ServeClient): Promise<Result<CatalogReport, Refusal>> {
+  const read = await client.read('/catalog');
+  return read.ok ? ok(read.value as CatalogReport) : read; // of the same version
+}
+
+/** Whether its server may have just been added. Nothing was called; a report waits for the new tools. */
+function mayBeNew({ data }: JsonObject): boolean {
+  return isJsonObject(data) && (data['code'] === 'TOOL_UNKNOWN' || data['causeCode'] === 'SERVER_NOT_READY');
+}
+
+/** Clients are not told of tools that rules refuse to them; an operator at the command line is told of the rule. */
+async function ruleAgainst(client: ServeClient, name: string): Promise<Refusal | undefined> {
+  const explained = await client.read(`/tools/${encodeURIComponent(name)}/decision`);
+  if (!explained.ok) return undefined;
+  // Codes and data of the same version.
+  const { tool, decision, reasons } = explained.value as Decision;
+  if (decision !== 'refuse') return undefined;
+  return { code: 'CALL_REFUSED', tool, reasons: reasons as unknown as readonly PolicyReason[] };
+}
+
+async function callHere(
+  { catalog, relay }: ConfiguredCatalog,
+  { name, args, onProgress }: CallRequest,
+): Promise<CallAnswer> {
+  await startSome(catalog, selectServersFor(catalog, name));
+  if (catalog.all.listing('tools').find(publicNameIn(catalog, name)) === undefined)
+    await startSome(
+      catalog,
+      catalog.servers.filter(({ lists }) => !lists.isKnown('tools')),
+    );
+  const answered = await answerOwn(relay, catalog.all, {
+    identity: LOCAL_USER,
+    method: 'tools/call',
+    params: { name: publicNameIn(catalog, name), arguments: args },
+    onNotification: (note) => onProgress(formatProgress(note)),
+  });
+  return answerOf(answered);
+}
+
+/** The public name of a tool given by its namespaced name; for an unlisted tool, the name it would have. */
+function publicNameOf(
+  name: string,
+  tools: readonly Pick<ListedTool, 'name' | 'namespacedName'>[],
+  servers: readonly string[],
+): string {
+  if (!name.includes('.') || tools.some((tool) => tool.name === name)) return name;
+  const found = tools.find(({ namespacedName }) => namespacedName === name);
+  if (found !== undefined) return found.name;
+  const server = servers.find((one) => name.startsWith(`${one}.`));
+  return server === undefined ? name : getPublicPrefix(server) + name.slice(server.length + 1);
+}
+
+function publicNameIn(catalog: Catalog, name: string): string {
+  const tools = catalog.all
+    .listing('tools')
+    .entries.map((entry) => ({ name: entry.key, namespacedName: getEntryName(entry) }));
+  return publicNameOf(
+    name,
+    tools,
+    catalog.servers.map(({ spec }) => spec.name),
+  );
+}
+
+/** The result of a call through a running gateway, which returns some refusals as results. */
+function resultOf(result: JsonObject): CallAnswer {
+  const code = findToolErrorCode(result);
+  const [first] = Array.isArray(result['content']) ? (result['content'] as readonly unknown[]) : [];
+  const text = isJsonObject(first) ? first['text'] : undefined;
+  return code === undefined || typeof text !== 'string'
+    ? { kind: 'result', result }
+    : { kind: 'refused', code, message: toPrintable(text) };
+}
+
+function answerOf(answered: OwnAnswer): CallAnswer {
+  return answered.kind === 'refused' ? refused(answered.refusal) : answered;
+}
+
+function refused(refusal: Refusal): CallAnswer {
+  return { kind: 'refused', code: refusal.code, message: formatRefusal(refusal) };
+}
