@@ -2,16 +2,16 @@ import { err, ok, type Result } from '../core/result.ts';
 import { formatVectorFailure } from './embeddings/failure-text.ts';
 import { openVectors, type Vectors } from './embeddings/open-vectors.ts';
 import type { VectorSearch } from './embeddings/vector-search.ts';
-import type { Fault } from './fault.ts';
-import { toIndexFault } from './index-fault.ts';
+import type { Fault, FaultCode } from './fault.ts';
 import type { IndexProgress, IndexReport } from './indexing/index-report.ts';
 import { type IndexStatus, readIndexStatus } from './indexing/index-status.ts';
 import { Indexer } from './indexing/indexer.ts';
-import { searchCode, type SearchAnswer, type SearchRequest } from './search/search-code.ts';
 import type { ProjectFolders } from './projects/project-folders.ts';
 import type { ProjectId } from './projects/project-id.ts';
+import { searchCode, type SearchAnswer, type SearchRequest } from './search/search-code.ts';
 import type { CodebaseSettings } from './settings.ts';
 import { IndexReader, openToRead } from './store/index-reader.ts';
+import { type IndexRefusal, formatIndexRefusal } from './store/index-refusal.ts';
 import type { ReportProgress, ToolProgress } from './tools/progress-reporter.ts';
 
 export interface IndexRequest {
@@ -178,4 +178,28 @@ function shownProgress({ phase, done, total }: IndexProgress): ToolProgress {
     case 'writing':
       return { done: 0, message: 'Writing the index' };
   }
+}
+
+const CODES: Readonly<Record<IndexRefusal['code'], FaultCode>> = {
+  NOT_INDEXED: 'NOT_INDEXED',
+  INDEX_OUTDATED: 'NOT_INDEXED',
+  PATH_INVALID: 'VALIDATION_ERROR',
+  INDEXER_BUSY: 'INDEX_BUSY',
+  CANCELLED: 'CANCELLED',
+  INDEX_TOO_NEW: 'OPERATION_ERROR',
+  INDEX_DAMAGED: 'OPERATION_ERROR',
+  INDEX_FOREIGN: 'OPERATION_ERROR',
+  INDEX_UNAVAILABLE: 'OPERATION_ERROR',
+  DISK_FULL: 'OPERATION_ERROR',
+  INDEX_FULL: 'INDEX_FULL',
+  INDEXER_LOST: 'OPERATION_ERROR',
+};
+
+/** Why an index cannot be read or written, as the fault of a tool. */
+function toIndexFault(refusal: IndexRefusal): Fault {
+  const text = formatIndexRefusal(refusal);
+  if (refusal.code === 'PATH_INVALID') return { code: CODES[refusal.code], field: 'repo_path', ...text };
+  if (refusal.code === 'NOT_INDEXED' && refusal.repository !== undefined)
+    return { code: 'NOT_FOUND', field: 'repository_id', ...text };
+  return { code: CODES[refusal.code], ...text };
 }

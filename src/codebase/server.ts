@@ -1,12 +1,11 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { VERSION } from '../core/version.ts';
-import { registerResources } from './resources.ts';
 import { createIndexRepositoryTool } from './tools/index-repository.ts';
 import { createIndexStatusTool } from './tools/index-status.ts';
 import { createSearchCodeTool } from './tools/search-code.ts';
 import { createSetDirectoryTool } from './tools/set-working-directory.ts';
-import { type CodebaseTool, registerTool } from './tools/tool.ts';
 import type { ToolDeps } from './tools/tool-deps.ts';
+import { type CodebaseTool, registerTool } from './tools/tool.ts';
 
 const INSTRUCTIONS =
   'Searches source code by words, identifiers and questions. Call index_repository once for a repository, then ' +
@@ -31,4 +30,35 @@ export function createCodebaseTools(deps: ToolDeps): readonly CodebaseTool[] {
     createSetDirectoryTool(deps),
     createIndexStatusTool(deps),
   ];
+}
+
+const HEALTH = 'health://status';
+const METRICS = 'metrics://prometheus';
+
+/** Resources for monitoring by operators. Reading one changes nothing. */
+function registerResources(server: McpServer, { folders, codebase, counters }: ToolDeps): void {
+  server.registerResource(
+    'health',
+    HEALTH,
+    { title: 'Health', description: 'The state of this process.', mimeType: 'application/json' },
+    async () => {
+      const state = {
+        status: 'ok',
+        version: VERSION,
+        uptime_seconds: Math.round(process.uptime()),
+        projects: (await folders.all()).length,
+        runs: codebase.runs,
+        calls: counters.calls,
+        resident_memory_bytes: process.memoryUsage.rss(),
+      };
+      return { contents: [{ uri: HEALTH, mimeType: 'application/json', text: JSON.stringify(state) }] };
+    },
+  );
+  const mimeType = 'text/plain; version=0.0.4';
+  server.registerResource(
+    'metrics',
+    METRICS,
+    { title: 'Metrics', description: 'Counters in the Prometheus text format.', mimeType },
+    () => ({ contents: [{ uri: METRICS, mimeType, text: counters.prometheus() }] }),
+  );
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { chunkFile } from '../../src/codebase/chunks/chunk-file.ts';
+import { chunkFile } from '../../src/codebase/chunks/chunk-source.ts';
 import { walkRepository } from '../../src/codebase/files/walk-repository.ts';
 import { runIndex, type FileProcessor, type IndexRunOptions } from '../../src/codebase/indexing/index-run.ts';
 import type { IndexReport } from '../../src/codebase/indexing/index-report.ts';

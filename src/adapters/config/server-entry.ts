@@ -1,13 +1,6 @@
 import type { Node } from 'jsonc-parser';
+import { join } from 'node:path';
 import type { JsonObject } from '../../core/json-object.ts';
-import type { ToolFilter } from '../../core/tool-filter.ts';
-import {
-  DEFAULT_TIMEOUT_MS,
-  CUSTOM_SERVER,
-  type ServerSpec,
-  type Transport,
-} from '../../core/server-spec.ts';
-import { findNameFault } from '../../core/name-fault.ts';
 import {
   described,
   flag,
@@ -20,10 +13,18 @@ import {
   wholeNumber,
   withSchema,
 } from '../../core/json-reader.ts';
-import { MAX_TAGS, findTagFault } from '../../core/tags.ts';
-import { getSourceKind } from '../../core/sources/source-kinds.ts';
+import { findNameFault } from '../../core/name-fault.ts';
 import { findNearest } from '../../core/nearest.ts';
-import { type ProblemCollector, quoteConfigKey } from './problem-collector.ts';
+import {
+  DEFAULT_TIMEOUT_MS,
+  CUSTOM_SERVER,
+  type ServerSpec,
+  type Transport,
+} from '../../core/server-spec.ts';
+import { getSourceKind } from '../../core/sources/source-kinds.ts';
+import { MAX_TAGS, findTagFault } from '../../core/tags.ts';
+import { MAX_TIMER_MS } from '../../core/timer.ts';
+import type { ToolFilter } from '../../core/tool-filter.ts';
 import {
   readOptionAt,
   findPositionAt,
@@ -31,13 +32,12 @@ import {
   type EntryContext,
   type EntryMembers,
 } from './entry-fields.ts';
-import { CODEBASE_MEMBERS, readCodebase } from './codebase-entry.ts';
 import { HTTP_MEMBERS, readHttp, URL_KEYS } from './http-entry.ts';
 import { getTreeMembers, type TreeMember } from './json-tree.ts';
 import { OPENAPI_MEMBERS, readOpenapi } from './openapi-entry.ts';
 import { patternList, readPatternLists } from './pattern-lists.ts';
-import { readStdio, STDIO_MEMBERS } from './stdio-entry.ts';
-import { MAX_TIMER_MS } from '../../core/timer.ts';
+import { type ProblemCollector, quoteConfigKey } from './problem-collector.ts';
+import { readStdio, STDIO_MEMBERS, readRoots, readVariables } from './stdio-entry.ts';
 
 /** A member of `mcpServers`, located at `path`. */
 export interface ServerEntry extends TreeMember {
@@ -165,6 +165,13 @@ interface ServerKind {
   readonly needs: JsonObject;
 }
 
+/** Members that the code-search server has in common with stdio servers. */
+const CODEBASE_SHARED: readonly string[] = ['env', 'envFile', 'roots'];
+
+const CODEBASE_MEMBERS: EntryMembers = Object.fromEntries(
+  Object.entries(STDIO_MEMBERS).filter(([name]) => CODEBASE_SHARED.includes(name)),
+);
+
 const KINDS: Readonly<Record<TransportType, ServerKind>> = {
   stdio: { members: STDIO_MEMBERS, read: readStdio, needs: { required: ['command'] } },
   auto: httpKind('auto'),
@@ -253,4 +260,26 @@ function warnOfUnused(entry: Entry, used: readonly string[]): void {
     const meant = isKnown ? undefined : misspelt([key], known);
     entry.collector.warn(position, reason, meant ?? `Known here: ${known.join(', ')}.`);
   }
+}
+
+/** The build places all modules next to the program. */
+const PROGRAM = join(import.meta.dirname, 'main.js');
+const SETTINGS = 'ASSAY_CODEBASE_';
+
+/** Reads Assay's own code-search server: `{"type": "codebase"}`. Its settings are variables, as for `assay codebase`. */
+function readCodebase(entry: Entry): Transport | undefined {
+  const roots = readRoots(entry);
+  if (roots === undefined) return undefined;
+  const { env: environment, assayHome, cwd } = entry.here;
+  const settings = Object.entries(environment).filter(
+    (pair): pair is [string, string] => pair[0].startsWith(SETTINGS) && pair[1] !== undefined,
+  );
+  return {
+    kind: 'codebase',
+    command: process.execPath,
+    args: [PROGRAM, 'codebase', '--home', assayHome, ...roots.flatMap((root) => ['--root', root])],
+    env: { ...Object.fromEntries(settings), ...readVariables(entry) },
+    cwd,
+    ...(roots.length > 0 && { roots }),
+  };
 }

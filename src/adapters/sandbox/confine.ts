@@ -1,4 +1,7 @@
+import type { Dirent } from 'node:fs';
+import { opendir } from 'node:fs/promises';
 import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { arch, execPath } from 'node:process';
 import { ANY_HOST } from '../../core/network-rules.ts';
 import { CHOSEN_BY_OPERATOR } from '../../core/reach.ts';
@@ -24,14 +27,12 @@ import {
   resolveShownPaths,
 } from './declared-paths.ts';
 import { type Enforcement, probeEnforcement } from './enforcement.ts';
+import { type NetworkRules, NetworkGate } from './network-gate.ts';
 import { canConfineNode, type NodeFacts, wrapWithNodePermission } from './node-permission.ts';
-import { findNamedPipes } from './named-pipes.ts';
 import { findProgramFiles } from './program-files.ts';
 import { type Protected, findProtectedPaths } from './protected-paths.ts';
 import { buildConfinementFilter } from './seccomp-filters.ts';
 import { inspectTopLevel } from './top-level.ts';
-import { GATE_COMMAND, wrapWithGate } from './gated.ts';
-import type { NetworkRules } from './network-gate.ts';
 import { type Confined, wrapWithStrace } from './watched.ts';
 
 export interface ConfineOptions extends Pick<NetworkRules, 'namedReaches' | 'resolve'> {
@@ -218,4 +219,73 @@ async function existing(paths: readonly string[]): Promise<readonly string[]> {
     paths.map(async (path) => ((await inspectPath(path)) === undefined ? [] : [path])),
   );
   return found.flat();
+}
+
+/**
+ * Runs first in the sandbox: listens on its loopback interface, passes that socket to Assay, and is replaced by the
+ * server once Assay has closed the channel.
+ */
+const LISTEN_FIRST = `
+const { createServer } = require('node:net');
+const listener = createServer();
+listener.listen(0, '127.0.0.1', () => {
+  const proxy = 'http://127.0.0.1:' + listener.address().port;
+  const { NODE_CHANNEL_FD, NODE_CHANNEL_SERIALIZATION_MODE, ...env } = process.env;
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'])
+    env[name] = env[name.toLowerCase()] = proxy;
+  process.once('disconnect', () =>
+    process.execve('/bin/sh', ['sh', '-c', 'exec "$@"', 'sh', ...process.argv.slice(1)], env));
+  process.send('listening', listener);
+});`;
+
+/** Names of this machine, which resolve to the sandbox itself inside it. */
+const OWN_NAMES: readonly string[] = ['localhost', '127.0.0.1', '::1'];
+
+/** Precedes a sandboxed command so that its connections go through a gate of Assay. */
+const GATE_COMMAND: readonly string[] = [execPath, '--no-warnings', '-e', LISTEN_FIRST, '--'];
+
+/** The same process, with network access through a gate of its own. Its command line must begin with `GATE_COMMAND`. */
+function wrapWithGate(options: ChildOptions, rules: NetworkRules): Confined {
+  const gate = new NetworkGate(rules);
+  const named = rules.allowed?.map((one) => one.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')) ?? [];
+  const direct = OWN_NAMES.some((name) => named.includes(name)) ? '' : OWN_NAMES.join(',');
+  const env = { NODE_USE_ENV_PROXY: '1', NO_PROXY: direct, no_proxy: direct };
+  return {
+    ...options,
+    env: { ...env, ...options.env },
+    onHandle: (handle) => gate.serve(handle),
+    refused: () => gate.denials,
+    onEnd: () => gate.close(),
+  };
+}
+
+/** Maximum number of entries to look at. */
+const MAX_ENTRIES = 50_000;
+
+/** The named pipes in these folders, upper folders first. Links are not followed. */
+export async function findNamedPipes(
+  folders: readonly string[],
+  maxEntries: number = MAX_ENTRIES,
+): Promise<readonly string[]> {
+  const pipes: string[] = [];
+  const waiting = [...folders];
+  let left = maxEntries;
+  for (let folder = waiting.shift(); folder !== undefined && left > 0; folder = waiting.shift())
+    for await (const entry of entriesOf(folder)) {
+      left -= 1;
+      if (left < 0) break;
+      const path = join(folder, entry.name);
+      if (entry.isFIFO()) pipes.push(path);
+      else if (entry.isDirectory()) waiting.push(path);
+    }
+  return pipes;
+}
+
+/** None if it is a file, is gone or cannot be read, as then the server cannot see it either. */
+async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
+  try {
+    yield* await opendir(folder);
+  } catch {
+    // See above.
+  }
 }

@@ -12,7 +12,6 @@ import type { ObservedDenial } from '../../core/sandbox-denial.ts';
 import { getReach } from '../../platform/addresses.ts';
 import { createCheckedLookup, type ResolveName } from '../../platform/checked-lookup.ts';
 import { guardCallback, type Peer } from '../../platform/guarded.ts';
-import { selectEndToEndHeaders } from './proxy-headers.ts';
 
 export interface NetworkRules {
   /** Hosts that the process may connect to. Undefined: all at public addresses. */
@@ -221,4 +220,42 @@ function refusalText(target: string): string {
   const body = whyText(target.slice(0, 300).replace(/[^\x20-\x7e]/g, '?'));
   const head = `content-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
   return `HTTP/1.1 403 Forbidden\r\n${head}\r\n\r\n${body}`;
+}
+
+/** Headers that belong to one connection (RFC 9110, section 7.6.1), and those of HTTP proxies. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Characters that Node parses in a header value but refuses to write. */
+const UNWRITABLE = /[^\t\x20-\x7e\x80-\xff]/;
+
+/**
+ * The headers that a proxy passes on: all but those that belong to one connection, by their own name or because
+ * `Connection` names them. Those that Node could not write are left out too. `raw`: alternating names and values, as Node parsed them.
+ */
+export function selectEndToEndHeaders(raw: readonly string[]): Record<string, string[]> {
+  const pairs = Array.from({ length: raw.length / 2 }, (_, at): [name: string, value: string] => [
+    (raw[2 * at] ?? '').toLowerCase(),
+    raw[2 * at + 1] ?? '',
+  ]);
+  const named = new Set(
+    pairs.flatMap(([name, value]) =>
+      name === 'connection' ? value.split(',').map((token) => token.trim().toLowerCase()) : [],
+    ),
+  );
+  // Without a prototype: a peer may send a header that is called `__proto__`.
+  const passed = Object.create(null) as Record<string, string[]>;
+  for (const [name, value] of pairs)
+    if (!HOP_BY_HOP.has(name) && !named.has(name) && !UNWRITABLE.test(value))
+      (passed[name] ??= []).push(value);
+  return passed;
 }

@@ -15,13 +15,14 @@ import type {
   StateEntry,
   TracedEvent,
 } from '../../verify/observation.ts';
+import { findByteCodeSource } from './byte-code.ts';
 import { findSecretAt } from './canaries.ts';
 import { findArea, isMountPoint, type Layout, toPlace } from './layout.ts';
 import { NetworkSink, SINK_COMMAND, SINK_EXECUTIONS, SINK_HANDLES } from './network-sink.ts';
+import { findDatabasePath, isGitIndex, isLockName, classifyNoiseByName, classifyNoise } from './noise.ts';
 import type { Machine } from './probe.ts';
 import { buildBwrapArgs, buildUnshareArgs } from './setup-script.ts';
 import { type Entries, mergeDatabaseLogs } from './sqlite-wal.ts';
-import { classifyChangeNoise, CAN_BE_NOISE, classifyEventNoise, isNoisyPlace } from './observed-noise.ts';
 import { compareEntries, StateReader, type OverlayFolders, type State } from './state.ts';
 import { TraceReader } from './trace-reader.ts';
 
@@ -389,4 +390,48 @@ async function ended(pid: number): Promise<void> {
     if (stat === undefined || stat.includes(') Z')) return;
     await pause(POLL_MS);
   }
+}
+
+type Place = ReturnType<typeof toPlace>;
+type Reader = Pick<StateReader, 'existed' | 'source'>;
+
+const CAN_BE_NOISE: ReadonlySet<TracedEvent['kind']> = new Set<TracedEvent['kind']>([
+  ...(['write', 'open_to_write', 'content', 'attributes', 'delete', 'create_folder'] as const),
+  ...(['delete_folder', 'create_special', 'rename', 'link'] as const),
+]);
+
+/** The noise class of a change. */
+async function classifyChangeNoise(
+  change: StateChange,
+  place: Place,
+  reader: Reader,
+): Promise<NoiseClass | undefined> {
+  if (place.isTemporary) return 'temporary';
+  const beside = findDatabasePath(change.path) ?? findByteCodeSource(change.path);
+  const source = beside === undefined ? undefined : await reader.source(beside);
+  return classifyNoise(change, {
+    ...place,
+    existed: await reader.existed(change.path),
+    source,
+  });
+}
+
+/** Whether a path itself makes changes noise. */
+function isNoisyPlace(place: Place): boolean {
+  return place.isTemporary || classifyNoiseByName(place) !== undefined;
+}
+
+/** The noise class of what was done to a path. `isNumber`: nothing but numbers was written there. */
+async function classifyEventNoise(
+  path: string,
+  place: Place,
+  { reader, isNumber }: { readonly reader: Reader | undefined; readonly isNumber: boolean },
+): Promise<NoiseClass | undefined> {
+  if (place.isTemporary) return 'temporary';
+  if (isGitIndex(path)) return 'git_index';
+  if (isLockName(path) && isNumber) return 'lock';
+  if ((await reader?.existed(path)) === true) return undefined;
+  const database = findDatabasePath(path);
+  if (database === undefined) return classifyNoiseByName(place);
+  return (await reader?.source(database))?.isDatabase === true ? 'database' : undefined;
 }

@@ -1,10 +1,11 @@
-import { FIXED_LIMITS } from '../../core/fixed-limits.ts';
 import { type Cause, addStderr } from '../../core/cause.ts';
+import { FIXED_LIMITS } from '../../core/fixed-limits.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { SandboxGap, UnsafePath } from '../../core/sandbox.ts';
 import type { ObservedDenial } from '../../core/sandbox-denial.ts';
+import type { SandboxGap, UnsafePath } from '../../core/sandbox.ts';
 import type { Transport } from '../../core/server-spec.ts';
+import { findErrorLine } from '../../core/stderr-error.ts';
 import type {
   UpstreamRequest,
   Capabilities,
@@ -14,16 +15,14 @@ import type {
   ResourceStream,
 } from '../../gateway/ports/link.ts';
 import type { Log } from '../../gateway/ports/log.ts';
-import type { Era } from '../../protocol/eras.ts';
 import type { Child } from '../../platform/child.ts';
 import { InOrder } from '../../platform/in-order.ts';
 import { LineSplitter } from '../../platform/lines.ts';
 import { waitAtMost } from '../../platform/pause.ts';
-import { NotificationLimiter } from './notification-limiter.ts';
-import { Attempt, toHttpReach, type LinkAttempt } from './opening.ts';
-import { Conversation } from './conversation.ts';
+import type { Era } from '../../protocol/eras.ts';
 import { buildNotification } from '../../protocol/reply.ts';
 import { toOneLine } from '../../protocol/splice.ts';
+import { Conversation } from './conversation.ts';
 import {
   discover,
   initialize,
@@ -33,8 +32,9 @@ import {
   type Introduction,
 } from './handshake.ts';
 import { SERVER_MESSAGE_LIMIT } from './incoming.ts';
-import { StderrTail } from './stderr-tail.ts';
 import { Listening } from './listening.ts';
+import { NotificationLimiter } from './notification-limiter.ts';
+import { Attempt, toHttpReach, type LinkAttempt } from './opening.ts';
 
 /**
  * Time in ms after which `initialize` is sent as well if `server/discover` is unanswered. A server that just starts
@@ -297,5 +297,49 @@ class StdioLink implements Link {
     this.#closing.abort();
     this.#conversation.end(cause);
     await this.#child.end();
+  }
+}
+
+/** Lines kept of one process; a stack trace or a usage text fits. */
+const MAX_LINES = 100;
+/** Bytes kept of one line. */
+const MAX_LINE_BYTES = 500;
+/** Longer lines are dropped. */
+const LINE_LIMIT = 64 * 1024;
+/** Time in ms to read what an exited process left in its pipe. */
+const STDERR_DRAIN_MS = 1_000;
+
+/** Reads the stderr of a server: logs each line at debug, and keeps the last ones for the cause of a failure. */
+class StderrTail {
+  readonly #lines: string[] = [];
+  readonly #child: Child;
+  #next = 0;
+
+  constructor(child: Child, { server, log }: { readonly server: string; readonly log: Log }) {
+    this.#child = child;
+    const splitter = new LineSplitter(LINE_LIMIT, {
+      line: (line) => {
+        log.debug('server stderr', { server, stream: 'stderr', text: line.toString() });
+        this.#keep(line.toString('utf8', 0, MAX_LINE_BYTES));
+      },
+      tooLong: () => log.debug('server stderr has a line that is too long', { server }),
+    });
+    child.onErrorOutput((chunk) => splitter.push(chunk));
+    void child.errorOutputRead.then(() => splitter.end());
+  }
+
+  /** Resolves when all of an exited process was read, or it takes too long. */
+  async read(): Promise<void> {
+    await waitAtMost(this.#child.errorOutputRead, STDERR_DRAIN_MS);
+  }
+
+  /** What the process wrote about its failure so far. */
+  get errorLine(): string | undefined {
+    return findErrorLine([...this.#lines.slice(this.#next), ...this.#lines.slice(0, this.#next)]);
+  }
+
+  #keep(line: string): void {
+    this.#lines[this.#next] = line;
+    this.#next = (this.#next + 1) % MAX_LINES;
   }
 }

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { chunkFile } from './chunk-file.ts';
+import { chunkFile } from './chunk-source.ts';
 import type { ChunkAnswer, ChunkJob, WorkerGiven } from './chunk-messages.ts';
 import { useModules } from './parsers.ts';
 

@@ -1,17 +1,16 @@
+import type { Database } from 'better-sqlite3';
 import { lstatSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Database } from 'better-sqlite3';
 import { toPrintable } from '../../core/printable.ts';
-import type { SkipReason } from '../files/skip-reason.ts';
 import type { FileOutcome } from '../chunks/chunk-messages.ts';
 import type { ProcessedFile, ProcessOptions } from '../chunks/chunk-pool.ts';
+import type { SkipReason } from '../files/skip-reason.ts';
 import type { FoundFile, WalkResult } from '../files/walk-repository.ts';
-import { toFileStamp, STAMP_MARGIN_MS } from '../store/file-stamp.ts';
+import { toFileStamp, STAMP_MARGIN_MS, matchesStamp } from '../store/file-stamp.ts';
 import { IndexWriter, type FileStamp, type RepositoryRow, type StoredFile } from '../store/index-writer.ts';
-import { getSqliteCode } from '../store/sqlite-faults.ts';
 import { writeRunRecord, type RunStatus } from '../store/run-record.ts';
+import { getSqliteCode } from '../store/sqlite-faults.ts';
 import { ErrorList, formatNothingFound, type IndexProgress, type IndexReport } from './index-report.ts';
-import { planRun, type FileToRead, type RunPlan } from './plan-run.ts';
 
 /** Reads files and cuts them into chunks, in order, and not far ahead of its caller. */
 export interface FileProcessor {
@@ -240,4 +239,52 @@ class IndexRun {
       return code === 'ENOTDIR' ? 'ENOENT' : code;
     }
   }
+}
+
+/** A file that must be read, with its stored state. */
+interface FileToRead {
+  readonly file: FoundFile;
+  readonly live: StoredFile | undefined;
+  readonly staged: StoredFile | undefined;
+}
+
+interface RunPlan {
+  readonly toRead: readonly FileToRead[];
+  /** Number of unchanged files. */
+  readonly unchanged: number;
+  /** Files staged by an interrupted run and unchanged since. */
+  readonly takenOver: readonly StoredFile[];
+  /** Staged files that must not become visible. */
+  readonly discarded: readonly StoredFile[];
+  /** Live files that were not found. */
+  readonly missing: readonly StoredFile[];
+}
+
+/** Decides by stamps which files must be read. With `readAll`, all of them. */
+function planRun(
+  found: readonly FoundFile[],
+  stored: Iterable<StoredFile>,
+  { readAll }: { readonly readAll: boolean },
+): RunPlan {
+  const known = new Map<string, { live?: StoredFile; staged?: StoredFile }>();
+  for (const file of stored) known.set(file.path, { ...known.get(file.path), [file.state]: file });
+  const toRead: FileToRead[] = [];
+  const takenOver: StoredFile[] = [];
+  const discarded: StoredFile[] = [];
+  const missing: StoredFile[] = [];
+  let unchanged = 0;
+  for (const file of found) {
+    const { live, staged } = known.get(file.path) ?? {};
+    known.delete(file.path);
+    if (!readAll && live !== undefined && matchesStamp(live, file)) {
+      unchanged += 1;
+      if (staged !== undefined) discarded.push(staged);
+    } else if (!readAll && staged !== undefined && matchesStamp(staged, file)) takenOver.push(staged);
+    else toRead.push({ file, live, staged });
+  }
+  for (const { live, staged } of known.values()) {
+    if (live !== undefined) missing.push(live);
+    if (staged !== undefined) discarded.push(staged);
+  }
+  return { toRead, unchanged, takenOver, discarded, missing };
 }

@@ -2,14 +2,13 @@ import type { Database } from 'better-sqlite3';
 import { fuseRanks } from '../embeddings/fuse-ranks.ts';
 import type { VectorMatch } from '../embeddings/vector-search.ts';
 import type { FileFilter } from '../file-filter.ts';
+import { toCompoundTerm, listIndexedTerms } from '../terms.ts';
 import { assembleResults, type SearchResult, type Truncation } from './assemble-results.ts';
-import { joinWithOr, type Candidate, Candidates } from './candidates.ts';
+import { joinWithOr, type Candidate, Candidates, joinWithAnd } from './candidates.ts';
 import { type Definition, findDefinitions } from './definitions.ts';
 import { diagnose, type Diagnosis } from './diagnose.ts';
-import { findChunksWith } from './literals.ts';
 import { parseQuery, type ParsedQuery } from './parse-query.ts';
 import { isExact, type Ordered, rank, type RankingWeights, WEIGHTS } from './rank.ts';
-import { toCompoundTerm } from '../terms.ts';
 import { findTermsWith, getVocabulary } from './vocabulary.ts';
 
 export interface SearchRequest extends FileFilter {
@@ -175,4 +174,34 @@ function indexedAt(candidates: Candidates, { repositoryId, repositoryIds }: File
     .pluck()
     .get({ id: repositoryId ?? null, ids: repositoryIds ? JSON.stringify(repositoryIds) : null });
   return typeof oldest === 'string' ? oldest : null;
+}
+
+/** Maximum number of chunks that are read to find a text in them. */
+const MAX_READ = 300;
+const MAX_FOUND = 60;
+
+/**
+ * The chunks that contain a text exactly; if there are none, ignoring case. Every chunk is read only for a text without
+ * terms, such as one of keywords only.
+ */
+function findChunksWith(literal: string, candidates: Candidates, filter: FileFilter): readonly Candidate[] {
+  const lower = literal.toLowerCase();
+  const inner = listIndexedTerms(withoutEdges(literal));
+  for (const terms of [listIndexedTerms(literal), inner]) {
+    const exact: Candidate[] = [];
+    const similar: Candidate[] = [];
+    for (const candidate of candidates.ranked(joinWithAnd(terms), filter, MAX_READ)) {
+      const content = candidates.contentOf(candidate.id);
+      if (content.includes(literal)) exact.push(candidate);
+      else if (content.toLowerCase().includes(lower)) similar.push(candidate);
+      if (exact.length >= MAX_FOUND) break;
+    }
+    if (exact.length > 0 || similar.length > 0) return exact.length > 0 ? exact : similar;
+  }
+  return inner.length > 0 ? [] : candidates.containing(literal, filter, MAX_FOUND);
+}
+
+/** The text may start or end within an identifier. */
+function withoutEdges(literal: string): string {
+  return literal.replace(/^[\p{L}\p{M}\p{N}_$]+/u, '').replace(/[\p{L}\p{M}\p{N}_$]+$/u, '');
 }

@@ -1,12 +1,15 @@
 import { z } from 'zod';
+import { formatCount } from '../../core/counted.ts';
+import { toPrintable } from '../../core/printable.ts';
 import { ok } from '../../core/result.ts';
-import { findSearchable } from './searchable.ts';
+import type { CodeAnswer } from '../codebase.ts';
 import { getDatabaseName } from '../projects/project-folders.ts';
 import { resolveProjectToRead } from '../projects/resolve-project.ts';
+import type { SearchResult } from '../search/assemble-results.ts';
 import { createProjectArgument } from './project-argument.ts';
-import { formatSearch } from './search-text.ts';
-import { type CodebaseTool, createCodebaseTool } from './tool.ts';
+import { findSearchable } from './searchable.ts';
 import { toProjectSources, type ToolDeps } from './tool-deps.ts';
+import { type CodebaseTool, createCodebaseTool } from './tool.ts';
 
 interface Input {
   readonly query: string;
@@ -137,4 +140,32 @@ export function createSearchCodeTool(deps: ToolDeps): CodebaseTool {
       return ok({ structured, text: formatSearch(query, id, found.value) });
     },
   });
+}
+
+/** The text of a search for models: each result with its location, name and lines. */
+function formatSearch(query: string, project: string, answer: CodeAnswer): string {
+  const { results, mode, truncation, diagnosis } = answer;
+  const found = formatCount(results.length, 'result');
+  return [
+    `${found} for ${toPrintable(JSON.stringify(query))} in project ${project} (${mode} search).`,
+    ...answer.notes,
+    ...(diagnosis === null ? [] : [diagnosis.message]),
+    ...results.map(resultText),
+    ...(truncation === null ? [] : [truncation.message]),
+  ].join('\n\n');
+}
+
+function resultText(result: SearchResult, index: number): string {
+  const { file_path: path, start_line: start, end_line: end, kind, symbol, parent, content } = result;
+  const name = [parent, symbol].filter((part) => part !== null).join('.');
+  const what = name === '' ? kind : `${kind} ${name}`;
+  const score = result.similarity_score.toFixed(2);
+  return `${index + 1}. ${toPrintable(path)}:${start}-${end}  ${toPrintable(what)}  (${score})\n${fenced(content)}`;
+}
+
+/** A fence longer than any in the text, so that the text cannot end it. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
 }

@@ -2,7 +2,6 @@ import { serializeCanonical } from '../../core/canonical-json.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 import { generateValue, type Origin } from './generate-value.ts';
 import type { ArgumentContext } from './heuristics.ts';
-import { computeShape } from './shape.ts';
 
 /** The arguments of one call, and their origin. */
 export interface ArgumentSet {
@@ -154,4 +153,18 @@ export function isListLike(name: string, schema: JsonObject): boolean {
     required.length === 0 &&
     /(?:^|[_.-])(?:list|search|find|get_all|read_graph|show)(?:$|[_.-]|[A-Z])/i.test(name)
   );
+}
+
+/**
+ * The structure of arguments: keys, types, and the values of booleans, but no other values. Two calls with the same shape
+ * most likely run the same code.
+ */
+function computeShape(value: unknown): string {
+  if (Array.isArray(value)) return `[${[...new Set(value.map(computeShape))].sort().join('|')}]`;
+  if (isJsonObject(value)) {
+    const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+    return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${computeShape(member)}`).join(',')}}`;
+  }
+  if (value === null) return 'null';
+  return typeof value === 'boolean' ? String(value) : typeof value;
 }

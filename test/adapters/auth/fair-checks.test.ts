@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FairChecks } from '../../../src/adapters/auth/fair-checks.ts';
+import { FairChecks } from '../../../src/adapters/auth/jwt-check.ts';
 
 /** Begins a check per source and returns the order in which they got their turns. */
 async function orderOf(checks: FairChecks, sources: readonly string[]): Promise<readonly string[]> {

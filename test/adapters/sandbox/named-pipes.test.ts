@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { findNamedPipes } from '../../../src/adapters/sandbox/named-pipes.ts';
+import { findNamedPipes } from '../../../src/adapters/sandbox/confine.ts';
 import { tempDir } from '../../support/paths.ts';
 
 it.skipIf(process.platform === 'win32')(

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isByteCode, findByteCodeSource } from '../../../src/adapters/sandbox/byte-code.ts';
-import { hasSameEntries } from '../../../src/adapters/sandbox/git-index.ts';
-import { type NoiseFacts, classifyNoise } from '../../../src/adapters/sandbox/noise.ts';
+import { hasSameEntries, type NoiseFacts, classifyNoise } from '../../../src/adapters/sandbox/noise.ts';
 import { created, file, modified } from '../../verify/observations.ts';
 
 const PYTHON = '/usr/bin/python3';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { embedRepository } from '../../../src/codebase/embeddings/embed-repository.ts';
-import { quantizeToBytes } from '../../../src/codebase/embeddings/quantize.ts';
+import { quantizeToBytes } from '../../../src/codebase/embeddings/sqlite-vectors.ts';
 import { rounds } from '../../support/campaign.ts';
 import { seeded, type Seeded } from '../../support/seeded.ts';
 import { EmbeddingService, handClock, hashEmbedding, type Fault } from './embedding-service.ts';
