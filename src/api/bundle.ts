@@ -6,12 +6,22 @@ export const BUNDLE = z
   .object({
     assay: z.literal(1).meta({ description: 'Version of the bundle format.' }),
     exportedAt: z.iso.datetime(),
+    records: z.array(
+      z.object({
+        kind: z.string().meta({ description: 'Kind of record.' }),
+        version: z.int().meta({ description: 'Version of the body.' }),
+        id: z.string().exactOptional().meta({ description: 'The key of a setting.' }),
+        body: z.unknown(),
+      }),
+    ),
   })
   .catchall(z.unknown())
   .meta({
     id: 'Bundle',
     description: 'Everything that operators created; docs/BACKUP.md lists the members.',
   });
+
+export type Bundle = Data<typeof BUNDLE>;
 
 const PLAIN = z.union([z.string(), z.number(), z.boolean()]).nullable();
 

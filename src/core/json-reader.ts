@@ -197,6 +197,17 @@ export function fitText(
   );
 }
 
+/** Adds a check of what was read without faults, which returns what is wrong with it as the end of a sentence. */
+export function checked<T>(read: Reader<T>, fault: (value: T) => string | undefined): Reader<T> {
+  return (position) => {
+    const before = position.faults.length;
+    const value = read(position);
+    const reason = position.faults.length === before ? fault(value) : undefined;
+    if (reason !== undefined) addFault(position, reason);
+    return value;
+  };
+}
+
 /** A text of 1 to this many UTF-16 units that may have to pass a further check. */
 export function textUpTo(
   max: number,

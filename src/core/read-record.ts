@@ -1,12 +1,9 @@
-import { CONFIRMS } from './confirm.ts';
 import { OBSERVED_KINDS } from './hints/tool-verification.ts';
-import { addFault, type Fault, toField, type JsonPosition, readTextAt } from './json-position.ts';
-import { flag, list, number, oneOf, openObject, optional, type Reader, record } from './json-reader.ts';
-import { readRules } from './policy/read-rules.ts';
+import { addFault, type Fault, toField, type JsonPosition } from './json-position.ts';
+import { flag, list, number, oneOf, openObject, optional, type Reader, record, text } from './json-reader.ts';
+import { createOperatorReaders, STORED } from './operator-readers.ts';
 import { isSettingValue, RECORD_VERSIONS, type RecordBodies, type RecordKind } from './record.ts';
 import { err, ok, type Result } from './result.ts';
-import type { SingleTool } from './toolset.ts';
-import type { WholeServer } from './whole-server.ts';
 
 /** A record as stored in a database or file. */
 export interface RawRecord {
@@ -41,31 +38,16 @@ function members<T>(readers: { readonly [P in keyof Required<T>]: Reader<unknown
   return openObject(readers);
 }
 
-const text = readTextAt;
-
 function scalar(position: JsonPosition): void {
   if (!isSettingValue(position.value)) addFault(position, 'it must be a string, a number or a boolean');
 }
 
 type Tool = RecordBodies['tool'];
-type Override = NonNullable<Tool['overrides']['readOnlyHint']>;
 type Drift = NonNullable<Tool['drift']>;
 type Verification = NonNullable<Tool['verification']>;
 type ObservedHint = NonNullable<Verification['hints']['readOnlyHint']>;
-type Toolset = RecordBodies['toolset'];
-type ToolsetTool = SingleTool & Omit<WholeServer, 'held'>;
-type ToolNotes = Toolset['toolNotes'][number];
 
-const seen = members<NonNullable<Override['seen']>>({ behaviour: text, target: text, prose: text });
-
-const override = members<Override>({
-  value: flag,
-  author: text,
-  atMs: number,
-  reason: optional(text),
-  digest: text,
-  seen: optional(seen),
-});
+const stored = createOperatorReaders(STORED);
 
 const drift = members<Drift>({
   digest: text,
@@ -112,38 +94,21 @@ const verification = members<Verification>({
 });
 
 const entry = members<RecordBodies['gateway']>({
+  ...stored.entry,
   keyId: text,
   sealed: text,
-  name: text,
-  createdMs: number,
-  author: text,
   importedMs: optional(number),
 });
 
 const READERS: Readonly<Record<RecordKind, Reader<unknown>>> = {
   tool: members<Tool>({
     id: text,
-    server: text,
-    identity: text,
-    name: text,
-    overrides: members<Tool['overrides']>({
-      readOnlyHint: optional(override),
-      destructiveHint: optional(override),
-      idempotentHint: optional(override),
-      openWorldHint: optional(override),
-    }),
-    title: optional(text),
-    publicName: optional(text),
-    description: optional(members<NonNullable<Tool['description']>>({ text, seen: text })),
-    confirm: optional(members<NonNullable<Tool['confirm']>>({ value: oneOf(CONFIRMS), digest: text, seen })),
-    cacheMs: optional(members<NonNullable<Tool['cacheMs']>>({ value: number, digest: text, seen })),
-    tags: optional(members<NonNullable<Tool['tags']>>({ value: list(text), digest: text, seen })),
-    isDisabled: optional(flag),
+    ...stored.tool,
     drift: optional(drift),
     volatility: optional(members<NonNullable<Tool['volatility']>>({ connects: number, isAccepted: flag })),
     verification: optional(verification),
   }),
-  trust: members<RecordBodies['trust']>({ server: text, identity: text, trust: flag }),
+  trust: stored.trust,
   gateway: entry,
   rest_tool: entry,
   function_module: entry,
@@ -155,40 +120,9 @@ const READERS: Readonly<Record<RecordKind, Reader<unknown>>> = {
       members<NonNullable<RecordBodies['instructions']['changed']>>({ digest: text, text, sinceMs: number }),
     ),
   }),
-  toolset: members<Toolset>({
-    name: text,
-    description: optional(text),
-    maker: optional(
-      members<NonNullable<Toolset['maker']>>({ by: oneOf(['model', 'operator']), subject: text }),
-    ),
-    createdMs: number,
-    changedMs: number,
-    tools: list(
-      members<ToolsetTool>({
-        namespacedName: text,
-        held: optional(members<NonNullable<ToolsetTool['held']>>({ refId: text, digest: text, text })),
-        except: optional(list(text)),
-        known: optional(list(text)),
-      }),
-    ),
-    toolNotes: list(
-      members<ToolNotes>({
-        namespacedName: text,
-        notes: list(
-          members<ToolNotes['notes'][number]>({
-            name: text,
-            note: text,
-            author: text,
-            by: oneOf(['model', 'operator']),
-            writtenMs: number,
-            isHeld: flag,
-          }),
-        ),
-      }),
-    ),
-  }),
+  toolset: stored.toolset,
   equipped: members<RecordBodies['equipped']>({ toolset: optional(text), equippings: number }),
   setting: scalar,
   token_preferences: members<RecordBodies['token_preferences']>({ preferences: record(scalar) }),
-  policy_rules: members<RecordBodies['policy_rules']>({ rules: readRules }),
+  policy_rules: stored.policyRules,
 };

@@ -12,6 +12,7 @@ import { createSignInLink } from '../../src/gateway/services/sign-in-links.ts';
 import { createToken, revokeToken } from '../../src/gateway/services/tokens.ts';
 import { openToolsetsForCommand } from '../../src/app/commands.ts';
 import { openServicesForCommand } from '../../src/app/services.ts';
+import { bundleOfSettings } from '../support/bundles.ts';
 import { endAfterEach } from '../support/end-after-each.ts';
 import { startGateway } from '../support/gateway.ts';
 import { documentedApi, PETS } from '../support/documented-api.ts';
@@ -39,7 +40,7 @@ type Case = readonly [command: string, run: (context: Context) => Promise<Result
 const WHO = { subject: LOCAL_USER.subject };
 const BY = { by: LOCAL_USER.subject };
 const TOOLSET = { name: 'one', description: undefined, tools: [], toolNotes: [] };
-const BUNDLE = { assay: 1, preferences: { 'limits.drainMs': 7_000, 'limits.sessions': 700 } };
+const BUNDLE = bundleOfSettings({ 'limits.drainMs': 7_000, 'limits.sessions': 700 });
 
 /** In this order, as each builds on the ones before it. */
 const CASES: readonly Case[] = [

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
+import { bundleOfSettings, bundleWith } from '../support/bundles.ts';
 import { startGateway } from '../support/gateway.ts';
 import { IS_LONG } from '../support/campaign.ts';
 import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';
@@ -219,7 +220,7 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
     () => ({
       path: '/import',
       body: {
-        bundle: { assay: 1, preferences: { 'limits.drainMs': 7_000, 'limits.sessions': 700 } },
+        bundle: bundleOfSettings({ 'limits.drainMs': 7_000, 'limits.sessions': 700 }),
         apply: true,
       },
       actions: ['preference.update', 'preference.update'],
@@ -240,11 +241,12 @@ const SHOWN = [
 
 /** A toolset with a note that waits for a review. */
 async function importHeldNote(admin: AdminClient): Promise<void> {
-  const note = { name: 'a', note: 'Ask.', author: 'ci', by: 'model', writtenAt: '2026-01-02T03:04:05.006Z' };
-  const [namespacedName, at] = ['plain.echo', '2026-01-02T03:04:05.006Z'];
-  const toolNotes = [{ toolRef: { namespacedName }, notes: [{ ...note, isHeld: true }] }];
-  const held = { name: 'held', createdAt: at, lastModified: at, tools: [{ namespacedName }], toolNotes };
-  const imported = await admin.post('/import', { bundle: { assay: 1, toolsets: [held] }, apply: true });
+  const note = { name: 'a', note: 'Ask.', author: 'ci', by: 'model', writtenMs: 0, isHeld: true };
+  const namespacedName = 'plain.echo';
+  const toolNotes = [{ namespacedName, notes: [note] }];
+  const held = { name: 'held', createdMs: 0, changedMs: 0, tools: [{ namespacedName }], toolNotes };
+  const bundle = bundleWith({ toolset: [held] });
+  const imported = await admin.post('/import', { bundle, apply: true });
   expect([imported.status, imported.text.slice(0, 500)]).toEqual([200, expect.any(String)]);
 }
 

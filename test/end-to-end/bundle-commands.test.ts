@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
 import {
+  bundleWith,
   countsOf,
   exportOf,
   lasting,
@@ -67,14 +68,8 @@ it('take effect in an Assay running on the same home', async () => {
   const running = await openInstance();
   const run = operator(running.home);
   const file = join(tempDir(), 'bundle.json');
-  const toolset = {
-    name: 'fresh',
-    createdAt: '2026-11-22T09:30:00.000Z',
-    lastModified: '2026-11-22T09:31:00.000Z',
-    tools: [],
-    toolNotes: [],
-  };
-  writeFileSync(file, JSON.stringify({ assay: 1, toolsets: [toolset], equipped: 'fresh' }));
+  const toolset = { name: 'fresh', createdMs: 0, changedMs: 1, tools: [], toolNotes: [] };
+  writeFileSync(file, JSON.stringify(bundleWith({ toolset: [toolset], equipped: [{ toolset: 'fresh' }] })));
   expect((await run(['import', file, '--apply'])).code).toBe(0);
   await expect
     .poll(async () => at((await running.admin.get('/toolsets')).json(), 'toolsets', 0, 'isEquipped'), {
@@ -92,11 +87,16 @@ it('refuse what cannot be imported, with their exit codes, and change nothing', 
     return path;
   };
   const before = lasting(parseJson((await run(['export'])).stdout));
-  const newer = await run(['import', file('newer.json', { assay: 2 }), '--apply']);
+  const newer = await run(['import', file('newer.json', { assay: 2, records: [] }), '--apply']);
   expect([newer.code, newer.stdout, newer.stderr]).toEqual([
     2,
     '',
     'assay: The bundle is not valid, and nothing of it was imported: "/assay": this Assay reads only version 1.\n',
+  ]);
+  const older = await run(['import', file('older.json', { assay: 1, gateways: [] }), '--apply']);
+  expect([older.code, older.stderr]).toEqual([
+    2,
+    'assay: The bundle is not valid, and nothing of it was imported: "/records": it is missing. Bundles of earlier builds are not read: export it again with this one.\n',
   ]);
   const short = await run(['export'], { ASSAY_PASSPHRASE: 'short' });
   expect([short.code, short.stderr]).toEqual([

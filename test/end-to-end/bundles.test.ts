@@ -3,6 +3,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { verdictOf } from '../support/admin.ts';
 import {
   actionsOf,
+  bodiesIn,
+  bundleOfSettings,
+  bundleWith,
   countsOf,
   exportOf,
   lasting,
@@ -43,23 +46,25 @@ describe('an export', () => {
     expect(one.headers.etag).toBe(two.headers.etag);
     const text = (answer: typeof one): string => answer.text.replace(/"exportedAt":"[^"]+"/, '');
     expect(text(one)).toBe(text(two));
-    expect(Object.keys(one.json() as JsonObject)).toEqual([
-      ...['assay', 'exportedAt', 'gateways', 'tools', 'functions', 'trust', 'overrides', 'toolsets'],
-      ...['equipped', 'preferences', 'policyRules'],
+    expect(Object.keys(one.json() as JsonObject)).toEqual(['assay', 'exportedAt', 'records']);
+    const kinds = new Set(listAt(one.json(), 'records').map((record) => at(record, 'kind')));
+    expect([...kinds]).toEqual([
+      ...['gateway', 'rest_tool', 'function_module', 'trust', 'tool', 'toolset', 'equipped', 'setting'],
+      'policy_rules',
     ]);
   });
 
   it('has no plaintext secrets, and lists what was removed', async () => {
     const texts = [(await full.admin.get('/export')).text, JSON.stringify(bundle)];
     expect(SECRETS.filter((secret) => texts.some((text) => text.includes(secret)))).toEqual([]);
-    const withheld = (list: string): readonly unknown[] =>
-      listAt(bundle, list).map((one) => [at(one, 'name'), at(one, 'withheld')]);
-    expect(withheld('gateways')).toEqual([
+    const withheld = (kind: string): readonly unknown[] =>
+      bodiesIn(bundle, kind).map((one) => [at(one, 'name'), at(one, 'withheld')]);
+    expect(withheld('gateway')).toEqual([
       ['far', ['headers', 'url']],
       ['made', ['env']],
     ]);
-    expect(withheld('tools')).toEqual([['weather', ['auth', 'headers']]]);
-    expect(withheld('functions')).toEqual([[expect.stringMatching(/sums\.mjs$/), ['env']]]);
+    expect(withheld('rest_tool')).toEqual([['weather', ['auth', 'headers']]]);
+    expect(withheld('function_module')).toEqual([[expect.stringMatching(/sums\.mjs$/), ['env']]]);
   });
 
   it('requires a token with the admin scope, and a passphrase of 12 characters', async () => {
@@ -160,12 +165,10 @@ describe('an import', () => {
     const headers = { Authorization: 'Bearer s3cr3t-of-one-place-0123456789' };
     await from.admin.post('/gateways', { name: 'kept', url: here.url, headers });
     const exported = await sealedExportOf(from);
-    const [gateway] = listAt(exported, 'gateways');
-    const entry = at(gateway, 'entry');
-    const swapped = {
-      ...exported,
-      gateways: [{ ...(gateway as JsonObject), entry: { ...(entry as JsonObject), url: there.url } }],
-    };
+    const [gateway] = bodiesIn(exported, 'gateway');
+    const entry = { ...(at(gateway ?? null, 'entry') as JsonObject), url: there.url };
+    const moved = { ...(gateway as JsonObject), entry };
+    const swapped = { ...exported, ...bundleWith({ gateway: [moved] }) };
     const empty = await openInstance();
     const refused = await empty.admin.post('/import', {
       bundle: swapped,
@@ -174,7 +177,7 @@ describe('an import', () => {
     });
     expect([verdictOf(refused), at(refused.json(), 'errors', 0, 'pointer')]).toEqual([
       '422 BODY_INVALID',
-      '/bundle/gateways/0/entry',
+      '/bundle/records/0/body/entry',
     ]);
     // Nor do those of one that is here already go there.
     const done = (await from.admin.post('/import', { bundle: lasting(swapped), apply: true })).json();
@@ -189,7 +192,7 @@ describe('an import', () => {
     const input = { bundle, passphrase: PASSPHRASE, apply: true };
     expect(verdictOf(await empty.limited.post('/import', input))).toBe('403 SCOPE_MISSING');
     expect(await exportOf(empty)).toEqual(before);
-    const harmless = { assay: 1, preferences: bundle['preferences'] };
+    const harmless = bundleOfSettings({ 'limits.drainMs': 5_000 });
     expect(verdictOf(await full.limited.post('/import', { bundle: harmless, apply: true }))).toBe('200');
     expect(verdictOf(await full.limited.post('/import', input))).toBe('200');
   });
@@ -199,8 +202,8 @@ describe('an import', () => {
     ['a document in a file', { openapi: '/etc/passwd' }],
     ['a command', { command: 'node' }],
   ])('of %s requires the scope execute', async (_what, entry) => {
-    const gateways = [{ name: 'taken', entry, createdAt: '2026-01-01T00:00:00Z', createdBy: 'me' }];
-    const input = { bundle: { assay: 1, gateways }, apply: true };
+    const gateway = [{ name: 'taken', entry, createdMs: 0, author: 'me' }];
+    const input = { bundle: bundleWith({ gateway }), apply: true };
     expect(verdictOf(await empty.limited.post('/import', input))).toBe('403 SCOPE_MISSING');
   });
 
@@ -218,7 +221,7 @@ describe('an import', () => {
     const replace = (await target.admin.post('/import', { ...input, apply: true })).json();
     const updates = listAt(replace, 'items').filter((item) => at(item, 'action') === 'update');
     expect(updates.map((item) => [textAt(item, 'name'), at(item, 'changed')])).toEqual([
-      ['both', ['createdAt', 'description', 'lastModified', 'toolNotes', 'tools']],
+      ['both', ['changedMs', 'createdMs', 'description', 'maker', 'toolNotes', 'tools']],
       ['both', ['toolset']],
     ]);
     const names = listAt((await target.admin.get('/toolsets')).json(), 'toolsets');
@@ -243,21 +246,22 @@ describe('an import', () => {
 
   it('reports each fault with its position, and changes nothing', async () => {
     const before = await exportOf(empty);
-    const faulty = {
-      ...lasting(bundle),
-      assay: 1,
-      gateways: [{ name: 'x', entry: { url: 5 }, createdAt: 'never', createdBy: 'me' }],
-      trust: [{ server: 'x', identity: 'y' }],
-      preferences: { 'limits.drainMs': 'long', 'no.such': 1 },
-      more: true,
-    };
+    const records = [
+      ...listAt(bundle, 'records'),
+      { kind: 'gateway', version: 1, body: { name: 'x', entry: { url: 5 }, createdMs: 'no', author: 'me' } },
+      { kind: 'trust', version: 1, body: { server: 'x', identity: 'y' } },
+      { kind: 'setting', version: 1, id: 'limits.sessions', body: 'many' },
+      { kind: 'setting', version: 1, id: 'no.such', body: 1 },
+    ];
+    const faulty = { assay: 1, records, more: true };
+    const first = listAt(bundle, 'records').length;
     const refused = await empty.admin.post('/import', { bundle: faulty, apply: true });
     expect(listAt(refused.json(), 'errors').map((one) => at(one, 'pointer'))).toEqual([
       '/bundle/more',
-      '/bundle/gateways/0/createdAt',
-      '/bundle/trust/0/trust',
-      '/bundle/preferences/limits.drainMs',
-      '/bundle/preferences/no.such',
+      `/bundle/records/${first}/body/createdMs`,
+      `/bundle/records/${first + 1}/body/trust`,
+      `/bundle/records/${first + 2}/body`,
+      `/bundle/records/${first + 3}/id`,
     ]);
     expect(verdictOf(refused)).toBe('422 BODY_INVALID');
     expect(verdictOf(await empty.admin.post('/import', { bundle: 5 }))).toBe('422 BODY_INVALID');
@@ -267,23 +271,23 @@ describe('an import', () => {
 
   it('with contradictory overrides of one tool is refused at their position, and changes nothing', async () => {
     const before = await exportOf(empty);
-    const hint = { value: true, author: 'me', at: '2026-11-22T09:30:00.000Z', digest: 'a'.repeat(64) };
-    const said = (name: string, hints: JsonObject): JsonObject => ({
+    const hint = { value: true, author: 'me', atMs: 0, digest: 'a'.repeat(64) };
+    const said = (name: string, overrides: JsonObject): JsonObject => ({
       server: 'made',
       identity: 'x',
       name,
-      hints,
+      overrides,
     });
-    const overrides = [
+    const tool = [
       said('look', { readOnlyHint: hint, destructiveHint: { ...hint, value: false } }),
       said('act', { readOnlyHint: hint, destructiveHint: hint }),
     ];
     for (const apply of [false, true]) {
-      const bundle = { assay: 1, overrides, preferences: { 'limits.drainMs': 7_000 } };
+      const bundle = bundleWith({ tool });
       const refused = await empty.admin.post('/import', { bundle, apply });
       expect([verdictOf(refused), at(refused.json(), 'errors', 0, 'pointer')]).toEqual([
         '422 HINTS_CONTRADICT',
-        '/bundle/overrides/1/hints',
+        '/bundle/records/1/body/overrides',
       ]);
     }
     expect(await exportOf(empty)).toEqual(before);

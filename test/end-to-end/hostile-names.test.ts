@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { computeGatewayId } from '../../src/core/record-ids.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
+import { bundleWith } from '../support/bundles.ts';
 import { runAssay } from '../support/commands.ts';
 import { until } from '../support/endings.ts';
 import { filedServer, toolNamed } from '../support/filed.ts';
@@ -33,7 +34,6 @@ describe('a name that a shell, a terminal or a person could misread', () => {
   });
 
   it('is refused by REST, with the same code and at the name', async () => {
-    const now = '2026-01-01T00:00:00.000Z';
     for (const name of HOSTILE)
       for (const [path, body, pointer, code] of [
         ['/gateways', { name, url: 'http://127.0.0.1:9/mcp' }, '/name', 'BODY_INVALID'],
@@ -42,10 +42,12 @@ describe('a name that a shell, a terminal or a person could misread', () => {
         ['/toolsets', { name, tools: [] }, '/name', 'BODY_INVALID'],
         [
           '/import',
-          bundleOf({
-            gateways: [{ name, entry: { url: 'http://127.0.0.1:9' }, createdAt: now, createdBy: 'a' }],
-          }),
-          '/bundle/gateways/0/name',
+          {
+            bundle: bundleWith({
+              gateway: [{ name, entry: { url: 'http://127.0.0.1:9' }, createdMs: 0, author: 'a' }],
+            }),
+          },
+          '/bundle/records/0/body/name',
           'BODY_INVALID',
         ],
       ] as const) {
@@ -119,15 +121,3 @@ it('is never completed, if an upstream server calls its tool so', async () => {
   const { stdout } = await runAssay(['complete', '--', 'toolset', 'add', 'mine', ''], { env });
   expect(stdout).toBe('files.read.me\t\n:4\n');
 });
-
-function bundleOf(parts: object): object {
-  const lists = { gateways: [], tools: [], functions: [], trust: [], overrides: [], toolsets: [] };
-  const empty = {
-    assay: 1,
-    exportedAt: '2026-01-01T00:00:00.000Z',
-    ...lists,
-    equipped: null,
-    preferences: {},
-  };
-  return { bundle: { ...empty, ...parts } };
-}

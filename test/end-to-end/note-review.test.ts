@@ -1,6 +1,7 @@
 // One use case of notes on two surfaces: the REST API of a gateway, and commands on the same home.
 import { beforeAll, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
+import { bodiesIn } from '../support/bundles.ts';
 import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, listAt, parseJson, type Json } from '../support/json.ts';
@@ -47,8 +48,8 @@ it('a note accepted through REST or a command keeps its author, and the toolset 
   expect(at(parseJson(stdout), 'notes', 1)).toEqual({
     ...{ toolset: 'dev', tool: 'plain.echo', ...(held('two') as object), isHeld: false },
   });
-  const exported = listAt((await admin.get('/export')).json(), 'toolsets');
-  expect(at(exported[0] ?? null, 'madeBy', 'by')).toBe('model');
+  const [toolset = null] = bodiesIn((await admin.get('/export')).json(), 'toolset');
+  expect(at(toolset, 'maker', 'by')).toBe('model');
 });
 
 it('a note is accepted only if it is what the operator saw', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
+import { bundleOfSettings } from '../support/bundles.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, listAt, type Json } from '../support/json.ts';
 import { accessibilityFindings, openSignedIn, startBrowser, type SignedInPage } from '../support/pages.ts';
@@ -167,7 +168,7 @@ describe('the Export and import section', () => {
 
   it('shows what an import would change before it is applied', async () => {
     const { page } = signedIn;
-    writeFileSync(file, JSON.stringify({ assay: 1, preferences: { 'limits.retries': 7 } }));
+    writeFileSync(file, JSON.stringify(bundleOfSettings({ 'limits.retries': 7 })));
     await page.getByLabel('File').setInputFiles([]);
     await page.getByLabel('File').setInputFiles(file);
     await page.getByRole('button', { name: 'Preview changes' }).click();

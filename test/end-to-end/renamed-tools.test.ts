@@ -1,6 +1,7 @@
 // An operator's name and description for a tool override the server's own, which are kept.
 import { expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';
+import { bodiesIn } from '../support/bundles.ts';
 import { until } from '../support/endings.ts';
 import { filedServer, toolNamed } from '../support/filed.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -46,7 +47,7 @@ it("clients see the operator's name and description, calls work, and a changed o
 
   // Export and import keep it.
   const bundle = (await admin.get('/export')).json();
-  expect(listAt(bundle, 'overrides')).toMatchObject([
+  expect(bodiesIn(bundle, 'tool')).toMatchObject([
     { name: 'act', publicName: 'perform', description: { text: 'Does it well.' } },
   ]);
   await admin.put(path, { name: null, description: null });
@@ -97,7 +98,7 @@ it('an operator’s confirm and cacheMs are exported, and suspended from a schem
     expect(verdictOf(await admin.put('/tools/filed_act', wrong))).toMatch(/^422/);
 
   const bundle = (await admin.get('/export')).json();
-  expect(at(bundle, 'overrides', 0)).toMatchObject({
+  expect(bodiesIn(bundle, 'tool')[0]).toMatchObject({
     confirm: { value: 'never' },
     cacheMs: { value: 60_000 },
   });
@@ -150,7 +151,7 @@ it('an operator’s tags are matched by rules and exported, and do not allow a c
     expect(verdictOf(await patch(wrong))).toBe('422 BODY_INVALID');
 
   const bundle = (await admin.get('/export')).json();
-  expect(at(bundle, 'overrides', 0, 'tags', 'value')).toEqual(['payment']);
+  expect(bodiesIn(bundle, 'tool')[0]).toMatchObject({ tags: { value: ['payment'] } });
   expect((await patch(null)).json()).not.toHaveProperty('tags');
   expect(await decision()).toBe('ask of the server');
   expect(verdictOf(await admin.post('/import', { bundle, apply: true }))).toMatch(/^20/);

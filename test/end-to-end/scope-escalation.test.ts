@@ -4,7 +4,13 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { SETTINGS, type SettingKey } from '../../src/core/settings.ts';
 import { verdictOf } from '../support/admin.ts';
 import { runAssay } from '../support/commands.ts';
-import { makeEverything, openInstance, type Instance } from '../support/bundles.ts';
+import {
+  bundleOfSettings,
+  bundleWith,
+  makeEverything,
+  openInstance,
+  type Instance,
+} from '../support/bundles.ts';
 import { send } from '../support/http.ts';
 import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';
 import { tempDir } from '../support/paths.ts';
@@ -33,8 +39,7 @@ const FILE_REFERENCE = JSON.stringify({
   servers: [{ url: 'https://a.example' }],
   paths: { '/x': { $ref: `file://${FILE}` } },
 });
-const ENTRY = { createdAt: '2026-11-20T08:00:00.000Z', createdBy: 'attacker' };
-const bundleOf = (members: object): object => ({ bundle: { assay: 1, ...members }, apply: true });
+const ENTRY = { createdMs: 0, author: 'attacker' };
 
 type Attack = readonly [method: string, path: string, body: unknown, verdict: string];
 
@@ -96,13 +101,9 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     { [key]: value },
     '403 SETTING_READ_ONLY',
   ]),
-  import: [
-    ['gateways', STDIO],
-    ['gateways', { type: 'stdio', ...STDIO }],
-    ['gateways', { openapi: FILE }],
-  ].map(([list, entry]): Attack => {
-    const body = bundleOf({ [String(list)]: [{ name: 'x', entry, ...ENTRY }] });
-    return ['POST', '/import', body, '403 SCOPE_MISSING'];
+  import: [STDIO, { type: 'stdio', ...STDIO }, { openapi: FILE }].map((entry): Attack => {
+    const bundle = bundleWith({ gateway: [{ name: 'x', entry, ...ENTRY }] });
+    return ['POST', '/import', { bundle, apply: true }, '403 SCOPE_MISSING'];
   }),
   // These only delete, switch, describe or read.
   deleteGateway: 'gains nothing',
@@ -183,7 +184,7 @@ describe('a token with only the scope admin', () => {
   it('cannot import startup settings in a bundle; the plan shows the current and the requested value', async () => {
     for (const apply of [false, true]) {
       const answer = await instance.limited.post('/import', {
-        bundle: { assay: 1, preferences: { ...WANTED, 'limits.drainMs': 1_234 } },
+        bundle: bundleOfSettings({ ...WANTED, 'limits.drainMs': 1_234 }),
         apply,
       });
       expect(verdictOf(answer)).toBe('200');

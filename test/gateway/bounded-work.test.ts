@@ -12,12 +12,15 @@ const QUIET: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 it('a bundle of more items than are read is refused before they are read', () => {
   const items = (count: number): unknown[] => Array.from({ length: count }, () => ({}));
   for (const bundle of [
-    { assay: 1, tools: items(15_000), overrides: items(15_000) },
-    { assay: 1, toolsets: [{ name: 'a', tools: items(30_000) }] },
+    { assay: 1, records: items(1_000_000) },
+    { assay: 1, records: [{ kind: 'toolset', version: 1, body: { name: 'a', tools: items(30_000) } }] },
+    { assay: 1, records: [{ kind: 'trust', version: 1, body: { tools: [items(9_000), items(15_000)] } }] },
   ]) {
     const read = readBundle(bundle);
     expect(read.ok ? [] : read.error).toEqual([
-      expect.objectContaining({ reason: expect.stringMatching(/at most 20000 are read/) as string }),
+      expect.objectContaining({
+        reason: expect.stringMatching(/its lists have more than 20000 items/) as string,
+      }),
     ]);
   }
 });

@@ -19,7 +19,7 @@ it('a tool with nothing stored except its volatility has no override in a bundle
   for (const record of [body, titled]) store.keep({ kind: 'tool', id: record.id, body: record });
   const records = replicaOf(store);
   await records.ready();
-  expect((await readBundleState(records, seal)).bundle.overrides).toEqual([
-    { server: 's', identity: 'i', name: 'look', overrides: {}, title: 'Looks' },
+  expect((await readBundleState(records, seal)).records).toEqual([
+    { kind: 'tool', body: { server: 's', identity: 'i', name: 'look', overrides: {}, title: 'Looks' } },
   ]);
 });

@@ -123,6 +123,27 @@ export function lasting(bundle: Json): JsonObject {
   return rest;
 }
 
+/** The bodies of the records of a kind. */
+export function bodiesIn(bundle: Json, kind: string): readonly Json[] {
+  return listAt(bundle, 'records').flatMap((one) =>
+    at(one, 'kind') === kind ? [at(one, 'body') ?? null] : [],
+  );
+}
+
+/** A bundle of records, each with its kind. */
+export function bundleWith(records: Readonly<Record<string, readonly unknown[]>>): JsonObject {
+  const list = Object.entries(records).flatMap(([kind, bodies]) =>
+    bodies.map((body) => ({ kind, version: 1, body })),
+  );
+  return { assay: 1, records: list as Json[] };
+}
+
+/** A bundle of stored settings. */
+export function bundleOfSettings(settings: Readonly<Record<string, unknown>>): JsonObject {
+  const records = Object.entries(settings).map(([id, body]) => ({ kind: 'setting', version: 1, id, body }));
+  return { assay: 1, records: records as Json[] };
+}
+
 /** `gateway made create`: the planned action for each item. */
 export function actionsOf(plan: Json): readonly string[] {
   return listAt(plan, 'items').map(

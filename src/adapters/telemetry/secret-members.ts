@@ -7,7 +7,7 @@ import { Secrets } from '../../core/secrets/secrets.ts';
 const SECRET: ReadonlySet<string> = new Set(['headers', 'env', 'auth', 'credentials']);
 
 /** The entry's members that contain a secret. Here even secrets too short to mask in texts count. */
-export const findSecretMembers: SecretMembers = (_kind, entry, spec) => {
+export const findSecretMembers: SecretMembers = (entry, spec) => {
   const secrets = new Secrets();
   // Placeholders for arguments are not secrets, whatever their names.
   secrets.add(listServerSecrets(spec).filter((secret) => !PLACEHOLDER.test(secret)));

@@ -1,46 +1,45 @@
-import type { BundledEntry, Entry, EntryKind } from './bundle.ts';
+import type { EntryRecordKind } from '../record.ts';
+import type { BundledEntry, Entry, EntryBundleRecord } from './bundle.ts';
 
 /** The secrets removed from one entry, in the form in which they are sealed. */
 export interface EntrySecrets {
-  readonly kind: EntryKind;
+  readonly kind: EntryRecordKind;
   readonly name: string;
   /** The destination the secrets were configured for; they are not restored automatically for another one. */
   readonly place: string;
   readonly members: Entry;
 }
 
-/** Splits an entry into its public part and the given secret members. */
+/** Splits a record into its public part and the given secret members of its entry. */
 export function splitEntrySecrets(
-  kind: EntryKind,
-  { entry, ...rest }: BundledEntry,
+  { kind, body }: EntryBundleRecord,
   secret: ReadonlySet<string>,
-): { readonly open: BundledEntry; readonly secrets: EntrySecrets | undefined } {
-  const members = Object.entries(entry);
-  const withheld = members.map(([name]) => name).filter((name) => secret.has(name));
-  const kept = Object.fromEntries(members.filter(([name]) => !secret.has(name)));
-  const taken = Object.fromEntries(members.filter(([name]) => secret.has(name)));
+): { readonly open: EntryBundleRecord; readonly secrets: EntrySecrets | undefined } {
+  const members = Object.entries(body.entry);
+  const taken = members.filter(([name]) => secret.has(name));
+  if (taken.length === 0) return { open: { kind, body }, secrets: undefined };
+  const entry = Object.fromEntries(members.filter(([name]) => !secret.has(name)));
+  const withheld = taken.map(([name]) => name).sort();
+  const place = computeSecretPlace(body.entry);
   return {
-    open: { ...rest, entry: kept, withheld: withheld.sort() },
-    secrets:
-      withheld.length === 0
-        ? undefined
-        : { kind, name: rest.name, place: computeSecretPlace(entry), members: taken },
+    open: { kind, body: { ...body, entry, withheld } },
+    secrets: { kind, name: body.name, place, members: Object.fromEntries(taken) },
   };
 }
 
-export type Refilled =
-  /** `missing`: withheld members that are still not set. */
-  | { readonly kind: 'refilled'; readonly entry: BundledEntry; readonly missing: readonly string[] }
-  /** The entry now points to a different destination than the secrets were configured for. */
-  | { readonly kind: 'elsewhere' };
-
-/** Restores the withheld members of an entry from the given ones. */
-export function restoreEntrySecrets(bundled: BundledEntry, { place, members }: EntrySecretValues): Refilled {
-  const back = bundled.withheld.filter((name) => Object.hasOwn(members, name));
-  const missing = bundled.withheld.filter((name) => !back.includes(name));
-  const entry = { ...bundled.entry, ...Object.fromEntries(back.map((name) => [name, members[name]])) };
-  if (back.length > 0 && computeSecretPlace(entry) !== place) return { kind: 'elsewhere' };
-  return { kind: 'refilled', entry: { ...bundled, entry, withheld: missing }, missing };
+/**
+ * Restores the withheld members of an entry from the given ones; those that are not among them stay withheld.
+ * `elsewhere`: the entry now points to a different destination than the secrets were configured for.
+ */
+export function restoreEntrySecrets(
+  { withheld = [], ...body }: BundledEntry,
+  { place, members }: EntrySecretValues,
+): BundledEntry | 'elsewhere' {
+  const back = withheld.filter((name) => Object.hasOwn(members, name));
+  const missing = withheld.filter((name) => !Object.hasOwn(members, name));
+  const entry = { ...body.entry, ...Object.fromEntries(back.map((name) => [name, members[name]])) };
+  if (back.length > 0 && computeSecretPlace(entry) !== place) return 'elsewhere';
+  return { ...body, entry, ...(missing.length > 0 && { withheld: missing }) };
 }
 
 export type EntrySecretValues = Pick<EntrySecrets, 'place' | 'members'>;

@@ -1,27 +1,50 @@
-import { isJsonObject } from '../json-object.ts';
+import type { FieldError } from '../field-error.ts';
+import { isFormerSetting } from '../fixed-limits.ts';
+import { isContradiction } from '../hints/hint.ts';
+import { isEmptyRecord } from '../hints/tool-record.ts';
+import { isJsonObject, parseJson } from '../json-object.ts';
 import {
   addFault,
   type Fault,
   isGiven,
   type JsonPosition,
-  readMemberAt,
-  readMembersAt,
   MISSING,
-  readTextIfGiven,
+  readItemsAt,
+  readMemberAt,
 } from '../json-position.ts';
-import { anything, list, object, optional, type Reader, record, text, time } from '../json-reader.ts';
-import { readRules } from '../policy/read-rules.ts';
-import { readToolset, type LeftOut } from '../read-toolset-json.ts';
-import { isSettingValue, type SettingValue } from '../record.ts';
-import type { FieldError } from '../field-error.ts';
+import {
+  anything,
+  checked,
+  list,
+  object,
+  oneOf,
+  openObject,
+  optional,
+  type Reader,
+  record,
+  reportUnknown,
+  text,
+  wholeNumber,
+} from '../json-reader.ts';
+import { createOperatorReaders, IMPORTED } from '../operator-readers.ts';
+import { isSettingValue, RECORD_VERSIONS, type SettingValue } from '../record.ts';
+import type { Refusal } from '../refusal.ts';
 import { findSettingFault } from '../resolve-settings.ts';
 import { err, ok, type Result } from '../result.ts';
-import { isFormerSetting } from '../fixed-limits.ts';
 import { isSettingKey, SETTINGS } from '../settings.ts';
-import { TOOLSET_LIMITS, type Toolset } from '../toolset.ts';
-import type { BundledEntry, BundleFile } from './bundle.ts';
-import { sealed } from './read-sealed.ts';
-import { bundledOverride, bundledTrust } from './read-bundled-override.ts';
+import { formatNamespacedName } from '../tool-ref.ts';
+import { TOOLSET_LIMITS } from '../toolset.ts';
+import {
+  BUNDLE_KINDS,
+  compareKinds,
+  type BundleBodies,
+  type BundledEntry,
+  type BundleRecord,
+  ENTRY_KINDS,
+  type SealedText,
+  toRecordKey,
+} from './bundle.ts';
+import type { EntrySecrets } from './entry-secrets.ts';
 
 /** Deeper nesting could overflow the stack of a recursive reader. */
 const MAX_DEPTH = 80;
@@ -30,88 +53,150 @@ const MAX_ITEMS = 20_000;
 /** Maximum number of problems reported at once. */
 const MAX_FAULTS = 100;
 
+/** A bundle as read from a file. */
+export interface BundleFile {
+  /** In the order of their kinds. */
+  readonly records: readonly BundleRecord[];
+  /** JSON pointers of the bodies, by `toRecordKey`. */
+  readonly pointers: ReadonlyMap<string, string>;
+  readonly sealed: SealedText | undefined;
+}
+
 /**
  * Reads a whole bundle. On failure returns every problem with its JSON pointer. Whether the entries are usable is not
  * checked here.
  */
 export function readBundle(value: unknown): Result<BundleFile, readonly FieldError[]> {
-  const items = itemsIn(value);
-  if (items > MAX_ITEMS)
-    return err([
-      invalid({ pointer: '', reason: `it has ${items} items; at most ${MAX_ITEMS} are read, so split it` }),
-    ]);
-  if (isDeep(value))
-    return err([invalid({ pointer: '', reason: `it is nested more than ${MAX_DEPTH} deep` })]);
+  const fault = findFormatFault(value);
+  if (fault !== undefined) return err([toFieldError(fault)]);
   const faults: Fault[] = [];
-  const read = written({ value, pointer: '', faults });
-  if (faults.length > 0) return err(faults.slice(0, MAX_FAULTS).map(invalid));
-  const { gateways = [], tools = [], functions = [], trust = [], overrides = [], toolsets = [] } = read;
-  const { equipped, preferences = new Map<string, SettingValue>(), policyRules = [], sealed: secrets } = read;
-  const entries = { gateways, tools, functions, trust, overrides };
-  return ok({ ...entries, toolsets, equipped, preferences, policyRules, sealed: secrets });
+  const { records = [], sealed } = bundle({ value, pointer: '', faults });
+  if (faults.length > 0) return err(faults.slice(0, MAX_FAULTS).map(toFieldError));
+  const pointers = new Map(records.map((one, index) => [toRecordKey(one), `/records/${index}/body`]));
+  return ok({ records: records.toSorted(compareKinds), pointers, sealed });
 }
 
-function invalid({ pointer, reason }: Fault): FieldError {
+function toFieldError({ pointer, reason }: Fault): FieldError {
   return { at: pointer, kind: 'invalid', reason };
 }
 
-const writtenEntry = object({
-  name: text,
+/** What keeps a document from being read at all. */
+function findFormatFault(value: unknown): Fault | undefined {
+  const size = findSizeFault(value);
+  if (size !== undefined) return { pointer: '', reason: size };
+  const isOlder = isJsonObject(value) && value['assay'] === 1 && !Object.hasOwn(value, 'records');
+  if (!isOlder) return undefined;
+  const reason = 'it is missing. Bundles of earlier builds are not read: export it again with this one';
+  return { pointer: '/records', reason };
+}
+
+/** Stops at the first limit, and is iterative, since recursion could overflow the stack. */
+function findSizeFault(value: unknown): string | undefined {
+  let items = 0;
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return `it is nested more than ${MAX_DEPTH} deep`;
+    const next: unknown[] = [];
+    for (const one of level) {
+      if (typeof one !== 'object' || one === null) continue;
+      if (Array.isArray(one)) items += one.length;
+      if (items > MAX_ITEMS) return `its lists have more than ${MAX_ITEMS} items, so split it`;
+      for (const member of Object.values(one)) next.push(member);
+    }
+    level = next;
+  }
+  return undefined;
+}
+
+const readers = createOperatorReaders(IMPORTED);
+
+const writtenEntry = object<BundledEntry>({
+  ...readers.entry,
   entry: record(anything),
   withheld: optional(list(text)),
-  createdAt: time,
-  createdBy: text,
 });
 
 const entry: Reader<BundledEntry> = (position) => {
-  const read = writtenEntry(position);
-  const withheld = [...new Set(read.withheld)].sort();
+  const { withheld: given = [], ...read } = writtenEntry(position);
+  const withheld = [...new Set(given)].sort();
   const both = withheld.find((name) => Object.hasOwn(read.entry, name));
   if (both !== undefined)
     addFault(readMemberAt(readMemberAt(position, 'entry'), both), 'it is listed as withheld too');
-  return { name: read.name, entry: read.entry, withheld, createdMs: read.createdAt, author: read.createdBy };
+  return withheld.length === 0 ? read : { ...read, withheld };
 };
 
-/** An optional list whose items must differ in the given keys. */
-function distinct<T>(
-  read: Reader<T>,
-  keysOf: (thing: T) => readonly string[],
-): Reader<readonly T[] | undefined> {
-  return optional((position) => {
-    const known = new Set<string>();
-    const once: Reader<T> = (item) => {
-      const thing = read(item);
-      const key = JSON.stringify(keysOf(thing));
-      if (known.has(key)) addFault(item, 'it occurs twice');
-      known.add(key);
-      return thing;
-    };
-    return list(once)(position);
-  });
+const scalar: Reader<SettingValue> = ({ value, ...position }) => {
+  if (isSettingValue(value)) return value;
+  // A list with a single text would otherwise compare equal to that text.
+  addFault({ value, ...position }, 'it must be a text, a number, true or false');
+  return '';
+};
+
+const BODIES: { readonly [K in keyof BundleBodies]: Reader<BundleBodies[K]> } = {
+  gateway: entry,
+  rest_tool: entry,
+  function_module: entry,
+  trust: readers.trust,
+  tool: checked(object(readers.tool), (overrides) =>
+    isEmptyRecord({ id: '', ...overrides })
+      ? 'it has no effect on its tool: it must have overrides, a title, a publicName, a description, confirm, cacheMs, tags, or isDisabled true'
+      : undefined,
+  ),
+  toolset: readers.toolset,
+  equipped: object({ toolset: text }),
+  setting: scalar,
+  policy_rules: readers.policyRules,
+};
+
+const kind = oneOf(BUNDLE_KINDS);
+
+/** Undefined if its kind or version is not known; its body is then not read. */
+function readBundleRecord(position: JsonPosition): BundleRecord | undefined {
+  const before = position.faults.length;
+  const known = kind(readMemberAt(position, 'kind'));
+  if (position.faults.length > before) return undefined;
+  reportUnknown(position, ['kind', 'version', 'body', ...(known === 'setting' ? ['id'] : [])]);
+  const version = readMemberAt(position, 'version');
+  if (version.value !== RECORD_VERSIONS[known]) {
+    addFault(version, isGiven(version) ? `this Assay reads only version ${RECORD_VERSIONS[known]}` : MISSING);
+    return undefined;
+  }
+  const body = readMemberAt(position, 'body');
+  const read = { kind: known, body: BODIES[known](body) } as BundleRecord; // the reader of this kind
+  if (read.kind !== 'setting') return read;
+  const id = readMemberAt(position, 'id');
+  const key = text(id);
+  if (isFormerSetting(key)) addFault(id, 'it is no longer a setting but a fixed limit: remove it');
+  else if (!isSettingKey(key)) addFault(id, 'there is no such setting');
+  else {
+    const reason = findSettingFault(SETTINGS[key], read.body);
+    if (reason !== undefined && isSettingValue(body.value)) addFault(body, reason);
+  }
+  return { ...read, id: key };
 }
 
-/** The toolset reader tolerates files of other programs; in a bundle, everything it would leave out is an error. */
-const toolset: Reader<Toolset> = (position) => {
-  for (const member of ['createdAt', 'lastModified'])
-    if (!isGiven(readMemberAt(position, member))) addFault(readMemberAt(position, member), 'it is missing');
-  const leftOut: LeftOut[] = [];
-  const read = readToolset({ position, name: readMemberAt(position, 'name') }, { nowMs: 0, leftOut });
-  for (const { tool, note, reason } of leftOut) {
-    const what = note === undefined ? 'the tool' : `the note ${JSON.stringify(note)} on`;
-    addFault(position, `${what} ${JSON.stringify(tool)} cannot be kept: ${reason}`);
+/** Faulty records are left out. */
+const records: Reader<readonly BundleRecord[] | undefined> = (position) => {
+  const known = new Map<string, JsonPosition>();
+  const read: BundleRecord[] = [];
+  for (const item of readItemsAt(position)) {
+    if (position.faults.length >= MAX_FAULTS) break;
+    const before = position.faults.length;
+    const one = readBundleRecord(item);
+    if (one === undefined || position.faults.length > before) continue;
+    const key = toRecordKey(one);
+    if (known.has(key)) addFault(item, 'it occurs twice');
+    known.set(key, item);
+    read.push(one);
   }
+  if (read.filter((one) => one.kind === 'toolset').length > TOOLSET_LIMITS.toolsets)
+    addFault(position, `it may have at most ${TOOLSET_LIMITS.toolsets} toolsets`);
+  const equipped = read.find((one) => one.kind === 'equipped');
+  const isThere = read.some((one) => one.kind === 'toolset' && one.body.name === equipped?.body.toolset);
+  const at = equipped && known.get(toRecordKey(equipped));
+  if (at !== undefined && !isThere)
+    addFault(readMemberAt(readMemberAt(at, 'body'), 'toolset'), 'no toolset of the bundle is called so');
   return read;
-};
-
-const preferences: Reader<ReadonlyMap<string, SettingValue>> = (position) => {
-  const members = readMembersAt(position);
-  for (const [key, member] of members) {
-    const reason = preferenceFault(key, member.value);
-    if (reason !== undefined) addFault(member, reason);
-  }
-  return new Map(
-    members.flatMap(([key, { value }]) => (isSettingValue(value) ? [[key, value] as const] : [])),
-  );
 };
 
 const version: Reader<undefined> = (position) => {
@@ -122,58 +207,73 @@ const version: Reader<undefined> = (position) => {
 /** For people only. */
 const unread: Reader<undefined> = () => undefined;
 
-const members = object({
+/** Upper bounds for scrypt: 128·N·r bytes of memory, and p times the work (RFC 7914, section 6). */
+const MAX_BYTES = 128 * 2 ** 20;
+const MAX_PARALLELISM = 4;
+const MIN_N = 2 ** 14;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+const writtenSeal = object<SealedText>({
+  kdf: oneOf(['scrypt']),
+  N: wholeNumber({ min: MIN_N, max: MAX_BYTES / 128 }),
+  r: wholeNumber({ min: 1, max: 32 }),
+  p: wholeNumber({ min: 1, max: MAX_PARALLELISM }),
+  salt: checked(text, bytesFault(16, 64)),
+  nonce: checked(text, bytesFault(12, 12)),
+  data: checked(text, bytesFault(16, Infinity)),
+});
+
+/** The bounds keep a file from choosing how much memory opening its secrets takes. */
+const sealed: Reader<SealedText> = (position) => {
+  const read = writtenSeal(position);
+  const cost = readMemberAt(position, 'N');
+  if (!Number.isInteger(Math.log2(read.N))) addFault(cost, 'it must be a power of two');
+  else if (128 * read.N * read.r > MAX_BYTES) addFault(cost, 'with this r it needs more than 128 MiB');
+  return read;
+};
+
+function bytesFault(min: number, max: number): (text: string) => string | undefined {
+  return (given) => {
+    const size = (given.length / 4) * 3 - (/=*$/.exec(given)?.[0].length ?? 0);
+    if (!BASE64.test(given)) return 'it must be in base64';
+    return size < min || size > max ? `it has ${size} bytes, which is not a valid size` : undefined;
+  };
+}
+
+const bundle = object({
   assay: version,
   exportedAt: unread,
-  gateways: distinct(entry, ({ name }) => [name]),
-  tools: distinct(entry, ({ name }) => [name]),
-  functions: distinct(entry, ({ name }) => [name]),
-  trust: distinct(bundledTrust, ({ server, identity }) => [server, identity]),
-  overrides: distinct(bundledOverride, ({ server, identity, name }) => [server, identity, name]),
-  toolsets: distinct(toolset, ({ name }) => [name]),
-  equipped: (position) => (position.value === null ? undefined : readTextIfGiven(position)),
-  preferences: optional(preferences),
-  policyRules: optional(readRules),
+  records,
   sealed: optional(sealed),
   leftOut: unread,
 });
 
-/** Checks across members. */
-function written(position: JsonPosition): ReturnType<typeof members> {
-  const read = members(position);
-  const { equipped, toolsets = [] } = read;
-  const max = TOOLSET_LIMITS.toolsets;
-  if (toolsets.length > max)
-    addFault(readMemberAt(position, 'toolsets'), `it may have at most ${max} toolsets`);
-  if (equipped !== undefined && !toolsets.some(({ name }) => name === equipped))
-    addFault(readMemberAt(position, 'equipped'), 'no toolset of the bundle is called so');
-  return read;
+const entrySecrets = list(
+  openObject<EntrySecrets>({ kind: oneOf(ENTRY_KINDS), name: text, place: text, members: record(anything) }),
+);
+
+/** Parses the decrypted secrets of a bundle. Undefined if they have another format. */
+export function readEntrySecrets(secrets: string): readonly EntrySecrets[] | undefined {
+  const faults: Fault[] = [];
+  const read = entrySecrets({ value: parseJson(secrets), pointer: '', faults });
+  return faults.length === 0 ? read : undefined;
 }
 
-function preferenceFault(key: string, value: unknown): string | undefined {
-  if (isFormerSetting(key)) return 'it is no longer a setting but a fixed limit: remove it';
-  if (!isSettingKey(key)) return 'there is no such setting';
-  // A list with a single text would otherwise compare equal to that text.
-  return isSettingValue(value)
-    ? findSettingFault(SETTINGS[key], value)
-    : 'it must be a text, a number, true or false';
-}
-
-/** Number of items in the lists of a bundle, and in the lists within those. */
-function itemsIn(value: unknown): number {
-  const lists = isJsonObject(value) ? Object.values(value).filter(Array.isArray) : [];
-  const inner = lists.flat().flatMap((item: unknown) => (isJsonObject(item) ? Object.values(item) : []));
-  return [...lists, ...inner.filter(Array.isArray)].reduce((sum, list) => sum + list.length, 0);
-}
-
-/** Iterative, since recursion could overflow the stack. */
-function isDeep(value: unknown): boolean {
-  let level: readonly unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_DEPTH) return true;
-    level = level.flatMap((one): readonly unknown[] =>
-      typeof one === 'object' && one !== null ? Object.values(one) : [],
-    );
+/**
+ * The first tool in a bundle whose overrides contradict each other. The API rejects such overrides, so an import must
+ * as well.
+ */
+export function findContradiction({ records: all, pointers }: BundleFile): Refusal | undefined {
+  for (const one of all) {
+    if (one.kind !== 'tool') continue;
+    const { server, name, overrides } = one.body;
+    const { readOnlyHint, destructiveHint } = overrides;
+    const isBoth = isContradiction({
+      ...(readOnlyHint && { readOnlyHint: readOnlyHint.value }),
+      ...(destructiveHint && { destructiveHint: destructiveHint.value }),
+    });
+    const at = `${pointers.get(toRecordKey(one)) ?? ''}/overrides`;
+    if (isBoth) return { code: 'HINTS_CONTRADICT', tool: formatNamespacedName(server, name), at };
   }
-  return false;
+  return undefined;
 }

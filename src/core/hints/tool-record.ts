@@ -101,6 +101,9 @@ export interface ToolRecord {
   readonly verification?: ToolVerification | undefined;
 }
 
+/** What operators have set for one tool, without what Assay observed of it here. */
+export type ToolOverrides = Omit<ToolRecord, 'id' | 'drift' | 'volatility' | 'verification'>;
+
 /**
  * Whether an override applies to a definition. One that lowers caution applies only if its author saw a definition with
  * the same behaviour, and the same prose if that matters. The operator's own definitions count as seen.

@@ -1,4 +1,5 @@
 import { formatCount } from '../../core/counted.ts';
+import { isJsonObject } from '../../core/json-object.ts';
 import { toPrintable } from '../../core/printable.ts';
 import { ok } from '../../core/result.ts';
 import { printRefusal, formatJson, printError, printText, quoteText } from './output.ts';
@@ -28,8 +29,8 @@ export async function exportBundle(runtime: Runtime, options: ExportBundleOption
       if (!written.ok) return written;
       printError(`Wrote ${quoteText(file)}.`);
     }
-    const { gateways, tools, functions, sealed, leftOut = [] } = made.value;
-    const withheld = [...gateways, ...tools, ...functions].filter((entry) => entry.withheld !== undefined);
+    const { records, sealed, leftOut = [] } = made.value;
+    const withheld = records.filter(({ body }) => isJsonObject(body) && Object.hasOwn(body, 'withheld'));
     if (withheld.length > 0 && sealed === undefined)
       printError(
         `The secrets of ${formatCount(withheld.length, 'source')} are left out; with a passphrase they are sealed in it.`,

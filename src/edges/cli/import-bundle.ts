@@ -1,6 +1,5 @@
-import type { ImportPlan } from '../../api/bundle.ts';
+import type { ImportItem, ImportPlan, PlanAction } from '../../api/bundle.ts';
 import { toPrintable } from '../../core/printable.ts';
-import type { PlanAction, PlanItem } from '../../core/bundle/bundle-plan.ts';
 import { ok } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import { confirm, isInteractive, readPassphrase } from './ask.ts';
@@ -73,12 +72,12 @@ function printPlan(plan: ImportPlan, isJson: boolean): void {
     for (const warning of warnings) printError(toPrintable(`note: ${kind} ${name}: ${warning}`));
 }
 
-function row({ kind, name, action, changed, before, after }: PlanItem): readonly string[] {
+function row({ kind, name, action, changed, before, after }: ImportItem): readonly string[] {
   const values = after === undefined ? changed.join(', ') : `${shown(before)} -> ${shown(after)}`;
   return [kind, name, COLOURED[action](action), values];
 }
 
-function shown(value: PlanItem['before']): string {
+function shown(value: ImportItem['before']): string {
   return value === undefined || value === null || value === '' ? 'none' : toPrintable(String(value));
 }
 

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { BUNDLE, IMPORT_PLAN } from '../../api/bundle.ts';
-import { MIN_PASSPHRASE_LENGTH } from '../../core/bundle/bundle.ts';
-import type { BundleJson } from '../../core/bundle/bundle-json.ts';
+import { type BundleJson, MIN_PASSPHRASE_LENGTH } from '../../core/bundle/bundle.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { type AdminDeps, findExecuteRefusal } from './admin-deps.ts';
@@ -15,6 +14,8 @@ const PASSPHRASE = z
   .meta({ description: 'Encrypts the secrets on export; decrypts them on import.' });
 
 const MIB = 1024 * 1024;
+
+const EXAMPLE = { kind: 'setting', version: 1, id: 'limits.drainMs', body: 5_000 };
 
 /** Everything that operators created, as one document. */
 export function bundleRoutes(deps: AdminDeps): readonly Route[] {
@@ -84,7 +85,7 @@ function importRoute(deps: AdminDeps): Route {
             }),
           })
           .meta({ id: 'ImportInput' }),
-        examples: { dryRun: { bundle: { assay: 1, preferences: { 'limits.drainMs': 5_000 } } } },
+        examples: { dryRun: { bundle: { assay: 1, records: [EXAMPLE] } } },
         limits: { bytes: 16 * MIB, depth: 90 },
       },
       answer: { about: 'The outcome for each item.', schema: IMPORT_PLAN },

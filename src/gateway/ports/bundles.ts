@@ -1,4 +1,4 @@
-import type { EntryKind, Entry, SealedText } from '../../core/bundle/bundle.ts';
+import type { Entry, SealedText } from '../../core/bundle/bundle.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 
 /** Encrypts a text so that only the passphrase decrypts it. */
@@ -9,4 +9,4 @@ export interface PassphraseSeal {
 }
 
 /** The members of an entry that are secret, or may hide a secret. `spec`: the server that the entry defines. */
-export type SecretMembers = (kind: EntryKind, entry: Entry, spec: ServerSpec) => readonly string[];
+export type SecretMembers = (entry: Entry, spec: ServerSpec) => readonly string[];

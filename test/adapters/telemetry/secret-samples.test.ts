@@ -89,7 +89,7 @@ it('an export treats entries that contain one as secret', () => {
   const found = SAMPLES.filter(([text]) => {
     const transport = { kind: 'stdio', command: 'x', args: [text], cwd: '/', env: {} } as const;
     const spec = { name: 'a', transport, timeoutMs: 1, prefix: true, isolation: 'shared' } as const;
-    return !findSecretMembers('gateway', { command: 'x', args: [text] }, spec).includes('args');
+    return !findSecretMembers({ command: 'x', args: [text] }, spec).includes('args');
   });
   expect(found).toEqual([]);
 });

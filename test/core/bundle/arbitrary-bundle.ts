@@ -1,9 +1,9 @@
 import { CONFIRMS } from '../../../src/core/confirm.ts';
 import fc from 'fast-check';
-import type { SettingValue } from '../../../src/core/record.ts';
-import type { Bundle, BundledEntry, BundledOverride } from '../../../src/core/bundle/bundle.ts';
+import type { BundledEntry, BundleRecord } from '../../../src/core/bundle/bundle.ts';
 import { sha256 } from '../../../src/core/digest.ts';
 import { HINTS } from '../../../src/core/hints/hint.ts';
+import type { ToolOverrides } from '../../../src/core/hints/tool-record.ts';
 import type { PolicyRule } from '../../../src/core/policy/rule.ts';
 import type { Note } from '../../../src/core/notes.ts';
 import { computeRefId } from '../../../src/core/tool-ref.ts';
@@ -30,17 +30,17 @@ const entry: fc.Arbitrary<BundledEntry> = fc
     createdMs: timeMs,
     author: text,
   })
-  .map((one) => ({
-    ...one,
-    withheld: one.withheld.filter((name) => !Object.hasOwn(one.entry, name)).sort(),
-  }));
+  .map(({ withheld: given, ...one }) => {
+    const withheld = given.filter((name) => !Object.hasOwn(one.entry, name)).sort();
+    return withheld.length === 0 ? one : { ...one, withheld };
+  });
 
 const override = fc.record(
   { value: fc.boolean(), author: text, atMs: timeMs, reason: text, digest: text.map(sha256) },
   { requiredKeys: ['value', 'author', 'atMs', 'digest'] },
 );
 
-const toolOverride: fc.Arbitrary<BundledOverride> = fc
+const toolOverride: fc.Arbitrary<ToolOverrides> = fc
   .record({
     server: text,
     identity: text,
@@ -122,16 +122,14 @@ const toolset: fc.Arbitrary<Toolset> = fc
   })
   .map(({ description, ...rest }) => ({ ...rest, ...(description !== undefined && { description }) }));
 
-const preferences = fc
-  .record(
-    {
-      'limits.drainMs': fc.integer({ min: 0, max: 1_000 }),
-      enableConfigToolsMenu: fc.boolean(),
-      'notes.review': fc.constantFrom('auto', 'always', 'never'),
-    },
-    { requiredKeys: [] },
-  )
-  .map((values) => new Map<string, SettingValue>(Object.entries(values)));
+const settings = fc.record(
+  {
+    'limits.drainMs': fc.integer({ min: 0, max: 1_000 }),
+    enableConfigToolsMenu: fc.boolean(),
+    'notes.review': fc.constantFrom('auto', 'always', 'never'),
+  },
+  { requiredKeys: [] },
+);
 
 const patterns = fc.array(fc.string({ minLength: 1, maxLength: 10 }), { minLength: 1, maxLength: 2 });
 const policyRule: fc.Arbitrary<PolicyRule> = fc.record(
@@ -147,8 +145,8 @@ const policyRule: fc.Arbitrary<PolicyRule> = fc.record(
 
 const entries = fc.uniqueArray(entry, { maxLength: 4, selector: ({ name }) => name });
 
-/** Any state that operators can create. */
-export const arbitraryBundle: fc.Arbitrary<Bundle> = fc
+/** Any state that operators can create, each kind after those it refers to. */
+export const arbitraryRecords: fc.Arbitrary<readonly BundleRecord[]> = fc
   .record({
     gateways: entries,
     tools: entries,
@@ -163,10 +161,20 @@ export const arbitraryBundle: fc.Arbitrary<Bundle> = fc
     }),
     toolsets: fc.uniqueArray(toolset, { maxLength: 3, selector: ({ name }) => name }),
     isEquipped: fc.boolean(),
-    preferences,
-    policyRules: fc.array(policyRule, { maxLength: 2 }),
+    settings,
+    rules: fc.array(policyRule, { maxLength: 2 }),
   })
-  .map(({ isEquipped, ...rest }) => ({
-    ...rest,
-    equipped: isEquipped ? rest.toolsets[0]?.name : undefined,
-  }));
+  .map((all): readonly BundleRecord[] => {
+    const equipped = all.isEquipped ? all.toolsets[0]?.name : undefined;
+    return [
+      ...all.gateways.map((body) => ({ kind: 'gateway', body }) as const),
+      ...all.tools.map((body) => ({ kind: 'rest_tool', body }) as const),
+      ...all.functions.map((body) => ({ kind: 'function_module', body }) as const),
+      ...all.trust.map((body) => ({ kind: 'trust', body }) as const),
+      ...all.overrides.map((body) => ({ kind: 'tool', body }) as const),
+      ...all.toolsets.map((body) => ({ kind: 'toolset', body }) as const),
+      ...(equipped === undefined ? [] : [{ kind: 'equipped', body: { toolset: equipped } } as const]),
+      ...Object.entries(all.settings).map(([id, body]) => ({ kind: 'setting', id, body }) as const),
+      ...(all.rules.length === 0 ? [] : [{ kind: 'policy_rules', body: { rules: all.rules } } as const]),
+    ];
+  });

@@ -1,4 +1,4 @@
-import type { ImportPlan } from '../../../src/api/bundle.ts';
+import type { Bundle, ImportPlan } from '../../../src/api/bundle.ts';
 import { write } from './api.ts';
 
 export interface BundleImport {
@@ -15,7 +15,7 @@ export function importBundle(input: BundleImport, apply: boolean): Promise<Impor
 
 /** Downloads a bundle whose secrets are sealed. */
 export async function downloadSealed(passphrase: string): Promise<void> {
-  const bundle = await write<{ readonly exportedAt: string }>('POST', '/export', { passphrase });
+  const bundle = await write<Bundle>('POST', '/export', { passphrase });
   const text = `${JSON.stringify(bundle, null, 2)}\n`;
   const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
   const link = document.createElement('a');
@@ -23,4 +23,11 @@ export async function downloadSealed(passphrase: string): Promise<void> {
   link.download = `assay-${bundle.exportedAt.slice(0, 10)}.json`;
   link.click();
   URL.revokeObjectURL(url);
+}
+
+/** The records of a kind whose body has this name. */
+export function pickRecords(records: Bundle['records'], kind: string, name: string): Bundle['records'] {
+  return records.filter(
+    (one) => one.kind === kind && (one.body as { readonly name?: unknown }).name === name,
+  );
 }

@@ -1,7 +1,8 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
 import type { Note, ToolNotes } from '../../../src/api/note.ts';
-import type { ToolsetNote } from '../../../src/api/toolset.ts';
+import type { Bundle } from '../../../src/api/bundle.ts';
 import { read, formatError, write } from './api.ts';
+import { pickRecords } from './bundles.ts';
 import { notify } from './notices.ts';
 import { deleteNote, toNotePath, type NoteTarget } from './toolsets.ts';
 
@@ -27,13 +28,16 @@ export function moveNote(target: NoteTarget, position: number): Promise<ToolNote
   return write('PUT', toNotePath(target), { position });
 }
 
-interface ExportedToolset {
+/** The members of a toolset's record that are used here. */
+interface ToolsetBody {
   readonly name: string;
-  readonly toolNotes: readonly {
-    readonly toolRef: { readonly namespacedName: string };
-    readonly notes: readonly ToolsetNote[];
-  }[];
+  readonly toolNotes: readonly { readonly namespacedName: string; readonly notes: readonly NoteBody[] }[];
 }
+
+type NoteBody = Pick<Note, 'name' | 'note' | 'author' | 'by'> & {
+  readonly writtenMs: number;
+  readonly isHeld: boolean;
+};
 
 /**
  * Deletes a note and offers Undo, which restores the original: a new note would have another author and not be held.
@@ -41,11 +45,11 @@ interface ExportedToolset {
 export async function deleteNoteWithUndo(
   client: QueryClient,
   target: NoteTarget,
-  { toolset: _, tool: __, isHeld, ...rest }: Note,
+  { name, note: text, author, by, writtenAt, isHeld }: Note,
 ): Promise<void> {
   const { notes } = await read<ToolNotes>(`/tools/${encodeURIComponent(target.tool)}/notes`);
   const index = notes.filter(({ toolset }) => toolset === target.toolset).findIndex(isNamed(target.note));
-  const note: ToolsetNote = { ...rest, ...(isHeld && { isHeld }) };
+  const note: NoteBody = { name, note: text, author, by, writtenMs: Date.parse(writtenAt), isHeld };
   await deleteNote(target);
   notify({
     text: `Deleted the note ${target.note}`,
@@ -58,22 +62,22 @@ export async function deleteNoteWithUndo(
 
 interface Deleted {
   readonly target: NoteTarget;
-  readonly note: ToolsetNote;
+  readonly note: NoteBody;
   readonly index: number;
 }
 
 async function restore(client: QueryClient, { target, note, index }: Deleted): Promise<void> {
-  const { toolsets } = await read<{ readonly toolsets: readonly ExportedToolset[] }>('/export');
-  const toolset = toolsets.find(({ name }) => name === target.toolset);
-  if (toolset === undefined) throw new Error(`The toolset ${target.toolset} no longer exists.`);
-  const isMeant = (entry: ExportedToolset['toolNotes'][number]): boolean =>
-    entry.toolRef.namespacedName === target.tool;
+  const { records } = await read<Bundle>('/export');
+  const [record] = pickRecords(records, 'toolset', target.toolset);
+  if (record === undefined) throw new Error(`The toolset ${target.toolset} no longer exists.`);
+  const toolset = record.body as ToolsetBody; // as its kind says
+  const isMeant = (entry: ToolsetBody['toolNotes'][number]): boolean => entry.namespacedName === target.tool;
   const notes = toolset.toolNotes.find(isMeant)?.notes ?? [];
   if (notes.some(isNamed(note.name)))
     throw new Error(`There is already a different note named ${note.name}.`);
-  const noted = { toolRef: { namespacedName: target.tool }, notes: notes.toSpliced(index, 0, note) };
+  const noted = { namespacedName: target.tool, notes: notes.toSpliced(index, 0, note) };
   const toolNotes = [...toolset.toolNotes.filter((entry) => !isMeant(entry)), noted];
-  const bundle = { assay: 1, toolsets: [{ ...toolset, toolNotes }] };
+  const bundle = { assay: 1, records: [{ ...record, body: { ...toolset, toolNotes } }] };
   await write('POST', '/import', { bundle, apply: true });
   await client.invalidateQueries({ queryKey: ['toolsets'] });
 }

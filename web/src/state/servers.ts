@@ -1,8 +1,10 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
+import type { Bundle } from '../../../src/api/bundle.ts';
 import type { Tool, ToolPage } from '../../../src/api/tool.ts';
 import type { Instructions, InstructionsList } from '../../../src/api/instructions.ts';
 import type { DocumentPreview, Gateway, GatewayLogs, RefreshResult } from '../../../src/api/server.ts';
 import { read, readTagged, formatError, write } from './api.ts';
+import { pickRecords } from './bundles.ts';
 import { gatewaysQuery } from './lists.ts';
 import { notify } from './notices.ts';
 
@@ -103,11 +105,6 @@ function randomText(): string {
   return [...crypto.getRandomValues(new Uint32Array(6))].map((word) => word.toString(36)).join('-');
 }
 
-interface Bundle {
-  readonly gateways: readonly { readonly name: string }[];
-  readonly sealed?: unknown;
-}
-
 /**
  * Removes a server. With `mayUndo`, offers Undo: until the offer ends, its entry with its secrets is kept encrypted
  * with a passphrase that only this page knows.
@@ -130,12 +127,14 @@ export async function removeServer(
 
 async function restore(
   client: QueryClient,
-  { gateways, sealed }: Bundle,
+  { records, sealed }: Bundle,
   { name, passphrase }: { readonly name: string; readonly passphrase: string },
 ): Promise<void> {
-  const entry = gateways.filter((one) => one.name === name);
-  const secrets = sealed === undefined ? {} : { sealed };
-  const bundle = { assay: 1, gateways: entry, ...secrets };
+  const bundle = {
+    assay: 1,
+    records: pickRecords(records, 'gateway', name),
+    ...(sealed !== undefined && { sealed }),
+  };
   await write('POST', '/import', { bundle, apply: true, ...(sealed !== undefined && { passphrase }) });
   await client.invalidateQueries();
 }

@@ -1,4 +1,5 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
+import type { Bundle } from '../../../src/api/bundle.ts';
 import type { ClientSnippetList } from '../../../src/api/client-snippet.ts';
 import type { ToolNotes } from '../../../src/api/note.ts';
 import type {
@@ -11,6 +12,7 @@ import type {
   UnservedTools,
 } from '../../../src/api/toolset.ts';
 import { read, readTagged, formatError, write } from './api.ts';
+import { pickRecords } from './bundles.ts';
 import { notify } from './notices.ts';
 
 function pathOf(name: string): string {
@@ -134,10 +136,6 @@ export function toNotePath({ tool, toolset, note }: NoteTarget): string {
   return `/tools/${encodeURIComponent(tool)}/notes/${encodeURIComponent(toolset)}/${encodeURIComponent(note)}`;
 }
 
-interface Bundle {
-  readonly toolsets: readonly { readonly name: string }[];
-}
-
 /**
  * Deletes a toolset and offers Undo, which restores its notes and pinned definitions too. TOOLSET_EQUIPPED if sessions
  * have equipped it, unless `unequips`.
@@ -147,10 +145,10 @@ export async function deleteToolset(
   { name, isEquipped }: Toolset,
   { unequips }: { readonly unequips: boolean },
 ): Promise<void> {
-  const { toolsets } = await read<Bundle>('/export');
+  const { records } = await read<Bundle>('/export');
   await write('DELETE', `${pathOf(name)}${unequips ? '?unequip=true' : ''}`);
   const restore = async (): Promise<void> => {
-    const bundle = { assay: 1, toolsets: toolsets.filter((one) => one.name === name) };
+    const bundle = { assay: 1, records: pickRecords(records, 'toolset', name) };
     await write('POST', '/import', { bundle, apply: true });
     if (isEquipped) await equip(name);
     await client.invalidateQueries({ queryKey: ['toolsets'] });

@@ -1,8 +1,5 @@
-import { toEntryJson, toBundledOverrideJson } from '../../../core/bundle/bundle-json.ts';
-import type { BundledEntry, EntryKind } from '../../../core/bundle/bundle.ts';
-import type { BundleItem } from '../../../core/bundle/bundle-items.ts';
+import { type BundleRecord, type EntryBundleRecord, isEntry } from '../../../core/bundle/bundle.ts';
 import type { Planned } from '../../../core/bundle/bundle-plan.ts';
-import { splitEntrySecrets } from '../../../core/bundle/entry-secrets.ts';
 import type { AuditEvent, AuditTarget } from '../../../core/audit-event.ts';
 import { computeGatewayId, computeServerId, computeToolId } from '../../../core/record-ids.ts';
 import { POLICY_RULES } from '../../../core/record.ts';
@@ -10,22 +7,21 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { ok, type Result } from '../../../core/result.ts';
 import { CUSTOM_SERVER_IDENTITY } from '../../../core/server-identity.ts';
 import { CUSTOM_SERVER } from '../../../core/server-spec.ts';
+import { formatNamespacedName } from '../../../core/tool-ref.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { EntrySeal } from '../../ports/config-entries.ts';
 import type { RecordChange } from '../../ports/records.ts';
 import { toEquipChange, toToolsetKey, type ToolsetEdit } from '../toolsets/toolset-edits.ts';
 import { toEquipEvent, toSaveEvent, type ChangeAuthor } from '../toolsets/toolset-audit.ts';
 import { RULES_TARGET } from '../policy-rules.ts';
-import type { BundleState } from './bundle-state.ts';
-import { ENTRY_RECORDS } from './entry-records.ts';
+import { ENTRY_IDS, toEntrySealName } from './entry-records.ts';
 
 export interface ChangesOptions {
   readonly records: RecordReplica;
-  readonly state: BundleState;
   readonly seal: EntrySeal;
   readonly author: ChangeAuthor;
-  /** The secret members of an entry. */
-  readonly secretIn: (kind: EntryKind, entry: BundledEntry) => ReadonlySet<string>;
+  /** An entry without its secrets. */
+  readonly withoutSecrets: (record: EntryBundleRecord) => EntryBundleRecord;
 }
 
 /** The writes that carry out the plan. Error: KEY_UNUSABLE. */
@@ -35,40 +31,39 @@ export async function buildBundleChanges(
 ): Promise<Result<ToolsetEdit, Refusal>> {
   const changing = planned.filter(({ action }) => action === 'create' || action === 'update');
   const changes: RecordChange[] = [];
-  for (const { item } of changing) {
-    const change = await changeOf(item, options);
+  for (const { record } of changing) {
+    const change = await buildChange(record, options);
     if (!change.ok) return change;
     if (change.value !== undefined) changes.push(change.value);
   }
-  const equipped = changing.flatMap(({ item }) => (item.kind === 'equipped' ? item.value : []));
+  const equipped = changing.flatMap(({ record }) =>
+    record.kind === 'equipped' ? [record.body.toolset] : [],
+  );
   return ok({
     changes,
     expected: equipped.map(toToolsetKey),
-    audit: changing.flatMap((one) => eventOf(one, options) ?? []),
+    audit: changing.flatMap((one) => toAuditEvent(one, options) ?? []),
   });
 }
 
 /** Undefined if it is already stored. */
-async function changeOf(
-  item: BundleItem,
+async function buildChange(
+  record: BundleRecord,
   { records, seal }: ChangesOptions,
 ): Promise<Result<RecordChange | undefined, Refusal>> {
-  switch (item.kind) {
-    case 'gateway':
-    case 'tool':
-    case 'function': {
-      const { name, entry, createdMs, author } = item.value;
-      const { kind, idOf, sealNameOf } = ENTRY_RECORDS[item.kind];
-      const sealed = await seal.seal(sealNameOf(name), entry);
-      if (!sealed.ok) return sealed;
-      return ok({ kind, id: idOf(name), body: { name, ...sealed.value, createdMs, author } });
-    }
-    case 'trust': {
-      const { server, identity } = item.value;
-      return ok({ kind: 'trust', id: computeServerId(server, identity), body: item.value });
-    }
-    case 'override': {
-      const id = computeToolId(item.value.server, item.value.identity, item.value.name);
+  if (isEntry(record)) {
+    const { kind, body } = record;
+    const { name, entry, createdMs, author } = body;
+    const sealed = await seal.seal(toEntrySealName(kind, name), entry);
+    if (!sealed.ok) return sealed;
+    return ok({ kind, id: ENTRY_IDS[kind](name), body: { name, ...sealed.value, createdMs, author } });
+  }
+  switch (record.kind) {
+    case 'trust':
+      return ok({ ...record, id: computeServerId(record.body.server, record.body.identity) });
+    case 'tool': {
+      const { server, identity, name } = record.body;
+      const id = computeToolId(server, identity, name);
       // Local observations of the tool are kept: they are not part of a bundle.
       const { drift, volatility, verification } = records.get('tool', id) ?? {};
       const seen = {
@@ -76,85 +71,79 @@ async function changeOf(
         ...(volatility !== undefined && { volatility }),
         ...(verification !== undefined && { verification }),
       };
-      return ok({ kind: 'tool', id, body: { id, ...item.value, ...seen } });
+      return ok({ kind: 'tool', id, body: { id, ...record.body, ...seen } });
     }
     case 'toolset':
-      return ok({ ...toToolsetKey(item.value.name), body: item.value });
+      return ok({ ...record, id: record.body.name });
     case 'equipped':
-      return ok(toEquipChange(records, item.value));
-    case 'preference': {
-      const { key, value } = item.value;
-      return ok({ kind: 'setting', id: key, body: value });
-    }
+      return ok(toEquipChange(records, record.body.toolset));
+    case 'setting':
+      return ok(record);
     case 'policy_rules':
-      return ok({ ...POLICY_RULES, body: { rules: item.value } });
+      return ok({ ...POLICY_RULES, body: record.body });
   }
 }
 
-function eventOf({ item, former }: Planned, options: ChangesOptions): AuditEvent | undefined {
-  const { author, state } = options;
-  const event = (action: string, target: AuditTarget, shown: (one: BundleItem) => unknown): AuditEvent => ({
+function toAuditEvent({ record, former }: Planned, options: ChangesOptions): AuditEvent | undefined {
+  const { author, withoutSecrets } = options;
+  const event = (action: string, target: AuditTarget, pick = getBody): AuditEvent => ({
     atMs: author.atMs,
     subject: author.by,
     action,
     target,
-    before: former && shown(former),
-    after: shown(item),
+    before: former && pick(former),
+    after: pick(record),
   });
+  const getOpenBody = (one: BundleRecord): unknown => (isEntry(one) ? withoutSecrets(one).body : one.body);
   const verb = former === undefined ? 'create' : 'update';
-  const shownEntry = (one: BundleItem): unknown => shownItem(one, options);
-  switch (item.kind) {
+  switch (record.kind) {
     case 'gateway':
-      return event(`gateway.${verb}`, gatewayTarget(item.name), shownEntry);
-    case 'tool':
+      return event(`gateway.${verb}`, toGatewayTarget(record.body.name), getOpenBody);
+    case 'rest_tool':
       return event(
         `tool.${verb}`,
-        toolTarget([CUSTOM_SERVER, CUSTOM_SERVER_IDENTITY, item.name]),
-        shownEntry,
+        toToolTarget([CUSTOM_SERVER, CUSTOM_SERVER_IDENTITY, record.body.name]),
+        getOpenBody,
       );
-    case 'function':
-      return event('function.add', gatewayTarget(CUSTOM_SERVER), shownEntry);
+    case 'function_module':
+      return event('function.add', toGatewayTarget(CUSTOM_SERVER), getOpenBody);
     case 'trust':
-      return event('gateway.trust', gatewayTarget(item.name), ({ members }) => members);
-    case 'override': {
-      const { server, identity, name } = item.value;
-      return event('tool.update', toolTarget([server, identity, name]), shownEntry);
+      return event('gateway.trust', toGatewayTarget(record.body.server), (one) =>
+        one.kind === 'trust' ? { trust: one.body.trust } : undefined,
+      );
+    case 'tool': {
+      const { server, identity, name } = record.body;
+      return event('tool.update', toToolTarget([server, identity, name]));
     }
     case 'toolset':
-      return toSaveEvent(author, former?.kind === 'toolset' ? former.value : undefined, item.value);
+      return toSaveEvent(author, former?.kind === 'toolset' ? former.body : undefined, record.body);
     case 'equipped':
-      return toEquipEvent(author, state.bundle.equipped, item.value);
-    case 'preference': {
-      const { name } = item;
-      return event(
-        'preference.update',
-        { kind: 'preference', id: name, name },
-        ({ members }) => members['value'],
+      return toEquipEvent(
+        author,
+        former?.kind === 'equipped' ? former.body.toolset : undefined,
+        record.body.toolset,
       );
-    }
+    case 'setting':
+      return event('preference.update', { kind: 'preference', id: record.id, name: record.id });
     case 'policy_rules':
-      return event('policy.rules', RULES_TARGET, ({ members }) => members['rules']);
+      return event('policy.rules', RULES_TARGET, (one) =>
+        one.kind === 'policy_rules' ? one.body.rules : undefined,
+      );
   }
 }
 
-/** The item as shown to people, without secrets. */
-function shownItem(item: BundleItem, { secretIn }: ChangesOptions): unknown {
-  switch (item.kind) {
-    case 'gateway':
-    case 'tool':
-    case 'function':
-      return toEntryJson(splitEntrySecrets(item.kind, item.value, secretIn(item.kind, item.value)).open);
-    case 'override':
-      return toBundledOverrideJson(item.value);
-    default:
-      return item.members;
-  }
+function getBody({ body }: BundleRecord): unknown {
+  return body;
 }
 
-function gatewayTarget(name: string): AuditTarget {
+function toGatewayTarget(name: string): AuditTarget {
   return { kind: 'gateway', id: computeGatewayId(name), name };
 }
 
-function toolTarget([server, identity, name]: readonly [string, string, string]): AuditTarget {
-  return { kind: 'tool', id: computeToolId(server, identity, name), name: `${server}.${name}` };
+function toToolTarget([server, identity, name]: readonly [string, string, string]): AuditTarget {
+  return {
+    kind: 'tool',
+    id: computeToolId(server, identity, name),
+    name: formatNamespacedName(server, name),
+  };
 }

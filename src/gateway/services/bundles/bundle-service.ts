@@ -1,25 +1,29 @@
 import type { ImportPlan } from '../../../api/bundle.ts';
-import { toBundleJson, type BundleJson } from '../../../core/bundle/bundle-json.ts';
 import {
-  ENTRY_KINDS,
-  ENTRY_LISTS,
-  MIN_PASSPHRASE_LENGTH,
-  type BundledEntry,
-  type BundleFile,
-  type EntryKind,
+  type BundleJson,
+  type BundleRecord,
+  type EntryBundleRecord,
+  isEntry,
+  KIND_LABELS,
   type LeftOutOfBundle,
+  MIN_PASSPHRASE_LENGTH,
+  type RecordOf,
+  toBundleJson,
+  toRecordKey,
 } from '../../../core/bundle/bundle.ts';
 import { planImport, type OnConflict, type Planned } from '../../../core/bundle/bundle-plan.ts';
 import { splitEntrySecrets, type EntrySecrets } from '../../../core/bundle/entry-secrets.ts';
-import { readBundle } from '../../../core/bundle/read-bundle.ts';
-import { findContradiction } from '../../../core/bundle/read-bundled-override.ts';
-import { readEntrySecrets } from '../../../core/bundle/read-sealed.ts';
+import {
+  type BundleFile,
+  findContradiction,
+  readBundle,
+  readEntrySecrets,
+} from '../../../core/bundle/read-bundle.ts';
 import { formatPointerStep } from '../../../core/json-pointer.ts';
-import type { SettingValue } from '../../../core/record.ts';
 import type { FieldError } from '../../../core/field-error.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { isSettingKey, SETTINGS, type SettingKey } from '../../../core/settings.ts';
+import { isSettingKey, SETTINGS } from '../../../core/settings.ts';
 import { TOOLSET_LIMITS } from '../../../core/toolset.ts';
 import type { RegisteredServers } from '../../catalog/registered.ts';
 import type { PassphraseSeal, SecretMembers } from '../../ports/bundles.ts';
@@ -29,7 +33,7 @@ import type { ToolsetEdit } from '../toolsets/toolset-edits.ts';
 import { buildBundleChanges } from './bundle-changes.ts';
 import { readBundleState, type BundleState } from './bundle-state.ts';
 import { readEntrySpec, takesExecute, type EntryReaders } from './entry-records.ts';
-import { toEntryKey, fillEntries, type RefilledBundle } from './fill-entries.ts';
+import { fillEntries, type FilledRecords } from './fill-entries.ts';
 import { planItems, type PlannedImport, type ImportContext } from './plan-items.ts';
 import { findSuspendedHere, type KnownTools } from './suspended-overrides.ts';
 
@@ -74,12 +78,12 @@ export class BundleService {
     const read = await records.readAgain();
     if (!read.ok) return read;
     const state = await readBundleState(records, seal);
-    const { bundle, secrets, leftOut } = this.#split(state);
+    const { open, secrets, leftOut } = this.#split(state);
     const sealed =
       passphrase === undefined || secrets.length === 0
         ? undefined
         : await passphraseSeal.seal(JSON.stringify(secrets), passphrase);
-    return ok(toBundleJson(bundle, { exportedMs: nowMs(), sealed, leftOut }));
+    return ok(toBundleJson(open, { exportedMs: nowMs(), sealed, leftOut }));
   }
 
   /**
@@ -89,20 +93,20 @@ export class BundleService {
   async import(input: BundleInput, importer: Importer): Promise<Result<ImportPlan, Refusal>> {
     const read = readBundle(input.bundle);
     if (!read.ok) return err({ code: 'BUNDLE_INVALID', fieldErrors: read.error });
-    const contradiction = findContradiction(read.value.overrides);
+    const contradiction = findContradiction(read.value);
     if (contradiction !== undefined) return err(contradiction);
     const secrets = await this.#opened(read.value, input.passphrase);
     if (!secrets.ok) return secrets;
     const { records, registered } = this.#options;
     const current = await records.readAgain();
     if (!current.ok) return current;
-    const prepare = (): Promise<Result<Prepared, Refusal>> =>
+    const prepare = (): Promise<Result<PlannedImport, Refusal>> =>
       this.#prepare({ file: read.value, secrets: secrets.value, input });
     if (!input.apply) {
       const prepared = await prepare();
       return prepared.ok ? ok(this.#planOf(prepared.value, false)) : prepared;
     }
-    const done = await records.change<Prepared>(async () => {
+    const done = await records.change<PlannedImport>(async () => {
       const prepared = await prepare();
       if (!prepared.ok) return prepared;
       const edit = await this.#editOf(prepared.value, importer);
@@ -123,49 +127,50 @@ export class BundleService {
     return secrets === undefined ? err({ code: 'BUNDLE_LOCKED' }) : ok(secrets);
   }
 
-  async #prepare({ file, secrets, input }: ImportInput): Promise<Result<Prepared, Refusal>> {
+  async #prepare({ file, secrets, input }: ImportInput): Promise<Result<PlannedImport, Refusal>> {
     const { readEntry, readCustom, records, seal } = this.#options;
     const state = await readBundleState(records, seal);
-    const { storable, refusedSettings } = splitSettings(file.preferences);
+    const refusedSettings = file.records.filter(isStartupSetting);
+    const storable = file.records.filter((record) => !isStartupSetting(record));
     const filled = fillEntries(
-      { ...file, preferences: storable },
-      { readEntry, readCustom, secrets, there: state.bundle },
+      { records: storable, pointers: file.pointers },
+      { readEntry, readCustom, secrets, there: state.records },
     );
     if (!filled.ok) return err({ code: 'BUNDLE_INVALID', fieldErrors: filled.error });
-    const planned = planImport(filled.value.bundle, state.bundle, input.onConflict);
+    const planned = planImport(filled.value.records, state.records, input.onConflict);
     const unreachable = await this.#unreachable(file, filled.value, planned);
     if (unreachable.length > 0) return err({ code: 'BUNDLE_INVALID', fieldErrors: unreachable });
-    const added = planned.filter(({ item, action }) => item.kind === 'toolset' && action === 'create').length;
+    const added = planned.filter(({ record, action }) => record.kind === 'toolset' && action === 'create');
+    const stored = state.records.filter(({ kind }) => kind === 'toolset');
     const limit = TOOLSET_LIMITS.toolsets;
-    if (added > 0 && state.bundle.toolsets.length + added > limit)
+    if (added.length > 0 && stored.length + added.length > limit)
       return err({ code: 'TOOLSETS_FULL', limit });
-    const brought = planned.flatMap(({ item, action }) =>
-      item.kind === 'override' && action !== 'kept' ? [item.value] : [],
+    const brought = planned.flatMap(({ record, action }) =>
+      record.kind === 'tool' && action !== 'kept' ? [record.body] : [],
     );
     const suspended = await findSuspendedHere(brought, this.#options);
     if (!suspended.ok) return suspended;
-    return ok({ state, filled: filled.value, planned, refusedSettings, suspended: suspended.value });
+    return ok({ filled: filled.value, planned, refusedSettings, suspended: suspended.value });
   }
 
   /** Finds changed entries whose destination the operator may not let Assay reach. */
   async #unreachable(
-    file: BundleFile,
-    { specs }: RefilledBundle,
+    { pointers }: BundleFile,
+    { specs }: FilledRecords,
     planned: readonly Planned[],
   ): Promise<readonly FieldError[]> {
     const fieldErrors: FieldError[] = [];
-    for (const { item, former, action } of planned) {
-      if ((item.kind !== 'gateway' && item.kind !== 'tool') || action === 'unchanged' || action === 'kept')
-        continue;
-      const { name, entry } = item.value;
-      const before = former?.kind === item.kind ? former.value.entry : {};
-      const list = ENTRY_LISTS[item.kind];
-      const at = `/${list}/${file[list].findIndex((one) => one.name === name)}/entry`;
-      const spec = specs.get(toEntryKey(item.kind, name));
-      const faults = spec === undefined ? [] : await this.#options.reachFaults(spec, entry, before);
+    for (const { record, former, action } of planned) {
+      if (!isEntry(record) || record.kind === 'function_module') continue;
+      if (action === 'unchanged' || action === 'kept') continue;
+      const before = former !== undefined && isEntry(former) ? former.body.entry : {};
+      const key = toRecordKey(record);
+      const spec = specs.get(key);
+      const faults =
+        spec === undefined ? [] : await this.#options.reachFaults(spec, record.body.entry, before);
       for (const { field, reason } of faults)
         fieldErrors.push({
-          at: at + formatPointerStep(field),
+          at: `${pointers.get(key) ?? ''}/entry${formatPointerStep(field)}`,
           kind: 'invalid',
           reason: reason.replace(/\.$/, ''),
         });
@@ -174,7 +179,7 @@ export class BundleService {
   }
 
   async #editOf(
-    { state, filled, planned }: Prepared,
+    { filled, planned }: PlannedImport,
     { subject, executeRefusal }: Importer,
   ): Promise<Result<ToolsetEdit, Refusal>> {
     const { records, seal, nowMs, registered } = this.#options;
@@ -184,43 +189,42 @@ export class BundleService {
     if (changing.length > 0) for (const spec of filled.specs.values()) registered.learn(spec);
     return buildBundleChanges(planned, {
       records,
-      state,
       seal,
       author: { by: subject, atMs: nowMs() },
-      secretIn: (kind, entry) => this.#secretIn(kind, entry),
+      withoutSecrets: (record) => splitEntrySecrets(record, this.#findSecrets(record)).open,
     });
   }
 
-  #planOf(prepared: Prepared, applied: boolean): ImportPlan {
+  #planOf(prepared: PlannedImport, applied: boolean): ImportPlan {
     const items = planItems(prepared, this.#options);
     const counts = { create: 0, update: 0, unchanged: 0, kept: 0, omitted: 0 };
     for (const { action } of items) counts[action] += 1;
     return { applied, counts, items };
   }
 
-  #split({ bundle, unread }: BundleState): Split {
+  #split({ records, unread }: BundleState): Split {
     const leftOut = [...unread];
     const secrets: EntrySecrets[] = [];
-    const splitAll = (kind: EntryKind): readonly BundledEntry[] =>
-      bundle[ENTRY_LISTS[kind]].flatMap((entry) => {
-        const { name } = entry;
-        if (unread.some((one) => one.kind === kind && one.name === name)) return [];
-        if (!readEntrySpec({ kind, name, entry: entry.entry }, this.#options).ok) {
-          leftOut.push({ kind, name, reason: 'its entry cannot be used' });
-          return [];
-        }
-        const split = splitEntrySecrets(kind, entry, this.#secretIn(kind, entry));
-        if (split.secrets !== undefined) secrets.push(split.secrets);
-        return [split.open];
-      });
-    const [gateways = [], tools = [], functions = []] = ENTRY_KINDS.map(splitAll);
-    return { bundle: { ...bundle, gateways, tools, functions }, secrets, leftOut };
+    const open = records.flatMap((record): readonly BundleRecord[] => {
+      if (!isEntry(record)) return [record];
+      const [kind, { name }] = [KIND_LABELS[record.kind], record.body];
+      if (unread.some((one) => one.kind === kind && one.name === name)) return [];
+      if (!readEntrySpec(record, this.#options).ok) {
+        leftOut.push({ kind, name, reason: 'its entry cannot be used' });
+        return [];
+      }
+      const split = splitEntrySecrets(record, this.#findSecrets(record));
+      if (split.secrets !== undefined) secrets.push(split.secrets);
+      return [split.open];
+    });
+    return { open, secrets, leftOut };
   }
 
   /** All members of an unreadable entry may be secret. */
-  #secretIn(kind: EntryKind, { name, entry }: BundledEntry): ReadonlySet<string> {
-    const spec = readEntrySpec({ kind, name, entry }, this.#options);
-    return new Set(spec.ok ? this.#options.secretMembers(kind, entry, spec.value) : Object.keys(entry));
+  #findSecrets(record: EntryBundleRecord): ReadonlySet<string> {
+    const { entry } = record.body;
+    const spec = readEntrySpec(record, this.#options);
+    return new Set(spec.ok ? this.#options.secretMembers(entry, spec.value) : Object.keys(entry));
   }
 }
 
@@ -230,33 +234,21 @@ interface ImportInput {
   readonly input: BundleInput;
 }
 
-interface Prepared extends PlannedImport {
-  readonly state: BundleState;
-}
-
 interface Split {
-  readonly bundle: BundleState['bundle'];
+  readonly open: readonly BundleRecord[];
   readonly secrets: readonly EntrySecrets[];
   readonly leftOut: readonly LeftOutOfBundle[];
 }
 
-function isExecuting({ item, former }: Planned): boolean {
-  return [item, former].some(
-    (one) => (one?.kind === 'gateway' || one?.kind === 'function') && takesExecute(one.kind, one.value.entry),
+function isExecuting({ record, former }: Planned): boolean {
+  return [record, former].some(
+    (one) => one !== undefined && isEntry(one) && takesExecute(one.kind, one.body.entry),
   );
 }
 
-/** Separates settings that only the environment or the config file may set. */
-function splitSettings(preferences: ReadonlyMap<string, SettingValue>): {
-  readonly storable: ReadonlyMap<string, SettingValue>;
-  readonly refusedSettings: ReadonlyMap<SettingKey, unknown>;
-} {
-  const storable = new Map<string, SettingValue>();
-  const refusedSettings = new Map<SettingKey, unknown>();
-  for (const [key, value] of preferences)
-    if (isSettingKey(key) && SETTINGS[key].changedBy === 'startup') refusedSettings.set(key, value);
-    else storable.set(key, value);
-  return { storable, refusedSettings };
+/** Whether only the environment or the config file may set it. */
+function isStartupSetting(record: BundleRecord): record is RecordOf<'setting'> {
+  return record.kind === 'setting' && isSettingKey(record.id) && SETTINGS[record.id].changedBy === 'startup';
 }
 
 function passphraseFault(passphrase: string | undefined): Refusal | undefined {

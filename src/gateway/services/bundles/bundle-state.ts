@@ -1,23 +1,21 @@
 import {
+  type BundleRecord,
   ENTRY_KINDS,
-  type Bundle,
-  type BundledEntry,
-  type Entry,
+  KIND_LABELS,
   type LeftOutOfBundle,
-  type BundledOverride,
 } from '../../../core/bundle/bundle.ts';
-import { isEmptyRecord, type ToolRecord } from '../../../core/hints/tool-record.ts';
+import { isEmptyRecord, type ToolOverrides, type ToolRecord } from '../../../core/hints/tool-record.ts';
 import { POLICY_RULES } from '../../../core/record.ts';
 import { isStorable } from '../../../core/resolve-settings.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { EntrySeal } from '../../ports/config-entries.ts';
 import { EQUIPPED } from '../toolsets/toolset-edits.ts';
-import { ENTRY_RECORDS } from './entry-records.ts';
+import { toEntrySealName } from './entry-records.ts';
 
 /** Everything that operators made, including secrets. */
 export interface BundleState {
-  readonly bundle: Bundle;
-  /** Entries that another key encrypted. They are empty in the bundle. */
+  readonly records: readonly BundleRecord[];
+  /** Entries that another key encrypted. They are empty among the records. */
   readonly unread: readonly LeftOutOfBundle[];
 }
 
@@ -25,43 +23,41 @@ export async function readBundleState(
   records: Pick<RecordReplica, 'all' | 'get' | 'settings'>,
   seal: EntrySeal,
 ): Promise<BundleState> {
-  const { trust, overrides, toolsets, equipped, preferences, policyRules } = plainState(records);
+  // Together, before anything is awaited, so that they are a consistent snapshot.
+  const plain = listPlainRecords(records);
+  const stored = ENTRY_KINDS.flatMap((kind) => records.all(kind).map((body) => ({ kind, body })));
+  const entries: BundleRecord[] = [];
   const unread: LeftOutOfBundle[] = [];
-  const kept = ENTRY_KINDS.map((kind) => ({ kind, entries: records.all(ENTRY_RECORDS[kind].kind) }));
-  const opened: BundledEntry[][] = [];
-  for (const { kind, entries } of kept) {
-    const bundled: BundledEntry[] = [];
-    for (const { name, createdMs, author, ...sealed } of entries) {
-      const entry = await seal.open(ENTRY_RECORDS[kind].sealNameOf(name), sealed);
-      if (!entry.ok) unread.push({ kind, name, reason: entry.error });
-      bundled.push({ name, entry: entry.ok ? entry.value : NOTHING, withheld: [], createdMs, author });
-    }
-    opened.push(bundled);
+  for (const { kind, body } of stored) {
+    const { name, createdMs, author, ...sealed } = body;
+    const entry = await seal.open(toEntrySealName(kind, name), sealed);
+    if (!entry.ok) unread.push({ kind: KIND_LABELS[kind], name, reason: entry.error });
+    entries.push({ kind, body: { name, entry: entry.ok ? entry.value : {}, createdMs, author } });
   }
-  const [gateways = [], tools = [], functions = []] = opened;
-  return {
-    bundle: { gateways, tools, functions, trust, overrides, toolsets, equipped, preferences, policyRules },
-    unread,
-  };
+  return { records: [...entries, ...plain], unread };
 }
 
-/** The part that needs no key. Synchronous, so that it is a consistent snapshot. */
-function plainState(
-  records: Pick<RecordReplica, 'all' | 'get' | 'settings'>,
-): Omit<Bundle, 'gateways' | 'tools' | 'functions'> {
-  return {
-    trust: records.all('trust'),
-    overrides: records.all('tool').flatMap(overridesIn),
-    toolsets: records.all('toolset').toSorted((one, other) => (one.name < other.name ? -1 : 1)),
-    equipped: records.get(EQUIPPED.kind, EQUIPPED.id)?.toolset,
-    preferences: new Map([...records.settings()].filter(([key, value]) => isStorable(key, value))),
-    policyRules: records.get(POLICY_RULES.kind, POLICY_RULES.id)?.rules ?? [],
-  };
+/** Those that need no key. */
+function listPlainRecords(records: Pick<RecordReplica, 'all' | 'get' | 'settings'>): readonly BundleRecord[] {
+  const toolset = records.get(EQUIPPED.kind, EQUIPPED.id)?.toolset;
+  const rules = records.get(POLICY_RULES.kind, POLICY_RULES.id)?.rules ?? [];
+  return [
+    ...records.all('trust').map((body) => ({ kind: 'trust', body }) as const),
+    ...records
+      .all('tool')
+      .map(pickOverrides)
+      .filter((body) => !isEmptyRecord({ id: '', ...body }))
+      .map((body) => ({ kind: 'tool', body }) as const),
+    ...records.all('toolset').map((body) => ({ kind: 'toolset', body }) as const),
+    ...(toolset === undefined ? [] : [{ kind: 'equipped', body: { toolset } } as const]),
+    ...[...records.settings()]
+      .filter(([key, value]) => isStorable(key, value))
+      .map(([id, body]) => ({ kind: 'setting', id, body }) as const),
+    ...(rules.length === 0 ? [] : [{ kind: 'policy_rules', body: { rules } } as const]),
+  ];
 }
 
-const NOTHING: Entry = {};
-
-function overridesIn(record: ToolRecord): readonly BundledOverride[] {
-  const { id: _, drift: __, volatility: ___, verification: ____, ...bundled } = record;
-  return isEmptyRecord({ id: '', ...bundled }) ? [] : [bundled];
+function pickOverrides(record: ToolRecord): ToolOverrides {
+  const { id, drift, volatility, verification, ...overrides } = record;
+  return overrides;
 }

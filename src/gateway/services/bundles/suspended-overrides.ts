@@ -1,7 +1,6 @@
-import type { BundledOverride } from '../../../core/bundle/bundle.ts';
 import { type Hint, HINTS, isCautious } from '../../../core/hints/hint.ts';
 import { computeServerId, computeToolId } from '../../../core/record-ids.ts';
-import type { CurrentDefinition } from '../../../core/hints/tool-record.ts';
+import type { CurrentDefinition, ToolOverrides } from '../../../core/hints/tool-record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { ok, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
@@ -23,7 +22,7 @@ export type SuspendedHere = ReadonlyMap<string, readonly Hint[]>;
  * that this Assay has never seen.
  */
 export async function findSuspendedHere(
-  overrides: readonly BundledOverride[],
+  overrides: readonly ToolOverrides[],
   known: KnownTools,
 ): Promise<Result<SuspendedHere, Refusal>> {
   const suspended = new Map<string, readonly Hint[]>();
@@ -40,7 +39,7 @@ export async function findSuspendedHere(
   return ok(suspended);
 }
 
-function isLowering({ overrides }: BundledOverride): boolean {
+function isLowering({ overrides }: ToolOverrides): boolean {
   return HINTS.some((hint) => {
     const override = overrides[hint];
     return override !== undefined && !isCautious(hint, override.value);
@@ -60,7 +59,7 @@ function listedIn({ catalog, claims }: KnownTools): ReadonlyMap<string, CurrentD
 
 async function acceptedHere(
   id: string,
-  { server, identity, name }: BundledOverride,
+  { server, identity, name }: ToolOverrides,
   { catalog, claims, records }: KnownTools,
 ): Promise<Result<CurrentDefinition | undefined, Refusal>> {
   const serverId = computeServerId(server, identity);
