@@ -55,8 +55,16 @@ const GROUPS: readonly RouteGroup[] = [
   withServices(/^\/tokens\/[^/]+\/preferences$/, async (services) =>
     (await import('../edges/rest/token-preferences.ts')).tokenPreferenceRoutes(services),
   ),
-  withServices(/^\/tools(?:\/[^/]+(?:\/review)?)?$/, async (services) =>
-    (await import('../edges/rest/tools.ts')).toolRoutes(services),
+  withServices(/^\/tools(?:\/[^/]+(?:\/review)?)?$/, async (services) => {
+    const { toolRoutes } = await import('../edges/rest/tools.ts');
+    const { customToolRoutes } = await import('../edges/rest/custom-tools.ts');
+    return [...toolRoutes(services), ...customToolRoutes(services)];
+  }),
+  withServices(/^\/functions$/, async (services) =>
+    (await import('../edges/rest/functions.ts')).functionRoutes(services),
+  ),
+  withServices(/^\/openapi$|^\/gateways\/[^/]+$/, async (services) =>
+    (await import('../edges/rest/gateways.ts')).gatewayRoutes(services),
   ),
   withServices(
     /^\/tools\/[^/]+\/decision$/,

@@ -249,7 +249,7 @@ function depsOf({ opened, ...given }: RestContext): Omit<AdminDeps, 'ending'> {
         return ok(given.toolsets);
       },
     }),
-    documents: createDocuments(opened),
+    documents: createDocuments(opened, services.servers),
     instructions: records.instructions,
     bundles: openBundles(opened, services.servers),
     recentLines: environment.recentLines,

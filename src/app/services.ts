@@ -103,7 +103,7 @@ export function createServices(
       mask,
       nowMs,
     }),
-    functionModules: new FunctionModuleService({ catalog, ...records, moduleFault, nowMs }),
+    functionModules: new FunctionModuleService({ catalog, ...records, moduleFault, nowMs, listed }),
   };
 }
 
@@ -112,12 +112,16 @@ type ListTools = ToolServiceOptions['listed'];
 const verify: VerifyServer = async (...given) => (await import('./verifier.ts')).verifyServer(...given);
 
 /** Reads OpenAPI documents that operators are about to add. */
-export function createDocuments({ catalog, records, rules }: ConfiguredCatalog): AdminDeps['documents'] {
+export function createDocuments(
+  { catalog, records, rules }: ConfiguredCatalog,
+  servers: ServerService,
+): AdminDeps['documents'] {
   const { connect } = catalog;
   const deps = { ...records, connect, reachFaults: createReachCheck(rules), nowMs: Date.now };
   return {
     preview: (entry, trust) => previewDocument(deps, entry, trust),
     upload: () => createUpload(deps),
+    import: (input, subject) => importDocument({ connect, servers, nowMs: Date.now }, input, subject),
   };
 }
 
@@ -159,8 +163,12 @@ export async function openServices(
   if (!opened.ok) return opened;
   const { catalog, records, settings } = opened.value;
   const { listed } = createStarter(opened.value);
+  const services = createServices(opened.value, listed);
   return ok({
-    ...createServices(opened.value, listed),
+    ...services,
+    bundles: openBundles(opened.value, services.servers),
+    documents: createDocuments(opened.value, services.servers),
+    mayExecute: true,
     catalog,
     instructions: records.instructions,
     listed,
@@ -178,7 +186,7 @@ export async function openServices(
 }
 
 /** The services of a process without a gateway. */
-export interface LocalServices extends Services {
+export interface LocalServices extends Services, Pick<AdminDeps, 'bundles' | 'documents' | 'mayExecute'> {
   readonly catalog: Catalog;
   readonly instructions: InstructionsReview;
   readonly reports: GatewayReports;
@@ -186,34 +194,19 @@ export interface LocalServices extends Services {
   readonly listed: ListTools;
 }
 
-/** Opens the services for a command. Only sources that it asks about are started. */
-export function openServicesForCommand(given: AppOptions): Promise<Result<OpenServices, Refusal>> {
+/** Opens the services for a command. */
+export function openServicesForCommand(
+  given: AppOptions,
+): Promise<Result<OpenServices & LocalServices, Refusal>> {
   return openInEnvironment({ ...given, isQuiet: true, transport: 'pipe' }, async (environment) => {
-    const store = await environment.store.open();
-    if (!store.ok) return store;
-    const isOnNetwork = await isServedToOthers(environment.home);
-    const opened = await openCatalog(environment, { mayBeEmpty: true, isOnNetwork });
+    const opened = await openServices(environment);
     if (!opened.ok) return opened;
-    const { catalog, close, records } = opened.value;
-    const services = createServices(opened.value);
+    const { catalog } = opened.value;
     return ok({
-      ...services,
-      bundles: openBundles(opened.value, services.servers),
-      importDocument: (input, subject) =>
-        importDocument(
-          { connect: catalog.connect, servers: services.servers, nowMs: Date.now },
-          input,
-          subject,
-        ),
-      start: async (name) => {
-        const server = catalog.servers.find(({ spec }) => spec.name === name);
-        server?.start();
-        await server?.settled();
-      },
-      instructions: records.instructions,
+      ...opened.value,
       serverSpecs: () => catalog.servers.map(({ spec }) => spec),
       roots: (spec) => rootsReview(environment.home, spec),
-      close,
+      close: () => environment.cleanup.close(),
     });
   });
 }

@@ -6,13 +6,13 @@ import type { Refusal } from '../../src/core/refusal.ts';
 import { err, type Result } from '../../src/core/result.ts';
 import { LOCAL_USER } from '../../src/core/subject.ts';
 import { mintSession, mintToken } from '../../src/adapters/auth/mint-token.ts';
-import type { OpenServices, OpenToolsets } from '../../src/edges/cli/runtime.ts';
+import type { OpenToolsets } from '../../src/edges/cli/runtime.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
 import { createSignInLink } from '../../src/gateway/services/sign-in-links.ts';
 import { createToken, revokeToken } from '../../src/gateway/services/tokens.ts';
 import { openToolsetsForCommand } from '../../src/app/commands.ts';
-import { openServicesForCommand } from '../../src/app/services.ts';
 import { bundleOfSettings } from '../support/bundles.ts';
+import { type LocalServices, openServicesForCommand } from '../../src/app/services.ts';
 import { endAfterEach } from '../support/end-after-each.ts';
 import { startGateway } from '../support/gateway.ts';
 import { documentedApi, PETS } from '../support/documented-api.ts';
@@ -28,7 +28,7 @@ import { meet } from '../support/toolsets.ts';
 endAfterEach();
 
 interface Context {
-  readonly services: OpenServices;
+  readonly services: LocalServices;
   readonly toolsets: OpenToolsets['toolsets'];
   readonly store: Store;
   readonly document: string;
@@ -46,14 +46,14 @@ const BUNDLE = bundleOfSettings({ 'limits.drainMs': 7_000, 'limits.sessions': 70
 const CASES: readonly Case[] = [
   [
     'openapi',
-    ({ services, document }) => services.importDocument(imported(document, { trust: false }), 'local'),
+    ({ services, document }) => services.documents.import(imported(document, { trust: false }), 'local'),
   ],
   [
     'openapi, of what is there',
     ({ services, document }) =>
-      services.importDocument(imported(document, { trust: true, headers: { 'X-A': 'b' } }), 'local'),
+      services.documents.import(imported(document, { trust: true, headers: { 'X-A': 'b' } }), 'local'),
   ],
-  ['openapi, unchanged', ({ services, document }) => services.importDocument(imported(document), 'local')],
+  ['openapi, unchanged', ({ services, document }) => services.documents.import(imported(document), 'local')],
   ['openapi --remove', ({ services }) => services.servers.remove('pets', WHO)],
   [
     'rest add',
@@ -106,13 +106,13 @@ const HINTS = { annotations: { replaces: false, hints: { readOnlyHint: true, ope
 function imported(
   document: string,
   { trust, ...more }: JsonObject = {},
-): Parameters<OpenServices['importDocument']>[0] {
+): Parameters<LocalServices['documents']['import']>[0] {
   const isTrusted = typeof trust === 'boolean' ? { trust } : {};
   return { name: 'pets', isNameGiven: true, entry: { openapi: document, ...more }, ...isTrusted };
 }
 
 async function withMade(
-  services: OpenServices,
+  services: LocalServices,
   run: (id: string) => Promise<Result<unknown, Refusal>>,
 ): Promise<Result<unknown, Refusal>> {
   const { tools } = await services.tools.page({ server: 'local' }, { limit: 10 });
@@ -150,7 +150,7 @@ describe('a change', () => {
       }
       const before = await faults.content();
       const absent = { ...imported('/no/such/file.json', { trust: true }), name: 'absent' };
-      expect(await services.importDocument(absent, LOCAL_USER.subject)).toMatchObject({
+      expect(await services.documents.import(absent, LOCAL_USER.subject)).toMatchObject({
         error: { code: 'SERVER_UNAVAILABLE' },
       });
       expect(await faults.content()).toBe(before);
@@ -199,13 +199,7 @@ it('hints cannot be set on a REST tool that another process has removed', async 
   const entry = { url: 'http://127.0.0.1:9/one', method: 'GET' };
   const { id } = valueOf(await one.customTools.create('made', entry, WHO));
   await expect
-    .poll(
-      async () => {
-        await two.start('local');
-        return (await two.tools.find(id)).ok;
-      },
-      { timeout: scaledMs(10_000), interval: 20 },
-    )
+    .poll(async () => (await two.tools.find(id)).ok, { timeout: scaledMs(10_000), interval: 20 })
     .toBe(true);
   valueOf(await one.customTools.remove(id, WHO));
   expect(await two.tools.change(id, HINTS, WHO)).toEqual(err({ code: 'TOOL_UNKNOWN', name: id }));

@@ -151,6 +151,11 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
     'PATCH /gateways/{id}',
     () => ({ path: '/gateways/more', body: { trust: true }, actions: ['gateway.trust'] }),
   ],
+  // Its writes are those of POST and PATCH /gateways, and `assay openapi` tries them.
+  [
+    'POST /openapi',
+    () => ({ path: '/openapi', body: { name: 'absent', openapi: 'http://127.0.0.1:9/x' }, actions: [] }),
+  ],
   [
     'POST /openapi/preview',
     () => ({

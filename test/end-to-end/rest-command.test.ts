@@ -118,7 +118,7 @@ describe('assay rest', () => {
       ['add', 'x', URL_OF, '--entry', `["${SECRET}"]`],
       '--entry: write it as a JSON object',
     ],
-    ['an unknown member', ['add', 'x', URL_OF, '--entry', '{"metod":"GET"}'], 'did you mean "method"?'],
+    ['an unknown member', ['add', 'x', URL_OF, '--entry', '{"metod":"GET"}'], 'did you mean "method"'],
     [
       'an invalid filter',
       ['add', 'x', URL_OF, '--entry', '{"filter":"a["}'],
@@ -152,10 +152,9 @@ describe('assay rest', () => {
 
 it('changes by assay rest take effect in a running gateway within a second', async () => {
   const api = await serveApi();
-  const { assay, home } = await openRestWorld({
-    settings: { tools: { fixed: { url: URL_OF, method: 'GET' } } },
-  });
-  const env = { ASSAY_HOME: home, ASSAY_CONFIG: configOf() };
+  const config = configOf();
+  const { assay, home } = await openRestWorld({ config });
+  const env = { ASSAY_HOME: home, ASSAY_CONFIG: config };
   const added = await runAssay(
     ['rest', 'add', 'beside', `${api.url}/y`, '--method', 'GET', '--bearer', SECRET],
     { env },

@@ -2,9 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
+import { documentedApi, LOOPBACK, PETS } from '../support/documented-api.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startMade } from '../fixtures/http-made.ts';
-import { fixture, openEventLog, tempDir, writeConfig } from '../support/paths.ts';
+import { namesAt, parseJson } from '../support/json.ts';
+import { fixture, openEventLog, tempDir, writeConfig, writeText } from '../support/paths.ts';
 
 const COMMANDS: readonly (readonly string[])[] = [
   ['tools'],
@@ -140,5 +142,36 @@ describe('commands without a running gateway', () => {
     expect(starts()).toEqual([3, 1]);
     expect((await run(['tools', '--refresh'])).code).toBe(0);
     expect(starts()).toEqual([4, 2]);
+  });
+});
+
+describe('commands on sources with a running gateway', () => {
+  it('are answered by it, so that they start nothing', async () => {
+    const home = tempDir();
+    const code = `import { defineTool } from 'assay-mcp';\nexport default defineTool({ name: 'one', run: () => 1 });\n`;
+    const [there, more] = [writeText(code, 'there.mjs'), writeText(code.replace('one', 'two'), 'more.mjs')];
+    const config = writeConfig({}, { functions: [there] });
+    const api = await documentedApi(PETS);
+    const gateway = await startGateway({ home, config, env: LOOPBACK });
+    await gateway.settled();
+    // A command in a process of its own cannot use this store; the gateway has another.
+    const env = { ASSAY_DATABASE_URL: 'postgres://127.0.0.1:1/none' };
+    const run = async (...args: readonly string[]): Promise<string> => {
+      const done = await runAssay([...args, '--config', config, '--home', home], { env });
+      expect([args, done.code, done.stderr]).toEqual([args, 0, expect.not.stringContaining('note: ')]);
+      return done.stdout;
+    };
+    expect(await run('function', 'add', more)).toContain('more.mjs: 1 tool.');
+    expect(await run('function', 'list')).toMatch(/there\.mjs +config file/);
+    expect(await run('rest', 'add', 'ping', 'http://127.0.0.1:1/x', '--method', 'GET')).toContain(
+      'read-only',
+    );
+    expect(namesAt(parseJson(await run('rest', 'list', '--json')), 'tools')).toEqual(['ping']);
+    expect(await run('openapi', api.url, '--name', 'zoo')).toContain('zoo: 3 tools made');
+    const names = namesAt(parseJson(await run('tools', '--json')), 'tools');
+    expect(names.toSorted()).toEqual(['one', 'ping', 'two', 'zoo_add_pet', 'zoo_drop_pet', 'zoo_list_pets']);
+    expect(await run('rest', 'remove', 'ping')).toBe('Removed ping.\n');
+    expect(await run('function', 'remove', more)).toContain('more.mjs');
+    expect(await run('openapi', 'zoo', '--remove')).toBe('Removed zoo.\n');
   });
 });

@@ -63,6 +63,13 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ['POST', '/openapi/preview', STDIO, '403 SCOPE_MISSING'],
     ['POST', '/openapi/preview', { document: FILE_REFERENCE }, '422 BODY_INVALID'],
   ],
+  importDocument: [
+    ['POST', '/openapi', { name: 'x', openapi: FILE }, '403 SCOPE_MISSING'],
+    ['POST', '/openapi', { name: 'x', openapi: `file://${FILE}` }, '403 SCOPE_MISSING'],
+    ['POST', '/openapi', { name: 'x', openapi: 'https://a.example/${ASSAY_TOKEN}' }, '422 BODY_INVALID'],
+    // A source with a command is not replaced by a document.
+    ['POST', '/openapi', { name: 'made', openapi: 'https://a.example/x.json' }, '409 GATEWAY_EXISTS'],
+  ],
   updateGateway: [
     ['PUT', '/gateways/made', { args: ['-c', 'true'] }, '403 SCOPE_MISSING'],
     ['PUT', '/gateways/made', { timeoutMs: 1 }, '403 SCOPE_MISSING'],

@@ -1,9 +1,7 @@
 import { resolve } from 'node:path';
 import { formatCount } from '../../core/counted.ts';
 import { toWords, toPrintable } from '../../core/printable.ts';
-import { ok } from '../../core/result.ts';
-import { CUSTOM_SERVER } from '../../core/server-spec.ts';
-import { LOCAL_USER } from '../../core/subject.ts';
+import type { FunctionModule } from '../../api/function-module.ts';
 import {
   printRefusal,
   formatHints,
@@ -14,7 +12,9 @@ import {
   formatTable,
 } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { type JsonOptions, withOpened } from './with-opened.ts';
+import { listOwnTools } from './rest.ts';
+import { withApi } from './with-api.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 export interface AddFunctionsOptions extends JsonOptions {
   readonly env?: readonly string[];
@@ -22,8 +22,6 @@ export interface AddFunctionsOptions extends JsonOptions {
   readonly write?: readonly string[];
   readonly memory?: number;
 }
-
-const MAX_TOOLS = 100_000;
 
 /** `assay function add`: takes effect at once, even in a running Assay. */
 export async function addFunctions(
@@ -41,16 +39,16 @@ export async function addFunctions(
     ...(options.write !== undefined && { writes: options.write.map(absolute) }),
     ...(options.memory !== undefined && { memoryMb: options.memory }),
   };
-  return withOpened(runtime.openServices(options), async ({ functionModules, tools, start }) => {
+  return withApi(runtime, options, async (api) => {
     // Tools of other modules that are found meanwhile would count as new.
-    await start(CUSTOM_SERVER);
-    const before = new Set(
-      (await tools.page({ server: CUSTOM_SERVER }, { limit: MAX_TOOLS })).tools.map(({ id }) => id),
-    );
-    const added = await functionModules.add(entry, LOCAL_USER.subject);
+    const before = await listOwnTools(api, 'function');
+    if (!before.ok) return before;
+    const known = new Set(before.value.map(({ id }) => id));
+    const added = await api.send<FunctionModule>({ method: 'POST', path: '/functions', body: entry });
     if (!added.ok) return added;
-    const { tools: all } = await tools.page({ server: CUSTOM_SERVER }, { limit: MAX_TOOLS });
-    const fresh = all.filter(({ id, source }) => source === 'function' && !before.has(id));
+    const all = await listOwnTools(api, 'function');
+    if (!all.ok) return all;
+    const fresh = all.value.filter(({ id }) => !known.has(id));
     if (options.json === true) printJson({ ...added.value, tools: fresh });
     else {
       print(`${toPrintable(added.value.path)}: ${formatCount(fresh.length, 'tool')}.`);
@@ -69,10 +67,13 @@ export async function addFunctions(
 
 /** `assay function list` */
 export function listFunctions(runtime: Runtime, options: JsonOptions): Promise<number> {
-  return withOpened(runtime.openServices(options), async ({ functionModules, start }) => {
-    await start(CUSTOM_SERVER);
-    const all = functionModules.all();
-    if (options.json === true) printJson({ functions: all });
+  return withApi(runtime, options, async (api) => {
+    const listed = await api.send<{ readonly functions: readonly FunctionModule[] }>({
+      ...{ method: 'GET', path: '/functions' },
+    });
+    if (!listed.ok) return listed;
+    const { functions: all } = listed.value;
+    if (options.json === true) printJson(listed.value);
     else
       print(
         formatTable(
@@ -81,15 +82,15 @@ export function listFunctions(runtime: Runtime, options: JsonOptions): Promise<n
         ),
       );
     if (all.length === 0) printError('There are none. `assay function add FILE` adds one.');
-    return ok(undefined);
+    return listed;
   });
 }
 
 /** `assay function remove` */
 export function removeFunctions(runtime: Runtime, file: string, options: JsonOptions): Promise<number> {
-  return withOpened(runtime.openServices(options), async ({ functionModules }) => {
+  return withApi(runtime, options, async (api) => {
     const path = resolve(process.cwd(), file);
-    const removed = await functionModules.remove(path, LOCAL_USER.subject);
+    const removed = await api.send({ method: 'DELETE', path: '/functions', query: { path } });
     if (removed.ok)
       if (options.json === true) printJson({ removed: path });
       else print(`Removed ${toPrintable(path)}.`);

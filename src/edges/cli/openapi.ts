@@ -4,7 +4,6 @@ import { toPrintable } from '../../core/printable.ts';
 import { withProgress } from './progress.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
-import { LOCAL_USER } from '../../core/subject.ts';
 import type { Gateway } from '../../api/server.ts';
 import type { Tool } from '../../api/tool.ts';
 import type { ConfigEntry } from '../../gateway/ports/config-entries.ts';
@@ -17,8 +16,9 @@ import {
   printJson,
   formatTable,
 } from './output.ts';
-import type { OpenServices, Runtime } from './runtime.ts';
-import { type JsonOptions, withOpened } from './with-opened.ts';
+import type { Runtime } from './runtime.ts';
+import { apiPath, listAll, withApi } from './with-api.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 export interface OpenapiOptions extends JsonOptions {
   readonly name?: string;
@@ -31,9 +31,6 @@ export interface OpenapiOptions extends JsonOptions {
   readonly remove?: boolean;
 }
 
-const MAX_TOOLS = 100_000;
-const SUBJECT = { subject: LOCAL_USER.subject };
-
 /** `assay openapi`: makes tools from a document, or rereads a known one. Prints what was made and what was not. */
 export async function importOpenapi(
   runtime: Runtime,
@@ -44,19 +41,22 @@ export async function importOpenapi(
   const entry = entryOf(document, options);
   if (!entry.ok) return printRefusal(entry.error);
   const name = options.name ?? nameOf(document);
-  return withOpened(runtime.openServices(options), async (services) => {
-    const isNameGiven = options.name !== undefined;
-    const input = { name, isNameGiven, entry: entry.value, trust: options.trust };
+  return withApi(runtime, options, async (api) => {
+    const { trust } = options;
+    const body = {
+      ...entry.value,
+      ...{ name, isNameGiven: options.name !== undefined },
+      ...(trust !== undefined && { trust }),
+    };
     const done = await withProgress(`reading ${document}`, () =>
-      services.importDocument(input, LOCAL_USER.subject),
+      api.send<Gateway>({ method: 'POST', path: '/openapi', body }),
     );
     if (!done.ok) return done;
     // On a busy machine, it may still be listing its tools.
-    await services.start(name);
-    const source = services.servers.find(name);
-    if (!source.ok) return source;
-    const { tools } = await services.tools.page({ server: name }, { limit: MAX_TOOLS });
-    printSource(source.value, tools, options);
+    const tools = await listAll<Tool>(api, '/tools', { name: 'tools', query: { server: name } });
+    if (!tools.ok) return tools;
+    const source = await api.send<Gateway>({ method: 'GET', path: apiPath`/gateways/${name}` });
+    if (source.ok) printSource(source.value, tools.value, options);
     return source;
   });
 }
@@ -78,9 +78,9 @@ function printSource(source: Gateway, tools: readonly Tool[], { json }: OpenapiO
   for (const { what, why } of skipped) printError(`skipped ${toPrintable(what)}: ${toPrintable(why)}`);
 }
 
-async function removeOpenapi(runtime: Runtime, name: string, options: OpenapiOptions): Promise<number> {
-  return withOpened(runtime.openServices(options), async ({ servers }: OpenServices) => {
-    const removed = await servers.remove(name, SUBJECT);
+function removeOpenapi(runtime: Runtime, name: string, options: OpenapiOptions): Promise<number> {
+  return withApi(runtime, options, async (api) => {
+    const removed = await api.send({ method: 'DELETE', path: apiPath`/gateways/${name}` });
     if (removed.ok)
       if (options.json === true) printJson({ removed: name });
       else print(`Removed ${toPrintable(name)}.`);

@@ -2,8 +2,9 @@ import { toPrintable } from '../../core/printable.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { CUSTOM_SERVER } from '../../core/server-spec.ts';
-import { LOCAL_USER } from '../../core/subject.ts';
+import type { CodedProblem } from '../../api/problem.ts';
 import type { Tool } from '../../api/tool.ts';
+import type { Api } from './api.ts';
 import {
   printRefusal,
   formatHints,
@@ -13,8 +14,9 @@ import {
   printJson,
   formatTable,
 } from './output.ts';
-import type { OpenServices, Runtime } from './runtime.ts';
-import { type JsonOptions, withOpened } from './with-opened.ts';
+import type { Runtime } from './runtime.ts';
+import { listAll, toToolPath, withApi } from './with-api.ts';
+import type { JsonOptions } from './with-opened.ts';
 import { isJsonObject, parseJson } from '../../core/json-object.ts';
 
 export interface AddRestOptions extends JsonOptions {
@@ -48,8 +50,9 @@ export async function addRestTool(runtime: Runtime, { name, url, options }: AddR
     ...(options.header !== undefined && { headers: headers.value }),
     ...(bearer !== undefined && { auth: { type: 'bearer', token: bearer } }),
   };
-  return withOpened(runtime.openServices(options), async ({ customTools }) => {
-    const created = await customTools.create(name, entry, { subject: LOCAL_USER.subject });
+  return withApi(runtime, options, async (api) => {
+    const body = { ...entry, name };
+    const created = await api.send<Tool>({ method: 'POST', path: '/tools', body });
     if (!created.ok) return created;
     if (options.json === true) printJson(created.value);
     else
@@ -71,8 +74,10 @@ function membersIn(text: string): Result<Readonly<Record<string, unknown>>, Refu
 
 /** `assay rest list` */
 export function listRestTools(runtime: Runtime, options: JsonOptions): Promise<number> {
-  return withOpened(runtime.openServices(options), async (services) => {
-    const tools = await restTools(services);
+  return withApi(runtime, options, async (api) => {
+    const listed = await listOwnTools(api, 'rest');
+    if (!listed.ok) return listed;
+    const tools = listed.value;
     if (options.json === true) printJson({ tools });
     else
       print(
@@ -82,19 +87,22 @@ export function listRestTools(runtime: Runtime, options: JsonOptions): Promise<n
         ),
       );
     if (tools.length === 0) printError('There are no REST tools. Add one with `assay rest add NAME URL`.');
-    return ok(undefined);
+    return listed;
   });
 }
 
 /** `assay rest remove` */
 export function removeRestTool(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
-  return withOpened(runtime.openServices(options), async (services): Promise<Result<unknown, Refusal>> => {
-    const tools = await restTools(services);
-    const found = tools.find((tool) => [tool.name, tool.originalName, tool.namespacedName].includes(name));
+  return withApi(runtime, options, async (api): Promise<Result<unknown, CodedProblem | Refusal>> => {
+    const listed = await listOwnTools(api, 'rest');
+    if (!listed.ok) return listed;
+    const found = listed.value.find((tool) =>
+      [tool.name, tool.originalName, tool.namespacedName].includes(name),
+    );
     // A tool that is currently unusable is not listed, but can still be removed.
-    const id = found?.id ?? services.customTools.idOf(name);
-    const removed = await services.customTools.remove(id, { subject: LOCAL_USER.subject });
-    if (!removed.ok && removed.error.code === 'TOOL_UNKNOWN') return err({ code: 'TOOL_UNKNOWN', name });
+    const path = toToolPath(found?.id ?? name);
+    if (!path.ok) return path;
+    const removed = await api.send({ method: 'DELETE', path: path.value });
     if (removed.ok)
       if (options.json === true) printJson({ removed: name });
       else print(`Removed ${toPrintable(name)}.`);
@@ -102,12 +110,14 @@ export function removeRestTool(runtime: Runtime, name: string, options: JsonOpti
   });
 }
 
-const MAX_TOOLS = 100_000;
-
-async function restTools({ tools, start }: OpenServices): Promise<readonly Tool[]> {
-  await start(CUSTOM_SERVER);
-  const { tools: all } = await tools.page({ server: CUSTOM_SERVER }, { limit: MAX_TOOLS });
-  return all.filter(({ source }) => source === 'rest');
+/** The tools that operators made from HTTP requests, or from functions. */
+export async function listOwnTools(
+  api: Api,
+  source: 'rest' | 'function',
+): Promise<Result<readonly Tool[], CodedProblem>> {
+  const query = { server: CUSTOM_SERVER };
+  const listed = await listAll<Tool>(api, '/tools', { name: 'tools', query });
+  return listed.ok ? ok(listed.value.filter((tool) => tool.source === source)) : listed;
 }
 
 function requestOf({ method = '', url = '' }: Tool): string {

@@ -35,8 +35,6 @@ import type { ServerStatus } from '../../gateway/catalog/server-status.ts';
 import type { SignInLink } from '../../gateway/services/sign-in-links.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { ToolsetViews } from '../../gateway/services/configuration-tools/toolset-views.ts';
-import type { Gateway } from '../../api/server.ts';
-import type { DocumentInput } from '../../gateway/services/servers/import-document.ts';
 import type { ServerService } from '../../gateway/services/servers/server-service.ts';
 import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
 import type { CustomToolService } from '../../gateway/services/sources/custom-tool-service.ts';
@@ -139,9 +137,6 @@ export interface OpenServices {
   readonly customTools: CustomToolService;
   readonly functionModules: FunctionModuleService;
   readonly bundles: BundleService;
-  readonly importDocument: (input: DocumentInput, subject: string) => Promise<Result<Gateway, Refusal>>;
-  /** Starts one source and waits for it. Does not start others. */
-  readonly start: (source: string) => Promise<void>;
   /** The accepted and changed instructions of these servers. */
   readonly instructions: Pick<InstructionsReview, 'viewOf' | 'accept'>;
   readonly serverSpecs: () => readonly ServerSpec[];

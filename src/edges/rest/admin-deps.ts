@@ -7,6 +7,8 @@ import type { GatewayReports } from '../../gateway/services/gateway-reports.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type { Relay } from '../../gateway/relay/call.ts';
+import type { Gateway } from '../../api/server.ts';
+import type { DocumentInput } from '../../gateway/services/servers/import-document.ts';
 import type { DocumentTools } from '../../gateway/services/servers/document-tools.ts';
 import type { ConfigEntry, Imported } from '../../gateway/ports/config-entries.ts';
 import type { Result } from '../../core/result.ts';
@@ -65,6 +67,7 @@ export interface AdminDeps {
     preview(entry: ConfigEntry, trust: boolean | undefined): Promise<Result<DocumentTools, Refusal>>;
     /** Reads an uploaded document before it is stored. */
     upload(): Imported;
+    import(input: DocumentInput, subject: string): Promise<Result<Gateway, Refusal>>;
   };
   readonly verifications: Pick<Verifications, 'server' | 'running' | 'verify'>;
   readonly customTools: CustomToolService;

@@ -68,12 +68,14 @@ const TOOL_CREATE = z
   })
   .meta({ id: 'ToolCreate' });
 
+type CustomToolDeps = Pick<AdminDeps, 'tools' | 'customTools'>;
+
 /** Routes for tools that operators make from HTTP requests. */
-export function customToolRoutes(deps: AdminDeps): readonly Route[] {
+export function customToolRoutes(deps: CustomToolDeps): readonly Route[] {
   return [createRoute(deps), deleteRoute(deps)];
 }
 
-function createRoute({ customTools }: AdminDeps): Route {
+function createRoute({ customTools }: CustomToolDeps): Route {
   return route(
     {
       method: 'post',
@@ -119,7 +121,7 @@ function createRoute({ customTools }: AdminDeps): Route {
   );
 }
 
-function deleteRoute({ customTools, tools }: AdminDeps): Route {
+function deleteRoute({ customTools, tools }: CustomToolDeps): Route {
   return route(
     {
       method: 'delete',
@@ -134,13 +136,15 @@ function deleteRoute({ customTools, tools }: AdminDeps): Route {
     },
     async (call) => {
       const found = await tools.find(call.param('id'));
-      const id = found.ok ? found.value.id : call.param('id');
+      // A tool that is currently unusable is not listed; its id or name removes it.
+      const id = found.ok ? found.value.id : customTools.idOf(call.param('id'));
       const changer = {
         subject: call.identity.subject,
         objection: (view: Tool) => call.unmet(omitGuarantee(view)),
       };
       const removed = await customTools.remove(id, changer);
-      return removed.ok ? ok({ kind: 'none' }) : removed;
+      if (removed.ok) return ok({ kind: 'none' });
+      return removed.error.code === 'TOOL_UNKNOWN' && !found.ok ? found : removed;
     },
   );
 }

@@ -17,12 +17,14 @@ const MODULE_INPUT = z
   })
   .meta({ id: 'FunctionModuleInput' });
 
+type FunctionDeps = Pick<AdminDeps, 'functionModules' | 'mayExecute'>;
+
 /** Routes for modules whose exports are tools. */
-export function functionRoutes(deps: AdminDeps): readonly Route[] {
+export function functionRoutes(deps: FunctionDeps): readonly Route[] {
   return [listRoute(deps), addRoute(deps), removeRoute(deps)];
 }
 
-function listRoute({ functionModules }: AdminDeps): Route {
+function listRoute({ functionModules }: FunctionDeps): Route {
   return route(
     {
       method: 'get',
@@ -31,11 +33,11 @@ function listRoute({ functionModules }: AdminDeps): Route {
       summary: 'List the modules whose exports are tools',
       answer: { about: 'The complete list.', schema: z.object({ functions: z.array(FUNCTION_MODULE) }) },
     },
-    () => ok({ kind: 'list', body: { functions: functionModules.all() } }),
+    async () => ok({ kind: 'list', body: { functions: await functionModules.list() } }),
   );
 }
 
-function addRoute(deps: AdminDeps): Route {
+function addRoute(deps: FunctionDeps): Route {
   return route(
     {
       method: 'post',
@@ -67,7 +69,7 @@ function addRoute(deps: AdminDeps): Route {
   );
 }
 
-function removeRoute(deps: AdminDeps): Route {
+function removeRoute(deps: FunctionDeps): Route {
   return route(
     {
       method: 'delete',

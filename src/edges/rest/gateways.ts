@@ -73,13 +73,26 @@ const GATEWAY_CHANGE = z
 
 const GATEWAY_INPUT = GATEWAY_CHANGE.extend({ name: z.string() }).meta({ id: 'GatewayInput' });
 
+const DOCUMENT_INPUT = GATEWAY_INPUT.extend({
+  openapi: z.string().meta({
+    description: 'URL of the document. A file path requires the scope `execute`.',
+  }),
+  isNameGiven: z
+    .boolean()
+    .optional()
+    .meta({ description: '`true`: replace a source of this name that has another document.' }),
+}).meta({ id: 'DocumentInput' });
+
 /** Maximum number of tools in a preview. */
 const MAX_SHOWN = 500;
 /** An uploaded document is longer than other bodies. */
 const LIMITS: BodyLimits = { bytes: 5 * 1024 * 1024, depth: 64 };
 
-export function gatewayRoutes(deps: AdminDeps): readonly Route[] {
+type GatewayDeps = Pick<AdminDeps, 'servers' | 'documents' | 'mayExecute'>;
+
+export function gatewayRoutes(deps: GatewayDeps): readonly Route[] {
   return [
+    importRoute(deps),
     listRoute(deps),
     readRoute(deps),
     registerRoute(deps),
@@ -91,7 +104,7 @@ export function gatewayRoutes(deps: AdminDeps): readonly Route[] {
   ];
 }
 
-function listRoute({ servers }: AdminDeps): Route {
+function listRoute({ servers }: GatewayDeps): Route {
   return route(
     {
       method: 'get',
@@ -105,7 +118,7 @@ function listRoute({ servers }: AdminDeps): Route {
   );
 }
 
-function readRoute({ servers }: AdminDeps): Route {
+function readRoute({ servers }: GatewayDeps): Route {
   return route(
     {
       method: 'get',
@@ -119,7 +132,7 @@ function readRoute({ servers }: AdminDeps): Route {
   );
 }
 
-function registerRoute(deps: AdminDeps): Route {
+function registerRoute(deps: GatewayDeps): Route {
   const { servers } = deps;
   return route(
     {
@@ -156,7 +169,7 @@ function registerRoute(deps: AdminDeps): Route {
   );
 }
 
-function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
+function changeRoute(deps: GatewayDeps, method: 'put' | 'patch'): Route {
   const { servers } = deps;
   return route(
     {
@@ -199,7 +212,43 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
   );
 }
 
-function previewRoute(deps: AdminDeps): Route {
+function importRoute(deps: GatewayDeps): Route {
+  return route(
+    {
+      method: 'post',
+      path: '/openapi',
+      id: 'importDocument',
+      summary: 'Register an OpenAPI document, or read it again',
+      about:
+        'Like registering a gateway, but a source with this name and document is updated instead, and keeps the fields that are not given. A document that cannot be read changes nothing.',
+      body: {
+        schema: DOCUMENT_INPUT,
+        limits: LIMITS,
+        examples: { url: { name: 'pets', openapi: 'https://api.example.com/openapi.json' } },
+      },
+      answer: { status: 201, about: 'The gateway.', schema: GATEWAY },
+      refusals: [
+        'GATEWAY_EXISTS',
+        'GATEWAY_INVALID',
+        'GATEWAY_READ_ONLY',
+        'SERVER_UNAVAILABLE',
+        'EXECUTE_OFF',
+        'KEY_UNUSABLE',
+      ],
+    },
+    async (call) => {
+      const { name, isNameGiven = false, trust, ...fields } = call.body;
+      const entry = omitNull(toConfigEntry(fields));
+      const denied = needsExecute(entry) ? findExecuteRefusal(deps, call) : undefined;
+      if (denied !== undefined) return err(denied);
+      const input = { name, isNameGiven, entry, trust: trust ?? undefined };
+      const imported = await deps.documents.import(input, call.identity.subject);
+      return toGatewayFailure(call, toGatewayReply(imported));
+    },
+  );
+}
+
+function previewRoute(deps: GatewayDeps): Route {
   return route(
     {
       method: 'post',
@@ -232,11 +281,11 @@ function previewRoute(deps: AdminDeps): Route {
 }
 
 /** Reads an uploaded document before it is stored. */
-function uploadIn({ document }: EntryFields, { documents }: AdminDeps): ServerInput['imported'] {
+function uploadIn({ document }: EntryFields, { documents }: GatewayDeps): ServerInput['imported'] {
   return typeof document === 'string' ? documents.upload() : undefined;
 }
 
-function deleteRoute({ servers }: AdminDeps): Route {
+function deleteRoute({ servers }: GatewayDeps): Route {
   return route(
     {
       method: 'delete',
@@ -255,7 +304,7 @@ function deleteRoute({ servers }: AdminDeps): Route {
   );
 }
 
-function refreshRoute({ servers }: AdminDeps): Route {
+function refreshRoute({ servers }: GatewayDeps): Route {
   return route(
     {
       method: 'post',

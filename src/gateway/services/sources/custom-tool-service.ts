@@ -159,9 +159,10 @@ export class CustomToolService {
     return ok(undefined);
   }
 
-  /** The id of a tool with this name, whether it exists or not. */
-  idOf(name: string): string {
-    return toolIdIn(name);
+  /** The id of a tool made here, by its id or name, whether it is listed or not. An unknown text is returned as it is. */
+  idOf(idOrName: string): string {
+    const own = this.#options.records.all('rest_tool').find(({ name }) => name === idOrName);
+    return own === undefined ? idOrName : toolIdIn(own.name);
   }
 
   /** The name of a tool created here, even if it is unusable now. TOOL_READ_ONLY names the origin of any other tool. */

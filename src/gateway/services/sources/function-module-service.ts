@@ -14,6 +14,7 @@ import type { EntrySeal, ConfigEntry, ReadCustom } from '../../ports/config-entr
 import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import { waitForCustomServer, findCustomServer, toRemovalChanges } from './custom-tool-server.ts';
+import type { ToolServiceOptions } from '../tools/tool-service.ts';
 import { getCustomTools } from '../../../core/sources/custom-server.ts';
 
 export interface FunctionModuleServiceOptions {
@@ -25,6 +26,7 @@ export interface FunctionModuleServiceOptions {
   /** Why there is no module at this absolute path. Undefined if there is one. */
   readonly moduleFault: (path: string) => Promise<string | undefined>;
   readonly nowMs: () => number;
+  readonly listed: ToolServiceOptions['listed'];
 }
 
 /** The function modules that run, including those that operators add at run time. */
@@ -35,7 +37,9 @@ export class FunctionModuleService {
     this.#options = options;
   }
 
-  all(): readonly FunctionModule[] {
+  /** With the faults that were found when each was loaded. */
+  async list(): Promise<readonly FunctionModule[]> {
+    await this.#options.listed({ server: CUSTOM_SERVER });
     return this.#running.map((spec) => this.#view(spec));
   }
 
