@@ -46,7 +46,7 @@ export function truncateArguments({ text, isShortened, isMasked }: ShownArgument
 }
 
 /** The request as it is kept after the call can no longer be approved. */
-export function closeRequest({ complete: _, ...request }: ApprovalRequest): ApprovalRequest {
+export function closeRequest({ complete, ...request }: ApprovalRequest): ApprovalRequest {
   return request;
 }
 

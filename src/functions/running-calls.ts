@@ -130,7 +130,7 @@ export class RunningCalls {
       return Promise.reject(new Error('Cannot ask: the call has ended.'));
     if (running.asking >= OPEN_ASKS)
       return Promise.reject(new Error(`${OPEN_ASKS} questions of this call are open, and no more may be.`));
-    const { $schema: _, ...json } = read.value.json;
+    const { $schema, ...json } = read.value.json;
     const id = ++this.#lastAsk;
     running.asking += 1;
     const answered = new Promise<AskAnswer>((resolve) => this.#asks.set(id, resolve));

@@ -119,7 +119,7 @@ export async function sealedExportOf({ admin }: Instance): Promise<JsonObject> {
 
 export function lasting(bundle: Json): JsonObject {
   if (!isObject(bundle)) throw new Error('no bundle');
-  const { exportedAt: _, sealed: __, ...rest } = bundle;
+  const { exportedAt, sealed, ...rest } = bundle;
   return rest;
 }
 

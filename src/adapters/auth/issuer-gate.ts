@@ -118,7 +118,7 @@ export class IssuerGate implements Gate {
   ): Promise<Admission> {
     try {
       const verdict = await this.#options.check(given, nowMs);
-      this.#notifyRevoked(verdict);
+      this.#logOutage(verdict);
       if (verdict.kind === 'granted') return this.#grant(key, verdict.grant, nowMs);
       if (verdict.kind === 'unknown') return this.#unknown();
       if (verdict.kind === 'busy') return err({ code: 'TOO_MANY_FAILURES', waitSeconds: BUSY_SECONDS });
@@ -165,7 +165,7 @@ export class IssuerGate implements Gate {
   }
 
   /** Logs the start and the end of an outage once each. */
-  #notifyRevoked(verdict: JwtVerdict): void {
+  #logOutage(verdict: JwtVerdict): void {
     const { issuer, log } = this.#options;
     if (verdict.kind === 'unknown' && !this.#isAway)
       log.warn('the keys of the issuer cannot be had, so its tokens are refused', {

@@ -34,7 +34,7 @@ export function createEntryReader(
       return { field, reason: `${reason}. ${remedy}` };
     });
     if (server === undefined || faults.length > 0) return err(faults);
-    const { isFromConfig: _, ...registered } = server;
+    const { isFromConfig, ...registered } = server;
     return ok(registered);
   };
 }

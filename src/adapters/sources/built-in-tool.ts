@@ -2,6 +2,7 @@ import type { Cancellation } from '../../core/cancellation.ts';
 import type { Cause } from '../../core/cause.ts';
 import type { ToolFacts } from '../../core/hints/tool-facts.ts';
 import type { Result } from '../../core/result.ts';
+import type { BuiltInDefinition } from '../../core/sources/function-messages.ts';
 import type { Skipped } from '../../gateway/ports/link.ts';
 
 /** A tool that Assay makes from something other than an MCP server. */
@@ -16,17 +17,6 @@ export interface BuiltInTool {
    * on a bug or with Cancelled.
    */
   run(args: BuiltInArguments, call: BuiltInCall): Promise<BuiltInResult>;
-}
-
-/** `name` is unique in its source; `inputSchema` is a JSON Schema (2020-12 by default) of an object. */
-export interface BuiltInDefinition {
-  readonly name: string;
-  readonly title?: string | undefined;
-  readonly description?: string | undefined;
-  readonly inputSchema: Readonly<Record<string, unknown>>;
-  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
-  /** Only what its author declared. */
-  readonly annotations?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface BuiltInArguments {

@@ -29,7 +29,7 @@ export class LocalSource implements BuiltInSource {
   readonly #options: LocalSourceOptions;
   #custom: CustomTools;
   /** Keyed by the whole spec, so that unchanged tools are reused. */
-  #made = new Map<string, Result<BuiltInTool, string>>();
+  #toolsBySpec = new Map<string, Result<BuiltInTool, string>>();
   readonly #modules = new Map<string, OpenModule>();
   readonly #listeners = new Listeners();
   readonly #drains = new Listeners();
@@ -51,7 +51,7 @@ export class LocalSource implements BuiltInSource {
 
   async read(signal: AbortSignal): Promise<Result<BuiltInTools, Cause>> {
     const { tools, modules } = this.#custom;
-    const found: SkippedTool[] = [];
+    const found: FoundTool[] = [];
     const skipped: Skipped[] = [];
     for (const { name, made } of this.#makeTools(tools)) {
       if (made.ok) found.push({ tool: made.value, what: name });
@@ -111,12 +111,12 @@ export class LocalSource implements BuiltInSource {
   #makeTools(
     specs: readonly RestToolSpec[],
   ): readonly { readonly name: string; readonly made: Result<BuiltInTool, string> }[] {
-    const before = this.#made;
-    this.#made = new Map();
+    const before = this.#toolsBySpec;
+    this.#toolsBySpec = new Map();
     return specs.map((spec) => {
       const key = keyOf(spec);
       const made = before.get(key) ?? this.#options.makeTool(spec);
-      this.#made.set(key, made);
+      this.#toolsBySpec.set(key, made);
       return { name: spec.name, made };
     });
   }
@@ -155,7 +155,7 @@ function keyOf(spec: RestToolSpec | FunctionModuleSpec): string {
   return JSON.stringify(spec);
 }
 
-interface SkippedTool extends Pick<Skipped, 'what' | 'of'> {
+interface FoundTool extends Pick<Skipped, 'what' | 'of'> {
   readonly tool: BuiltInTool;
 }
 
@@ -169,7 +169,7 @@ function within(module: string, tool: string): Pick<Skipped, 'what' | 'of'> {
 }
 
 /** Keeps the first tool of each name. */
-function withoutDuplicates(found: readonly SkippedTool[], skipped: readonly Skipped[]): BuiltInTools {
+function withoutDuplicates(found: readonly FoundTool[], skipped: readonly Skipped[]): BuiltInTools {
   const names = new Set<string>();
   const tools: BuiltInTool[] = [];
   const twins: Skipped[] = [];

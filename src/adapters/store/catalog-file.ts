@@ -249,7 +249,7 @@ function writable({ key, bytes, fitness, facts }: Definition): readonly FileDefi
 
 /** Unchanged definitions are the same objects (`readList` keeps them). */
 function isSame(one: Snapshot, other: Snapshot): boolean {
-  const facts = ({ inventory: _, ...rest }: Snapshot): string => JSON.stringify(Object.entries(rest).sort());
+  const facts = ({ inventory, ...rest }: Snapshot): string => JSON.stringify(Object.entries(rest).sort());
   const kinds = Object.keys(one.inventory) as readonly ListKind[];
   return (
     facts(one) === facts(other) &&

@@ -39,7 +39,7 @@ export function exchangeResumably(options: ResumableOptions, send: Send): Resuma
   if (options.resume === undefined) return { abort: send(options), rest };
   const { isOver, resume, onEnd, onLost, ...exchange } = options;
   const streamPosition = new StreamPosition();
-  const { onStart: _, ...following } = exchange;
+  const { onStart, ...following } = exchange;
   let isAborted = false;
   let first: HttpEnd | undefined;
   let waiting: NodeJS.Timeout | undefined;

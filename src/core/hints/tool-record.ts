@@ -153,7 +153,7 @@ export interface CurrentDefinition {
 
 /** The record after an operator has reviewed the definition: no drift, and all overrides refer to this definition. */
 export function markReviewed(
-  { drift: _, volatility, ...record }: ToolRecord,
+  { drift, volatility, ...record }: ToolRecord,
   { digest, aspects }: Pick<CurrentDefinition, 'digest' | 'aspects'>,
 ): ToolRecord {
   const overrides = Object.fromEntries(

@@ -57,14 +57,20 @@ export interface Manifest {
   readonly skipped: readonly { readonly what: string; readonly why: string }[];
 }
 
-/** A module's description of one of its tools. */
-export interface FunctionFacts {
+/** A tool that Assay makes, as in `tools/list`: `inputSchema` is a JSON Schema (2020-12 by default) of an object. */
+export interface BuiltInDefinition {
+  /** Unique in its source. */
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
+  /** Only what its author declared. */
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A module's description of one of its tools. */
+export interface FunctionFacts extends BuiltInDefinition {
   readonly timeoutMs?: number | undefined;
 }
 

@@ -47,7 +47,7 @@ export function readLegacyProfile({ bytes, params }: RequestMessage, subject: st
 /** Server requests are relayed to clients; tasks of clients are not. */
 function withoutTasks(capabilities: string): string {
   try {
-    const { tasks: _, ...rest } = JSON.parse(capabilities) as Readonly<Record<string, unknown>>;
+    const { tasks, ...rest } = JSON.parse(capabilities) as Readonly<Record<string, unknown>>;
     return JSON.stringify(rest);
   } catch {
     return '{}';

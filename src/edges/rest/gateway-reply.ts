@@ -21,14 +21,7 @@ export function toServerChanger({ identity, unmet }: RestCall<unknown, unknown>)
   return { subject: identity.subject, objection: (view) => unmet(lasting(view)) };
 }
 
-function lasting({
-  reachable: _,
-  state: __,
-  cause: ___,
-  causeCode: ____,
-  toolCount: _____,
-  ...view
-}: Gateway): unknown {
+function lasting({ reachable, state, cause, causeCode, toolCount: _____, ...view }: Gateway): unknown {
   return view;
 }
 

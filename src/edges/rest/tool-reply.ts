@@ -9,6 +9,6 @@ export function toToolReply(view: Tool, identity: Identity): Reply {
 }
 
 /** A tool without `guarantee`, which depends on the machine and cannot be changed. */
-export function omitGuarantee({ guarantee: _, ...view }: Tool): Omit<Tool, 'guarantee'> {
+export function omitGuarantee({ guarantee, ...view }: Tool): Omit<Tool, 'guarantee'> {
   return view;
 }

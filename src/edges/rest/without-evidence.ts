@@ -44,7 +44,7 @@ export function hideReasonEvidence<H extends { readonly reason: string }>(
 /** An audit event without the effect that it reports. */
 export function hideEventEvidence(identity: Identity, event: StoredAuditEvent): StoredAuditEvent {
   if (allows(identity, 'admin') || !REPORTS_EFFECT.has(event.action)) return event;
-  const { before: _, after: __, ...rest } = event;
+  const { before, after, ...rest } = event;
   return rest;
 }
 
@@ -56,7 +56,7 @@ function withoutEvidence(
   const kept = HINTS.flatMap((hint) => {
     const observed = hints[hint];
     if (observed === undefined) return [];
-    const { evidence: _, ...rest } = observed;
+    const { evidence, ...rest } = observed;
     return [[hint, rest] as const];
   });
   return Object.fromEntries(kept);
@@ -64,7 +64,7 @@ function withoutEvidence(
 
 function claimWithoutEvidence(claim: HintClaim): HintClaim {
   if (claim.kind !== 'observed') return claim;
-  const { reason: _, ...rest } = claim;
+  const { reason, ...rest } = claim;
   return rest;
 }
 

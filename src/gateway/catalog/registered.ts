@@ -109,12 +109,16 @@ export class RegisteredServers {
       const read = readCustom.tool(name, entry);
       return read.ok ? ok({ ...read.value, author }) : read;
     };
-    const tools = await this.#made('rest_tool', readTool, rejected);
-    const modules = await this.#made('function_module', (_, entry) => readCustom.module(entry), rejected);
+    const tools = await this.#readEntries('rest_tool', readTool, rejected);
+    const modules = await this.#readEntries(
+      'function_module',
+      (_, entry) => readCustom.module(entry),
+      rejected,
+    );
     return { tools, modules, rejected };
   }
 
-  async #made<T>(
+  async #readEntries<T>(
     kind: CustomKind,
     read: (name: string, entry: ConfigEntry, author: string) => Result<T, unknown>,
     rejected: Rejected[],

@@ -14,10 +14,8 @@ import {
   toLegacyRequest,
   serializeInputRequired,
   type Retry,
-  readRetry,
   removeRetry,
 } from '../../protocol/server-requests.ts';
-import { findMember } from '../../protocol/spans.ts';
 import { type Approvals, createApprovalId } from '../catalog/approvals.ts';
 import { readModernProfile } from '../catalog/link-choice.ts';
 import type { ApprovalBinding, StoredApproval } from '../ports/approvals.ts';
@@ -25,7 +23,7 @@ import { type Ask, buildApprovalBinding, hashReasons, buildApprovalRequest } fro
 import { type Answer, type Call, type GivenApproval, toRefusedAnswer, findTokenRefusalNow } from './call.ts';
 import { askClient, showClient } from './input-requests.ts';
 import { decideCall, decideWithoutLabels, getPolicy, relearnLabels } from './labels.ts';
-import { openState, type RequestState, sealState } from './request-state.ts';
+import { type OpenedRetry, openRetry, type RequestState, sealState } from './request-state.ts';
 import { isUnchanged } from './send-again.ts';
 
 /** A call that needs approval. */
@@ -51,7 +49,7 @@ export async function obtainApproval(call: Call, decision: Ask): Promise<Answer 
   if (approvals === undefined)
     return toRefusedAnswer(requiredBy(buildApprovalRequest(call, { tool, decision, approvals })));
   const server = tool.server ?? '';
-  const retry = await retryIn(call, server);
+  const retry = await openRetry(call, server);
   if (!retry.ok) return toRefusedAnswer(retry.error);
   const state = retry.value?.state;
   // The server of the call must not see the answer to a question that it did not ask.
@@ -106,7 +104,7 @@ async function changeSince({ call, request, isGranted }: Asked): Promise<Refusal
 /** The approval, or the answer that the client gets instead of a result: a refusal, or a question. */
 type Outcome = Result<GivenApproval, Answer>;
 
-async function outcomeOf(asked: Asked, { per }: Ask, retry: RetryOfCall | undefined): Promise<Outcome> {
+async function outcomeOf(asked: Asked, { per }: Ask, retry: OpenedRetry | undefined): Promise<Outcome> {
   const { call, approvals, binding } = asked;
   const { repeats } = call.deps;
   const state = retry?.state;
@@ -173,26 +171,6 @@ function refusal(reason: Refusal): Outcome {
 
 function approvalOf({ id, answer }: StoredApproval): GivenApproval {
   return { id, by: answer?.by ?? '', scope: answer?.scope ?? 'once' };
-}
-
-interface RetryOfCall {
-  readonly state: RequestState;
-  readonly retry: Retry;
-}
-
-/** What a modern client sends back in a retry. Undefined if the request is no retry. */
-async function retryIn(call: Call, server: string): Promise<Result<RetryOfCall | undefined, Refusal>> {
-  const isRetry = call.era === 'modern' && findMember(call.message.params, 'requestState') !== undefined;
-  if (!isRetry) return ok(undefined);
-  const retry = readRetry(call.message);
-  if ('fault' in retry)
-    return err({
-      code: 'PARAMS_INVALID',
-      field: retry.fault,
-      reason: 'it does not have the form of a retry',
-    });
-  const state = await openState(call, server, retry.state ?? '');
-  return state.ok ? ok({ state: state.value, retry }) : state;
 }
 
 /** The call was approved, and its server then asked for input. Each server state can resume the call once. */

@@ -2,6 +2,7 @@ import { hashArguments } from '../../core/digest.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { findMember, readJsonString } from '../../protocol/spans.ts';
+import { type Retry, readRetry } from '../../protocol/server-requests.ts';
 import { findNameMember } from '../../protocol/translate.ts';
 import { getDigest } from '../catalog/definition-facts.ts';
 import type { SuspendedCallId } from '../catalog/suspended-calls.ts';
@@ -71,6 +72,28 @@ export async function openState(
   if (kind === 'inbox') return ok({ kind });
   if (kind === 'approval' && approval !== undefined) return ok({ kind, ...approval });
   return err({ code: 'STATE_INVALID', reason: 'it is of another version of Assay' });
+}
+
+/** What a modern client sends back in a retry. */
+export interface OpenedRetry {
+  readonly state: RequestState;
+  readonly retry: Retry;
+}
+
+/** Undefined if the request is not a retry. PARAMS_INVALID, or as `openState`. */
+export async function openRetry(
+  call: Call,
+  server: string,
+): Promise<Result<OpenedRetry | undefined, Refusal>> {
+  const isRetry = call.era === 'modern' && findMember(call.message.params, 'requestState') !== undefined;
+  if (!isRetry) return ok(undefined);
+  const retry = readRetry(call.message);
+  if ('fault' in retry) {
+    const reason = 'it does not have the form of a retry';
+    return err({ code: 'PARAMS_INVALID', field: retry.fault, reason });
+  }
+  const state = await openState(call, server, retry.state ?? '');
+  return state.ok ? ok({ state: state.value, retry }) : state;
 }
 
 /** Everything that must be the same in the retry. */

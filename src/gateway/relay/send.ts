@@ -11,12 +11,7 @@ import { computeCacheMs, isKnownReadOnly } from '../../core/policy/cacheable.ts'
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, err, type Result } from '../../core/result.ts';
 import { buildOwnRequest } from '../../protocol/message.ts';
-import {
-  removeRetry,
-  serializeInputRequired,
-  readRequestState,
-  readRetry,
-} from '../../protocol/server-requests.ts';
+import { removeRetry, serializeInputRequired, readRequestState } from '../../protocol/server-requests.ts';
 import { findMember, readRawValue, readJsonString } from '../../protocol/spans.ts';
 import { asksForInput } from '../../protocol/translate.ts';
 import { createApprovalId } from '../catalog/approvals.ts';
@@ -32,7 +27,7 @@ import { type Answer, type Call, toRefusedAnswer, type Target, findTokenRefusal 
 import { checkDenial } from './denied.ts';
 import { resolveInputRequests } from './input-requests.ts';
 import { createTrace } from './record.ts';
-import { openState, sealState } from './request-state.ts';
+import { openRetry, sealState } from './request-state.ts';
 import { changeWhileWaiting, sendAgain } from './send-again.ts';
 
 /** Sends a call to its server, unless its result is cached. */
@@ -302,22 +297,15 @@ async function openReturnedState(
   call: Call,
   server: Server,
 ): Promise<Result<ReturnedState, Refusal> | undefined> {
-  if (call.era === 'legacy' || findMember(call.message.params, 'requestState') === undefined)
-    return undefined;
-  const retry = readRetry(call.message);
-  if ('fault' in retry)
-    return err({
-      code: 'PARAMS_INVALID',
-      field: retry.fault,
-      reason: 'it does not have the form of a retry',
-    });
-  const state = await openState(call, server.spec.name, retry.state ?? '');
-  if (!state.ok) return state;
-  if (state.value.kind === 'inbox') return ok({ kind: 'inbox' });
-  if (state.value.kind === 'approval')
+  const opened = await openRetry(call, server.spec.name);
+  if (!opened.ok) return opened;
+  if (opened.value === undefined) return undefined;
+  const { state, retry } = opened.value;
+  if (state.kind === 'inbox') return ok({ kind: 'inbox' });
+  if (state.kind === 'approval')
     return err({ code: 'STATE_INVALID', reason: 'the call needs no approval any more' });
-  if (state.value.kind === 'server') return ok({ kind: 'server', state: state.value.state });
-  const taken = call.deps.suspended.take(state.value.id);
+  if (state.kind === 'server') return ok({ kind: 'server', state: state.state });
+  const taken = call.deps.suspended.take(state.id);
   if (!taken.ok) return taken;
   const suspendable = taken.value;
   suspendable.answer(retry.responses);

@@ -128,7 +128,7 @@ export class SandboxedServer {
     try {
       const limits = { timeout: limitMs, ...(signal !== undefined && { signal }) };
       const result = await this.#client.callTool({ name, arguments: { ...args } }, limits);
-      const { _meta: _, ...rest } = result;
+      const { _meta, ...rest } = result;
       const text = rest.content
         .map((block) => (block.type === 'text' ? block.text : `[${block.type}]`))
         .join('\n');

@@ -146,7 +146,7 @@ export class ContentComparer {
 
 function withoutContent(entry: StateEntry): StateEntry {
   if (entry.type !== 'file') return entry;
-  const { content: _, ...rest } = entry;
+  const { content, ...rest } = entry;
   return rest;
 }
 

@@ -42,6 +42,11 @@ const inModules = (entry: object): unknown => ({ functions: [{ module: './a.ts',
 const inRules = (rule: unknown): unknown => ({ policy: { rules: [rule] } });
 const url = 'https://e.org';
 
+it('the schema in the package is the one of this build', () => {
+  const packaged: unknown = JSON.parse(readFileSync(join(ROOT, 'assay.schema.json'), 'utf8'));
+  expect(packaged).toEqual(JSON.parse(JSON.stringify(SCHEMA)));
+});
+
 describe('the schema of the config file and its reader', () => {
   it.each([
     {},

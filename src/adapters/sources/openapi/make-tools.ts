@@ -10,6 +10,7 @@ import {
   findUnusedOperationPatterns,
 } from '../../../core/sources/operation-filter.ts';
 import { isDotSegment } from '../../../core/sources/url-template.ts';
+import type { BuiltInDefinition } from '../../../core/sources/function-messages.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
 import { Turns } from '../../../core/turns.ts';
 import { fetchResult } from '../http/call-result.ts';
@@ -19,7 +20,6 @@ import { maskResultSecrets } from '../http/request-secrets.ts';
 import {
   type BuiltInArguments,
   type BuiltInCall,
-  type BuiltInDefinition,
   type BuiltInResult,
   type BuiltInTool,
   type BuiltInTools,

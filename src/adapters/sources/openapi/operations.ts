@@ -114,7 +114,7 @@ function itemAt(located: Located, documents: Documents): Result<Operation['item'
   const { value, at } = end.value;
   if (!isMembers(value)) return err('its path is not an object');
   if (value === located.value || !isMembers(located.value) || at !== located.at) return ok({ value, at });
-  const { $ref: _, ...beside } = located.value;
+  const { $ref, ...beside } = located.value;
   return ok({ value: { ...value, ...beside }, at });
 }
 
@@ -182,8 +182,8 @@ function hintsIn(annotations: unknown): DeclaredHints {
 function withHints(general: DeclaredHints, nearer: DeclaredHints): DeclaredHints {
   const both = { ...general, ...nearer };
   if (!isContradiction(both)) return both;
-  const { readOnlyHint: _, ...withoutReads } = both;
-  const { destructiveHint: __, ...withoutDestroys } = both;
+  const { readOnlyHint, ...withoutReads } = both;
+  const { destructiveHint, ...withoutDestroys } = both;
   return nearer.readOnlyHint === true ? withoutDestroys : withoutReads;
 }
 

@@ -134,7 +134,7 @@ function convertMembers(
   });
   const members = toDraft2020(value, Object.fromEntries(converted.filter(([, one]) => one !== undefined)));
   if (hasWords || members['examples'] === undefined) return members;
-  const { examples: _, ...bare } = members;
+  const { examples, ...bare } = members;
   return bare;
 }
 

@@ -4,6 +4,7 @@ import type { EntryFault } from '../../../core/json-position.ts';
 import { serializeDeclared, type ToolFacts } from '../../../core/hints/tool-facts.ts';
 import { computeMark } from '../../../core/digest.ts';
 import type { RestToolSpec } from '../../../core/sources/custom-tools.ts';
+import type { BuiltInDefinition } from '../../../core/sources/function-messages.ts';
 import type { CompileSchema, SchemaFault } from '../../../gateway/ports/compile-schema.ts';
 import { fetchResult, formatRequest } from '../http/call-result.ts';
 import type { FilterRunner } from '../http/filter-processes.ts';
@@ -11,7 +12,6 @@ import { findFilterFault, quoteAnswer } from '../http/filter.ts';
 import type { HttpPort } from '../http/open-http.ts';
 import { maskResultSecrets } from '../http/request-secrets.ts';
 import {
-  type BuiltInDefinition,
   type BuiltInResult,
   type BuiltInTool,
   serializeDefinition,

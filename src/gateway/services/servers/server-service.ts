@@ -89,7 +89,7 @@ export class ServerService {
     const { nowMs, records } = this.#options;
     const id = computeGatewayId(name);
     if (this.all().some((view) => view.name === name)) return err({ code: 'GATEWAY_EXISTS', name });
-    const made = await this.#made(name, input.entry ?? {}, { imported: input.imported });
+    const made = await this.#prepareEntry(name, input.entry ?? {}, { imported: input.imported });
     if (!made.ok) return made;
     const { spec, sealed } = made.value;
     const done = await records.change(() => {
@@ -193,7 +193,7 @@ export class ServerService {
       const entry = Object.fromEntries(
         Object.entries({ ...former, ...edits }).filter(([, value]) => value !== null),
       );
-      const made = await this.#made(name, entry, { former, imported: input.imported });
+      const made = await this.#prepareEntry(name, entry, { former, imported: input.imported });
       if (!made.ok) return made;
       const wanted = { trust, subject: changer.subject };
       const trusted = buildTrustChange(this.#options, made.value.spec, wanted);
@@ -224,7 +224,7 @@ export class ServerService {
     return found.ok ? objection(found.value) : found.error;
   }
 
-  async #made(
+  async #prepareEntry(
     name: string,
     entry: ConfigEntry,
     { former = {}, imported }: Pick<ServerInput, 'imported'> & { readonly former?: ConfigEntry },

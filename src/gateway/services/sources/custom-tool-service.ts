@@ -55,7 +55,7 @@ export class CustomToolService {
   /** Errors: TOOL_EXISTS, TOOL_INVALID, HINTS_CONTRADICT, KEY_UNUSABLE. */
   async create(name: string, entry: ConfigEntry, { subject }: Changer): Promise<Result<Tool, Refusal>> {
     const { records, nowMs } = this.#options;
-    const made = await this.#made(name, entry);
+    const made = await this.#prepareEntry(name, entry);
     if (!made.ok) return made;
     if (this.#has(name) || this.#isPublic(name)) return err({ code: 'TOOL_EXISTS', name });
     const done = await records.change(() => {
@@ -98,7 +98,7 @@ export class CustomToolService {
       if (fault !== undefined) return invalid(name, [fault]);
       const members = Object.entries({ ...former, ...edits }).filter(([, value]) => value !== null);
       const entry = Object.fromEntries(members);
-      const made = await this.#made(name, entry, former);
+      const made = await this.#prepareEntry(name, entry, former);
       if (!made.ok) return made;
       const { sealed, spec } = made.value;
       const patched = await tools.patch(id, patch, {
@@ -204,7 +204,7 @@ export class CustomToolService {
     return tools.find(toolIdIn(name));
   }
 
-  async #made(
+  async #prepareEntry(
     name: string,
     entry: ConfigEntry,
     former: ConfigEntry = {},

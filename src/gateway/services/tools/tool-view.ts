@@ -174,7 +174,7 @@ function hintView({ effective, decision, emitted, contradiction, claims }: Resol
   };
 }
 
-function claimView({ hint: _, atMs, ...claim }: Claim): HintClaim {
+function claimView({ hint, atMs, ...claim }: Claim): HintClaim {
   return { ...withoutUndefined(claim), ...(atMs > 0 && { at: new Date(atMs).toISOString() }) };
 }
 

@@ -64,7 +64,7 @@ function auditedWhole(toolset: Toolset): unknown {
 /** The export format without the definitions' texts: they are long, and the refId identifies them. */
 function auditedToolset(toolset: Toolset): ToolsetJson {
   const json = toToolsetJson(toolset);
-  return { ...json, tools: json.tools.map(({ definition: _, ...tool }) => tool) };
+  return { ...json, tools: json.tools.map(({ definition, ...tool }) => tool) };
 }
 
 type Parts = Pick<ToolsetJson, 'tools' | 'toolNotes'>;

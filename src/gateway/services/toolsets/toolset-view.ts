@@ -9,7 +9,7 @@ import type { Unserved } from './unserved.ts';
 
 /** Unlike in an export, without the definitions that tools are pinned to. */
 export function toToolsetView(toolset: Toolset, equipped: Toolset | undefined): ToolsetView {
-  const { version: _, tools, createdAt, lastModified, toolNotes, ...head } = toToolsetJson(toolset);
+  const { version, tools, createdAt, lastModified, toolNotes, ...head } = toToolsetJson(toolset);
   return {
     ...{ ...head, isEquipped: toolset.name === equipped?.name, createdAt, lastModified },
     tools: tools.map(({ definition: _definition, known: _known, ...tool }) => tool),

@@ -91,7 +91,7 @@ function Confirming({ tool }: { readonly tool: Tool }): ReactNode {
   const value = confirm === 'suspended' ? '' : (confirm ?? '');
   const choose = (next: string): void => {
     const wanted = next === '' ? null : (next as keyof typeof CONFIRM_LABELS);
-    const { confirm: _, ...others } = tool;
+    const { confirm, ...others } = tool;
     const shown = wanted === null ? others : { ...others, confirm: wanted };
     const undone = value === '' ? null : value;
     const onSuccess = (): void =>
