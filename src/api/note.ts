@@ -19,6 +19,10 @@ export const NOTE = z
 
 export type Note = Data<typeof NOTE>;
 
+export const NOTES = z.object({ notes: z.array(NOTE) });
+
+export type Notes = Data<typeof NOTES>;
+
 /** The notes on a tool in all toolsets. */
 export const TOOL_NOTES = z.object({
   notes: z.array(NOTE).meta({ description: 'In the order in which models read them, by toolset.' }),

@@ -47,25 +47,56 @@ export const TOOLSET_PAGE = z.object({ toolsets: z.array(TOOLSET), nextCursor: N
 
 export type ToolsetPage = Data<typeof TOOLSET_PAGE>;
 
-/** Tools that clients cannot use now. */
-export const UNSERVED_TOOLS = z.object({
-  unserved: z.array(
+/** A toolset after tools were added to it. */
+export const TOOLSET_WITH_ADDED = TOOLSET.extend({
+  added: z.array(TOOLSET_MEMBER),
+  released: z.array(z.string()).meta({
+    description: 'Tools that are no longer pinned to a definition, as they were given without `refId`.',
+  }),
+}).meta({ id: 'ToolsetWithAdded' });
+
+export type ToolsetWithAdded = Data<typeof TOOLSET_WITH_ADDED>;
+
+/** A toolset after tools were removed from it. */
+export const TOOLSET_WITH_REMOVED = TOOLSET.extend({
+  removed: z.array(
     z.object({
-      tool: z.string(),
-      reason: z.enum([
-        'disabled',
-        'withheld',
-        'definition_changed',
-        'definition_dangerous',
-        'name_collision',
-        'server_starting',
-        'server_down',
-        'server_unknown',
-        'tool_filtered',
-        'tool_gone',
-      ]),
+      namespacedName: z.string(),
+      isUnconfirmed: z.boolean().meta({
+        description: 'Whether it was in the toolset only through its whole server, which may not have it.',
+      }),
+      notes: z
+        .int()
+        .meta({ description: 'Number of its notes. They are kept, and apply again once it is added.' }),
     }),
   ),
+}).meta({ id: 'ToolsetWithRemoved' });
+
+export type ToolsetWithRemoved = Data<typeof TOOLSET_WITH_REMOVED>;
+
+export const DELETED_TOOLSET = z.object({
+  deleted: z.string(),
+  sessions: z.int().meta({ description: 'Number of sessions that had equipped it, and have none now.' }),
+});
+
+export type DeletedToolset = Data<typeof DELETED_TOOLSET>;
+
+const UNSERVED_REASON = z.enum([
+  'disabled',
+  'withheld',
+  'definition_changed',
+  'definition_dangerous',
+  'name_collision',
+  'server_starting',
+  'server_down',
+  'server_unknown',
+  'tool_filtered',
+  'tool_gone',
+]);
+
+/** Tools that clients cannot use now. */
+export const UNSERVED_TOOLS = z.object({
+  unserved: z.array(z.object({ tool: z.string(), reason: UNSERVED_REASON })),
 });
 
 export type UnservedTools = Data<typeof UNSERVED_TOOLS>;
@@ -76,6 +107,88 @@ export const NEW_TOOLS = z.object({
 });
 
 export type NewTools = Data<typeof NEW_TOOLS>;
+
+/** A toolset after tools were accepted. */
+export const TOOLSET_WITH_ACCEPTED = TOOLSET.extend({
+  accepted: z.array(z.string()).meta({ description: 'Namespaced names.' }),
+  new: NEW_TOOLS.shape.new.meta({ description: 'The tools that are still new.' }),
+}).meta({ id: 'ToolsetWithAccepted' });
+
+export type ToolsetWithAccepted = Data<typeof TOOLSET_WITH_ACCEPTED>;
+
+const DEFINITION = z.string().meta({ description: 'JSON as the server wrote it.' });
+
+/** How the tools of a toolset differ from what an operator accepted. */
+export const TOOLSET_REVIEW = z
+  .object({
+    toolset: z.string(),
+    isReviewable: z
+      .boolean()
+      .meta({ description: 'Whether the toolset has pinned tools, or all tools of a server.' }),
+    tools: z.array(
+      z.object({
+        namespacedName: z.string(),
+        state: z.enum(['unchanged', 'changed', 'new', 'absent', 'disabled', 'withheld']),
+        reason: UNSERVED_REASON.exactOptional().meta({ description: 'Why the tool is not served.' }),
+        refId: z.string().exactOptional().meta({ description: 'Of the accepted definition, or a new one.' }),
+        definition: DEFINITION.exactOptional(),
+        now: z
+          .object({ refId: z.string(), definition: DEFINITION })
+          .exactOptional()
+          .meta({ description: 'The current definition, if it has changed.' }),
+        changes: z
+          .array(
+            z.object({
+              path: z.string(),
+              before: z.string().exactOptional(),
+              after: z.string().exactOptional(),
+            }),
+          )
+          .exactOptional(),
+      }),
+    ),
+  })
+  .meta({ id: 'ToolsetReview' });
+
+export type ToolsetReview = Data<typeof TOOLSET_REVIEW>;
+
+/** Toolsets with their notes and the definitions that tools are pinned to, for a file. */
+export const TOOLSETS_FILE = z
+  .object({
+    toolsets: z.array(z.record(z.string(), z.unknown())),
+    equipped: z.string().exactOptional().meta({ description: 'Name of one of them.' }),
+  })
+  .meta({ id: 'ToolsetsFile' });
+
+export const IMPORTED_TOOLSETS = z
+  .object({
+    imported: z.array(z.object({ name: z.string(), outcome: z.enum(['created', 'replaced']) })),
+    equipped: z.string().exactOptional().meta({ description: 'The toolset that the import equipped.' }),
+    notEquipped: z.object({ wanted: z.string(), now: z.string() }).exactOptional().meta({
+      description: 'The toolset that is equipped in the file, and the one that stays equipped here.',
+    }),
+    leftOut: z
+      .array(
+        z.object({
+          toolset: z.string(),
+          tool: z.string(),
+          note: z.string().exactOptional().meta({ description: 'Absent if the tool itself is left out.' }),
+          reason: z.string(),
+        }),
+      )
+      .meta({ description: 'Tools and notes that cannot be imported.' }),
+    missing: z
+      .array(z.object({ toolset: z.string(), tool: z.string(), reason: UNSERVED_REASON }))
+      .exactOptional()
+      .meta({ description: 'Tools that are kept, but not served now.' }),
+    unchecked: z
+      .object({ code: z.string(), detail: z.string() })
+      .exactOptional()
+      .meta({ description: 'Why `missing` is not known.' }),
+  })
+  .meta({ id: 'ImportedToolsets' });
+
+export type ImportedToolsets = Data<typeof IMPORTED_TOOLSETS>;
 
 /** Number of tokens that a model reads for each tool. */
 export const TOOL_COSTS = z.object({ tokens: z.record(z.string(), z.int()) });

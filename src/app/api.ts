@@ -88,10 +88,10 @@ class ApiClient {
   }
 
   /** Its socket, unless it is another version, or serves another config and the request depends on that. */
-  #findSocket({ socket, version, configPath }: RunningServe, { path }: ApiRequest): string | undefined {
+  #findSocket({ socket, version, configPath }: RunningServe, request: ApiRequest): string | undefined {
     const own = locateConfig({ flag: this.#options.config, ...toConfigEnvironment(this.#options) }).path;
     if (version !== VERSION) this.#tell(`it is of version ${version || 'unknown'}, not ${VERSION}`);
-    else if (configPath === own || socket === undefined || !isAboutConfig(path)) return socket;
+    else if (configPath === own || socket === undefined || !isAboutConfig(request)) return socket;
     else this.#tell(`it serves ${configPath}, not ${own}`);
     return undefined;
   }

@@ -39,11 +39,18 @@ export function openLocalApi(options: AppOptions, serve: RunningServe | undefine
     const { openServices } = await import('./services.ts');
     return openServices(opened.value, needs);
   };
+  const toolsets = once(async () => {
+    const opened = await environment.get();
+    if (!opened.ok) return opened;
+    const { openLocalToolsets } = await import('./local-toolsets.ts');
+    return openLocalToolsets(opened.value);
+  });
   const parts: LocalParts = {
     store: async () => {
       const opened = await environment.get();
       return opened.ok ? opened.value.store.open() : opened;
     },
+    toolsets: () => toolsets.get(),
     services: (needs) => {
       const key = JSON.stringify(needs);
       const known = opening.get(key) ?? services(needs);

@@ -48,7 +48,6 @@ const RUNTIME: Runtime = {
   },
   openLog: async (options) => (await import('./open-log.ts')).openLogForCommand(options),
   openApi: async (...given) => (await import('./api.ts')).openApi(...given),
-  openToolsets: async (options) => (await import('./commands.ts')).openToolsetsForCommand(options),
   openServices: async (options) => (await import('./services.ts')).openServicesForCommand(options),
   readFile: async (path) => (await import('./commands.ts')).readFileForCommand(path),
   writeFile: async (path, text) => (await import('./commands.ts')).writeFileForCommand(path, text),

@@ -4,12 +4,15 @@ import { ok, type Result } from '../core/result.ts';
 import { createSteadyClock } from '../core/token.ts';
 import type { Route } from '../edges/rest/route.ts';
 import type { TokenDeps } from '../edges/rest/tokens.ts';
+import type { ApiRequest } from '../edges/cli/api.ts';
 import type { Store } from '../gateway/ports/store.ts';
 import type { LocalServices, ServicesNeeds } from './services.ts';
+import type { LocalToolsets } from './local-toolsets.ts';
 
 /** What routes need, opened on demand in the process of a command. */
 export interface LocalParts {
   readonly store: () => Promise<Result<Store, Refusal>>;
+  readonly toolsets: () => Promise<Result<LocalToolsets, Refusal>>;
   readonly services: (needs: ServicesNeeds) => Promise<Result<LocalServices, Refusal>>;
   /** URL of the running gateway of this home. */
   readonly serveUrl: string | undefined;
@@ -18,10 +21,14 @@ export interface LocalParts {
 /** Routes that need the same parts. Only the modules of the group of a request are loaded. */
 interface RouteGroup {
   readonly paths: RegExp;
-  /** Whether the answer depends on the config file. */
-  readonly isAboutConfig: boolean;
+  /** Matches `METHOD /path` of requests whose answers depend on the config file. */
+  readonly aboutConfig?: RegExp;
   readonly open: (parts: LocalParts) => Promise<Result<readonly Route[], Refusal>>;
 }
+
+/** Those that look up tools. */
+const TOOLSETS_ABOUT_CONFIG =
+  /^POST \/toolsets(?:\/[^/]+\/(?:add|accept))?$|^GET \/toolsets\/[^/]+\/|^POST \/import\/toolsets$/;
 
 /** Absent path: only a running gateway answers it. */
 const GROUPS: readonly RouteGroup[] = [
@@ -43,6 +50,26 @@ const GROUPS: readonly RouteGroup[] = [
     const deps = { store, nowMs: createSteadyClock() };
     return [...activityRoutes(deps), ...callRoutes(deps)];
   }),
+  {
+    paths: /^\/notes(?:\/|$)/,
+    open: async ({ toolsets }) => {
+      const [opened, { noteRoutes }] = await Promise.all([toolsets(), import('../edges/rest/notes.ts')]);
+      return opened.ok ? ok(noteRoutes(opened.value)) : opened;
+    },
+  },
+  {
+    paths: /^\/toolsets(?:\/|$)|^\/(?:export|import)\/toolsets$/,
+    aboutConfig: TOOLSETS_ABOUT_CONFIG,
+    open: async ({ toolsets }) => {
+      const [opened, { toolsetRoutes }, { toolsetFileRoutes }] = await Promise.all([
+        toolsets(),
+        import('../edges/rest/toolsets.ts'),
+        import('../edges/rest/toolset-files.ts'),
+      ]);
+      if (!opened.ok) return opened;
+      return ok([...toolsetRoutes(opened.value), ...toolsetFileRoutes({ ...opened.value, nowMs: Date.now })]);
+    },
+  },
   withServices(/^\/labels(?:\/|$)/, async (services) =>
     (await import('../edges/rest/labels.ts')).labelRoutes(services),
   ),
@@ -89,7 +116,6 @@ function withStore(
 ): RouteGroup {
   return {
     paths,
-    isAboutConfig: false,
     open: async ({ store, serveUrl }) => {
       const opened = await store();
       return opened.ok ? ok(await load(opened.value, serveUrl)) : opened;
@@ -105,7 +131,7 @@ function withServices(
 ): RouteGroup {
   return {
     paths,
-    isAboutConfig: true,
+    aboutConfig: /^/,
     open: async ({ services }) => {
       const opened = await services(needs);
       return opened.ok ? ok(await load(opened.value)) : opened;
@@ -123,7 +149,8 @@ export function findGroup(path: string): RouteGroup | undefined {
   return GROUPS.find(({ paths }) => paths.test(path));
 }
 
-/** Whether the answer at this path depends on the config file. */
-export function isAboutConfig(path: string): boolean {
-  return findGroup(path)?.isAboutConfig ?? true;
+/** Whether the answer depends on the config file. */
+export function isAboutConfig({ method, path }: Pick<ApiRequest, 'method' | 'path'>): boolean {
+  const group = findGroup(path);
+  return group === undefined || group.aboutConfig?.test(`${method} ${path}`) === true;
 }

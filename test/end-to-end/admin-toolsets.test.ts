@@ -61,7 +61,7 @@ describe('a toolset', () => {
     ]);
     await admin.put(path, { enabled: true });
     expect((await admin.get('/toolsets/first/unserved')).json()).toEqual({ unserved: [] });
-    expect(verdictOf(await admin.delete('/toolsets/first'))).toBe('204');
+    expect((await admin.delete('/toolsets/first')).json()).toEqual({ deleted: 'first', sessions: 0 });
     expect(verdictOf(await admin.get('/toolsets/first/unserved'))).toBe('404 TOOLSET_UNKNOWN');
     expect(verdictOf(await admin.get('/toolsets/first'))).toBe('404 TOOLSET_UNKNOWN');
     expect(verdictOf(await admin.delete('/toolsets/first'))).toBe('404 TOOLSET_UNKNOWN');
@@ -82,7 +82,10 @@ describe('a toolset', () => {
       expect(textAt(refused.json(), 'detail')).toMatch(/equipped in 2 sessions.*\?unequip=true/);
     }
     expect(verdictOf(await admin.get('/toolsets/used'))).toBe('200');
-    expect(verdictOf(await admin.delete('/toolsets/used?unequip=true'))).toBe('204');
+    expect((await admin.delete('/toolsets/used?unequip=true')).json()).toEqual({
+      deleted: 'used',
+      sessions: 2,
+    });
     const left = valueOf(await store.sessionToolsets(['one', 'two'], Date.now()));
     expect(left.map(({ toolset }) => toolset)).toEqual([undefined, undefined]);
     await store.close();
@@ -168,6 +171,47 @@ describe('a toolset', () => {
     expect(verdictOf(await admin.post('/toolsets/none/equip'))).toBe('404 TOOLSET_UNKNOWN');
   });
 
+  it('gains and loses single tools, and a pinned tool is accepted only by its current refId', async () => {
+    const path = '/toolsets/parts';
+    await make('parts', { tools: ['plain.echo'] });
+    const listed = listAt((await admin.get('/catalog')).json(), 'tools');
+    const refId = textAt(
+      listed.find((one) => at(one, 'namespacedName') === 'plain.echo'),
+      'refId',
+    );
+    const pinned = { namespacedName: 'plain.echo', refId };
+    const label = { namespacedName: 'plain.label' };
+    expect((await admin.post(`${path}/add`, { tools: [refId, 'plain.label'] })).json()).toMatchObject({
+      ...{ tools: [pinned, label], added: [label], released: [] },
+    });
+    expect((await admin.get(`${path}/review`)).json()).toEqual({
+      ...{ toolset: 'parts', isReviewable: true, tools: [{ ...pinned, state: 'unchanged' }] },
+    });
+    expect((await admin.post(`${path}/accept`, { tools: [refId], pinned: true })).json()).toMatchObject({
+      ...{ tools: [pinned, label], accepted: ['plain.echo'], new: [] },
+    });
+    expect(verdictOf(await admin.post(`${path}/accept`, { tools: ['ab'.repeat(16)], pinned: true }))).toBe(
+      '422 REF_UNKNOWN',
+    );
+    expect((await admin.post(`${path}/add`, { tools: ['plain.echo'] })).json()).toMatchObject({
+      ...{ tools: [{ namespacedName: 'plain.echo' }, label], added: [], released: ['plain.echo'] },
+    });
+    expect((await admin.post(`${path}/remove`, { tools: ['plain.label'] })).json()).toMatchObject({
+      tools: [{ namespacedName: 'plain.echo' }],
+      removed: [{ namespacedName: 'plain.label', isUnconfirmed: false, notes: 0 }],
+    });
+    expect(verdictOf(await admin.post(`${path}/remove`, { tools: ['plain.label'] }))).toBe(
+      '404 TOOL_NOT_IN_TOOLSET',
+    );
+    const exported = (await admin.get('/export/toolsets?names=parts')).json();
+    expect(listAt(exported, 'toolsets').map((one) => at(one, 'name'))).toEqual(['parts']);
+    const again = { document: exported };
+    expect(verdictOf(await admin.post('/import/toolsets', again))).toBe('409 TOOLSET_EXISTS');
+    expect((await admin.post('/import/toolsets', { ...again, replace: true })).json()).toEqual({
+      ...{ imported: [{ name: 'parts', outcome: 'replaced' }], leftOut: [], missing: [] },
+    });
+  });
+
   it('may have a name that looks like a path segment', async () => {
     await make('unequip');
     await make('equipped');
@@ -177,7 +221,7 @@ describe('a toolset', () => {
       '405 HTTP_METHOD_UNKNOWN',
       'GET, PUT, DELETE, POST, HEAD, OPTIONS',
     ]);
-    expect(verdictOf(await admin.delete('/toolsets/unequip'))).toBe('204');
+    expect(verdictOf(await admin.delete('/toolsets/unequip'))).toBe('200');
   });
 });
 
@@ -229,7 +273,7 @@ describe('of concurrent writers with the same ETag', () => {
       expect(verdictOf(put)).toBe(tag === '*' ? '200' : verdictOf(put));
     }
     const last = etagOf(await admin.get('/toolsets/old'));
-    expect(verdictOf(await admin.delete('/toolsets/old', { 'if-match': last }))).toBe('204');
+    expect(verdictOf(await admin.delete('/toolsets/old', { 'if-match': last }))).toBe('200');
   });
 });
 

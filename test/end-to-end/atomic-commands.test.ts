@@ -3,14 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Refusal } from '../../src/core/refusal.ts';
-import { err, type Result } from '../../src/core/result.ts';
+import { err, ok, type Result } from '../../src/core/result.ts';
 import { LOCAL_USER } from '../../src/core/subject.ts';
 import { mintSession, mintToken } from '../../src/adapters/auth/mint-token.ts';
-import type { OpenToolsets } from '../../src/edges/cli/runtime.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
 import { createSignInLink } from '../../src/gateway/services/sign-in-links.ts';
 import { createToken, revokeToken } from '../../src/gateway/services/tokens.ts';
-import { openToolsetsForCommand } from '../../src/app/commands.ts';
+import { openInEnvironment } from '../../src/app/environment.ts';
+import { openLocalToolsets, type LocalToolsets } from '../../src/app/local-toolsets.ts';
 import { bundleOfSettings } from '../support/bundles.ts';
 import { type LocalServices, openServicesForCommand } from '../../src/app/services.ts';
 import { endAfterEach } from '../support/end-after-each.ts';
@@ -29,7 +29,7 @@ endAfterEach();
 
 interface Context {
   readonly services: LocalServices;
-  readonly toolsets: OpenToolsets['toolsets'];
+  readonly toolsets: LocalToolsets['toolsets'];
   readonly store: Store;
   readonly document: string;
   readonly module: string;
@@ -128,9 +128,14 @@ describe('a change', () => {
       const options = { home, config: writeConfig({}) };
       const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
       const services = valueOf(await openServicesForCommand(options));
-      const { toolsets, close } = valueOf(await openToolsetsForCommand(options));
+      const { toolsets, cleanup } = valueOf(
+        await openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async (environment) => {
+          const opened = await openLocalToolsets(environment);
+          return opened.ok ? ok({ ...opened.value, cleanup: environment.cleanup }) : opened;
+        }),
+      );
       endLater(async () => {
-        await close();
+        await cleanup.close();
         await services.close();
         await store.close();
       });

@@ -100,6 +100,51 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
     'PUT /toolsets/{name}',
     () => ({ path: '/toolsets/one', body: { name: 'two' }, actions: ['toolset.rename'] }),
   ],
+  [
+    'POST /toolsets/{name}/add',
+    () => ({ path: '/toolsets/two/add', body: { tools: ['plain.echo'] }, actions: ['toolset.update'] }),
+  ],
+  [
+    'POST /notes',
+    () => ({
+      path: '/notes',
+      body: { toolset: 'two', tool: 'plain.echo', name: 'b', note: 'Ask first.' },
+      actions: ['toolset.update'],
+    }),
+  ],
+  [
+    'PUT /notes/{toolset}/{tool}/{name}',
+    () => ({
+      path: '/notes/two/plain.echo/b',
+      body: { note: 'Ask twice.' },
+      actions: ['toolset.update'],
+    }),
+  ],
+  [
+    'DELETE /notes/{toolset}/{tool}/{name}',
+    () => ({ path: '/notes/two/plain.echo/b', actions: ['toolset.update'] }),
+  ],
+  [
+    'POST /notes/{toolset}/{tool}/{name}/accept',
+    () => ({ path: '/notes/held/plain.echo/b/accept', actions: ['toolset.update'] }),
+  ],
+  [
+    'POST /notes/{toolset}/{tool}/{name}/reject',
+    () => ({ path: '/notes/held/plain.echo/c/reject', actions: ['toolset.update'] }),
+  ],
+  ['POST /notes/accept', () => ({ path: '/notes/accept', actions: ['toolset.update'] })],
+  [
+    'POST /toolsets/{name}/remove',
+    () => ({ path: '/toolsets/two/remove', body: { tools: ['plain.echo'] }, actions: ['toolset.update'] }),
+  ],
+  [
+    'POST /import/toolsets',
+    () => ({
+      path: '/import/toolsets',
+      body: { document: { name: 'three', tools: [] } },
+      actions: ['toolset.create'],
+    }),
+  ],
   ['POST /toolsets/{name}/accept', () => ({ path: '/toolsets/two/accept', body: {}, actions: [] })],
   ['POST /toolsets/unequip', () => ({ path: '/toolsets/unequip', actions: ['toolset.unequip'] })],
   ['POST /toolsets/{name}/equip', () => ({ path: '/toolsets/two/equip', actions: ['toolset.equip'] })],
@@ -244,11 +289,11 @@ const SHOWN = [
   '/functions',
 ];
 
-/** A toolset with a note that waits for a review. */
-async function importHeldNote(admin: AdminClient): Promise<void> {
-  const note = { name: 'a', note: 'Ask.', author: 'ci', by: 'model', writtenMs: 0, isHeld: true };
+/** A toolset with notes that wait for a review. */
+async function importHeldNotes(admin: AdminClient): Promise<void> {
+  const note = { note: 'Ask.', author: 'ci', by: 'model', writtenMs: 0, isHeld: true };
   const namespacedName = 'plain.echo';
-  const toolNotes = [{ namespacedName, notes: [note] }];
+  const toolNotes = [{ namespacedName, notes: ['a', 'b', 'c', 'd'].map((name) => ({ ...note, name })) }];
   const held = { name: 'held', createdMs: 0, changedMs: 0, tools: [{ namespacedName }], toolNotes };
   const bundle = bundleWith({ toolset: [held] });
   const imported = await admin.post('/import', { bundle, apply: true });
@@ -339,7 +384,7 @@ describe.each(DATABASES)('a mutating request in %s', (database, newPlace) => {
       const seen = async (): Promise<string> =>
         textAt((await admin.get('/gateways/plain/instructions')).json(), 'text');
       await expect.poll(seen, { timeout: scaledMs(10_000), interval: 20 }).not.toBe('');
-      await importHeldNote(admin);
+      await importHeldNotes(admin);
       const faults = new Faults(place);
       await faults.install();
       for (const [route, caseOf] of CASES) {

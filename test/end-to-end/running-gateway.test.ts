@@ -91,6 +91,43 @@ describe('commands with a running gateway', () => {
     expect(starts()).toEqual(before);
   });
 
+  it('about toolsets and notes start no server', async () => {
+    const { home, config, run, starts } = prepare();
+    const gateway = await startGateway({ home, config });
+    await gateway.settled();
+    const before = starts();
+    const file = join(tempDir(), 'toolsets.json');
+    // Those without --config are sent to a gateway with any config.
+    const commands: readonly (readonly [code: number, kind: 'config' | 'home', ...args: string[]])[] = [
+      [0, 'config', 'toolset', 'create', 'mine', 'plain.add', 'other.*', '--equip'],
+      [2, 'config', 'toolset', 'add', 'mine', 'plain.nope'],
+      [0, 'config', 'toolset', 'add', 'mine', 'plain.echo'],
+      [0, 'config', 'toolset', 'list'],
+      [0, 'config', 'toolset', 'show', 'mine'],
+      [0, 'config', 'toolset', 'review', 'mine'],
+      [0, 'config', 'toolset', 'accept', 'mine'],
+      [0, 'home', 'notes', 'add', 'mine', 'plain.add', 'hint', 'Twice.'],
+      [0, 'home', 'notes'],
+      [0, 'home', 'notes', 'review', '--accept-all'],
+      [0, 'home', 'toolset', 'export', '--file', file],
+      [0, 'config', 'toolset', 'import', file, '--replace'],
+      [0, 'home', 'toolset', 'remove', 'mine', 'plain.echo'],
+      [0, 'home', 'toolset', 'rename', 'mine', 'ours'],
+      [0, 'home', 'toolset', 'unequip'],
+      [0, 'home', 'toolset', 'delete', 'ours', '--yes'],
+    ];
+    for (const [expected, kind, ...args] of commands) {
+      const { code, stderr } =
+        kind === 'config' ? await run(args) : await runAssay([...args, '--home', home]);
+      expect([args, code, stderr]).toEqual([
+        args,
+        expected,
+        expect.not.stringContaining('note: the running gateway'),
+      ]);
+      expect([args, starts()]).toEqual([args, before]);
+    }
+  });
+
   it('never repeat a call that the server has received', async () => {
     const made = await startMade({
       era: 'legacy',

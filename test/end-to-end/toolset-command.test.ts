@@ -5,6 +5,7 @@ import { tempDir } from '../support/paths.ts';
 import { newOperator, refIdOf } from '../support/toolset-commands.ts';
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const NOTE = { name: 'hint', note: 'Twice.', author: 'local', by: 'operator', writtenAt: TIME };
 const times = { createdAt: TIME, lastModified: TIME };
 
 describe('assay toolset create', () => {
@@ -61,10 +62,11 @@ describe('assay toolset', () => {
     expect(await json('toolset', 'list')).toEqual({
       toolsets: [
         {
-          ...{ name: 'dev', description: 'For work', tools: 1, notes: 1, heldNotes: 0, isEquipped: false },
-          ...times,
+          ...{ name: 'dev', description: 'For work', isEquipped: false, ...times },
+          tools: [{ namespacedName: 'plain.echo' }],
+          toolNotes: [{ toolRef: { namespacedName: 'plain.echo' }, notes: [NOTE] }],
         },
-        { name: 'ops', tools: 0, notes: 0, heldNotes: 0, isEquipped: true, ...times },
+        { name: 'ops', isEquipped: true, ...times, tools: [], toolNotes: [] },
       ],
     });
   });
@@ -134,7 +136,7 @@ describe('assay toolset refuses', () => {
     [
       'a long description',
       ['create', 'ops', '--description', 'x'.repeat(201)],
-      'description: it may have at most 200 characters',
+      'description: it must have at most 200 characters',
     ],
     ['an unknown tool', ['create', 'ops', 'plain.ecko'], 'Did you mean "plain.echo"?'],
     ['an unknown refId', ['add', 'dev', 'ab'.repeat(16)], `"refId ${'ab'.repeat(16)}"`],
@@ -149,7 +151,7 @@ describe('assay toolset refuses', () => {
     [
       'a long new description',
       ['describe', 'dev', 'x'.repeat(201)],
-      'description: it may have at most 200 characters',
+      'description: it must have at most 200 characters',
     ],
     ['to show an unknown toolset', ['show', 'nope'], 'Unknown toolset "nope".'],
     ['to equip an unknown toolset', ['equip', 'nope'], 'Unknown toolset "nope".'],

@@ -29,6 +29,7 @@ describe('assay toolset review', () => {
     const nowRefId = await refIdOf({ ...operator, json: (...args) => json(...args, ...there) }, 'files.read');
     expect(reviewed).toEqual({
       toolset: 'dev',
+      isReviewable: true,
       tools: [
         {
           namespacedName: 'files.read',

@@ -44,7 +44,7 @@ it('a whole server in a toolset flags later tools until accepted, and withholds 
   expect(verdictOf(await admin.post('/toolsets/dev/accept', { tools: ['filed.nosuch', 'other.x'] }))).toBe(
     '422 REF_UNKNOWN',
   );
-  expect((await admin.post('/toolsets/dev/accept', {})).json()).toEqual({ new: [] });
+  expect((await admin.post('/toolsets/dev/accept', {})).json()).toMatchObject({ new: [] });
   expect(await fresh()).toEqual([]);
 
   const read = (await admin.get('/toolsets/dev')).json() as JsonObject;

@@ -1,4 +1,5 @@
 import type { CodedProblem } from '../../api/problem.ts';
+import type { Toolset } from '../../api/toolset.ts';
 import type { AddRequest } from '../../core/client-configs.ts';
 import { getRemedy } from '../../core/cause.ts';
 import { formatCount } from '../../core/counted.ts';
@@ -22,7 +23,8 @@ import {
 } from './output.ts';
 import { withProgress } from './progress.ts';
 import type { Runtime } from './runtime.ts';
-import { type JsonOptions, withOpened } from './with-opened.ts';
+import { listAll, withApi } from './with-api.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 export interface AddOptions extends JsonOptions {
   /** `NAME=value` */
@@ -143,8 +145,14 @@ function printStatus(status: ServerStatus): void {
 export async function removeServer(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
   const removed = await runtime.removeServer(name, options);
   if (!removed.ok) return printRefusal(removed.error);
-  return withOpened(runtime.openToolsets(options), ({ toolsetService }) => {
-    const affected = toolsetService.toolsOf(name);
+  return withApi(runtime, options, async (api) => {
+    const toolsets = await listAll<Toolset>(api, '/toolsets', { name: 'toolsets' });
+    if (!toolsets.ok) return toolsets;
+    const affected = toolsets.value.flatMap(({ name: toolset, tools: members }) => {
+      const tools = members.map(({ namespacedName }) => namespacedName);
+      const ofServer = tools.filter((tool) => tool.startsWith(`${name}.`));
+      return ofServer.length === 0 ? [] : [{ toolset, tools: ofServer }];
+    });
     const { path } = removed.value;
     if (options.json === true) printJson({ name, path, toolsets: affected });
     else {
@@ -157,6 +165,6 @@ export async function removeServer(runtime: Runtime, name: string, options: Json
           ),
         );
     }
-    return Promise.resolve(ok(undefined));
+    return toolsets;
   });
 }

@@ -46,7 +46,7 @@ export function notesCommand(runtime: Runtime, done: Done): Command {
     command.action(async () => {
       const [toolset = '', tool = '', name = '', given = ''] = command.args;
       const { changeNote } = await import('./notes.ts');
-      const change = { target: { toolset, tool, name }, value: given };
+      const change = { toolset, tool, name, value: given };
       done(await changeNote(runtime, verb, change, command.opts<JsonOptions>()));
     });
     notes.addCommand(finished(command));

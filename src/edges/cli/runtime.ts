@@ -40,7 +40,6 @@ import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
 import type { CustomToolService } from '../../gateway/services/sources/custom-tool-service.ts';
 import type { FunctionModuleService } from '../../gateway/services/sources/function-module-service.ts';
 import type { ShownCredential, SignInRequest, SignOutReport } from '../../gateway/ports/credentials.ts';
-import type { NoteService } from '../../gateway/services/notes/note-service.ts';
 import type { ToolsetService } from '../../gateway/services/toolsets/toolset-service.ts';
 import type { Toolset } from '../../api/toolset.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
@@ -98,15 +97,6 @@ export interface LogLine {
   readonly json: string;
   /** The line for people. */
   readonly text: string;
-}
-
-/** The toolsets in the home's store, for a short-lived command. */
-export interface OpenToolsets {
-  readonly toolsets: Toolsets;
-  readonly notes: NoteService;
-  /** Starts the servers that a use case needs, if their tools are not known. */
-  readonly toolsetService: ToolsetService;
-  readonly close: () => Promise<void>;
 }
 
 /** The catalog with its cached lists, and the toolsets, to show what a client sees. No server has been started. */
@@ -202,7 +192,6 @@ export interface Runtime extends ClientConfigPorts, SandboxPort {
   openLog(options: AppOptions): Promise<Result<OpenLog, Refusal>>;
   /** Opens nothing before the first request. `note` receives a line that says why a running gateway is not used. */
   openApi(options: AppOptions, note: (text: string) => void): Promise<Api>;
-  openToolsets(options: AppOptions): Promise<Result<OpenToolsets, Refusal>>;
   openServices(options: AppOptions): Promise<Result<OpenServices, Refusal>>;
   /** The text of a file. FILE_UNREADABLE */
   readFile(path: string): Promise<Result<string, Refusal>>;

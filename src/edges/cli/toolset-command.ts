@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { withConfig, withHome, type Done } from './common-options.ts';
 import type { Runtime } from './runtime.ts';
-import type { CreateOptions, DeleteOptions } from './toolset-edit.ts';
-import type { ExportOptions, ImportToolsetsOptions } from './toolset-files.ts';
+import type { CreateOptions, DeleteOptions, ExportOptions, ImportOptions } from './toolset.ts';
 import type { JsonOptions } from './with-opened.ts';
 
 /** `assay toolset` with its subcommands. Each loads its module only when run. */
@@ -24,14 +23,14 @@ export function toolsetCommand(runtime: Runtime, done: Done): Command {
 function showing(runtime: Runtime, done: Done): readonly Command[] {
   return [
     new Command('list').description('list all toolsets').action(async (options: JsonOptions) => {
-      const { listToolsets } = await import('./toolset-show.ts');
+      const { listToolsets } = await import('./toolset.ts');
       done(await listToolsets(runtime, options));
     }),
     new Command('show')
       .argument('<name>')
       .description('show the tools and notes of a toolset, without starting servers')
       .action(async (name: string, options: JsonOptions) => {
-        const { showToolset } = await import('./toolset-show.ts');
+        const { showToolset } = await import('./toolset.ts');
         done(await showToolset(runtime, name, options));
       }),
   ];
@@ -49,7 +48,7 @@ function making(runtime: Runtime, done: Done): readonly Command[] {
       .option('--description <text>', 'purpose of the toolset')
       .option('--equip', 'equip it immediately')
       .action(async (name: string, refs: readonly string[], options: CreateOptions) => {
-        const { createToolset } = await import('./toolset-edit.ts');
+        const { createToolset } = await import('./toolset.ts');
         done(await createToolset(runtime, { name, refs, options }));
       }),
     new Command('add')
@@ -57,7 +56,7 @@ function making(runtime: Runtime, done: Done): readonly Command[] {
       .argument('<refs...>', REF)
       .description('add tools to a toolset')
       .action(async (name: string, refs: readonly string[], options: JsonOptions) => {
-        const { addTools } = await import('./toolset-edit.ts');
+        const { addTools } = await import('./toolset.ts');
         done(await addTools(runtime, { name, refs, options }));
       }),
   ];
@@ -70,7 +69,7 @@ function changing(runtime: Runtime, done: Done): readonly Command[] {
       .argument('<tools...>', 'namespaced names, or "server.*"')
       .description('remove tools from a toolset; their notes are kept')
       .action(async (name: string, refs: readonly string[], options: JsonOptions) => {
-        const { removeTools } = await import('./toolset-edit.ts');
+        const { removeTools } = await import('./toolset.ts');
         done(await removeTools(runtime, { name, refs, options }));
       }),
     new Command('rename')
@@ -78,7 +77,7 @@ function changing(runtime: Runtime, done: Done): readonly Command[] {
       .argument('<new>')
       .description('rename a toolset')
       .action(async (from: string, to: string, options: JsonOptions) => {
-        const { renameToolset } = await import('./toolset-edit.ts');
+        const { renameToolset } = await import('./toolset.ts');
         done(await renameToolset(runtime, { from, to }, options));
       }),
     new Command('describe')
@@ -86,7 +85,7 @@ function changing(runtime: Runtime, done: Done): readonly Command[] {
       .argument('<text>', 'new description; an empty text removes it')
       .description('set the description of a toolset')
       .action(async (name: string, text: string, options: JsonOptions) => {
-        const { describeToolset } = await import('./toolset-edit.ts');
+        const { describeToolset } = await import('./toolset.ts');
         done(await describeToolset(runtime, { name, text }, options));
       }),
   ];
@@ -99,18 +98,18 @@ function choosing(runtime: Runtime, done: Done): readonly Command[] {
       .description('delete a toolset and its notes')
       .option('--yes', 'delete without asking')
       .action(async (name: string, options: DeleteOptions) => {
-        const { deleteToolset } = await import('./toolset-edit.ts');
+        const { deleteToolset } = await import('./toolset.ts');
         done(await deleteToolset(runtime, name, options));
       }),
     new Command('equip')
       .argument('<name>')
       .description('show clients only the tools of this toolset')
       .action(async (name: string, options: JsonOptions) => {
-        const { equipToolset } = await import('./toolset-edit.ts');
+        const { equipToolset } = await import('./toolset.ts');
         done(await equipToolset(runtime, name, options));
       }),
     new Command('unequip').description('unequip the current toolset').action(async (options: JsonOptions) => {
-      const { equipToolset } = await import('./toolset-edit.ts');
+      const { equipToolset } = await import('./toolset.ts');
       done(await equipToolset(runtime, undefined, options));
     }),
   ];
@@ -122,7 +121,7 @@ function reviewing(runtime: Runtime, done: Done): readonly Command[] {
       .argument('<name>')
       .description('show new tools of servers added as a whole, and changes in pinned tools')
       .action(async (name: string, options: JsonOptions) => {
-        const { reviewToolset } = await import('./toolset-review.ts');
+        const { reviewToolset } = await import('./toolset.ts');
         done(await reviewToolset(runtime, name, options));
       }),
     new Command('accept')
@@ -130,7 +129,7 @@ function reviewing(runtime: Runtime, done: Done): readonly Command[] {
       .argument('[refs...]', 'namespaced names or refIds (default: all new and changed tools)')
       .description('accept new tools, and pin changed tools to their current definitions')
       .action(async (name: string, refs: readonly string[], options: JsonOptions) => {
-        const { acceptTools } = await import('./toolset-review.ts');
+        const { acceptTools } = await import('./toolset.ts');
         done(await acceptTools(runtime, { name, refs, options }));
       }),
   ];
@@ -142,7 +141,7 @@ function exporting(runtime: Runtime, done: Done): Command {
     .description('print toolsets and their notes as JSON, or write them to a file')
     .option('--file <file>', 'write to this file instead of stdout')
     .action(async (names: readonly string[], options: ExportOptions) => {
-      const { exportToolsets } = await import('./toolset-files.ts');
+      const { exportToolsets } = await import('./toolset.ts');
       done(await exportToolsets(runtime, names, options));
     });
 }
@@ -152,8 +151,8 @@ function importing(runtime: Runtime, done: Done): Command {
     .argument('<file>', 'exported toolsets, a single toolset, or config.json of HyperTool')
     .description('read toolsets and their notes from a file')
     .option('--replace', 'replace toolsets with the same names')
-    .action(async (file: string, options: ImportToolsetsOptions) => {
-      const { importToolsets } = await import('./toolset-files.ts');
+    .action(async (file: string, options: ImportOptions) => {
+      const { importToolsets } = await import('./toolset.ts');
       done(await importToolsets(runtime, file, options));
     });
 }

@@ -3,9 +3,10 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { CodedProblem } from '../../api/problem.ts';
-import type { Api } from './api.ts';
-import { printError, printFailure } from './output.ts';
+import type { Api, ApiRequest } from './api.ts';
+import { printError, printFailure, printJson } from './output.ts';
 import type { Runtime } from './runtime.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 /** Works with the REST API. Prints refusals and refused requests; resolves with the exit code. */
 export function withApi(
@@ -32,6 +33,31 @@ export async function withApiExit(
   } finally {
     await api.close();
   }
+}
+
+/** How a command shows what a request returned. */
+interface Printer<T> {
+  /** Without --json. */
+  readonly say: (value: T) => void;
+  /** Writes to stderr, also with --json. */
+  readonly note?: (value: T) => void;
+}
+
+/** Sends one request and prints what it returned. Resolves with the exit code. */
+export function sendAndPrint<T>(
+  runtime: Runtime,
+  options: JsonOptions,
+  request: ApiRequest,
+  { say, note }: Printer<T>,
+): Promise<number> {
+  return withApi(runtime, options, async (api) => {
+    const sent = await api.send<T>(request);
+    if (!sent.ok) return sent;
+    if (options.json === true) printJson(sent.value);
+    else say(sent.value);
+    note?.(sent.value);
+    return sent;
+  });
 }
 
 /** Encodes the values as path segments: apiPath`/tokens/${id}`. */

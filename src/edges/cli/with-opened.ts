@@ -3,7 +3,6 @@ import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import { printRefusal } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
-import type { OpenToolsets, Runtime } from './runtime.ts';
 
 /** Opens something, works with it and closes it. Prints refusals; resolves with the exit code. */
 export async function withOpened<T extends { readonly close: () => Promise<void> }>(
@@ -22,13 +21,4 @@ export async function withOpened<T extends { readonly close: () => Promise<void>
 
 export interface JsonOptions extends AppOptions {
   readonly json?: boolean;
-}
-
-/** Opens the toolsets of the home for `work` and closes them. Resolves with the exit code. */
-export function withToolsets(
-  runtime: Runtime,
-  options: AppOptions,
-  work: (open: OpenToolsets) => Promise<Result<unknown, Refusal>>,
-): Promise<number> {
-  return withOpened(runtime.openToolsets(options), work);
 }

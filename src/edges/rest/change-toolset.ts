@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { type Toolset, TOOLSET } from '../../api/toolset.ts';
+import { type Toolset, TOOLSET, TOOLSET_WITH_ADDED, TOOLSET_WITH_REMOVED } from '../../api/toolset.ts';
 import { toArgumentRefusal, type Refusal } from '../../core/refusal.ts';
 import { ok } from '../../core/result.ts';
+import { TOOLSET_INPUT_LIMITS } from '../../gateway/services/toolsets/toolset-input.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, NAME, REFS } from './toolset-json.ts';
@@ -33,7 +34,12 @@ export const TOOLS_REFUSALS = [
   'SERVER_UNKNOWN',
 ] as const;
 
-export function changeToolsetRoute({ toolsetService }: AdminDeps): Route {
+/** Routes that change a toolset. */
+export function changeToolsetRoutes(deps: Pick<AdminDeps, 'toolsetService'>): readonly Route[] {
+  return [changeRoute(deps), addRoute(deps), removeRoute(deps)];
+}
+
+function changeRoute({ toolsetService }: Pick<AdminDeps, 'toolsetService'>): Route {
   return route(
     {
       method: 'put',
@@ -60,6 +66,75 @@ export function changeToolsetRoute({ toolsetService }: AdminDeps): Route {
         objection: (before) => unmet(before) ?? fixedFault(body, before),
       });
       return changed.ok ? ok({ kind: 'one', body: changed.value.view }) : changed;
+    },
+  );
+}
+
+function addRoute({ toolsetService }: Pick<AdminDeps, 'toolsetService'>): Route {
+  return route(
+    {
+      method: 'post',
+      path: '/toolsets/{name}/add',
+      id: 'addToolsetTools',
+      summary: 'Add tools to a toolset',
+      about:
+        'The others stay. A tool given by `refId` is pinned to its current definition, and one that is given without it is no longer pinned.',
+      body: {
+        schema: z.object({ tools: REFS }).meta({ id: 'AddedTools' }),
+        examples: { one: { tools: ['linear.delete_issue'] } },
+      },
+      answer: {
+        about: 'The toolset, with the tools that it did not have before.',
+        schema: TOOLSET_WITH_ADDED,
+        example: { ...EXAMPLE, added: EXAMPLE.tools.slice(1), released: [] },
+      },
+      refusals: ['TOOLSET_UNKNOWN', 'TOOLSET_FULL', ...TOOLS_REFUSALS],
+    },
+    async ({ body, param, identity }) => {
+      const changed = await toolsetService.add(param('name'), body.tools, identity);
+      if (!changed.ok) return changed;
+      const { view, added, released } = changed.value;
+      return ok({ kind: 'one', body: { ...view, added, released }, of: view });
+    },
+  );
+}
+
+const REMOVED_INPUT = z
+  .object({
+    tools: z
+      .array(z.string().min(1))
+      .max(TOOLSET_INPUT_LIMITS.tools)
+      .meta({ description: 'Namespaced names, or `server.*`.' }),
+  })
+  .meta({ id: 'RemovedTools' });
+
+function removeRoute({ toolsetService }: Pick<AdminDeps, 'toolsetService'>): Route {
+  return route(
+    {
+      method: 'post',
+      path: '/toolsets/{name}/remove',
+      id: 'removeToolsetTools',
+      summary: 'Remove tools from a toolset',
+      about: 'Their notes are kept.',
+      body: {
+        schema: REMOVED_INPUT,
+        examples: { one: { tools: ['linear.delete_issue'] } },
+      },
+      answer: {
+        about: 'The toolset, with the tools that were removed.',
+        schema: TOOLSET_WITH_REMOVED,
+        example: {
+          ...EXAMPLE,
+          removed: [{ namespacedName: 'linear.delete_issue', isUnconfirmed: false, notes: 0 }],
+        },
+      },
+      refusals: ['TOOLSET_UNKNOWN', 'TOOL_NOT_IN_TOOLSET'],
+    },
+    async ({ body, param, identity }) => {
+      const changed = await toolsetService.remove(param('name'), body.tools, identity);
+      if (!changed.ok) return changed;
+      const { view, removed } = changed.value;
+      return ok({ kind: 'one', body: { ...view, removed }, of: view });
     },
   );
 }

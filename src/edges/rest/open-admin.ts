@@ -39,8 +39,10 @@ import { snippetRoutes } from './snippets.ts';
 import { tokenPreferenceRoutes } from './token-preferences.ts';
 import { policyRuleRoutes } from './policy-rules.ts';
 import { tokenRoutes } from './tokens.ts';
+import { noteRoutes } from './notes.ts';
 import { toolNoteRoutes } from './tool-notes.ts';
 import { toolRoutes } from './tools.ts';
+import { toolsetFileRoutes } from './toolset-files.ts';
 import { toolsetRoutes } from './toolsets.ts';
 import { verifyGatewayRoutes } from './verify-gateway.ts';
 
@@ -55,11 +57,13 @@ function routesOf(deps: AdminDeps): readonly Route[] {
     ...customToolRoutes(deps),
     ...functionRoutes(deps),
     ...toolNoteRoutes(deps),
+    ...noteRoutes(deps),
     ...gatewayRoutes(deps),
     ...gatewayRuntimeRoutes(deps),
     ...verifyGatewayRoutes(deps),
     ...instructionsRoutes(deps),
     ...toolsetRoutes(deps),
+    ...toolsetFileRoutes(deps),
     ...snippetRoutes(deps),
     ...tokenRoutes(deps),
     ...signInLinkRoutes({ ...deps, pagesUrl: () => deps.publicUrl ?? deps.running().url }),

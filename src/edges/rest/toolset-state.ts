@@ -1,18 +1,20 @@
 import * as z from 'zod';
-import { NEW_TOOLS, UNSERVED_TOOLS } from '../../api/toolset.ts';
+import { NEW_TOOLS, TOOLSET_REVIEW, TOOLSET_WITH_ACCEPTED, UNSERVED_TOOLS } from '../../api/toolset.ts';
 import { ok } from '../../core/result.ts';
-import { TOOLSET_INPUT_LIMITS } from '../../gateway/services/toolsets/toolset-input.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { TOOLS_REFUSALS } from './change-toolset.ts';
 import { route, type Route } from './route.ts';
+import { EXAMPLE, REFS } from './toolset-json.ts';
 
-/** Routes about the current state of a toolset, which depends on its servers: tools that are new or not served. */
-export function toolsetStateRoutes(deps: AdminDeps): readonly Route[] {
-  return [unservedRoute(deps), newToolsRoute(deps), acceptRoute(deps)];
+type Deps = Pick<AdminDeps, 'toolsetService'>;
+
+/** Routes about the current state of a toolset, which depends on its servers: tools that are new, changed or not served. */
+export function toolsetStateRoutes(deps: Deps): readonly Route[] {
+  return [unservedRoute(deps), newToolsRoute(deps), reviewRoute(deps), acceptRoute(deps)];
 }
 
 /** Separate from the toolset, whose ETag must not change when a server starts or stops. */
-function unservedRoute({ toolsetService }: AdminDeps): Route {
+function unservedRoute({ toolsetService }: Deps): Route {
   return route(
     {
       method: 'get',
@@ -33,7 +35,7 @@ function unservedRoute({ toolsetService }: AdminDeps): Route {
   );
 }
 
-function newToolsRoute({ toolsetService }: AdminDeps): Route {
+function newToolsRoute({ toolsetService }: Deps): Route {
   return route(
     {
       method: 'get',
@@ -58,34 +60,73 @@ function newToolsRoute({ toolsetService }: AdminDeps): Route {
   );
 }
 
+function reviewRoute({ toolsetService }: Deps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/toolsets/{name}/review',
+      id: 'reviewToolset',
+      summary: 'Compare the tools of a toolset with what was accepted',
+      about:
+        'Tools pinned to a definition, in the order of the toolset, then new tools of whole servers, and those of them that are withheld.',
+      answer: {
+        about: 'Each tool and its state.',
+        schema: TOOLSET_REVIEW,
+        example: {
+          toolset: 'triage',
+          isReviewable: true,
+          tools: [
+            {
+              namespacedName: 'linear.create_issue',
+              state: 'unchanged',
+              refId: '8f14e45fceea167a5a36dedd4bea2543',
+            },
+          ],
+        },
+      },
+      refusals: ['TOOLSET_UNKNOWN'],
+    },
+    async ({ param }) => {
+      const reviewed = await toolsetService.review(param('name'));
+      return reviewed.ok ? ok({ kind: 'one', body: reviewed.value }) : reviewed;
+    },
+  );
+}
+
 const ACCEPT_INPUT = z
   .object({
-    tools: z
-      .array(z.string().min(1))
-      .max(TOOLSET_INPUT_LIMITS.tools)
-      .optional()
-      .meta({ description: 'Namespaced names. Absent: all new tools.' }),
+    tools: REFS.optional().meta({ description: 'Absent: all.' }),
+    pinned: z.boolean().default(false).meta({
+      description: 'Whether to also pin changed tools to their current definitions. Default: false.',
+    }),
   })
   .meta({ id: 'AcceptedTools' });
 
-function acceptRoute({ toolsetService }: AdminDeps): Route {
+function acceptRoute({ toolsetService }: Deps): Route {
   return route(
     {
       method: 'post',
       path: '/toolsets/{name}/accept',
       id: 'acceptNewTools',
-      summary: 'Accept new tools of whole servers in a toolset',
+      summary: 'Accept new tools of whole servers in a toolset, and changes in pinned tools',
+      about: 'A tool given by `refId` is accepted only if that is its current definition.',
       body: {
         schema: ACCEPT_INPUT,
         examples: { one: { tools: ['linear.delete_issue'] } },
       },
-      answer: { about: 'The tools that are still new.', schema: NEW_TOOLS, example: { new: [] } },
+      answer: {
+        about: 'The toolset, with the tools that were accepted and those that are still new.',
+        schema: TOOLSET_WITH_ACCEPTED,
+        example: { ...EXAMPLE, accepted: ['linear.delete_issue'], new: [] },
+      },
       refusals: ['TOOLSET_UNKNOWN', 'TOOL_NOT_IN_TOOLSET', ...TOOLS_REFUSALS],
     },
     async ({ body, param, identity }) => {
-      const refs = body.tools?.map((namespacedName) => ({ namespacedName }));
-      const accepted = await toolsetService.accept(param('name'), { refs, isNewOnly: true }, identity);
-      return accepted.ok ? ok({ kind: 'one', body: { new: accepted.value.new } }) : accepted;
+      const { tools: refs, pinned } = body;
+      const done = await toolsetService.accept(param('name'), { refs, isNewOnly: !pinned }, identity);
+      if (!done.ok) return done;
+      const { view, accepted, new: left } = done.value;
+      return ok({ kind: 'one', body: { ...view, accepted, new: left }, of: view });
     },
   );
 }

@@ -1,28 +1,30 @@
 import * as z from 'zod';
-import { type Toolset, TOOLSET, TOOLSET_PAGE } from '../../api/toolset.ts';
+import { DELETED_TOOLSET, type Toolset, TOOLSET, TOOLSET_PAGE } from '../../api/toolset.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { changeToolsetRoute, TOOLS_REFUSALS } from './change-toolset.ts';
+import { changeToolsetRoutes, TOOLS_REFUSALS } from './change-toolset.ts';
 import { paginate } from './paging.ts';
 import { toListReply, route, type Reply, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, NAME, REFS } from './toolset-json.ts';
 import { toolsetStateRoutes } from './toolset-state.ts';
 
-export function toolsetRoutes(deps: AdminDeps): readonly Route[] {
+type Deps = Pick<AdminDeps, 'toolsetService'>;
+
+export function toolsetRoutes(deps: Deps): readonly Route[] {
   return [
     listRoute(deps),
     createRoute(deps),
     getRoute(deps),
     ...toolsetStateRoutes(deps),
-    changeToolsetRoute(deps),
+    ...changeToolsetRoutes(deps),
     deleteRoute(deps),
     equipRoute(deps),
     unequipRoute(deps),
   ];
 }
 
-function listRoute({ toolsetService }: AdminDeps): Route {
+function listRoute({ toolsetService }: Deps): Route {
   return route(
     {
       method: 'get',
@@ -55,7 +57,7 @@ const CREATE_INPUT = z
   })
   .meta({ id: 'ToolsetInput' });
 
-function createRoute({ toolsetService }: AdminDeps): Route {
+function createRoute({ toolsetService }: Deps): Route {
   return route(
     {
       method: 'post',
@@ -88,7 +90,7 @@ function found(view: Result<Toolset, Refusal>): Result<Reply, Refusal> {
   return view.ok ? ok(replyOf(view.value)) : view;
 }
 
-function getRoute({ toolsetService }: AdminDeps): Route {
+function getRoute({ toolsetService }: Deps): Route {
   return route(
     {
       method: 'get',
@@ -109,7 +111,7 @@ const DELETE_QUERY = z.object({
     .meta({ description: 'Whether to delete it even if sessions have equipped it.', example: 'true' }),
 });
 
-function deleteRoute({ toolsetService }: AdminDeps): Route {
+function deleteRoute({ toolsetService }: Deps): Route {
   return route(
     {
       method: 'delete',
@@ -120,24 +122,25 @@ function deleteRoute({ toolsetService }: AdminDeps): Route {
         'If it is equipped for all clients, no toolset is equipped afterwards. If sessions have equipped it themselves, it is refused with their number, unless `unequip` is `true`; then these have none afterwards.',
       query: DELETE_QUERY,
       isConditional: true,
-      answer: { status: 204, about: 'Deleted.' },
+      answer: {
+        about: 'How many sessions had equipped it.',
+        schema: DELETED_TOOLSET,
+        example: { deleted: 'triage', sessions: 0 },
+      },
       refusals: ['TOOLSET_UNKNOWN', 'TOOLSET_EQUIPPED'],
     },
     async (call) => {
       const objection = (before: Toolset): Refusal | undefined => call.unmet(before);
       const unlessEquipped = call.query.unequip !== 'true';
-      const gone = await toolsetService.delete(call.param('name'), {
-        ...call.identity,
-        objection,
-        unlessEquipped,
-      });
-      if (gone.ok) return ok({ kind: 'none' });
+      const name = call.param('name');
+      const gone = await toolsetService.delete(name, { ...call.identity, objection, unlessEquipped });
+      if (gone.ok) return ok({ kind: 'one', body: { deleted: name, sessions: gone.value } });
       return gone.error.code === 'TOOLSET_EQUIPPED' ? err({ ...gone.error, isConfirmable: true }) : gone;
     },
   );
 }
 
-function equipRoute({ toolsetService }: AdminDeps): Route {
+function equipRoute({ toolsetService }: Deps): Route {
   return route(
     {
       method: 'post',
@@ -155,7 +158,7 @@ function equipRoute({ toolsetService }: AdminDeps): Route {
   );
 }
 
-function unequipRoute({ toolsetService }: AdminDeps): Route {
+function unequipRoute({ toolsetService }: Deps): Route {
   return route(
     {
       method: 'post',

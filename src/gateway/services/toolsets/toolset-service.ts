@@ -1,7 +1,8 @@
-import type { Toolset as ToolsetView } from '../../../api/toolset.ts';
+import type { ImportedToolsets, ToolsetReview, Toolset as ToolsetView } from '../../../api/toolset.ts';
 import { readToolsetJson } from '../../../core/read-toolset-json.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
+import { formatRefusal } from '../../../core/sentences.ts';
 import type { ToolRef } from '../../../core/tool-ref.ts';
 import { toToolsetsJson, type ToolsetsJson } from '../../../core/toolset-json.ts';
 import {
@@ -23,13 +24,12 @@ import { select, type SelectOptions } from './selection.ts';
 import { getEntryName, getRefId, resolveAll, ToolIndex } from './tool-index.ts';
 import { findToolsetFault, type MemberRef, type NewToolset, type ToolsetChanges } from './toolset-input.ts';
 import {
+  toReviewView,
   toToolsetView,
-  type ImportedToolsets,
   type IncludedServers,
   type MissingTool,
   type NewTool,
   type RemovedTool,
-  type ToolsetReview,
 } from './toolset-view.ts';
 import type { Changer, Toolsets } from './toolsets.ts';
 import { listUnserved, type Unserved } from './unserved.ts';
@@ -84,15 +84,6 @@ export class ToolsetService {
   async view(name: string): Promise<Result<ToolsetView, Refusal>> {
     const toolset = await this.#stored(name);
     return toolset.ok ? ok(this.#view(toolset.value)) : toolset;
-  }
-
-  /** The tools of a server that toolsets contain. */
-  toolsOf(server: string): readonly { readonly toolset: string; readonly tools: readonly string[] }[] {
-    return this.#toolsets.all.flatMap(({ name, tools: members }) => {
-      const names = members.map(({ namespacedName }) => namespacedName);
-      const tools = names.filter((one) => one.startsWith(`${server}.`));
-      return tools.length === 0 ? [] : [{ toolset: name, tools }];
-    });
   }
 
   /**
@@ -234,15 +225,18 @@ export class ToolsetService {
     const toolset = await this.#stored(name);
     if (!toolset.ok) return toolset;
     const refs = listReviewable(toolset.value);
-    if (refs.length === 0) return ok({ reviews: [], dangerous: [], isReviewable: false });
+    if (refs.length === 0) return ok({ toolset: name, isReviewable: false, tools: [] });
     const found = await this.#find({ refs, isFresh: true });
     if (!found.ok) return found;
-    const unserved = listUnserved(toolset.value, found.value);
-    return ok({
-      reviews: [...listReviews(toolset.value, found.value), ...listNewReviews(toolset.value, found.value)],
-      dangerous: unserved.filter(({ reason }) => reason === 'definition_dangerous'),
-      isReviewable: true,
-    });
+    const reviews = [
+      ...listReviews(toolset.value, found.value),
+      ...listNewReviews(toolset.value, found.value),
+    ];
+    // Tools of whole servers.
+    const dangerous = listUnserved(toolset.value, found.value).flatMap(({ tool, reason }) =>
+      reason === 'definition_dangerous' ? [{ namespacedName: tool, state: 'withheld', reason } as const] : [],
+    );
+    return ok({ toolset: name, isReviewable: true, tools: [...reviews.map(toReviewView), ...dangerous] });
   }
 
   /**
@@ -311,15 +305,16 @@ export class ToolsetService {
       ({ name }) => ({ name, outcome: taken.has(name) ? 'replaced' : 'created' }) as const,
     );
     const now = this.#toolsets.equipped?.name;
+    const isOther = equipped !== undefined && now !== undefined && now !== equipped;
+    const missing = await this.#missingIn(toolsets);
     return ok({
       imported,
-      equipped: restored.value,
-      notEquipped:
-        equipped === undefined || now === equipped || now === undefined
-          ? undefined
-          : { wanted: equipped, now },
+      ...(restored.value !== undefined && { equipped: restored.value }),
+      ...(isOther && { notEquipped: { wanted: equipped, now } }),
       leftOut,
-      missing: await this.#missingIn(toolsets),
+      ...(missing.ok
+        ? { missing: missing.value }
+        : { unchecked: { code: missing.error.code, detail: formatRefusal(missing.error) } }),
     });
   }
 

@@ -1,11 +1,14 @@
-import type { NewTools, Toolset as ToolsetView } from '../../../api/toolset.ts';
+import type {
+  ImportedToolsets,
+  NewTools,
+  ToolsetReview,
+  ToolsetWithRemoved,
+  Toolset as ToolsetView,
+} from '../../../api/toolset.ts';
+import { withoutUndefined } from '../../../core/json-object.ts';
 import { toToolsetJson } from '../../../core/toolset-json.ts';
-import type { LeftOut } from '../../../core/read-toolset-json.ts';
-import type { Refusal } from '../../../core/refusal.ts';
-import type { Result } from '../../../core/result.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 import type { Review } from './review.ts';
-import type { Unserved } from './unserved.ts';
 
 /** Unlike in an export, without the definitions that tools are pinned to. */
 export function toToolsetView(toolset: Toolset, equipped: Toolset | undefined): ToolsetView {
@@ -17,38 +20,27 @@ export function toToolsetView(toolset: Toolset, equipped: Toolset | undefined): 
   };
 }
 
-export interface RemovedTool {
-  readonly namespacedName: string;
-  /** Whether it was in the toolset only through its whole server, which may not have it. */
-  readonly isUnconfirmed: boolean;
-  /** Number of its notes, which apply again once it is added. */
-  readonly notes: number;
-}
+export type RemovedTool = ToolsetWithRemoved['removed'][number];
 
 export type NewTool = NewTools['new'][number];
 
-export interface ToolsetReview {
-  readonly reviews: readonly Review[];
-  /** Tools of whole servers that are withheld. */
-  readonly dangerous: readonly Unserved[];
-  /** Whether the toolset has pinned tools or whole servers. */
-  readonly isReviewable: boolean;
+export function toReviewView(review: Review): ToolsetReview['tools'][number] {
+  const { namespacedName, state } = review;
+  if (state === 'new') return { namespacedName, state, refId: review.now.refId, definition: review.now.text };
+  const { held } = review;
+  const reason = 'reason' in review ? { reason: review.reason } : {};
+  const seen = { namespacedName, state, ...reason, refId: held.refId };
+  if (review.state !== 'changed') return seen;
+  const { now, changes } = review;
+  return {
+    ...seen,
+    definition: held.text,
+    now: { refId: now.refId, definition: now.text },
+    changes: changes.map(withoutUndefined),
+  };
 }
 
-export interface ImportedToolsets {
-  readonly imported: readonly { readonly name: string; readonly outcome: 'created' | 'replaced' }[];
-  /** The toolset that the import equipped. */
-  readonly equipped: string | undefined;
-  /** The toolset that is equipped in the file, and the one that stays equipped here. */
-  readonly notEquipped: { readonly wanted: string; readonly now: string } | undefined;
-  readonly leftOut: readonly LeftOut[];
-  /** Tools that are kept, but not served now. An error if that is not known. */
-  readonly missing: Result<readonly MissingTool[], Refusal>;
-}
-
-export interface MissingTool extends Unserved {
-  readonly toolset: string;
-}
+export type MissingTool = NonNullable<ImportedToolsets['missing']>[number];
 
 export interface IncludedServers {
   readonly name: string;

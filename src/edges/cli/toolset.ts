@@ -1,0 +1,392 @@
+import type {
+  DeletedToolset,
+  ImportedToolsets,
+  NewTools,
+  Toolset,
+  ToolsetPage,
+  ToolsetReview,
+  ToolsetWithAccepted,
+  ToolsetWithAdded,
+  ToolsetWithRemoved,
+} from '../../api/toolset.ts';
+import { formatCount } from '../../core/counted.ts';
+import { readDeclared } from '../../core/hints/declared.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { parseJson } from '../../core/json-object.ts';
+import { err, ok } from '../../core/result.ts';
+import { formatMembers, parseWholeServer } from '../../core/whole-server.ts';
+import { UNSERVED_CAUSES } from '../../gateway/services/toolsets/unserved.ts';
+import { NOTE_HEAD, toNoteRow } from './notes.ts';
+import {
+  formatJson,
+  formatTable,
+  print,
+  printError,
+  printJson,
+  printRefusal,
+  printText,
+  quoteText,
+  style,
+} from './output.ts';
+import type { Runtime } from './runtime.ts';
+import { apiPath, listAll, sendAndPrint, withApi } from './with-api.ts';
+import type { JsonOptions } from './with-opened.ts';
+
+export interface CreateOptions extends JsonOptions {
+  readonly description?: string;
+  readonly equip?: boolean;
+}
+
+export interface DeleteOptions extends JsonOptions {
+  readonly yes?: boolean;
+}
+
+export interface ExportOptions extends JsonOptions {
+  readonly file?: string;
+}
+
+export interface ImportOptions extends JsonOptions {
+  readonly replace?: boolean;
+}
+
+/** Input of a command about tools of one toolset. */
+export interface ToolsetInput<O extends JsonOptions = JsonOptions> {
+  readonly name: string;
+  readonly refs: readonly string[];
+  readonly options: O;
+}
+
+/** `assay toolset list` */
+export function listToolsets(runtime: Runtime, options: JsonOptions): Promise<number> {
+  return withApi(runtime, options, async (api) => {
+    const toolsets = await listAll<Toolset>(api, '/toolsets', { name: 'toolsets' });
+    if (!toolsets.ok) return toolsets;
+    if (options.json === true) printJson({ toolsets: toolsets.value });
+    else print(formatTable(['NAME', 'TOOLS', 'NOTES', 'EQUIPPED', 'DESCRIPTION'], toolsets.value.map(toRow)));
+    if (toolsets.value.length === 0)
+      printError('There are no toolsets. Create one with `assay toolset create NAME TOOL…`.');
+    return toolsets;
+  });
+}
+
+function toRow({ name, description = '', tools, toolNotes, isEquipped }: Toolset): readonly string[] {
+  const notes = toolNotes.flatMap((entry) => entry.notes);
+  const heldNotes = notes.filter(({ isHeld }) => isHeld).length;
+  const held = heldNotes === 0 ? '' : ` (${heldNotes} held)`;
+  const servers = tools.filter(isServer).length;
+  const singles = String(tools.length - servers);
+  const count = servers === 0 ? singles : `${singles} + ${formatCount(servers, 'server')}`;
+  return [name, count, `${notes.length}${held}`, isEquipped ? style.green('yes') : 'no', description];
+}
+
+function isServer({ namespacedName }: Toolset['tools'][number]): boolean {
+  return parseWholeServer(namespacedName) !== undefined;
+}
+
+/** `assay toolset show`: the stored toolset, without starting servers. */
+export function showToolset(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
+  return withApi(runtime, options, async (api) => {
+    const toolset = await api.send<Toolset>({ method: 'GET', path: apiPath`/toolsets/${name}` });
+    if (!toolset.ok) return toolset;
+    // The toolset is shown even if the config cannot be read.
+    const found = toolset.value.tools.some(isServer)
+      ? await api.send<NewTools>({ method: 'GET', path: apiPath`/toolsets/${name}/new` })
+      : undefined;
+    const fresh = found?.ok === true ? found.value : undefined;
+    if (options.json === true) printJson({ ...toolset.value, ...fresh });
+    else print(formatPage(toolset.value, fresh?.new.map(({ namespacedName }) => namespacedName) ?? []));
+    return toolset;
+  });
+}
+
+function formatPage(
+  { name, description, tools, toolNotes, isEquipped }: Toolset,
+  fresh: readonly string[],
+): string {
+  const about = description === undefined ? '' : `: ${description}`;
+  const head = toPrintable(`${name}${isEquipped ? ' (equipped)' : ''}${about}`);
+  const members = tools.flatMap((tool): readonly Member[] => [
+    [tool.namespacedName, tool.refId ?? ''],
+    ...(tool.except ?? []).map((one): Member => [`  without ${one}`, '']),
+  ]);
+  const notes = toolNotes.flatMap(({ toolRef, notes: ofTool }) =>
+    ofTool.map(({ isHeld = false, ...note }) =>
+      toNoteRow({ toolset: name, tool: toolRef.namespacedName, ...note, isHeld }).slice(1),
+    ),
+  );
+  const parts = [head, formatMembersTable(members)];
+  if (notes.length > 0) parts.push(formatTable(NOTE_HEAD.slice(1), notes));
+  if (fresh.length > 0) parts.push(formatNew(name, fresh));
+  return parts.join('\n\n');
+}
+
+type Member = readonly [name: string, refId: string];
+
+/** Omits the column of definitions if no tool is pinned, as in most toolsets. */
+function formatMembersTable(members: readonly Member[]): string {
+  if (members.some(([, refId]) => refId !== '')) return formatTable(['TOOL', 'PINNED TO'], members);
+  return formatTable(
+    ['TOOL'],
+    members.map(([name]) => [name]),
+  );
+}
+
+function formatNew(name: string, fresh: readonly string[]): string {
+  const lines = fresh.map((tool) => `  ${toPrintable(tool)}`).join('\n');
+  return `New since you accepted the tools of their servers:\n${lines}\n\`assay toolset review ${name}\` shows them; \`assay toolset accept ${name}\` accepts them.`;
+}
+
+/** `assay toolset create` */
+export function createToolset(runtime: Runtime, input: ToolsetInput<CreateOptions>): Promise<number> {
+  const { name, refs: tools, options } = input;
+  const { description, equip = false } = options;
+  const request = { method: 'POST', path: '/toolsets', body: { name, description, tools, equip } } as const;
+  const say = ({ tools: members }: Toolset): void => {
+    const what = `Saved the toolset ${quoteText(name)} with ${formatMembers(members)}.`;
+    print(equip ? `${what} It is equipped.` : what);
+  };
+  return sendAndPrint(runtime, options, request, { say });
+}
+
+/** `assay toolset add` */
+export function addTools(runtime: Runtime, { name, refs: tools, options }: ToolsetInput): Promise<number> {
+  const request = { method: 'POST', path: apiPath`/toolsets/${name}/add`, body: { tools } } as const;
+  return sendAndPrint<ToolsetWithAdded>(runtime, options, request, {
+    say: ({ added, tools: members }) => {
+      const what = `Added ${formatMembers(added)} to the toolset ${quoteText(name)}`;
+      print(`${what}, which has ${formatMembers(members)} now.`);
+    },
+    note: ({ released }) => {
+      for (const tool of released)
+        printError(
+          `note: ${quoteText(tool)} is no longer pinned to a definition, because it was given without its refId.`,
+        );
+    },
+  });
+}
+
+/** `assay toolset remove` */
+export function removeTools(runtime: Runtime, { name, refs: tools, options }: ToolsetInput): Promise<number> {
+  const request = { method: 'POST', path: apiPath`/toolsets/${name}/remove`, body: { tools } } as const;
+  return sendAndPrint<ToolsetWithRemoved>(runtime, options, request, {
+    say: ({ removed, tools: members }) => {
+      const what = `Removed ${formatMembers(removed)} from the toolset ${quoteText(name)}`;
+      print(`${what}, which has ${formatMembers(members)} now.`);
+    },
+    note: ({ removed }) => {
+      for (const { namespacedName } of removed.filter(({ isUnconfirmed }) => isUnconfirmed))
+        printError(
+          `note: ${quoteText(namespacedName)} was not among the tools of its server when those were accepted.`,
+        );
+      for (const { namespacedName, notes } of removed.filter((one) => one.notes > 0))
+        printError(
+          `note: ${formatCount(notes, 'note')} on ${quoteText(namespacedName)} are kept, and apply again once the tool is added.`,
+        );
+    },
+  });
+}
+
+/** `assay toolset rename` */
+export function renameToolset(
+  runtime: Runtime,
+  { from, to }: { readonly from: string; readonly to: string },
+  options: JsonOptions,
+): Promise<number> {
+  const request = { method: 'PUT', path: apiPath`/toolsets/${from}`, body: { name: to } } as const;
+  const say = (): void => print(`The toolset ${quoteText(from)} is called ${quoteText(to)} now.`);
+  return sendAndPrint(runtime, options, request, { say });
+}
+
+/** `assay toolset describe`: an empty text removes the description. */
+export function describeToolset(
+  runtime: Runtime,
+  { name, text: description }: { readonly name: string; readonly text: string },
+  options: JsonOptions,
+): Promise<number> {
+  const request = { method: 'PUT', path: apiPath`/toolsets/${name}`, body: { description } } as const;
+  const what = description === '' ? 'no longer has a description' : 'has this description now';
+  const say = (): void => print(`The toolset ${quoteText(name)} ${what}.`);
+  return sendAndPrint(runtime, options, request, { say });
+}
+
+/** `assay toolset equip`, or without a name `assay toolset unequip`. */
+export function equipToolset(
+  runtime: Runtime,
+  name: string | undefined,
+  options: JsonOptions,
+): Promise<number> {
+  const path = name === undefined ? '/toolsets/unequip' : apiPath`/toolsets/${name}/equip`;
+  return withApi(runtime, options, async (api) => {
+    const equipped = await api.send<Toolset | undefined>({ method: 'POST', path });
+    if (!equipped.ok) return equipped;
+    if (options.json === true) printJson(equipped.value ?? { equipped: null });
+    else
+      print(name === undefined ? 'No toolset is equipped.' : `The toolset ${quoteText(name)} is equipped.`);
+    return equipped;
+  });
+}
+
+/** `assay toolset delete` */
+export function deleteToolset(runtime: Runtime, name: string, options: DeleteOptions): Promise<number> {
+  const path = apiPath`/toolsets/${name}`;
+  if (options.yes !== true)
+    return withApi(runtime, options, async (api) => {
+      const toolset = await api.send<Toolset>({ method: 'GET', path });
+      return toolset.ok ? err({ code: 'ARGUMENTS_INVALID', reason: formatLoss(toolset.value) }) : toolset;
+    });
+  const request = { method: 'DELETE', path, query: { unequip: 'true' } } as const;
+  const say = ({ sessions }: DeletedToolset): void => {
+    const had = `${formatCount(sessions, 'session')} had equipped it, and ${sessions === 1 ? 'has' : 'have'} none now.`;
+    print(`Deleted the toolset ${quoteText(name)}.${sessions === 0 ? '' : ` ${had}`}`);
+  };
+  return sendAndPrint(runtime, options, request, { say });
+}
+
+function formatLoss({ name, toolNotes }: Toolset): string {
+  const notes = toolNotes.reduce((sum, entry) => sum + entry.notes.length, 0);
+  const what = notes === 0 ? 'this cannot be undone' : `${formatCount(notes, 'note')} would be lost with it`;
+  return `to delete the toolset "${name}", add --yes; ${what}`;
+}
+
+/** `assay toolset review`: new tools of whole servers, and how pinned tools differ from their accepted definitions. */
+export function reviewToolset(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
+  const request = { method: 'GET', path: apiPath`/toolsets/${name}/review` } as const;
+  return sendAndPrint<ToolsetReview>(runtime, options, request, {
+    say: ({ tools }) => tools.flatMap(formatReviewed).forEach(print),
+    note: ({ tools, isReviewable }) => {
+      if (!isReviewable)
+        printError(
+          `No tool of ${quoteText(name)} is pinned to a definition. \`assay toolset add\` with a refId does that.`,
+        );
+      if (tools.some(({ state }) => state === 'changed' || state === 'new'))
+        printError(`\`assay toolset accept ${name} REFID…\` accepts exactly what is shown here.`);
+    },
+  });
+}
+
+/** Lines, never truncated: the part cut off might be the one that matters. */
+function formatReviewed(tool: ToolsetReview['tools'][number]): readonly string[] {
+  const { namespacedName, state, reason, refId = '', definition = '', now, changes = [] } = tool;
+  const head = `${toPrintable(namespacedName)}: `;
+  if (state === 'new') {
+    const { description = '' } = readDeclared(definition);
+    const about = description === '' ? [] : [`  ${toPrintable(description)}`];
+    return [`${head}${style.yellow('new')}`, ...about, `  refId is ${refId}`];
+  }
+  if (state === 'unchanged') return [`${head}unchanged`];
+  if (state !== 'changed') {
+    const colour = reason === 'definition_dangerous' ? style.red : style.yellow;
+    return [`${head}${colour(state)}: ${UNSERVED_CAUSES[reason ?? 'tool_gone']}`];
+  }
+  const lines = changes.flatMap(({ path, before, after }) => [
+    `  ${path === '' ? 'the whole' : toPrintable(path)}`,
+    ...(before === undefined ? [] : [style.red(`    - ${toPrintable(before)}`)]),
+    ...(after === undefined ? [] : [style.green(`    + ${toPrintable(after)}`)]),
+  ]);
+  return [`${head}${style.red('changed')}`, ...lines, `  refId was ${refId}, is ${now?.refId ?? ''}`];
+}
+
+/** `assay toolset accept`: pins tools to their current definitions and accepts new ones; without names, all of them. */
+export function acceptTools(runtime: Runtime, { name, refs, options }: ToolsetInput): Promise<number> {
+  const body = { pinned: true, ...(refs.length > 0 && { tools: refs }) };
+  const request = { method: 'POST', path: apiPath`/toolsets/${name}/accept`, body } as const;
+  const say = ({ accepted }: ToolsetWithAccepted): void => {
+    const what = `${formatCount(accepted.length, 'tool')} of ${quoteText(name)}`;
+    print(
+      accepted.length === 0
+        ? `No tool of ${quoteText(name)} has changed.`
+        : `Accepted ${what} as now: ${accepted.map(quoteText).join(', ')}.`,
+    );
+  };
+  return sendAndPrint(runtime, options, request, { say });
+}
+
+/** `assay toolset export`: to stdout or a file. */
+export function exportToolsets(
+  runtime: Runtime,
+  names: readonly string[],
+  options: ExportOptions,
+): Promise<number> {
+  const { file, json = false } = options;
+  return withApi(runtime, options, async (api) => {
+    const query = names.length === 0 ? {} : { names: names.join(',') };
+    const exported = await api.send<Pick<ToolsetPage, 'toolsets'>>({
+      method: 'GET',
+      path: '/export/toolsets',
+      query,
+    });
+    if (!exported.ok) return exported;
+    const { toolsets } = exported.value;
+    const text = formatJson(exported.value);
+    if (file === undefined) {
+      printText(text);
+      return exported;
+    }
+    const written = await runtime.writeFile(file, `${text}\n`);
+    if (!written.ok) return written;
+    if (json) printJson({ file, toolsets: toolsets.map(({ name }) => name) });
+    else print(`Wrote ${formatCount(toolsets.length, 'toolset')} to ${quoteText(file)}.`);
+    return ok(undefined);
+  });
+}
+
+/** `assay toolset import`: the imported toolsets on stdout, omissions on stderr. */
+export async function importToolsets(
+  runtime: Runtime,
+  file: string,
+  options: ImportOptions,
+): Promise<number> {
+  const text = await runtime.readFile(file);
+  if (!text.ok) return printRefusal(text.error);
+  const body = { document: parseJson(text.value), replace: options.replace === true };
+  const refused = { isTaken: false };
+  const code = await withApi(runtime, options, async (api) => {
+    const done = await api.send<ImportedToolsets>({ method: 'POST', path: '/import/toolsets', body });
+    if (!done.ok) {
+      refused.isTaken = done.error.code === 'TOOLSET_EXISTS';
+      return done;
+    }
+    if (options.json === true) printJson(done.value);
+    else print(formatImported(done.value));
+    for (const line of listOmissions(done.value)) printError(line);
+    return done;
+  });
+  if (refused.isTaken)
+    printError('note: --replace replaces toolsets of the same names with those in the file.');
+  return code;
+}
+
+function formatImported({ imported, equipped }: ImportedToolsets): string {
+  const names = imported.map(({ name, outcome }) =>
+    outcome === 'created' ? quoteText(name) : `${quoteText(name)} (replaced)`,
+  );
+  const count = formatCount(imported.length, 'toolset');
+  const what = names.length === 0 ? `Imported ${count}.` : `Imported ${count}: ${names.join(', ')}.`;
+  return equipped === undefined ? what : `${what} ${quoteText(equipped)} is equipped.`;
+}
+
+function listOmissions({
+  leftOut,
+  missing = [],
+  unchecked,
+  notEquipped,
+}: ImportedToolsets): readonly string[] {
+  const lines = leftOut.map(({ toolset, tool, note, reason }) => {
+    const what =
+      note === undefined
+        ? `the tool ${quoteText(tool)}`
+        : `the note ${quoteText(note)} on ${quoteText(tool)}`;
+    return `left out: ${what} of the toolset ${quoteText(toolset)}: ${reason}.`;
+  });
+  if (unchecked !== undefined)
+    lines.push(`note: whether servers have these tools could not be determined: ${unchecked.detail}`);
+  for (const { toolset, tool, reason } of missing)
+    lines.push(
+      `note: the tool ${quoteText(tool)} of the toolset ${quoteText(toolset)} is kept, but not served now: ${UNSERVED_CAUSES[reason]}.`,
+    );
+  if (notEquipped !== undefined)
+    lines.push(
+      `note: the file has ${quoteText(notEquipped.wanted)} equipped; here ${quoteText(notEquipped.now)} stays equipped.`,
+    );
+  return lines;
+}
