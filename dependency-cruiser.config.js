@@ -109,6 +109,7 @@ const PACKAGES = {
       'core/shorten',
       'core/sources/function-messages',
       'core/timer',
+      'core/token-bucket',
       'platform/is-inside',
       'platform/lines',
     ],

@@ -7,6 +7,7 @@ import { nowMs, parse, stringify } from './harden-globals.ts';
 import type { Host } from './host.ts';
 import { serializeError, isResult, serializeReturned } from './result-text.ts';
 import { shorten, truncateText } from '../core/shorten.ts';
+import { TokenBucket } from '../core/token-bucket.ts';
 
 const NOTE_LIMIT = 64 * 1024;
 
@@ -168,8 +169,8 @@ interface Progress {
 class CallNotes {
   readonly #id: number;
   readonly #host: Host;
-  readonly #progressPace = new Pace();
-  readonly #logPace = new Pace();
+  readonly #progressRate = createRate();
+  readonly #logRate = createRate();
   #heldBack: Progress | undefined;
   #leftOut = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -181,13 +182,13 @@ class CallNotes {
 
   progress(progress: Progress): void {
     this.#heldBack = progress;
-    if (this.#progressPace.isDue()) this.#sendProgress();
+    if (this.#progressRate.take(nowMs())) this.#sendProgress();
     else this.#timer ??= setTimeout(() => this.#sendProgress(), SPAN_MS / NOTES_PER_SECOND).unref();
   }
 
   /** Evaluates `data` only if it is sent. */
   log(level: string, data: () => unknown): void {
-    if (!this.#logPace.isDue()) {
+    if (!this.#logRate.take(nowMs())) {
       this.#leftOut += 1;
       return;
     }
@@ -220,18 +221,6 @@ class CallNotes {
 
 const SPAN_MS = 1_000;
 
-/** A token bucket: NOTES_PER_SECOND at once, and as many in each second after. */
-class Pace {
-  #free = NOTES_PER_SECOND;
-  #sinceMs: number = nowMs();
-
-  isDue(): boolean {
-    const now = nowMs();
-    const regained = ((now - this.#sinceMs) / SPAN_MS) * NOTES_PER_SECOND;
-    this.#free = Math.min(NOTES_PER_SECOND, this.#free + regained);
-    this.#sinceMs = now;
-    if (this.#free < 1) return false;
-    this.#free -= 1;
-    return true;
-  }
+function createRate(): TokenBucket {
+  return new TokenBucket({ perSecond: NOTES_PER_SECOND, capacity: NOTES_PER_SECOND, nowMs: nowMs() });
 }

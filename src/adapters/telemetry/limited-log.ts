@@ -1,3 +1,4 @@
+import { TokenBucket } from '../../core/token-bucket.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 
 export interface LogLimit {
@@ -9,8 +10,7 @@ export interface LogLimit {
 }
 
 interface Bucket {
-  lines: number;
-  filledMs: number;
+  readonly lines: TokenBucket;
   leftOut: number;
 }
 
@@ -27,11 +27,10 @@ export function limitLog(log: Log, { linesPerSecond, nowMs, later }: LogLimit): 
   const capacity = linesPerSecond * BURST_SECONDS;
   const buckets = new Map<string, Bucket>();
   const bucketOf = (key: string): Bucket => {
-    const now = nowMs();
-    const bucket = buckets.get(key) ?? { lines: capacity, filledMs: now, leftOut: 0 };
-    const passedMs = Math.max(0, now - bucket.filledMs);
-    bucket.lines = Math.min(capacity, bucket.lines + (passedMs * linesPerSecond) / 1_000);
-    bucket.filledMs = now;
+    const known = buckets.get(key);
+    if (known !== undefined) return known;
+    const lines = new TokenBucket({ perSecond: linesPerSecond, capacity, nowMs: nowMs() });
+    const bucket = { lines, leftOut: 0 };
     buckets.set(key, bucket);
     return bucket;
   };
@@ -54,8 +53,7 @@ export function limitLog(log: Log, { linesPerSecond, nowMs, later }: LogLimit): 
       const bucket = bucketOf(`${level} ${server}`);
       const bytes = typeof text === 'string' ? Buffer.byteLength(text) : 0;
       const cost = Math.min(capacity, 1 + Math.floor(bytes / BYTES_PER_LINE));
-      if (bucket.lines >= cost) {
-        bucket.lines -= cost;
+      if (bucket.lines.take(nowMs(), cost)) {
         log[level](message, fields);
         return;
       }

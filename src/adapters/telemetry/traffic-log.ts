@@ -1,4 +1,5 @@
 import { parseObject } from '../../core/json-object.ts';
+import { TokenBucket } from '../../core/token-bucket.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { ConnectedClient, LoggedCall, TrafficLog } from '../../gateway/ports/telemetry.ts';
 import { shorten } from '../../core/shorten.ts';
@@ -26,8 +27,7 @@ const MAX_NAME_LENGTH = 80;
 export class RecentTraffic implements TrafficLog {
   readonly #options: TrafficLogOptions;
   readonly #seenMs = new Map<string, number>();
-  #lines = MAX_BURST;
-  #filledMs: number;
+  readonly #lines: TokenBucket;
   #omitted = { calls: 0, failed: 0, clients: 0 };
   #isSummaryDue = false;
   /** The first client of an endpoint whose clients share a mode. */
@@ -36,11 +36,15 @@ export class RecentTraffic implements TrafficLog {
 
   constructor(options: TrafficLogOptions) {
     this.#options = options;
-    this.#filledMs = options.nowMs();
+    this.#lines = new TokenBucket({
+      perSecond: LINES_PER_SECOND,
+      capacity: MAX_BURST,
+      nowMs: options.nowMs(),
+    });
   }
 
   admitsCall(nowMs: number, hasFailed: boolean): boolean {
-    if (this.#takesLine(nowMs)) return true;
+    if (this.#lines.take(nowMs)) return true;
     this.#omitted.calls += 1;
     if (hasFailed) this.#omitted.failed += 1;
     this.#summarizeLater();
@@ -63,7 +67,7 @@ export class RecentTraffic implements TrafficLog {
     const shown = nameAndVersion(client);
     if (connected.sharesMode === true) this.#warnOfSharedMode(`${shown} ${subject}`, endpoint);
     if (isStateless && !this.#isNew(`${shown} ${subject} ${endpoint}`, nowMs)) return;
-    if (!this.#takesLine(nowMs)) {
+    if (!this.#lines.take(nowMs)) {
       this.#omitted.clients += 1;
       this.#summarizeLater();
       return;
@@ -79,14 +83,6 @@ export class RecentTraffic implements TrafficLog {
     this.#isSharingKnown = true;
     const message = `all clients of ${endpoint} share one mode: while one of them is in configuration mode, none sees the tools of servers; the setting "mode.scope": "session" gives each its own mode`;
     setImmediate(() => this.#options.log.info(message));
-  }
-
-  #takesLine(nowMs: number): boolean {
-    this.#lines = Math.min(MAX_BURST, this.#lines + ((nowMs - this.#filledMs) * LINES_PER_SECOND) / 1_000);
-    this.#filledMs = nowMs;
-    if (this.#lines < 1) return false;
-    this.#lines -= 1;
-    return true;
   }
 
   #isNew(key: string, nowMs: number): boolean {
