@@ -47,6 +47,15 @@ const PREFERENCE = z
 
 export type Preference = Data<typeof PREFERENCE>;
 
+/** A setting as it is at a start, as `assay settings` prints it. */
+export interface Setting extends Pick<
+  Preference,
+  'key' | 'value' | 'origin' | 'default' | 'env' | 'changedBy' | 'about'
+> {
+  /** A stored value has no effect, because `changedBy` is `startup`. */
+  readonly isStoredIgnored?: true;
+}
+
 export const PREFERENCE_LIST = z.object({ preferences: z.array(PREFERENCE) }).meta({ id: 'Preferences' });
 
 export type PreferenceList = Data<typeof PREFERENCE_LIST>;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { TOKEN_PREFERENCES } from '../core/policy/token-preferences.ts';
 import { SCOPES } from '../core/subject.ts';
-import { type Data, NEXT_CURSOR } from './data.ts';
+import { type Data, type DataInput, NEXT_CURSOR } from './data.ts';
 
 /** A token as operators see it: never its secret or the hash of it. */
 export const TOKEN = z
@@ -22,6 +22,18 @@ export const TOKEN = z
 export type Token = Data<typeof TOKEN>;
 
 export type TokenScope = Token['scopes'][number];
+
+export const TOKEN_INPUT = z
+  .object({
+    name: z.string(),
+    scopes: z.array(z.enum(SCOPES)).min(1).default(['mcp']),
+    expiresIn: z.string().optional().meta({ description: '`90m`, `12h`, `30d`, `4w`' }),
+    expiresAt: z.iso.datetime({ offset: true }).optional(),
+  })
+  .meta({ id: 'TokenInput' });
+
+/** The body that creates a token. */
+export type TokenInput = DataInput<typeof TOKEN_INPUT>;
 
 export const NEW_TOKEN = TOKEN.extend({
   token: z.string().meta({ description: 'The token itself. It is shown only once.' }),

@@ -1,3 +1,4 @@
+import type { CatalogReport, CatalogTool } from '../api/status.ts';
 import { join } from 'node:path';
 import { locateConfig } from '../adapters/config/locate-config.ts';
 import { findServe, isAnswering, type RunningServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
@@ -17,7 +18,6 @@ import { VERSION } from '../core/version.ts';
 import type { CallAnswer, CallRequest } from '../edges/cli/runtime.ts';
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import { answerOwn, type OwnAnswer, formatProgress } from '../gateway/relay/own-call.ts';
-import type { CatalogReport, ListedTool } from '../gateway/services/tools/catalog-report.ts';
 import { getEntryName } from '../gateway/services/toolsets/tool-index.ts';
 import { INTERRUPTED, waitForStop } from '../platform/stop-signals.ts';
 import { type Environment, withEnvironment } from './environment.ts';
@@ -137,7 +137,7 @@ async function callHere(
 /** The public name of a tool given by its namespaced name; for an unlisted tool, the name it would have. */
 function publicNameOf(
   name: string,
-  tools: readonly Pick<ListedTool, 'name' | 'namespacedName'>[],
+  tools: readonly Pick<CatalogTool, 'name' | 'namespacedName'>[],
   servers: readonly string[],
 ): string {
   if (!name.includes('.') || tools.some((tool) => tool.name === name)) return name;

@@ -3,7 +3,7 @@ import type { Refusal } from '../core/refusal.ts';
 import { formatIgnoredSetting } from '../core/resolve-settings.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { ShownSettings } from '../edges/cli/runtime.ts';
-import { toSettingViews } from '../gateway/services/preferences/preference-service.ts';
+import { toSettings } from '../gateway/services/preferences/preference-service.ts';
 import { readText, writeAtomically } from '../platform/files.ts';
 import { INTERRUPTED, waitForStop } from '../platform/stop-signals.ts';
 import { withEnvironment } from './environment.ts';
@@ -19,7 +19,7 @@ export async function readSettings(options: AppOptions): Promise<Result<ShownSet
     if (read.ok && read.value.absence !== undefined) return err(read.value.absence);
     if (!read.ok) return read;
     const { ignored } = read.value;
-    return ok({ settings: toSettingViews(read.value, ignored), warnings: ignored.map(formatIgnoredSetting) });
+    return ok({ settings: toSettings(read.value, ignored), warnings: ignored.map(formatIgnoredSetting) });
   });
 }
 

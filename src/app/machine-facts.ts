@@ -37,9 +37,9 @@ export function inspectCommands(
   );
 }
 
-function isFolder(is: string | undefined): 'folder' | 'absent' | 'no folder' {
+function isFolder(is: string | undefined): 'folder' | 'absent' | 'not_a_folder' {
   if (is === undefined) return 'absent';
-  return is === 'folder' ? 'folder' : 'no folder';
+  return is === 'folder' ? 'folder' : 'not_a_folder';
 }
 
 export async function inspectHome(path: string): Promise<HomeFacts> {
@@ -48,7 +48,7 @@ export async function inspectHome(path: string): Promise<HomeFacts> {
   const text = (await inspectPath(catalog)) === undefined ? undefined : await readText(catalog);
   return {
     path,
-    is: found?.is !== 'folder' ? 'no folder' : nearest === path ? 'folder' : 'absent',
+    is: found?.is !== 'folder' ? 'not_a_folder' : nearest === path ? 'folder' : 'absent',
     isWritable: await isWritable(nearest),
     mode: nearest === path ? found?.mode : undefined,
     freeBytes: await measureFreeBytes(nearest),

@@ -1,3 +1,4 @@
+import type { RunningStatus } from '../api/status.ts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mintSession, mintToken } from '../adapters/auth/mint-token.ts';
@@ -23,7 +24,6 @@ import type { Admin } from '../edges/rest/open-admin.ts';
 import { createReports } from '../gateway/services/gateway-reports.ts';
 import { waitUntilSettled } from '../gateway/services/servers/refreshed.ts';
 import { createSignInLink } from '../gateway/services/sign-in-links.ts';
-import type { RunningStatus } from '../gateway/services/gateway-status.ts';
 import type { Store } from '../gateway/ports/store.ts';
 import type { Meter } from '../gateway/ports/telemetry.ts';
 import { readText } from '../platform/files.ts';

@@ -5,7 +5,7 @@ import { quoteShellArgument } from './shell-argument.ts';
 /** Where the command of a server was found, if at all. */
 export type CommandLocation =
   | { readonly kind: 'found'; readonly path: string }
-  | { readonly kind: 'not executable'; readonly path: string }
+  | { readonly kind: 'not_executable'; readonly path: string }
   | { readonly kind: 'absent' };
 
 /** The command of one stdio server. */
@@ -14,7 +14,7 @@ export interface CommandFacts {
   readonly command: string;
   readonly location: CommandLocation;
   readonly cwd: string;
-  readonly cwdIs: 'folder' | 'absent' | 'no folder';
+  readonly cwdIs: 'folder' | 'absent' | 'not_a_folder';
 }
 
 /** Checks that the command of each stdio server exists and is executable, and that its working folder exists. */
@@ -50,7 +50,7 @@ function checkLocation({ server, command, location }: CommandFacts): Finding {
         about: server,
         message: location.path === command ? `${shown} is there.` : `${shown} is ${location.path}.`,
       };
-    case 'not executable':
+    case 'not_executable':
       return {
         check: 'commands',
         level: 'problem',

@@ -37,7 +37,7 @@ function isAtLeast(version: string, minVersion: string): boolean {
 
 export interface HomeFacts {
   readonly path: string;
-  readonly is: 'folder' | 'absent' | 'no folder';
+  readonly is: 'folder' | 'absent' | 'not_a_folder';
   /** Whether the home is writable; if it is absent, whether its parent folder is. */
   readonly isWritable: boolean;
   /** Permission bits. Undefined if the system has none or the home is absent. */
@@ -74,7 +74,7 @@ export function checkHome(home: HomeFacts): readonly Finding[] {
 function checkLocation({ path, is, isWritable }: HomeFacts): Finding {
   const finding = { check: 'disk', about: path } as const;
   const remedy = 'Give yourself the right to write there, or name another folder with --home or ASSAY_HOME.';
-  if (is === 'no folder')
+  if (is === 'not_a_folder')
     return {
       ...finding,
       level: 'problem',
@@ -183,7 +183,7 @@ export interface StoreFacts {
   readonly kind: 'file' | 'database';
   /** Without credentials. */
   readonly place: string;
-  readonly is: 'absent' | 'whole' | 'earlier' | 'newer' | 'at fault';
+  readonly is: 'absent' | 'whole' | 'earlier' | 'newer' | 'at_fault';
   /** A phrase. */
   readonly fault?: string;
   /** Stored settings. */

@@ -114,7 +114,7 @@ export interface UndoRequest {
  * `same`: nothing to do. `restored`: the file is byte for byte what it was. `removed`: the file, created by Assay, was
  * deleted. `taken out`: the file was edited since, so only the entry was removed.
  */
-export type Change = 'connected' | 'same' | 'restored' | 'removed' | 'taken out';
+export type Change = 'connected' | 'same' | 'restored' | 'removed' | 'taken_out';
 
 export interface ConnectReport {
   readonly client: string;

@@ -206,10 +206,7 @@ export async function ensurePrivateFile(path: string): Promise<Outcome<undefined
 }
 
 /** Creates a complete file that only this user can read and write. An existing file is left unchanged. */
-export async function createPrivateFile(
-  path: string,
-  text: string,
-): Promise<Outcome<'created' | 'there already'>> {
+export async function createPrivateFile(path: string, text: string): Promise<Outcome<'created' | 'exists'>> {
   const draft = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}.tmp`);
   try {
     await using(await open(draft, 'wx', 0o600), async (file) => {
@@ -221,9 +218,7 @@ export async function createPrivateFile(
     await syncFolder(dirname(path));
     return { ok: true, value: 'created' };
   } catch (error) {
-    return getErrorCode(error) === 'EEXIST'
-      ? { ok: true, value: 'there already' }
-      : failed(formatFileError(error));
+    return getErrorCode(error) === 'EEXIST' ? { ok: true, value: 'exists' } : failed(formatFileError(error));
   } finally {
     await rm(draft, { force: true }).catch(() => undefined);
   }

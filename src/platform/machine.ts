@@ -70,7 +70,7 @@ export function getOpenFilesLimit(): number | undefined {
 /** Where the system would find a command. */
 export type FoundCommand =
   | { readonly kind: 'found'; readonly path: string }
-  | { readonly kind: 'not executable'; readonly path: string }
+  | { readonly kind: 'not_executable'; readonly path: string }
   | { readonly kind: 'absent' };
 
 export interface FindCommandOptions {
@@ -92,7 +92,7 @@ export async function findCommand(command: string, { cwd, path }: FindCommandOpt
       if (await isAllowed(candidate, constants.X_OK)) return { kind: 'found', path: candidate };
       unfit ??= candidate;
     }
-  return unfit === undefined ? { kind: 'absent' } : { kind: 'not executable', path: unfit };
+  return unfit === undefined ? { kind: 'absent' } : { kind: 'not_executable', path: unfit };
 }
 
 const WINDOWS_ENDINGS: readonly string[] = (process.env['PATHEXT'] ?? '.COM;.EXE;.BAT;.CMD').split(';');

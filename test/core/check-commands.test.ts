@@ -24,7 +24,7 @@ it.each<[string, Partial<CommandFacts>, readonly string[]]>([
   ],
   [
     'not executable',
-    { location: { kind: 'not executable', path: '/usr/bin/npx' } },
+    { location: { kind: 'not_executable', path: '/usr/bin/npx' } },
     ['problem "npx" is /usr/bin/npx, which may not be executed, so the server cannot be started.'],
   ],
   [
@@ -34,7 +34,7 @@ it.each<[string, Partial<CommandFacts>, readonly string[]]>([
   ],
   [
     'absent, with a file as its working folder',
-    { cwdIs: 'no folder', location: { kind: 'absent' } },
+    { cwdIs: 'not_a_folder', location: { kind: 'absent' } },
     [
       'problem Its working folder "/work" is not a folder, so it cannot be started.',
       'problem The command "npx" was not found in any folder of PATH, so the server cannot be started.',

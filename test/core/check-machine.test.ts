@@ -36,7 +36,10 @@ it.each<[Partial<HomeFacts>, readonly string[]]>([
   ],
   [{ is: 'absent', isWritable: false }, ['problem The home does not exist and cannot be made.']],
   [{ isWritable: false }, ['problem The home cannot be written, so nothing that is learnt can be kept.']],
-  [{ is: 'no folder', mode: 0o644 }, ['problem The home is not a folder, so nothing can be stored there.']],
+  [
+    { is: 'not_a_folder', mode: 0o644 },
+    ['problem The home is not a folder, so nothing can be stored there.'],
+  ],
   [
     { mode: 0o755 },
     [
@@ -121,7 +124,7 @@ it.each<[StoreFacts, readonly string[]]>([
     ],
   ],
   [
-    { kind: 'database', place: 'db/assay', is: 'at fault', fault: 'nothing listens there' },
+    { kind: 'database', place: 'db/assay', is: 'at_fault', fault: 'nothing listens there' },
     ['problem The store cannot be used (nothing listens there), so nothing can be kept in it.'],
   ],
 ])('the store is reported with its state: %j', (facts, expected) => {

@@ -1,7 +1,7 @@
+import type { CatalogTool } from '../../src/api/status.ts';
 import { expect, it } from 'vitest';
 import { wrapToTerminal } from '../../src/edges/cli/output.ts';
 import { formatToolPage } from '../../src/edges/cli/tools.ts';
-import type { ListedTool } from '../../src/gateway/services/tools/catalog-report.ts';
 
 const terminal = { isTTY: true, columns: 20 };
 
@@ -30,7 +30,7 @@ const TOOLS = [
 ].map((tool) => ({
   ...tool,
   hints: { readOnlyHint: {}, destructiveHint: {}, idempotentHint: {} },
-})) as unknown as readonly ListedTool[];
+})) as unknown as readonly CatalogTool[];
 
 it('tool names are not broken in a terminal, and each description takes one line', () => {
   const page = formatToolPage(TOOLS, 60);

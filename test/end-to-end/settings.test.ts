@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
-import { at, listAt, parseJson } from '../support/json.ts';
+import { at, isObject, listAt, parseJson } from '../support/json.ts';
 import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 
 describe('assay settings', () => {
@@ -21,6 +21,10 @@ describe('assay settings', () => {
     expect(shown('limits.sessions')).toEqual([[7, 'config_file']]);
     expect(shown('limits.questionMs')).toEqual([[9, 'environment']]);
     expect(shown('limits.connections')).toEqual([[1_000, 'default']]);
+    const [first] = listAt(parseJson(stdout), 'settings');
+    expect(Object.keys(isObject(first) ? first : {})).toEqual(
+      ['key', 'value', 'origin', 'default', 'env', 'changedBy', 'about'], // as in GET /preferences
+    );
     expect(stderr).toContain('it must be a whole number from 1 to 100000');
     expect(stderr).toContain('this setting is unknown and has no effect');
   });

@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { createToken, listTokens, revokeToken, type TokenInput } from '../../src/gateway/services/tokens.ts';
+import {
+  createToken,
+  listTokens,
+  revokeToken,
+  type TokenRequest,
+} from '../../src/gateway/services/tokens.ts';
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
 import type { StoredToken } from '../../src/gateway/ports/store.ts';
 import { MemoryTokens } from '../support/memory-store.ts';
 
 const NOW = 1_000_000;
-const INPUT: TokenInput = { name: 'ci', scopes: ['read', 'mcp'], lifetimeMs: undefined };
+const INPUT: TokenRequest = { name: 'ci', scopes: ['read', 'mcp'], lifetimeMs: undefined };
 
-function create(store: MemoryTokens, input: Partial<TokenInput> = {}): ReturnType<typeof createToken> {
+function create(store: MemoryTokens, input: Partial<TokenRequest> = {}): ReturnType<typeof createToken> {
   return createToken({ ...INPUT, ...input }, { store, mint: mintToken, nowMs: NOW, by: 'op' });
 }
 

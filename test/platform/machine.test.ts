@@ -31,7 +31,7 @@ describe('a command', () => {
     ['runs', { kind: 'found', path: runs }],
     ['link', { kind: 'found', path: join(first, 'link') }],
     ['shadowed', { kind: 'found', path: shadowed }],
-    ['dead', { kind: 'not executable', path: dead }],
+    ['dead', { kind: 'not_executable', path: dead }],
     ['folder', { kind: 'absent' }],
     ['nothing', { kind: 'absent' }],
     ['own', { kind: 'absent' }],

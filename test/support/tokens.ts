@@ -1,5 +1,5 @@
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
-import { createToken as create, type TokenInput } from '../../src/gateway/services/tokens.ts';
+import { createToken as create, type TokenRequest } from '../../src/gateway/services/tokens.ts';
 import { runAssay } from './commands.ts';
 import { tryStore, valueOf } from './store-values.ts';
 
@@ -23,7 +23,7 @@ export async function keepToken(
     scopes = ['mcp'],
     lifetimeMs,
     databaseUrl,
-  }: Partial<TokenInput> & { readonly databaseUrl?: string | undefined } = {},
+  }: Partial<TokenRequest> & { readonly databaseUrl?: string | undefined } = {},
 ): Promise<string> {
   const store = valueOf(await tryStore({ home, databaseUrl }));
   const created = await create(

@@ -85,7 +85,7 @@ export class HeldCredential implements Authorizer {
     if (this.#header === sent) await this.#options.read();
     if (this.#header !== undefined && this.#header !== sent) return AGAIN;
     if (this.#header === undefined) return err(this.#needed());
-    if (challenge.kind === 'too little') return this.#wantMore(challenge.scope);
+    if (challenge.kind === 'too_little') return this.#wantMore(challenge.scope);
     const nowMs = performance.now();
     this.#renewalsMs = this.#renewalsMs.filter((atMs) => atMs > nowMs - RENEWALS_MS);
     if (this.#renewalsMs.length >= MAX_RENEWALS) return err(this.#needed({ code: 'TOKEN_REFUSED' }));

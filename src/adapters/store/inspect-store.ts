@@ -35,7 +35,7 @@ async function inspectSqlite(place: string): Promise<StoreFacts> {
       const tables = await inspectTables(db, createSqliteDialect(place, { database, db }));
       if (tables.is !== 'whole') return tables;
       const found = database.pragma('quick_check(1)', { simple: true });
-      return found === 'ok' ? tables : { is: 'at fault', fault: 'its pages contradict each other' };
+      return found === 'ok' ? tables : { is: 'at_fault', fault: 'its pages contradict each other' };
     } finally {
       database.close();
     }
@@ -60,7 +60,7 @@ async function inspectPostgres(databaseUrl: string): Promise<StoreFacts> {
   const place = url === undefined ? 'ASSAY_DATABASE_URL' : `${url.host}${url.pathname}`;
   const database = { kind: 'database', place } as const;
   if (url === undefined)
-    return { ...database, is: 'at fault', fault: 'it is not a URL that starts with postgres://' };
+    return { ...database, is: 'at_fault', fault: 'it is not a URL that starts with postgres://' };
   const { withPostgres } = await import('./postgres-store.ts');
   return judged(database, () => withPostgres(databaseUrl, inspectTables));
 }
@@ -84,6 +84,6 @@ async function judged(
   } catch (error) {
     const refusal = toStoreRefusal(error);
     const fault = refusal?.code === 'STORE_UNAVAILABLE' ? refusal.reason : 'it cannot be read';
-    return { ...store, is: 'at fault', fault };
+    return { ...store, is: 'at_fault', fault };
   }
 }

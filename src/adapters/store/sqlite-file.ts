@@ -211,8 +211,8 @@ async function setAsideEarlier(path: string): Promise<Result<string | undefined,
     lock.exec('begin exclusive');
     if (!(await isThere(path))) return ok(undefined);
     const left = await leaveLog(path);
-    if (left === 'not earlier') return ok(undefined);
-    if (left === 'in use') return inUse(path, 'another process has it open');
+    if (left === 'not_earlier') return ok(undefined);
+    if (left === 'in_use') return inUse(path, 'another process has it open');
     const keptAs = await freeName(path);
     const moved = await moveFile(path, keptAs);
     if (!moved.ok) return unavailable(path, `it cannot be renamed: ${moved.error.reason}`);
@@ -227,12 +227,12 @@ async function setAsideEarlier(path: string): Promise<Result<string | undefined,
 }
 
 /** Makes a file of an earlier build one file, which SQLite does only if no other process has it open. */
-async function leaveLog(path: string): Promise<'left' | 'in use' | 'not earlier'> {
+async function leaveLog(path: string): Promise<'left' | 'in_use' | 'not_earlier'> {
   const database = connect(path, false);
   try {
     const db = kyselyOf(database);
     const fault = await findSchemaFault(db, createSqliteDialect(path, { database, db }));
-    if (fault?.code !== 'SCHEMA_TOO_OLD') return 'not earlier';
+    if (fault?.code !== 'SCHEMA_TOO_OLD') return 'not_earlier';
     database.pragma('busy_timeout = 0');
     for (const deadlineMs = Date.now() + CLOSE_MS; Date.now() < deadlineMs;) {
       try {
@@ -242,7 +242,7 @@ async function leaveLog(path: string): Promise<'left' | 'in use' | 'not earlier'
       }
       await pause(RETRY_MS);
     }
-    return 'in use';
+    return 'in_use';
   } finally {
     database.close();
   }

@@ -114,6 +114,6 @@ function challengeOf(status: number, headers: ResponseHeaders, isSent: boolean):
   const bearer = parseBearerChallenge(Array.isArray(given) ? given.join(', ') : given);
   if (status === 401) return bearer !== undefined || isSent ? { kind: 'invalid' } : undefined;
   return isSent && bearer?.error === 'insufficient_scope'
-    ? { kind: 'too little', scope: bearer.scope }
+    ? { kind: 'too_little', scope: bearer.scope }
     : undefined;
 }

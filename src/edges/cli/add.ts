@@ -1,3 +1,4 @@
+import type { CatalogReport, ServerStatus } from '../../api/status.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import type { Toolset } from '../../api/toolset.ts';
 import type { AddRequest } from '../../core/client-configs.ts';
@@ -9,8 +10,6 @@ import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { quoteShellArgument } from '../../core/shell-argument.ts';
-import type { ServerStatus } from '../../gateway/catalog/server-status.ts';
-import type { CatalogReport } from '../../gateway/services/tools/catalog-report.ts';
 import {
   parsePairs,
   printFailure,

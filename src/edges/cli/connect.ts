@@ -126,7 +126,7 @@ function reportText(report: ConnectReport): string {
       return `${lead}${isDryRun ? 'would restore' : 'Restored'} ${file} byte for byte.`;
     case 'removed':
       return `${lead}${isDryRun ? 'would remove' : 'Removed'} ${file}, because Assay created it.`;
-    case 'taken out':
+    case 'taken_out':
       return `${lead}${file} ${undoneText(report)}`;
   }
 }

@@ -1,9 +1,10 @@
+import type { ServerStatus } from '../../api/status.ts';
 import { formatCount } from '../../core/counted.ts';
 import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { findMissingReason, type ServerStatus } from '../../gateway/catalog/server-status.ts';
+import { findMissingReason } from '../../gateway/catalog/server-status.ts';
 import { computeSeenByClient } from '../../gateway/services/seen-by-client.ts';
 import type { IncludedServers } from '../../gateway/services/toolsets/toolset-view.ts';
 import { printError, formatProse, quoteText } from './output.ts';

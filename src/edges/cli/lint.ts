@@ -1,3 +1,4 @@
+import type { CatalogReport, CatalogTool, ServerStatus } from '../../api/status.ts';
 import { formatCount } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import { parseLintLevel } from '../../core/hints/lint-levels.ts';
@@ -11,8 +12,7 @@ import {
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { toPrintable } from '../../core/printable.ts';
-import { findMissingReason, type ServerStatus } from '../../gateway/catalog/server-status.ts';
-import type { CatalogReport, ListedTool } from '../../gateway/services/tools/catalog-report.ts';
+import { findMissingReason } from '../../gateway/catalog/server-status.ts';
 import { printRefusal, print, printError, printJson, style } from './output.ts';
 import { formatReviewNote } from './review.ts';
 import type { AppOptions } from '../../core/command-options.ts';
@@ -80,7 +80,7 @@ function levelsOf(rules: readonly string[]): Result<Partial<LintLevels>, Refusal
 }
 
 /** Uses the tool's own name, which its server's author knows. */
-function lintedTool({ server, namespacedName, lint }: ListedTool): Linted {
+function lintedTool({ server, namespacedName, lint }: CatalogTool): Linted {
   return { server, tool: namespacedName.slice(server.length + 1), findings: lint };
 }
 

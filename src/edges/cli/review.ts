@@ -1,10 +1,10 @@
+import type { ReviewCounts } from '../../api/status.ts';
 import { formatCount } from '../../core/counted.ts';
 import { type Hint, HINTS } from '../../core/hints/hint.ts';
 import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Tool } from '../../api/tool.ts';
-import type { ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import type { Api } from './api.ts';
 import { listAllTools } from './hints.ts';

@@ -1,3 +1,5 @@
+import type { Setting } from '../../api/preference.ts';
+import type { ServerStatus } from '../../api/status.ts';
 import type {
   AppOptions,
   DiagnosticsOptions,
@@ -23,15 +25,11 @@ import type {
 import type { Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
-import type {
-  PreferenceService,
-  SettingView,
-} from '../../gateway/services/preferences/preference-service.ts';
+import type { PreferenceService } from '../../gateway/services/preferences/preference-service.ts';
 import type { PolicyRules } from '../../gateway/services/policy-rules.ts';
 import type { TokenPreferences } from '../../gateway/services/token-preferences.ts';
 import type { SessionLabels } from '../../gateway/catalog/session-labels.ts';
 import type { InstructionsReview } from '../../gateway/catalog/instructions-review.ts';
-import type { ServerStatus } from '../../gateway/catalog/server-status.ts';
 import type { SignInLink } from '../../gateway/services/sign-in-links.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { ToolsetViews } from '../../gateway/services/configuration-tools/toolset-views.ts';
@@ -172,7 +170,7 @@ export interface ClientConfigPorts {
 
 /** All settings with the source of each. */
 export interface ShownSettings {
-  readonly settings: readonly SettingView[];
+  readonly settings: readonly Setting[];
   /** Sentences about stored settings without effect. */
   readonly warnings: readonly string[];
 }

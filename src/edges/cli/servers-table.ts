@@ -1,6 +1,7 @@
+import type { ServerStatus } from '../../api/status.ts';
 import { formatCount } from '../../core/counted.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
-import { listServerStatuses, type ServerStatus } from '../../gateway/catalog/server-status.ts';
+import { listServerStatuses } from '../../gateway/catalog/server-status.ts';
 import { style, formatTable } from './output.ts';
 
 /** The servers with their states, for a person: how many tools, their first names, or why there are none. */

@@ -20,10 +20,10 @@ export async function showSettings(runtime: Runtime, options: JsonOptions): Prom
   const { settings, warnings } = read.value;
   if (options.json === true) printJson({ settings });
   else {
-    const rows = settings.map(({ key, value, origin, variable, about }) => [
+    const rows = settings.map(({ key, value, origin, env, about }) => [
       key,
       String(value),
-      origin === 'environment' ? variable : toWords(origin),
+      origin === 'environment' ? env : toWords(origin),
       about,
     ]);
     print(formatTable(['SETTING', 'VALUE', 'FROM', 'MEANING'], rows));

@@ -1,12 +1,12 @@
-import { formatCount } from '../../core/counted.ts';
-import { toPrintable } from '../../core/printable.ts';
-import type { ServerStatus } from '../../gateway/catalog/server-status.ts';
 import type {
   ConnectedClient,
   GatewayStatus,
   PendingReviews,
   RunningStatus,
-} from '../../gateway/services/gateway-status.ts';
+  ServerStatus,
+} from '../../api/status.ts';
+import { formatCount } from '../../core/counted.ts';
+import { toPrintable } from '../../core/printable.ts';
 import { print, printError, printJson, formatProse, style, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { formatState } from './servers-table.ts';

@@ -1,3 +1,4 @@
+import type { CatalogReport, CatalogTool } from '../../api/status.ts';
 import { formatCount } from '../../core/counted.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import { EXIT } from '../../core/errors.ts';
@@ -5,7 +6,6 @@ import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { findMissingReason } from '../../gateway/catalog/server-status.ts';
-import type { CatalogReport, ListedTool } from '../../gateway/services/tools/catalog-report.ts';
 import type { Api } from './api.ts';
 import { print, printError, printJson, formatProse, style, formatTable } from './output.ts';
 import { withProgress } from './progress.ts';
@@ -90,7 +90,7 @@ function printNotes({ tools, servers, recalled, reports, review }: CatalogReport
 }
 
 /** The risk in one word, as clients see it, and idempotence. */
-function badgesOf({ state, hints }: ListedTool): string {
+function badgesOf({ state, hints }: CatalogTool): string {
   if (state === 'withheld') return 'withheld';
   const { readOnlyHint, destructiveHint, idempotentHint } = hints;
   const isSaid = readOnlyHint.emitted !== undefined || destructiveHint.emitted !== undefined;
@@ -103,17 +103,17 @@ function badgesOf({ state, hints }: ListedTool): string {
 const HEAD = ['TOOL', 'SERVER', 'HINTS', 'DESCRIPTION'];
 const MAX_DESCRIPTION_LENGTH = 100;
 
-function row(tool: ListedTool): readonly string[] {
+function row(tool: CatalogTool): readonly string[] {
   return [tool.name, tool.server, badgesOf(tool), shortDescription(tool, MAX_DESCRIPTION_LENGTH)];
 }
 
-function shortDescription({ description }: ListedTool, max: number): string {
+function shortDescription({ description }: CatalogTool, max: number): string {
   const text = typeof description === 'string' ? toPrintable(description.replace(/\s+/g, ' ').trim()) : '';
   return truncateToWidth(text, max);
 }
 
 /** For a terminal: the tools grouped by server. Names are not broken, so that they can be copied. */
-export function formatToolPage(tools: readonly ListedTool[], columns = 80): string {
+export function formatToolPage(tools: readonly CatalogTool[], columns = 80): string {
   const servers = [...new Set(tools.map(({ server }) => server))];
   return servers.map((server) => sectionOf(server, { tools, columns })).join('\n\n');
 }
@@ -123,7 +123,7 @@ const MIN_DESCRIPTION_WIDTH = 40;
 
 function sectionOf(
   server: string,
-  { tools, columns }: { readonly tools: readonly ListedTool[]; readonly columns: number },
+  { tools, columns }: { readonly tools: readonly CatalogTool[]; readonly columns: number },
 ): string {
   const own = tools.filter((tool) => tool.server === server);
   const names = Math.max(...own.map(({ name }) => measureWidth(toPrintable(name))));

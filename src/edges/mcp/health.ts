@@ -1,31 +1,14 @@
 import type { Server as HttpServer, ServerResponse } from 'node:http';
+import type { Health, ServerStatus } from '../../api/status.ts';
+import { withoutUndefined } from '../../core/json-object.ts';
 import { VERSION } from '../../core/version.ts';
 import type { ServerState } from '../../core/supervision.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type { Relay } from '../../gateway/relay/call.ts';
-import { type ServerStatus, listServerStatuses } from '../../gateway/catalog/server-status.ts';
-import { countReviews, type ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
+import { listServerStatuses } from '../../gateway/catalog/server-status.ts';
+import { countReviews } from '../../gateway/services/tools/review-counts.ts';
 import { sendJson } from './http-answer.ts';
 import type { Meter, Readings } from '../../gateway/ports/telemetry.ts';
-
-interface Health {
-  /**
-   * `starting` until each server has had a chance to start, then `ok` if all are up and were listed, else `degraded`.
-   * `stopping` once new requests are refused.
-   */
-  readonly status: 'ok' | 'starting' | 'degraded' | 'stopping';
-  readonly version: string;
-  readonly uptimeMs: number;
-  /** Why the current config file is not in effect. */
-  readonly configFault?: string;
-  /** Why nothing can be saved, or why changes by other processes are polled. */
-  readonly storeFault?: string;
-  readonly servers: readonly ServerStatus[];
-  /** Tools, prompts and resources that are changed or hidden. */
-  readonly reports: readonly string[];
-  /** Tools that wait for review. Absent if there are none. */
-  readonly review?: ReviewCounts;
-}
 
 interface HealthFacts {
   readonly uptimeMs: number;
@@ -50,19 +33,17 @@ export function sendHealth(
 
 export function buildHealth(catalog: Catalog, facts: HealthFacts): Health {
   const servers = listServerStatuses(catalog);
-  const { configFault } = catalog;
   const { uptimeMs, storeFault } = facts;
-  const review = countReviews(catalog);
-  return {
+  return withoutUndefined({
     status: overallStatus(catalog, servers, facts),
     version: VERSION,
     uptimeMs,
-    ...(configFault !== undefined && { configFault }),
-    ...(storeFault !== undefined && { storeFault }),
+    configFault: catalog.configFault,
+    storeFault,
     servers,
     reports: catalog.reports().map(({ text }) => text),
-    ...(review !== undefined && { review }),
-  };
+    review: countReviews(catalog),
+  });
 }
 
 function overallStatus(

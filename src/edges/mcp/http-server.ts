@@ -1,3 +1,4 @@
+import type { ConnectedClient } from '../../api/status.ts';
 import type { IncomingMessage, Server as HttpServer, ServerResponse, ServerOptions, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BodyBudget } from '../../core/body-budget.ts';
@@ -15,7 +16,6 @@ import type { Log } from '../../gateway/ports/log.ts';
 import type { Meter } from '../../gateway/ports/telemetry.ts';
 import type { Relay } from '../../gateway/relay/call.ts';
 import type { ToolsetViews } from '../../gateway/services/configuration-tools/toolset-views.ts';
-import type { ConnectedClient } from '../../gateway/services/gateway-status.ts';
 import { listenLocally, type LocalSocket, type SocketPlace } from '../../platform/local-socket.ts';
 import * as headers from '../../protocol/headers.ts';
 import { ClientLoads, parseClientIdentity, type RecentClient } from './client-load.ts';

@@ -1,8 +1,8 @@
+import type { RunningStatus } from '../../api/status.ts';
 import type { BodyBudget } from '../../core/body-budget.ts';
 import type { ProtectedResource } from '../../core/protected-resource.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { allows, LOCAL_OPERATOR } from '../../core/subject.ts';
-import type { RunningStatus } from '../../gateway/services/gateway-status.ts';
 import type { GatewayReports } from '../../gateway/services/gateway-reports.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { CATALOG_REPORT, GATEWAY_STATUS } from '../../api/status.ts';
 import { LINT_RULES } from '../../core/hints/lint.ts';
 import { parseLintLevel } from '../../core/hints/lint-levels.ts';
 import { ok } from '../../core/result.ts';
@@ -23,22 +24,6 @@ const QUERY = z.object({
   }),
 });
 
-const REPORT = z
-  .object({
-    tools: z.array(z.record(z.string(), z.unknown())).meta({
-      description: 'Each definition as its server sent it, with names, hints, lint findings and drift.',
-    }),
-    servers: z.array(z.record(z.string(), z.unknown())).meta({ description: 'As in `/health`.' }),
-    recalled: z.array(z.string()),
-    known: z.array(z.string()).meta({ description: 'The names of all gateways.' }),
-    reports: z.array(z.string()),
-    review: z
-      .object({ tools: z.int(), dangerous: z.int(), suspended: z.int() })
-      .optional()
-      .meta({ description: 'Number of tools that need a review. Absent: none.' }),
-  })
-  .meta({ id: 'CatalogReport' });
-
 /** The data that `assay tools`, `lint` and `status` print. */
 export function catalogRoutes(deps: GatewayReports): readonly Route[] {
   return [catalogRoute(deps), statusRoute(deps)];
@@ -53,7 +38,7 @@ function catalogRoute({ report }: Pick<GatewayReports, 'report'>): Route {
       summary: 'Get all tools with their full definitions, and the state of all gateways',
       about: 'Not paged. Use `/tools` for paging, filters and changes.',
       query: QUERY,
-      answer: { about: 'The report.', schema: REPORT },
+      answer: { about: 'The report.', schema: CATALOG_REPORT },
     },
     async ({ identity, query: { server, rules, refresh } }) => {
       const given = rules?.split(',').flatMap((rule) => parseLintLevel(rule) ?? []) ?? [];
@@ -69,37 +54,6 @@ function catalogRoute({ report }: Pick<GatewayReports, 'report'>): Route {
   );
 }
 
-const CLIENT = z.object({
-  name: z.string(),
-  version: z.string().optional(),
-  era: z.enum(['legacy', 'modern']),
-  endpoint: z.string(),
-  subject: z.string(),
-  idleMs: z
-    .int()
-    .optional()
-    .meta({ description: 'Time since its last request. Absent while a request is open.' }),
-});
-
-const STATUS = z
-  .object({
-    running: z.object({
-      url: z.string(),
-      pid: z.int(),
-      version: z.string(),
-      uptimeMs: z.int(),
-      configPath: z.string(),
-      configFault: z.string().optional(),
-      clients: z.array(CLIENT).meta({ description: 'Clients with a session or an open stream.' }),
-    }),
-    servers: z.array(z.record(z.string(), z.unknown())).meta({ description: 'As in `/health`.' }),
-    equipped: z.string().optional(),
-    pending: z
-      .object({ tools: z.int(), instructions: z.int(), notes: z.int() })
-      .meta({ description: 'Number that need a review.' }),
-  })
-  .meta({ id: 'Status' });
-
 function statusRoute({ status }: Pick<GatewayReports, 'status'>): Route {
   return route(
     {
@@ -107,7 +61,7 @@ function statusRoute({ status }: Pick<GatewayReports, 'status'>): Route {
       path: '/status',
       id: 'readStatus',
       summary: 'Get the status of this process, its clients and servers, and pending reviews',
-      answer: { about: 'The status.', schema: STATUS },
+      answer: { about: 'The status.', schema: GATEWAY_STATUS },
     },
     async () => {
       const read = await status();

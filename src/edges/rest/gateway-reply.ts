@@ -21,7 +21,7 @@ export function toServerChanger({ identity, unmet }: RestCall<unknown, unknown>)
   return { subject: identity.subject, objection: (view) => unmet(lasting(view)) };
 }
 
-function lasting({ reachable, state, cause, causeCode, toolCount: _____, ...view }: Gateway): unknown {
+function lasting({ reachable, state, cause, causeCode, toolCount, ...view }: Gateway): unknown {
   return view;
 }
 

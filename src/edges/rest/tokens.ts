@@ -1,5 +1,5 @@
-import * as z from 'zod';
-import { NEW_TOKEN, type Token, TOKEN_PAGE } from '../../api/token.ts';
+import type * as z from 'zod';
+import { NEW_TOKEN, type Token, TOKEN_INPUT, TOKEN_PAGE } from '../../api/token.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, SCOPES } from '../../core/subject.ts';
 import { findUnsavedReason } from '../../core/errors.ts';
@@ -9,15 +9,6 @@ import type { AdminDeps } from './admin-deps.ts';
 import { toFieldError, type Failure } from './failure.ts';
 import { paginate } from './paging.ts';
 import { toListReply, route, type RestCall, type Route } from './route.ts';
-
-const CREATE_INPUT = z
-  .object({
-    name: z.string(),
-    scopes: z.array(z.enum(SCOPES)).min(1).default(['mcp']),
-    expiresIn: z.string().optional().meta({ description: '`90m`, `12h`, `30d`, `4w`' }),
-    expiresAt: z.iso.datetime({ offset: true }).optional(),
-  })
-  .meta({ id: 'TokenInput' });
 
 const EXAMPLE: Token = {
   id: '0f3a5c7e9b1d',
@@ -70,7 +61,7 @@ function createRoute({ store, mint, nowMs }: TokenDeps): Route {
       summary: 'Create a token',
       about: 'Its scopes must be among those of the token that creates it.',
       body: {
-        schema: CREATE_INPUT,
+        schema: TOKEN_INPUT,
         examples: { token: { name: 'ci', scopes: ['read', 'mcp'], expiresIn: '30d' } },
       },
       answer: {
@@ -99,7 +90,7 @@ function createRoute({ store, mint, nowMs }: TokenDeps): Route {
   );
 }
 
-type CreateCall = RestCall<unknown, z.output<typeof CREATE_INPUT>>;
+type CreateCall = RestCall<unknown, z.output<typeof TOKEN_INPUT>>;
 
 function lifetimeOf(call: CreateCall, nowMs: number): Result<number | undefined, Failure> {
   const { expiresIn, expiresAt } = call.body;

@@ -1,5 +1,6 @@
 import { MAX_SUMMARY_LENGTH, type Tool, type ToolSummary } from '../../api/tool.ts';
 import { HINTS } from '../../core/hints/hint.ts';
+import { withoutUndefined } from '../../core/json-object.ts';
 import { truncateText } from '../../core/shorten.ts';
 
 /** The part of a tool that lists show: for 10,000 tools, a twentieth of the bytes. */
@@ -11,11 +12,10 @@ export function toToolSummary(tool: Tool): ToolSummary {
       return [hint, { effective, decidedBy, isContradicted }];
     }),
   ) as ToolSummary['hints']; // every hint was visited
-  return {
-    ...{ id, name, namespacedName, serverName, state, hints },
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description: truncateText(description, MAX_SUMMARY_LENGTH) }),
+  return withoutUndefined({
+    ...{ id, name, namespacedName, serverName, state, hints, title },
+    description: description === undefined ? undefined : truncateText(description, MAX_SUMMARY_LENGTH),
     lint: tool.lint.map(({ rule, level }) => ({ rule, level })),
-    ...(drift !== undefined && { drift: { isDangerous: drift.isDangerous } }),
-  };
+    drift: drift && { isDangerous: drift.isDangerous },
+  });
 }

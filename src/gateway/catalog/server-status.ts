@@ -1,34 +1,9 @@
-import { type CauseCode, toCauseJson } from '../../core/cause.ts';
-import type { ServerState } from '../../core/supervision.ts';
+import type { ListFaultView, ServerStatus } from '../../api/status.ts';
+import { toCauseJson } from '../../core/cause.ts';
+import { withoutUndefined } from '../../core/json-object.ts';
 import type { Catalog } from './catalog.ts';
 import type { ListFault } from './server-lists.ts';
 import type { Server } from './server.ts';
-
-/** The status of one server, for operators and monitoring. */
-export interface ServerStatus {
-  readonly name: string;
-  readonly state: ServerState['state'];
-  /** The first cause of the downtime. */
-  readonly cause?: string;
-  readonly causeCode?: CauseCode;
-  /** Consecutive failures. */
-  readonly failures?: number;
-  /** Time in ms until the next attempt; 0 during the attempt. */
-  readonly nextTryMs?: number;
-  readonly era?: string;
-  readonly revision?: string;
-  /** Absent if the tools were never read. */
-  readonly tools?: number;
-  /** The lists that could not be read, and why. They show an earlier reading, or nothing. */
-  readonly listFaults?: readonly ListFaultView[];
-}
-
-/** A list that could not be read, as reported. */
-export interface ListFaultView {
-  readonly list: ListFault['list'];
-  readonly cause: string;
-  readonly causeCode: CauseCode;
-}
 
 /** All servers of the config in order, then the entries that cannot be started. */
 export function listServerStatuses({ servers, rejected }: Catalog): readonly ServerStatus[] {
@@ -56,12 +31,13 @@ function serverStatus(
   const named = { name: spec.name, state: serverState.state };
   switch (serverState.state) {
     case 'up':
-      return {
+      return withoutUndefined({
         ...named,
-        ...(link && { era: link.era, revision: link.version }),
-        ...(lists.isKnown('tools') && { tools: inventory.tools.length }),
-        ...(lists.faults.length > 0 && { listFaults: lists.faults.map(faultView) }),
-      };
+        era: link?.era,
+        revision: link?.version,
+        tools: lists.isKnown('tools') ? inventory.tools.length : undefined,
+        listFaults: lists.faults.length > 0 ? lists.faults.map(faultView) : undefined,
+      });
     case 'starting':
       return named;
     case 'stopped':

@@ -6,7 +6,7 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 export type Challenge =
   | { readonly kind: 'invalid' }
   /** Valid credentials with insufficient scope. */
-  | { readonly kind: 'too little'; readonly scope: string | undefined };
+  | { readonly kind: 'too_little'; readonly scope: string | undefined };
 
 /** Authorizes requests to one server on behalf of one subject. On the hot path: used by every call. */
 export interface Authorizer {

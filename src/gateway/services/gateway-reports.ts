@@ -1,14 +1,10 @@
+import type { CatalogReport, GatewayStatus, RunningStatus } from '../../api/status.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import {
-  buildGatewayStatus,
-  type GatewayStatus,
-  type RunningStatus,
-  type StatusSources,
-} from './gateway-status.ts';
-import { buildCatalogReport, type CatalogReport } from './tools/catalog-report.ts';
+import { buildGatewayStatus, type StatusSources } from './gateway-status.ts';
+import { buildCatalogReport } from './tools/catalog-report.ts';
 
 export interface ReportRequest {
   /** Absent: all servers. */

@@ -1,5 +1,6 @@
+import type { ServerStatus } from '../../api/status.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { type ServerStatus, listServerStatuses } from '../catalog/server-status.ts';
+import { listServerStatuses } from '../catalog/server-status.ts';
 
 /**
  * Starts these servers of a catalog and no others. Resolves when the first attempt of each has ended, successfully or

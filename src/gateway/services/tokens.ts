@@ -6,7 +6,7 @@ import { parseToken, findTokenNameFault, getTokenState } from '../../core/token.
 import type { Mint } from '../ports/gate.ts';
 import type { Store, StoredToken } from '../ports/store.ts';
 
-export interface TokenInput {
+export interface TokenRequest {
   readonly name: string;
   readonly scopes: readonly Scope[];
   /** Undefined: valid until revoked. */
@@ -45,7 +45,7 @@ export async function listTokens(
 
 /** Creates a token and stores its hash. ARGUMENTS_INVALID, TOKEN_EXISTS */
 export async function createToken(
-  input: TokenInput,
+  input: TokenRequest,
   { store, mint, nowMs, by }: CreateTokenDeps,
 ): Promise<Result<NewToken, Refusal>> {
   const reason = findTokenNameFault(input.name);

@@ -109,7 +109,7 @@ it('what a client writes while Assay disconnects is kept', async () => {
   await connectClient(CONNECT, around());
   writeFileSync(path, JSON.stringify({ ...read(path), edited: true }));
   const undone = await undoConnect(UNDO, around(counter(path, 1)));
-  expect(undone).toMatchObject({ ok: true, value: { change: 'taken out' } });
+  expect(undone).toMatchObject({ ok: true, value: { change: 'taken_out' } });
   expect(read(path)).toMatchObject({ starts: 1, edited: true });
   expect(JSON.stringify(read(path))).not.toContain('assay');
 });
@@ -148,7 +148,7 @@ it('restored entries are added to what the client has written since', async () =
   await moveServers({ client: 'cursor', project: undefined, except: [] }, around(counter(path, 1)));
   writeFileSync(path, JSON.stringify({ ...read(path), b: 'new', starts: 9 }));
   expect(await undoConnect(UNDO, around())).toMatchObject({
-    value: { change: 'taken out', names: ['assay'], restored: ['a', 'b'] },
+    value: { change: 'taken_out', names: ['assay'], restored: ['a', 'b'] },
   });
   expect(read(path)).toEqual({
     starts: 9,

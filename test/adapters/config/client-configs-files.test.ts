@@ -237,7 +237,7 @@ describe.each(CASES)('the file of $client, $file', ({ client, file, text, addres
     await connectClient({ ...request, url: undefined }, around);
     const isToml = path.endsWith('.toml');
     writeFileSync(path, (isToml ? '# edited\n' : ' ') + readFileSync(path, 'utf8'));
-    expect(await undoConnect(request, around)).toMatchObject({ value: { change: 'taken out' } });
+    expect(await undoConnect(request, around)).toMatchObject({ value: { change: 'taken_out' } });
     expect(readFileSync(path, 'utf8')).toBe((isToml ? '# edited\n' : ' ') + before);
   });
 

@@ -1,5 +1,5 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import type { NewToken, Token, TokenPage, TokenScope } from '../../../src/api/token.ts';
+import type { NewToken, Token, TokenInput, TokenPage } from '../../../src/api/token.ts';
 import { read, write } from './api.ts';
 
 /** Valid ones first, each group newest first. */
@@ -20,13 +20,6 @@ export const tokensQuery = queryOptions({
     );
   },
 });
-
-export interface TokenInput {
-  readonly name: string;
-  readonly scopes: readonly TokenScope[];
-  /** For example `30d`. Undefined: valid until revoked. */
-  readonly expiresIn: string | undefined;
-}
 
 export function useCreateToken() {
   const client = useQueryClient();

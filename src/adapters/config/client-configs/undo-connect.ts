@@ -66,7 +66,7 @@ function stepFor(record: ConnectRecord, settings: SettingsFile, context: FileCon
   }
   const text = restoreClientText(settings.text, record, context);
   if (text === settings.text) return undefined;
-  return { change: 'taken out', settings, whole: getWholeText({ ...settings, text }) };
+  return { change: 'taken_out', settings, whole: getWholeText({ ...settings, text }) };
 }
 
 async function take({ settings, whole }: Step): Promise<Result<undefined, Refusal | ConcurrentChange>> {

@@ -67,7 +67,7 @@ function nameIn(schema: JsonSchema): string | undefined {
   return typeof $ref === 'string' ? $ref.slice(DEFINITION_REF.length) : undefined;
 }
 
-export type Shortage = { readonly kind: 'too large' } | { readonly kind: 'broken'; readonly why: string };
+export type Shortage = { readonly kind: 'too_large' } | { readonly kind: 'broken'; readonly why: string };
 
 /** All definitions that the schemas need, by name; an error if all is longer than `maxSize` in JSON. */
 function schemaClosure(
@@ -81,7 +81,7 @@ function schemaClosure(
   for (let schema = waiting.pop(); schema !== undefined; schema = waiting.pop()) {
     const measure = measureOf(schema);
     size += measure.size;
-    if (size > maxSize) return err({ kind: 'too large' });
+    if (size > maxSize) return err({ kind: 'too_large' });
     for (const reference of measure.references) {
       const name = reference.slice(DEFINITION_REF.length);
       const definition = used.has(name) ? undefined : definitions.named(name);

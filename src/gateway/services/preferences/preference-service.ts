@@ -1,4 +1,4 @@
-import type { Preference, PreferenceKind, PreferenceList } from '../../../api/preference.ts';
+import type { Preference, PreferenceKind, PreferenceList, Setting } from '../../../api/preference.ts';
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import type { SettingValue } from '../../../core/record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
@@ -8,12 +8,12 @@ import {
   type Resolved,
   resolveSettings,
   findSettingFault,
-  type SettingOrigin,
   type SettingSources,
   parseSettingValue,
 } from '../../../core/resolve-settings.ts';
+import { withoutUndefined } from '../../../core/json-object.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { SettingFacts, SettingKind } from '../../../core/setting-kind.ts';
+import type { SettingKind } from '../../../core/setting-kind.ts';
 import { type SettingKey, SETTINGS, type Settings } from '../../../core/settings.ts';
 import type { Edit } from '../../catalog/record-edit.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
@@ -146,21 +146,21 @@ export class PreferenceService {
       const { kind, about, env: variable, changedBy, isLive = false } = SETTINGS[key];
       const ignored = changedBy === 'startup' ? stored.get(key) : undefined;
       const fix = findSettingFix(key, this.#options);
-      return {
+      return withoutUndefined({
         key,
         value: next.value.settings[key],
         running: isLive ? next.value.settings[key] : running[key],
         default: kind.defaultValue,
         origin: next.value.origins[key],
         isFixed: fix !== undefined,
-        ...(fix !== undefined && { fixedBy: fix.by }),
+        fixedBy: fix?.by,
         takesEffect: isLive ? 'now' : 'next start',
         env: variable,
         changedBy,
-        ...(ignored !== undefined && { ignored }),
+        ignored,
         about,
         kind: toPreferenceKind(kind),
-      };
+      });
     });
     return ok({ preferences });
   }
@@ -180,34 +180,22 @@ export function parsePreference(key: SettingKey, text: string): Result<SettingVa
   return reason === undefined ? ok(value) : err({ code: 'SETTING_INVALID', name: key, reason });
 }
 
-/** A setting as it is at a start. */
-export interface SettingView {
-  readonly key: SettingKey;
-  readonly value: SettingValue;
-  readonly origin: SettingOrigin;
-  readonly default: SettingValue;
-  readonly variable: string;
-  readonly changedBy: SettingFacts['changedBy'];
-  readonly isStoredIgnored?: true;
-  readonly about: string;
-}
-
 /** `ignored`: settings with a stored value that has no effect. */
-export function toSettingViews(
+export function toSettings(
   { settings, origins }: Resolved,
   ignored: readonly SettingKey[],
-): readonly SettingView[] {
+): readonly Setting[] {
   return KEYS.map((key) => {
-    const { env: variable, kind, about, changedBy } = SETTINGS[key];
-    return {
+    const { env, kind, about, changedBy } = SETTINGS[key];
+    return withoutUndefined({
       key,
       value: settings[key],
       origin: origins[key],
       default: kind.defaultValue,
-      variable,
+      env,
       changedBy,
-      ...(ignored.includes(key) && { isStoredIgnored: true }),
+      isStoredIgnored: ignored.includes(key) ? (true as const) : undefined,
       about,
-    };
+    });
   });
 }

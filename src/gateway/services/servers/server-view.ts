@@ -1,3 +1,4 @@
+import type { ServerStatus } from '../../../api/status.ts';
 import { withoutUndefined } from '../../../core/json-object.ts';
 import type { Gateway } from '../../../api/server.ts';
 import { computeGatewayId } from '../../../core/record-ids.ts';
@@ -5,7 +6,7 @@ import type { EntryRecord } from '../../../core/record.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import { type ShownSource, getSourceKind } from '../../../core/sources/source-kinds.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import { listServerStatuses, type ServerStatus } from '../../catalog/server-status.ts';
+import { listServerStatuses } from '../../catalog/server-status.ts';
 import type { ToolClaims } from '../../catalog/tool-claims.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';

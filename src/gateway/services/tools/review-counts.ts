@@ -1,14 +1,6 @@
+import type { ReviewCounts } from '../../../api/status.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Entry, Listing } from '../../catalog/listing.ts';
-
-/** Number of tools that wait for a review. */
-export interface ReviewCounts {
-  /** Tools with a relevant change of their definition, or with a suspended override. */
-  readonly tools: number;
-  readonly dangerous: number;
-  /** Tools with a suspended override. */
-  readonly suspended: number;
-}
 
 /** A change of a tool or of a claim about one replaces the listing. */
 const COUNTS = new WeakMap<Listing, { readonly counts: ReviewCounts | undefined }>();
