@@ -9,7 +9,7 @@ import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { Faults, MAX_WRITES } from '../support/nth-write.ts';
 import { scaledMs } from '../support/slow-machine.ts';
-import { fixture, tempDir } from '../support/paths.ts';
+import { fixture, tempDir, writeText } from '../support/paths.ts';
 import { bearer } from '../support/tokens.ts';
 import { approval, APPROVAL_LIMITS, tryStore, valueOf } from '../support/store-values.ts';
 import { DATABASES } from '../support/stores.ts';
@@ -31,7 +31,7 @@ interface World {
 const ADMIN = 'the-token-of-an-administrator';
 const OPERATOR = { subject: 'operator', scopes: ['admin'] } as const;
 const REQUEST = { url: 'http://127.0.0.1:9/one', method: 'GET' };
-const PREVIEWED = JSON.stringify({
+const DOCUMENT = JSON.stringify({
   openapi: '3.1.0',
   servers: [{ url: 'http://127.0.0.1:9' }],
   paths: { '/x': { get: { operationId: 'x' } } },
@@ -196,16 +196,19 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
     'PATCH /gateways/{id}',
     () => ({ path: '/gateways/more', body: { trust: true }, actions: ['gateway.trust'] }),
   ],
-  // Its writes are those of POST and PATCH /gateways, and `assay openapi` tries them.
   [
     'POST /openapi',
-    () => ({ path: '/openapi', body: { name: 'absent', openapi: 'http://127.0.0.1:9/x' }, actions: [] }),
+    () => ({
+      path: '/openapi',
+      body: { name: 'read', openapi: writeText(DOCUMENT, 'api.json') },
+      actions: ['gateway.create'],
+    }),
   ],
   [
     'POST /openapi/preview',
     () => ({
       path: '/openapi/preview',
-      body: { document: PREVIEWED },
+      body: { document: DOCUMENT },
       actions: [],
     }),
   ],

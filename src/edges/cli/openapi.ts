@@ -52,7 +52,6 @@ export async function importOpenapi(
       api.send<Gateway>({ method: 'POST', path: '/openapi', body }),
     );
     if (!done.ok) return done;
-    // On a busy machine, it may still be listing its tools.
     const tools = await listAll<Tool>(api, '/tools', { name: 'tools', query: { server: name } });
     if (!tools.ok) return tools;
     const source = await api.send<Gateway>({ method: 'GET', path: apiPath`/gateways/${name}` });
