@@ -3,6 +3,7 @@ import { CONFIRMS } from '../core/confirm.ts';
 import { HINTS } from '../core/hints/hint.ts';
 import { LINT_RULES } from '../core/hints/lint.ts';
 import { GUARANTEES } from '../core/sandbox.ts';
+import { findTagsFault, MAX_CACHE_MS, findPublicNameFault } from '../core/tool-settings.ts';
 import { type Data, NEXT_CURSOR } from './data.ts';
 import { mapHints } from './hint.ts';
 import { TOOL_VERIFICATION } from './verification.ts';
@@ -167,6 +168,75 @@ export const TOOL = z
   .meta({ id: 'Tool' });
 
 export type Tool = Data<typeof TOOL>;
+
+const MAX_TITLE_LENGTH = 255;
+const MAX_REASON_LENGTH = 1_000;
+
+const TITLE = z.string().min(1).max(MAX_TITLE_LENGTH).nullable().optional();
+
+const CONFIRM_INPUT = z
+  .enum([...CONFIRMS, 'session', 'suspended'])
+  .nullable()
+  .optional()
+  .meta({
+    description:
+      'How often its calls must be confirmed; `first` and `session`: once per session. null: as `policy.confirm` says. `suspended` is ignored here.',
+  });
+
+const CACHE_MS = z.int().min(0).max(MAX_CACHE_MS);
+
+const CACHE_INPUT = z
+  .union([CACHE_MS, z.literal('suspended')])
+  .nullable()
+  .optional()
+  .meta({
+    description:
+      'How long its results are cached, in ms, if it is known to be read-only; 0: not cached. null: as `cache.ttlMs` says. `suspended` is ignored here.',
+  });
+
+/** The operator's tags of a tool or of all tools of a gateway. */
+export const TAGS_INPUT = z
+  .array(z.string())
+  .superRefine((tags, context) => {
+    const message = findTagsFault(tags);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  })
+  .nullable()
+  .optional()
+  .meta({
+    description: 'The operator’s tags, for use in rules; `private` and `outbound` have a special meaning.',
+  });
+
+/** What an operator sets for a tool. Absent members stay as they are. */
+export const TOOL_SETTINGS = z.object({
+  annotations: z
+    .object({ title: TITLE, ...mapHints(z.boolean().nullable().optional()) })
+    .optional()
+    .meta({ description: 'Overrides of the annotations; null removes one.' }),
+  title: TITLE,
+  name: z
+    .string()
+    .superRefine((name, context) => {
+      const message = findPublicNameFault(name);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    })
+    .nullable()
+    .optional()
+    .meta({
+      description: 'The name for clients, after the prefix of its server. null: the server’s own name.',
+    }),
+  confirm: CONFIRM_INPUT,
+  cacheMs: CACHE_INPUT,
+  tags: TAGS_INPUT,
+  enabled: z.boolean().optional().meta({ description: 'Whether clients can list and call it.' }),
+  reason: z
+    .string()
+    .max(MAX_REASON_LENGTH)
+    .optional()
+    .meta({ description: 'The reason for the change, kept with it.' }),
+});
+
+export type ToolSettings = Data<typeof TOOL_SETTINGS>;
 
 export const MAX_SUMMARY_LENGTH = 500;
 

@@ -2,15 +2,7 @@ import { CONFIRMS } from './confirm.ts';
 import { hashDefinition } from './digest.ts';
 import type { Aspects } from './hints/aspects.ts';
 import type { TrustRecord } from './hints/hint.ts';
-import {
-  type CallChoice,
-  type DescriptionOverride,
-  findPublicNameFault,
-  findToolDescriptionFault,
-  MAX_CACHE_MS,
-  type Override,
-  type ToolOverrides,
-} from './hints/tool-record.ts';
+import type { CallChoice, DescriptionOverride, Override, ToolOverrides } from './hints/tool-record.ts';
 import {
   checked,
   flag,
@@ -27,7 +19,13 @@ import {
 import { findNoteFault, findNoteNameFault, type Note, NOTE_LIMITS } from './notes.ts';
 import { readRules } from './policy/read-rules.ts';
 import type { EntryRecord, PolicyRulesRecord, SealedEntry } from './record.ts';
-import { findTagFault, MAX_TAGS } from './tags.ts';
+import {
+  findTagFault,
+  MAX_TAGS,
+  MAX_CACHE_MS,
+  findPublicNameFault,
+  findToolDescriptionFault,
+} from './tool-settings.ts';
 import { isIdOfRef } from './tool-ref.ts';
 import {
   findDescriptionFault,

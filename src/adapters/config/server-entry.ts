@@ -22,7 +22,7 @@ import {
   type Transport,
 } from '../../core/server-spec.ts';
 import { getSourceKind } from '../../core/sources/source-kinds.ts';
-import { MAX_TAGS, findTagFault } from '../../core/tags.ts';
+import { MAX_TAGS, findTagFault } from '../../core/tool-settings.ts';
 import { MAX_TIMER_MS } from '../../core/timer.ts';
 import type { ToolFilter } from '../../core/tool-filter.ts';
 import {

@@ -41,24 +41,6 @@ export type CacheOverride = CallChoice<number>;
 /** Tags. They always apply where they raise caution. */
 export type TagsOverride = CallChoice<readonly string[]>;
 
-/** Maximum cache time: one day. */
-export const MAX_CACHE_MS = 86_400_000;
-
-/** A fault of an operator's description or name for a tool, as the end of a sentence. */
-export function findToolDescriptionFault(text: string): string | undefined {
-  return text === '' || text.length > MAX_DESCRIPTION_LENGTH
-    ? `it must have 1 to ${MAX_DESCRIPTION_LENGTH} characters`
-    : undefined;
-}
-
-export function findPublicNameFault(name: string): string | undefined {
-  return /^[a-zA-Z0-9_-]{1,64}$/.test(name)
-    ? undefined
-    : 'it must be 1 to 64 letters, digits, underscores and hyphens';
-}
-
-const MAX_DESCRIPTION_LENGTH = 10_000;
-
 /** How often the prose has changed while the behaviour stayed the same. */
 export interface Volatility {
   /** Consecutive connections that each found different prose from the previous one. */

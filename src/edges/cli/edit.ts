@@ -1,9 +1,13 @@
 import { type Confirm, CONFIRMS } from '../../core/confirm.ts';
-import { findToolDescriptionFault, MAX_CACHE_MS, findPublicNameFault } from '../../core/hints/tool-record.ts';
 import { toPrintable } from '../../core/printable.ts';
 import { toArgumentRefusal, type Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
-import { findTagsFault } from '../../core/tags.ts';
+import {
+  findTagsFault,
+  MAX_CACHE_MS,
+  findPublicNameFault,
+  findToolDescriptionFault,
+} from '../../core/tool-settings.ts';
 import type { Tool } from '../../api/tool.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import { findTool } from './hints.ts';

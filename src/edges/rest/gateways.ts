@@ -1,3 +1,4 @@
+import { TAGS_INPUT } from '../../api/tool.ts';
 import * as z from 'zod';
 import {
   DOCUMENT_PREVIEW,
@@ -19,7 +20,6 @@ import {
   omitNull,
 } from './gateway-reply.ts';
 import { route, type BodyLimits, type Route } from './route.ts';
-import { TAGS_INPUT } from './tool-inputs.ts';
 
 const ENTRY = {
   url: z.string().nullable().optional(),

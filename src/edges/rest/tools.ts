@@ -1,6 +1,6 @@
+import { findToolDescriptionFault } from '../../core/tool-settings.ts';
 import * as z from 'zod';
 import { type Hint, HINTS } from '../../core/hints/hint.ts';
-import { findToolDescriptionFault, findPublicNameFault } from '../../core/hints/tool-record.ts';
 import { LINT_RULES } from '../../core/hints/lint.ts';
 import type { JsonObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -9,7 +9,7 @@ import type { Identity } from '../../core/subject.ts';
 import type { ToolFilter, ToolLocation } from '../../gateway/services/tools/tool-service.ts';
 import type { AnnotationPatch, ToolPatch } from '../../gateway/services/tools/tool-edit.ts';
 import { mapHints } from '../../api/hint.ts';
-import { type Tool, TOOL_HINTS, TOOL, TOOL_PAGE } from '../../api/tool.ts';
+import { type Tool, TOOL_HINTS, TOOL, TOOL_PAGE, TOOL_SETTINGS, type ToolSettings } from '../../api/tool.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { toFieldError, type Failure } from './failure.ts';
 import { encodeCursor, readCursor } from './paging.ts';
@@ -18,46 +18,8 @@ import { route, type RestCall, type Reply, type Route } from './route.ts';
 import { omitGuarantee, toToolReply } from './tool-reply.ts';
 import { toToolSummary } from './tool-summary.ts';
 import { hideHintEvidence, hideToolEvidence } from './without-evidence.ts';
-import { CACHE_INPUT, CONFIRM_INPUT, TAGS_INPUT } from './tool-inputs.ts';
 
-const MAX_TITLE_LENGTH = 255;
-const MAX_REASON_LENGTH = 1_000;
-
-const TITLE = z.string().min(1).max(MAX_TITLE_LENGTH).nullable().optional();
-
-function fitting(fault: (text: string) => string | undefined): z.ZodType<string | null | undefined> {
-  return z
-    .string()
-    .superRefine((text, context) => {
-      const message = fault(text);
-      if (message !== undefined) context.addIssue({ code: 'custom', message });
-    })
-    .nullable()
-    .optional();
-}
-
-const TOOL_INPUT = z
-  .object({
-    ...REQUEST_FIELDS,
-    annotations: z
-      .object({ title: TITLE, ...mapHints(z.boolean().nullable().optional()) })
-      .optional()
-      .meta({ description: 'Overrides of the annotations; null removes one.' }),
-    title: TITLE,
-    name: fitting(findPublicNameFault).meta({
-      description: 'The name for clients, after the prefix of its server. null: the server’s own name.',
-    }),
-    confirm: CONFIRM_INPUT,
-    cacheMs: CACHE_INPUT,
-    tags: TAGS_INPUT,
-    enabled: z.boolean().optional().meta({ description: 'Whether clients can list and call it.' }),
-    reason: z
-      .string()
-      .max(MAX_REASON_LENGTH)
-      .optional()
-      .meta({ description: 'The reason for the change, kept with it.' }),
-  })
-  .meta({ id: 'ToolInput' });
+const TOOL_INPUT = z.object({ ...REQUEST_FIELDS, ...TOOL_SETTINGS.shape }).meta({ id: 'ToolInput' });
 
 const FLAG = z.enum(['true', 'false']).optional();
 
@@ -215,7 +177,8 @@ function patchOf(
   call: PatchCall,
   { replaces, own }: { readonly replaces: boolean; readonly own: Tool | undefined },
 ): Result<ToolPatch, Failure> {
-  const { annotations, title, enabled, confirm, cacheMs, tags, reason } = call.body;
+  const settings = pickSettings(call.body);
+  const { annotations, title, confirm, cacheMs } = settings;
   const { name, description } = own ? {} : call.body;
   if (own && call.body.name !== undefined && call.body.name !== own.name)
     return err(toFieldError(call.pointerTo('name'), 'a REST tool cannot be renamed; create a new one'));
@@ -226,7 +189,8 @@ function patchOf(
   const wrong = typeof description === 'string' ? findToolDescriptionFault(description) : undefined;
   if (wrong !== undefined) return err(toFieldError(call.pointerTo('description'), wrong));
   return ok({
-    ...{ title, name, enabled, tags, reason },
+    ...settings,
+    name,
     confirm: confirm === 'session' ? 'first' : confirm === 'suspended' ? undefined : confirm,
     cacheMs: cacheMs === 'suspended' ? undefined : cacheMs,
     ...((typeof description === 'string' || description === null) && { description }),
@@ -234,8 +198,15 @@ function patchOf(
   });
 }
 
+/** Without the request of a REST tool. */
+function pickSettings(body: ToolSettings): ToolSettings {
+  return Object.fromEntries(
+    Object.entries(body).filter(([name]) => name in TOOL_SETTINGS.shape),
+  ) as ToolSettings; // a part of it
+}
+
 function annotationsOf(
-  { title, ...given }: NonNullable<z.output<typeof TOOL_INPUT>['annotations']>,
+  { title, ...given }: NonNullable<ToolSettings['annotations']>,
   replaces: boolean,
 ): AnnotationPatch {
   const hints: Partial<Record<Hint, boolean | null>> = {};

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { AuditPage } from '../../../src/api/audit-event.ts';
 import type { Hint } from '../../../src/api/hint.ts';
-import type { Tool, ToolSummary, ToolPage } from '../../../src/api/tool.ts';
+import type { Tool, ToolSummary, ToolPage, ToolSettings } from '../../../src/api/tool.ts';
 import { read, write } from './api.ts';
 
 export type Risk = 'read_only' | 'write' | 'destructive' | 'unannotated';
@@ -101,13 +101,7 @@ export function setEnabled(id: string, enabled: boolean): Promise<Tool> {
   return write('PATCH', `/tools/${encodeURIComponent(id)}`, { enabled });
 }
 
-export interface ToolChange {
-  /** Null: the server's title. */
-  readonly title?: string | null;
-  /** Null: as preferences say. */
-  readonly confirm?: 'always' | 'first' | 'never' | null;
-  readonly annotations?: Readonly<Record<string, unknown>>;
-}
+export type ToolChange = Pick<ToolSettings, 'title' | 'confirm' | 'annotations'>;
 
 export function changeTool(id: string, change: ToolChange): Promise<Tool> {
   return write('PATCH', `/tools/${encodeURIComponent(id)}`, change);

@@ -2,6 +2,8 @@ import type { AuditEvent } from '../../../core/audit-event.ts';
 import { formatRisk } from '../../../core/hints/drift-text.ts';
 import type { Confirm } from '../../../core/confirm.ts';
 import { hashJson } from '../../../core/digest.ts';
+import { withoutUndefined } from '../../../core/json-object.ts';
+import type { ToolSettings } from '../../../api/tool.ts';
 import { type Hint, HINTS, isContradiction, type DeclaredHints } from '../../../core/hints/hint.ts';
 import {
   areTagsInForce,
@@ -20,22 +22,12 @@ import type { Entry } from '../../catalog/listing.ts';
 import type { Edit, Lowering } from '../../catalog/record-edit.ts';
 import type { RecordChange } from '../../ports/records.ts';
 
-/** An operator's patch of one tool. Absent members stay. Null restores the server's hint or title. */
-export interface ToolPatch {
+/** An operator's patch of one tool. Absent members stay. Null restores the server's value, or what the settings say. */
+export interface ToolPatch extends Omit<ToolSettings, 'annotations' | 'confirm' | 'cacheMs'> {
   readonly annotations?: AnnotationPatch | undefined;
-  readonly title?: string | null | undefined;
-  /** In place of the server's name. */
-  readonly name?: string | null | undefined;
   readonly description?: string | null | undefined;
-  /** Null: as preferences say. */
   readonly confirm?: Confirm | null | undefined;
-  /** How long in ms its results are cached; 0: not at all. Null: as settings say. */
   readonly cacheMs?: number | null | undefined;
-  /** Null or empty: none. */
-  readonly tags?: readonly string[] | null | undefined;
-  readonly enabled?: boolean | undefined;
-  /** Recorded with the change. */
-  readonly reason?: string | undefined;
 }
 
 export interface AnnotationPatch {
@@ -82,34 +74,18 @@ export function applyPatch(record: ToolRecord, options: PatchOptions): Result<To
   const isOld = contradicts(record.overrides, declared) && !asksForOne(patch);
   if (patch.annotations !== undefined && contradicts(overrides, declared) && !isOld)
     return err({ code: 'HINTS_CONTRADICT', tool: record.name });
-  const { title: _, isDisabled: __, publicName: ___, description: ____, ...others } = record;
-  const { confirm: _____, cacheMs: ______, tags: _______, ...rest } = others;
-  const title = titleWith(record, patch);
-  const publicName = patch.name === undefined ? record.publicName : (patch.name ?? undefined);
-  const description = descriptionWith(record, options);
-  const confirm = choiceWith(record.confirm, {
-    ...options,
-    given: patch.confirm,
-    isInForce: isConfirmInForce,
-  });
-  const cacheMs = choiceWith(record.cacheMs, { ...options, given: patch.cacheMs, isInForce: isCacheInForce });
-  const tags = choiceWith(record.tags, {
-    ...options,
-    given: tagsIn(patch),
-    isInForce: areTagsInForce,
-  });
   const isDisabled = patch.enabled === undefined ? record.isDisabled : !patch.enabled;
-  const changed: ToolRecord = {
-    ...rest,
+  const changed = withoutUndefined<ToolRecord>({
+    ...record,
     overrides,
-    ...(title !== undefined && { title }),
-    ...(publicName !== undefined && { publicName }),
-    ...(description !== undefined && { description }),
-    ...(confirm !== undefined && { confirm }),
-    ...(cacheMs !== undefined && { cacheMs }),
-    ...(tags !== undefined && { tags }),
-    ...(isDisabled === true && { isDisabled }),
-  };
+    title: titleWith(record, patch),
+    publicName: patch.name === undefined ? record.publicName : (patch.name ?? undefined),
+    description: descriptionWith(record, options),
+    confirm: choiceWith(record.confirm, { ...options, given: patch.confirm, isInForce: isConfirmInForce }),
+    cacheMs: choiceWith(record.cacheMs, { ...options, given: patch.cacheMs, isInForce: isCacheInForce }),
+    tags: choiceWith(record.tags, { ...options, given: tagsIn(patch), isInForce: areTagsInForce }),
+    isDisabled: isDisabled === true ? true : undefined,
+  });
   return ok(isSame(record, changed) ? record : changed);
 }
 
@@ -214,15 +190,15 @@ export function toAuditedTool({
   drift,
 }: ToolRecord): Readonly<Record<string, unknown>> {
   const hints = Object.fromEntries(Object.entries(overrides).map(([hint, { value }]) => [hint, value]));
-  return {
+  return withoutUndefined({
     annotations: hints,
-    ...(title !== undefined && { title }),
-    ...(publicName !== undefined && { name: publicName }),
-    ...(description !== undefined && { description: description.text }),
-    ...(confirm !== undefined && { confirm: confirm.value }),
-    ...(cacheMs !== undefined && { cacheMs: cacheMs.value }),
-    ...(tags !== undefined && { tags: tags.value }),
+    title,
+    name: publicName,
+    description: description?.text,
+    confirm: confirm?.value,
+    cacheMs: cacheMs?.value,
+    tags: tags?.value,
     enabled: isDisabled !== true,
-    ...(drift !== undefined && { drift: drift.risks.map(formatRisk) }),
-  };
+    drift: drift?.risks.map(formatRisk),
+  });
 }

@@ -1,3 +1,21 @@
+/** Maximum cache time: one day. */
+export const MAX_CACHE_MS = 86_400_000;
+
+/** A fault of an operator's description or name for a tool, as the end of a sentence. */
+export function findToolDescriptionFault(text: string): string | undefined {
+  return text === '' || text.length > MAX_DESCRIPTION_LENGTH
+    ? `it must have 1 to ${MAX_DESCRIPTION_LENGTH} characters`
+    : undefined;
+}
+
+export function findPublicNameFault(name: string): string | undefined {
+  return /^[a-zA-Z0-9_-]{1,64}$/.test(name)
+    ? undefined
+    : 'it must be 1 to 64 letters, digits, underscores and hyphens';
+}
+
+const MAX_DESCRIPTION_LENGTH = 10_000;
+
 export const MAX_TAGS = 20;
 const MAX_TAG_LENGTH = 50;
 // eslint-disable-next-line no-control-regex -- matches them on purpose
