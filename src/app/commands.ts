@@ -23,20 +23,20 @@ export async function readSettings(options: AppOptions): Promise<Result<ShownSet
   });
 }
 
-export async function readFileForCommand(path: string): Promise<Result<string, Refusal>> {
+export async function readTextFile(path: string): Promise<Result<string, Refusal>> {
   const text = await readText(path);
   return text.ok ? text : err({ code: 'FILE_UNREADABLE', path, reason: text.error.reason });
 }
 
 const OWN_FILE = 0o600;
 
-export async function writeFileForCommand(path: string, text: string): Promise<Result<undefined, Refusal>> {
+export async function writePrivateFile(path: string, text: string): Promise<Result<undefined, Refusal>> {
   const written = await writeAtomically(path, text, OWN_FILE);
   return written.ok ? written : err({ code: 'FILE_UNWRITABLE', path, reason: written.error.reason });
 }
 
 /** A signal stops the started servers, then the program. */
-export async function examineForCommand(options: DiagnosticsOptions): Promise<Diagnosis> {
+export async function runDiagnosis(options: DiagnosticsOptions): Promise<Diagnosis> {
   const interrupted = new AbortController();
   void waitForStop().then(() => interrupted.abort());
   const { examine } = await import('./diagnostics.ts');

@@ -10,7 +10,7 @@ import { openCatalog } from './open-catalog.ts';
 import { openToolsets } from './records.ts';
 
 /** Opens the catalog and the toolsets of the home. Starts nothing and never creates a store. */
-export function openOnboardingForCommand(options: AppOptions): Promise<Result<OpenOnboarding, Refusal>> {
+export function openOnboarding(options: AppOptions): Promise<Result<OpenOnboarding, Refusal>> {
   const given = { ...quiet(options), isQuiet: true, transport: 'pipe' } as const;
   return openInEnvironment(given, async (environment) => {
     const opened = await openCatalog(environment, { mayBeEmpty: true });

@@ -12,7 +12,7 @@ import { waitForStop } from '../platform/stop-signals.ts';
 import { LOG_FILE } from './environment.ts';
 
 /** Opens the log that `serve` keeps in the home, to read it. */
-export async function openLogForCommand(options: AppOptions): Promise<Result<OpenLog, Refusal>> {
+export async function openHomeLog(options: AppOptions): Promise<Result<OpenLog, Refusal>> {
   const path = join(locateHome(toConfigEnvironment(options)), LOG_FILE);
   const { lines, position } = await readRotating(path);
   return ok({

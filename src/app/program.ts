@@ -46,14 +46,14 @@ const RUNTIME: Runtime = {
     const close = (): Promise<void> => opened.value.close().finally(stop);
     return { ok: true, value: { ...opened.value, close } };
   },
-  openLog: async (options) => (await import('./open-log.ts')).openLogForCommand(options),
+  openLog: async (options) => (await import('./open-log.ts')).openHomeLog(options),
   openApi: async (...given) => (await import('./api.ts')).openApi(...given),
-  openServices: async (options) => (await import('./services.ts')).openServicesForCommand(options),
-  readFile: async (path) => (await import('./commands.ts')).readFileForCommand(path),
-  writeFile: async (path, text) => (await import('./commands.ts')).writeFileForCommand(path, text),
+  openServices: async (options) => (await import('./services.ts')).openLocalServices(options),
+  readFile: async (path) => (await import('./commands.ts')).readTextFile(path),
+  writeFile: async (path, text) => (await import('./commands.ts')).writePrivateFile(path, text),
   readSettings: async (options) => (await import('./commands.ts')).readSettings(options),
   runStdio: async (options) => (await import('./stdio.ts')).serveStdio(options),
-  examine: async (options) => (await import('./commands.ts')).examineForCommand(options),
+  examine: async (options) => (await import('./commands.ts')).runDiagnosis(options),
   signIn: async (request, options) => (await import('./auth-commands.ts')).signInAt(request, options),
   signIns: async (options) => (await import('./auth-commands.ts')).listSignIns(options),
   signOut: async (who, options) => (await import('./auth-commands.ts')).signOutAt(who, options),
@@ -125,6 +125,6 @@ function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {
       const { findClients } = await import('../adapters/config/client-configs/find-clients.ts');
       return findClients(connectEnvironment(options, ownCommand));
     },
-    openOnboarding: async (options) => (await import('./onboarding.ts')).openOnboardingForCommand(options),
+    openOnboarding: async (options) => (await import('./onboarding.ts')).openOnboarding(options),
   };
 }

@@ -195,9 +195,7 @@ export interface LocalServices extends Services, Pick<AdminDeps, 'bundles' | 'do
 }
 
 /** Opens the services for a command. */
-export function openServicesForCommand(
-  given: AppOptions,
-): Promise<Result<OpenServices & LocalServices, Refusal>> {
+export function openLocalServices(given: AppOptions): Promise<Result<OpenServices & LocalServices, Refusal>> {
   return openInEnvironment({ ...given, isQuiet: true, transport: 'pipe' }, async (environment) => {
     const opened = await openServices(environment);
     if (!opened.ok) return opened;

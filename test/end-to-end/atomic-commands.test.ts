@@ -12,7 +12,7 @@ import { createToken, revokeToken } from '../../src/gateway/services/tokens.ts';
 import { openInEnvironment } from '../../src/app/environment.ts';
 import { openLocalToolsets, type LocalToolsets } from '../../src/app/local-toolsets.ts';
 import { bundleOfSettings } from '../support/bundles.ts';
-import { type LocalServices, openServicesForCommand } from '../../src/app/services.ts';
+import { type LocalServices, openLocalServices } from '../../src/app/services.ts';
 import { endAfterEach } from '../support/end-after-each.ts';
 import { startGateway } from '../support/gateway.ts';
 import { documentedApi, PETS } from '../support/documented-api.ts';
@@ -127,7 +127,7 @@ describe('a change', () => {
       const home = tempDir();
       const options = { home, config: writeConfig({}) };
       const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
-      const services = valueOf(await openServicesForCommand(options));
+      const services = valueOf(await openLocalServices(options));
       const { toolsets, cleanup } = valueOf(
         await openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async (environment) => {
           const opened = await openLocalToolsets(environment);
@@ -193,10 +193,7 @@ describe('a change', () => {
 it('hints cannot be set on a REST tool that another process has removed', async () => {
   const home = tempDir();
   const options = { home, config: writeConfig({}) };
-  const [one, two] = [
-    valueOf(await openServicesForCommand(options)),
-    valueOf(await openServicesForCommand(options)),
-  ];
+  const [one, two] = [valueOf(await openLocalServices(options)), valueOf(await openLocalServices(options))];
   endLater(async () => {
     await one.close();
     await two.close();
