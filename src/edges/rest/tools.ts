@@ -200,9 +200,7 @@ function patchOf(
 
 /** Without the request of a REST tool. */
 function pickSettings(body: ToolSettings): ToolSettings {
-  return Object.fromEntries(
-    Object.entries(body).filter(([name]) => name in TOOL_SETTINGS.shape),
-  ) as ToolSettings; // a part of it
+  return Object.fromEntries(Object.entries(body).filter(([name]) => name in TOOL_SETTINGS.shape));
 }
 
 function annotationsOf(
