@@ -10,7 +10,7 @@ import type { CodedProblem } from '../api/problem.ts';
 import type { Api, ApiRequest, Tagged } from '../edges/cli/api.ts';
 import { toProblem } from '../edges/rest/failure.ts';
 import { findUnsafePath } from '../platform/path-safety.ts';
-import { INTERRUPTED, waitForStop } from '../platform/stop-signals.ts';
+import { exitOnStop } from '../platform/stop-signals.ts';
 import { sendOverSocket, type SocketAnswer, type SocketRequest } from '../platform/socket-request.ts';
 import type { ApiAnswer, LocalApi } from './local-api.ts';
 import { isAboutConfig } from './route-groups.ts';
@@ -105,10 +105,7 @@ class ApiClient {
   async #openLocal(serve: RunningServe | undefined): Promise<LocalApi> {
     const { openLocalApi } = await import('./local-api.ts');
     const local = openLocalApi(this.#options, serve);
-    void waitForStop().then(async () => {
-      await local.close();
-      process.exit(INTERRUPTED);
-    });
+    exitOnStop(() => local.close());
     return local;
   }
 

@@ -19,7 +19,7 @@ import type { CallAnswer, CallRequest } from '../edges/cli/runtime.ts';
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import { answerOwn, type OwnAnswer, formatProgress } from '../gateway/relay/own-call.ts';
 import { getEntryName } from '../gateway/services/toolsets/tool-index.ts';
-import { INTERRUPTED, waitForStop } from '../platform/stop-signals.ts';
+import { exitOnStop } from '../platform/stop-signals.ts';
 import { type Environment, withEnvironment } from './environment.ts';
 import { selectServersFor, startSome } from './needed-servers.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
@@ -31,10 +31,7 @@ export function callTool(
   note: (text: string) => void,
 ): Promise<Result<CallAnswer, Refusal>> {
   return withEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async (environment) => {
-    void waitForStop().then(async () => {
-      await environment.cleanup.close();
-      process.exit(INTERRUPTED);
-    });
+    exitOnStop(() => environment.cleanup.close());
     const serve = await findUsableServe(environment, note);
     if (serve !== undefined) return ok(await callThrough(serve, environment, request));
     const opened = await openCatalog(environment);
@@ -85,7 +82,7 @@ async function callThrough(
     answered = await send();
   }
   if (answered.kind !== 'error')
-    return answered.kind === 'result' ? resultOf(answered.result) : refused(answered.refusal);
+    return answered.kind === 'result' ? toCallAnswer(answered.result) : refused(answered.refusal);
   const hidden = mayBeNew(answered.error) ? await ruleAgainst(client, name) : undefined;
   if (hidden !== undefined) return refused(hidden);
   const code = findRefusalCode(answered.error);
@@ -131,7 +128,7 @@ async function callHere(
     params: { name: publicNameIn(catalog, name), arguments: args },
     onNotification: (note) => onProgress(formatProgress(note)),
   });
-  return answerOf(answered);
+  return toOwnCallAnswer(answered);
 }
 
 /** The public name of a tool given by its namespaced name; for an unlisted tool, the name it would have. */
@@ -159,7 +156,7 @@ function publicNameIn(catalog: Catalog, name: string): string {
 }
 
 /** The result of a call through a running gateway, which returns some refusals as results. */
-function resultOf(result: JsonObject): CallAnswer {
+function toCallAnswer(result: JsonObject): CallAnswer {
   const code = findToolErrorCode(result);
   const [first] = Array.isArray(result['content']) ? (result['content'] as readonly unknown[]) : [];
   const text = isJsonObject(first) ? first['text'] : undefined;
@@ -168,7 +165,7 @@ function resultOf(result: JsonObject): CallAnswer {
     : { kind: 'refused', code, message: toPrintable(text) };
 }
 
-function answerOf(answered: OwnAnswer): CallAnswer {
+function toOwnCallAnswer(answered: OwnAnswer): CallAnswer {
   return answered.kind === 'refused' ? refused(answered.refusal) : answered;
 }
 

@@ -42,6 +42,8 @@ import { connectAll, toReachRules } from './sources.ts';
 import { openCredentials } from './keys.ts';
 import { inspectCommands, inspectHome } from './machine-facts.ts';
 import { Cleanup } from '../platform/cleanup.ts';
+import { join } from 'node:path';
+import { findServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
 import { getOpenFilesLimit } from '../platform/machine.ts';
 import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
 import { findExposedFiles, findUnsafePath } from '../platform/path-safety.ts';
@@ -65,6 +67,7 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
   const cleanup = new Cleanup();
   const store = createHomeStore({ home, configEnvironment, log: NO_LOG, cleanup });
   const credentials = openCredentials({ home, configEnvironment, log: NO_LOG, secrets, store }, { rules });
+  const notStarted = await findNotStarted(options, home);
   const atFault = commands.filter(({ level }) => level === 'problem').map(({ about }) => about);
   const findings = [
     ...checkConfig({ ...inspected.facts, settingFaults: settingFaults(configEnvironment) }),
@@ -92,7 +95,7 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
     ...checkRoots(await inspectRoots({ home, config: options.config, configEnvironment, servers })),
     ...checkSharedNetwork(servers, settings['mcp.access']),
     ...checkState(servers, await keptTools(home, configEnvironment)),
-    ...(options.offline || inspected.config === undefined
+    ...(notStarted !== undefined || inspected.config === undefined
       ? []
       : await lookAtServers(inspected.config, {
           onNews: options.onNews,
@@ -102,13 +105,28 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
   ];
   await credentials.close();
   await cleanup.close();
-  // Tool names and other text from servers may repeat secrets that the servers were given.
-  const masked = findings.map((finding) => ({
+  return {
+    findings: sortFindings(maskFindings(findings, mask)),
+    hasUsableConfig: servers.length > 0,
+    notStarted,
+  };
+}
+
+async function findNotStarted(
+  { offline, start }: DiagnosticsOptions,
+  home: string,
+): Promise<Diagnosis['notStarted']> {
+  if (offline) return 'offline';
+  return !start && (await findServe(join(home, SERVE_FILE))) !== undefined ? 'gateway' : undefined;
+}
+
+/** Tool names and other text from servers may repeat secrets that the servers were given. */
+function maskFindings(findings: readonly Finding[], mask: (text: string) => string): readonly Finding[] {
+  return findings.map((finding) => ({
     ...finding,
     message: mask(finding.message),
     ...('remedy' in finding && { remedy: mask(finding.remedy) }),
   }));
-  return { findings: sortFindings(masked), hasUsableConfig: servers.length > 0 };
 }
 
 export function looksSecret(name: string, value: string): boolean {

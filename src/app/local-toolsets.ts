@@ -10,7 +10,6 @@ import { findServerByTool } from '../gateway/services/toolsets/selection.ts';
 import { getToolIndex } from '../gateway/services/toolsets/tool-index.ts';
 import type { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
 import { ToolsetService } from '../gateway/services/toolsets/toolset-service.ts';
-import { INTERRUPTED, waitForStop } from '../platform/stop-signals.ts';
 import type { Environment } from './environment.ts';
 import { startSome } from './needed-servers.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
@@ -33,7 +32,6 @@ export async function openLocalToolsets(environment: Environment): Promise<Resul
   const find: FindTools = async ({ refs, isFresh = false }) => {
     const opening = opened === undefined ? await openCatalog(environment) : ok(opened);
     if (!opening.ok) return opening;
-    if (opened === undefined) stopOnSignal(environment);
     opened = opening.value;
     const { catalog, settings } = opened;
     await startSome(catalog, listNeededServers(catalog, refs, isFresh));
@@ -59,11 +57,4 @@ function listNeededServers(catalog: Catalog, refs: readonly ToolRef[], isFresh: 
       }),
     ),
   ];
-}
-
-function stopOnSignal({ cleanup }: Environment): void {
-  void waitForStop().then(async () => {
-    await cleanup.close();
-    process.exit(INTERRUPTED);
-  });
 }

@@ -4,7 +4,7 @@ import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
 import type { OpenOnboarding } from '../edges/cli/runtime.ts';
 import { startServers } from '../gateway/services/start-servers.ts';
-import { INTERRUPTED, waitForStop } from '../platform/stop-signals.ts';
+import { exitOnStop } from '../platform/stop-signals.ts';
 import { hasHomeStore, openInEnvironment, getVariable } from './environment.ts';
 import { openCatalog } from './open-catalog.ts';
 import { openToolsets } from './records.ts';
@@ -31,10 +31,7 @@ export function openOnboarding(options: AppOptions): Promise<Result<OpenOnboardi
       views,
       hasModes: settings.enableConfigToolsMenu,
       startServers: (names, onSettled) => {
-        void waitForStop().then(async () => {
-          await close();
-          process.exit(INTERRUPTED);
-        });
+        exitOnStop(close);
         return startServers(catalog, names, onSettled);
       },
       close,

@@ -37,6 +37,8 @@ export interface StdioOptions extends AppOptions, ViewOptions {
 export interface DiagnosticsOptions extends AppOptions {
   /** Do not start servers. */
   readonly offline: boolean;
+  /** Start servers even if the gateway of this home is running. */
+  readonly start: boolean;
   /** Called for each server once it is ready or has failed. */
   readonly onNews: (server: string, isUp: boolean) => void;
 }

@@ -39,6 +39,8 @@ export type Level = Finding['level'];
 export interface Diagnosis {
   readonly findings: readonly Finding[];
   readonly hasUsableConfig: boolean;
+  /** Why no server was started. `gateway`: the gateway of this home is running. Absent: they were started. */
+  readonly notStarted?: 'offline' | 'gateway' | undefined;
 }
 
 const WORST_FIRST: readonly Level[] = ['problem', 'warning', 'note', 'ok'];

@@ -44,7 +44,7 @@ export function openCarefulFetch(rules: FetchRules): CarefulFetch {
   return {
     async fetch(url, init = {}) {
       const target = new URL(url);
-      const fault = faultOf(target, rules);
+      const fault = findUrlFault(target, rules);
       if (fault !== undefined) throw new Unfetched(fault);
       const limit = AbortSignal.timeout(rules.limitMs);
       const signal = rules.signal === undefined ? limit : AbortSignal.any([limit, rules.signal]);
@@ -69,7 +69,7 @@ export function openCarefulFetch(rules: FetchRules): CarefulFetch {
 }
 
 /** What is wrong with a URL before any DNS lookup. */
-function faultOf(url: URL, rules: FetchRules): string | undefined {
+function findUrlFault(url: URL, rules: FetchRules): string | undefined {
   const host = url.hostname;
   const reach = getLiteralReach(host);
   if (url.username !== '' || url.password !== '') return `${formatUrl(url)} holds a user or a password`;

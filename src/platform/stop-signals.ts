@@ -29,6 +29,14 @@ export function waitForStop(): Promise<void> {
   });
 }
 
+/** On the first signal, closes what is open and ends the process with `INTERRUPTED`. */
+export function exitOnStop(close: () => Promise<void>): void {
+  void waitForStop().then(async () => {
+    await close();
+    process.exit(INTERRUPTED);
+  });
+}
+
 const LOOK_INTERVAL_MS = 250;
 /** Script names npm uses in the foreground: `npm start`, and `npx assay-mcp serve`. */
 const FOREGROUND: ReadonlySet<string | undefined> = new Set(['start', 'npx']);

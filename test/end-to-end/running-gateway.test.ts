@@ -73,6 +73,9 @@ describe('commands with a running gateway', () => {
     [['edit', 'plain_add', '--title', 'Add'], 0],
     [['tools', '--refresh'], 0],
     [['status'], 0],
+    [['doctor'], 1],
+    [['review', '--roots', 'plain'], 0],
+    [['export'], 0],
     [['policy', 'test', 'plain_add'], 0],
     [['policy', 'rules'], 0],
     [['policy', 'labels'], 0],
@@ -89,6 +92,15 @@ describe('commands with a running gateway', () => {
     const { code, stderr } = kind === 'record' ? await runAssay([...args, '--home', home]) : await run(args);
     expect([code, stderr]).toEqual([expected, expect.not.stringContaining('note: the running gateway')]);
     expect(starts()).toEqual(before);
+  });
+
+  it('start servers if that is what they are asked for: doctor --start', async () => {
+    const { home, config, run, starts } = prepare();
+    const gateway = await startGateway({ home, config });
+    await gateway.settled();
+    const before = starts();
+    await run(['doctor', '--start']);
+    expect(starts()).not.toEqual(before);
   });
 
   it('about toolsets and notes start no server', async () => {

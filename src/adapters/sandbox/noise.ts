@@ -145,11 +145,11 @@ const EXTENDED = 0x4000;
  * know about the files on disk. False if one is not a whole index of version 2 or 3.
  */
 export function hasSameEntries(one: Buffer, other: Buffer): boolean {
-  const entries = entriesOf(one);
-  return entries !== undefined && entries === entriesOf(other);
+  const entries = readIndexEntries(one);
+  return entries !== undefined && entries === readIndexEntries(other);
 }
 
-function entriesOf(index: Buffer): string | undefined {
+function readIndexEntries(index: Buffer): string | undefined {
   return readEntries(index, 'sha1', 20) ?? readEntries(index, 'sha256', 32);
 }
 

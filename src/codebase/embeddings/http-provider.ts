@@ -160,7 +160,7 @@ function readVectors(
   if (!Array.isArray(listed)) return err(`answered without "${member}"`);
   if (listed.length !== count)
     return err(`answered with ${listed.length} ${listed.length === 1 ? 'vector' : 'vectors'} for ${count}`);
-  const vectors = listed.map(vectorOf);
+  const vectors = listed.map(toUnitVector);
   const fault = vectors.find((vector) => typeof vector === 'string');
   if (fault !== undefined) return err(fault);
   const whole = vectors.filter((vector) => typeof vector !== 'string');
@@ -181,8 +181,8 @@ function inOrder(data: unknown): unknown {
     : 'numbered its vectors wrongly';
 }
 
-function vectorOf(value: unknown): Float32Array | string {
-  const numbers = typeof value === 'string' ? floatsOf(value) : value;
+function toUnitVector(value: unknown): Float32Array | string {
+  const numbers = typeof value === 'string' ? decodeFloats(value) : value;
   if (!(numbers instanceof Float32Array) && !isNumbers(numbers))
     return 'answered with something else than numbers in a vector';
   if (numbers.length === 0 || numbers.length > MAX_DIMENSION)
@@ -199,7 +199,7 @@ function isNumbers(value: unknown): value is readonly number[] {
 }
 
 /** Little-endian 32-bit floats in base64, which OpenAI's own clients request. */
-function floatsOf(base64: string): Float32Array | undefined {
+function decodeFloats(base64: string): Float32Array | undefined {
   const bytes = Buffer.from(base64, 'base64');
   if (bytes.length % 4 !== 0) return undefined;
   return Float32Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(index * 4));

@@ -111,7 +111,7 @@ function inUrl(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** The base64 characters that depend only on the secret, not on its neighbours. */
+/** The base64 characters that depend only on the secret, not on the text before and after it. */
 function inBase64(bytes: Buffer, shift: number, alphabet: 'base64' | 'base64url'): string {
   const shifted = Buffer.concat([Buffer.alloc(shift), bytes]);
   const from = Math.ceil((shift * 8) / 6);

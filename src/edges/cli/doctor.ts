@@ -1,6 +1,13 @@
 import { formatCount } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
-import { CHECKS, countFindings, computeOutcome, type Finding, type Level } from '../../core/finding.ts';
+import {
+  CHECKS,
+  countFindings,
+  computeOutcome,
+  type Diagnosis,
+  type Finding,
+  type Level,
+} from '../../core/finding.ts';
 import { toPrintable } from '../../core/printable.ts';
 import { print, printJson, formatProse, style } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
@@ -11,37 +18,46 @@ export interface DoctorOptions extends AppOptions {
   readonly json?: boolean;
   /** Do not start servers. */
   readonly offline?: boolean;
+  /** Start servers even if the gateway of this home is running. */
+  readonly start?: boolean;
   /** Also exit with an error on warnings. */
   readonly strict?: boolean;
 }
 
 /** `assay doctor`: prints what works, what does not, and the remedy. The exit code shows whether anything is wrong. */
 export async function diagnose(runtime: Runtime, options: DoctorOptions): Promise<number> {
-  const { offline = false, strict = false, json = false } = options;
+  const { offline = false, start = false, strict = false, json = false } = options;
   const diagnosis = await withProgress('checking', ({ say }) =>
     runtime.examine({
       ...options,
       offline,
+      start,
       onNews: (server, isUp) => say(`checking: ${server} ${isUp ? 'is up' : 'has failed'}`),
     }),
   );
-  const { findings } = diagnosis;
+  const { findings, notStarted } = diagnosis;
   const problems = countFindings(findings, 'problem');
   const warnings = countFindings(findings, 'warning');
   if (json) {
     const { version: assay } = runtime;
     const { version: node, platform } = process;
-    printJson({ findings, problems, warnings, version: assay, node, platform });
+    printJson({ findings, problems, warnings, notStarted, version: assay, node, platform });
   } else {
     for (const check of CHECKS) {
       const found = findings.filter((finding) => finding.check === check);
       if (found.length > 0) print([style.bold(check), ...joined(found).map(formatFinding), ''].join('\n'));
     }
-    if (offline) print('Servers were not started.\n');
+    if (notStarted !== undefined) print(`${formatProse(NOT_STARTED[notStarted])}\n`);
     print(`${formatCount(problems, 'problem')}, ${formatCount(warnings, 'warning')}`);
   }
   return EXIT[computeOutcome(diagnosis, strict)];
 }
+
+const NOT_STARTED: Readonly<Record<NonNullable<Diagnosis['notStarted']>, string>> = {
+  offline: 'Servers were not started.',
+  gateway:
+    'Servers were not started: the gateway of this home runs them, and `assay status` shows their state. `--start` starts each once more.',
+};
 
 const SIGNS: Readonly<Record<Level, string>> = {
   ok: style.green('✓ ok     '),

@@ -93,6 +93,7 @@ function doctorCommand(runtime: Runtime, done: Done): Command {
     .description('check config, servers and machine, and suggest fixes')
     .option('--json', 'print JSON')
     .option('--offline', 'do not start any servers')
+    .option('--start', 'start servers even if the gateway of this home is running')
     .option('--strict', 'exit with an error on warnings too')
     .action(async (options: DoctorOptions) => {
       const { diagnose } = await import('./doctor.ts');

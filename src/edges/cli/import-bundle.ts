@@ -73,11 +73,12 @@ function printPlan(plan: ImportPlan, isJson: boolean): void {
 }
 
 function row({ kind, name, action, changed, before, after }: ImportItem): readonly string[] {
-  const values = after === undefined ? changed.join(', ') : `${shown(before)} -> ${shown(after)}`;
+  const values =
+    after === undefined ? changed.join(', ') : `${formatPlanValue(before)} -> ${formatPlanValue(after)}`;
   return [kind, name, COLOURED[action](action), values];
 }
 
-function shown(value: ImportItem['before']): string {
+function formatPlanValue(value: ImportItem['before']): string {
   return value === undefined || value === null || value === '' ? 'none' : toPrintable(String(value));
 }
 

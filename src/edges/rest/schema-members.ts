@@ -28,10 +28,10 @@ export function mapObjects(
   }
   if (!isJsonObject(value)) return value;
   const members = getSchemaMembers(schema);
-  const any = cores.find((core) => core instanceof z.ZodRecord)?.valueType;
+  const ofAnyKey = cores.find((core) => core instanceof z.ZodRecord)?.valueType;
   const mapped = members === undefined ? value : map(value, members, path);
   return Object.fromEntries(
-    Object.entries(mapped).map(([key, one]) => [key, inner(members ? members.get(key) : any, key, one)]),
+    Object.entries(mapped).map(([key, one]) => [key, inner(members ? members.get(key) : ofAnyKey, key, one)]),
   );
 }
 

@@ -27,6 +27,7 @@ export class RegisteredServers {
   readonly #options: RegisteredOptions;
   #catalog: Catalog | undefined;
   #reading: Promise<void> = Promise.resolve();
+  #listing: Promise<void> = Promise.resolve();
   #disabled: readonly ServerSpec[] = [];
 
   constructor(options: RegisteredOptions) {
@@ -34,7 +35,8 @@ export class RegisteredServers {
     options.records.onChange(({ records }) => {
       if (!records.some(({ kind }) => PLANNED.has(kind))) return;
       const named = records.flatMap((one) => (one.kind === 'gateway' && one.body ? [one.body.name] : []));
-      void this.#read().then(() => this.#readLists(new Set(named)));
+      const reading = this.#read().then(() => this.#readLists(new Set(named)));
+      this.#listing = Promise.allSettled([this.#listing, reading]).then(() => undefined);
     });
   }
 
@@ -59,10 +61,18 @@ export class RegisteredServers {
     return this.#read();
   }
 
+  /** Resolves when the documents whose records were saved so far have been read again. */
+  listed(): Promise<void> {
+    return this.#listing;
+  }
+
   /** Re-reads a document when its gateway record is saved: another process may have requested the import. */
-  #readLists(names: ReadonlySet<string>): void {
-    for (const { spec, lists } of this.#catalog?.servers ?? [])
-      if (getSourceKind(spec.transport).rereadsOnSave && names.has(spec.name)) void lists.readAgain();
+  async #readLists(names: ReadonlySet<string>): Promise<void> {
+    const servers = this.#catalog?.servers ?? [];
+    const saved = servers.filter(
+      ({ spec }) => getSourceKind(spec.transport).rereadsOnSave && names.has(spec.name),
+    );
+    await Promise.all(saved.map(({ lists }) => lists.readAgain()));
   }
 
   /** Reads run one after another, so the last one wins. */

@@ -277,7 +277,7 @@ function checkOfAnswers(schema: BuiltInDefinition['outputSchema']): (result: Bui
     const { structuredContent, ...bare } = result;
     // A long integer is an object until serialized.
     const value: unknown = structuredContent && JSON.parse(JSON.stringify(structuredContent));
-    const fault = faultOf(value, compiled);
+    const fault = findValueFault(value, compiled);
     if (fault === undefined) return result;
     const text = `The request was carried out, but its answer is not as the document promises: ${fault}.`;
     return { ...bare, content: [...result.content, { type: 'text', text }], isError: true };
@@ -285,7 +285,7 @@ function checkOfAnswers(schema: BuiltInDefinition['outputSchema']): (result: Bui
 }
 
 /** A phrase. */
-function faultOf(value: unknown, check: ReturnType<typeof tryCompileSchema>): string | undefined {
+function findValueFault(value: unknown, check: ReturnType<typeof tryCompileSchema>): string | undefined {
   if (value === undefined) return 'it is not a JSON object';
   if (!check.ok) return undefined;
   const fault = check.value(value);

@@ -125,13 +125,10 @@ export class ServerService {
     if (input.trust !== undefined && (trust?.origin === 'config_file' || (!isEntry && spec === undefined)))
       return err({ code: 'GATEWAY_READ_ONLY', name, field: 'trust' });
     if (isEntry) {
-      const before = this.#server(name);
       const changed = await this.#changeEntry(found.value, { ...input, entry }, changer);
       if (!changed.ok) return changed;
       await this.#settled(name);
-      // The same server reads a document again that was imported again.
-      if (input.imported !== undefined && before !== undefined && this.#server(name) === before)
-        await waitUntilSettled(before.lists.readAgain());
+      if (input.imported !== undefined) await waitUntilSettled(this.#options.registered.listed());
     } else if (input.trust !== undefined && spec !== undefined) {
       const trusted = await this.#trust(spec, input.trust, changer);
       if (!trusted.ok) return trusted;
