@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../src/core/result.ts';
 import { readList, type Reading } from '../../src/gateway/catalog/inventory.ts';
@@ -7,6 +6,7 @@ import type { ListLimits } from '../../src/gateway/catalog/list-budget.ts';
 import type { Server } from '../../src/gateway/catalog/server.ts';
 import { readServerMessage } from '../../src/protocol/message.ts';
 import { listAt, parseJson, textAt } from '../support/json.ts';
+import { longestTurn } from '../support/turns.ts';
 import { listAnswer, listLink, type Lister } from './list-link.ts';
 import { listed } from './listed-server.ts';
 
@@ -124,38 +124,25 @@ describe('an endless list', () => {
   });
 });
 
-/** The longest turn of the event loop, in ms of this thread's CPU time, until the work is done. */
-async function longestTurnMs(work: Promise<unknown>): Promise<number> {
-  const ended = new AbortController();
-  let longest = 0;
-  let before = process.threadCpuUsage();
-  void work.finally(() => ended.abort());
-  while (!ended.signal.aborted) {
-    await turn();
-    const used = process.threadCpuUsage(before);
-    longest = Math.max(longest, (used.user + used.system) / 1_000);
-    before = process.threadCpuUsage();
-  }
-  await work;
-  return longest;
-}
-
 describe('a large list', () => {
   const TINY = Array.from({ length: 300_000 }, (_, n) => `{"name":"${n}"}`).join(',');
 
   it('does not block the event loop, whether it is truncated or read completely', async () => {
     const answer = listAnswer(`{"_meta":{"x":[${TINY}]},"tools":[${TINY}]}`);
     const link = listLink(() => answer);
-    expect(await longestTurnMs(readList(link, 'tools', reading()))).toBeLessThan(250);
+    expect((await longestTurn(() => readList(link, 'tools', reading()))).cpuMs).toBeLessThan(250);
     const whole = listAnswer(`{"tools":[${tools(100_000)}]}`);
-    const all = readList(
-      listLink(() => whole),
-      'tools',
-      reading({ listEntries: 100_000 }),
-    );
-    expect(await longestTurnMs(all)).toBeLessThan(250);
-    const read = await all;
-    expect(read.ok && read.value.definitions.length).toBe(100_000);
+    let count = 0;
+    const { cpuMs } = await longestTurn(async () => {
+      const read = await readList(
+        listLink(() => whole),
+        'tools',
+        reading({ listEntries: 100_000 }),
+      );
+      if (read.ok) count = read.value.definitions.length;
+    });
+    expect(cpuMs).toBeLessThan(250);
+    expect(count).toBe(100_000);
   });
 
   it('reuses the definitions that have not changed', async () => {
@@ -192,13 +179,16 @@ describe('a large list', () => {
     ['escapes', `{"name":"t","inputSchema":{"type":"object"},"x":"${'\\"'.repeat(500_000)}"}`],
   ])('does not block the event loop with definitions of the maximum size and many %s', async (_, text) => {
     const answer = listAnswer(`{"tools":[${text},${text.replace('"t"', '"u"')}]}`);
-    const read = readList(
-      listLink(() => answer),
-      'tools',
-      reading(),
-    );
-    expect(await longestTurnMs(read)).toBeLessThan(250);
-    const done = await read;
-    expect(done.ok && done.value.definitions.map(({ key }) => key)).toEqual(['t', 'u']);
+    let names: readonly (string | undefined)[] = [];
+    const { cpuMs } = await longestTurn(async () => {
+      const read = await readList(
+        listLink(() => answer),
+        'tools',
+        reading(),
+      );
+      if (read.ok) names = read.value.definitions.map(({ key }) => key);
+    });
+    expect(cpuMs).toBeLessThan(250);
+    expect(names).toEqual(['t', 'u']);
   });
 });
