@@ -103,7 +103,7 @@ describe('an argument', () => {
       'of a form is sent form-encoded',
       { url: '/b', method: 'POST', bodyType: 'form', inputSchema: ANY },
       { a: 'x y', b: '&' },
-      { target: '/b', body: 'a=x+y&b=%26' },
+      { target: '/b', body: 'a=x%20y&b=%26' },
     ],
     [
       'mapped to the query is not sent in the body',

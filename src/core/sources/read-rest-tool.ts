@@ -276,8 +276,10 @@ function readInputSchema(
   template: UrlTemplate | undefined,
   mapped: readonly string[],
 ): JsonObject {
-  const inUrl = [...(template?.pathArguments ?? []), ...(template?.queryArguments ?? [])];
-  if (!isGiven(position)) return schemaFor([...new Set(inUrl)], mapped);
+  const patterns =
+    template === undefined ? [] : [template.path, ...template.query.map(({ pattern }) => pattern)];
+  const inUrl = [...new Set(patterns.flatMap(({ names }) => names))];
+  if (!isGiven(position)) return schemaFor(inUrl, mapped);
   const schema = objectType(position);
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
   const missing = inUrl.filter((name) => !Object.hasOwn(properties, name));

@@ -3,15 +3,11 @@ import { err, ok, type Result } from '../result.ts';
 /** A URL with placeholders for arguments in its path and query. */
 export interface UrlTemplate {
   readonly origin: string;
-  /** Segments, each an alternation of texts and arguments: a text, an argument, a text, … */
-  readonly path: readonly Pattern[];
+  readonly path: Pattern;
   readonly query: readonly QueryPart[];
-  /** The names of its arguments. */
-  readonly pathArguments: ReadonlySet<string>;
-  readonly queryArguments: ReadonlySet<string>;
 }
 
-/** `texts` are already encoded; there is one more of them than of `names`. */
+/** A text, an argument, a text, …; `texts` are already encoded. */
 export interface Pattern {
   readonly texts: readonly string[];
   readonly names: readonly string[];
@@ -25,7 +21,7 @@ interface QueryPart {
 }
 
 const ABSOLUTE = /^https?:\/\/([^/?#]+)([^?#]*)(?:\?([^#]*))?(#.*)?$/i;
-const PLACE = /\{([^{}]*)\}/;
+const PLACE = /\{([^{}]+)\}/;
 
 /** The error is the end of a sentence. */
 export function readUrlTemplate(text: string): Result<UrlTemplate, string> {
@@ -37,7 +33,7 @@ export function readUrlTemplate(text: string): Result<UrlTemplate, string> {
     return err('it is not an absolute URL that begins with "http://" or "https://"');
   if (authority.includes('@')) return err('it contains a user or a password; use "auth"');
   if (fragment !== undefined) return err('it contains a "#"; the part after it is never sent');
-  const segments = (path === '' ? '/' : path).slice(1).split('/');
+  const segments = path.split('/');
   if (segments.some(isDotSegment)) return err('its path contains "." or ".."; write the resolved path');
   const parts = query.split('&').filter((part) => part !== '');
   const patterns = [...segments, ...parts].map(readPattern);
@@ -46,25 +42,22 @@ export function readUrlTemplate(text: string): Result<UrlTemplate, string> {
   if (parts.some((part) => /[{}]/.test(part.split('=')[0] ?? '')))
     return err('an argument may stand for the value of a query parameter, but not for its name');
   if (!parts.every(isDecodable)) return err('a name in its query is not percent-encoded as it must be');
-  return ok(templateOf(new URL(text).origin, segments.map(readPattern), parts));
-}
-
-function templateOf(origin: string, segments: readonly Pattern[], parts: readonly string[]): UrlTemplate {
-  const path = segments.map((pattern) => ({ ...pattern, texts: pattern.texts.map(encodedPathText) }));
-  const query = parts.map((part) => {
-    const { texts, names } = readPattern(part);
-    return { name: queryName(part), pattern: { texts: texts.map(encodedQueryText), names } };
+  return ok({
+    origin: new URL(text).origin,
+    path: encodeTexts(readPattern(path === '' ? '/' : path), encodedPathText),
+    query: parts.map((part) => ({
+      name: queryName(part),
+      pattern: encodeTexts(readPattern(part), encodedQueryText),
+    })),
   });
-  return {
-    origin,
-    path,
-    query,
-    pathArguments: new Set(path.flatMap(({ names }) => names)),
-    queryArguments: new Set(query.flatMap(({ pattern }) => pattern.names)),
-  };
 }
 
-function readPattern(text: string): Pattern {
+function encodeTexts({ texts, names }: Pattern, encode: (text: string) => string): Pattern {
+  return { texts: texts.map(encode), names };
+}
+
+/** Splits a text at its `{name}`. */
+export function readPattern(text: string): Pattern {
   // Since the expression has one group, texts and names alternate.
   const pieces = text.split(PLACE);
   return {
@@ -73,8 +66,8 @@ function readPattern(text: string): Pattern {
   };
 }
 
-function isBroken({ texts, names }: Pattern): boolean {
-  return texts.some((text) => /[{}]/.test(text)) || names.includes('');
+function isBroken({ texts }: Pattern): boolean {
+  return texts.some((text) => /[{}]/.test(text));
 }
 
 /** As URL encodes it; the letters on both sides keep it from being parsed as a dot segment. */
@@ -96,18 +89,6 @@ function isDecodable(part: string): boolean {
 
 function queryName(part: string): string {
   return decodeURIComponent((part.split('=')[0] ?? '').replaceAll('+', ' '));
-}
-
-/**
- * The text of an argument, encoded so that it stays within one path segment. Many servers and proxies decode `%2F`
- * before they resolve dot segments (RFC 3986, section 5.2.4), so dot segments between slashes are refused too. The
- * error is a phrase.
- */
-export function encodePathValue(text: string): Result<string, string> {
-  if (text === '') return err('is empty, and a path segment cannot be empty');
-  if (!text.isWellFormed()) return err('contains an incomplete character (a lone surrogate)');
-  if (text.split(/[/\\]/).some(isDotSegment)) return err('contains "." or "..", which would change the path');
-  return ok(encodeURIComponent(text));
 }
 
 /** Whether a URL parser, or a server that decodes once more, would treat it as a dot segment. */

@@ -4,16 +4,16 @@ import type { JsonSchema, SchemaMembers } from './schema-keywords.ts';
 
 /** Where each argument of a tool goes in its request. */
 export interface ArgumentPlan {
-  readonly slots: readonly Slot[];
+  readonly slots: readonly ParameterSlot[];
   readonly body: BodyArguments;
 }
 
-export interface Slot {
+interface ParameterSlot {
   readonly argument: string;
   readonly parameter: Parameter;
 }
 
-export type BodyArguments =
+type BodyArguments =
   | { readonly kind: 'none' }
   /** One argument is the whole body. */
   | { readonly kind: 'whole'; readonly argument: string }
@@ -47,7 +47,7 @@ export function planArguments(
 }
 
 /** Parameters that share a name get their location as a suffix. */
-function slotsFor(parameters: readonly Parameter[], reserved: ReadonlySet<string>): readonly Slot[] {
+function slotsFor(parameters: readonly Parameter[], reserved: ReadonlySet<string>): readonly ParameterSlot[] {
   const counts = new Map<string, number>();
   for (const { name } of parameters) {
     const argument = argumentName(name);

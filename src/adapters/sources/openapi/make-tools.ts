@@ -9,14 +9,15 @@ import {
   selectsOperation,
   findUnusedOperationPatterns,
 } from '../../../core/sources/operation-filter.ts';
-import { isDotSegment } from '../../../core/sources/url-template.ts';
+import { isDotSegment, readPattern } from '../../../core/sources/url-template.ts';
 import type { BuiltInDefinition } from '../../../core/sources/function-messages.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
 import { Turns } from '../../../core/turns.ts';
 import { fetchResult } from '../http/call-result.ts';
 import type { HttpPort } from '../http/open-http.ts';
-import { findTemplateKeys, listHeaderSecrets } from '../../../core/secrets/secret-values.ts';
-import { maskResultSecrets } from '../http/request-secrets.ts';
+import { buildRequest, listRequestSecrets, type RequestPlan, type Secret } from '../http/request-plan.ts';
+import { formatAddress, maskResultSecrets } from '../http/request-secrets.ts';
+import { encodeComponent } from '../http/write-values.ts';
 import {
   type BuiltInArguments,
   type BuiltInCall,
@@ -26,7 +27,7 @@ import {
   toErrorResult,
 } from '../built-in-tool.ts';
 import { tryCompileSchema } from '../schema-check.ts';
-import { buildRequest, type RequestPlan, formatRequestUrl } from './build-request.ts';
+import type { ArgumentPlan } from './argument-plan.ts';
 import type { Documents } from './documents.ts';
 import { readAnswers, type InputDrafts, buildToolInput, isJson } from './tool-schemas.ts';
 import {
@@ -38,11 +39,10 @@ import {
   type OperationWords,
   assignToolNames,
 } from './operations.ts';
-import { type Parameter, readParameters, readRequestBody } from './parameters.ts';
+import { type Parameter, readParameters, readRequestBody, type RequestBody } from './parameters.ts';
 import { openSchemaDrafts, type SchemaDrafts } from './schema-definitions.ts';
 import {
   type NoServer,
-  type Secret,
   resolveOperationSecrets,
   resolveOperationServer,
   type RequestTarget,
@@ -125,7 +125,8 @@ function openMaking(options: MakingOptions): (operation: Operation) => Result<To
     const input = buildToolInput({ parameters: open, body: body.value }, drafts);
     if (!input.ok) return input;
     const answers = readAnswers(operation, documents, outputs.full);
-    const { schema, plan, binaries } = input.value;
+    const { schema } = input.value;
+    const { url } = server.value;
     return ok({
       operation,
       words,
@@ -133,20 +134,64 @@ function openMaking(options: MakingOptions): (operation: Operation) => Result<To
       secrets,
       chosenBy: options.chooserOf(server.value),
       schemas: { inputSchema: schema, ...(answers.schema !== undefined && { outputSchema: answers.schema }) },
+      server: url,
       plan: {
+        ...planTarget(url, operation.path),
+        ...planArgumentSlots(input.value, body.value),
         method: operation.method,
-        server: server.value.url,
-        path: operation.path,
-        shownUrl: formatRequestUrl({ server: server.value.url, path: operation.path }),
-        arguments: plan,
-        body: body.value,
-        binaries,
-        accept: acceptOf(answers.mediaTypes),
-        headers,
+        defaults: [['Accept', acceptOf(answers.mediaTypes)]],
+        // The media type of a body is that of the document.
+        headers: Object.entries(headers).filter(
+          ([name]) => body.value === undefined || name.toLowerCase() !== 'content-type',
+        ),
       },
     });
   };
 }
+
+function planTarget(server: URL, path: string): Pick<RequestPlan, 'origin' | 'path' | 'query' | 'shownUrl'> {
+  const [steps = '', query = ''] = (path.split('#')[0] ?? '').split(/\?(.*)/s);
+  const base = server.pathname.replace(/\/+$/, '');
+  const { texts, names } = readPattern(steps);
+  return {
+    origin: server.origin,
+    path: { texts: texts.map((text, index) => (index === 0 ? base : '') + encodePathText(text)), names },
+    query: [server.search.slice(1), query].flatMap((text) =>
+      text === '' ? [] : [{ texts: [text], names: [] }],
+    ),
+    shownUrl: formatAddress(server.origin, base + steps),
+  };
+}
+
+/** Encodes the characters that a path may not hold. */
+function encodePathText(text: string): string {
+  return text.replace(/%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]/gu, (one) =>
+    one.length === 3 && one.startsWith('%') ? one : encodeComponent(one),
+  );
+}
+
+function planArgumentSlots(
+  { plan, binaries }: { readonly plan: ArgumentPlan; readonly binaries: ReadonlySet<string> },
+  body: RequestBody | undefined,
+): Pick<RequestPlan, 'slots' | 'others' | 'body'> {
+  const { slots } = plan;
+  if (body === undefined || plan.body.kind === 'none') return { slots };
+  const { kind, mediaType, encoding, isRequired } = body;
+  const form = { kind, mediaType, encoding, isRequired, binaries };
+  if (plan.body.kind === 'whole') return { slots, body: { ...form, argument: plan.body.argument } };
+  const { members, takesOthers } = plan.body;
+  const inBody = members.map(({ argument, property }) => ({
+    argument,
+    parameter: { name: property, location: 'body', form: JSON_VALUE } as const,
+  }));
+  return {
+    slots: [...slots, ...inBody],
+    body: form,
+    ...(takesOthers && { others: { location: 'body', form: JSON_VALUE } }),
+  };
+}
+
+const JSON_VALUE = { style: 'json', explode: false, allowReserved: false } as const;
 
 function draftsOf(documents: Documents, direction: 'input' | 'output'): InputDrafts {
   const ignoresSiblings = isVersion30(documents.root.value);
@@ -193,6 +238,7 @@ interface ToolPlan {
   /** Whether it comes from a third party; see `isOfOthers`. */
   readonly isOfOthers: boolean;
   readonly schemas: Pick<BuiltInDefinition, 'inputSchema' | 'outputSchema'>;
+  readonly server: URL;
   readonly plan: Omit<RequestPlan, 'secrets'>;
   /** Who chose its server. */
   readonly chosenBy: UrlChooser;
@@ -211,7 +257,9 @@ function operationTool(making: ToolPlan, name: string, options: CallOptions): Bu
   const { words, schemas } = making;
   const { title, description, annotations } = words;
   const check = checkOfAnswers(schemas.outputSchema);
-  const told = secretsIn(making);
+  const { plan, server } = making;
+  const secrets = making.secrets.ok ? making.secrets.value : [];
+  const told = listRequestSecrets({ headers: plan.headers, secrets }, server.pathname + server.search);
   return {
     definition: {
       name,
@@ -226,16 +274,9 @@ function operationTool(making: ToolPlan, name: string, options: CallOptions): Bu
   };
 }
 
-/** All credentials that its requests carry. */
-function secretsIn({ plan, secrets }: ToolPlan): readonly string[] {
-  const inSchemes = secrets.ok ? secrets.value.map(({ value }) => value) : [];
-  const inHeaders = [...inSchemes, ...Object.values(plan.headers)].flatMap(listHeaderSecrets);
-  return [...inHeaders, ...findTemplateKeys(plan.server.pathname + plan.server.search)];
-}
-
 /** Trust in a document does not extend to what it refers to: nothing is inferred from an unsafe method there. */
-function factsOf({ operation: { method, path }, plan, isOfOthers }: ToolPlan): ToolFacts {
-  const facts = { kind: 'openapi', path, target: computeMark(plan.server.href) } as const;
+function factsOf({ operation: { method, path }, server, isOfOthers }: ToolPlan): ToolFacts {
+  const facts = { kind: 'openapi', path, target: computeMark(server.href) } as const;
   return isOfOthers && !isSafeMethod(method) ? facts : { method, ...facts };
 }
 
@@ -251,7 +292,7 @@ async function run(
 ): Promise<BuiltInResult> {
   const { plan, secrets, schemas, chosenBy } = making;
   if (!secrets.ok) return toErrorResult(secrets.error);
-  const request = buildRequest({ ...plan, secrets: secrets.value }, args.text);
+  const request = buildRequest({ ...plan, secrets: secrets.value }, args);
   if (!request.ok) return toErrorResult(request.error);
   const { maxBytes, http } = options;
   const hasOutputSchema = schemas.outputSchema !== undefined;

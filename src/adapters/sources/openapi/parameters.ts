@@ -1,33 +1,21 @@
 import { isMembers } from '../../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { findMappedHeaderFault } from '../../../core/sources/http-header.ts';
+import type { ParameterLocation } from '../http/request-plan.ts';
+import type { BodyForm, BodyKind, NamedForm, ParameterForm, ParameterStyle } from '../http/write-values.ts';
 import { type Documents, type Located, findMemberAt } from './documents.ts';
 import type { Operation } from './operations.ts';
 import { truncateText } from '../../../core/shorten.ts';
 
-type ParameterLocation = 'path' | 'query' | 'header' | 'cookie';
-
 /** One parameter of an operation (OpenAPI 3.1.1, section 4.8.12). */
-export interface Parameter {
-  readonly name: string;
+export interface Parameter extends NamedForm {
   readonly location: ParameterLocation;
   readonly isRequired: boolean;
-  readonly form: ParameterForm;
   readonly schema: Located | undefined;
   readonly description?: string | undefined;
   readonly isDeprecated: boolean;
   readonly example?: unknown;
 }
-
-/** How a value is serialized. */
-interface ParameterForm {
-  readonly style: ParameterStyle | 'json';
-  readonly explode: boolean;
-  readonly allowReserved: boolean;
-}
-
-export type ParameterStyle =
-  'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
 
 const STYLES: Readonly<Record<ParameterLocation, readonly ParameterStyle[]>> = {
   path: ['simple', 'label', 'matrix'],
@@ -137,18 +125,11 @@ function contentSchema(parameter: Located): Located | undefined {
   return media === undefined ? undefined : findMemberAt(media, 'schema');
 }
 
-type BodyKind = 'json' | 'form' | 'multipart' | 'text' | 'bytes';
-
 /** The request body of an operation. */
-export interface RequestBody {
-  readonly kind: BodyKind;
-  /** As written in the document, with a wildcard replaced. */
-  readonly mediaType: string;
+export interface RequestBody extends Omit<BodyForm, 'binaries'> {
   readonly isRequired: boolean;
   readonly schema: Located | undefined;
   readonly description?: string | undefined;
-  /** How form members are serialized, by name. */
-  readonly encoding: Readonly<Record<string, unknown>>;
 }
 
 /** Media types that Assay can write, by preference. */

@@ -1,6 +1,7 @@
 import { isMembers } from '../../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Credential } from '../../../core/server-spec.ts';
+import type { Secret } from '../http/request-plan.ts';
 import { type Documents, type Located, findMemberAt } from './documents.ts';
 import type { Operation } from './operations.ts';
 
@@ -87,13 +88,6 @@ function webUrl(text: string, at?: string): URL | undefined {
   if (!isWeb || url.username !== '' || url.password !== '') return undefined;
   url.hash = '';
   return url;
-}
-
-/** A secret and its location in a request. */
-export interface Secret {
-  readonly location: 'header' | 'query' | 'cookie';
-  readonly name: string;
-  readonly value: string;
 }
 
 interface SecurityOptions {

@@ -10,6 +10,7 @@ import { fetchResult, formatRequest } from '../http/call-result.ts';
 import type { FilterRunner } from '../http/filter-processes.ts';
 import { findFilterFault, quoteAnswer } from '../http/filter.ts';
 import type { HttpPort } from '../http/open-http.ts';
+import { buildRequest, listRequestSecrets } from '../http/request-plan.ts';
 import { maskResultSecrets } from '../http/request-secrets.ts';
 import {
   type BuiltInResult,
@@ -18,7 +19,7 @@ import {
   toErrorResult,
 } from '../built-in-tool.ts';
 import { tryCompileSchema } from '../schema-check.ts';
-import { prepareRequest, listRestSecrets } from './prepare-request.ts';
+import { planRequest } from './plan-request.ts';
 
 /** Makes a tool of one HTTP request. The error is a sentence that names the unusable member. */
 export function createRestTool(
@@ -30,13 +31,13 @@ export function createRestTool(
   const filter = spec.filter === undefined ? undefined : { expression: spec.filter, runner: filters };
   const compiled = spec.outputSchema === undefined ? undefined : tryCompileSchema(spec.outputSchema);
   const check = compiled?.ok === true ? compiled.value : undefined;
-  const prepare = prepareRequest(spec);
-  if (!prepare.ok) return err(`The url cannot be used: ${prepare.error}.`);
+  const plan = planRequest(spec);
+  if (!plan.ok) return err(`The url cannot be used: ${plan.error}.`);
   const { maxBytes, timeoutMs } = spec;
   const chosenBy = getUrlChooser(spec);
-  const secrets = listRestSecrets(spec);
+  const secrets = listRequestSecrets(plan.value, spec.url);
   const run: BuiltInTool['run'] = async (args, { cancellation }) => {
-    const prepared = prepare.value(args);
+    const prepared = buildRequest(plan.value, args);
     if (!prepared.ok) return maskResultSecrets(toErrorResult(prepared.error), secrets);
     const request = prepared.value;
     const hasOutputSchema = check !== undefined;

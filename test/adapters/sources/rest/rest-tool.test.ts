@@ -98,13 +98,15 @@ describe('a path argument', () => {
     const echo = await serveTool();
     const inputSchema = { type: 'object', properties: { id: {} } };
     const result = await call(echo.tool({ url: '/v1/{id}/end', inputSchema }), `{"id": ${value}}`);
-    expect([shown(result), echo.seen]).toEqual([`error: The argument "id" ${phrase}.`, []]);
+    expect([shown(result), echo.seen]).toEqual([`error: The argument "id" ${phrase}. Nothing was sent.`, []]);
   });
 
   it('cannot form a dot segment together with the text around it', async () => {
     const echo = await serveTool();
     const result = await call(echo.tool({ url: '/v1/.{id}' }), '{"id": "%2e"}');
-    expect(shown(result)).toBe('error: The argument "id" contains "." or "..", which would change the path.');
+    expect(shown(result)).toBe(
+      'error: The argument "id" contains "." or "..", which would change the path. Nothing was sent.',
+    );
     const both = await call(echo.tool({ url: '/v1/.{a}{b}' }), '{"a": "x", "b": "y"}');
     expect([shown(both), echo.seen[0]?.line]).toEqual(['{}', 'POST /v1/.xy']);
   });
@@ -178,7 +180,10 @@ describe('a query argument', () => {
     const auth = { type: 'query', name: 'key', value: 'secret' };
     const tool = echo.tool({ url: '/?fixed=1', method: 'GET', auth, queryMapping: { t: 'flag' } });
     const result = await call(tool, `{"${name}": ${value}}`);
-    expect([shown(result), echo.seen]).toEqual([`error: The argument "${name}" ${phrase}.`, []]);
+    expect([shown(result), echo.seen]).toEqual([
+      `error: The argument "${name}" ${phrase}. Nothing was sent.`,
+      [],
+    ]);
   });
 
   it('is omitted if it is missing', async () => {
@@ -208,7 +213,10 @@ describe('a header argument', () => {
     const echo = await serveTool();
     const result = await call(echo.tool(entry), `{"trace": ${value}}`);
     const phrase = 'contains a line break or a character that is not allowed in a header';
-    expect([shown(result), echo.seen]).toEqual([`error: The argument "trace" ${phrase}.`, []]);
+    expect([shown(result), echo.seen]).toEqual([
+      `error: The argument "trace" ${phrase}. Nothing was sent.`,
+      [],
+    ]);
   });
 });
 
@@ -219,7 +227,7 @@ describe('a body', () => {
     const text =
       '{"id": "1", "big": 12345678901234567890, "q": "2", "deep": {"f": 2.50, "l": [1e2]}, "h": "3", "é\\n": null}';
     for (const method of ['POST', 'PUT', 'PATCH']) await call(echo.tool({ ...entry, method }), text);
-    const body = '{"big": 12345678901234567890,"deep": {"f": 2.50, "l": [1e2]},"é\\n": null}';
+    const body = '{"big":12345678901234567890,"deep":{"f":2.50,"l":[1e2]},"é\\n":null}';
     expect(echo.seen.map(({ line, body, headers }) => [line, body, headers['content-type']])).toEqual(
       ['POST', 'PUT', 'PATCH'].map((method) => [`${method} /1?q=2`, body, 'application/json']),
     );
@@ -229,7 +237,7 @@ describe('a body', () => {
     const echo = await serveTool();
     await call(echo.tool({}), '{"a": 1, "a": 2}');
     await call(echo.tool({}), '{}');
-    expect(echo.seen.map(({ body }) => body)).toEqual(['{"a": 2}', '{}']);
+    expect(echo.seen.map(({ body }) => body)).toEqual(['{"a":2}', '{}']);
   });
 
   it('is sent unchanged, however deeply it nests', async () => {
@@ -245,10 +253,10 @@ describe('a body', () => {
     await call(tool, '{"a b": "c&d é", "n": [1.0, 2], "z": null}');
     const refused = await call(tool, '{"deep": {}}');
     expect(echo.seen.map(({ body, headers }) => [body, headers['content-type']])).toEqual([
-      ['a+b=c%26d+%C3%A9&n=1.0&n=2', 'application/x-www-form-urlencoded'],
+      ['a%20b=c%26d%20%C3%A9&n=1.0&n=2', 'application/x-www-form-urlencoded'],
     ]);
     expect(shown(refused)).toBe(
-      'error: The argument "deep" is an object or a list, which is not possible there.',
+      'error: The argument "deep" is an object or a list, which is not possible there. Nothing was sent.',
     );
   });
 });

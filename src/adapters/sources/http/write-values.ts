@@ -1,30 +1,51 @@
-import { isMembers, parseWrittenJson } from '../../../core/canonical-json.ts';
+import { isMembers } from '../../../core/canonical-json.ts';
 import { sha256 } from '../../../core/digest.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { Parameter, ParameterStyle, RequestBody } from './parameters.ts';
+
+/** How a value is serialized. */
+export interface ParameterForm {
+  /** `text` takes one text, `texts` also a list of them. */
+  readonly style: ParameterStyle | 'json' | 'text' | 'texts';
+  readonly explode: boolean;
+  readonly allowReserved: boolean;
+}
+
+/** OpenAPI 3.1.1, section 4.8.12.3. */
+export type ParameterStyle =
+  'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
+
+export interface NamedForm {
+  readonly name: string;
+  readonly form: ParameterForm;
+}
+
+export type BodyKind = 'json' | 'form' | 'multipart' | 'text' | 'bytes';
+
+export interface BodyForm {
+  readonly kind: BodyKind;
+  readonly mediaType: string;
+  /** How form members are serialized, by name (OpenAPI 3.1.1, section 4.8.15). */
+  readonly encoding: Readonly<Record<string, unknown>>;
+  /** Form members given in Base64 and sent as bytes, or the argument that is the whole binary body. */
+  readonly binaries: ReadonlySet<string>;
+}
 
 export interface WrittenBody {
   readonly contentType: string;
   readonly body: string | Buffer;
 }
 
-interface BodyWriting {
-  readonly body: RequestBody;
-  /** Form members given in Base64 and sent as bytes, or the argument that is the whole binary body. */
-  readonly binaries: ReadonlySet<string>;
-}
-
 /** The body for an exact value. The error is a sentence that names the member. */
-export function writeBody(value: unknown, writing: BodyWriting): Result<WrittenBody, string> {
-  const { kind, mediaType, encoding } = writing.body;
+export function writeBody(value: unknown, form: BodyForm): Result<WrittenBody, string> {
+  const { kind, mediaType, encoding, binaries } = form;
   switch (kind) {
     case 'json':
       return ok({ contentType: mediaType, body: JSON.stringify(value ?? null) });
     case 'text':
-      return ok({ contentType: withCharset(mediaType), body: exactText(value) });
+      return ok({ contentType: withCharset(mediaType), body: formatExact(value) });
     case 'bytes': {
-      const [argument] = writing.binaries;
-      const text = exactText(value);
+      const [argument] = binaries;
+      const text = formatExact(value);
       const bytes = argument === undefined ? Buffer.from(text, 'utf8') : bytesOf(text);
       return bytes === undefined ? err(noBase64(argument)) : ok({ contentType: mediaType, body: bytes });
     }
@@ -33,7 +54,7 @@ export function writeBody(value: unknown, writing: BodyWriting): Result<WrittenB
       return ok({ contentType: mediaType, body: pairs.map((pair) => pair.join('=')).join('&') });
     }
     case 'multipart':
-      return multipart(getExactMembers(value) ?? [], writing);
+      return multipart(getExactMembers(value) ?? [], form);
   }
 }
 
@@ -42,7 +63,7 @@ function withCharset(mediaType: string): string {
 }
 
 /** Without an explicit style an object is sent as JSON, a list as its items (OpenAPI 3.1.1, section 4.8.15.1.1). */
-function formPairs(name: string, value: unknown, encoding: RequestBody['encoding']): readonly Pair[] {
+function formPairs(name: string, value: unknown, encoding: BodyForm['encoding']): readonly Pair[] {
   if (value === null) return [];
   const own = Object.hasOwn(encoding, name) ? encoding[name] : undefined;
   const { style, explode, allowReserved } = isMembers(own) ? own : {};
@@ -62,13 +83,13 @@ const STYLES: readonly ParameterStyle[] = ['form', 'spaceDelimited', 'pipeDelimi
 /** RFC 7578. */
 function multipart(
   members: readonly (readonly [string, unknown])[],
-  { body, binaries }: BodyWriting,
+  { encoding, binaries }: BodyForm,
 ): Result<WrittenBody, string> {
   const parts: Part[] = [];
   for (const [name, value] of members) {
     if (value === null) continue;
     for (const one of Array.isArray(value) ? (value as readonly unknown[]) : [value]) {
-      const own = Object.hasOwn(body.encoding, name) ? body.encoding[name] : undefined;
+      const own = Object.hasOwn(encoding, name) ? encoding[name] : undefined;
       const declared = isMembers(own) ? own['contentType'] : undefined;
       const part = partOf(one, { name, isBinary: binaries.has(name), type: firstType(declared) });
       if (part === undefined) return err(noBase64(name));
@@ -114,7 +135,7 @@ function partOf(value: unknown, { name, isBinary, type }: PartFacts): Part | und
   const isObject = getExactMembers(value) !== undefined || Array.isArray(value);
   const declared = type ?? (isObject ? 'application/json' : undefined);
   const head = declared === undefined ? field : `${field}\r\nContent-Type: ${declared}`;
-  return { head, content: Buffer.from(exactText(value), 'utf8') };
+  return { head, content: Buffer.from(formatExact(value), 'utf8') };
 }
 
 function noBase64(argument: string | undefined): string {
@@ -153,7 +174,7 @@ const reserved: Encode = (text) =>
   encodeURIComponent(text.toWellFormed()).replace(/%(?:2F|3A|3F|40|24|2C|3B)/g, decodeURIComponent);
 
 /** The value of a path parameter (OpenAPI 3.1.1, section 4.8.12.2.3), encoded. */
-export function encodePathParameter({ name, form }: Parameter, value: unknown): string {
+export function encodePathParameter({ name, form }: NamedForm, value: unknown): string {
   const { style, explode } = form;
   if (style === 'json') return encodeComponent(JSON.stringify(value));
   const parts = partsOf(value);
@@ -171,10 +192,7 @@ export function encodePathParameter({ name, form }: Parameter, value: unknown): 
 }
 
 /** The pairs of a query parameter or of a form member. */
-export function encodeQueryParameter(
-  { name, form }: Pick<Parameter, 'name' | 'form'>,
-  value: unknown,
-): readonly Pair[] {
+export function encodeQueryParameter({ name, form }: NamedForm, value: unknown): readonly Pair[] {
   const { style, explode } = form;
   const encode = form.allowReserved ? reserved : encodeComponent;
   const key = encodeComponent(name);
@@ -195,7 +213,7 @@ export function encodeQueryParameter(
 const BETWEEN: Readonly<Partial<Record<string, string>>> = { spaceDelimited: '%20', pipeDelimited: '%7C' };
 
 /** The text of a header parameter; it is not encoded. */
-export function formatHeaderParameter({ form }: Parameter, value: unknown): string {
+export function formatHeaderParameter({ form }: NamedForm, value: unknown): string {
   if (form.style === 'json') return JSON.stringify(value);
   return list(partsOf(value), { explode: form.explode, between: ',' }, (text) => text);
 }
@@ -206,7 +224,7 @@ function deepPairs(name: string, value: unknown, encode: Encode): readonly Pair[
   if (members !== undefined)
     return members.flatMap(([key, one]) => deepPairs(`${name}[${key}]`, one, encode));
   if (Array.isArray(value)) return value.flatMap((one) => deepPairs(name, one, encode));
-  return value === null ? [] : [[encodeComponent(name), encode(exactText(value))]];
+  return value === null ? [] : [[encodeComponent(name), encode(formatExact(value))]];
 }
 
 type Parts =
@@ -217,11 +235,11 @@ type Parts =
 /** Null items and members are not sent (RFC 6570, section 2.3). */
 function partsOf(value: unknown): Parts {
   if (Array.isArray(value))
-    return { kind: 'items', items: value.filter((one) => one !== null).map(exactText) };
+    return { kind: 'items', items: value.filter((one) => one !== null).map(formatExact) };
   const members = getExactMembers(value);
-  if (members === undefined) return { kind: 'one', text: exactText(value) };
+  if (members === undefined) return { kind: 'one', text: formatExact(value) };
   const given = members.filter(([, one]) => one !== null);
-  return { kind: 'members', members: given.map(([key, one]) => [key, exactText(one)]) };
+  return { kind: 'members', members: given.map(([key, one]) => [key, formatExact(one)]) };
 }
 
 interface Listing {
@@ -236,16 +254,8 @@ function list(parts: Parts, { explode, between }: Listing, encode: Encode): stri
   return texts.join(between);
 }
 
-/** Arguments of a call, with each number as the client wrote it: a double cannot hold every number. */
-export type ExactArguments = ReadonlyMap<string, unknown>;
-
-export function parseExactArguments(text: string): ExactArguments {
-  const read = parseWrittenJson(text)?.value;
-  return new Map(isMembers(read) ? Object.entries(read) : []);
-}
-
 /** An exact value as a text within a URL, a header or a form: JSON for arrays and objects. */
-function exactText(value: unknown): string {
+export function formatExact(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
 
