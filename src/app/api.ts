@@ -12,7 +12,8 @@ import { toProblem } from '../edges/rest/failure.ts';
 import { findUnsafePath } from '../platform/path-safety.ts';
 import { exitOnStop } from '../platform/stop-signals.ts';
 import { sendOverSocket, type SocketAnswer, type SocketRequest } from '../platform/socket-request.ts';
-import type { ApiAnswer, LocalApi } from './local-api.ts';
+import type { ApiAnswer } from './answer-request.ts';
+import type { LocalApi } from './local-api.ts';
 import { isAboutConfig } from './route-groups.ts';
 
 /**

@@ -3,6 +3,7 @@ import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
 import { toConfigEnvironment } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
 import { isStoreThere } from '../adapters/store/is-store-there.ts';
+import type * as OpenStore from '../adapters/store/open-store.ts';
 import { openRecordsFile } from '../adapters/store/records-file.ts';
 import type { LogFileOptions } from '../adapters/telemetry/log-file.ts';
 import { logPeerFaults } from '../adapters/telemetry/peer-fault-log.ts';
@@ -55,6 +56,8 @@ export interface Environment {
 export interface HomeStore {
   /** Whether it is already open. */
   readonly isOpen: boolean;
+  /** Begins to open it. Resolves as soon as its thread is starting, so that work on this one does not delay that. */
+  start(): Promise<void>;
   /** Opens it on first use. A failed attempt is retried on the next call. */
   open(): Promise<Result<Store, Refusal>>;
 }
@@ -111,7 +114,7 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
   const terminal = isTerminal ? { hasColours: process.stderr.hasColors() } : undefined;
   const { transport, meter } = options;
   const cleanup = new Cleanup();
-  const shown = openLog({ level, terminal, mask, write });
+  const shown = openLog({ level, terminal, isQuiet: options.isQuiet, mask, write });
   // Only `serve` keeps its log, for `assay logs`; whoever embeds it takes the lines.
   const isKept = transport === 'tcp' && write === undefined;
   const written = isKept ? await keepLog(shown, { home, mask, cleanup }) : shown;
@@ -181,6 +184,7 @@ async function hide(exposed: readonly ExposedFile[], log: Log): Promise<void> {
   );
 }
 
+type StoreModule = typeof OpenStore;
 type StoreNeeds = Pick<Environment, 'home' | 'log' | 'cleanup'> & {
   readonly configEnvironment: Pick<ConfigEnvironment, 'env'>;
 };
@@ -189,8 +193,8 @@ type StoreNeeds = Pick<Environment, 'home' | 'log' | 'cleanup'> & {
 export function createHomeStore({ home, configEnvironment, log, cleanup }: StoreNeeds): HomeStore {
   let opening: Promise<Result<Store, Refusal>> | undefined;
   let isOpen = false;
-  const open = async (): Promise<Result<Store, Refusal>> => {
-    const { openStore } = await import('../adapters/store/open-store.ts');
+  const load = (): Promise<StoreModule> => import('../adapters/store/open-store.ts');
+  const open = async ({ openStore }: StoreModule): Promise<Result<Store, Refusal>> => {
     const opened = await openStore({
       home,
       databaseUrl: getVariable(configEnvironment.env, 'ASSAY_DATABASE_URL'),
@@ -208,7 +212,11 @@ export function createHomeStore({ home, configEnvironment, log, cleanup }: Store
     get isOpen() {
       return isOpen;
     },
-    open: () => (opening ??= open()),
+    start: async () => {
+      const module = await load();
+      opening ??= open(module);
+    },
+    open: () => (opening ??= load().then(open)),
   };
 }
 

@@ -22,7 +22,7 @@ export interface LocalParts {
 interface RouteGroup {
   readonly paths: RegExp;
   /** Matches `METHOD /path` of requests whose answers depend on the config file. */
-  readonly aboutConfig?: RegExp;
+  readonly aboutConfig?: RegExp | undefined;
   readonly open: (parts: LocalParts) => Promise<Result<readonly Route[], Refusal>>;
 }
 
@@ -32,111 +32,156 @@ const TOOLSETS_ABOUT_CONFIG =
 
 /** Absent path: only a running gateway answers it. */
 const GROUPS: readonly RouteGroup[] = [
-  withStore(/^\/tokens(?:\/[^/]+)?$/, async (store) => {
-    const { tokenRoutes } = await import('../edges/rest/tokens.ts');
-    return tokenRoutes({ store, mint: mintToken, nowMs: createSteadyClock(), gate: NO_GATE });
-  }),
-  withStore(/^\/sign-in-links$/, async (store, serveUrl) => {
-    const { signInLinkRoutes } = await import('../edges/rest/sign-in-links.ts');
-    const deps = { store, mintSession, mayExecute: true, pagesUrl: () => serveUrl };
-    return signInLinkRoutes({ ...deps, nowMs: createSteadyClock() });
-  }),
-  withStore(/^\/approvals(?:\/|$)/, async (store) =>
-    (await import('../edges/rest/approvals.ts')).approvalRoutes({ store }),
+  withStore(
+    /^\/tokens(?:\/[^/]+)?$/,
+    () => import('../edges/rest/tokens.ts'),
+    ({ tokenRoutes }, store) =>
+      tokenRoutes({ store, mint: mintToken, nowMs: createSteadyClock(), gate: NO_GATE }),
   ),
-  withStore(/^\/activity(?:\/|$)/, async (store) => {
-    const { activityRoutes } = await import('../edges/rest/activity.ts');
-    const { callRoutes } = await import('../edges/rest/calls.ts');
-    const deps = { store, nowMs: createSteadyClock() };
-    return [...activityRoutes(deps), ...callRoutes(deps)];
-  }),
-  {
-    paths: /^\/notes(?:\/|$)/,
-    open: async ({ toolsets }) => {
-      const [opened, { noteRoutes }] = await Promise.all([toolsets(), import('../edges/rest/notes.ts')]);
-      return opened.ok ? ok(noteRoutes(opened.value)) : opened;
+  withStore(
+    /^\/sign-in-links$/,
+    () => import('../edges/rest/sign-in-links.ts'),
+    ({ signInLinkRoutes }, store, serveUrl) => {
+      const deps = { store, mintSession, mayExecute: true, pagesUrl: () => serveUrl };
+      return signInLinkRoutes({ ...deps, nowMs: createSteadyClock() });
     },
-  },
-  {
-    paths: /^\/toolsets(?:\/|$)|^\/(?:export|import)\/toolsets$/,
-    aboutConfig: TOOLSETS_ABOUT_CONFIG,
-    open: async ({ toolsets }) => {
-      const [opened, { toolsetRoutes }, { toolsetFileRoutes }] = await Promise.all([
-        toolsets(),
-        import('../edges/rest/toolsets.ts'),
-        import('../edges/rest/toolset-files.ts'),
-      ]);
-      if (!opened.ok) return opened;
-      return ok([...toolsetRoutes(opened.value), ...toolsetFileRoutes({ ...opened.value, nowMs: Date.now })]);
-    },
-  },
-  withServices(/^\/labels(?:\/|$)/, async (services) =>
-    (await import('../edges/rest/labels.ts')).labelRoutes(services),
   ),
-  withServices(/^\/policy\/rules$/, async (services) =>
-    (await import('../edges/rest/policy-rules.ts')).policyRuleRoutes(services),
+  withStore(
+    /^\/approvals(?:\/|$)/,
+    () => import('../edges/rest/approvals.ts'),
+    ({ approvalRoutes }, store) => approvalRoutes({ store }),
   ),
-  withServices(/^\/preferences$/, async (services) =>
-    (await import('../edges/rest/preferences.ts')).preferenceRoutes(services),
+  withStore(
+    /^\/activity$/,
+    () => import('../edges/rest/activity.ts'),
+    ({ activityRoutes }, store) => activityRoutes({ store }),
   ),
-  withServices(/^\/tokens\/[^/]+\/preferences$/, async (services) =>
-    (await import('../edges/rest/token-preferences.ts')).tokenPreferenceRoutes(services),
+  withStore(
+    /^\/activity\//,
+    () => import('../edges/rest/calls.ts'),
+    ({ callRoutes }, store) => callRoutes({ store, nowMs: createSteadyClock() }),
   ),
-  withServices(/^\/tools(?:\/[^/]+(?:\/review)?)?$/, async (services) => {
-    const { toolRoutes } = await import('../edges/rest/tools.ts');
-    const { customToolRoutes } = await import('../edges/rest/custom-tools.ts');
-    return [...toolRoutes(services), ...customToolRoutes(services)];
-  }),
-  withServices(/^\/functions$/, async (services) =>
-    (await import('../edges/rest/functions.ts')).functionRoutes(services),
+  withToolsets(
+    /^\/notes(?:\/|$)/,
+    () => import('../edges/rest/notes.ts'),
+    ({ noteRoutes }, toolsets) => noteRoutes(toolsets),
   ),
-  withServices(/^\/openapi$|^\/gateways\/[^/]+$/, async (services) =>
-    (await import('../edges/rest/gateways.ts')).gatewayRoutes(services),
+  withToolsets(
+    /^\/(?:export|import)\/toolsets$/,
+    () => import('../edges/rest/toolset-files.ts'),
+    ({ toolsetFileRoutes }, toolsets) => toolsetFileRoutes({ ...toolsets, nowMs: Date.now }),
+    TOOLSETS_ABOUT_CONFIG,
+  ),
+  withToolsets(
+    /^\/toolsets(?:\/|$)/,
+    () => import('../edges/rest/toolsets.ts'),
+    ({ toolsetRoutes }, toolsets) => toolsetRoutes(toolsets),
+    TOOLSETS_ABOUT_CONFIG,
+  ),
+  withServices(
+    /^\/labels(?:\/|$)/,
+    () => import('../edges/rest/labels.ts'),
+    ({ labelRoutes }, services) => labelRoutes(services),
+  ),
+  withServices(
+    /^\/policy\/rules$/,
+    () => import('../edges/rest/policy-rules.ts'),
+    ({ policyRuleRoutes }, services) => policyRuleRoutes(services),
+  ),
+  withServices(
+    /^\/preferences$/,
+    () => import('../edges/rest/preferences.ts'),
+    ({ preferenceRoutes }, services) => preferenceRoutes(services),
+  ),
+  withServices(
+    /^\/tokens\/[^/]+\/preferences$/,
+    () => import('../edges/rest/token-preferences.ts'),
+    ({ tokenPreferenceRoutes }, services) => tokenPreferenceRoutes(services),
+  ),
+  withServices(
+    /^\/tools(?:\/[^/]+(?:\/review)?)?$/,
+    () => Promise.all([import('../edges/rest/tools.ts'), import('../edges/rest/custom-tools.ts')]),
+    ([{ toolRoutes }, { customToolRoutes }], services) => [
+      ...toolRoutes(services),
+      ...customToolRoutes(services),
+    ],
+  ),
+  withServices(
+    /^\/functions$/,
+    () => import('../edges/rest/functions.ts'),
+    ({ functionRoutes }, services) => functionRoutes(services),
+  ),
+  withServices(
+    /^\/openapi$|^\/gateways\/[^/]+$/,
+    () => import('../edges/rest/gateways.ts'),
+    ({ gatewayRoutes }, services) => gatewayRoutes(services),
   ),
   withServices(
     /^\/tools\/[^/]+\/decision$/,
-    async (services) => (await import('../edges/rest/decision.ts')).decisionRoutes(services),
+    () => import('../edges/rest/decision.ts'),
+    ({ decisionRoutes }, services) => decisionRoutes(services),
     { isReading: true, mayBeEmpty: false },
   ),
   withServices(
     /^\/catalog$|^\/status$/,
-    async ({ reports }) => (await import('../edges/rest/catalog.ts')).catalogRoutes(reports),
+    () => import('../edges/rest/catalog.ts'),
+    ({ catalogRoutes }, { reports }) => catalogRoutes(reports),
     { isReading: true },
   ),
-  withServices(/^\/instructions$|^\/gateways\/[^/]+\/instructions(?:\/|$)/, async (services) => {
-    await services.listed({ server: undefined });
-    return (await import('../edges/rest/instructions.ts')).instructionsRoutes(services);
-  }),
+  withServices(
+    /^\/instructions$|^\/gateways\/[^/]+\/instructions(?:\/|$)/,
+    () => import('../edges/rest/instructions.ts'),
+    async ({ instructionsRoutes }, services) => {
+      await services.listed({ server: undefined });
+      return instructionsRoutes(services);
+    },
+  ),
 ];
 
 /** Routes that use the store alone. */
-function withStore(
+function withStore<M>(
   paths: RegExp,
-  load: (store: Store, serveUrl: string | undefined) => Promise<readonly Route[]>,
+  load: () => Promise<M>,
+  create: (module: M, store: Store, serveUrl: string | undefined) => readonly Route[],
 ): RouteGroup {
   return {
     paths,
-    open: async ({ store, serveUrl }) => {
-      const opened = await store();
-      return opened.ok ? ok(await load(opened.value, serveUrl)) : opened;
-    },
+    open: ({ store, serveUrl }) =>
+      openGroup(store(), load, (module, opened) => create(module, opened, serveUrl)),
   };
 }
 
-/** Routes that use the services of a catalog, which start servers as requests need them. */
-function withServices(
+function withToolsets<M>(
   paths: RegExp,
-  load: (services: LocalServices) => Promise<readonly Route[]>,
+  load: () => Promise<M>,
+  create: (module: M, toolsets: LocalToolsets) => readonly Route[],
+  aboutConfig?: RegExp,
+): RouteGroup {
+  return { paths, aboutConfig, open: ({ toolsets }) => openGroup(toolsets(), load, create) };
+}
+
+/** Routes that use the services of a catalog, which start servers as requests need them. */
+function withServices<M>(
+  paths: RegExp,
+  load: () => Promise<M>,
+  create: (module: M, services: LocalServices) => readonly Route[] | Promise<readonly Route[]>,
   needs: ServicesNeeds = {},
 ): RouteGroup {
   return {
     paths,
     aboutConfig: /^/,
-    open: async ({ services }) => {
-      const opened = await services(needs);
-      return opened.ok ? ok(await load(opened.value)) : opened;
-    },
+    open: ({ services }) => openGroup(services(needs), load, create),
   };
+}
+
+/** Loads the module of the routes while what they use is opened. */
+async function openGroup<P, M>(
+  opening: Promise<Result<P, Refusal>>,
+  load: () => Promise<M>,
+  create: (module: M, part: P) => readonly Route[] | Promise<readonly Route[]>,
+): Promise<Result<readonly Route[], Refusal>> {
+  const [opened, module] = await Promise.all([opening, load()]);
+  return opened.ok ? ok(await create(module, opened.value)) : opened;
 }
 
 /** A command has no connections that a token could have opened. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createApi } from '../../src/app/api.ts';
-import { answerRequest } from '../../src/app/local-api.ts';
+import { answerRequest } from '../../src/app/answer-request.ts';
 import { ok } from '../../src/core/result.ts';
 import { sha256 } from '../../src/core/digest.ts';
 import type { ServerSpec } from '../../src/core/server-spec.ts';

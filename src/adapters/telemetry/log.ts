@@ -15,6 +15,8 @@ interface LogOptions {
   readonly terminal: { readonly hasColours: boolean } | undefined;
   /** Masks the secrets in a text. */
   readonly mask: (text: string) => string;
+  /** For a command that rarely logs: only its first line loads the library. */
+  readonly isQuiet?: boolean;
   /** Takes each line. Defaults to stderr. */
   readonly write?: ((line: string) => void) | undefined;
 }
@@ -25,7 +27,7 @@ export const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 
  * The log. Goes to stderr by default, because stdout is for results and, with stdio, for JSON-RPC only. If it is not
  * read, lines beyond a limit are dropped and their number is logged. Secrets are masked in every line.
  */
-export function openLog({ level, terminal, mask, write }: LogOptions): Log {
+export function openLog({ level, terminal, isQuiet = false, mask, write }: LogOptions): Log {
   const inForm =
     terminal === undefined
       ? toPrintableJson
@@ -39,7 +41,7 @@ export function openLog({ level, terminal, mask, write }: LogOptions): Log {
     if (LOG_LEVELS.indexOf(wanted) < minLevel) return () => undefined;
     return (message, fields = {}) => logger()[wanted](maskFields(fields, mask), mask(message));
   };
-  setTimeout(logger, LOAD_AFTER_MS).unref();
+  if (!isQuiet) setTimeout(logger, LOAD_AFTER_MS).unref();
   return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
 }
 
