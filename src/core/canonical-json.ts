@@ -8,48 +8,47 @@ declare global {
   }
 }
 
+interface Loss {
+  /** Matches every text with such a number, and few others. */
+  readonly mayHold: RegExp;
+  readonly isLost: (value: number, source: string) => boolean;
+}
+
+/** The numbers whose value or whose notation a double does not keep. */
+const LOSSES: Readonly<Record<'value' | 'notation', Loss>> = {
+  value: { mayHold: /\d{16}|\d[eE]/, isLost: (value) => Math.abs(value) > Number.MAX_SAFE_INTEGER },
+  notation: {
+    mayHold: /\d[.eE]|-0|\d{16}/,
+    isLost: (value, source) => source !== JSON.stringify(value),
+  },
+};
+
 /**
  * Parses JSON without losing precision: an integer that does not fit a double becomes a raw JSON object, which
- * `JSON.stringify` writes back digit for digit and no code can compute with. Undefined if the text is not JSON.
+ * `JSON.stringify` writes back digit for digit and no code can compute with. With `notation`, so does every number that
+ * would be written differently, such as 2.50. Undefined if the text is not JSON.
  */
-export function parseExactJson(text: string): { readonly value: unknown } | undefined {
+export function parseExactJson(
+  text: string,
+  kept: 'value' | 'notation' = 'value',
+): { readonly value: unknown } | undefined {
+  const { mayHold, isLost } = LOSSES[kept];
+  const keep = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
+    typeof value === 'number' && context?.source !== undefined && isLost(value, context.source)
+      ? JSON.rawJSON(context.source)
+      : value;
   try {
     // A reviver takes several times as long as parsing alone, and hardly any text contains such numbers.
-    return { value: MAY_BE_LONG.test(text) ? JSON.parse(text, keepNumbers) : JSON.parse(text) };
+    return { value: mayHold.test(text) ? JSON.parse(text, keep) : JSON.parse(text) };
   } catch {
     return undefined;
   }
-}
-
-/** More digits than a double holds, or an exponent. */
-const MAY_BE_LONG = /\d{16}|\d[eE]/;
-
-function keepNumbers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  const isLong = typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
-  return isLong && context?.source !== undefined ? JSON.rawJSON(context.source) : value;
-}
-
-/** The same, but every number that would be written differently after parsing becomes a raw JSON object. */
-export function parseWrittenJson(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: MAY_CHANGE.test(text) ? JSON.parse(text, keepNotation) : JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
-}
-
-/** A fraction, an exponent, a negative zero or more digits than a double holds. */
-const MAY_CHANGE = /\d[.eE]|-0|\d{16}/;
-
-function keepNotation(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  const source = typeof value === 'number' ? context?.source : undefined;
-  return source === undefined || source === JSON.stringify(value) ? value : JSON.rawJSON(source);
 }
 
 /**
  * Canonical JSON (RFC 8785) of a value from `parseExactJson`: independent of whitespace, member order and the notation of
  * strings and numbers. Unlike the RFC, long integers keep their digits instead of being rounded to the nearest double.
- * Of a value from `parseWrittenJson`, numbers keep their notation.
+ * Numbers whose notation was kept keep it.
  */
 export function serializeCanonical(value: unknown): string {
   if (JSON.isRawJSON(value)) return value.rawJSON;
@@ -60,19 +59,16 @@ export function serializeCanonical(value: unknown): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${serializeCanonical(member)}`).join(',')}}`;
 }
 
-/** Whether a value from `parseExactJson` or `parseWrittenJson` is an object. */
+/** Whether a value from `parseExactJson` is an object. */
 export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
   return isJsonObject(value) && !JSON.isRawJSON(value);
 }
 
-/** What `parseExactJson` and `parseWrittenJson` give for a text: undefined if it is not JSON. */
-type ReadJson = { readonly value: unknown } | undefined;
-
 /**
  * Whether any object in a JSON text has a duplicate key: the text then has more members than its value, which
- * `parseExactJson` or `parseWrittenJson` read. False if it is not JSON.
+ * `parseExactJson` read. False if it is not JSON.
  */
-export function hasDuplicateKeys(text: string, read: ReadJson): boolean {
+export function hasDuplicateKeys(text: string, read: ReturnType<typeof parseExactJson>): boolean {
   try {
     return read !== undefined && colonsIn(text) !== membersIn(read.value);
   } catch {

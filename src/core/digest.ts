@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { serializeCanonical, parseExactJson, hasDuplicateKeys, parseWrittenJson } from './canonical-json.ts';
+import { serializeCanonical, parseExactJson, hasDuplicateKeys } from './canonical-json.ts';
 
 /** The first `length` hexadecimal digits of the SHA-256 of a text. */
 export function computeShortHash(text: string, length: number): string {
@@ -42,7 +42,7 @@ const MAX_PARSED_LENGTH = 64 * 1024;
  * 0.10000000000000000555, which a double rounds to 0.1 but a server may not.
  */
 export function hashArguments(text: string): string {
-  const read = text.length <= MAX_PARSED_LENGTH ? parseWrittenJson(text) : undefined;
+  const read = text.length <= MAX_PARSED_LENGTH ? parseExactJson(text, 'notation') : undefined;
   return (hasDuplicateKeys(text, read) ? undefined : digestOfRead(read)) ?? sha256(text);
 }
 

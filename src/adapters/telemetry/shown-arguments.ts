@@ -1,4 +1,4 @@
-import { hasDuplicateKeys, isMembers, parseWrittenJson } from '../../core/canonical-json.ts';
+import { hasDuplicateKeys, isMembers, parseExactJson } from '../../core/canonical-json.ts';
 import type { ShownArguments } from '../../core/approval.ts';
 import { isCredentialKey } from '../../core/secrets/credential-names.ts';
 import { MASKED } from '../../core/secrets/secret-shapes.ts';
@@ -44,10 +44,10 @@ export function maskApprovalArguments(text: string, maskKnown: (text: string) =>
 function readArguments(text: string): {
   readonly isParsed: boolean;
   /** Undefined if parsers could disagree about it: then the text itself is shown. */
-  readonly read: ReturnType<typeof parseWrittenJson>;
+  readonly read: ReturnType<typeof parseExactJson>;
 } {
   const isParsed = text.length <= MAX_PARSED_LENGTH;
-  const exact = isParsed ? parseWrittenJson(text) : undefined;
+  const exact = isParsed ? parseExactJson(text, 'notation') : undefined;
   return { isParsed, read: hasDuplicateKeys(text, exact) ? undefined : exact };
 }
 

@@ -1,4 +1,4 @@
-import { isMembers, parseWrittenJson } from '../../../core/canonical-json.ts';
+import { isMembers, parseExactJson } from '../../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { findTemplateKeys, listHeaderSecrets } from '../../../core/secrets/secret-values.ts';
 import { isHeaderValue } from '../../../core/sources/http-header.ts';
@@ -74,7 +74,7 @@ type ExactArguments = ReadonlyMap<string, unknown>;
 
 /** The request of a call. The error is a sentence for the model that names the argument but not its value. */
 export function buildRequest(plan: RequestPlan, args: BuiltInArguments): Result<ReadyRequest, string> {
-  const read = parseWrittenJson(args.text)?.value;
+  const read = parseExactJson(args.text, 'notation')?.value;
   const given: ExactArguments = new Map(Object.entries(isMembers(read) ? read : args.values));
   const others = slotsOfOthers(plan, given);
   const slots = [...plan.slots, ...others];
