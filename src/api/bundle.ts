@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { Data } from './data.ts';
+import { MIN_PASSPHRASE_LENGTH } from '../core/secrets/credential-names.ts';
+import type { Data, DataInput } from './data.ts';
 
 /** Everything that operators created. */
 export const BUNDLE = z
@@ -22,6 +23,30 @@ export const BUNDLE = z
   });
 
 export type Bundle = Data<typeof BUNDLE>;
+
+const PASSPHRASE = z
+  .string()
+  .min(MIN_PASSPHRASE_LENGTH)
+  .max(1_000)
+  .meta({ description: 'Encrypts the secrets on export; decrypts them on import.' });
+
+export const EXPORT_INPUT = z.object({ passphrase: PASSPHRASE }).meta({ id: 'ExportInput' });
+
+export const IMPORT_INPUT = z
+  .object({
+    bundle: z.unknown().meta({ type: 'object', description: 'The exported bundle, unchanged.' }),
+    passphrase: PASSPHRASE.optional(),
+    apply: z.boolean().default(false),
+    onConflict: z.enum(['replace', 'keep']).default('replace').meta({
+      description: 'How to treat existing items that differ. Default: replace.',
+    }),
+  })
+  .meta({ id: 'ImportInput' });
+
+/** The body of an import. */
+export type ImportInput = DataInput<typeof IMPORT_INPUT>;
+
+export type BundleImport = Data<typeof IMPORT_INPUT>;
 
 const PLAIN = z.union([z.string(), z.number(), z.boolean()]).nullable();
 

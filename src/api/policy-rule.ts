@@ -38,3 +38,18 @@ export const POLICY_RULE_LIST = z
   .meta({ id: 'PolicyRules' });
 
 export type PolicyRuleList = Data<typeof POLICY_RULE_LIST>;
+
+const PATTERNS_INPUT = z.union([z.string(), z.array(z.string())]).optional();
+
+const RULE_INPUT = POLICY_RULE.extend({
+  server: PATTERNS_INPUT,
+  tool: PATTERNS_INPUT,
+  tag: PATTERNS_INPUT,
+  toolset: PATTERNS_INPUT,
+  token: PATTERNS_INPUT,
+}).meta({ id: 'PolicyRuleInput', description: 'A list of one pattern may be given as its text.' });
+
+export const POLICY_RULES_INPUT = z.object({ rules: z.array(RULE_INPUT) }).meta({ id: 'PolicyRulesInput' });
+
+/** The body that replaces the stored rules. */
+export type PolicyRulesInput = Data<typeof POLICY_RULES_INPUT>;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { SANDBOX_CONCESSIONS, SANDBOX_MODES } from '../core/sandbox.ts';
 import type { Data } from './data.ts';
 import { mapHints } from './hint.ts';
-import { TOOL_HINT } from './tool.ts';
+import { TAGS_INPUT, TOOL_HINT } from './tool.ts';
 import { WARNINGS } from './warnings.ts';
 
 const SKIPPED = z.object({ what: z.string(), why: z.string() });
@@ -77,6 +77,97 @@ export const GATEWAY = z
   .meta({ id: 'Gateway' });
 
 export type Gateway = Data<typeof GATEWAY>;
+
+const TEXTS = z.array(z.string()).nullable().optional();
+
+const ENTRY = {
+  url: z.string().nullable().optional(),
+  transport: z
+    .enum(['auto', 'http', 'streamable-http', 'sse', 'stdio', 'openapi', 'codebase'])
+    .nullable()
+    .optional(),
+  headers: z.record(z.string(), z.string()).nullable().optional(),
+  openapi: z
+    .string()
+    .nullable()
+    .optional()
+    .meta({ description: 'URL of an OpenAPI document. A file path requires the scope `execute`.' }),
+  document: z.string().nullable().optional().meta({
+    description:
+      'Text of an OpenAPI document, as JSON or YAML, at most 4 MiB. A document that yields no tools is refused.',
+  }),
+  baseUrl: z.string().nullable().optional(),
+  credentials: z
+    .record(z.string(), z.union([z.string(), z.object({ username: z.string(), password: z.string() })]))
+    .nullable()
+    .optional()
+    .meta({ description: 'Credentials by name of the security scheme.' }),
+  operations: z
+    .object({ include: z.array(z.string()).optional(), exclude: z.array(z.string()).optional() })
+    .nullable()
+    .optional()
+    .meta({ description: 'Which operations become tools, such as `tag:pets`, `/pets/*` or `DELETE /*`.' }),
+  maxBytes: z.int().nullable().optional(),
+  command: z.string().nullable().optional(),
+  args: z.array(z.string()).nullable().optional(),
+  env: z.record(z.string(), z.string()).nullable().optional(),
+  cwd: z.string().nullable().optional(),
+  sandbox: z
+    .enum(['off', ...SANDBOX_MODES])
+    .nullable()
+    .optional()
+    .meta({
+      description:
+        '`twin`: calls of read-only tools go to a second process that cannot change files. `strict`: the server itself runs in a sandbox as well. See docs/SANDBOX.md.',
+    }),
+  roots: TEXTS.meta({
+    description:
+      'Paths that its sandboxed processes may read, in addition to `cwd` and the folders in `args`.',
+  }),
+  network: TEXTS.meta({
+    description:
+      'Hosts that its sandboxed processes may connect to, such as `api.example.com`, `*.example.com` or `localhost:8080`. Absent: all hosts at public addresses. `*`: the same, except that a `strict` server shares the network of this machine.',
+  }),
+  sandboxAccepts: z.array(z.enum(SANDBOX_CONCESSIONS)).nullable().optional().meta({
+    description:
+      "`separate_state`: read-only tools run in a second process although the server's tools keep state in memory. `node_permission`: where no sandbox can start, they run under Node's permission model. See docs/SANDBOX.md.",
+  }),
+  timeoutMs: z.int().nullable().optional(),
+  prefix: z.boolean().nullable().optional(),
+  isolation: z.enum(['session', 'shared']).nullable().optional(),
+  tags: TAGS_INPUT,
+  enabled: z
+    .boolean()
+    .optional()
+    .meta({ description: '`false`: keep the gateway, but do not connect to it.' }),
+};
+
+export const GATEWAY_CHANGE = z
+  .object({
+    ...ENTRY,
+    trust: z.boolean().nullable().optional().meta({
+      description:
+        'Whether its hints may lower caution. Applies to this server only, not to a different one with the same name.',
+    }),
+  })
+  .meta({ id: 'GatewayChange' });
+
+export type GatewayChange = Data<typeof GATEWAY_CHANGE>;
+
+export const GATEWAY_INPUT = GATEWAY_CHANGE.extend({ name: z.string() }).meta({ id: 'GatewayInput' });
+
+/** The body that registers a gateway. */
+export type GatewayInput = Data<typeof GATEWAY_INPUT>;
+
+export const DOCUMENT_INPUT = GATEWAY_INPUT.extend({
+  openapi: z.string().meta({
+    description: 'URL of the document. A file path requires the scope `execute`.',
+  }),
+  isNameGiven: z
+    .boolean()
+    .optional()
+    .meta({ description: '`true`: replace a source of this name that has another document.' }),
+}).meta({ id: 'DocumentInput' });
 
 export const GATEWAY_LIST = z.object({ gateways: z.array(GATEWAY) });
 

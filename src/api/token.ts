@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { TOKEN_PREFERENCES } from '../core/policy/token-preferences.ts';
 import { SCOPES } from '../core/subject.ts';
 import { type Data, type DataInput, NEXT_CURSOR } from './data.ts';
+import type { PreferenceValue } from './preference.ts';
 
 /** A token as operators see it: never its secret or the hash of it. */
 export const TOKEN = z
@@ -55,6 +56,11 @@ const TOKEN_PREFERENCE = z.object({
 
 /** A preference that a single token may override. */
 export type TokenPreference = Data<typeof TOKEN_PREFERENCE>;
+
+/** Null resets one to the value of the instance. */
+export type TokenPreferenceChanges = Readonly<
+  Partial<Record<TokenPreference['key'], PreferenceValue | null>>
+>;
 
 export const TOKEN_PREFERENCE_LIST = z
   .object({ preferences: z.array(TOKEN_PREFERENCE) })

@@ -238,6 +238,53 @@ export const TOOL_SETTINGS = z.object({
 
 export type ToolSettings = Data<typeof TOOL_SETTINGS>;
 
+const TEXTS = z.record(z.string(), z.string());
+const SCHEMA = z.record(z.string(), z.unknown());
+
+const AUTH = z
+  .object({
+    type: z.string().meta({ description: 'bearer, basic, header or query' }),
+    token: z.string().optional(),
+    username: z.string().optional(),
+    password: z.string().optional(),
+    name: z.string().optional(),
+    value: z.string().optional(),
+  })
+  .meta({ description: 'Stored encrypted and never returned.' });
+
+/** The fields that define a tool's HTTP request. */
+export const REQUEST_FIELDS = {
+  url: z.string().nullable().optional().meta({
+    description: 'An absolute URL; `{argument}` in its path or query is replaced by that argument.',
+  }),
+  method: z.string().nullable().optional(),
+  description: z.string().nullable().optional(),
+  headers: TEXTS.nullable().optional(),
+  auth: AUTH.nullable().optional(),
+  inputSchema: SCHEMA.nullable().optional(),
+  outputSchema: SCHEMA.nullable().optional(),
+  queryMapping: TEXTS.nullable().optional(),
+  headerMapping: TEXTS.nullable().optional(),
+  bodyType: z.string().nullable().optional(),
+  filter: z.string().nullable().optional().meta({ description: 'A JMESPath expression.' }),
+  timeoutMs: z.int().nullable().optional(),
+  maxBytes: z.int().nullable().optional(),
+};
+
+export const TOOL_CREATE = z
+  .object({
+    name: z.string(),
+    title: z.string().optional(),
+    ...REQUEST_FIELDS,
+    annotations: z.object({ title: z.string().optional(), ...mapHints(z.boolean().optional()) }).optional(),
+  })
+  .meta({ id: 'ToolCreate' });
+
+/** The body that creates a REST tool. */
+export type ToolCreate = Data<typeof TOOL_CREATE>;
+
+export const TOOL_INPUT = z.object({ ...REQUEST_FIELDS, ...TOOL_SETTINGS.shape }).meta({ id: 'ToolInput' });
+
 export const MAX_SUMMARY_LENGTH = 500;
 
 /** The part of a tool that lists show. */

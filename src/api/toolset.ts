@@ -1,5 +1,7 @@
 import * as z from 'zod';
-import { type Data, NEXT_CURSOR } from './data.ts';
+import { parseToolRef } from '../core/tool-ref.ts';
+import { TOOLSET_LIMITS } from '../core/toolset.ts';
+import { type Data, type DataInput, NEXT_CURSOR } from './data.ts';
 import { NOTE } from './note.ts';
 
 /** A tool of a toolset, or all of a server: `linear.*`. */
@@ -42,6 +44,89 @@ export const TOOLSET = z
   .meta({ id: 'Toolset' });
 
 export type Toolset = Data<typeof TOOLSET>;
+
+const MEMBER_REF = z.object({
+  namespacedName: z.string().min(1).optional(),
+  refId: z.string().min(1).optional(),
+  except: z.array(z.string().min(1)).max(TOOLSET_LIMITS.tools).optional().meta({
+    description:
+      'If `namespacedName` is "server.*": the server’s own names of the tools to leave out. Absent: as before.',
+  }),
+});
+
+/** A ref to a tool, or to all tools of a server (`server.*`) except some. */
+export type MemberRef = Data<typeof MEMBER_REF>;
+
+const REFS = z
+  .array(
+    z
+      .union([z.string().min(1), MEMBER_REF])
+      .transform((given): MemberRef => (typeof given === 'string' ? parseToolRef(given) : given))
+      .refine(({ namespacedName, refId }) => namespacedName !== undefined || refId !== undefined, {
+        error: 'it must have namespacedName or refId',
+      }),
+  )
+  .max(TOOLSET_LIMITS.tools);
+
+const NAME = z.string().meta({ description: '2 to 50 lowercase letters, digits and hyphens' });
+const DESCRIPTION = z.string().max(TOOLSET_LIMITS.descriptionLength);
+
+export const TOOLSET_INPUT = z
+  .object({
+    name: NAME,
+    description: DESCRIPTION.optional(),
+    tools: REFS.default([]),
+    equip: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Whether to equip the toolset at once. Default: false.' }),
+  })
+  .meta({ id: 'ToolsetInput' });
+
+/** The body that creates a toolset. */
+export type ToolsetInput = DataInput<typeof TOOLSET_INPUT>;
+
+export type NewToolset = Data<typeof TOOLSET_INPUT>;
+
+const AS_IT_CAME = z.unknown().optional().meta({ description: 'Must be unchanged or omitted.' });
+
+/** Absent members stay as they are. */
+export const TOOLSET_CHANGES = z
+  .object({
+    name: NAME.optional(),
+    description: DESCRIPTION.nullable().optional().meta({ description: 'null removes it.' }),
+    tools: REFS.optional(),
+    madeBy: AS_IT_CAME,
+    isEquipped: AS_IT_CAME,
+    createdAt: AS_IT_CAME,
+    lastModified: AS_IT_CAME,
+    toolNotes: AS_IT_CAME,
+  })
+  .meta({ id: 'ToolsetChanges' });
+
+export type ToolsetChangesInput = DataInput<typeof TOOLSET_CHANGES>;
+
+export type ToolsetChanges = Data<typeof TOOLSET_CHANGES>;
+
+export const ADDED_TOOLS = z.object({ tools: REFS }).meta({ id: 'AddedTools' });
+
+export const REMOVED_TOOLS = z
+  .object({
+    tools: z
+      .array(z.string().min(1))
+      .max(TOOLSET_LIMITS.tools)
+      .meta({ description: 'Namespaced names, or `server.*`.' }),
+  })
+  .meta({ id: 'RemovedTools' });
+
+export const ACCEPTED_TOOLS = z
+  .object({
+    tools: REFS.optional().meta({ description: 'Absent: all.' }),
+    pinned: z.boolean().default(false).meta({
+      description: 'Whether to also pin changed tools to their current definitions. Default: false.',
+    }),
+  })
+  .meta({ id: 'AcceptedTools' });
 
 export const TOOLSET_PAGE = z.object({ toolsets: z.array(TOOLSET), nextCursor: NEXT_CURSOR });
 

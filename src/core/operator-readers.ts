@@ -26,7 +26,7 @@ import {
   findPublicNameFault,
   findToolDescriptionFault,
 } from './tool-settings.ts';
-import { isIdOfRef } from './tool-ref.ts';
+import { isIdOfRef } from './record-ids.ts';
 import {
   findDescriptionFault,
   findToolsetNameFault,

@@ -17,7 +17,7 @@ import { NOTE_LIMITS, findNoteFault, findNoteNameFault, type Note } from './note
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
 import { LOCAL_USER } from './subject.ts';
-import { isIdOfRef } from './tool-ref.ts';
+import { isIdOfRef } from './record-ids.ts';
 import {
   findDescriptionFault,
   TOOLSET_LIMITS,

@@ -29,3 +29,16 @@ export function computeRestToolId(name: string): string {
 export function computeModuleId(path: string): string {
   return `module_${computeShortHash(path, DIGITS)}`;
 }
+
+const REF_DIGITS = 32;
+
+/** The id of one definition of one server's tool. Any other definition or server gives another id. */
+export function computeRefId(server: string, digest: string): string {
+  return computeShortHash(`${server}\n${digest}`, REF_DIGITS);
+}
+
+/** Whether the id matches the definition for any server name with which the namespaced name may begin. */
+export function isIdOfRef(refId: string, namespacedName: string, digest: string): boolean {
+  const starts = [...namespacedName.matchAll(/\./g)].map(({ index }) => namespacedName.slice(0, index));
+  return starts.some((server) => computeRefId(server, digest) === refId);
+}

@@ -1,4 +1,3 @@
-import { computeShortHash } from './digest.ts';
 import { err, ok, type Result } from './result.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -8,22 +7,10 @@ export interface ToolRef {
   readonly refId?: string | undefined;
 }
 
-const REF_DIGITS = 32;
 const REF_ID = /^[0-9a-f]{32}$/;
-
-/** The id of one definition of one server's tool. Any other definition or server gives another id. */
-export function computeRefId(server: string, digest: string): string {
-  return computeShortHash(`${server}\n${digest}`, REF_DIGITS);
-}
 
 export function formatNamespacedName(server: string, tool: string): string {
   return `${server}.${tool}`;
-}
-
-/** Whether the id matches the definition for any server name with which the namespaced name may begin. */
-export function isIdOfRef(refId: string, namespacedName: string, digest: string): boolean {
-  const starts = [...namespacedName.matchAll(/\./g)].map(({ index }) => namespacedName.slice(0, index));
-  return starts.some((server) => computeRefId(server, digest) === refId);
 }
 
 /** Parses a typed ref: a refId if it looks like one, else a namespaced name. */

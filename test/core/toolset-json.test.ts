@@ -4,7 +4,7 @@ import { hashDefinition } from '../../src/core/digest.ts';
 import { findNoteFault, type Note } from '../../src/core/notes.ts';
 import { readToolsetJson, type ReadToolsets } from '../../src/core/read-toolset-json.ts';
 import { err, ok } from '../../src/core/result.ts';
-import { computeRefId } from '../../src/core/tool-ref.ts';
+import { computeRefId } from '../../src/core/record-ids.ts';
 import { toToolsetsJson } from '../../src/core/toolset-json.ts';
 import { findToolsetNameFault, type Toolset, type ToolsetTool } from '../../src/core/toolset.ts';
 import { jsonText } from '../support/json-texts.ts';

@@ -1,7 +1,7 @@
 import { parseObject } from '../../core/json-object.ts';
 import { TokenBucket } from '../../core/token-bucket.ts';
 import type { Log } from '../../gateway/ports/log.ts';
-import type { ConnectedClient, LoggedCall, TrafficLog } from '../../gateway/ports/telemetry.ts';
+import type { LoggedClient, LoggedCall, TrafficLog } from '../../gateway/ports/telemetry.ts';
 import { shorten } from '../../core/shorten.ts';
 
 export interface TrafficLogOptions {
@@ -61,7 +61,7 @@ export class RecentTraffic implements TrafficLog {
     setImmediate(() => this.#options.log.info('call', fields));
   }
 
-  connected(connected: ConnectedClient): void {
+  connected(connected: LoggedClient): void {
     const { client, transport, revision, endpoint, subject, isStateless } = connected;
     const nowMs = this.#options.nowMs();
     const shown = nameAndVersion(client);

@@ -191,5 +191,3 @@ function compareTexts(one: readonly string[], other: readonly string[]): number 
   }
   return 0;
 }
-
-export const MIN_PASSPHRASE_LENGTH = 12;

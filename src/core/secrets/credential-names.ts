@@ -48,3 +48,6 @@ const DESCRIBING: ReadonlySet<string> = new Set([
 ]);
 /** MCP tokens that grant no access. */
 const NO_CREDENTIALS: ReadonlySet<string> = new Set(['progresstoken']);
+
+/** Of a passphrase that encrypts credentials in a bundle. */
+export const MIN_PASSPHRASE_LENGTH = 12;

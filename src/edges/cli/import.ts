@@ -3,7 +3,7 @@ import type { ImportOutcome, FoundServer, ImportReport, MoveReport } from '../..
 import { toPrintable } from '../../core/printable.ts';
 import { toArgumentRefusal } from '../../core/refusal.ts';
 import { ok } from '../../core/result.ts';
-import { findToolsetFault } from '../../gateway/services/toolsets/toolset-input.ts';
+import { findToolsetFault } from '../../gateway/services/toolsets/toolsets.ts';
 import {
   listDownServers,
   formatDownServers,

@@ -1,3 +1,4 @@
+import type { Label } from '../../api/label.ts';
 import { toPrintable } from '../../core/printable.ts';
 import { print, printError, printJson, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
@@ -26,13 +27,6 @@ export function showLabels(runtime: Runtime, options: LabelOptions): Promise<num
     else show(listed.value);
     return listed;
   });
-}
-
-interface Label {
-  readonly subject: string;
-  readonly label: string;
-  readonly source: string;
-  readonly since: string;
 }
 
 function show(labels: readonly Label[]): void {

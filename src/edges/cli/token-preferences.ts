@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { toWords } from '../../core/printable.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import { parsePreference } from '../../gateway/services/preferences/preference-service.ts';
-import type { TokenPreferenceChanges } from '../../gateway/services/token-preferences.ts';
+import type { TokenPreferenceChanges } from '../../api/token.ts';
 import { print, printRefusal, printJson, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { findToken } from './token.ts';

@@ -1,17 +1,10 @@
-import * as z from 'zod';
-import { BUNDLE, IMPORT_PLAN } from '../../api/bundle.ts';
-import { type BundleJson, MIN_PASSPHRASE_LENGTH } from '../../core/bundle/bundle.ts';
+import { BUNDLE, EXPORT_INPUT, IMPORT_INPUT, IMPORT_PLAN } from '../../api/bundle.ts';
+import type { BundleJson } from '../../core/bundle/bundle.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { type AdminDeps, findExecuteRefusal } from './admin-deps.ts';
 import type { Failure } from './failure.ts';
 import { route, type Reply, type Route } from './route.ts';
-
-const PASSPHRASE = z
-  .string()
-  .min(MIN_PASSPHRASE_LENGTH)
-  .max(1_000)
-  .meta({ description: 'Encrypts the secrets on export; decrypts them on import.' });
 
 const MIB = 1024 * 1024;
 
@@ -47,7 +40,7 @@ function sealedExportRoute({ bundles }: AdminDeps): Route {
       id: 'exportWithSecrets',
       summary: 'Export everything, with secrets encrypted by a passphrase',
       body: {
-        schema: z.object({ passphrase: PASSPHRASE }).meta({ id: 'ExportInput' }),
+        schema: EXPORT_INPUT,
         examples: { sealed: { passphrase: 'correct horse battery staple' } },
       },
       answer: EXPORTED,
@@ -75,16 +68,7 @@ function importRoute(deps: AdminDeps): Route {
       about:
         'The import is atomic. Anything that the bundle does not contain is kept. Commands, code search, modules and documents in files require a token with the scope `execute`, and Assay must listen on loopback.',
       body: {
-        schema: z
-          .object({
-            bundle: z.unknown().meta({ type: 'object', description: 'The exported bundle, unchanged.' }),
-            passphrase: PASSPHRASE.optional(),
-            apply: z.boolean().optional(),
-            onConflict: z.enum(['replace', 'keep']).optional().meta({
-              description: 'How to treat existing items that differ. Default: replace.',
-            }),
-          })
-          .meta({ id: 'ImportInput' }),
+        schema: IMPORT_INPUT,
         examples: { dryRun: { bundle: { assay: 1, records: [EXAMPLE] } } },
         limits: { bytes: 16 * MIB, depth: 90 },
       },
@@ -92,12 +76,11 @@ function importRoute(deps: AdminDeps): Route {
       refusals: ['BUNDLE_LOCKED', 'HINTS_CONTRADICT', 'TOOLSETS_FULL', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
     },
     async (call) => {
-      const { bundle, passphrase, apply = false, onConflict = 'replace' } = call.body;
       const importer = {
         subject: call.identity.subject,
         executeRefusal: findExecuteRefusal(deps, call),
       };
-      const done = await deps.bundles.import({ bundle, passphrase, apply, onConflict }, importer);
+      const done = await deps.bundles.import(call.body, importer);
       if (done.ok) return ok({ kind: 'one', body: done.value });
       const base = call.pointerTo('bundle');
       if (done.error.code === 'HINTS_CONTRADICT')

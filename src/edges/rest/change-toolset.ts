@@ -1,29 +1,46 @@
-import * as z from 'zod';
-import { type Toolset, TOOLSET, TOOLSET_WITH_ADDED, TOOLSET_WITH_REMOVED } from '../../api/toolset.ts';
+import {
+  ADDED_TOOLS,
+  REMOVED_TOOLS,
+  type Toolset,
+  TOOLSET,
+  type ToolsetChanges,
+  TOOLSET_CHANGES,
+  TOOLSET_WITH_ADDED,
+  TOOLSET_WITH_REMOVED,
+} from '../../api/toolset.ts';
 import { toArgumentRefusal, type Refusal } from '../../core/refusal.ts';
 import { ok } from '../../core/result.ts';
-import { TOOLSET_INPUT_LIMITS } from '../../gateway/services/toolsets/toolset-input.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
-import { DESCRIPTION, EXAMPLE, NAME, REFS } from './toolset-json.ts';
 
-const AS_IT_CAME = z.unknown().optional().meta({ description: 'Must be unchanged or omitted.' });
+export const EXAMPLE: Toolset = {
+  name: 'triage',
+  description: 'Reading and sorting issues',
+  isEquipped: true,
+  createdAt: '2026-11-22T09:30:00.000Z',
+  lastModified: '2026-11-22T09:31:00.000Z',
+  tools: [
+    { namespacedName: 'linear.list_issues' },
+    { namespacedName: 'linear.create_issue', refId: '8f14e45fceea167a5a36dedd4bea2543' },
+  ],
+  toolNotes: [
+    {
+      toolRef: { namespacedName: 'linear.list_issues' },
+      notes: [
+        {
+          name: 'team',
+          note: 'Our team is "PLAT".',
+          author: 'anna',
+          by: 'operator',
+          writtenAt: '2026-11-22T09:31:00.000Z',
+        },
+      ],
+    },
+  ],
+};
 
 /** Fields that are accepted because they appear in responses, but cannot be changed. */
 const FIXED = ['madeBy', 'isEquipped', 'createdAt', 'lastModified', 'toolNotes'] as const;
-
-const CHANGES = z
-  .object({
-    name: NAME.optional(),
-    description: DESCRIPTION.nullable().optional().meta({ description: 'null removes it.' }),
-    tools: REFS.optional(),
-    madeBy: AS_IT_CAME,
-    isEquipped: AS_IT_CAME,
-    createdAt: AS_IT_CAME,
-    lastModified: AS_IT_CAME,
-    toolNotes: AS_IT_CAME,
-  })
-  .meta({ id: 'ToolsetChanges' });
 
 /** Refusals of refs to tools. */
 export const TOOLS_REFUSALS = [
@@ -50,7 +67,7 @@ function changeRoute({ toolsetService }: Pick<AdminDeps, 'toolsetService'>): Rou
         'Omitted fields keep their values. A tool that is already in the toolset and is given unchanged is kept, whether its server is running or not. The body of a GET may be sent back whole.',
       isConditional: true,
       body: {
-        schema: CHANGES,
+        schema: TOOLSET_CHANGES,
         examples: {
           tools: { tools: ['linear.list_issues'] },
           rename: { name: 'sorting', description: null },
@@ -80,7 +97,7 @@ function addRoute({ toolsetService }: Pick<AdminDeps, 'toolsetService'>): Route 
       about:
         'The others stay. A tool given by `refId` is pinned to its current definition, and one that is given without it is no longer pinned.',
       body: {
-        schema: z.object({ tools: REFS }).meta({ id: 'AddedTools' }),
+        schema: ADDED_TOOLS,
         examples: { one: { tools: ['linear.delete_issue'] } },
       },
       answer: {
@@ -99,15 +116,6 @@ function addRoute({ toolsetService }: Pick<AdminDeps, 'toolsetService'>): Route 
   );
 }
 
-const REMOVED_INPUT = z
-  .object({
-    tools: z
-      .array(z.string().min(1))
-      .max(TOOLSET_INPUT_LIMITS.tools)
-      .meta({ description: 'Namespaced names, or `server.*`.' }),
-  })
-  .meta({ id: 'RemovedTools' });
-
 function removeRoute({ toolsetService }: Pick<AdminDeps, 'toolsetService'>): Route {
   return route(
     {
@@ -117,7 +125,7 @@ function removeRoute({ toolsetService }: Pick<AdminDeps, 'toolsetService'>): Rou
       summary: 'Remove tools from a toolset',
       about: 'Their notes are kept.',
       body: {
-        schema: REMOVED_INPUT,
+        schema: REMOVED_TOOLS,
         examples: { one: { tools: ['linear.delete_issue'] } },
       },
       answer: {
@@ -139,7 +147,7 @@ function removeRoute({ toolsetService }: Pick<AdminDeps, 'toolsetService'>): Rou
   );
 }
 
-function fixedFault(body: z.output<typeof CHANGES>, before: Toolset): Refusal | undefined {
+function fixedFault(body: ToolsetChanges, before: Toolset): Refusal | undefined {
   const fixed = FIXED.find(
     (field) => body[field] !== undefined && JSON.stringify(body[field]) !== JSON.stringify(before[field]),
   );

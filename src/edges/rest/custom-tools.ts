@@ -1,72 +1,13 @@
-import * as z from 'zod';
 import { withoutUndefined } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ConfigEntry } from '../../gateway/ports/config-entries.ts';
-import { type Tool, TOOL } from '../../api/tool.ts';
+import { REQUEST_FIELDS, type Tool, TOOL, TOOL_CREATE } from '../../api/tool.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import type { Failure } from './failure.ts';
 import { route, type RestCall, type Reply, type Route } from './route.ts';
 import { omitGuarantee, toToolReply } from './tool-reply.ts';
-import { mapHints } from '../../api/hint.ts';
 
-const TEXTS = z.record(z.string(), z.string());
-const SCHEMA = z.record(z.string(), z.unknown());
-
-const AUTH = z
-  .object({
-    type: z.string().meta({ description: 'bearer, basic, header or query' }),
-    token: z.string().optional(),
-    username: z.string().optional(),
-    password: z.string().optional(),
-    name: z.string().optional(),
-    value: z.string().optional(),
-  })
-  .meta({ description: 'Stored encrypted and never returned.' });
-
-type RequestField =
-  | 'url'
-  | 'method'
-  | 'description'
-  | 'headers'
-  | 'auth'
-  | 'inputSchema'
-  | 'outputSchema'
-  | 'queryMapping'
-  | 'headerMapping'
-  | 'bodyType'
-  | 'filter'
-  | 'timeoutMs'
-  | 'maxBytes';
-
-/** The fields that define a tool's HTTP request. */
-export const REQUEST_FIELDS: Readonly<Record<RequestField, z.ZodType>> = {
-  url: z.string().nullable().optional().meta({
-    description: 'An absolute URL; `{argument}` in its path or query is replaced by that argument.',
-  }),
-  method: z.string().nullable().optional(),
-  description: z.string().nullable().optional(),
-  headers: TEXTS.nullable().optional(),
-  auth: AUTH.nullable().optional(),
-  inputSchema: SCHEMA.nullable().optional(),
-  outputSchema: SCHEMA.nullable().optional(),
-  queryMapping: TEXTS.nullable().optional(),
-  headerMapping: TEXTS.nullable().optional(),
-  bodyType: z.string().nullable().optional(),
-  filter: z.string().nullable().optional().meta({ description: 'A JMESPath expression.' }),
-  timeoutMs: z.int().nullable().optional(),
-  maxBytes: z.int().nullable().optional(),
-};
-
-type RequestFields = Readonly<Partial<Record<RequestField, unknown>>>;
-
-const TOOL_CREATE = z
-  .object({
-    name: z.string(),
-    title: z.string().optional(),
-    ...REQUEST_FIELDS,
-    annotations: z.object({ title: z.string().optional(), ...mapHints(z.boolean().optional()) }).optional(),
-  })
-  .meta({ id: 'ToolCreate' });
+type RequestFields = Readonly<Partial<Record<keyof typeof REQUEST_FIELDS, unknown>>>;
 
 type CustomToolDeps = Pick<AdminDeps, 'tools' | 'customTools'>;
 
@@ -151,7 +92,7 @@ function deleteRoute({ customTools, tools }: CustomToolDeps): Route {
 
 /** The entry's fields. Undefined if the body does not change the request. */
 export function pickRequestFields(body: RequestFields): ConfigEntry | undefined {
-  const fields = Object.keys(REQUEST_FIELDS) as readonly RequestField[]; // Its own keys.
+  const fields = Object.keys(REQUEST_FIELDS) as readonly (keyof RequestFields)[]; // Its own keys.
   const given = Object.fromEntries(
     fields.filter((field) => body[field] !== undefined).map((field) => [field, body[field]]),
   );

@@ -1,9 +1,11 @@
-import { TAGS_INPUT } from '../../api/tool.ts';
-import * as z from 'zod';
 import {
+  DOCUMENT_INPUT,
   DOCUMENT_PREVIEW,
   type DocumentPreview,
   GATEWAY,
+  GATEWAY_CHANGE,
+  type GatewayChange,
+  GATEWAY_INPUT,
   GATEWAY_LIST,
   REFRESH_RESULT,
 } from '../../api/server.ts';
@@ -11,7 +13,7 @@ import { err, ok } from '../../core/result.ts';
 import { needsExecute } from '../../gateway/services/servers/needs-execute.ts';
 import type { ServerInput } from '../../gateway/services/servers/server-service.ts';
 import { type AdminDeps, findExecuteRefusal } from './admin-deps.ts';
-import { SANDBOX_FIELDS, TRANSPORT, toConfigEntry } from './gateway-entry.ts';
+import { toConfigEntry } from './gateway-entry.ts';
 import {
   toGatewayFailure,
   toServerChanger,
@@ -20,68 +22,6 @@ import {
   omitNull,
 } from './gateway-reply.ts';
 import { route, type BodyLimits, type Route } from './route.ts';
-
-const ENTRY = {
-  url: z.string().nullable().optional(),
-  transport: TRANSPORT,
-  headers: z.record(z.string(), z.string()).nullable().optional(),
-  openapi: z
-    .string()
-    .nullable()
-    .optional()
-    .meta({ description: 'URL of an OpenAPI document. A file path requires the scope `execute`.' }),
-  document: z.string().nullable().optional().meta({
-    description:
-      'Text of an OpenAPI document, as JSON or YAML, at most 4 MiB. A document that yields no tools is refused.',
-  }),
-  baseUrl: z.string().nullable().optional(),
-  credentials: z
-    .record(z.string(), z.union([z.string(), z.object({ username: z.string(), password: z.string() })]))
-    .nullable()
-    .optional()
-    .meta({ description: 'Credentials by name of the security scheme.' }),
-  operations: z
-    .object({ include: z.array(z.string()).optional(), exclude: z.array(z.string()).optional() })
-    .nullable()
-    .optional()
-    .meta({ description: 'Which operations become tools, such as `tag:pets`, `/pets/*` or `DELETE /*`.' }),
-  maxBytes: z.int().nullable().optional(),
-  command: z.string().nullable().optional(),
-  args: z.array(z.string()).nullable().optional(),
-  env: z.record(z.string(), z.string()).nullable().optional(),
-  cwd: z.string().nullable().optional(),
-  ...SANDBOX_FIELDS,
-  timeoutMs: z.int().nullable().optional(),
-  prefix: z.boolean().nullable().optional(),
-  isolation: z.enum(['session', 'shared']).nullable().optional(),
-  tags: TAGS_INPUT,
-  enabled: z
-    .boolean()
-    .optional()
-    .meta({ description: '`false`: keep the gateway, but do not connect to it.' }),
-};
-
-const GATEWAY_CHANGE = z
-  .object({
-    ...ENTRY,
-    trust: z.boolean().nullable().optional().meta({
-      description:
-        'Whether its hints may lower caution. Applies to this server only, not to a different one with the same name.',
-    }),
-  })
-  .meta({ id: 'GatewayChange' });
-
-const GATEWAY_INPUT = GATEWAY_CHANGE.extend({ name: z.string() }).meta({ id: 'GatewayInput' });
-
-const DOCUMENT_INPUT = GATEWAY_INPUT.extend({
-  openapi: z.string().meta({
-    description: 'URL of the document. A file path requires the scope `execute`.',
-  }),
-  isNameGiven: z
-    .boolean()
-    .optional()
-    .meta({ description: '`true`: replace a source of this name that has another document.' }),
-}).meta({ id: 'DocumentInput' });
 
 /** Maximum number of tools in a preview. */
 const MAX_SHOWN = 500;
@@ -281,7 +221,7 @@ function previewRoute(deps: GatewayDeps): Route {
 }
 
 /** Reads an uploaded document before it is stored. */
-function uploadIn({ document }: EntryFields, { documents }: GatewayDeps): ServerInput['imported'] {
+function uploadIn({ document }: GatewayChange, { documents }: GatewayDeps): ServerInput['imported'] {
   return typeof document === 'string' ? documents.upload() : undefined;
 }
 
@@ -321,5 +261,3 @@ function refreshRoute({ servers }: GatewayDeps): Route {
     },
   );
 }
-
-type EntryFields = Omit<z.output<typeof GATEWAY_CHANGE>, 'trust'>;

@@ -1,21 +1,10 @@
-import * as z from 'zod';
-import { POLICY_RULE, POLICY_RULE_LIST, type PolicyRule } from '../../api/policy-rule.ts';
+import { POLICY_RULE_LIST, POLICY_RULES_INPUT, type PolicyRule } from '../../api/policy-rule.ts';
 import type { Fault } from '../../core/json-position.ts';
 import { readRules } from '../../core/policy/read-rules.ts';
 import { err, ok } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import type { Failure } from './failure.ts';
 import { route, type Route } from './route.ts';
-
-const PATTERNS = z.union([z.string(), z.array(z.string())]).optional();
-
-const RULE_INPUT = POLICY_RULE.extend({
-  server: PATTERNS,
-  tool: PATTERNS,
-  tag: PATTERNS,
-  toolset: PATTERNS,
-  token: PATTERNS,
-}).meta({ id: 'PolicyRuleInput', description: 'A list of one pattern may be given as its text.' });
 
 const EXAMPLE: PolicyRule = {
   effect: 'refuse',
@@ -55,7 +44,7 @@ export function policyRuleRoutes({ policyRules }: Pick<AdminDeps, 'policyRules'>
         about: 'They take effect at once. Rules of the config file are not changed.',
         isConditional: true,
         body: {
-          schema: z.object({ rules: z.array(RULE_INPUT) }).meta({ id: 'PolicyRulesInput' }),
+          schema: POLICY_RULES_INPUT,
           examples: { refuse: { rules: [EXAMPLE] } },
         },
         answer: ANSWER,

@@ -9,17 +9,23 @@ import type { Identity } from '../../core/subject.ts';
 import type { ToolFilter, ToolLocation } from '../../gateway/services/tools/tool-service.ts';
 import type { AnnotationPatch, ToolPatch } from '../../gateway/services/tools/tool-edit.ts';
 import { mapHints } from '../../api/hint.ts';
-import { type Tool, TOOL_HINTS, TOOL, TOOL_PAGE, TOOL_SETTINGS, type ToolSettings } from '../../api/tool.ts';
+import {
+  type Tool,
+  TOOL_HINTS,
+  TOOL,
+  TOOL_INPUT,
+  TOOL_PAGE,
+  TOOL_SETTINGS,
+  type ToolSettings,
+} from '../../api/tool.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { toFieldError, type Failure } from './failure.ts';
 import { encodeCursor, readCursor } from './paging.ts';
-import { toToolFailure, REQUEST_FIELDS, pickRequestFields } from './custom-tools.ts';
+import { toToolFailure, pickRequestFields } from './custom-tools.ts';
 import { route, type RestCall, type Reply, type Route } from './route.ts';
 import { omitGuarantee, toToolReply } from './tool-reply.ts';
 import { toToolSummary } from './tool-summary.ts';
 import { hideHintEvidence, hideToolEvidence } from './without-evidence.ts';
-
-const TOOL_INPUT = z.object({ ...REQUEST_FIELDS, ...TOOL_SETTINGS.shape }).meta({ id: 'ToolInput' });
 
 const FLAG = z.enum(['true', 'false']).optional();
 

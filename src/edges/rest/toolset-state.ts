@@ -1,10 +1,14 @@
-import * as z from 'zod';
-import { NEW_TOOLS, TOOLSET_REVIEW, TOOLSET_WITH_ACCEPTED, UNSERVED_TOOLS } from '../../api/toolset.ts';
+import {
+  ACCEPTED_TOOLS,
+  NEW_TOOLS,
+  TOOLSET_REVIEW,
+  TOOLSET_WITH_ACCEPTED,
+  UNSERVED_TOOLS,
+} from '../../api/toolset.ts';
 import { ok } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { TOOLS_REFUSALS } from './change-toolset.ts';
+import { EXAMPLE, TOOLS_REFUSALS } from './change-toolset.ts';
 import { route, type Route } from './route.ts';
-import { EXAMPLE, REFS } from './toolset-json.ts';
 
 type Deps = Pick<AdminDeps, 'toolsetService'>;
 
@@ -93,15 +97,6 @@ function reviewRoute({ toolsetService }: Deps): Route {
   );
 }
 
-const ACCEPT_INPUT = z
-  .object({
-    tools: REFS.optional().meta({ description: 'Absent: all.' }),
-    pinned: z.boolean().default(false).meta({
-      description: 'Whether to also pin changed tools to their current definitions. Default: false.',
-    }),
-  })
-  .meta({ id: 'AcceptedTools' });
-
 function acceptRoute({ toolsetService }: Deps): Route {
   return route(
     {
@@ -111,7 +106,7 @@ function acceptRoute({ toolsetService }: Deps): Route {
       summary: 'Accept new tools of whole servers in a toolset, and changes in pinned tools',
       about: 'A tool given by `refId` is accepted only if that is its current definition.',
       body: {
-        schema: ACCEPT_INPUT,
+        schema: ACCEPTED_TOOLS,
         examples: { one: { tools: ['linear.delete_issue'] } },
       },
       answer: {

@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import { DELETED_TOOLSET, type Toolset, TOOLSET, TOOLSET_PAGE } from '../../api/toolset.ts';
+import { DELETED_TOOLSET, type Toolset, TOOLSET, TOOLSET_INPUT, TOOLSET_PAGE } from '../../api/toolset.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { changeToolsetRoutes, TOOLS_REFUSALS } from './change-toolset.ts';
+import { changeToolsetRoutes, EXAMPLE, TOOLS_REFUSALS } from './change-toolset.ts';
 import { paginate } from './paging.ts';
 import { toListReply, route, type Reply, type Route } from './route.ts';
-import { DESCRIPTION, EXAMPLE, NAME, REFS } from './toolset-json.ts';
 import { toolsetStateRoutes } from './toolset-state.ts';
 
 type Deps = Pick<AdminDeps, 'toolsetService'>;
@@ -48,15 +47,6 @@ function listRoute({ toolsetService }: Deps): Route {
   );
 }
 
-const CREATE_INPUT = z
-  .object({
-    name: NAME,
-    description: DESCRIPTION.optional(),
-    tools: REFS.default([]),
-    equip: z.boolean().default(false).meta({ description: 'Whether to equip the toolset at once.' }),
-  })
-  .meta({ id: 'ToolsetInput' });
-
 function createRoute({ toolsetService }: Deps): Route {
   return route(
     {
@@ -67,7 +57,7 @@ function createRoute({ toolsetService }: Deps): Route {
       about:
         'A tool given by `refId` is pinned to its current definition. `server.*` includes all tools of a server, also those added later.',
       body: {
-        schema: CREATE_INPUT,
+        schema: TOOLSET_INPUT,
         examples: { triage: { name: 'triage', tools: ['linear.list_issues', 'linear.create_issue'] } },
       },
       answer: { status: 201, about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },

@@ -103,7 +103,7 @@ export interface LoggedCall {
   readonly outcome: RelayEnding | 'tool_error';
 }
 
-export interface ConnectedClient {
+export interface LoggedClient {
   /** JSON text of its name and version. */
   readonly client: string | undefined;
   readonly transport: 'http' | 'sse' | 'stdio';
@@ -122,7 +122,7 @@ export interface TrafficLog {
   /** Counts a call; returns whether its line is wanted. */
   admitsCall(nowMs: number, hasFailed: boolean): boolean;
   call(ended: LoggedCall): void;
-  connected(client: ConnectedClient): void;
+  connected(client: LoggedClient): void;
 }
 
 /** Observes requests without taking part in them. */

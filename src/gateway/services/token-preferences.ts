@@ -1,9 +1,5 @@
-import type { TokenPreference } from '../../api/token.ts';
-import {
-  isTokenPreference,
-  TOKEN_PREFERENCES,
-  type TokenPreferenceKey,
-} from '../../core/policy/token-preferences.ts';
+import type { TokenPreference, TokenPreferenceChanges } from '../../api/token.ts';
+import { isTokenPreference, TOKEN_PREFERENCES } from '../../core/policy/token-preferences.ts';
 import type { SettingValue } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import {
@@ -23,8 +19,6 @@ export interface NamedToken {
   readonly id: string;
   readonly name: string;
 }
-
-export type TokenPreferenceChanges = Readonly<Partial<Record<TokenPreferenceKey, SettingValue | null>>>;
 
 export interface TokenPreferencesOptions extends Pick<SettingSources, 'env' | 'file'> {
   readonly records: RecordReplica;

@@ -6,7 +6,7 @@ import { HINTS } from '../../../src/core/hints/hint.ts';
 import type { ToolOverrides } from '../../../src/core/hints/tool-record.ts';
 import type { PolicyRule } from '../../../src/core/policy/rule.ts';
 import type { Note } from '../../../src/core/notes.ts';
-import { computeRefId } from '../../../src/core/tool-ref.ts';
+import { computeRefId } from '../../../src/core/record-ids.ts';
 import { hashDefinition } from '../../../src/core/digest.ts';
 import type { Toolset, ToolsetTool } from '../../../src/core/toolset.ts';
 

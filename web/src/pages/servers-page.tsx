@@ -7,7 +7,7 @@ import type { Gateway } from '../../../src/api/server.ts';
 import { useKeys } from '../parts/keys.ts';
 import { Page } from '../parts/page.tsx';
 import { SearchBox } from '../parts/search-box.tsx';
-import { ServerList, type ReviewCounts } from '../parts/server-list.tsx';
+import { ServerList } from '../parts/server-list.tsx';
 import { Empty, Failed, LoadingRows } from '../parts/states.tsx';
 import { gatewaysQuery } from '../state/lists.ts';
 import type { ServerSearch } from '../state/server-search.ts';
@@ -50,7 +50,7 @@ export function ServersPage(): ReactNode {
       {gateways.isPending && <LoadingRows />}
       {gateways.isError && <Failed error={gateways.error} onRetry={() => void gateways.refetch()} />}
       {list.length > 0 && rows.length === 0 && <Empty title="No servers match the search" />}
-      <ServerList rows={rows} current={at} reviews={useReviews()} onOpen={open} />
+      <ServerList rows={rows} current={at} reviewCounts={useReviewCounts()} onOpen={open} />
       {gateways.isSuccess && list.length === 0 && (
         <Suspense fallback={<LoadingRows />}>
           <FirstSteps />
@@ -80,7 +80,7 @@ export function ServersPage(): ReactNode {
 }
 
 /** Number of changes that wait for a review, by server name. */
-function useReviews(): ReviewCounts {
+function useReviewCounts(): ReadonlyMap<string, number> {
   const drifted = useQuery(driftedQuery);
   const instructions = useQuery(changedInstructionsQuery);
   const counts = new Map<string, number>();

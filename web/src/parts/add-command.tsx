@@ -16,7 +16,7 @@ export function AddCommand({ onAdded }: AddKindProps): ReactNode {
   const [args, setArgs] = useState('');
   const [env, setEnv] = useState('');
   const [cwd, setCwd] = useState('');
-  const [isolation, setIsolation] = useState('shared');
+  const [isolation, setIsolation] = useState<'shared' | 'session'>('shared');
   const [isTrusted, setTrusted] = useState(false);
   const mayExecute = useMayExecute();
   const { pairs, fault: envFault } = parsePairs(env, '=');

@@ -93,7 +93,8 @@ export function parsePairs(
   return Object.keys(pairs).length === 0 ? {} : { pairs };
 }
 
-/** Without members that are undefined or empty. */
-export function omitEmptyFields(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined && value !== ''));
+/** Without members that are undefined or empty. If a required one is, the server says so. */
+export function omitEmptyFields<T extends object>(body: T): T {
+  const given = Object.entries(body).filter(([, value]) => value !== undefined && value !== '');
+  return Object.fromEntries(given) as T; // except for required ones
 }

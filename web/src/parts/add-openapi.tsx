@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
-import type { DocumentPreview as Preview } from '../../../src/api/server.ts';
-import { addServer, previewDocument, type GatewayEdit } from '../state/servers.ts';
+import type { DocumentPreview as Preview, GatewayChange } from '../../../src/api/server.ts';
+import { addServer, previewDocument } from '../state/servers.ts';
 import type { AddKindProps } from './add-command.tsx';
 import { AddForm, omitEmptyFields, parsePairs } from './add-form.tsx';
 import { DocumentFields, EMPTY_DRAFT, type DocumentDraft } from './document-fields.tsx';
@@ -48,7 +48,7 @@ export function AddOpenapi({ onAdded }: AddKindProps): ReactNode {
 function bodyOf(
   { from, document, openapi, baseUrl, include, trust }: DocumentDraft,
   headers: Readonly<Record<string, string>> | undefined,
-): GatewayEdit {
+): GatewayChange {
   const patterns = include.split('\n').filter((line) => line.trim() !== '');
   const operations = patterns.length === 0 ? undefined : { include: patterns };
   const source = from === 'file' ? { document } : { openapi };

@@ -4,17 +4,16 @@ import type { Gateway } from '../../../src/api/server.ts';
 import { HostileText } from './hostile-text.tsx';
 import { stateLabel } from './server-row.tsx';
 
-export type ReviewCounts = ReadonlyMap<string, number>;
-
 interface ServerListProps {
   readonly rows: readonly Gateway[];
   /** Index of the row that keys act on; -1 if none. */
   readonly current: number;
-  readonly reviews: ReviewCounts;
+  /** Number of changes that wait for a review, by server name. */
+  readonly reviewCounts: ReadonlyMap<string, number>;
   readonly onOpen: (name: string) => void;
 }
 
-export function ServerList({ rows, current, reviews, onOpen }: ServerListProps): ReactNode {
+export function ServerList({ rows, current, reviewCounts, onOpen }: ServerListProps): ReactNode {
   if (rows.length === 0) return null;
   return (
     <ul className="rows server-list" aria-label="Servers">
@@ -23,7 +22,7 @@ export function ServerList({ rows, current, reviews, onOpen }: ServerListProps):
           key={gateway.id}
           gateway={gateway}
           isCurrent={at === current}
-          reviewCount={reviews.get(gateway.name) ?? 0}
+          reviewCount={reviewCounts.get(gateway.name) ?? 0}
           onOpen={() => onOpen(gateway.name)}
         />
       ))}

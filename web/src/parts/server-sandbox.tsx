@@ -1,10 +1,9 @@
 import { Button, SegmentedControl, Textarea } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import type { Gateway } from '../../../src/api/server.ts';
+import type { Gateway, GatewayChange } from '../../../src/api/server.ts';
 import type { GuaranteeKind } from '../../../src/api/tool.ts';
 import { useDraft } from '../state/drafts.ts';
-import type { GatewayEdit } from '../state/servers.ts';
 import { toolQuery, toolsQuery, type ToolRow } from '../state/tools.ts';
 import { HostileText } from './hostile-text.tsx';
 import { SettingRow } from './setting-row.tsx';
@@ -17,7 +16,7 @@ interface ServerSandboxProps {
   readonly onChange: ChangeServer;
 }
 
-export type ChangeServer = (edit: GatewayEdit, shown: Partial<Gateway>, onSuccess?: () => void) => void;
+export type ChangeServer = (edit: GatewayChange, shown: Partial<Gateway>, onSuccess?: () => void) => void;
 
 type Mode = 'off' | NonNullable<Gateway['sandbox']>;
 
@@ -38,12 +37,7 @@ export function ServerSandbox({ gateway, isDisabled, fixed, onChange }: ServerSa
           aria-label="Sandbox"
           disabled={isDisabled}
           value={mode}
-          onChange={(value) =>
-            onChange(
-              { sandbox: value },
-              value === 'off' ? {} : { sandbox: value === 'strict' ? 'strict' : 'twin' },
-            )
-          }
+          onChange={(sandbox) => onChange({ sandbox }, sandbox === 'off' ? {} : { sandbox })}
           data={[
             { value: 'off', label: 'Off' },
             { value: 'twin', label: 'Twin' },

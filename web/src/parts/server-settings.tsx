@@ -2,9 +2,9 @@ import { Button, SegmentedControl } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Trash2 } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
-import type { Gateway } from '../../../src/api/server.ts';
+import type { Gateway, GatewayChange } from '../../../src/api/server.ts';
 import { quoteShellArgument } from '../../../src/core/shell-argument.ts';
-import { changeServer, removeServer, showEdit, type GatewayEdit } from '../state/servers.ts';
+import { changeServer, removeServer, showEdit } from '../state/servers.ts';
 import { useIsAdmin, useMayExecute } from '../state/session.ts';
 import { ServerSandbox, type ChangeServer } from './server-sandbox.tsx';
 import { SettingRow } from './setting-row.tsx';
@@ -16,7 +16,7 @@ interface ServerSettingsProps {
 }
 
 interface Edit {
-  readonly edit: GatewayEdit;
+  readonly edit: GatewayChange;
   /** What the page shows until the response arrives. */
   readonly shown: Partial<Gateway>;
 }
@@ -54,9 +54,7 @@ export function ServerSettings({ gateway, onRemoved }: ServerSettingsProps): Rea
           aria-label="Processes"
           disabled={!mayEdit || changing.isPending || gateway.isolation === undefined}
           value={gateway.isolation ?? 'shared'}
-          onChange={(isolation) =>
-            set({ isolation }, { isolation: isolation === 'session' ? 'session' : 'shared' })
-          }
+          onChange={(isolation) => set({ isolation }, { isolation })}
           data={[
             { value: 'shared', label: 'Shared' },
             { value: 'session', label: 'Own' },

@@ -1,16 +1,9 @@
-import type { Bundle, ImportPlan } from '../../../src/api/bundle.ts';
+import type { Bundle, ImportInput, ImportPlan } from '../../../src/api/bundle.ts';
 import { write } from './api.ts';
 
-export interface BundleImport {
-  readonly bundle: unknown;
-  readonly passphrase: string;
-  readonly onConflict: 'replace' | 'keep';
-}
-
 /** What the import would change or, with `apply`, has changed. */
-export function importBundle(input: BundleImport, apply: boolean): Promise<ImportPlan> {
-  const { bundle, passphrase, onConflict } = input;
-  return write('POST', '/import', { bundle, onConflict, apply, ...(passphrase !== '' && { passphrase }) });
+export function importBundle(input: ImportInput): Promise<ImportPlan> {
+  return write('POST', '/import', input);
 }
 
 /** Downloads a bundle whose secrets are sealed. */

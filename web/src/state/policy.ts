@@ -1,11 +1,9 @@
 import { queryOptions, useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import type { Decision } from '../../../src/api/decision.ts';
-import type { PolicyRuleList, PolicyRule } from '../../../src/api/policy-rule.ts';
+import type { PolicyRule, PolicyRuleList, PolicyRulesInput } from '../../../src/api/policy-rule.ts';
 import { read, readTagged, formatError, write, type Tagged } from './api.ts';
 import { notify } from './notices.ts';
 import { isSameRule } from './rule-draft.ts';
-
-type Rules = readonly PolicyRule[];
 
 /** With its ETag, so that an edit replaces only what was seen. */
 export const rulesQuery = queryOptions({
@@ -35,7 +33,7 @@ export const decisionQuery = ({ tool, token, toolset }: AssumedCall) =>
 
 interface RulesChange {
   readonly seen: Tagged<PolicyRuleList>;
-  readonly rules: Rules;
+  readonly rules: PolicyRuleList['rules'];
 }
 
 /**
@@ -87,6 +85,6 @@ export function offerUndo(client: QueryClient, { before, after, index }: RuleCha
   });
 }
 
-function putRules(rules: Rules, etag: string): Promise<PolicyRuleList> {
+function putRules(rules: PolicyRulesInput['rules'], etag: string): Promise<PolicyRuleList> {
   return write('PUT', '/policy/rules', { rules }, etag);
 }

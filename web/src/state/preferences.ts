@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import type { Preference, PreferenceList, PreferenceValue } from '../../../src/api/preference.ts';
-import type { TokenPreferenceList } from '../../../src/api/token.ts';
+import type { TokenPreferenceChanges, TokenPreferenceList } from '../../../src/api/token.ts';
 import { read, write } from './api.ts';
 import { notify } from './notices.ts';
 
@@ -14,12 +14,6 @@ export const tokenPreferencesQuery = (id: string) =>
     queryKey: ['preferences', 'token', id],
     queryFn: async ({ signal }) => (await read<TokenPreferenceList>(pathOf(id), signal)).preferences,
   });
-
-/** Null resets to the default or, for a token, to the value of the instance. */
-export interface PreferenceChange {
-  readonly key: string;
-  readonly value: PreferenceValue | null;
-}
 
 /**
  * Shows the new value at once. If it is refused, restores the old one and shows the reason. Undo restores the stored
@@ -52,8 +46,7 @@ export function useChangePreference(before: Preference) {
 export function useChangeTokenPreference(id: string) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ key, value }: PreferenceChange) =>
-      write<TokenPreferenceList>('PATCH', pathOf(id), { [key]: value }),
+    mutationFn: (changes: TokenPreferenceChanges) => write<TokenPreferenceList>('PATCH', pathOf(id), changes),
     onSuccess: ({ preferences }) => client.setQueryData(tokenPreferencesQuery(id).queryKey, preferences),
   });
 }

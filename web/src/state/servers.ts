@@ -1,8 +1,15 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
 import type { Bundle } from '../../../src/api/bundle.ts';
-import type { Tool, ToolPage } from '../../../src/api/tool.ts';
+import type { Tool, ToolCreate, ToolPage } from '../../../src/api/tool.ts';
 import type { Instructions, InstructionsList } from '../../../src/api/instructions.ts';
-import type { DocumentPreview, Gateway, GatewayLogs, RefreshResult } from '../../../src/api/server.ts';
+import type {
+  DocumentPreview,
+  Gateway,
+  GatewayChange,
+  GatewayInput,
+  GatewayLogs,
+  RefreshResult,
+} from '../../../src/api/server.ts';
 import { read, readTagged, formatError, write } from './api.ts';
 import { pickRecords } from './bundles.ts';
 import { gatewaysQuery } from './lists.ts';
@@ -71,23 +78,20 @@ export function restartServer(id: string): Promise<Gateway> {
   return write('POST', `${pathOf(id)}/restart`, {});
 }
 
-/** The fields of the REST API. Null removes one. */
-export type GatewayEdit = Readonly<Record<string, unknown>>;
-
-export function addServer(body: GatewayEdit): Promise<Gateway> {
+export function addServer(body: GatewayInput): Promise<Gateway> {
   return write('POST', '/gateways', body);
 }
 
 /** The tools that a body of `addServer` with an OpenAPI document would add. */
-export function previewDocument(body: GatewayEdit): Promise<DocumentPreview> {
+export function previewDocument(body: GatewayChange): Promise<DocumentPreview> {
   return write('POST', '/openapi/preview', body);
 }
 
-export function addRestTool(body: GatewayEdit): Promise<unknown> {
+export function addRestTool(body: ToolCreate): Promise<unknown> {
   return write('POST', '/tools', body);
 }
 
-export function changeServer(id: string, edit: GatewayEdit): Promise<Gateway> {
+export function changeServer(id: string, edit: GatewayChange): Promise<Gateway> {
   return write('PATCH', pathOf(id), edit);
 }
 

@@ -7,7 +7,8 @@ import type {
   NewTools,
   ToolCosts,
   Toolset,
-  ToolsetMember,
+  ToolsetChangesInput,
+  ToolsetInput,
   ToolsetPage,
   UnservedTools,
 } from '../../../src/api/toolset.ts';
@@ -82,19 +83,12 @@ export const snippetsQuery = (toolset: string | undefined) =>
       ),
   });
 
-export function createToolset(body: Readonly<Record<string, unknown>>): Promise<Toolset> {
+export function createToolset(body: ToolsetInput): Promise<Toolset> {
   return write('POST', '/toolsets', body);
 }
 
-export interface ToolsetEdit {
-  readonly name?: string;
-  /** Null removes it. */
-  readonly description?: string | null;
-  readonly tools?: readonly ToolsetMember[];
-}
-
-export function changeToolset(name: string, edit: ToolsetEdit, etag: string): Promise<Toolset> {
-  return write('PUT', pathOf(name), edit, etag);
+export function changeToolset(name: string, changes: ToolsetChangesInput, etag: string): Promise<Toolset> {
+  return write('PUT', pathOf(name), changes, etag);
 }
 
 export function equip(name: string | undefined): Promise<unknown> {

@@ -1,4 +1,4 @@
-import type { ImportPlan } from '../../../api/bundle.ts';
+import type { BundleImport, ImportPlan } from '../../../api/bundle.ts';
 import {
   type BundleJson,
   type BundleRecord,
@@ -6,12 +6,11 @@ import {
   isEntry,
   KIND_LABELS,
   type LeftOutOfBundle,
-  MIN_PASSPHRASE_LENGTH,
   type RecordOf,
   toBundleJson,
   toRecordKey,
 } from '../../../core/bundle/bundle.ts';
-import { planImport, type OnConflict, type Planned } from '../../../core/bundle/bundle-plan.ts';
+import { planImport, type Planned } from '../../../core/bundle/bundle-plan.ts';
 import { splitEntrySecrets, type EntrySecrets } from '../../../core/bundle/entry-secrets.ts';
 import {
   type BundleFile,
@@ -23,6 +22,7 @@ import { formatPointerStep } from '../../../core/json-pointer.ts';
 import type { FieldError } from '../../../core/field-error.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
+import { MIN_PASSPHRASE_LENGTH } from '../../../core/secrets/credential-names.ts';
 import { isSettingKey, SETTINGS } from '../../../core/settings.ts';
 import { TOOLSET_LIMITS } from '../../../core/toolset.ts';
 import type { RegisteredServers } from '../../catalog/registered.ts';
@@ -45,15 +45,6 @@ export interface BundleServiceOptions extends EntryReaders, ImportContext, Omit<
   readonly passphraseSeal: PassphraseSeal;
   readonly secretMembers: SecretMembers;
   readonly nowMs: () => number;
-}
-
-export interface BundleInput {
-  /** Parsed JSON. */
-  readonly bundle: unknown;
-  readonly passphrase?: string | undefined;
-  /** Whether to apply the import, or only plan it. */
-  readonly apply: boolean;
-  readonly onConflict: OnConflict;
 }
 
 export interface Importer {
@@ -90,7 +81,7 @@ export class BundleService {
    * Plans an import or, with `apply`, performs it: all or nothing. Errors: BUNDLE_INVALID, HINTS_CONTRADICT,
    * BUNDLE_LOCKED, TOOLSETS_FULL, KEY_UNUSABLE, or the importer's `findExecuteRefusal`.
    */
-  async import(input: BundleInput, importer: Importer): Promise<Result<ImportPlan, Refusal>> {
+  async import(input: BundleImport, importer: Importer): Promise<Result<ImportPlan, Refusal>> {
     const read = readBundle(input.bundle);
     if (!read.ok) return err({ code: 'BUNDLE_INVALID', fieldErrors: read.error });
     const contradiction = findContradiction(read.value);
@@ -231,7 +222,7 @@ export class BundleService {
 interface ImportInput {
   readonly file: BundleFile;
   readonly secrets: readonly EntrySecrets[];
-  readonly input: BundleInput;
+  readonly input: BundleImport;
 }
 
 interface Split {

@@ -1,3 +1,4 @@
+import type { MemberRef } from '../../../api/toolset.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ToolRef } from '../../../core/tool-ref.ts';
@@ -8,7 +9,6 @@ import type { Entry } from '../../catalog/listing.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { SelectOptions } from './selection.ts';
 import { getEntryName, getRefId } from './tool-index.ts';
-import type { MemberRef } from './toolset-input.ts';
 
 /**
  * What a toolset stores for a tool reference. A refId pins the tool to its definition; `server.*` means all tools of a

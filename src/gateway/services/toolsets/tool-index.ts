@@ -2,7 +2,8 @@ import { findNearest } from '../../../core/nearest.ts';
 import type { Placed, PlacedRefusal, Refusal } from '../../../core/refusal.ts';
 import type { UnknownRef } from '../../../core/refusals/toolset-refusals.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { formatNamespacedName, computeRefId, formatToolRef, type ToolRef } from '../../../core/tool-ref.ts';
+import { computeRefId } from '../../../core/record-ids.ts';
+import { formatNamespacedName, formatToolRef, type ToolRef } from '../../../core/tool-ref.ts';
 import { getDigest } from '../../catalog/definition-facts.ts';
 import type { Entry, Listing } from '../../catalog/listing.ts';
 

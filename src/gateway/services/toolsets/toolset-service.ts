@@ -1,4 +1,11 @@
-import type { ImportedToolsets, ToolsetReview, Toolset as ToolsetView } from '../../../api/toolset.ts';
+import type {
+  ImportedToolsets,
+  MemberRef,
+  NewToolset,
+  ToolsetChanges,
+  ToolsetReview,
+  Toolset as ToolsetView,
+} from '../../../api/toolset.ts';
 import { readToolsetJson } from '../../../core/read-toolset-json.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -22,7 +29,6 @@ import { findToolNames, resolveToolRef, applyExceptions } from './holding.ts';
 import { selectAcceptable, listNewReviews, listReviewable, listReviews, addAccepted } from './review.ts';
 import { select, type SelectOptions } from './selection.ts';
 import { getEntryName, getRefId, resolveAll, ToolIndex } from './tool-index.ts';
-import { findToolsetFault, type MemberRef, type NewToolset, type ToolsetChanges } from './toolset-input.ts';
 import {
   toReviewView,
   toToolsetView,
@@ -31,7 +37,7 @@ import {
   type NewTool,
   type RemovedTool,
 } from './toolset-view.ts';
-import type { Changer, Toolsets } from './toolsets.ts';
+import { findToolsetFault, type Changer, type Toolsets } from './toolsets.ts';
 import { listUnserved, type Unserved } from './unserved.ts';
 
 /** On whose behalf a toolset is changed: an operator, or the caller that a model works for. */

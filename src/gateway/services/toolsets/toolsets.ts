@@ -1,6 +1,12 @@
-import type { Refusal } from '../../../core/refusal.ts';
+import type { ToolsetChanges } from '../../../api/toolset.ts';
+import { toArgumentRefusal, type Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { applyOperatorChange, type Toolset } from '../../../core/toolset.ts';
+import {
+  applyOperatorChange,
+  findDescriptionFault,
+  findToolsetNameFault,
+  type Toolset,
+} from '../../../core/toolset.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import {
   buildChangeEdit,
@@ -257,4 +263,15 @@ export interface RestoreOptions {
   readonly replaces: boolean;
   /** Name of the toolset to equip. */
   readonly equip?: string | undefined;
+}
+
+/** ARGUMENTS_INVALID if a name or a description is invalid. `field`: the argument with the name. */
+export function findToolsetFault(
+  { name, description }: Pick<ToolsetChanges, 'name' | 'description'>,
+  field = 'name',
+): Refusal | undefined {
+  return (
+    toArgumentRefusal(field, name === undefined ? undefined : findToolsetNameFault(name)) ??
+    toArgumentRefusal('description', findDescriptionFault(description ?? ''))
+  );
 }

@@ -1,10 +1,10 @@
 import { Button, NativeSelect, PasswordInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import type { ImportPlan } from '../../../../src/api/bundle.ts';
+import type { ImportInput, ImportPlan } from '../../../../src/api/bundle.ts';
 import { ImportPlanTable, countPlanChanges } from '../../parts/import-plan.tsx';
 import { Failed } from '../../parts/states.tsx';
-import { importBundle, type BundleImport } from '../../state/bundles.ts';
+import { importBundle } from '../../state/bundles.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
@@ -13,17 +13,16 @@ export function ImportForm(): ReactNode {
   const client = useQueryClient();
   const [file, setFile] = useState<File>();
   const [passphrase, setPassphrase] = useState('');
-  const [onConflict, setOnConflict] = useState<BundleImport['onConflict']>('replace');
+  const [onConflict, setOnConflict] = useState<NonNullable<ImportInput['onConflict']>>('replace');
   const dryRun = useMutation({
-    mutationFn: async (
-      chosen: File,
-    ): Promise<{ readonly input: BundleImport; readonly plan: ImportPlan }> => {
-      const input = { bundle: await bundleIn(chosen), passphrase, onConflict };
-      return { input, plan: await importBundle(input, false) };
+    mutationFn: async (chosen: File): Promise<{ readonly input: ImportInput; readonly plan: ImportPlan }> => {
+      const bundle = await bundleIn(chosen);
+      const input = { bundle, onConflict, ...(passphrase !== '' && { passphrase }) };
+      return { input, plan: await importBundle(input) };
     },
   });
   const apply = useMutation({
-    mutationFn: (input: BundleImport) => importBundle(input, true),
+    mutationFn: (input: ImportInput) => importBundle({ ...input, apply: true }),
     onSuccess: () => {
       dryRun.reset();
       void client.invalidateQueries();
@@ -71,7 +70,7 @@ export function ImportForm(): ReactNode {
           label="Existing items that differ"
           value={onConflict}
           onChange={(event) => {
-            setOnConflict(event.currentTarget.value as BundleImport['onConflict']);
+            setOnConflict(event.currentTarget.value as typeof onConflict);
             restart();
           }}
           data={[

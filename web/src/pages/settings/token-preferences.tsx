@@ -32,7 +32,7 @@ export function TokenPreferences({ id }: { readonly id: string }): ReactNode {
             description={instance.isFixed ? `Fixed by ${instance.fixedBy ?? ''}.` : undefined}
             disabled={instance.isFixed || change.isPending}
             value={isOwn ? String(value) : ''}
-            onChange={(event) => change.mutate({ key, value: valueOf(event.currentTarget.value, instance) })}
+            onChange={(event) => change.mutate({ [key]: valueOf(event.currentTarget.value, instance) })}
             data={[
               { value: '', label: `Inherited: ${formatPreference(instance.value)}` },
               ...choicesOf(instance).map((choice) => ({
