@@ -1,9 +1,8 @@
 interface FailuresOptions {
   /** Failures within a window after which further tokens are refused unchecked. */
   readonly max: number;
-  readonly windowMs: number;
   /** Monotonic, so that changes of the system clock neither lengthen nor shorten a lockout. */
-  readonly monotonicMs?: () => number;
+  readonly monotonicMs?: (() => number) | undefined;
 }
 
 /** The source of a failure. */
@@ -18,20 +17,19 @@ interface Window {
   readonly count: number;
 }
 
+const WINDOW_MS = 60_000;
 /** Maximum number of separate counters. Beyond it, new addresses share one counter for each token. */
 const MAX_KEYS = 10_000;
 
 /** Counts invalid tokens in windows that start with a key's first failure. */
 export class Failures {
   readonly #max: number;
-  readonly #windowMs: number;
   readonly #monotonicMs: () => number;
   /** In order of expiry, since all have the same length. */
   readonly #windows = new Map<string, Window>();
 
-  constructor({ max, windowMs, monotonicMs = () => performance.now() }: FailuresOptions) {
+  constructor({ max, monotonicMs = () => performance.now() }: FailuresOptions) {
     this.#max = max;
-    this.#windowMs = windowMs;
     this.#monotonicMs = monotonicMs;
   }
 
@@ -48,7 +46,7 @@ export class Failures {
     const nowMs = this.#monotonicMs();
     this.#forget(nowMs);
     const key = this.#keyOf(failing);
-    const { endsMs, count } = this.#windows.get(key) ?? { endsMs: nowMs + this.#windowMs, count: 0 };
+    const { endsMs, count } = this.#windows.get(key) ?? { endsMs: nowMs + WINDOW_MS, count: 0 };
     this.#windows.set(key, { endsMs, count: count + 1 });
   }
 

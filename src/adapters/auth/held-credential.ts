@@ -3,6 +3,7 @@ import { type Cause, toCauseJson } from '../../core/cause.ts';
 import type { ReachRules } from '../../core/reach.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { TokenBucket } from '../../core/token-bucket.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Authorizer, Challenge } from '../../gateway/ports/credentials.ts';
 import { pause } from '../../platform/pause.ts';
@@ -31,9 +32,8 @@ const LEASE_MS = 30_000;
 const LEASE_POLL_MS = 100;
 /** Delay in ms after a failed early renewal. */
 const RETRY_MS = 10_000;
-/** Limits renewals when new tokens keep being refused: at most this many within this many ms. */
+/** Limits renewals when new tokens keep being refused: the largest burst, and the rate per minute. */
 const MAX_RENEWALS = 10;
-const RENEWALS_MS = 60_000;
 /** Maximum number of scopes named in a cause. */
 const MAX_NAMED = 10;
 
@@ -48,8 +48,12 @@ export class HeldCredential implements Authorizer {
   #renewMs = Infinity;
   #retryAtMs = 0;
   #renewing: Promise<Result<'again', Refusal>> | undefined;
-  /** Times of renewals caused by a refused token. */
-  #renewalsMs: readonly number[] = [];
+  /** Renewals caused by a refused token. */
+  readonly #renewals = new TokenBucket({
+    perSecond: MAX_RENEWALS / 60,
+    capacity: MAX_RENEWALS,
+    nowMs: performance.now(),
+  });
 
   constructor(options: HeldOptions) {
     this.#options = options;
@@ -86,10 +90,8 @@ export class HeldCredential implements Authorizer {
     if (this.#header !== undefined && this.#header !== sent) return AGAIN;
     if (this.#header === undefined) return err(this.#needed());
     if (challenge.kind === 'too_little') return this.#wantMore(challenge.scope);
-    const nowMs = performance.now();
-    this.#renewalsMs = this.#renewalsMs.filter((atMs) => atMs > nowMs - RENEWALS_MS);
-    if (this.#renewalsMs.length >= MAX_RENEWALS) return err(this.#needed({ code: 'TOKEN_REFUSED' }));
-    if (this.#renewing === undefined) this.#renewalsMs = [...this.#renewalsMs, nowMs];
+    if (this.#renewing === undefined && !this.#renewals.take(performance.now()))
+      return err(this.#needed({ code: 'TOKEN_REFUSED' }));
     return this.#renewOnce();
   }
 

@@ -32,7 +32,6 @@ interface Checked {
   readonly untilMs: number;
 }
 
-const WINDOW_MS = 60_000;
 /** How long in ms a verification is cached; afterwards a withdrawn key takes effect. */
 const TRUSTED_MS = 120_000;
 const MAX_CHECKED = 10_000;
@@ -60,7 +59,7 @@ export class IssuerGate implements Gate {
   constructor(options: IssuerGateOptions) {
     const { operatorToken, maxFailures: max, monotonicMs } = options;
     this.#options = options;
-    this.#failures = new Failures({ max, windowMs: WINDOW_MS, ...(monotonicMs && { monotonicMs }) });
+    this.#failures = new Failures({ max, monotonicMs });
     this.#operator =
       operatorToken !== undefined && looksLikeJwt(operatorToken) ? hashSecret(operatorToken) : undefined;
   }

@@ -35,7 +35,6 @@ export interface SessionGateOptions {
 }
 
 const MAX_LOOK_UP_MS = 2_000;
-const WINDOW_MS = 60_000;
 /** Precision in ms with which the last use is stored. */
 const USE_MS = 10 * 60_000;
 /** Compared with if the id is unknown, so that timing does not reveal whether an id exists. */
@@ -68,7 +67,7 @@ export class SessionGate implements PageSessions {
     this.#options = options;
     const { operatorToken, maxFailures: max } = options;
     this.#operatorMark = operatorToken === undefined ? undefined : markOf(operatorToken);
-    this.#failures = new Failures({ max, windowMs: WINDOW_MS });
+    this.#failures = new Failures({ max });
     this.#freshness = new Freshness(options.store.heardMs);
   }
 

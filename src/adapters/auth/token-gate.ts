@@ -61,7 +61,6 @@ interface PresentedToken {
   readonly address: string;
 }
 
-const WINDOW_MS = 60_000;
 const RETRY_MS = 1_000;
 /** Interval in ms of checking whether the tokens in memory are too old for what they opened. */
 const CHECK_MS = 5_000;
@@ -105,7 +104,7 @@ export class TokenGate implements Gate {
     this.#named = operator?.id === undefined ? undefined : operator;
     this.#known = this.#index([]);
     const { maxFailures: max, monotonicMs } = options;
-    this.#failures = new Failures({ max, windowMs: WINDOW_MS, ...(monotonicMs && { monotonicMs }) });
+    this.#failures = new Failures({ max, monotonicMs });
     this.#freshness = new Freshness(options.store.heardMs);
     this.#unsubscribe = options.store.onChange((parts) => {
       if (!parts.includes('tokens')) return;

@@ -1,4 +1,5 @@
 import { parseObject } from '../../core/json-object.ts';
+import { OncePerPeriod } from '../../core/once-per-period.ts';
 import { TokenBucket } from '../../core/token-bucket.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { LoggedClient, LoggedCall, TrafficLog } from '../../gateway/ports/telemetry.ts';
@@ -26,7 +27,7 @@ const MAX_NAME_LENGTH = 80;
  */
 export class RecentTraffic implements TrafficLog {
   readonly #options: TrafficLogOptions;
-  readonly #seenMs = new Map<string, number>();
+  readonly #seen = new OncePerPeriod(FORGOTTEN_AFTER_MS, MAX_CLIENTS);
   readonly #lines: TokenBucket;
   #omitted = { calls: 0, failed: 0, clients: 0 };
   #isSummaryDue = false;
@@ -66,7 +67,7 @@ export class RecentTraffic implements TrafficLog {
     const nowMs = this.#options.nowMs();
     const shown = nameAndVersion(client);
     if (connected.sharesMode === true) this.#warnOfSharedMode(`${shown} ${subject}`, endpoint);
-    if (isStateless && !this.#isNew(`${shown} ${subject} ${endpoint}`, nowMs)) return;
+    if (isStateless && this.#seen.admit(`${shown} ${subject} ${endpoint}`, nowMs) === undefined) return;
     if (!this.#lines.take(nowMs)) {
       this.#omitted.clients += 1;
       this.#summarizeLater();
@@ -83,14 +84,6 @@ export class RecentTraffic implements TrafficLog {
     this.#isSharingKnown = true;
     const message = `all clients of ${endpoint} share one mode: while one of them is in configuration mode, none sees the tools of servers; the setting "mode.scope": "session" gives each its own mode`;
     setImmediate(() => this.#options.log.info(message));
-  }
-
-  #isNew(key: string, nowMs: number): boolean {
-    const seenMs = this.#seenMs.get(key);
-    if (seenMs !== undefined && nowMs - seenMs < FORGOTTEN_AFTER_MS) return false;
-    if (this.#seenMs.size >= MAX_CLIENTS) this.#seenMs.clear();
-    this.#seenMs.set(key, nowMs);
-    return true;
   }
 
   #summarizeLater(): void {

@@ -1,4 +1,5 @@
 import { toRpcError } from '../../core/errors.ts';
+import { OncePerPeriod } from '../../core/once-per-period.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { LinkEvents, ListKind } from '../../gateway/ports/link.ts';
 import type { Log } from '../../gateway/ports/log.ts';
@@ -65,35 +66,26 @@ export function receive(
   return undefined;
 }
 
-/** Per server, one invalid message in this many ms is logged as a warning; the others at debug. */
-const PERIOD_MS = 600_000;
-
-interface Warnings {
-  readonly sinceMs: number;
-  /** Invalid messages after the logged one. */
-  others: number;
-}
-
-const COMPLAINTS = new WeakMap<Log, Map<string, Warnings>>();
+/** The servers whose invalid messages were logged as a warning; further ones are logged at debug. */
+const COMPLAINTS = new WeakMap<Log, OncePerPeriod>();
 
 function complain(bytes: Buffer, message: NoMessage, from: Sender): void {
   const { server, log } = from;
-  const all = COMPLAINTS.get(log) ?? new Map<string, Warnings>();
-  COMPLAINTS.set(log, all);
-  const nowMs = performance.now();
-  const known = all.get(server);
-  const isNews = known === undefined || nowMs - known.sinceMs > PERIOD_MS;
-  if (isNews) all.set(server, { sinceMs: nowMs, others: 0 });
-  else known.others += 1;
+  const complaints = COMPLAINTS.get(log) ?? new OncePerPeriod(600_000, 10_000);
+  COMPLAINTS.set(log, complaints);
+  const others = complaints.admit(server, performance.now());
   const text = from.isQuoted?.() === false ? undefined : bytes.toString('utf8', 0, MAX_QUOTED_LENGTH);
-  log[isNews ? 'warn' : 'debug']('server sent something that is not a JSON-RPC message; it is ignored', {
-    server,
-    code: 'MESSAGE_INVALID',
-    reason: message.reason,
-    bytes: bytes.length,
-    ...(text !== undefined && { text }),
-    ...(isNews && known !== undefined && { othersSince: known.others }),
-  });
+  log[others === undefined ? 'debug' : 'warn'](
+    'server sent something that is not a JSON-RPC message; it is ignored',
+    {
+      server,
+      code: 'MESSAGE_INVALID',
+      reason: message.reason,
+      bytes: bytes.length,
+      ...(text !== undefined && { text }),
+      ...(others !== undefined && others > 0 && { othersSince: others }),
+    },
+  );
 }
 
 /** The refusal for a request whose server answered with this invalid message. */

@@ -1,11 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { OncePerPeriod } from '../../core/once-per-period.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 
-/** A client that keeps trying is logged once per period. */
-const PERIOD_MS = 60_000;
-/** Maximum number of clients remembered. Beyond it, all others share one log line per period. */
-const MAX_CLIENTS = 100;
 const MAX_CHARACTERS = 80;
 
 /**
@@ -14,7 +11,7 @@ const MAX_CHARACTERS = 80;
  */
 export class TokenNotices {
   readonly #log: Log;
-  readonly #mentionedMs = new Map<string, number>();
+  readonly #clients = new OncePerPeriod(60_000, 100);
 
   constructor(log: Log) {
     this.#log = log;
@@ -24,19 +21,11 @@ export class TokenNotices {
     if (code !== 'TOKEN_REQUIRED') return;
     const client = (headers['user-agent'] ?? '').slice(0, MAX_CHARACTERS);
     const address = socket.remoteAddress ?? '';
-    const nowMs = performance.now();
-    const key = this.#keyOf(`${address} ${client}`);
-    const lastMs = this.#mentionedMs.get(key);
-    if (lastMs !== undefined && nowMs - lastMs < PERIOD_MS) return;
-    this.#mentionedMs.set(key, nowMs);
+    if (this.#clients.admit(`${address} ${client}`, performance.now()) === undefined) return;
     const what = headers.authorization === undefined ? 'no token' : 'an invalid token';
     this.#log.warn(
       `a client was refused, as it sent ${what}; \`assay token create NAME\` makes one for its "Authorization" header`,
       { client, address, path: path.slice(0, MAX_CHARACTERS) },
     );
-  }
-
-  #keyOf(key: string): string {
-    return this.#mentionedMs.size < MAX_CLIENTS || this.#mentionedMs.has(key) ? key : '';
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { OncePerPeriod } from '../../core/once-per-period.ts';
 import { compareDefinitions, type Definition as Text, type ProsePolicy } from '../../core/hints/drift.ts';
 import { isEmptyRecord, type ToolRecord } from '../../core/hints/tool-record.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -49,8 +50,6 @@ interface Observation {
  * written.
  */
 const COMPARE_INTERVAL_MS = 1_000;
-/** A tool that keeps changing is reported once per this many ms for each kind of change. */
-const REPORT_INTERVAL_MS = 60_000;
 const RETRY_MS = 10_000;
 /** Maximum number of remembered tools of which only withheld definitions were seen. */
 const MAX_UNACCEPTED = 50_000;
@@ -64,8 +63,8 @@ export class DriftDetector {
   readonly #accepted = new Map<string, string>();
   /** Tools of which only withheld definitions were seen. */
   readonly #unaccepted = new Set<string>();
-  /** When each kind of change of a tool was last reported. */
-  readonly #reportedMs = new Map<string, number>();
+  /** A tool that keeps changing is reported once per period for each kind of change. */
+  readonly #reports = new OncePerPeriod(60_000, 100_000);
   /** The connection to each server, and how many there have been. */
   readonly #connections = new Map<string, { readonly link: WeakRef<object>; readonly count: number }>();
   /** In which connection a tool's prose was last compared, by ids of drifted tools. */
@@ -178,7 +177,7 @@ export class DriftDetector {
     for (const { record, event, message, kind } of kept.value) {
       this.#comparedIn.set(record.id, observation.connection);
       if (event === undefined) continue;
-      this.#reportedMs.set(kind, event.atMs);
+      this.#reports.admit(kind, event.atMs);
       told.push({ tool: record.body?.name ?? record.id, message });
     }
     logChanges(log, observation.spec.name, told);
@@ -324,9 +323,8 @@ export class DriftDetector {
     }
     const body = computeNextRecord(before, { drift, isNewlyConnected });
     const kind = `${id} ${getDriftKind(body, prose)}`;
-    const isTold = atMs - (this.#reportedMs.get(kind) ?? -Infinity) >= REPORT_INTERVAL_MS;
     const quiet = { ...quietChange(body), isCharged: body.drift !== undefined };
-    if (isOwn || !isTold || !isDriftNews(before, body)) return quiet;
+    if (isOwn || !this.#reports.isDue(kind, atMs) || !isDriftNews(before, body)) return quiet;
     return { ...quiet, event: toDriftEvent(before, body, atMs), message: formatDrift(body, prose), kind };
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { OncePerPeriod } from '../../core/once-per-period.ts';
 import type { Hint } from '../../core/hints/hint.ts';
 import { computeToolId } from '../../core/record-ids.ts';
 import type { ToolRecord } from '../../core/hints/tool-record.ts';
@@ -67,8 +68,8 @@ interface Observed {
 export class TwinDenials {
   readonly #options: TwinDenialsOptions;
   readonly #observed = new WeakMap<Definition, Map<Denial['kind'], Observed>>();
-  /** When each refused destination of a tool was last noted. */
-  readonly #refused = new WeakMap<Definition, Map<string | undefined, number>>();
+  /** The refused destinations of each tool. */
+  readonly #refused = new WeakMap<Definition, OncePerPeriod>();
   #observing = 0;
 
   constructor(options: TwinDenialsOptions) {
@@ -88,11 +89,10 @@ export class TwinDenials {
 
   /** Records a connection that the network gate of a sandbox refused. */
   refused(call: TwinCall, denial: ObservedDenial): void {
-    const targets = this.#refused.get(call.definition) ?? new Map<string | undefined, number>();
-    const isKnown = (targets.get(denial.target) ?? -Infinity) > denial.atMs - AGAIN_MS;
-    if (isKnown || targets.size >= MAX_TARGETS) return;
-    this.#refused.set(call.definition, targets.set(denial.target, denial.atMs));
-    void this.#record(call, denial, [denial]);
+    const targets = this.#refused.get(call.definition) ?? new OncePerPeriod(AGAIN_MS, MAX_TARGETS);
+    this.#refused.set(call.definition, targets);
+    if (targets.admit(denial.target ?? '', denial.atMs) !== undefined)
+      void this.#record(call, denial, [denial]);
   }
 
   /** Examines why a twin ended while no call was waiting. */

@@ -14,7 +14,7 @@ function isClosed(failures: Failures, failing: FailureSource): boolean {
 
 describe('failures', () => {
   it('block their address once the limit is reached, and not before', () => {
-    const failures = new Failures({ max: 3, windowMs: 60_000 });
+    const failures = new Failures({ max: 3 });
     fail(failures, UNKNOWN('10.0.0.1'), 2);
     expect(isClosed(failures, UNKNOWN('10.0.0.1'))).toBe(false);
     fail(failures, UNKNOWN('10.0.0.1'), 1);
@@ -26,7 +26,7 @@ describe('failures', () => {
   });
 
   it('with one token block neither other tokens from that address nor the same token from other addresses', () => {
-    const failures = new Failures({ max: 1, windowMs: 60_000 });
+    const failures = new Failures({ max: 1 });
     fail(failures, { address: '10.0.0.1', id: 'a' }, 1);
     expect(isClosed(failures, { address: '10.0.0.1', id: 'a' })).toBe(true);
     expect(isClosed(failures, { address: '10.0.0.1', id: 'b' })).toBe(false);
@@ -36,7 +36,7 @@ describe('failures', () => {
 
   it('expire at the end of their window, measured with a monotonic clock', () => {
     let monotonicMs = 5_000;
-    const failures = new Failures({ max: 1, windowMs: 60_000, monotonicMs: () => monotonicMs });
+    const failures = new Failures({ max: 1, monotonicMs: () => monotonicMs });
     fail(failures, UNKNOWN('10.0.0.1'), 1);
     expect(failures.waitMs(UNKNOWN('10.0.0.1'))).toBe(60_000);
     monotonicMs += 59_999;
@@ -52,7 +52,7 @@ describe('failures', () => {
     onTestFinished(() => {
       vi.useRealTimers();
     });
-    const failures = new Failures({ max: 1, windowMs: 60_000 });
+    const failures = new Failures({ max: 1 });
     fail(failures, UNKNOWN('10.0.0.1'), 1);
     for (const hours of [-2, 2]) {
       vi.setSystemTime(Date.now() + hours * 3_600_000);
@@ -63,7 +63,7 @@ describe('failures', () => {
   });
 
   it('from new addresses share one counter once more than 10,000 addresses are tracked', () => {
-    const failures = new Failures({ max: 2, windowMs: 60_000 });
+    const failures = new Failures({ max: 2 });
     for (let count = 0; count < 10_000; count += 1)
       fail(failures, UNKNOWN(`10.0.${count >> 8}.${count & 255}`), 1);
     expect(isClosed(failures, UNKNOWN('10.0.0.0'))).toBe(false);

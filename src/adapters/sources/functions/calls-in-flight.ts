@@ -1,4 +1,5 @@
 import type { FunctionResult } from '../../../core/sources/function-messages.ts';
+import { TokenBucket } from '../../../core/token-bucket.ts';
 import { type BuiltInCall, type BuiltInResult, toErrorResult } from '../built-in-tool.ts';
 
 export interface CallInFlight {
@@ -10,14 +11,12 @@ export interface CallInFlight {
   hasBegun: boolean;
   /** Open server requests. */
   asking: number;
-  /** Messages since the start of the current span of one second. */
-  readonly reported: { sinceMs: number; count: number };
+  readonly messages: TokenBucket;
   readonly settle: (result: BuiltInResult) => void;
 }
 
-const SPAN_MS = 1_000;
-/** Far more than one second's worth, as delayed messages arrive all at once. */
-const MAX_REPORTED = 1_000;
+/** Far more messages than the runner allows, as delayed ones arrive all at once. */
+const MESSAGES_PER_SECOND = 1_000;
 
 /** The calls that one process works on, and which of them blocks the others. */
 export class CallsInFlight {
@@ -35,8 +34,12 @@ export class CallsInFlight {
 
   add(entry: Pick<CallInFlight, 'tool' | 'call' | 'settle'>): CallInFlight {
     const id = ++this.#lastId;
-    const reported = { sinceMs: 0, count: 0 };
-    const added = { ...entry, id, isOver: false, hasBegun: false, asking: 0, reported };
+    const messages = new TokenBucket({
+      perSecond: MESSAGES_PER_SECOND,
+      capacity: MESSAGES_PER_SECOND,
+      nowMs: performance.now(),
+    });
+    const added = { ...entry, id, isOver: false, hasBegun: false, asking: 0, messages };
     this.#calls.set(added.id, added);
     return added;
   }
@@ -50,11 +53,7 @@ export class CallsInFlight {
 
   /** Whether a call sends more messages than the runner would allow. */
   tellsTooMuch(id: number, nowMs: number): boolean {
-    const reported = this.#calls.get(id)?.reported;
-    if (reported === undefined) return false;
-    if (nowMs - reported.sinceMs > SPAN_MS) Object.assign(reported, { sinceMs: nowMs, count: 0 });
-    reported.count += 1;
-    return reported.count > MAX_REPORTED;
+    return this.#calls.get(id)?.messages.take(nowMs) === false;
   }
 
   done(id: number, result: FunctionResult): void {
