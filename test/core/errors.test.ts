@@ -109,6 +109,7 @@ const REFUSALS: Examples = {
   FILE_UNREADABLE: ['-32603 500 3', { path: HOSTILE, reason: 'there is no such file or folder' }],
   FILE_UNWRITABLE: ['-32603 500 3', { path: HOSTILE, reason: 'the disk is full' }],
   SERVER_UNKNOWN: ['-32602 404 2', { name: HOSTILE, known: ['linear'] }],
+  INSTRUCTIONS_ABSENT: ['-32602 409 2', { server: HOSTILE }],
   AUTHORIZATION_NEEDED: ['-32603 200 4', { server: HOSTILE, subject: 'local' }],
   AUTHORIZATION_FAILED: ['-32603 500 1', { server: HOSTILE, reason: 'nobody signed in within 5 min' }],
   AUTHORIZATION_UNKNOWN: ['-32602 404 2', { server: HOSTILE, subject: HOSTILE }],

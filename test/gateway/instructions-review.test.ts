@@ -177,6 +177,15 @@ describe('server instructions', () => {
     expect(review.viewOf(linear)?.text).toBe('Be kind.');
   });
 
+  it.each([undefined, ''])('cannot be accepted if the server never gave any (%j)', async (none) => {
+    const { connect, review } = open(await newStore());
+    const linear = spec('linear');
+    const refusal = { code: 'INSTRUCTIONS_ABSENT', server: 'linear' };
+    expect(await review.accept(linear, { subject: 'token:ops' })).toEqual({ ok: false, error: refusal });
+    await connect(linear, none);
+    expect(await review.accept(linear, { subject: 'token:ops' })).toEqual({ ok: false, error: refusal });
+  });
+
   it('are truncated to the limit, and the truncation is reported', async () => {
     const { connect, entryOf } = open(await newStore());
     const big = spec('big');

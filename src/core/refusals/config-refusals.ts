@@ -17,6 +17,7 @@ export type ConfigRefusal =
     }
   | { readonly code: 'SERVERS_ABSENT'; readonly path: string }
   | { readonly code: 'SERVER_UNKNOWN'; readonly name: string; readonly known: readonly string[] }
+  | { readonly code: 'INSTRUCTIONS_ABSENT'; readonly server: string }
   | { readonly code: 'SETTING_INVALID'; readonly name: string; readonly reason: string }
   | { readonly code: 'SETTING_READ_ONLY'; readonly name: string; readonly env: string }
   | {
@@ -64,6 +65,11 @@ export const CONFIG_REFUSALS: RefusalTable<ConfigRefusal> = {
   SERVERS_ABSENT: {
     reported: { rpc: INTERNAL, http: 500, exit: 'config' },
     sentence: (r) => `The config file ${quote(r.path)} does not contain a usable server.`,
+  },
+  INSTRUCTIONS_ABSENT: {
+    reported: { rpc: INVALID_PARAMS, http: 409, exit: 'usage' },
+    sentence: (r) =>
+      `The server ${quote(r.server)} has never sent instructions, so there are none to accept. If you expected some, refresh or restart the server and try again.`,
   },
   SERVER_UNKNOWN: {
     reported: { rpc: INVALID_PARAMS, http: 404, exit: 'usage' },

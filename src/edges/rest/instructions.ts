@@ -70,7 +70,7 @@ function reviewRoute({ servers, instructions }: InstructionsDeps): Route {
       about: 'They are sent to models from then on. Send If-Match so that you accept the text that you saw.',
       isConditional: true,
       answer: { about: 'The updated instructions.', schema: INSTRUCTIONS },
-      refusals: ['SERVER_UNKNOWN'],
+      refusals: ['SERVER_UNKNOWN', 'INSTRUCTIONS_ABSENT'],
     },
     async (call) => {
       const spec = servers.specOf(call.param('id'));

@@ -68,7 +68,7 @@ export class InstructionsReview {
     try {
       const ready = await records.ready();
       if (ready.ok && this.stateOf(spec) === undefined && !this.#first.has(id)) this.#first.set(id, now);
-      const kept = await this.#change(spec, (before) => this.#seen(spec, before, now));
+      const kept = await records.change(() => this.#seen(spec, now));
       if (!kept.ok) log.warn(NOT_COMPARED, { server: spec.name, cause: formatRefusal(kept.error) });
     } catch (error) {
       log.error(NOT_COMPARED, { server: spec.name, error: String(error) });
@@ -80,35 +80,31 @@ export class InstructionsReview {
   /** Undefined if this server never gave instructions. */
   viewOf(spec: ServerSpec): Instructions | undefined {
     const state = this.stateOf(spec);
-    const hasText = state !== undefined && (state.accepted.text !== NONE.text || state.changed !== undefined);
-    return hasText ? viewOf(state) : undefined;
+    return state !== undefined && hasText(state) ? toView(state) : undefined;
   }
 
-  /** Accepts the server's current text. SERVER_UNKNOWN if it never gave one, or the reviewer's objection. */
-  async accept(
+  /** Accepts the server's current text. INSTRUCTIONS_ABSENT if it never gave one, or the reviewer's objection. */
+  accept(
     spec: ServerSpec,
     { subject, objection }: InstructionsReviewer,
   ): Promise<Result<Instructions, Refusal>> {
-    const done = await this.#change(spec, (before) => {
-      if (before === undefined) return err({ code: 'SERVER_UNKNOWN', name: spec.name, known: [] });
-      const objected = objection?.(viewOf(before));
-      if (objected !== undefined) return err(objected);
-      if (before.changed === undefined) return ok(UNCHANGED);
+    return this.#options.records.change<Instructions>(() => {
+      const before = this.stateOf(spec);
+      if (before === undefined || !hasText(before))
+        return err({ code: 'INSTRUCTIONS_ABSENT', server: spec.name });
+      const refusal = objection?.(toView(before));
+      if (refusal !== undefined) return err(refusal);
+      if (before.changed === undefined) return ok({ value: toView(before), changes: [] });
       const { changed, ...rest } = before;
       const after: InstructionsRecord = { ...rest, accepted: { digest: changed.digest, text: changed.text } };
       const event = this.#event(spec, 'instructions.review', { subject, before, after });
-      return ok(editOf(spec, after, [event]));
+      const { changes } = editOf(spec, after);
+      return ok({ value: toView(after), changes, audit: [event] });
     });
-    if (!done.ok) return done;
-    const view = this.viewOf(spec);
-    return view === undefined ? err({ code: 'SERVER_UNKNOWN', name: spec.name, known: [] }) : ok(view);
   }
 
-  #seen(
-    spec: ServerSpec,
-    before: InstructionsRecord | undefined,
-    now: InstructionsText,
-  ): Result<Edit<undefined>, Refusal> {
+  #seen(spec: ServerSpec, now: InstructionsText): Result<Edit<undefined>, Refusal> {
+    const before = this.stateOf(spec);
     if (before === undefined)
       return ok(editOf(spec, { server: spec.name, identity: getServerIds(spec).identity, accepted: now }));
     if (isSettled(before, now)) return ok(UNCHANGED);
@@ -161,13 +157,6 @@ export class InstructionsReview {
       after: digests(after),
     };
   }
-
-  #change(
-    spec: ServerSpec,
-    edit: (before: InstructionsRecord | undefined) => Result<Edit<undefined>, Refusal>,
-  ): Promise<Result<undefined, Refusal>> {
-    return this.#options.records.change(() => edit(this.stateOf(spec)));
-  }
 }
 
 const UNCHANGED: Edit<undefined> = { value: undefined, changes: [] };
@@ -181,7 +170,11 @@ function editOf(
   return { value: undefined, changes: [change], audit };
 }
 
-function viewOf({ server, accepted, changed }: InstructionsRecord): Instructions {
+function hasText({ accepted, changed }: InstructionsRecord): boolean {
+  return accepted.text !== NONE.text || changed !== undefined;
+}
+
+function toView({ server, accepted, changed }: InstructionsRecord): Instructions {
   const since = changed && new Date(changed.sinceMs).toISOString();
   return {
     gatewayId: computeGatewayId(server),
