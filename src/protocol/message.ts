@@ -42,7 +42,7 @@ export interface NoMessage {
   readonly kind: 'none';
   readonly idText: string | undefined;
   /** `ambiguous`: readers may understand the message differently; a member appears twice or in another case. */
-  readonly fault: 'not JSON' | 'no message' | 'ambiguous';
+  readonly fault: 'not_json' | 'not_a_message' | 'ambiguous';
   readonly reason: string;
   /** Whether reading stopped at something that is valid JSON but not accepted, such as deep nesting. */
   readonly isUnfinished?: true;
@@ -86,7 +86,7 @@ const OPTIONS = {
 const NOT_UTF8: NoMessage = {
   kind: 'none',
   idText: undefined,
-  fault: 'not JSON',
+  fault: 'not_json',
   reason: 'not UTF-8',
   isRequest: false,
 };
@@ -129,7 +129,7 @@ function mayBeReply(message: Message | NoMessage): message is NoMessage {
   return (
     message.kind === 'none' &&
     message.idText === undefined &&
-    (message.fault === 'not JSON' || message.isUnfinished === true)
+    (message.fault === 'not_json' || message.isUnfinished === true)
   );
 }
 
@@ -228,7 +228,7 @@ const NO_KIND = 'a message has a "method", or else a "result" or an "error"';
 const LETTER_N = 0x6e;
 
 function none(idText: string | undefined, reason: string, isRequest = false): NoMessage {
-  return { kind: 'none', idText, fault: 'no message', reason, isRequest };
+  return { kind: 'none', idText, fault: 'not_a_message', reason, isRequest };
 }
 
 /** An id as it was written; undefined if it is not one. A string with an invalid escape must not be echoed. */

@@ -45,7 +45,7 @@ const check = (text: string, expected: Expected): void => {
   for (const reader of [readClientMessage, readServerMessage]) checkWith(reader, text, expected);
 };
 const invalid = (reason: string, id?: string): Readonly<Record<string, unknown>> => ({
-  none: 'no message',
+  none: 'not_a_message',
   id,
   reason,
 });
@@ -125,9 +125,9 @@ describe('a message is classified', () => {
   });
 
   it('as not JSON, or as JSON other than an object, or one that is too deep', () => {
-    check('', { none: 'not JSON', id: undefined, reason: 'not a JSON object, at byte 0' });
-    check('x', { none: 'not JSON', id: undefined, reason: 'not a JSON object, at byte 0' });
-    check('{"id":1', { none: 'not JSON', id: undefined, reason: 'expected "," or "}", at byte 7' });
+    check('', { none: 'not_json', id: undefined, reason: 'not a JSON object, at byte 0' });
+    check('x', { none: 'not_json', id: undefined, reason: 'not a JSON object, at byte 0' });
+    check('{"id":1', { none: 'not_json', id: undefined, reason: 'expected "," or "}", at byte 7' });
     for (const text of ['[]', ' [{"jsonrpc":"2.0"}]', 'null', '"a"', '1', 'true'])
       check(text, invalid('a message is one JSON object, with "jsonrpc", "method" or "id"'));
   });
@@ -245,7 +245,7 @@ describe("a client's message", () => {
     expect(readClientMessage(bytes)).toEqual({
       kind: 'none',
       idText: undefined,
-      fault: 'not JSON',
+      fault: 'not_json',
       reason: 'not UTF-8',
       isRequest: false,
     });

@@ -273,10 +273,10 @@ function oldestOf(connections: Iterable<Connection>): Connection | undefined {
 }
 
 /** `unproven`: no complete request has arrived. `sending`: its next request has not arrived completely. */
-type Need = 'unproven' | 'idle' | 'sending' | 'in use';
+type Need = 'unproven' | 'idle' | 'sending' | 'in_use';
 
 function needOf({ exchanges, hasServed }: Connection): Need {
-  if (exchanges.some(({ response }) => response.req.complete)) return 'in use';
+  if (exchanges.some(({ response }) => response.req.complete)) return 'in_use';
   if (!hasServed) return 'unproven';
   return exchanges.length === 0 ? 'idle' : 'sending';
 }

@@ -52,7 +52,7 @@ function answerDelete(sessionRequest: SessionRequest): void {
 
 function resume(session: Session, response: ServerResponse, lastEventId: string): void {
   switch (session.streams.resume(response, lastEventId)) {
-    case 'going on':
+    case 'resumed':
       return;
     case 'over':
       // Status 204 tells the client not to reconnect (HTML standard, server-sent events).

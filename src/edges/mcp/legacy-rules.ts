@@ -77,7 +77,7 @@ export function handleCancelled(message: NotificationMessage, inFlight: InFlight
 }
 
 export function toInvalidMessageRefusal({ fault, reason }: NoMessage): Refusal {
-  return fault === 'not JSON' ? { code: 'MESSAGE_NOT_JSON', reason } : { code: 'MESSAGE_INVALID', reason };
+  return fault === 'not_json' ? { code: 'MESSAGE_NOT_JSON', reason } : { code: 'MESSAGE_INVALID', reason };
 }
 
 export function findBatchFault(

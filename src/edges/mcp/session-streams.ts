@@ -67,7 +67,7 @@ export class SessionStreams {
    * Resumes the stream of the event that the client received last. `over`: it received all of it. `unknown`: no stream
    * kept for this session has such an event.
    */
-  resume(response: ServerResponse, lastEventId: string): 'going on' | 'over' | 'unknown' {
+  resume(response: ServerResponse, lastEventId: string): 'resumed' | 'over' | 'unknown' {
     const [, mark, number, event] = EVENT_ID.exec(lastEventId) ?? [];
     const stream = mark === this.#mark ? this.#streams.get(Number(number)) : undefined;
     const after = Number(event);
@@ -78,7 +78,7 @@ export class SessionStreams {
       if (!isWhole) for (const method of this.#options.allChanged()) this.#heldMethods.add(method);
       this.#sendHeld(stream);
     }
-    return 'going on';
+    return 'resumed';
   }
 
   /**

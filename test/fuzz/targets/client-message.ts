@@ -14,7 +14,7 @@ export function fuzz(bytes: Buffer): void {
   const message = readClientMessage(bytes);
   const json = jsonOf(bytes);
   if (message.kind === 'none') {
-    if (message.fault === 'not JSON')
+    if (message.fault === 'not_json')
       assert.equal(json, undefined, `JSON is called broken: ${message.reason}`);
     return;
   }

@@ -24,7 +24,7 @@ export function fuzz(bytes: Buffer): void {
   const message = readServerMessage(bytes);
   alike(inSteps(bytes), message);
   if (message.kind === 'none') {
-    if (message.fault === 'not JSON')
+    if (message.fault === 'not_json')
       assert.equal(jsonOf(bytes), undefined, `JSON is called broken: ${message.reason}`);
   } else if (message.kind === 'notification') {
     if (jsonOf(bytes) !== undefined) sameForAllReaders(setProgressToken(message, '1'), [['id'], ['method']]);
