@@ -66,7 +66,7 @@ const PACKAGES = {
   'adapters/store': { imports: ADAPTER, uses: [...PATHS, 'crypto', 'net', 'kysely', 'better-sqlite3', 'pg'] },
   'adapters/config': {
     imports: ADAPTER,
-    uses: [...PATHS, 'util', 'jsonc-parser', 'toml-eslint-parser', 'chokidar'],
+    uses: [...PATHS, 'util', 'jsonc-parser', 'toml-eslint-parser'],
   },
   'adapters/auth': { imports: ADAPTER, uses: [...PATHS, 'crypto', 'jose', '@modelcontextprotocol/client'] },
   'adapters/telemetry': {
@@ -158,7 +158,6 @@ const PACKAGES = {
       '@modelcontextprotocol/server',
       '@vscode/tree-sitter-wasm',
       'better-sqlite3',
-      'chokidar',
       'ignore',
       'pg',
       'sqlite-vec',

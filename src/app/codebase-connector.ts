@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { type FileWatcher, watchFile } from '../adapters/config/watch-file.ts';
+import { type FileWatcher, watchFile } from '../platform/watch-file.ts';
 import { TOLD_FILE } from '../codebase/access/told-roots.ts';
 import type { Connectors, Link } from '../gateway/ports/link.ts';
 import { type CodebaseHome, confineCodebase, readToldRoots } from './confine-codebase.ts';
 
 interface CodebaseConnector {
   readonly connect: Connectors<'codebase'>['codebase'];
-  readonly close: () => Promise<void>;
+  readonly close: () => void;
 }
 
 /**
@@ -75,7 +75,7 @@ interface Follower {
 class ToldFolders {
   readonly #home: string;
   readonly #followers = new Map<string, Follower>();
-  #watching: Promise<FileWatcher> | undefined;
+  #watching: FileWatcher | undefined;
 
   constructor(home: string) {
     this.#home = home;
@@ -84,13 +84,12 @@ class ToldFolders {
   async follow(server: string, follower: Follower): Promise<void> {
     this.#followers.set(server, follower);
     this.#watching ??= watchFile(join(this.#home, TOLD_FILE), () => void this.#look());
-    await this.#watching;
     // The list may have changed before it was watched.
     await this.#look();
   }
 
-  async close(): Promise<void> {
-    await (await this.#watching)?.close();
+  close(): void {
+    this.#watching?.close();
   }
 
   async #look(): Promise<void> {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { FileWatcher } from '../adapters/config/watch-file.ts';
+import type { FileWatcher } from '../platform/watch-file.ts';
 import { locateConfig } from '../adapters/config/locate-config.ts';
 import { openCatalogFile } from '../adapters/store/catalog-file.ts';
 import { SERVE_FILE } from '../adapters/store/running-serve.ts';
@@ -203,7 +203,7 @@ const FOLLOW_AFTER_MS = 500;
 interface PlanOptions extends Pick<CatalogOptions, 'early' | 'sole' | 'isPersonal'> {
   readonly settings: Settings;
   readonly rules: ReachRules;
-  readonly follow: ((catalog: Catalog) => Promise<FileWatcher>) | undefined;
+  readonly follow: ((catalog: Catalog) => FileWatcher) | undefined;
   /** Whether the process is long-running: it follows the store, and compares servers with what was accepted. */
   readonly isRecorded: boolean;
   /** If undefined, tasks are not offered. `isAlone`: the process has only one client. */
@@ -268,7 +268,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
   credentials.onNews((name) => void catalog.servers.find(({ spec }) => spec.name === name)?.tryNow());
   const following = followLater(catalog, given);
   cleanup.defer(async () => {
-    await following.stop();
+    following.stop();
     relay.deps.suspended.stop();
     await catalog.stop();
     await Promise.all([memory.flush(), credentials.close(), sources.close()]);
@@ -313,8 +313,8 @@ function openUpstream(
 function followLater(
   catalog: Catalog,
   { follow, isRecorded, records, settings }: PlanOptions,
-): { readonly start: () => void; readonly stop: () => Promise<void> } {
-  let watching: Promise<FileWatcher> | undefined;
+): { readonly start: () => void; readonly stop: () => void } {
+  let watching: FileWatcher | undefined;
   let [timer, refreshing]: (NodeJS.Timeout | undefined)[] = [];
   const intervalMs = settings['servers.refreshMs'];
   return {
@@ -327,10 +327,10 @@ function followLater(
           watching = follow(catalog);
         }, FOLLOW_AFTER_MS).unref();
     },
-    stop: async () => {
+    stop: () => {
       clearTimeout(timer);
       clearInterval(refreshing);
-      await (await watching)?.close();
+      watching?.close();
     },
   };
 }

@@ -5,7 +5,7 @@ import {
   loadConfig,
 } from '../adapters/config/load-config.ts';
 import { locateConfig } from '../adapters/config/locate-config.ts';
-import { watchFile, type FileWatcher } from '../adapters/config/watch-file.ts';
+import { watchFile, type FileWatcher } from '../platform/watch-file.ts';
 import { findServe, isAnswering, type RunningServe } from '../adapters/store/running-serve.ts';
 import { listServerSecrets } from '../core/secrets/secret-values.ts';
 import type { Refusal } from '../core/refusal.ts';
@@ -85,10 +85,10 @@ interface FollowOptions {
 }
 
 /** Updates the catalog whenever the config file changes. An unusable file changes nothing. */
-export async function followConfig(
+export function followConfig(
   path: string,
   { configEnvironment, catalog, policy, log, learn, isAbsent }: FollowOptions,
-): Promise<FileWatcher> {
+): FileWatcher {
   let reading: Promise<void> = Promise.resolve();
   let isAwaited = isAbsent;
   const read = async (): Promise<void> => {
@@ -117,7 +117,7 @@ export async function followConfig(
       });
     });
   };
-  const watching = await watchFile(path, readSoon);
+  const watching = watchFile(path, readSoon);
   // The file may have changed before it was watched.
   readSoon();
   return watching;
@@ -142,11 +142,11 @@ export async function findServePlan(path: string, shown: ViewOptions): Promise<P
 }
 
 /** Updates the catalog when `serve` restarts. While none is running, the last one is kept. */
-export async function followServe(path: string, catalog: Catalog, shown: ViewOptions): Promise<FileWatcher> {
+export function followServe(path: string, catalog: Catalog, shown: ViewOptions): FileWatcher {
   const look = (): void => {
     void findServePlan(path, shown).then((plan) => plan && catalog.follow(plan));
   };
-  const watching = await watchFile(path, look);
+  const watching = watchFile(path, look);
   // It may have restarted before the file was watched.
   look();
   return watching;

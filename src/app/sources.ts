@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { watchFile } from '../adapters/config/watch-file.ts';
+import { watchFile } from '../platform/watch-file.ts';
 import { connectBuiltIn } from '../adapters/sources/connect-built-in.ts';
 import type { FilterRunner } from '../adapters/sources/http/filter-processes.ts';
 import type { HttpPort } from '../adapters/sources/http/open-http.ts';
@@ -65,7 +65,7 @@ export function connectAll({
   return {
     connect: connectBy({ ...upstream, ...builtIn, codebase: codebase.connect }),
     close: async () => {
-      await codebase.close();
+      codebase.close();
       await Promise.all([opening, filtering].map(async (opened) => (await opened)?.close()));
     },
   };

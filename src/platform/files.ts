@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { type BigIntStats, renameSync, rmSync, statSync } from 'node:fs';
 import {
   chmod,
   link,
@@ -235,14 +235,17 @@ export interface FileFacts {
 /** Undefined if the file does not exist. */
 export async function readFileFacts(path: string): Promise<FileFacts | undefined> {
   const found = await stat(path, { bigint: true }).catch(() => undefined);
-  if (found === undefined) return undefined;
-  return { id: `${found.dev}:${found.ino}`, bytes: Number(found.size), writtenNs: found.mtimeNs };
+  return found && toFileFacts(found);
 }
 
 /** The same, synchronously, for use where no other event may come first. */
 export function readFileFactsNow(path: string): FileFacts | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found && { id: `${found.dev}:${found.ino}`, bytes: Number(found.size), writtenNs: found.mtimeNs };
+  return found && toFileFacts(found);
+}
+
+export function toFileFacts({ dev, ino, size, mtimeNs }: BigIntStats): FileFacts {
+  return { id: `${dev}:${ino}`, bytes: Number(size), writtenNs: mtimeNs };
 }
 
 /** A string that changes if the file is replaced or its content changes; empty if there is none. */

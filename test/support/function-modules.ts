@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { Cancellation } from '../../src/core/cancellation.ts';
 import { PLAIN_LAUNCHER } from '../../src/platform/launcher.ts';
 import { formatCause } from '../../src/core/cause.ts';
-import { watchFile } from '../../src/adapters/config/watch-file.ts';
+import { watchFile } from '../../src/platform/watch-file.ts';
 import { openModule } from '../../src/adapters/sources/functions/open-module.ts';
 import type {
   BuiltInCall,

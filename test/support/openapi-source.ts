@@ -10,7 +10,7 @@ import type {
   BuiltInTools,
 } from '../../src/adapters/sources/built-in-tool.ts';
 import { createReachRules } from '../../src/core/reach.ts';
-import { watchFile } from '../../src/adapters/config/watch-file.ts';
+import { watchFile } from '../../src/platform/watch-file.ts';
 import { createDocumentParser } from '../../src/adapters/sources/openapi/document-parser.ts';
 import { type OpenapiOptions, openOpenapi } from '../../src/adapters/sources/openapi/open-openapi.ts';
 import { PLAIN_LAUNCHER } from '../../src/platform/launcher.ts';

@@ -7,7 +7,7 @@ import type { CustomTools, ServerSpec } from '../../core/server-spec.ts';
 import { readTextWithin } from '../../platform/bounded-file.ts';
 import type { FilterRunner } from './http/filter-processes.ts';
 import type { HttpPort } from './http/open-http.ts';
-import type { WatchFile } from './file-watch.ts';
+import type { WatchFile } from '../../platform/watch-file.ts';
 import type { LocalSource } from './local-source.ts';
 import { BuiltInLink } from './built-in-link.ts';
 import type { Launcher } from '../../platform/launcher.ts';

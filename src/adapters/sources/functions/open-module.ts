@@ -14,7 +14,8 @@ import {
   type BuiltInTools,
   toErrorResult,
 } from '../built-in-tool.ts';
-import { FileWatch, type WatchFile } from '../file-watch.ts';
+import type { WatchFile } from '../../../platform/watch-file.ts';
+import { FileWatch } from '../file-watch.ts';
 import { ModuleProcess } from './module-process.ts';
 import type { Launcher } from '../../../platform/launcher.ts';
 import { getModuleName, buildRunnerCommand, type RunnerLocation } from './runner-command.ts';
@@ -95,7 +96,8 @@ class ModuleSource implements BuiltInSource {
     this.#isClosed = true;
     this.#listeners.clear();
     this.#drains.clear();
-    await Promise.all([this.#watch.close(), this.#closeAll(), this.#reader?.close()]);
+    this.#watch.close();
+    await Promise.all([this.#closeAll(), this.#reader?.close()]);
     await this.#starting;
     await this.#reloading;
     await this.#closeAll();

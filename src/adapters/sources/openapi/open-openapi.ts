@@ -4,7 +4,8 @@ import type { Cause } from '../../../core/cause.ts';
 import type { UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { BuiltInSource, BuiltInTools } from '../built-in-tool.ts';
-import { FileWatch, type WatchFile } from '../file-watch.ts';
+import type { WatchFile } from '../../../platform/watch-file.ts';
+import { FileWatch } from '../file-watch.ts';
 import type { ParseDocument } from './document-parser.ts';
 import { type DocumentTexts, openDocumentTexts, type TextOptions } from './document-texts.ts';
 import { areUnchanged, loadDocuments, MAX_DOCUMENT_BYTES } from './documents.ts';
@@ -53,9 +54,10 @@ export function openOpenapi(options: OpenapiOptions): BuiltInSource {
       watching.follow(files);
       return listeners.add(listener);
     },
-    close: async () => {
+    close: () => {
       kept = undefined;
-      await watching.close();
+      watching.close();
+      return Promise.resolve();
     },
   };
 }

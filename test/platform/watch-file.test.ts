@@ -1,17 +1,17 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { watchFile } from '../../../src/adapters/config/watch-file.ts';
-import { endLater, sleep, until } from '../../support/endings.ts';
-import { tempDir } from '../../support/paths.ts';
+import { watchFile } from '../../src/platform/watch-file.ts';
+import { endLater, sleep, until } from '../support/endings.ts';
+import { tempDir } from '../support/paths.ts';
 
 it('a watched file is reported when it changes, but not when the store next to it is written', async () => {
   const folder = tempDir();
   const [config, store] = [join(folder, 'mcp.json'), join(folder, 'assay.db-wal')];
   for (const file of [config, store]) writeFileSync(file, '{}');
   let changes = 0;
-  const watcher = await watchFile(config, () => (changes += 1));
-  endLater(() => watcher.close());
+  const watcher = watchFile(config, () => (changes += 1));
+  endLater(async () => watcher.close());
   await sleep(200);
   for (let times = 0; times < 5; times += 1) {
     appendFileSync(store, 'x');
