@@ -24,8 +24,8 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
   } else {
     // A client waits for this start, so the command line is not loaded.
     const early = await startEarly(plain);
-    const { runPlainStdio } = await import('./app/stdio.ts');
-    process.exitCode = await runPlainStdio(plain, early);
+    const { serveStdio } = await import('./app/stdio.ts');
+    process.exitCode = await serveStdio(plain, early);
   }
   abandonLookups();
 }

@@ -1,3 +1,4 @@
+import { Console } from 'node:console';
 import { EXIT } from '../core/errors.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
@@ -5,7 +6,6 @@ import type { EarlyStart } from './early-start.ts';
 import { isOpenWith, withEnvironment } from './environment.ts';
 import { openAttached, openCatalog, type OpenCatalog } from './open-catalog.ts';
 import { openToolsets } from './records.ts';
-import { runStdioCommand } from '../edges/cli/stdio.ts';
 import { SoleClient } from '../gateway/catalog/client-session.ts';
 import type { View } from '../gateway/catalog/view.ts';
 import type { StdioOptions } from '../core/command-options.ts';
@@ -16,10 +16,15 @@ import { waitForStop } from '../platform/stop-signals.ts';
 /** Delay in ms before servers start, so that the client is answered first. */
 const START_AFTER_MS = 50;
 
-/** Runs `assay stdio` without the command line. Resolves with the exit code. */
-export async function runPlainStdio(options: StdioOptions, early: EarlyStart | undefined): Promise<number> {
+/** Runs `assay stdio` until the client has closed its side. Resolves with the exit code. */
+export async function serveStdio(options: StdioOptions, early?: EarlyStart): Promise<number> {
+  // Sends all console output, including that of libraries, to stderr: stdout carries JSON-RPC only.
+  globalThis.console = new Console(process.stderr, process.stderr);
   try {
-    return await runStdioCommand({ runStdio: (given) => serveStdio(given, early) }, options);
+    const ended = await serveProcess(options, early);
+    if (ended.ok) return EXIT.done;
+    const { printRefusal } = await import('../edges/cli/output.ts');
+    return printRefusal(ended.error);
   } finally {
     await early?.end();
   }
@@ -28,9 +33,9 @@ export async function runPlainStdio(options: StdioOptions, early: EarlyStart | u
 /**
  * Speaks MCP on stdin and stdout until the client closes its side or a signal arrives, and all requests are answered.
  */
-export async function serveStdio(
+async function serveProcess(
   given: StdioOptions,
-  early?: EarlyStart,
+  early: EarlyStart | undefined,
 ): Promise<Result<undefined, Refusal>> {
   const stopping = new AbortController();
   void waitForStop().then(() => stopping.abort());
@@ -51,7 +56,7 @@ export interface StdioStreams extends Pick<StdioServerOptions, 'input' | 'output
   readonly early?: EarlyStart | undefined;
 }
 
-/** Like `serveStdio`, on any pair of streams, which stay open. */
+/** Like `assay stdio`, on any pair of streams, which stay open. */
 export async function runStdio(
   given: StdioOptions,
   { early, ...streams }: StdioStreams,

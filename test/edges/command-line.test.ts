@@ -9,7 +9,7 @@ import { ROOT } from '../support/paths.ts';
 
 // Building the command line needs nothing else of the runtime.
 const runtime: Pick<Runtime, 'version' | 'clients'> = { version: '0', clients: [] };
-const program = buildProgram(runtime as Runtime, () => undefined);
+const program = await buildProgram(runtime as Runtime, () => undefined);
 
 /** The full names (`assay toolset add`) of all commands that can be run. A mere group has no options of its own. */
 function commandLines(command: Command, path: string): readonly string[] {

@@ -1,3 +1,4 @@
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { AuditEntry } from '../../api/audit-event.ts';
 import type { Call } from '../../api/call.ts';
 import type { ChainReport } from '../../core/activity/call-chain.ts';
@@ -10,21 +11,73 @@ import type { AskedPer } from '../../core/policy/policy.ts';
 import { toPrintable } from '../../core/printable.ts';
 import type { Result } from '../../core/result.ts';
 import type { CodedProblem } from '../../api/problem.ts';
+import { type Done, withHome } from './common-options.ts';
 import type { Api, ApiRequest } from './api.ts';
 import { print, printError, printJson, formatProse, style, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
 
-export interface ExportCallsOptions extends JsonOptions, CallFacts {}
+/** `assay activity` with its subcommands; lists calls by default. */
+export function activityCommand(runtime: Runtime, done: Done): Command {
+  const activity = new Command('activity').description('what was called and changed, by whom');
+  const list = filtered(new Command('list'))
+    .description('list recorded calls with their decisions, newest first')
+    .option('--changes', 'list what operators and models changed instead')
+    .option('--limit <count>', 'number of lines', numberUpTo(10_000), 20)
+    .action(async (options: ListActivityOptions) => done(await listActivity(runtime, options)));
+  const show = new Command('show')
+    .addArgument(new Argument('<id>', 'id of a recorded call').argParser(numberUpTo(Number.MAX_SAFE_INTEGER)))
+    .description('show everything that is recorded of a call')
+    .action(async (id: number, options: JsonOptions) => done(await showCall(runtime, id, options)));
+  const write = filtered(new Command('export'))
+    .description('print recorded calls as JSON lines, oldest first')
+    .action(async (options: ExportCallsOptions) => done(await exportCalls(runtime, options)));
+  const verify = new Command('verify')
+    .description('check that no recorded call was changed, removed or inserted; exit code 1 if one was')
+    .action(async (options: JsonOptions) => done(await verifyActivity(runtime, options)));
+  activity.addCommand(finished(list), { isDefault: true });
+  for (const command of [show, write, verify]) activity.addCommand(finished(command));
+  return activity;
+}
 
-export interface ListActivityOptions extends ExportCallsOptions {
+function filtered(command: Command): Command {
+  return command
+    .option('--server <name>', 'only calls of tools of this server')
+    .option('--tool <name>', 'only calls of this tool, by its namespaced name')
+    .option('--subject <name>', 'only calls by this token')
+    .addOption(
+      new Option('--decision <decision>', 'only calls decided on this way').choices([
+        'allow',
+        'ask',
+        'refuse',
+      ]),
+    )
+    .option('--outcome <outcome>', 'only calls with this outcome, such as ok or CALL_REFUSED');
+}
+
+function finished(command: Command): Command {
+  return withHome(command).option('--json', 'print JSON');
+}
+
+function numberUpTo(max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d{1,16}$/.test(text) || value < 1 || value > max)
+      throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
+    return value;
+  };
+}
+
+interface ExportCallsOptions extends JsonOptions, CallFacts {}
+
+interface ListActivityOptions extends ExportCallsOptions {
   readonly changes?: boolean;
   readonly limit: number;
 }
 
 /** `assay activity`: the latest calls, or changes. */
-export function listActivity(runtime: Runtime, options: ListActivityOptions): Promise<number> {
+function listActivity(runtime: Runtime, options: ListActivityOptions): Promise<number> {
   return withApi(runtime, options, (api) =>
     options.changes === true ? listChanges(api, options) : listCalls(api, options),
   );
@@ -92,7 +145,7 @@ function changeRow(change: AuditEntry): readonly string[] {
 }
 
 /** `assay activity show ID`: everything recorded about a call. */
-export function showCall(runtime: Runtime, id: number, options: JsonOptions): Promise<number> {
+function showCall(runtime: Runtime, id: number, options: JsonOptions): Promise<number> {
   return withApi(runtime, options, async (api) => {
     const found = await api.send<Call>({ method: 'GET', path: apiPath`/activity/calls/${String(id)}` });
     if (!found.ok) return found;
@@ -161,7 +214,7 @@ function questionOf(per: AskedPer, server = ''): string {
 }
 
 /** `assay activity export`: JSON lines on stdout. */
-export function exportCalls(runtime: Runtime, options: ExportCallsOptions): Promise<number> {
+function exportCalls(runtime: Runtime, options: ExportCallsOptions): Promise<number> {
   const request: ApiRequest = {
     ...{ method: 'GET', path: '/activity/calls/export', query: factsIn(options) },
   };
@@ -173,7 +226,7 @@ export function exportCalls(runtime: Runtime, options: ExportCallsOptions): Prom
 }
 
 /** `assay activity verify`: whether the hash chains are intact. */
-export async function verifyActivity(runtime: Runtime, options: JsonOptions): Promise<number> {
+async function verifyActivity(runtime: Runtime, options: JsonOptions): Promise<number> {
   let faults = 0;
   const exit = await withApi(runtime, options, async (api) => {
     const path = '/activity/calls/verification';

@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import type { CatalogReport, ServerStatus } from '../../api/status.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import type { Toolset } from '../../api/toolset.ts';
@@ -10,6 +11,7 @@ import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { quoteShellArgument } from '../../core/shell-argument.ts';
+import { type Done, withConfig } from './common-options.ts';
 import {
   parsePairs,
   printFailure,
@@ -25,7 +27,38 @@ import type { Runtime } from './runtime.ts';
 import { listAll, withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
 
-export interface AddOptions extends JsonOptions {
+/** `assay add` */
+export function addCommand(runtime: Runtime, done: Done): Command {
+  const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+  return withConfig(
+    new Command('add')
+      .usage('[options] <name> <url>\n       assay add [options] <name> -- <command> [args...]')
+      .argument('<name>', 'name for the server')
+      .argument('<target...>', 'URL of the server, or `--` followed by its command and arguments')
+      .description('add a server to the config file and start it')
+      .option('--env <name=value>', 'environment variable for the command; repeatable', collect, [])
+      .option('--header <name:value>', 'HTTP header for the URL; repeatable', collect, [])
+      .option('--overwrite', 'replace an existing server with this name')
+      .option('--no-start', 'only write the entry, without starting the server')
+      .option('--json', 'print JSON')
+      .action(async (name: string, target: readonly string[], options: AddOptions) =>
+        done(await addServer(runtime, { name, target }, options)),
+      ),
+  );
+}
+
+/** `assay remove` */
+export function removeCommand(runtime: Runtime, done: Done): Command {
+  return withConfig(
+    new Command('remove')
+      .argument('<server>', 'name of the server in the config file')
+      .description('remove a server from the config file')
+      .option('--json', 'print JSON')
+      .action(async (name: string, options: JsonOptions) => done(await removeServer(runtime, name, options))),
+  );
+}
+
+interface AddOptions extends JsonOptions {
   /** `NAME=value` */
   readonly env: readonly string[];
   /** `Name: value` */
@@ -36,7 +69,7 @@ export interface AddOptions extends JsonOptions {
 }
 
 /** `assay add NAME URL` and `assay add NAME -- COMMAND ARG…`: writes the entry, then tries the server. */
-export async function addServer(
+async function addServer(
   runtime: Runtime,
   { name, target }: { readonly name: string; readonly target: readonly string[] },
   options: AddOptions,
@@ -141,7 +174,7 @@ function printStatus(status: ServerStatus): void {
 }
 
 /** `assay remove NAME`: removes the server from the config file and names the toolsets that contain its tools. */
-export async function removeServer(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
+async function removeServer(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
   const removed = await runtime.removeServer(name, options);
   if (!removed.ok) return printRefusal(removed.error);
   return withApi(runtime, options, async (api) => {

@@ -1,32 +1,81 @@
+import { Command, Option } from 'commander';
+import { APPROVAL_SCOPES, type ApprovalScope } from '../../core/approval.ts';
 import type { Approval } from '../../api/approval.ts';
-import type { ApprovalScope } from '../../core/approval.ts';
 import { toPrintable } from '../../core/printable.ts';
 import type { Result } from '../../core/result.ts';
 import type { CodedProblem } from '../../api/problem.ts';
+import { type Done, withHome } from './common-options.ts';
 import type { Api, ApiRequest } from './api.ts';
 import { print, printError, printJson, formatProse, quoteText, style } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, withApi } from './with-api.ts';
+
+/** `assay approvals` with its subcommands. */
+export function approvalsCommand(runtime: Runtime, done: Done): Command {
+  const common = (command: Command): Command => withHome(command).option('--json', 'print JSON');
+  const approvals = new Command('approvals').description('list and answer calls that wait for approval');
+  approvals.addCommand(
+    common(new Command('list'))
+      .description('list calls that wait')
+      .option('--all', 'also list those that were answered')
+      .action(async (options: ListApprovalsOptions) => done(await listApprovals(runtime, options))),
+    { isDefault: true },
+  );
+  approvals.addCommand(
+    common(new Command('show'))
+      .argument('<id>')
+      .description('show a call with all its arguments')
+      .action(async (id: string, options: ApprovalOptions) => done(await showOne(runtime, id, options))),
+  );
+  approvals.addCommand(
+    common(new Command('approve'))
+      .argument('<id>')
+      .description('approve a call that waits')
+      .addOption(
+        new Option(
+          '--for <scope>',
+          'this call, all of its session, all to its server in the session, or all until the tool changes',
+        )
+          .choices(APPROVAL_SCOPES)
+          .default('once'),
+      )
+      .action(async (id: string, options: ApproveOptions) => done(await approve(runtime, id, options))),
+  );
+  approvals.addCommand(
+    common(new Command('deny'))
+      .argument('<id>')
+      .description('deny a call that waits')
+      .option('--reason <text>', 'why, for the model')
+      .action(async (id: string, options: DenyOptions) => done(await deny(runtime, id, options))),
+  );
+  approvals.addCommand(
+    common(new Command('revoke'))
+      .argument('<id>')
+      .description('take back an approval that was not used up')
+      .action(async (id: string, options: ApprovalOptions) => done(await revoke(runtime, id, options))),
+  );
+  return approvals;
+}
 
 interface ApprovalOptions {
   readonly home?: string;
   readonly json?: boolean;
 }
 
-export interface ListApprovalsOptions extends ApprovalOptions {
+interface ListApprovalsOptions extends ApprovalOptions {
   readonly all?: boolean;
 }
 
-export interface ApproveOptions extends ApprovalOptions {
+interface ApproveOptions extends ApprovalOptions {
   readonly for: ApprovalScope;
 }
 
-export interface DenyOptions extends ApprovalOptions {
+interface DenyOptions extends ApprovalOptions {
   readonly reason?: string;
 }
 
 /** `assay approvals`: the waiting calls, with what a person needs to know to decide. */
-export function list(runtime: Runtime, options: ListApprovalsOptions): Promise<number> {
+export function listApprovals(runtime: Runtime, options: ListApprovalsOptions): Promise<number> {
   const { all = false, json } = options;
   return withApi(runtime, options, async (api) => {
     const query = all ? {} : { state: 'pending' };
@@ -41,7 +90,7 @@ export function list(runtime: Runtime, options: ListApprovalsOptions): Promise<n
 }
 
 /** `assay approvals show ID`: one of them, with all arguments. */
-export function showOne(runtime: Runtime, id: string, options: ApprovalOptions): Promise<number> {
+function showOne(runtime: Runtime, id: string, options: ApprovalOptions): Promise<number> {
   return withApi(runtime, options, async (api) => {
     const found = await api.send<Approval>({ method: 'GET', path: apiPath`/approvals/${id}` });
     if (!found.ok) return found;
@@ -52,7 +101,7 @@ export function showOne(runtime: Runtime, id: string, options: ApprovalOptions):
 }
 
 /** `assay approvals approve ID` */
-export function approve(runtime: Runtime, id: string, options: ApproveOptions): Promise<number> {
+function approve(runtime: Runtime, id: string, options: ApproveOptions): Promise<number> {
   const { for: scope } = options;
   const request: ApiRequest = {
     ...{ method: 'POST', path: apiPath`/approvals/${id}/approve`, body: { scope } },
@@ -64,7 +113,7 @@ export function approve(runtime: Runtime, id: string, options: ApproveOptions): 
 }
 
 /** `assay approvals deny ID` */
-export function deny(runtime: Runtime, id: string, options: DenyOptions): Promise<number> {
+function deny(runtime: Runtime, id: string, options: DenyOptions): Promise<number> {
   const { reason } = options;
   const body = reason === undefined ? {} : { reason };
   return answer(runtime, options, {

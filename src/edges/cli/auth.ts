@@ -1,13 +1,34 @@
-import { createInterface } from 'node:readline';
 import process from 'node:process';
+import { Command } from 'commander';
+import { createInterface } from 'node:readline';
 import { EXIT } from '../../core/errors.ts';
 import { toPrintable } from '../../core/printable.ts';
 import type { ShownCredential } from '../../gateway/ports/credentials.ts';
-import { printRefusal, print, printError, printJson, style, formatTable } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
+import { type Done, withConfig } from './common-options.ts';
+import { printRefusal, print, printError, printJson, style, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 
-export interface AuthOptions extends AppOptions {
+/** `assay auth`: sign-ins at remote servers. */
+export function authCommand(runtime: Runtime, done: Done): Command {
+  return withConfig(new Command('auth'))
+    .argument('[server]', 'name of a server in the config')
+    .description('sign in to a remote server, or list and remove sign-ins')
+    .option('--list', 'list all sign-ins, without secrets')
+    .option('--forget', 'remove the sign-in to this server and revoke it at its issuer')
+    .option(
+      '--subject <name>',
+      'name of the token to sign in for, if each token signs in separately',
+      'local',
+    )
+    .option('--no-browser', 'print the sign-in URL, and read the final redirect URL from stdin')
+    .option('--json', 'print JSON')
+    .action(async (server: string | undefined, options: AuthOptions) =>
+      done(await authorize(runtime, server, options)),
+    );
+}
+
+interface AuthOptions extends AppOptions {
   readonly list?: boolean;
   readonly forget?: boolean;
   readonly subject: string;
@@ -19,7 +40,7 @@ export interface AuthOptions extends AppOptions {
 const SIGN_IN_LIMIT_MS = 300_000;
 
 /** `assay auth`: results on stdout; the sign-in address and instructions on stderr. */
-export async function authorize(
+async function authorize(
   runtime: Runtime,
   server: string | undefined,
   options: AuthOptions,

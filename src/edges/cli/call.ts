@@ -1,12 +1,28 @@
+import { Command } from 'commander';
 import { EXIT, getExitCode } from '../../core/errors.ts';
 import { toPrintable } from '../../core/printable.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
+import { type Done, withConfig } from './common-options.ts';
 import { printRefusal, printError, printJson, printText } from './output.ts';
 import { withProgress } from './progress.ts';
-import type { AppOptions } from '../../core/command-options.ts';
 import type { CallAnswer, Runtime } from './runtime.ts';
-import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 
-export interface CallOptions {
+/** `assay call` */
+export function callCommand(runtime: Runtime, done: Done): Command {
+  return withConfig(
+    new Command('call')
+      .argument('<name>', 'public or namespaced name of the tool')
+      .argument('[arguments]', 'a JSON object', '{}')
+      .description('call a tool')
+      .option('--json', 'print the whole result as JSON')
+      .action(async (name: string, args: string, options: CallOptions['options']) =>
+        done(await callTool(runtime, { name, args, options })),
+      ),
+  );
+}
+
+interface CallOptions {
   readonly name: string;
   /** JSON text. */
   readonly args: string;
@@ -17,7 +33,7 @@ export interface CallOptions {
 const HINT_AFTER_MS = 3_000;
 
 /** `assay call NAME JSON`: the text of the result on stdout, progress and errors on stderr. */
-export async function callTool(runtime: Runtime, { name, args, options }: CallOptions): Promise<number> {
+async function callTool(runtime: Runtime, { name, args, options }: CallOptions): Promise<number> {
   const given = objectOf(args);
   if (typeof given === 'string') return printRefusal({ code: 'ARGUMENTS_INVALID', reason: given });
   const doing = `calling ${toPrintable(name)}`;

@@ -64,7 +64,7 @@ export async function chooseView(
   }
 }
 
-export interface ViewRequest {
+interface ViewRequest {
   /** Id of the client. */
   readonly client: string;
   readonly wanted: WantedView;

@@ -20,7 +20,7 @@ export interface CodebaseProgram {
   readonly close: () => Promise<void>;
 }
 
-export interface CodebaseAnswer {
+interface CodebaseAnswer {
   readonly structured: JsonObject;
   readonly text: string;
   readonly isError?: boolean;

@@ -1,16 +1,58 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { Console } from 'node:console';
 import { resolve } from 'node:path';
 import { EXIT } from '../../core/errors.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 import { toPrintable } from '../../core/printable.ts';
+import { type Done, withConfig, withHome } from './common-options.ts';
 import { print, printError, printJson, formatProse, style } from './output.ts';
 import { withProgress } from './progress.ts';
 import { truncateToWidth } from './table.ts';
 import type { CodebaseFault, CodebaseProgram } from './codebase-program.ts';
 import type { Runtime } from './runtime.ts';
 
-export interface CodebaseServeOptions extends AppOptions {
+/** `assay codebase`: the code-search server, and its tools as commands. */
+export function codebaseCommand(runtime: Runtime, done: Done): Command {
+  const command = withConfig(new Command('codebase'))
+    .description('serve code search on stdin and stdout, for clients that start it')
+    .option('--stateless', 'keep no working directory, for a process that several clients share')
+    .option(
+      '--root <folder>',
+      'a folder that clients may index and search; can be repeated (default: the working folder, and those indexed at a terminal)',
+      (folder: string, others: readonly string[]) => [...others, folder],
+      [],
+    )
+    .addOption(new Option('--confined <json>', 'set by the gateway that starts it in a sandbox').hideHelp())
+    .action(async (options: CodebaseServeOptions) => done(await serveCodebase(runtime, options)));
+  const index = new Command('index')
+    .argument('<path>', 'the root of a repository')
+    .description('index a repository; only new and changed files are read')
+    .option('--project <id>', 'project to index into, which is created if needed (default: see search)')
+    .option('--force', 'read unchanged files again')
+    .action(async (path: string, options: CodebaseIndexOptions) =>
+      done(await indexCodebase(runtime, path, { ...command.opts(), ...options })),
+    );
+  const search = new Command('search')
+    .argument('<query...>', 'words, an identifier or a question')
+    .description('search indexed code')
+    .option('--project <id>', 'project to search (default: that of this folder, else "default")')
+    .option('--type <extension>', 'only files with this extension, such as ts')
+    .option('--directory <path>', 'only below this directory of the repository')
+    .option('--limit <number>', 'maximum number of results, 1 to 50', whole, 10)
+    .action(async (words: readonly string[], options: CodebaseSearchOptions) =>
+      done(await searchCodebase(runtime, words.join(' '), { ...command.opts(), ...options })),
+    );
+  for (const inner of [index, search]) command.addCommand(withHome(inner).option('--json', 'print JSON'));
+  return command;
+}
+
+function whole(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It is not a whole number.');
+  return Number(text);
+}
+
+interface CodebaseServeOptions extends AppOptions {
   readonly stateless?: boolean;
   readonly root?: readonly string[];
   readonly confined?: string;
@@ -21,18 +63,18 @@ interface SubcommandOptions extends AppOptions {
   readonly json?: boolean;
 }
 
-export interface CodebaseIndexOptions extends SubcommandOptions {
+interface CodebaseIndexOptions extends SubcommandOptions {
   readonly force?: boolean;
 }
 
-export interface CodebaseSearchOptions extends SubcommandOptions {
+interface CodebaseSearchOptions extends SubcommandOptions {
   readonly type?: string;
   readonly directory?: string;
   readonly limit: number;
 }
 
 /** `assay codebase`. Returns the exit code when the client has closed its side. */
-export async function serveCodebase(runtime: Runtime, options: CodebaseServeOptions): Promise<number> {
+async function serveCodebase(runtime: Runtime, options: CodebaseServeOptions): Promise<number> {
   // stdout carries JSON-RPC only, whatever a library prints.
   globalThis.console = new Console(process.stderr, process.stderr);
   const { root: roots = [] } = options;
@@ -43,11 +85,7 @@ export async function serveCodebase(runtime: Runtime, options: CodebaseServeOpti
 }
 
 /** `assay codebase index PATH` */
-export function indexCodebase(
-  runtime: Runtime,
-  path: string,
-  options: CodebaseIndexOptions,
-): Promise<number> {
+function indexCodebase(runtime: Runtime, path: string, options: CodebaseIndexOptions): Promise<number> {
   const args = {
     repo_path: resolve(path),
     project_id: options.project,
@@ -77,11 +115,7 @@ export function indexCodebase(
 }
 
 /** `assay codebase search QUERY` */
-export function searchCodebase(
-  runtime: Runtime,
-  query: string,
-  options: CodebaseSearchOptions,
-): Promise<number> {
+function searchCodebase(runtime: Runtime, query: string, options: CodebaseSearchOptions): Promise<number> {
   const { project, type, directory, limit } = options;
   const args = { query, project_id: project, file_type: type, directory, limit };
   return withProgram(runtime, options, async ({ call }) => {

@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
 
 /** The possible next words on a command line. */
-export type Expected =
+type Expected =
   /** Words with descriptions. */
   | { readonly kind: 'words'; readonly words: readonly Word[] }
   /** Names known in the home. `also`: subcommands that may follow instead. */
@@ -10,12 +10,12 @@ export type Expected =
 
 export type NameKind = 'servers' | 'tools' | 'refs' | 'toolsets' | 'clients';
 
-export interface Word {
+interface Word {
   readonly text: string;
   readonly about: string;
 }
 
-export interface Completion {
+interface Completion {
   readonly expected: Expected;
   /** The values of `--home` and `--config` so far. */
   readonly options: { readonly home?: string; readonly config?: string };

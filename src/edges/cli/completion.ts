@@ -1,16 +1,36 @@
-import type { Command } from 'commander';
+import { Argument, Command } from 'commander';
 import { EXIT } from '../../core/errors.ts';
 import { toPrintable } from '../../core/printable.ts';
 import { isPlainWord } from '../../core/shell-argument.ts';
 import { getEntryName } from '../../gateway/services/toolsets/tool-index.ts';
 import type { AppOptions } from '../../core/command-options.ts';
+import type { Done } from './common-options.ts';
 import { completeLastWord, type NameKind } from './complete-words.ts';
 import { COMPLETION_SCRIPTS, type Shell } from './completion-scripts.ts';
 import { printText } from './output.ts';
 import type { Runtime } from './runtime.ts';
 
+/** `assay completion` */
+export function completionCommand(_runtime: Runtime, done: Done): Command {
+  const shell = new Argument('<shell>').choices(['bash', 'zsh', 'fish']);
+  return new Command('completion')
+    .addArgument(shell)
+    .description('print a shell completion script')
+    .action((name: Shell) => done(printCompletion(name)));
+}
+
+/** The command that the completion scripts call at each tab. */
+export function completeCommand(runtime: Runtime, done: Done): Command {
+  return new Command('complete')
+    .argument('[words...]')
+    .allowUnknownOption()
+    .action(async (words: readonly string[], _options: unknown, { parent }: Command) => {
+      if (parent !== null) done(await completeWords(runtime, parent, words));
+    });
+}
+
 /** `assay completion SHELL`: the script on stdout. It calls `assay complete -- WORDS` at each tab. */
-export function printCompletion(shell: Shell): number {
+function printCompletion(shell: Shell): number {
   printText(COMPLETION_SCRIPTS[shell]);
   return EXIT.done;
 }
@@ -21,11 +41,7 @@ const FILES = ':0';
 const MAX_CANDIDATES = 1_000;
 
 /** `assay complete -- WORDS`: completions of the last word. Only plain words: a shell inserts them as they are. */
-export async function completeWords(
-  runtime: Runtime,
-  program: Command,
-  words: readonly string[],
-): Promise<number> {
+async function completeWords(runtime: Runtime, program: Command, words: readonly string[]): Promise<number> {
   const { expected, options } = completeLastWord(program, words);
   const last = words.at(-1) ?? '';
   if (expected.kind === 'files') printText(FILES);

@@ -1,13 +1,56 @@
+import { Command, Option } from 'commander';
 import { EXIT } from '../../core/errors.ts';
 import type { ConnectReport } from '../../core/client-configs.ts';
 import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import { type Done, withConfig } from './common-options.ts';
 import { type ChosenView, chooseView, formatSeenTools, toViewUrl, type WantedView } from './client-view.ts';
 import { printRefusal, print, printError, printJson, formatProse, style } from './output.ts';
-import type { AppOptions } from '../../core/command-options.ts';
 import type { ClientConfigPorts, KnownClient } from './runtime.ts';
 
-export interface ConnectOptions extends AppOptions, WantedView {
+/** `assay connect` */
+export function connectCommand(runtime: ClientConfigPorts, done: Done): Command {
+  return withConfig(
+    new Command('connect')
+      .argument('<client>', runtime.clients.map(({ id }) => id).join(', '))
+      .description('add Assay to the config file of an MCP client')
+      .option('--name <name>', 'name of the entry in the client’s config', 'assay')
+      .option('--http [url]', 'connect to a running `assay serve` at this URL instead of starting a command')
+      .addOption(
+        new Option('--all', 'serve all tools of all servers, even if a toolset is equipped').conflicts([
+          'toolset',
+          'equipped',
+          'search',
+        ]),
+      )
+      .addOption(
+        new Option('--toolset <name>', 'serve this toolset, even if another one is equipped').conflicts([
+          'equipped',
+          'search',
+        ]),
+      )
+      .addOption(
+        new Option('--search', 'serve three tools that find, describe and call all others').conflicts(
+          'equipped',
+        ),
+      )
+      .option(
+        '--equipped',
+        'serve the equipped toolset (default, unless it is not the one named after the client)',
+      )
+      .option('--project <folder>', 'write to the config file of this project')
+      .option('--undo', 'undo the changes of Assay; a file that was not edited since is restored exactly')
+      .option('--force', 'write even if the client does not seem to be installed or the name is taken')
+      .option('--dry-run', 'show the changes without writing them')
+      .option('--json', 'print JSON')
+      .action(async (client: string, options: ConnectOptions) =>
+        done(await connect(runtime, client, options)),
+      ),
+  );
+}
+
+interface ConnectOptions extends AppOptions, WantedView {
   readonly name: string;
   /** True means the default address. */
   readonly http?: string | true;

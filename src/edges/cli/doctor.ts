@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import { formatCount } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import {
@@ -9,12 +10,26 @@ import {
   type Level,
 } from '../../core/finding.ts';
 import { toPrintable } from '../../core/printable.ts';
-import { print, printJson, formatProse, style } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
+import { type Done, withConfig } from './common-options.ts';
+import { print, printJson, formatProse, style } from './output.ts';
 import { withProgress } from './progress.ts';
 import type { Runtime } from './runtime.ts';
 
-export interface DoctorOptions extends AppOptions {
+/** `assay doctor` */
+export function doctorCommand(runtime: Runtime, done: Done): Command {
+  return withConfig(
+    new Command('doctor')
+      .description('check config, servers and machine, and suggest fixes')
+      .option('--json', 'print JSON')
+      .option('--offline', 'do not start any servers')
+      .option('--start', 'start servers even if the gateway of this home is running')
+      .option('--strict', 'exit with an error on warnings too')
+      .action(async (options: DoctorOptions) => done(await diagnose(runtime, options))),
+  );
+}
+
+interface DoctorOptions extends AppOptions {
   readonly json?: boolean;
   /** Do not start servers. */
   readonly offline?: boolean;
@@ -25,7 +40,7 @@ export interface DoctorOptions extends AppOptions {
 }
 
 /** `assay doctor`: prints what works, what does not, and the remedy. The exit code shows whether anything is wrong. */
-export async function diagnose(runtime: Runtime, options: DoctorOptions): Promise<number> {
+async function diagnose(runtime: Runtime, options: DoctorOptions): Promise<number> {
   const { offline = false, start = false, strict = false, json = false } = options;
   const diagnosis = await withProgress('checking', ({ say }) =>
     runtime.examine({

@@ -1,3 +1,4 @@
+import { Command, Option } from 'commander';
 import { type Confirm, CONFIRMS } from '../../core/confirm.ts';
 import { toPrintable } from '../../core/printable.ts';
 import { toArgumentRefusal, type Refusal } from '../../core/refusal.ts';
@@ -10,13 +11,44 @@ import {
 } from '../../core/tool-settings.ts';
 import type { Tool } from '../../api/tool.ts';
 import type { CodedProblem } from '../../api/problem.ts';
+import { type Done, withConfig } from './common-options.ts';
 import { findTool } from './hints.ts';
 import { print, printRefusal, printError, printJson, quoteText } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
 
-export interface EditOptions extends JsonOptions {
+/** `assay edit` */
+export function editCommand(runtime: Runtime, done: Done): Command {
+  return withConfig(
+    new Command('edit')
+      .argument('<tool>', 'public or namespaced name of the tool')
+      .description(
+        'override the name, title or description of a tool, how often it is confirmed, what is cached, or its tags',
+      )
+      .option('--name <name>', 'new name, without the server prefix; "" restores the original')
+      .option('--title <text>', 'new title; "" restores the original')
+      .option('--description <text>', 'new description; "" restores the original')
+      .addOption(
+        new Option(
+          '--confirm <when>',
+          'how often its calls must be confirmed; "default" restores policy.confirm',
+        ).choices([...['always', 'first', 'session', 'never', 'default']]),
+      )
+      .option('--cache <seconds>', 'how long its results are cached; "off", or "default" for cache.ttlMs')
+      .option('--tag <tag>', 'add a tag, for rules; private and outbound have a special meaning', listed)
+      .option('--untag <tag>', 'remove a tag', listed)
+      .option('--reason <text>', 'reason for the change, shown to later reviewers')
+      .option('--json', 'print JSON')
+      .action(async (tool: string, options: EditOptions) => done(await editTool(runtime, tool, options))),
+  );
+}
+
+function listed(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+interface EditOptions extends JsonOptions {
   readonly name?: string;
   readonly title?: string;
   readonly description?: string;
@@ -28,7 +60,7 @@ export interface EditOptions extends JsonOptions {
 }
 
 /** `assay edit`: the operator's name, title, description and tags of a tool. An empty text restores the server's. */
-export async function editTool(runtime: Runtime, tool: string, options: EditOptions): Promise<number> {
+async function editTool(runtime: Runtime, tool: string, options: EditOptions): Promise<number> {
   const { name, title, description, confirm, cache, tag, untag, reason } = options;
   const isNothing = [name, title, description, confirm, cache, tag, untag].every(
     (given) => given === undefined,

@@ -1,20 +1,36 @@
+import { Command } from 'commander';
 import { formatCount } from '../../core/counted.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { toPrintable } from '../../core/printable.ts';
 import { ok } from '../../core/result.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import { type Done, withConfig } from './common-options.ts';
 import { printRefusal, formatJson, printError, printText, quoteText } from './output.ts';
 import { readPassphrase } from './ask.ts';
-import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 import { withOpened } from './with-opened.ts';
 
-export interface ExportBundleOptions extends AppOptions {
+/** `assay export` */
+export function exportCommand(runtime: Runtime, done: Done): Command {
+  const command = new Command('export')
+    .description('export everything that operators created, as a backup or to import elsewhere')
+    .option('--file <file>', 'write to this file instead of stdout')
+    .option(
+      '--passphrase-file <file>',
+      'encrypt the secrets with the passphrase in this file (or ASSAY_PASSPHRASE)',
+    )
+    .option('--json', 'accepted for consistency; the output is always JSON')
+    .action(async (options: ExportBundleOptions) => done(await exportBundle(runtime, options)));
+  return withConfig(command);
+}
+
+interface ExportBundleOptions extends AppOptions {
   readonly file?: string;
   readonly passphraseFile?: string;
 }
 
 /** `assay export`: writes the bundle to stdout or a file, and lists omissions on stderr. */
-export async function exportBundle(runtime: Runtime, options: ExportBundleOptions): Promise<number> {
+async function exportBundle(runtime: Runtime, options: ExportBundleOptions): Promise<number> {
   const { file, passphraseFile } = options;
   const question = 'Passphrase for the secrets (empty: leave them out):';
   const passphrase = await readPassphrase(runtime, passphraseFile, question);

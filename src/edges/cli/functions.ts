@@ -1,7 +1,9 @@
+import { Command, InvalidArgumentError } from 'commander';
 import { resolve } from 'node:path';
 import { formatCount } from '../../core/counted.ts';
 import { toWords, toPrintable } from '../../core/printable.ts';
 import type { FunctionModule } from '../../api/function-module.ts';
+import { type Done, withConfig } from './common-options.ts';
 import {
   printRefusal,
   formatHints,
@@ -16,7 +18,42 @@ import { listOwnTools } from './rest.ts';
 import { withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
 
-export interface AddFunctionsOptions extends JsonOptions {
+/** `assay function` with its subcommands. */
+export function functionCommand(runtime: Runtime, done: Done): Command {
+  const command = new Command('function').description(
+    'create tools from the exports of JavaScript and TypeScript modules',
+  );
+  const commands = [
+    new Command('add')
+      .argument('<file>', 'a .js, .mjs or .ts module')
+      .description('create tools from the exports of a module')
+      .option('--env <NAME=value...>', 'environment variables for its process')
+      .option('--read <path...>', 'paths it may read, in addition to its own folder')
+      .option('--write <path...>', 'paths it may write')
+      .option('--memory <MB>', 'memory limit of its process', whole)
+      .action(async (file: string, options: AddFunctionsOptions) =>
+        done(await addFunctions(runtime, file, options)),
+      ),
+    new Command('list')
+      .description('list the modules')
+      .action(async (options: JsonOptions) => done(await listFunctions(runtime, options))),
+    new Command('remove')
+      .argument('<file>')
+      .description('remove the tools of a module; its file is kept')
+      .action(async (file: string, options: JsonOptions) =>
+        done(await removeFunctions(runtime, file, options)),
+      ),
+  ];
+  for (const one of commands) command.addCommand(withConfig(one).option('--json', 'print JSON'));
+  return command;
+}
+
+function whole(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It is not a whole number.');
+  return Number(text);
+}
+
+interface AddFunctionsOptions extends JsonOptions {
   readonly env?: readonly string[];
   readonly read?: readonly string[];
   readonly write?: readonly string[];
@@ -24,11 +61,7 @@ export interface AddFunctionsOptions extends JsonOptions {
 }
 
 /** `assay function add`: takes effect at once, even in a running Assay. */
-export async function addFunctions(
-  runtime: Runtime,
-  file: string,
-  options: AddFunctionsOptions,
-): Promise<number> {
+async function addFunctions(runtime: Runtime, file: string, options: AddFunctionsOptions): Promise<number> {
   const env = parsePairs('--env', options.env ?? [], '=');
   if (!env.ok) return printRefusal(env.error);
   const absolute = (path: string): string => resolve(process.cwd(), path);
@@ -66,7 +99,7 @@ export async function addFunctions(
 }
 
 /** `assay function list` */
-export function listFunctions(runtime: Runtime, options: JsonOptions): Promise<number> {
+function listFunctions(runtime: Runtime, options: JsonOptions): Promise<number> {
   return withApi(runtime, options, async (api) => {
     const listed = await api.send<{ readonly functions: readonly FunctionModule[] }>({
       ...{ method: 'GET', path: '/functions' },
@@ -87,7 +120,7 @@ export function listFunctions(runtime: Runtime, options: JsonOptions): Promise<n
 }
 
 /** `assay function remove` */
-export function removeFunctions(runtime: Runtime, file: string, options: JsonOptions): Promise<number> {
+function removeFunctions(runtime: Runtime, file: string, options: JsonOptions): Promise<number> {
   return withApi(runtime, options, async (api) => {
     const path = resolve(process.cwd(), file);
     const removed = await api.send({ method: 'DELETE', path: '/functions', query: { path } });

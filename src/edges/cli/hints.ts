@@ -1,23 +1,40 @@
+import { Command } from 'commander';
 import { type Hint, findMeantHint, HINTS } from '../../core/hints/hint.ts';
 import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Tool } from '../../api/tool.ts';
 import type { CodedProblem } from '../../api/problem.ts';
+import { type Done, withConfig } from './common-options.ts';
 import type { Api } from './api.ts';
 import { print, printJson, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, toToolPath, withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
 
-export interface HintsOptions extends JsonOptions {
+/** `assay hints` */
+export function hintsCommand(runtime: Runtime, done: Done): Command {
+  return withConfig(
+    new Command('hints')
+      .argument('<tool>', 'public or namespaced name of the tool')
+      .description('show the hints of a tool and their origins, or override them')
+      .option('--set <hint=value...>', 'override hints: readOnlyHint=true, =false or =inherit')
+      .option('--reason <text>', 'reason for the change, shown to later reviewers')
+      .option('--json', 'print JSON')
+      .action(async (tool: string, options: HintsOptions) =>
+        done(await showToolHints(runtime, tool, options)),
+      ),
+  );
+}
+
+interface HintsOptions extends JsonOptions {
   /** `readOnlyHint=true` */
   readonly set?: readonly string[];
   readonly reason?: string;
 }
 
 /** `assay hints TOOL`: each hint with its source and all claims. `--set` changes hints like `PATCH /tools/{id}`. */
-export function showToolHints(runtime: Runtime, name: string, options: HintsOptions): Promise<number> {
+function showToolHints(runtime: Runtime, name: string, options: HintsOptions): Promise<number> {
   const { set, reason, json } = options;
   return withApi(runtime, options, async (api): Promise<Result<unknown, Refusal | CodedProblem>> => {
     const hints = hintsIn(set ?? []);

@@ -2,12 +2,12 @@ import type { ImportItem, ImportPlan, PlanAction } from '../../api/bundle.ts';
 import { toPrintable } from '../../core/printable.ts';
 import { ok } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import { parseObject } from '../../core/json-object.ts';
 import { confirm, isInteractive, readPassphrase } from './ask.ts';
 import { printRefusal, print, printError, printJson, style, formatTable } from './output.ts';
-import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 import { withOpened } from './with-opened.ts';
-import { parseObject } from '../../core/json-object.ts';
 
 export interface ImportBundleOptions extends AppOptions {
   readonly apply?: boolean;

@@ -1,9 +1,13 @@
+import { Command } from 'commander';
 import { EXIT } from '../../core/errors.ts';
 import type { ImportOutcome, FoundServer, ImportReport, MoveReport } from '../../core/client-configs.ts';
 import { toPrintable } from '../../core/printable.ts';
 import { toArgumentRefusal } from '../../core/refusal.ts';
 import { ok } from '../../core/result.ts';
 import { findToolsetFault } from '../../gateway/services/toolsets/toolsets.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import { type Done, withConfig } from './common-options.ts';
+import { readBundleFile, importBundle, type ImportBundleOptions } from './import-bundle.ts';
 import {
   listDownServers,
   formatDownServers,
@@ -12,10 +16,43 @@ import {
   formatImportedToolset,
 } from './imported-toolset.ts';
 import { printRefusal, print, printError, printJson, formatProse, style, formatTable } from './output.ts';
-import type { AppOptions } from '../../core/command-options.ts';
-import type { ClientConfigPorts, KnownClient } from './runtime.ts';
+import type { ClientConfigPorts, KnownClient, Runtime } from './runtime.ts';
 
-export interface ImportOptions extends AppOptions {
+/** `assay import` */
+export function importCommand(runtime: Runtime, done: Done): Command {
+  const clientIds = runtime.clients.map(({ id }) => id);
+  return withConfig(
+    new Command('import')
+      .argument(
+        '<client|file>',
+        `${clientIds.join(', ')}, a config file, or a bundle written by \`assay export\``,
+      )
+      .description('import servers from an MCP client, or a bundle written by `assay export`')
+      .option('--project <folder>', 'also import the servers of this project')
+      .option('--overwrite', 'replace existing entries with the same name')
+      .option('--toolset <name>', 'name of the new toolset (default: name of the client)')
+      .option('--no-equip', 'only copy the servers: do not start them or create a toolset')
+      .option('--move', 'remove the imported entries from the client’s file; `connect --undo` restores them')
+      .option('--dry-run', 'show what would happen, without writing anything')
+      .option('--apply', 'for a bundle: apply the plan')
+      .option('--keep', 'for a bundle: keep existing entries that differ')
+      .option(
+        '--passphrase-file <file>',
+        'for a bundle: file with the passphrase for its secrets (or ASSAY_PASSPHRASE)',
+      )
+      .option('--json', 'print JSON')
+      .action(async (from: string, options: ImportOptions & ImportBundleOptions) => {
+        const bundle = clientIds.includes(from) ? undefined : await readBundleFile(runtime, from);
+        if (bundle === undefined) done(await importFrom(runtime, from, options));
+        else {
+          const { dryRun = false, apply = false } = options;
+          done(await importBundle(runtime, bundle, { ...options, apply: apply && !dryRun }));
+        }
+      }),
+  );
+}
+
+interface ImportOptions extends AppOptions {
   readonly project?: string;
   readonly overwrite?: boolean;
   readonly dryRun?: boolean;

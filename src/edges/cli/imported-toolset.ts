@@ -7,11 +7,11 @@ import { LOCAL_USER } from '../../core/subject.ts';
 import { findMissingReason } from '../../gateway/catalog/server-status.ts';
 import { computeSeenByClient } from '../../gateway/services/seen-by-client.ts';
 import type { IncludedServers } from '../../gateway/services/toolsets/toolset-view.ts';
-import { printError, formatProse, quoteText } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
+import { printError, formatProse, quoteText } from './output.ts';
 import type { ClientConfigPorts, KnownClient, OpenOnboarding } from './runtime.ts';
 
-export interface EquipRequest {
+interface EquipRequest {
   /** Name of the toolset. */
   readonly name: string;
   /** The imported servers. */

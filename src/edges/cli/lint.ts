@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import type { CatalogReport, CatalogTool, ServerStatus } from '../../api/status.ts';
 import { formatCount } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
@@ -13,14 +14,33 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { toPrintable } from '../../core/printable.ts';
 import { findMissingReason } from '../../gateway/catalog/server-status.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import { type Done, withConfig } from './common-options.ts';
 import { printRefusal, print, printError, printJson, style } from './output.ts';
 import { formatReviewNote } from './review.ts';
-import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 import { readReport } from './tools.ts';
 import { withApiExit } from './with-api.ts';
 
-export interface LintOptions extends AppOptions {
+/** `assay lint` */
+export function lintCommand(runtime: Runtime, done: Done): Command {
+  return withConfig(
+    new Command('lint')
+      .argument('[server]', 'only check this server')
+      .description('check the hints of tools')
+      .option('--json', 'print JSON')
+      .option('--strict', 'exit with an error on warnings too')
+      .option(
+        '--rule <rule=level...>',
+        'set the severity of a rule to error, warning or off (default: from the settings)',
+      )
+      .action(async (server: string | undefined, options: LintOptions) =>
+        done(await lintTools(runtime, server, options)),
+      ),
+  );
+}
+
+interface LintOptions extends AppOptions {
   readonly json?: boolean;
   readonly strict?: boolean;
   /** `missing-hints=off` */
@@ -34,7 +54,7 @@ interface Linted {
 }
 
 /** `assay lint [SERVER]`: checks tools' hints. A server whose tools cannot be listed is also a failure. */
-export async function lintTools(
+async function lintTools(
   runtime: Runtime,
   server: string | undefined,
   options: LintOptions,

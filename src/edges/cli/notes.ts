@@ -1,21 +1,62 @@
+import { Command } from 'commander';
 import type { Note, Notes } from '../../api/note.ts';
 import { formatCount } from '../../core/counted.ts';
+import { withHome, type Done } from './common-options.ts';
 import type { ApiRequest } from './api.ts';
 import { print, printError, quoteText, style, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, sendAndPrint } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
 
-export interface ListNotesOptions extends JsonOptions {
+/** `assay notes` with its subcommands; lists by default. */
+export function notesCommand(runtime: Runtime, done: Done): Command {
+  const notes = new Command('notes').description('list, write and review the notes on tools in toolsets');
+  const list = new Command('list')
+    .description('list all notes')
+    .option('--toolset <name>', 'only list notes of this toolset')
+    .action(async (options: ListNotesOptions) => done(await listNotes(runtime, options)));
+  const review = new Command('review')
+    .description('list notes by models that wait for a review')
+    .option('--accept-all', 'accept all listed notes')
+    .action(async (options: ReviewNotesOptions) => done(await reviewNotes(runtime, options)));
+  notes.addCommand(finished(list), { isDefault: true });
+  for (const [verb, { about, value, toRequest }] of Object.entries(CHANGES)) {
+    const command = new Command(verb)
+      .description(about)
+      .argument('<toolset>')
+      .argument('<tool>', 'namespaced name of the tool: server.tool')
+      .argument('<name>', 'lowercase letters, digits and hyphens');
+    if (value !== undefined) command.argument(...value);
+    command.action(async () => {
+      const [toolset = '', tool = '', name = '', given = ''] = command.args;
+      const change = toRequest(
+        { toolset, tool, name, value: given },
+        apiPath`/notes/${toolset}/${tool}/${name}`,
+      );
+      const say = (): void =>
+        print(`${change.done}: the note ${quoteText(name)} on ${quoteText(tool)} in ${quoteText(toolset)}.`);
+      done(await sendAndPrint(runtime, command.opts<JsonOptions>(), change.request, { say }));
+    });
+    notes.addCommand(finished(command));
+  }
+  notes.addCommand(finished(review));
+  return notes;
+}
+
+function finished(command: Command): Command {
+  return withHome(command).option('--json', 'print JSON');
+}
+
+interface ListNotesOptions extends JsonOptions {
   readonly toolset?: string;
 }
 
-export interface ReviewNotesOptions extends JsonOptions {
+interface ReviewNotesOptions extends JsonOptions {
   readonly acceptAll?: boolean;
 }
 
 /** `assay notes` */
-export function listNotes(runtime: Runtime, options: ListNotesOptions): Promise<number> {
+function listNotes(runtime: Runtime, options: ListNotesOptions): Promise<number> {
   const { toolset } = options;
   const query = toolset === undefined ? {} : { toolset };
   return sendAndPrint<Notes>(
@@ -32,9 +73,6 @@ export function listNotes(runtime: Runtime, options: ListNotesOptions): Promise<
   );
 }
 
-/** A subcommand that changes one note. */
-export type NoteVerb = 'add' | 'edit' | 'delete' | 'move' | 'accept' | 'reject';
-
 interface NoteArguments {
   readonly toolset: string;
   readonly tool: string;
@@ -43,39 +81,65 @@ interface NoteArguments {
   readonly value: string;
 }
 
-/** The request of a subcommand, and its past participle for the output. */
-type ToChange = (given: NoteArguments, path: string) => ApiRequest & { readonly done: string };
-
-const CHANGES: Readonly<Record<NoteVerb, ToChange>> = {
-  add: ({ value: note, ...target }) => ({
-    ...{ method: 'POST', path: '/notes', body: { ...target, note }, done: 'Added' },
-  }),
-  edit: ({ value: note }, path) => ({ method: 'PUT', path, body: { note }, done: 'Changed' }),
-  delete: (_given, path) => ({ method: 'DELETE', path, done: 'Deleted' }),
-  move: ({ value }, path) => {
-    const position = /^\d{1,4}$/.test(value) ? Number(value) : 0;
-    return { method: 'PUT', path, body: { position }, done: `Moved to position ${value}` };
-  },
-  accept: (_given, path) => ({ method: 'POST', path: `${path}/accept`, done: 'Accepted' }),
-  reject: (_given, path) => ({ method: 'POST', path: `${path}/reject`, done: 'Rejected' }),
-};
-
-/** `assay notes add`, `edit`, `delete`, `move`, `accept` and `reject`: prints the resulting notes on the tool. */
-export function changeNote(
-  runtime: Runtime,
-  verb: NoteVerb,
-  given: NoteArguments,
-  options: JsonOptions,
-): Promise<number> {
-  const { toolset, tool, name } = given;
-  const { done, ...request } = CHANGES[verb](given, apiPath`/notes/${toolset}/${tool}/${name}`);
-  const say = (): void =>
-    print(`${done}: the note ${quoteText(name)} on ${quoteText(tool)} in ${quoteText(toolset)}.`);
-  return sendAndPrint(runtime, options, request, { say });
+/** A subcommand that changes one note and prints what it did. */
+interface NoteChange {
+  readonly about: string;
+  /** An argument after the location of the note. */
+  readonly value?: readonly [name: string, about?: string];
+  /** `path`: of the note. `done`: the past participle for the output. */
+  readonly toRequest: (
+    given: NoteArguments,
+    path: string,
+  ) => { readonly request: ApiRequest; readonly done: string };
 }
 
+const CHANGES: Readonly<Record<string, NoteChange>> = {
+  add: {
+    about: 'add a note that models see with the tool',
+    value: ['<note>'],
+    toRequest: ({ value: note, ...target }) => ({
+      request: { method: 'POST', path: '/notes', body: { ...target, note } },
+      done: 'Added',
+    }),
+  },
+  edit: {
+    about: 'replace the text of a note; you become its author',
+    value: ['<note>'],
+    toRequest: ({ value: note }, path) => ({
+      request: { method: 'PUT', path, body: { note } },
+      done: 'Changed',
+    }),
+  },
+  delete: {
+    about: 'delete a note',
+    toRequest: (_given, path) => ({ request: { method: 'DELETE', path }, done: 'Deleted' }),
+  },
+  move: {
+    about: 'move a note to another position',
+    value: ['<position>', 'new position among the notes of the tool, starting at 1'],
+    toRequest: ({ value }, path) => ({
+      request: { method: 'PUT', path, body: { position: /^\d{1,4}$/.test(value) ? Number(value) : 0 } },
+      done: `Moved to position ${value}`,
+    }),
+  },
+  accept: {
+    about: 'accept a note that waits for a review',
+    toRequest: (_given, path) => ({
+      request: { method: 'POST', path: `${path}/accept` },
+      done: 'Accepted',
+    }),
+  },
+  reject: {
+    about: 'reject and delete a note that waits for a review',
+    toRequest: (_given, path) => ({
+      request: { method: 'POST', path: `${path}/reject` },
+      done: 'Rejected',
+    }),
+  },
+};
+
 /** `assay notes review`: lists the notes held for review. `--accept-all` accepts exactly those listed. */
-export function reviewNotes(runtime: Runtime, options: ReviewNotesOptions): Promise<number> {
+function reviewNotes(runtime: Runtime, options: ReviewNotesOptions): Promise<number> {
   const { acceptAll = false } = options;
   const request: ApiRequest = acceptAll
     ? { method: 'POST', path: '/notes/accept' }

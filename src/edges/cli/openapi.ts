@@ -1,12 +1,14 @@
+import { Command } from 'commander';
 import { basename, resolve } from 'node:path';
 import { formatCount } from '../../core/counted.ts';
 import { toPrintable } from '../../core/printable.ts';
-import { withProgress } from './progress.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { Gateway } from '../../api/server.ts';
 import type { Tool } from '../../api/tool.ts';
 import type { ConfigEntry } from '../../gateway/ports/config-entries.ts';
+import { type Done, withConfig } from './common-options.ts';
+import { withProgress } from './progress.ts';
 import {
   printRefusal,
   formatHints,
@@ -20,7 +22,30 @@ import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
 
-export interface OpenapiOptions extends JsonOptions {
+/** `assay openapi` */
+export function openapiCommand(runtime: Runtime, done: Done): Command {
+  return withConfig(
+    new Command('openapi')
+      .argument('<document>', 'path or URL of an OpenAPI 3.0 or 3.1 document; with --remove, the source name')
+      .description('create or update tools from an OpenAPI document')
+      .option('--name <name>', 'name of the source (default: file name or host)')
+      .option('--base-url <url>', 'base URL of the API, instead of the one in the document')
+      .option('--header <name: value...>', 'header to send with each request')
+      .option('--credential <scheme=value...>', 'token or key for a security scheme; user:password for basic')
+      .option('--include <pattern...>', 'only these operations: tag:pets, "/pets/*" or "GET /*"')
+      .option('--exclude <pattern...>', 'all operations but these')
+      .option(
+        '--trust',
+        'trust the hints in the document (x-mcp and all methods), even if they lower caution',
+      )
+      .option('--remove', 'remove the source and its tools')
+      .action(async (document: string, options: OpenapiOptions) =>
+        done(await importOpenapi(runtime, document, options)),
+      ),
+  ).option('--json', 'print JSON');
+}
+
+interface OpenapiOptions extends JsonOptions {
   readonly name?: string;
   readonly baseUrl?: string;
   readonly header?: readonly string[];
@@ -32,11 +57,7 @@ export interface OpenapiOptions extends JsonOptions {
 }
 
 /** `assay openapi`: makes tools from a document, or rereads a known one. Prints what was made and what was not. */
-export async function importOpenapi(
-  runtime: Runtime,
-  document: string,
-  options: OpenapiOptions,
-): Promise<number> {
+async function importOpenapi(runtime: Runtime, document: string, options: OpenapiOptions): Promise<number> {
   if (options.remove === true) return removeOpenapi(runtime, document, options);
   const entry = entryOf(document, options);
   if (!entry.ok) return printRefusal(entry.error);

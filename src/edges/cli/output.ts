@@ -117,6 +117,15 @@ export function formatHints({ hints }: Pick<Tool, 'hints'>): string {
   return `${risk}${more} (${why})`;
 }
 
+/** The places at which a definition changed. Never truncated: the part cut off might be the one that matters. */
+export function formatChanges(changes: NonNullable<Tool['drift']>['changes']): readonly string[] {
+  return changes.flatMap(({ path, before, after }) => [
+    `  ${path === '' ? 'the whole' : toPrintable(path)}`,
+    ...(before === undefined ? [] : [style.red(`    - ${toPrintable(before)}`)]),
+    ...(after === undefined ? [] : [style.green(`    + ${toPrintable(after)}`)]),
+  ]);
+}
+
 /** Parses `name: value` or `NAME=value` pairs into an object. ARGUMENTS_INVALID */
 export function parsePairs(
   option: string,

@@ -1,18 +1,55 @@
+import { Command } from 'commander';
 import type { Decision } from '../../api/decision.ts';
+import type { Label } from '../../api/label.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { toPrintable } from '../../core/printable.ts';
-import { print, printRefusal, printJson, formatProse, formatTable } from './output.ts';
+import { HINTS } from '../../core/hints/hint.ts';
+import { type PolicyRule, getRuleName } from '../../core/policy/rule.ts';
+import type { PolicyRuleList } from '../../api/policy-rule.ts';
+import { type Done, withConfig } from './common-options.ts';
+import { print, printRefusal, printJson, formatProse, formatTable, printError } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { toToolPath, withApi } from './with-api.ts';
+import { toToolPath, withApi, apiPath, listAll } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
 
-export interface TestPolicyOptions extends JsonOptions {
+/** `assay policy` with its subcommand. */
+export function policyCommand(runtime: Runtime, done: Done): Command {
+  const test = new Command('test')
+    .argument('<name>', 'public or namespaced name of the tool')
+    .argument('[arguments]', 'a JSON object, as for `assay call`; decisions do not depend on it', '{}')
+    .description('explain whether a call is allowed, asked for or refused; calls nothing')
+    .option('--token <name>', 'name of the token that calls (default: local)')
+    .option('--toolset <name>', 'name of the toolset through which it is called')
+    .option('--json', 'print JSON')
+    .action(async (name: string, args: string, options: TestPolicyOptions) =>
+      done(await testPolicy(runtime, { name, args }, options)),
+    );
+  const labels = new Command('labels')
+    .description('list who has seen untrusted content or private data, or clear the labels of one')
+    .option(
+      '--clear <subject>',
+      'name of the token whose labels no longer count; local for stdio and the command line',
+    )
+    .option('--json', 'print JSON')
+    .action(async (options: LabelOptions) => done(await showLabels(runtime, options)));
+  const rules = new Command('rules')
+    .description('list the rules of the config file and of the store')
+    .option('--json', 'print JSON')
+    .action(async (options: JsonOptions) => done(await showRules(runtime, options)));
+  return new Command('policy')
+    .description('what is decided on calls of tools')
+    .addCommand(withConfig(test))
+    .addCommand(withConfig(rules))
+    .addCommand(withConfig(labels));
+}
+
+interface TestPolicyOptions extends JsonOptions {
   readonly token?: string;
   readonly toolset?: string;
 }
 
 /** `assay policy test NAME [JSON]`: how a call would be decided, and why. Calls nothing. */
-export async function testPolicy(
+async function testPolicy(
   runtime: Runtime,
   { name, args }: { readonly name: string; readonly args: string },
   options: TestPolicyOptions,
@@ -84,4 +121,85 @@ function show(view: Decision): void {
   const confirm = view.confirm ?? preferences?.confirm;
   if (confirm !== undefined)
     print(`confirm: ${confirm} (${view.confirm === undefined ? 'policy.confirm' : 'set for this tool'})`);
+}
+
+interface LabelOptions extends JsonOptions {
+  readonly clear?: string;
+}
+
+/**
+ * `assay policy labels`: the subjects that have seen untrusted content or private data, since when, and through which
+ * tool.
+ */
+function showLabels(runtime: Runtime, options: LabelOptions): Promise<number> {
+  return withApi(runtime, options, async (api) => {
+    const { clear: subject, json } = options;
+    if (subject !== undefined) {
+      const cleared = await api.send({ method: 'DELETE', path: apiPath`/labels/${subject}` });
+      if (cleared.ok) printError(`The labels of ${toPrintable(JSON.stringify(subject))} are cleared.`);
+      return cleared;
+    }
+    const listed = await listAll<Label>(api, '/labels', { name: 'labels' });
+    if (!listed.ok) return listed;
+    if (json === true) printJson({ labels: listed.value });
+    else showLabelTable(listed.value);
+    return listed;
+  });
+}
+
+function showLabelTable(labels: readonly Label[]): void {
+  if (labels.length === 0) print('No labels: no caller has seen untrusted content or private data.');
+  else
+    print(
+      formatTable(
+        ['SUBJECT', 'LABEL', 'BY', 'SINCE'],
+        labels.map(({ subject, label, source, since }) => [
+          toPrintable(subject),
+          label,
+          toPrintable(source),
+          since,
+        ]),
+      ),
+    );
+}
+
+/** `assay policy rules`: the rules in force, those of the config file first. */
+function showRules(runtime: Runtime, options: JsonOptions): Promise<number> {
+  return withApi(runtime, options, async (api) => {
+    const viewed = await api.send<PolicyRuleList>({ method: 'GET', path: '/policy/rules' });
+    if (!viewed.ok) return viewed;
+    const { rules, configFileRules } = viewed.value;
+    if (options.json === true) printJson(viewed.value);
+    else if (rules.length + configFileRules.length === 0) print('There are no rules.');
+    else
+      print(
+        formatTable(
+          ['RULE', 'EFFECT', 'FROM', 'CALLS'],
+          [...configFileRules, ...rules].map((rule, index) => [
+            toPrintable(getRuleName(rule, index)),
+            rule.effect,
+            index < configFileRules.length ? 'config file' : 'store',
+            toPrintable(conditionsOf(rule)),
+          ]),
+        ),
+      );
+    return viewed;
+  });
+}
+
+/** `tool: linear.delete_*; destructiveHint: true` */
+function conditionsOf({
+  effect: _effect,
+  name: _name,
+  because: _because,
+  hints = {},
+  ...patterns
+}: PolicyRule): string {
+  const conditions = [
+    ...Object.entries(patterns).flatMap(([name, given]) =>
+      given === undefined ? [] : [`${name}: ${given.join(', ')}`],
+    ),
+    ...HINTS.flatMap((hint) => (hints[hint] === undefined ? [] : [`${hint}: ${hints[hint]}`])),
+  ];
+  return conditions.length === 0 ? 'all' : conditions.join('; ');
 }

@@ -6,7 +6,7 @@ const SHOWN_AFTER_MS = 1_000;
 const REDRAW_INTERVAL_MS = 1_000;
 
 /** The progress of a long command, as one line on stderr at a terminal. */
-export interface Progress {
+interface Progress {
   /** Replaces the line from the next redraw on: `starting files`. */
   readonly say: (what: string) => void;
 }

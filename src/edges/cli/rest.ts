@@ -1,9 +1,12 @@
+import { Command } from 'commander';
 import { toPrintable } from '../../core/printable.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { CUSTOM_SERVER } from '../../core/server-spec.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import type { Tool } from '../../api/tool.ts';
+import { isJsonObject, parseJson } from '../../core/json-object.ts';
+import { type Done, withConfig } from './common-options.ts';
 import type { Api } from './api.ts';
 import {
   printRefusal,
@@ -17,9 +20,39 @@ import {
 import type { Runtime } from './runtime.ts';
 import { listAll, toToolPath, withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
-import { isJsonObject, parseJson } from '../../core/json-object.ts';
 
-export interface AddRestOptions extends JsonOptions {
+/** `assay rest` with its subcommands. */
+export function restCommand(runtime: Runtime, done: Done): Command {
+  const command = new Command('rest').description('create tools from HTTP requests');
+  const commands = [
+    new Command('add')
+      .argument('<name>')
+      .argument('<url>', 'absolute URL; {argument} in its path or query is replaced by that argument')
+      .description('create a tool from an HTTP request')
+      .option('--method <method>', 'HTTP method (default: POST, without deriving hints from it)')
+      .option('--title <text>')
+      .option('--description <text>', 'description for the model')
+      .option('--header <name: value...>', 'header to send with each request')
+      .option('--bearer <token>', 'bearer token to send in the Authorization header')
+      .option('--entry <json>', 'all other fields, as in the config file')
+      .action(async (name: string, url: string, options: AddRestOptions) =>
+        done(await addRestTool(runtime, { name, url, options })),
+      ),
+    new Command('list')
+      .description('list your tools')
+      .action(async (options: JsonOptions) => done(await listRestTools(runtime, options))),
+    new Command('remove')
+      .argument('<name>')
+      .description('remove a tool')
+      .action(async (name: string, options: JsonOptions) =>
+        done(await removeRestTool(runtime, name, options)),
+      ),
+  ];
+  for (const one of commands) command.addCommand(withConfig(one).option('--json', 'print JSON'));
+  return command;
+}
+
+interface AddRestOptions extends JsonOptions {
   readonly method?: string;
   readonly title?: string;
   readonly description?: string;
@@ -35,7 +68,7 @@ interface AddRestInput {
 }
 
 /** `assay rest add`: takes effect at once, even in a running Assay. */
-export async function addRestTool(runtime: Runtime, { name, url, options }: AddRestInput): Promise<number> {
+async function addRestTool(runtime: Runtime, { name, url, options }: AddRestInput): Promise<number> {
   const { method, title, description, bearer } = options;
   const headers = parsePairs('--header', options.header ?? [], ':');
   if (!headers.ok) return printRefusal(headers.error);
@@ -73,7 +106,7 @@ function membersIn(text: string): Result<Readonly<Record<string, unknown>>, Refu
 }
 
 /** `assay rest list` */
-export function listRestTools(runtime: Runtime, options: JsonOptions): Promise<number> {
+function listRestTools(runtime: Runtime, options: JsonOptions): Promise<number> {
   return withApi(runtime, options, async (api) => {
     const listed = await listOwnTools(api, 'rest');
     if (!listed.ok) return listed;
@@ -92,7 +125,7 @@ export function listRestTools(runtime: Runtime, options: JsonOptions): Promise<n
 }
 
 /** `assay rest remove` */
-export function removeRestTool(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
+function removeRestTool(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
   return withApi(runtime, options, async (api): Promise<Result<unknown, CodedProblem | Refusal>> => {
     const listed = await listOwnTools(api, 'rest');
     if (!listed.ok) return listed;

@@ -4,6 +4,7 @@ import type { Instructions } from '../../api/instructions.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import type { Api } from './api.ts';
 import { print, printError, printJson, style } from './output.ts';
+import { splitToWidth } from './table.ts';
 import { apiPath } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
 
@@ -110,7 +111,10 @@ function showDifference({ name, reasons, since, accepted, changed }: Instruction
   print(`The instructions of ${toPrintable(name)} changed (first seen ${since}):`);
   for (const reason of reasons) print(`  ${reason}`);
   for (const [mark, line] of difference(linesOf(accepted.text), linesOf(changed.text)))
-    for (const [at, part] of wrapped(toPrintable(line), (process.stdout.columns || 80) - INDENT).entries())
+    for (const [at, part] of splitToWidth(
+      toPrintable(line),
+      (process.stdout.columns || 80) - INDENT,
+    ).entries())
       print(COLOURS[mark](`    ${at === 0 ? mark : ' '} ${part}`));
 }
 
@@ -140,24 +144,4 @@ function difference(
     ...marked('+', after.slice(start, after.length - end)),
     ...marked('=', before.slice(before.length - end)),
   ];
-}
-
-const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
-
-/** Splits text into parts of at most `columns`. Characters that may be wide (Hangul, Chinese, emoji) count as two. */
-function wrapped(text: string, columns: number): readonly string[] {
-  const parts: string[] = [];
-  let part = '';
-  let width = 0;
-  for (const { segment } of GRAPHEMES.segment(text)) {
-    const taken = (segment.codePointAt(0) ?? 0) < 0x1100 && segment.length === 1 ? 1 : 2;
-    if (width + taken > columns && part !== '') {
-      parts.push(part);
-      part = '';
-      width = 0;
-    }
-    part += segment;
-    width += taken;
-  }
-  return [...parts, part];
 }

@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import type { ReviewCounts } from '../../api/status.ts';
 import { formatCount } from '../../core/counted.ts';
 import { type Hint, HINTS } from '../../core/hints/hint.ts';
@@ -6,9 +7,19 @@ import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Tool } from '../../api/tool.ts';
 import type { CodedProblem } from '../../api/problem.ts';
+import { type Done, withConfig } from './common-options.ts';
 import type { Api } from './api.ts';
 import { listAllTools } from './hints.ts';
-import { print, printError, printJson, printRefusal, formatProse, style, formatTable } from './output.ts';
+import {
+  formatChanges,
+  print,
+  printError,
+  printJson,
+  printRefusal,
+  formatProse,
+  style,
+  formatTable,
+} from './output.ts';
 import {
   listChangedInstructions,
   reviewInstructions,
@@ -20,7 +31,23 @@ import type { Runtime } from './runtime.ts';
 import { apiPath, toToolPath, withApi } from './with-api.ts';
 import { withOpened } from './with-opened.ts';
 
-export interface ReviewOptions extends AcceptOptions {
+/** `assay review` */
+export function reviewCommand(runtime: Runtime, done: Done): Command {
+  return withConfig(
+    new Command('review')
+      .argument('[tool]', 'public or namespaced name of the tool (default: list pending reviews)')
+      .description('show and accept changes in tool definitions, server instructions and roots')
+      .option('--instructions <server>', 'review the instructions of this server instead of a tool')
+      .option('--roots <server>', 'review where the roots of this server lead')
+      .option('--accept', 'accept the current definition, instructions or roots')
+      .option('--json', 'print JSON')
+      .action(async (tool: string | undefined, options: ReviewOptions) =>
+        done(await review(runtime, tool, options)),
+      ),
+  );
+}
+
+interface ReviewOptions extends AcceptOptions {
   /** The server whose instructions are reviewed. */
   readonly instructions?: string;
   /** The server whose roots are reviewed. */
@@ -28,7 +55,7 @@ export interface ReviewOptions extends AcceptOptions {
 }
 
 /** An item to review. */
-export type ReviewItem = ToolItem | InstructionsItem;
+type ReviewItem = ToolItem | InstructionsItem;
 
 interface ToolItem {
   readonly kind: 'tool';
@@ -122,7 +149,7 @@ function itemOf(tool: Tool): readonly ToolItem[] {
   return [{ kind: 'tool', name, id, severity, reasons, suspends, isVolatile, changes }];
 }
 
-export function listSuspendedHints({ hints }: Pick<Tool, 'hints'>): readonly Hint[] {
+function listSuspendedHints({ hints }: Pick<Tool, 'hints'>): readonly Hint[] {
   return HINTS.filter((hint) =>
     hints[hint].claims.some(({ kind, suspended }) => kind === 'override' && suspended !== undefined),
   );
@@ -179,11 +206,7 @@ function showOne(item: ToolItem, { json = false }: ReviewOptions): void {
     `${toPrintable(item.name)}: ${item.severity === 'dangerous' ? style.red('dangerous') : item.severity}`,
   );
   print(formatProse(toPrintable(whyOf(item)), { indent: '  ' }));
-  for (const { path, before, after } of item.changes) {
-    print(`  ${path === '' ? 'the whole' : toPrintable(path)}`);
-    if (before !== undefined) print(style.red(`    - ${toPrintable(before)}`));
-    if (after !== undefined) print(style.green(`    + ${toPrintable(after)}`));
-  }
+  for (const line of formatChanges(item.changes)) print(line);
   printError(
     formatProse('`--accept` accepts exactly this definition; overrides of the tool then apply to it.'),
   );

@@ -196,8 +196,8 @@ export interface Runtime extends ClientConfigPorts, SandboxPort {
   /** Writes a file atomically, readable only by this user. FILE_UNWRITABLE */
   writeFile(path: string, text: string): Promise<Result<undefined, Refusal>>;
   readSettings(options: AppOptions): Promise<Result<ShownSettings, Refusal>>;
-  /** Serves MCP on stdin and stdout until the client closes its side or a signal arrives. */
-  runStdio(options: StdioOptions): Promise<Result<undefined, Refusal>>;
+  /** Serves MCP on stdin and stdout until the client closes its side or a signal arrives. Resolves with the exit code. */
+  runStdio(options: StdioOptions): Promise<number>;
   /** Signs the user at the terminal in to a remote server. */
   signIn(request: SignInRequest, options: AppOptions): Promise<Result<ShownCredential, Refusal>>;
   /** All sign-ins, without secrets. */

@@ -1,18 +1,31 @@
+import { Command } from 'commander';
 import { EXIT } from '../../core/errors.ts';
 import { getGapRemedy, formatGap, RIGHTS_TEXTS, type SandboxSupport } from '../../core/sandbox.ts';
+import type { Done } from './common-options.ts';
 import { print, printJson, formatProse } from './output.ts';
+
+/** `assay sandbox check` */
+export function sandboxCommand(runtime: SandboxPort, done: Done): Command {
+  const check = new Command('check')
+    .description('say whether this machine can enforce sandboxes, and what to install')
+    .option('--json', 'print JSON')
+    .action(async (options: CheckOptions) => done(await checkSandbox(runtime, options)));
+  return new Command('sandbox')
+    .description('sandboxes of servers whose config entry has "sandbox"')
+    .addCommand(check);
+}
 
 export interface SandboxPort {
   /** Tests whether this machine can confine servers. */
   sandboxSupport(): Promise<SandboxSupport>;
 }
 
-export interface CheckOptions {
+interface CheckOptions {
   readonly json?: boolean;
 }
 
 /** Prints what this machine can enforce. Fails if it can enforce nothing. */
-export async function checkSandbox(runtime: SandboxPort, { json = false }: CheckOptions): Promise<number> {
+async function checkSandbox(runtime: SandboxPort, { json = false }: CheckOptions): Promise<number> {
   const support = await runtime.sandboxSupport();
   if (json) printJson(asJson(support));
   else if (support.canEnforce) {

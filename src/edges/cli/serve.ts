@@ -1,15 +1,35 @@
+import { Command, InvalidArgumentError } from 'commander';
 import { resolve } from 'node:path';
 import { EXIT } from '../../core/errors.ts';
 import { getGapRemedy, formatGap } from '../../core/sandbox.ts';
 import { getSourceKind } from '../../core/sources/source-kinds.ts';
 import { formatMembers } from '../../core/whole-server.ts';
+import type { ServeOptions } from '../../core/command-options.ts';
+import type { Catalog } from '../../gateway/catalog/catalog.ts';
+import { type Done, withConfig } from './common-options.ts';
 import { offerToBegin } from './begin.ts';
 import { printRefusal, print, printError, formatProse, style } from './output.ts';
-import type { ServeOptions } from '../../core/command-options.ts';
 import type { OpenServe, Runtime } from './runtime.ts';
 import type { SandboxPort } from './sandbox.ts';
-import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import { formatServersTable, listStartingServers } from './servers-table.ts';
+
+/** `assay serve` */
+export function serveCommand(runtime: Runtime, done: Done): Command {
+  return withConfig(
+    new Command('serve')
+      .description('serve all configured servers at one HTTP endpoint')
+      .option('--host <address>', 'address to listen on', '127.0.0.1')
+      .option('--port <number>', 'port to listen on; 0 selects a free port', portOf, 4444)
+      .action(async (options: ServeOptions) => done(await serve(runtime, options))),
+  );
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535)
+    throw new InvalidArgumentError('A port is a number from 0 to 65535.');
+  return port;
+}
 
 /** `assay serve`: prints its address, the servers and the client configuration, then serves until stopped. */
 export async function serve(runtime: Runtime, options: ServeOptions): Promise<number> {

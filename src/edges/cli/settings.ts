@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import type { PreferenceList } from '../../api/preference.ts';
 import { EXIT } from '../../core/errors.ts';
 import { findNearest } from '../../core/nearest.ts';
@@ -8,13 +9,38 @@ import { toWords } from '../../core/printable.ts';
 import { isFormerSetting } from '../../core/fixed-limits.ts';
 import { isSettingKey, type SettingKey, SETTINGS } from '../../core/settings.ts';
 import { parsePreference } from '../../gateway/services/preferences/preference-service.ts';
+import { type Done, withConfig } from './common-options.ts';
 import { printRefusal, print, printError, printJson, quoteText, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
 
+/** `assay settings` with its subcommands. */
+export function settingsCommand(runtime: Runtime, done: Done): Command {
+  const settings = new Command('settings').description('show and change settings');
+  const list = new Command('list')
+    .description('show all settings, their values and origins')
+    .action(async (options: JsonOptions) => done(await showSettings(runtime, options)));
+  const set = new Command('set')
+    .description('store a value; the environment and the config file take precedence')
+    .argument('<key>')
+    .argument('<value>')
+    .action(async (key: string, text: string, options: JsonOptions) =>
+      done(await changeSetting(runtime, { key, text }, options)),
+    );
+  const unset = new Command('unset')
+    .description('delete the stored value, so that the default applies')
+    .argument('<key>')
+    .action(async (key: string, options: JsonOptions) =>
+      done(await changeSetting(runtime, { key, text: undefined }, options)),
+    );
+  for (const command of [list, set, unset])
+    settings.addCommand(withConfig(command).option('--json', 'print JSON'), { isDefault: command === list });
+  return settings;
+}
+
 /** `assay settings`: every setting, its value and its source. */
-export async function showSettings(runtime: Runtime, options: JsonOptions): Promise<number> {
+async function showSettings(runtime: Runtime, options: JsonOptions): Promise<number> {
   const read = await runtime.readSettings(options);
   if (!read.ok) return printRefusal(read.error);
   const { settings, warnings } = read.value;
@@ -33,7 +59,7 @@ export async function showSettings(runtime: Runtime, options: JsonOptions): Prom
 }
 
 /** `assay settings set KEY VALUE` and `assay settings unset KEY`: stores a value, or returns to the default. */
-export function changeSetting(
+function changeSetting(
   runtime: Runtime,
   { key: given, text }: { readonly key: string; readonly text: string | undefined },
   options: JsonOptions,

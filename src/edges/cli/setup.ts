@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import { formatCount } from '../../core/counted.ts';
 import type { FoundClient } from '../../core/client-configs.ts';
 import type { AppOptions } from '../../core/command-options.ts';
@@ -5,13 +6,28 @@ import { EXIT } from '../../core/errors.ts';
 import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { type Done, withConfig } from './common-options.ts';
 import { confirm, isInteractive } from './ask.ts';
 import { connect } from './connect.ts';
 import { importFrom, formatMoves } from './import.ts';
 import { print, printRefusal, printError, formatProse, style } from './output.ts';
 import type { ClientConfigPorts } from './runtime.ts';
 
-export interface SetupOptions extends AppOptions {
+/** `assay setup` */
+export function setupCommand(runtime: ClientConfigPorts, done: Done): Command {
+  return withConfig(
+    new Command('setup')
+      .description(
+        'set up step by step: import servers from MCP clients on this machine, then connect the clients',
+      )
+      .option('--client <client...>', 'only these clients (default: all with servers)')
+      .option('--yes', 'answer yes to every question')
+      .option('--no-move', 'keep the imported entries in the clients’ config files')
+      .action(async (options: SetupOptions) => done(await setup(runtime, options))),
+  );
+}
+
+interface SetupOptions extends AppOptions {
   /** Ids of the clients. Absent: all that have servers. */
   readonly client?: readonly string[];
   /** Answers all questions with yes. */

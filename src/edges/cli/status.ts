@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import type {
   ConnectedClient,
   GatewayStatus,
@@ -7,14 +8,25 @@ import type {
 } from '../../api/status.ts';
 import { formatCount } from '../../core/counted.ts';
 import { toPrintable } from '../../core/printable.ts';
+import { type Done, withConfig } from './common-options.ts';
 import { print, printError, printJson, formatProse, style, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { formatState } from './servers-table.ts';
 import { withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
 
+/** `assay status` */
+export function statusCommand(runtime: Runtime, done: Done): Command {
+  return withConfig(
+    new Command('status')
+      .description('show the running gateway: endpoint, servers, clients and pending reviews')
+      .option('--json', 'print JSON')
+      .action(async (options: JsonOptions) => done(await showStatus(runtime, options))),
+  );
+}
+
 /** `assay status`: the running gateway with its servers and clients, or the configured servers if none is running. */
-export function showStatus(runtime: Runtime, options: JsonOptions): Promise<number> {
+function showStatus(runtime: Runtime, options: JsonOptions): Promise<number> {
   return withApi(runtime, options, async (api) => {
     const read = await api.send<GatewayStatus>({ method: 'GET', path: '/status' });
     if (!read.ok) return read;

@@ -1,17 +1,26 @@
-import { Console } from 'node:console';
+import { Command, Option } from 'commander';
 import type { StdioOptions } from '../../core/command-options.ts';
-import { EXIT } from '../../core/errors.ts';
+import { type Done, withConfig } from './common-options.ts';
 import type { Runtime } from './runtime.ts';
 
-/** `assay stdio`. Returns the exit code when the client has closed its side. */
-export async function runStdioCommand(
-  { runStdio }: Pick<Runtime, 'runStdio'>,
-  options: StdioOptions,
-): Promise<number> {
-  // Sends all console output, including that of libraries, to stderr: stdout carries JSON-RPC only.
-  globalThis.console = new Console(process.stderr, process.stderr);
-  const ended = await runStdio(options);
-  if (ended.ok) return EXIT.done;
-  const { printRefusal } = await import('./output.ts');
-  return printRefusal(ended.error);
+/** `assay stdio` */
+export function stdioCommand(runtime: Runtime, done: Done): Command {
+  return withConfig(
+    new Command('stdio')
+      .description('serve all configured servers on stdin and stdout, for clients that start Assay')
+      .option('--attach', 'use a running `assay serve` with the same home instead of starting the servers')
+      .addOption(
+        new Option('--all', 'serve all tools of all servers, even if a toolset is equipped').conflicts(
+          'toolset',
+        ),
+      )
+      .option('--toolset <name>', 'serve this toolset, even if another one is equipped')
+      .addOption(
+        new Option('--search', 'expose three tools that find, describe and call all others').conflicts([
+          'all',
+          'toolset',
+        ]),
+      )
+      .action(async (options: StdioOptions) => done(await runtime.runStdio(options))),
+  );
 }

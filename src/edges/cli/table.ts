@@ -3,7 +3,7 @@ import type stringWidth from 'string-width';
 
 const GAP = '  ';
 
-export interface TableLayout {
+interface TableLayout {
   /** Columns of the terminal. */
   readonly width: number;
   /** Styles the head. */
@@ -79,7 +79,7 @@ function uncoloured(cell: string): Uncoloured {
 }
 
 /** Breaks a text into lines of at most `width` columns, at spaces, and within words that are too long. */
-export function wrapText(text: string, width: number): readonly string[] {
+function wrapText(text: string, width: number): readonly string[] {
   if (measureWidth(text) <= width) return [text];
   const lines: string[] = [];
   let line = '';
@@ -110,7 +110,7 @@ function pieces(word: string, width: number): readonly Piece[] {
   let pieceWidth = 0;
   /** The length of the piece up to and including its last separator. */
   let breakAt = 0;
-  for (const { segment } of GRAPHEMES.segment(word)) {
+  for (const segment of listCharacters(word)) {
     const segmentWidth = measureWidth(segment);
     if (piece !== '' && pieceWidth + segmentWidth > width) {
       // A break close to the start would leave most of the line empty.
@@ -127,24 +127,40 @@ function pieces(word: string, width: number): readonly Piece[] {
   return [...found, piece].map((text, at) => ({ text, isRest: at > 0 }));
 }
 
-const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+const ASCII = /^[\u0020-\u007e]*$/;
+let lazySegmenter: Intl.Segmenter | undefined;
+
+/** The characters as people see them. The segmenter is created on demand: that takes 10 ms, and most texts are ASCII. */
+function listCharacters(text: string): readonly string[] {
+  if (ASCII.test(text)) return text.split('');
+  lazySegmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return Array.from(lazySegmenter.segment(text), ({ segment }) => segment);
+}
 
 /** Number of terminal columns of a text: characters of East Asian scripts and emoji take two. */
 export function measureWidth(text: string): number {
-  return /^[\u0020-\u007e]*$/.test(text) ? text.length : (lazyStringWidth ??= loadStringWidth())(text);
+  return ASCII.test(text) ? text.length : (lazyStringWidth ??= loadStringWidth())(text);
 }
 
 /** The text, cut so that it takes at most `width` columns of a terminal. */
 export function truncateToWidth(text: string, width: number): string {
-  if (measureWidth(text) <= width) return text;
-  let cut = '';
-  let used = 1;
-  for (const { segment } of GRAPHEMES.segment(text)) {
-    used += measureWidth(segment);
-    if (used > width) break;
-    cut += segment;
+  return measureWidth(text) <= width ? text : `${splitToWidth(text, width - 1)[0] ?? ''}…`;
+}
+
+/** Parts of at most `width` columns, which may end within a word. */
+export function splitToWidth(text: string, width: number): readonly string[] {
+  const parts: string[] = [];
+  let [part, partWidth] = ['', 0];
+  for (const character of listCharacters(text)) {
+    const columns = measureWidth(character);
+    if (partWidth + columns > width && part !== '') {
+      parts.push(part);
+      [part, partWidth] = ['', 0];
+    }
+    part += character;
+    partWidth += columns;
   }
-  return `${cut}…`;
+  return [...parts, part];
 }
 
 let lazyStringWidth: typeof stringWidth | undefined;

@@ -1,30 +1,75 @@
-import type { NewToken, Token } from '../../api/token.ts';
-import { toPrintable } from '../../core/printable.ts';
+import { Command } from 'commander';
+import type { NewToken, Token, TokenPreferenceList, TokenPreferenceChanges } from '../../api/token.ts';
+import { toPrintable, toWords } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { parseToken, findTokenNameFault } from '../../core/token.ts';
 import type { CodedProblem } from '../../api/problem.ts';
+import { isTokenPreference, TOKEN_PREFERENCES } from '../../core/policy/token-preferences.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
+import { parsePreference } from '../../gateway/services/preferences/preference-service.ts';
+import { type Done, withConfig, withHome } from './common-options.ts';
 import type { Api } from './api.ts';
-import { print, printError, printJson, printText, style, formatTable } from './output.ts';
+import { print, printError, printJson, printText, style, formatTable, printRefusal } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, withApi } from './with-api.ts';
+import type { JsonOptions } from './with-opened.ts';
 
-export interface TokenOptions {
+/** `assay token` with its subcommands. */
+export function tokenCommand(runtime: Runtime, done: Done): Command {
+  const token = new Command('token').description('create, list and revoke client tokens');
+  const create = new Command('create')
+    .argument('<name>')
+    .description('create a token and print it to stdout; it is shown only once')
+    .option('--scope <list>', 'comma-separated scopes: admin, execute, read, mcp', 'mcp')
+    .option('--expires <time>', 'lifetime such as 90m, 12h, 30d or 4w (default: until revoked)')
+    .action(async (name: string, options: CreateTokenOptions) =>
+      done(await createToken(runtime, name, options)),
+    );
+  const list = new Command('list')
+    .description('list all tokens, without their secrets')
+    .action(async (options: TokenOptions) => done(await listTokens(runtime, options)));
+  const revoke = new Command('revoke')
+    .argument('<name-or-id>')
+    .description('revoke a token immediately')
+    .action(async (what: string, options: TokenOptions) => done(await revokeToken(runtime, what, options)));
+  const link = new Command('link')
+    .description('print a link that signs one browser in to the admin pages, once, within 10 minutes')
+    .option(
+      '--url <url>',
+      'address at which your browser reaches Assay (default: the `assay serve` of this home)',
+    )
+    .action(async (options: LinkOptions) => done(await createLink(runtime, options)));
+  const preferences = withConfig(new Command('preferences'))
+    .argument('<name-or-id>', 'the token, or local for stdio, the command line and access without a token')
+    .argument('[change...]', 'a preference and its value: policy.confirm never; "default" resets it')
+    .description('show the preferences for calls with a token, or set one of them')
+    .option('--json', 'print JSON')
+    .action(async (name: string, change: readonly string[], options: TokenOptions) =>
+      done(await showTokenPreferences(runtime, { token: name, change }, options)),
+    );
+  for (const command of [create, list, revoke, link])
+    token.addCommand(withHome(command).option('--json', 'print JSON'));
+  token.addCommand(preferences);
+  return token;
+}
+
+interface TokenOptions {
   readonly home?: string;
   readonly json?: boolean;
 }
 
-export interface LinkOptions extends TokenOptions {
+interface LinkOptions extends TokenOptions {
   readonly url?: string;
 }
 
-export interface CreateTokenOptions extends TokenOptions {
+interface CreateTokenOptions extends TokenOptions {
   readonly scope: string;
   readonly expires?: string;
 }
 
 /** `assay token create`: only the token on stdout, for use as `$(assay token create ci)`; details on stderr. */
-export function createToken(runtime: Runtime, name: string, options: CreateTokenOptions): Promise<number> {
+function createToken(runtime: Runtime, name: string, options: CreateTokenOptions): Promise<number> {
   const { scope, expires, json } = options;
   const scopes = scope.split(',').map((one) => one.trim());
   const body = { name, scopes, ...(expires !== undefined && { expiresIn: expires }) };
@@ -43,7 +88,7 @@ export function createToken(runtime: Runtime, name: string, options: CreateToken
 }
 
 /** `assay token list`: all tokens ever created, without their secrets. */
-export function listTokens(runtime: Runtime, options: TokenOptions): Promise<number> {
+function listTokens(runtime: Runtime, options: TokenOptions): Promise<number> {
   return withApi(runtime, options, async (api) => {
     const tokens = await tokensOf(api);
     if (!tokens.ok) return tokens;
@@ -67,7 +112,7 @@ function tokensOf(api: Api): Promise<Result<readonly Token[], CodedProblem>> {
 }
 
 /** The id of a token given by its id, its name or itself. Names may be those of revoked tokens too. TOKEN_UNKNOWN */
-export async function findToken(api: Api, what: string): Promise<Result<Token, CodedProblem | Refusal>> {
+async function findToken(api: Api, what: string): Promise<Result<Token, CodedProblem | Refusal>> {
   const tokens = await tokensOf(api);
   if (!tokens.ok) return tokens;
   const id = parseToken(what)?.id ?? what;
@@ -80,7 +125,7 @@ export async function findToken(api: Api, what: string): Promise<Result<Token, C
 }
 
 /** `assay token revoke`: takes effect at once, even in a running Assay. */
-export function revokeToken(runtime: Runtime, what: string, options: TokenOptions): Promise<number> {
+function revokeToken(runtime: Runtime, what: string, options: TokenOptions): Promise<number> {
   return withApi(runtime, options, async (api) => {
     const found = await findToken(api, what);
     if (!found.ok) return found;
@@ -98,7 +143,7 @@ export function revokeToken(runtime: Runtime, what: string, options: TokenOption
 }
 
 /** `assay token link`: only the link on stdout. */
-export function createLink(runtime: Runtime, options: LinkOptions): Promise<number> {
+function createLink(runtime: Runtime, options: LinkOptions): Promise<number> {
   const { url, json } = options;
   return withApi(runtime, options, async (api) => {
     const body = url === undefined ? {} : { url };
@@ -114,4 +159,53 @@ export function createLink(runtime: Runtime, options: LinkOptions): Promise<numb
 function row({ id, name, scopes, createdAt, expiresAt, state }: Token): readonly string[] {
   const colour = state === 'valid' ? style.green : style.red;
   return [name, id, colour(state), createdAt, expiresAt ?? 'never', scopes.join(', ')];
+}
+
+interface PreferenceArguments {
+  readonly token: string;
+  /** A preference and its new value, or empty. */
+  readonly change: readonly string[];
+}
+
+/** `assay token preferences NAME [KEY VALUE]`: shows the preferences for calls with a token, or changes one. */
+async function showTokenPreferences(
+  runtime: Runtime,
+  { token, change }: PreferenceArguments,
+  options: JsonOptions,
+): Promise<number> {
+  const changes = changesIn(change);
+  if (!changes.ok) return printRefusal(changes.error);
+  return withApi(runtime, options, async (api) => {
+    const found = token === LOCAL_USER.subject ? ok({ id: token }) : await findToken(api, token);
+    if (!found.ok) return found;
+    const path = apiPath`/tokens/${found.value.id}/preferences`;
+    const viewed = await api.send<TokenPreferenceList>(
+      change.length === 0 ? { method: 'GET', path } : { method: 'PATCH', path, body: changes.value },
+    );
+    if (!viewed.ok) return viewed;
+    if (options.json === true) printJson(viewed.value);
+    else
+      print(
+        formatTable(
+          ['PREFERENCE', 'VALUE', 'FROM'],
+          viewed.value.preferences.map((one) => [one.key, String(one.value), toWords(one.origin)]),
+        ),
+      );
+    return viewed;
+  });
+}
+
+/** `default` returns to the value of the instance. ARGUMENTS_INVALID, SETTING_INVALID */
+function changesIn(change: readonly string[]): Result<TokenPreferenceChanges, Refusal> {
+  const [key, text, ...more] = change;
+  if (key === undefined) return ok({});
+  if (!isTokenPreference(key))
+    return err({
+      code: 'ARGUMENTS_INVALID',
+      reason: `a token has no preference ${JSON.stringify(key)}; there are ${TOKEN_PREFERENCES.join(', ')}`,
+    });
+  if (text === undefined || more.length > 0)
+    return err({ code: 'ARGUMENTS_INVALID', reason: `give one value of ${key}, or "default"` });
+  const value = text === 'default' ? ok(null) : parsePreference(key, text);
+  return value.ok ? ok({ [key]: value.value }) : value;
 }

@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import type { CatalogReport, CatalogTool } from '../../api/status.ts';
 import { formatCount } from '../../core/counted.ts';
 import type { CodedProblem } from '../../api/problem.ts';
@@ -6,6 +7,7 @@ import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { findMissingReason } from '../../gateway/catalog/server-status.ts';
+import { type Done, withConfig } from './common-options.ts';
 import type { Api } from './api.ts';
 import { print, printError, printJson, formatProse, style, formatTable } from './output.ts';
 import { withProgress } from './progress.ts';
@@ -15,17 +17,27 @@ import type { Runtime } from './runtime.ts';
 import { withApiExit } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
 
-export interface ToolsOptions extends JsonOptions {
+/** `assay tools` */
+export function toolsCommand(runtime: Runtime, done: Done): Command {
+  return withConfig(
+    new Command('tools')
+      .argument('[server]', 'only list tools of this server')
+      .description('list the tools of all servers under their public names')
+      .option('--refresh', 'start all servers instead of using stored tool lists, if no gateway is running')
+      .option('--json', 'print JSON')
+      .action(async (server: string | undefined, options: ToolsOptions) =>
+        done(await listTools(runtime, server, options)),
+      ),
+  );
+}
+
+interface ToolsOptions extends JsonOptions {
   /** Also ask servers whose tools are already known. */
   readonly refresh?: boolean;
 }
 
 /** `assay tools [SERVER]`: tools under their public names; deviations from the servers' definitions on stderr. */
-export function listTools(
-  runtime: Runtime,
-  server: string | undefined,
-  options: ToolsOptions,
-): Promise<number> {
+function listTools(runtime: Runtime, server: string | undefined, options: ToolsOptions): Promise<number> {
   return withApiExit(runtime, options, async (api) => {
     const report = await readReport(api, server, options.refresh === true ? { refresh: 'true' } : {});
     return report.ok ? ok(printTools(report.value, options)) : report;

@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import type {
   DeletedToolset,
   ImportedToolsets,
@@ -16,8 +17,10 @@ import { parseJson } from '../../core/json-object.ts';
 import { err, ok } from '../../core/result.ts';
 import { formatMembers, parseWholeServer } from '../../core/whole-server.ts';
 import { UNSERVED_CAUSES } from '../../gateway/services/toolsets/unserved.ts';
+import { withConfig, withHome, type Done } from './common-options.ts';
 import { NOTE_HEAD, toNoteRow } from './notes.ts';
 import {
+  formatChanges,
   formatJson,
   formatTable,
   print,
@@ -32,32 +35,150 @@ import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, sendAndPrint, withApi } from './with-api.ts';
 import type { JsonOptions } from './with-opened.ts';
 
-export interface CreateOptions extends JsonOptions {
+/** `assay toolset` with its subcommands. */
+export function toolsetCommand(runtime: Runtime, done: Done): Command {
+  const toolset = new Command('toolset').description('create, change, equip, export and import toolsets');
+  const groups = [createShowCommands, createEditCommands, createReviewCommands];
+  for (const command of groups.flatMap((create) => create(runtime, done))) {
+    const located = WITHOUT_CONFIG.has(command.name()) ? withHome(command) : withConfig(command);
+    toolset.addCommand(located.option('--json', 'print JSON'));
+  }
+  return toolset;
+}
+
+const WITHOUT_CONFIG: ReadonlySet<string> = new Set([
+  ...['remove', 'rename', 'describe', 'delete', 'equip', 'unequip', 'export'],
+]);
+
+const REF =
+  'a namespaced name (server.tool), "server.*" for all tools of a server, or a refId, which pins the tool to its current definition';
+
+function createShowCommands(runtime: Runtime, done: Done): readonly Command[] {
+  return [
+    new Command('list')
+      .description('list all toolsets')
+      .action(async (options: JsonOptions) => done(await listToolsets(runtime, options))),
+    new Command('show')
+      .argument('<name>')
+      .description('show the tools and notes of a toolset, without starting servers')
+      .action(async (name: string, options: JsonOptions) => done(await showToolset(runtime, name, options))),
+    new Command('create')
+      .argument('<name>', 'lowercase letters, digits and hyphens')
+      .argument('[refs...]', REF)
+      .description('create a toolset')
+      .option('--description <text>', 'purpose of the toolset')
+      .option('--equip', 'equip it immediately')
+      .action(async (name: string, refs: readonly string[], options: CreateOptions) =>
+        done(await createToolset(runtime, { name, refs, options })),
+      ),
+    new Command('add')
+      .argument('<name>')
+      .argument('<refs...>', REF)
+      .description('add tools to a toolset')
+      .action(async (name: string, refs: readonly string[], options: JsonOptions) =>
+        done(await addTools(runtime, { name, refs, options })),
+      ),
+  ];
+}
+
+function createEditCommands(runtime: Runtime, done: Done): readonly Command[] {
+  return [
+    new Command('remove')
+      .argument('<name>')
+      .argument('<tools...>', 'namespaced names, or "server.*"')
+      .description('remove tools from a toolset; their notes are kept')
+      .action(async (name: string, refs: readonly string[], options: JsonOptions) =>
+        done(await removeTools(runtime, { name, refs, options })),
+      ),
+    new Command('rename')
+      .argument('<old>')
+      .argument('<new>')
+      .description('rename a toolset')
+      .action(async (from: string, to: string, options: JsonOptions) =>
+        done(await renameToolset(runtime, { from, to }, options)),
+      ),
+    new Command('describe')
+      .argument('<name>')
+      .argument('<text>', 'new description; an empty text removes it')
+      .description('set the description of a toolset')
+      .action(async (name: string, text: string, options: JsonOptions) =>
+        done(await describeToolset(runtime, { name, text }, options)),
+      ),
+    new Command('delete')
+      .argument('<name>')
+      .description('delete a toolset and its notes')
+      .option('--yes', 'delete without asking')
+      .action(async (name: string, options: DeleteOptions) =>
+        done(await deleteToolset(runtime, name, options)),
+      ),
+    new Command('equip')
+      .argument('<name>')
+      .description('show clients only the tools of this toolset')
+      .action(async (name: string, options: JsonOptions) => done(await equipToolset(runtime, name, options))),
+    new Command('unequip')
+      .description('unequip the current toolset')
+      .action(async (options: JsonOptions) => done(await equipToolset(runtime, undefined, options))),
+  ];
+}
+
+function createReviewCommands(runtime: Runtime, done: Done): readonly Command[] {
+  return [
+    new Command('review')
+      .argument('<name>')
+      .description('show new tools of servers added as a whole, and changes in pinned tools')
+      .action(async (name: string, options: JsonOptions) =>
+        done(await reviewToolset(runtime, name, options)),
+      ),
+    new Command('accept')
+      .argument('<name>')
+      .argument('[refs...]', 'namespaced names or refIds (default: all new and changed tools)')
+      .description('accept new tools, and pin changed tools to their current definitions')
+      .action(async (name: string, refs: readonly string[], options: JsonOptions) =>
+        done(await acceptTools(runtime, { name, refs, options })),
+      ),
+    new Command('export')
+      .argument('[names...]', 'default: all')
+      .description('print toolsets and their notes as JSON, or write them to a file')
+      .option('--file <file>', 'write to this file instead of stdout')
+      .action(async (names: readonly string[], options: ExportOptions) =>
+        done(await exportToolsets(runtime, names, options)),
+      ),
+    new Command('import')
+      .argument('<file>', 'exported toolsets, a single toolset, or config.json of HyperTool')
+      .description('read toolsets and their notes from a file')
+      .option('--replace', 'replace toolsets with the same names')
+      .action(async (file: string, options: ImportOptions) =>
+        done(await importToolsets(runtime, file, options)),
+      ),
+  ];
+}
+
+interface CreateOptions extends JsonOptions {
   readonly description?: string;
   readonly equip?: boolean;
 }
 
-export interface DeleteOptions extends JsonOptions {
+interface DeleteOptions extends JsonOptions {
   readonly yes?: boolean;
 }
 
-export interface ExportOptions extends JsonOptions {
+interface ExportOptions extends JsonOptions {
   readonly file?: string;
 }
 
-export interface ImportOptions extends JsonOptions {
+interface ImportOptions extends JsonOptions {
   readonly replace?: boolean;
 }
 
 /** Input of a command about tools of one toolset. */
-export interface ToolsetInput<O extends JsonOptions = JsonOptions> {
+interface ToolsetInput<O extends JsonOptions = JsonOptions> {
   readonly name: string;
   readonly refs: readonly string[];
   readonly options: O;
 }
 
 /** `assay toolset list` */
-export function listToolsets(runtime: Runtime, options: JsonOptions): Promise<number> {
+function listToolsets(runtime: Runtime, options: JsonOptions): Promise<number> {
   return withApi(runtime, options, async (api) => {
     const toolsets = await listAll<Toolset>(api, '/toolsets', { name: 'toolsets' });
     if (!toolsets.ok) return toolsets;
@@ -84,7 +205,7 @@ function isServer({ namespacedName }: Toolset['tools'][number]): boolean {
 }
 
 /** `assay toolset show`: the stored toolset, without starting servers. */
-export function showToolset(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
+function showToolset(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
   return withApi(runtime, options, async (api) => {
     const toolset = await api.send<Toolset>({ method: 'GET', path: apiPath`/toolsets/${name}` });
     if (!toolset.ok) return toolset;
@@ -137,7 +258,7 @@ function formatNew(name: string, fresh: readonly string[]): string {
 }
 
 /** `assay toolset create` */
-export function createToolset(runtime: Runtime, input: ToolsetInput<CreateOptions>): Promise<number> {
+function createToolset(runtime: Runtime, input: ToolsetInput<CreateOptions>): Promise<number> {
   const { name, refs: tools, options } = input;
   const { description, equip = false } = options;
   const request = { method: 'POST', path: '/toolsets', body: { name, description, tools, equip } } as const;
@@ -149,7 +270,7 @@ export function createToolset(runtime: Runtime, input: ToolsetInput<CreateOption
 }
 
 /** `assay toolset add` */
-export function addTools(runtime: Runtime, { name, refs: tools, options }: ToolsetInput): Promise<number> {
+function addTools(runtime: Runtime, { name, refs: tools, options }: ToolsetInput): Promise<number> {
   const request = { method: 'POST', path: apiPath`/toolsets/${name}/add`, body: { tools } } as const;
   return sendAndPrint<ToolsetWithAdded>(runtime, options, request, {
     say: ({ added, tools: members }) => {
@@ -166,7 +287,7 @@ export function addTools(runtime: Runtime, { name, refs: tools, options }: Tools
 }
 
 /** `assay toolset remove` */
-export function removeTools(runtime: Runtime, { name, refs: tools, options }: ToolsetInput): Promise<number> {
+function removeTools(runtime: Runtime, { name, refs: tools, options }: ToolsetInput): Promise<number> {
   const request = { method: 'POST', path: apiPath`/toolsets/${name}/remove`, body: { tools } } as const;
   return sendAndPrint<ToolsetWithRemoved>(runtime, options, request, {
     say: ({ removed, tools: members }) => {
@@ -187,7 +308,7 @@ export function removeTools(runtime: Runtime, { name, refs: tools, options }: To
 }
 
 /** `assay toolset rename` */
-export function renameToolset(
+function renameToolset(
   runtime: Runtime,
   { from, to }: { readonly from: string; readonly to: string },
   options: JsonOptions,
@@ -198,7 +319,7 @@ export function renameToolset(
 }
 
 /** `assay toolset describe`: an empty text removes the description. */
-export function describeToolset(
+function describeToolset(
   runtime: Runtime,
   { name, text: description }: { readonly name: string; readonly text: string },
   options: JsonOptions,
@@ -210,11 +331,7 @@ export function describeToolset(
 }
 
 /** `assay toolset equip`, or without a name `assay toolset unequip`. */
-export function equipToolset(
-  runtime: Runtime,
-  name: string | undefined,
-  options: JsonOptions,
-): Promise<number> {
+function equipToolset(runtime: Runtime, name: string | undefined, options: JsonOptions): Promise<number> {
   const path = name === undefined ? '/toolsets/unequip' : apiPath`/toolsets/${name}/equip`;
   return withApi(runtime, options, async (api) => {
     const equipped = await api.send<Toolset | undefined>({ method: 'POST', path });
@@ -227,7 +344,7 @@ export function equipToolset(
 }
 
 /** `assay toolset delete` */
-export function deleteToolset(runtime: Runtime, name: string, options: DeleteOptions): Promise<number> {
+function deleteToolset(runtime: Runtime, name: string, options: DeleteOptions): Promise<number> {
   const path = apiPath`/toolsets/${name}`;
   if (options.yes !== true)
     return withApi(runtime, options, async (api) => {
@@ -249,7 +366,7 @@ function formatLoss({ name, toolNotes }: Toolset): string {
 }
 
 /** `assay toolset review`: new tools of whole servers, and how pinned tools differ from their accepted definitions. */
-export function reviewToolset(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
+function reviewToolset(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
   const request = { method: 'GET', path: apiPath`/toolsets/${name}/review` } as const;
   return sendAndPrint<ToolsetReview>(runtime, options, request, {
     say: ({ tools }) => tools.flatMap(formatReviewed).forEach(print),
@@ -278,16 +395,15 @@ function formatReviewed(tool: ToolsetReview['tools'][number]): readonly string[]
     const colour = reason === 'definition_dangerous' ? style.red : style.yellow;
     return [`${head}${colour(state)}: ${UNSERVED_CAUSES[reason ?? 'tool_gone']}`];
   }
-  const lines = changes.flatMap(({ path, before, after }) => [
-    `  ${path === '' ? 'the whole' : toPrintable(path)}`,
-    ...(before === undefined ? [] : [style.red(`    - ${toPrintable(before)}`)]),
-    ...(after === undefined ? [] : [style.green(`    + ${toPrintable(after)}`)]),
-  ]);
-  return [`${head}${style.red('changed')}`, ...lines, `  refId was ${refId}, is ${now?.refId ?? ''}`];
+  return [
+    `${head}${style.red('changed')}`,
+    ...formatChanges(changes),
+    `  refId was ${refId}, is ${now?.refId ?? ''}`,
+  ];
 }
 
 /** `assay toolset accept`: pins tools to their current definitions and accepts new ones; without names, all of them. */
-export function acceptTools(runtime: Runtime, { name, refs, options }: ToolsetInput): Promise<number> {
+function acceptTools(runtime: Runtime, { name, refs, options }: ToolsetInput): Promise<number> {
   const body = { pinned: true, ...(refs.length > 0 && { tools: refs }) };
   const request = { method: 'POST', path: apiPath`/toolsets/${name}/accept`, body } as const;
   const say = ({ accepted }: ToolsetWithAccepted): void => {
@@ -302,11 +418,7 @@ export function acceptTools(runtime: Runtime, { name, refs, options }: ToolsetIn
 }
 
 /** `assay toolset export`: to stdout or a file. */
-export function exportToolsets(
-  runtime: Runtime,
-  names: readonly string[],
-  options: ExportOptions,
-): Promise<number> {
+function exportToolsets(runtime: Runtime, names: readonly string[], options: ExportOptions): Promise<number> {
   const { file, json = false } = options;
   return withApi(runtime, options, async (api) => {
     const query = names.length === 0 ? {} : { names: names.join(',') };
@@ -331,11 +443,7 @@ export function exportToolsets(
 }
 
 /** `assay toolset import`: the imported toolsets on stdout, omissions on stderr. */
-export async function importToolsets(
-  runtime: Runtime,
-  file: string,
-  options: ImportOptions,
-): Promise<number> {
+async function importToolsets(runtime: Runtime, file: string, options: ImportOptions): Promise<number> {
   const text = await runtime.readFile(file);
   if (!text.ok) return printRefusal(text.error);
   const body = { document: parseJson(text.value), replace: options.replace === true };

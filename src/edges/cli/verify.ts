@@ -1,3 +1,4 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { join, resolve } from 'node:path';
 import { formatCount } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
@@ -16,6 +17,7 @@ import { formatSignal, UNOBSERVED_TEXTS } from '../../core/verification/texts.ts
 import type { Verdict } from '../../core/verification/verdict.ts';
 import { type VerifyFault, formatVerifyFault } from '../../core/verification/verify-fault.ts';
 import type { VerifierProgram, VerifyRequest, VerifyTarget } from '../../core/verification/verifier.ts';
+import { type Done, withConfig } from './common-options.ts';
 import {
   formatJson,
   parsePairs,
@@ -30,7 +32,53 @@ import { withProgress } from './progress.ts';
 import type { Runtime } from './runtime.ts';
 import { layoutTable } from './table.ts';
 
-export interface VerifyOptions extends AppOptions {
+/** `assay verify SERVER` and `assay verify -- COMMAND ARG…`. */
+export function verifyCommand(runtime: Runtime, done: Done, argv: readonly string[]): Command {
+  const command = new Command('verify')
+    .usage('[options] <server>\n       assay verify [options] -- <command> [args...]')
+    .argument(
+      '<server...>',
+      'a server of Assay, whose verdicts are kept, or `--` followed by a command; {seed} in it is replaced by the folder of the seed data',
+    )
+    .description('call the tools of a server in a sandbox and compare what they do with their hints')
+    .option('--tool <name...>', 'verify only these tools')
+    .option('--env <name=value...>', 'variables for the command')
+    .option(
+      '--fixtures <file>',
+      'arguments, seed data and tools never to call (default: assay-verify.json, if it exists)',
+    )
+    .option(
+      '--recorded',
+      'also call tools of a server with the arguments of recorded calls, with secrets masked; the setting activity.arguments controls whether they are recorded',
+    )
+    .option('--init', 'write a fixtures file to fill in, instead of verifying')
+    .option('--baseline <file>', 'accept the contradictions that this file lists with a reason')
+    .option('--sets <number>', 'different arguments per tool', whole, 3)
+    .option('--repeats <number>', 'equal calls with each of them, at least 2', whole, 5)
+    .option('--call-limit <seconds>', 'time limit for one call', whole, 10)
+    .option('--time-limit <seconds>', 'time limit for the whole run', whole, 600)
+    .addOption(
+      new Option('--format <format>', 'format of stdout').choices([
+        'table',
+        'json',
+        'sarif',
+        'junit',
+        'markdown',
+      ]),
+    )
+    .option('--json', 'the same as --format json')
+    .action(async (words: readonly string[], options: VerifyOptions) =>
+      done(await verify(runtime, { words, isCommand: argv.includes('--') }, options)),
+    );
+  return withConfig(command);
+}
+
+function whole(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('Write a whole number above 0.');
+  return Number(text);
+}
+
+interface VerifyOptions extends AppOptions {
   readonly tool?: readonly string[];
   readonly env?: readonly string[];
   readonly fixtures?: string;
@@ -48,7 +96,7 @@ export interface VerifyOptions extends AppOptions {
 const FIXTURES = 'assay-verify.json';
 
 /** What to verify: a server of Assay, or a command. */
-export interface VerifyWhat {
+interface VerifyWhat {
   readonly words: readonly string[];
   /** Whether they come after `--`. */
   readonly isCommand: boolean;

@@ -1,8 +1,8 @@
 import { EXIT } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
-import { printRefusal } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
+import { printRefusal } from './output.ts';
 
 /** Opens something, works with it and closes it. Prints refusals; resolves with the exit code. */
 export async function withOpened<T extends { readonly close: () => Promise<void> }>(
