@@ -87,8 +87,8 @@ export async function removeFile(path: string): Promise<Outcome<undefined>> {
  * file's mode becomes `mode`. A symbolic link is kept and its target written.
  */
 export async function writeAtomically(path: string, text: string, mode: number): Promise<Outcome<undefined>> {
-  const put = await replace(path, { text, mode }, async (draft, target) => {
-    await rename(draft, target);
+  const put = await replace(path, { text, mode }, (draft, target) => {
+    renameSync(draft, target);
     return true;
   });
   return put.ok ? { ok: true, value: undefined } : put;
@@ -115,7 +115,7 @@ export async function writeUnlessChanged(
 async function replace(
   path: string,
   { text, mode }: WholeFile,
-  publish: (draft: string, target: string) => boolean | Promise<boolean>,
+  publish: (draft: string, target: string) => boolean,
 ): Promise<Outcome<boolean>> {
   const target = await resolveRealPath(path);
   const draft = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.tmp`);
@@ -126,7 +126,7 @@ async function replace(
       await file.chmod(mode);
       await file.sync();
     });
-    const isPublished = await publish(draft, target);
+    const isPublished = publish(draft, target);
     await (isPublished ? syncFolder(dirname(target)) : rm(draft));
     return { ok: true, value: isPublished };
   } catch (error) {

@@ -22,7 +22,7 @@ const own = (sent: unknown, current?: JsonObject): ReturnType<typeof toOwnBody> 
   toOwnBody(
     {
       path: current === undefined ? '/tools' : '/tools/{id}',
-      body: { schema: TOOL, examples: {}, ...(current && { current: () => current }) },
+      body: { schema: TOOL, examples: {}, ...(current && { current: () => Promise.resolve(current) }) },
     },
     sent,
     current,

@@ -123,7 +123,7 @@ function changeRoute(deps: GatewayDeps, method: 'put' | 'patch'): Route {
       body: {
         schema: GATEWAY_CHANGE,
         limits: LIMITS,
-        current: (param) => toViewObject(servers.find(param('id'))),
+        current: (param) => Promise.resolve(toViewObject(servers.find(param('id')))),
         examples: { trust: { trust: true }, url: { url: 'http://localhost:8081/mcp' } },
       },
       answer: { about: 'The updated gateway.', schema: GATEWAY },

@@ -34,7 +34,7 @@ export interface BodySpec<B extends z.ZodType> {
   readonly schema: B;
   readonly examples: Readonly<Record<string, unknown>>;
   /** What GET shows now, to recognize an unchanged copy in the body. Takes path parameters by name. */
-  readonly current?: (param: (name: string) => string) => CurrentView | Promise<CurrentView>;
+  readonly current?: (param: (name: string) => string) => Promise<CurrentView>;
   /** Overrides the default limits. */
   readonly limits?: BodyLimits;
 }

@@ -12,11 +12,11 @@ interface Watched {
 }
 
 /** The answer of a twin, or SANDBOX_DENIED if the call failed because its sandbox refused something. */
-export function checkDenial(
+export async function checkDenial(
   call: TwinCall,
   reply: Result<Reply, Refusal>,
   { denials, refused }: Watched,
-): Result<Reply, Refusal> | Promise<Result<Reply, Refusal>> {
+): Promise<Result<Reply, Refusal>> {
   if (denials === undefined) return reply;
   if (refused !== undefined) {
     denials.refused(call, refused);
@@ -24,14 +24,7 @@ export function checkDenial(
   }
   const text = textToSearch(reply);
   const reported = text === undefined ? undefined : findDenial(text, call.rights);
-  return reported === undefined ? reply : judged(call, reply, { reported, denials });
-}
-
-async function judged(
-  call: TwinCall,
-  reply: Result<Reply, Refusal>,
-  { reported, denials }: { readonly reported: Denial; readonly denials: TwinDenials },
-): Promise<Result<Reply, Refusal>> {
+  if (reported === undefined) return reply;
   const denial = await denials.judge(call, reported, !reply.ok || isFailed(reply.value));
   return denial === undefined ? reply : err(denied(call, denial));
 }

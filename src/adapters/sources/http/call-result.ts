@@ -55,18 +55,11 @@ interface AnswerOptions {
   readonly url: URL;
 }
 
-/** The tool result of an answer, not checked against an output schema. A promise only if a filter is needed. */
-function answerResult(answer: HttpAnswer, options: AnswerOptions): BuiltInResult | Promise<BuiltInResult> {
+/** The tool result of an answer, not checked against an output schema. */
+async function answerResult(answer: HttpAnswer, options: AnswerOptions): Promise<BuiltInResult> {
   const body = readBody(answer);
-  return answer.status < 300 ? successOf(answer, body, options) : failureOf(answer, body, options);
-}
-
-function successOf(
-  answer: HttpAnswer,
-  body: AnswerBody,
-  options: AnswerOptions,
-): BuiltInResult | Promise<BuiltInResult> {
   const { status } = answer;
+  if (status >= 300) return failureOf(answer, body, options);
   switch (body.kind) {
     case 'empty':
       return toTextResult(`Done: the server answered ${status} and no content.${headerLines(answer)}`);
@@ -92,11 +85,7 @@ function headerLines({ headers }: HttpAnswer): string {
   return lines.join('');
 }
 
-function textResult(
-  answer: HttpAnswer,
-  text: string,
-  options: AnswerOptions,
-): BuiltInResult | Promise<BuiltInResult> {
+async function textResult(answer: HttpAnswer, text: string, options: AnswerOptions): Promise<BuiltInResult> {
   const { filter, hasOutputSchema, request } = options;
   const readsText = filter === undefined && !hasOutputSchema;
   if (answer.isCut) {
