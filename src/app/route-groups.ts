@@ -79,6 +79,11 @@ const GROUPS: readonly RouteGroup[] = [
     TOOLSETS_ABOUT_CONFIG,
   ),
   withServices(
+    /^\/(?:export|import)$/,
+    () => import('../edges/rest/bundles.ts'),
+    ({ bundleRoutes }, services) => bundleRoutes(services),
+  ),
+  withServices(
     /^\/labels(?:\/|$)/,
     () => import('../edges/rest/labels.ts'),
     ({ labelRoutes }, services) => labelRoutes(services),

@@ -40,7 +40,7 @@ import { createReachCheck } from './sources.ts';
 import { inspectPath } from '../platform/machine.ts';
 
 export interface Services extends Pick<
-  OpenServices,
+  AdminDeps,
   | 'labels'
   | 'tokenPreferences'
   | 'policyRules'

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { BundleJson } from '../../core/bundle/bundle.ts';
 import { formatCount } from '../../core/counted.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { toPrintable } from '../../core/printable.ts';
@@ -8,7 +9,7 @@ import { type Done, withConfig } from './common-options.ts';
 import { printRefusal, formatJson, printError, printText, quoteText } from './output.ts';
 import { readPassphrase } from './ask.ts';
 import type { Runtime } from './runtime.ts';
-import { withOpened } from './with-opened.ts';
+import { withApi } from './with-api.ts';
 
 /** `assay export` */
 export function exportCommand(runtime: Runtime, done: Done): Command {
@@ -35,8 +36,12 @@ async function exportBundle(runtime: Runtime, options: ExportBundleOptions): Pro
   const question = 'Passphrase for the secrets (empty: leave them out):';
   const passphrase = await readPassphrase(runtime, passphraseFile, question);
   if (!passphrase.ok) return printRefusal(passphrase.error);
-  return withOpened(runtime.openServices(options), async ({ bundles }) => {
-    const made = await bundles.export(passphrase.value);
+  return withApi(runtime, options, async (api) => {
+    const made = await api.send<BundleJson>(
+      passphrase.value === undefined
+        ? { method: 'GET', path: '/export' }
+        : { method: 'POST', path: '/export', body: { passphrase: passphrase.value } },
+    );
     if (!made.ok) return made;
     const text = formatJson(made.value);
     if (file === undefined) printText(text);

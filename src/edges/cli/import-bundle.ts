@@ -1,13 +1,13 @@
 import type { ImportItem, ImportPlan, PlanAction } from '../../api/bundle.ts';
+import type { CodedProblem } from '../../api/problem.ts';
 import { toPrintable } from '../../core/printable.ts';
-import { ok } from '../../core/result.ts';
-import { LOCAL_USER } from '../../core/subject.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import { parseObject } from '../../core/json-object.ts';
 import { confirm, isInteractive, readPassphrase } from './ask.ts';
 import { printRefusal, print, printError, printJson, style, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { withOpened } from './with-opened.ts';
+import { withApi } from './with-api.ts';
 
 export interface ImportBundleOptions extends AppOptions {
   readonly apply?: boolean;
@@ -38,10 +38,12 @@ export async function importBundle(
   if (!passphrase.ok) return printRefusal(passphrase.error);
   const { apply = false, keep = false, json = false } = options;
   const onConflict = keep ? 'keep' : 'replace';
-  return withOpened(runtime.openServices(options), async ({ bundles }) => {
-    const input = { bundle, passphrase: passphrase.value, onConflict } as const;
-    const importer = { subject: LOCAL_USER.subject, executeRefusal: undefined };
-    const planned = await bundles.import({ ...input, apply }, importer);
+  return withApi(runtime, options, async (api) => {
+    const send = (isApplied: boolean): Promise<Result<ImportPlan, CodedProblem>> => {
+      const body = { bundle, passphrase: passphrase.value, onConflict, apply: isApplied };
+      return api.send<ImportPlan>({ method: 'POST', path: '/import', body });
+    };
+    const planned = await send(apply);
     if (!planned.ok) return planned;
     printPlan(planned.value, json);
     if (apply || !isChanging(planned.value)) return planned;
@@ -49,7 +51,7 @@ export async function importBundle(
       printError('Nothing was changed; --apply does it.');
       return planned;
     }
-    const done = await bundles.import({ ...input, apply: true }, importer);
+    const done = await send(true);
     if (done.ok) print(closing(done.value));
     return done;
   });

@@ -25,18 +25,8 @@ import type {
 import type { Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
-import type { PreferenceService } from '../../gateway/services/preferences/preference-service.ts';
-import type { PolicyRules } from '../../gateway/services/policy-rules.ts';
-import type { TokenPreferences } from '../../gateway/services/token-preferences.ts';
-import type { SessionLabels } from '../../gateway/catalog/session-labels.ts';
-import type { InstructionsReview } from '../../gateway/catalog/instructions-review.ts';
 import type { SignInLink } from '../../gateway/services/sign-in-links.ts';
-import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { ToolsetViews } from '../../gateway/services/configuration-tools/toolset-views.ts';
-import type { ServerService } from '../../gateway/services/servers/server-service.ts';
-import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
-import type { CustomToolService } from '../../gateway/services/sources/custom-tool-service.ts';
-import type { FunctionModuleService } from '../../gateway/services/sources/function-module-service.ts';
 import type { ShownCredential, SignInRequest, SignOutReport } from '../../gateway/ports/credentials.ts';
 import type { ToolsetService } from '../../gateway/services/toolsets/toolset-service.ts';
 import type { Toolset } from '../../api/toolset.ts';
@@ -113,20 +103,9 @@ export interface OpenOnboarding {
   readonly close: () => Promise<void>;
 }
 
-/** The operator's services for sources and tools, for a short-lived command. */
+/** What commands that run programs here or compare paths of this machine use of a catalog. */
 export interface OpenServices {
-  readonly labels: Pick<SessionLabels, 'list' | 'clear'>;
-  readonly tokenPreferences: Pick<TokenPreferences, 'view' | 'change'>;
-  readonly policyRules: PolicyRules;
-  readonly preferences: PreferenceService;
-  readonly tools: ToolService;
-  readonly servers: ServerService;
   readonly verifications: Pick<Verifications, 'server' | 'record' | 'recorded'>;
-  readonly customTools: CustomToolService;
-  readonly functionModules: FunctionModuleService;
-  readonly bundles: BundleService;
-  /** The accepted and changed instructions of these servers. */
-  readonly instructions: Pick<InstructionsReview, 'viewOf' | 'accept'>;
   readonly serverSpecs: () => readonly ServerSpec[];
   /** The roots that a server declares. Undefined if it has no sandbox. */
   readonly roots: (spec: ServerSpec) => Promise<Result<RootsReview | undefined, Cause>>;

@@ -10,14 +10,16 @@ const MIB = 1024 * 1024;
 
 const EXAMPLE = { kind: 'setting', version: 1, id: 'limits.drainMs', body: 5_000 };
 
+type BundleDeps = Pick<AdminDeps, 'bundles' | 'mayExecute'>;
+
 /** Everything that operators created, as one document. */
-export function bundleRoutes(deps: AdminDeps): readonly Route[] {
+export function bundleRoutes(deps: BundleDeps): readonly Route[] {
   return [exportRoute(deps), sealedExportRoute(deps), importRoute(deps)];
 }
 
 const EXPORTED = { about: 'The bundle.', schema: BUNDLE };
 
-function exportRoute({ bundles }: AdminDeps): Route {
+function exportRoute({ bundles }: BundleDeps): Route {
   return route(
     {
       method: 'get',
@@ -32,7 +34,7 @@ function exportRoute({ bundles }: AdminDeps): Route {
   );
 }
 
-function sealedExportRoute({ bundles }: AdminDeps): Route {
+function sealedExportRoute({ bundles }: BundleDeps): Route {
   return route(
     {
       method: 'post',
@@ -58,7 +60,7 @@ function exported(done: Result<BundleJson, Refusal>): Result<Reply, Failure> {
   return ok({ kind: 'one', body: done.value, of: rest, headers });
 }
 
-function importRoute(deps: AdminDeps): Route {
+function importRoute(deps: BundleDeps): Route {
   return route(
     {
       method: 'post',
