@@ -77,20 +77,17 @@ export function buildRequest(plan: RequestPlan, args: BuiltInArguments): Result<
   const read = parseExactJson(args.text, 'notation')?.value;
   const given: ExactArguments = new Map(Object.entries(isMembers(read) ? read : args.values));
   const others = slotsOfOthers(plan, given);
-  const slots = [...plan.slots, ...others];
-  for (const { argument, parameter } of slots) {
-    const fault = findValueFault(given.get(argument), parameter);
+  const placed: Placed = { path: [], template: [], query: [], header: [], cookie: [], body: [] };
+  for (const { argument, parameter } of [...plan.slots, ...others]) {
+    const value = given.get(argument);
+    const fault = findValueFault(value, parameter);
     if (fault !== undefined) return err(formatFault(argument, fault));
+    const isSent = parameter.location === 'body' ? value !== undefined : !isAbsent(value);
+    if (isSent) placed[parameter.location].push({ name: parameter.name, form: parameter.form, value });
   }
   const taken = others.find(({ argument }) => plan.others?.taken?.has(argument));
   if (taken !== undefined)
     return err(formatFault(taken.argument, 'would set a query parameter that this tool sets itself'));
-  const placed: Placed = (location) =>
-    slots.flatMap(({ argument, parameter }) => {
-      const value = given.get(argument);
-      const isSent = location === 'body' ? value !== undefined : !isAbsent(value);
-      return isSent && parameter.location === location ? [{ ...parameter, value }] : [];
-    });
   const url = urlOf(plan, placed, given);
   if (!url.ok) return url;
   const written = bodyOf(plan, placed, given);
@@ -128,10 +125,8 @@ const HARMLESS: ReadonlySet<string> = new Set([
   ...['accept', 'accept-encoding', 'accept-language', 'cache-control', 'content-type', 'user-agent'],
 ]);
 
-/** The arguments with a slot in a location, except those that are not sent. */
-type Placed = (
-  location: Slot['parameter']['location'],
-) => readonly (NamedForm & { readonly value: unknown })[];
+/** The arguments to send, by where they go. */
+type Placed = Readonly<Record<Slot['parameter']['location'], (NamedForm & { readonly value: unknown })[]>>;
 
 /** A slot for each argument that has none. */
 function slotsOfOthers({ slots, others, body }: RequestPlan, given: ExactArguments): readonly Slot[] {
@@ -191,10 +186,10 @@ function hasDots(value: unknown): boolean {
 }
 
 function urlOf(plan: RequestPlan, placed: Placed, given: ExactArguments): Result<URL, string> {
-  const inPath = new Map(placed('path').map((one) => [one.name, encodePathParameter(one, one.value)]));
+  const inPath = new Map(placed.path.map((one) => [one.name, encodePathParameter(one, one.value)]));
   const path = fill(plan.path, (name) => inPath.get(name) ?? '');
   const pairs = [
-    ...placed('query').flatMap((one) => encodeQueryParameter(one, one.value)),
+    ...placed.query.flatMap((one) => encodeQueryParameter(one, one.value)),
     ...secretPairs(plan, 'query'),
   ].map((pair) => pair.join('='));
   const query = [...plan.query.flatMap((pattern) => fillQuery(pattern, given)), ...pairs].join('&');
@@ -234,7 +229,7 @@ function bodyOf(
   given: ExactArguments,
 ): Result<WrittenBody | undefined, string> {
   if (body === undefined) return ok(undefined);
-  const members = placed('body');
+  const members = placed.body;
   const whole = body.argument === undefined ? undefined : given.get(body.argument);
   const isEmpty = whole === undefined && members.length === 0;
   if (isEmpty && !body.isRequired) return ok(undefined);
@@ -252,10 +247,10 @@ function headersOf(
   const put = (name: string, value: string): void => void headers.set(name.toLowerCase(), [name, value]);
   for (const [name, value] of plan.defaults) put(name, value);
   if (body !== undefined) put('content-type', body.contentType);
-  for (const one of placed('header')) put(one.name, formatHeaderParameter(one, one.value));
+  for (const one of placed.header) put(one.name, formatHeaderParameter(one, one.value));
   for (const [name, value] of plan.headers) put(name, value);
   const cookies = [
-    ...placed('cookie').flatMap((one) => encodeQueryParameter(one, one.value)),
+    ...placed.cookie.flatMap((one) => encodeQueryParameter(one, one.value)),
     ...secretPairs(plan, 'cookie'),
   ].map((pair) => pair.join('='));
   const before = headers.get('cookie')?.[1] ?? [];
