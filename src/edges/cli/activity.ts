@@ -11,12 +11,11 @@ import type { AskedPer } from '../../core/policy/policy.ts';
 import { toPrintable } from '../../core/printable.ts';
 import type { Result } from '../../core/result.ts';
 import type { CodedProblem } from '../../api/problem.ts';
-import { type Done, withHome } from './common-options.ts';
+import { type Done, withHome, type JsonOptions } from './common-options.ts';
 import type { Api, ApiRequest } from './api.ts';
 import { print, printError, printJson, formatProse, style, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, withApi } from './with-api.ts';
-import type { JsonOptions } from './with-opened.ts';
 
 /** `assay activity` with its subcommands; lists calls by default. */
 export function activityCommand(runtime: Runtime, done: Done): Command {

@@ -11,7 +11,7 @@ import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { quoteShellArgument } from '../../core/shell-argument.ts';
-import { type Done, withConfig } from './common-options.ts';
+import { type Done, withConfig, type JsonOptions } from './common-options.ts';
 import {
   parsePairs,
   printFailure,
@@ -25,7 +25,6 @@ import {
 import { withProgress } from './progress.ts';
 import type { Runtime } from './runtime.ts';
 import { listAll, withApi } from './with-api.ts';
-import type { JsonOptions } from './with-opened.ts';
 
 /** `assay add` */
 export function addCommand(runtime: Runtime, done: Done): Command {

@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander';
+import type { AppOptions } from '../../core/command-options.ts';
 
 /** Receives the exit code of the command. */
 export type Done = (exit: number) => void;
@@ -12,4 +13,8 @@ export function withHome(command: Command): Command {
 export function withConfig(command: Command): Command {
   const about = 'config file with "mcpServers" (default: $ASSAY_CONFIG, then mcp.json in the home)';
   return withHome(command.addOption(new Option('--config <file>', about)));
+}
+
+export interface JsonOptions extends AppOptions {
+  readonly json?: boolean;
 }

@@ -11,12 +11,11 @@ import {
 } from '../../core/tool-settings.ts';
 import type { Tool } from '../../api/tool.ts';
 import type { CodedProblem } from '../../api/problem.ts';
-import { type Done, withConfig } from './common-options.ts';
+import { type Done, withConfig, type JsonOptions } from './common-options.ts';
 import { findTool } from './hints.ts';
 import { print, printRefusal, printError, printJson, quoteText } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, withApi } from './with-api.ts';
-import type { JsonOptions } from './with-opened.ts';
 
 /** `assay edit` */
 export function editCommand(runtime: Runtime, done: Done): Command {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { formatCount } from '../../core/counted.ts';
 import { toWords, toPrintable } from '../../core/printable.ts';
 import type { FunctionModule } from '../../api/function-module.ts';
-import { type Done, withConfig } from './common-options.ts';
+import { type Done, withConfig, type JsonOptions } from './common-options.ts';
 import {
   printRefusal,
   formatHints,
@@ -16,7 +16,6 @@ import {
 import type { Runtime } from './runtime.ts';
 import { listOwnTools } from './rest.ts';
 import { withApi } from './with-api.ts';
-import type { JsonOptions } from './with-opened.ts';
 
 /** `assay function` with its subcommands. */
 export function functionCommand(runtime: Runtime, done: Done): Command {

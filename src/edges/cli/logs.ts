@@ -1,10 +1,10 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { formatCount } from '../../core/counted.ts';
 import { ok } from '../../core/result.ts';
-import { type Done, withHome } from './common-options.ts';
+import { type Done, withHome, type JsonOptions } from './common-options.ts';
 import { printError, printLine, printText, formatProse, quoteText } from './output.ts';
 import type { LogLine, Runtime } from './runtime.ts';
-import { type JsonOptions, withOpened } from './with-opened.ts';
+import { withOpened } from './with-api.ts';
 
 /** `assay logs` */
 export function logsCommand(runtime: Runtime, done: Done): Command {

@@ -1,12 +1,11 @@
 import { Command } from 'commander';
 import type { Note, Notes } from '../../api/note.ts';
 import { formatCount } from '../../core/counted.ts';
-import { withHome, type Done } from './common-options.ts';
+import { withHome, type Done, type JsonOptions } from './common-options.ts';
 import type { ApiRequest } from './api.ts';
 import { print, printError, quoteText, style, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, sendAndPrint } from './with-api.ts';
-import type { JsonOptions } from './with-opened.ts';
 
 /** `assay notes` with its subcommands; lists by default. */
 export function notesCommand(runtime: Runtime, done: Done): Command {

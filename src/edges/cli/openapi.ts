@@ -7,7 +7,7 @@ import { ok, type Result } from '../../core/result.ts';
 import type { Gateway } from '../../api/server.ts';
 import type { Tool } from '../../api/tool.ts';
 import type { ConfigEntry } from '../../gateway/ports/config-entries.ts';
-import { type Done, withConfig } from './common-options.ts';
+import { type Done, withConfig, type JsonOptions } from './common-options.ts';
 import { withProgress } from './progress.ts';
 import {
   printRefusal,
@@ -20,7 +20,6 @@ import {
 } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, withApi } from './with-api.ts';
-import type { JsonOptions } from './with-opened.ts';
 
 /** `assay openapi` */
 export function openapiCommand(runtime: Runtime, done: Done): Command {

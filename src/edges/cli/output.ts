@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util';
 import { Ansis } from 'ansis';
 import { getExitCode } from '../../core/errors.ts';
 import { toField } from '../../core/json-position.ts';
@@ -8,7 +7,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { formatRefusal } from '../../core/sentences.ts';
 import type { Tool } from '../../api/tool.ts';
 import type { CodedProblem } from '../../api/problem.ts';
-import { isColoured, layoutTable, measureWidth } from './table.ts';
+import { isColoured, layoutTable, measureWidth, wrapWords } from './table.ts';
 
 const PROSE_WIDTH = 80;
 
@@ -36,14 +35,11 @@ export function wrapToTerminal(
   const width = columns || PROSE_WIDTH;
   const lines = text.split('\n').flatMap((line) => {
     const [indent = ''] = /^ */.exec(line) ?? [];
-    const parts = columnsOf(line) <= width ? [] : wrapped(line.slice(indent.length), width - indent.length);
+    const parts =
+      measureWidth(line) <= width ? [] : wrapWords(line.slice(indent.length), width - indent.length);
     return parts.length === 0 ? [line] : parts.map((part) => indent + part);
   });
   return lines.join('\n');
-}
-
-function columnsOf(line: string): number {
-  return measureWidth(stripVTControlCharacters(line));
 }
 
 /** Writes foreign text or text for programs to stdout: unchanged to a file or pipe, escaped for a terminal. */
@@ -163,16 +159,6 @@ export function formatProse(
     isTerminal = process.stdout.isTTY,
   }: { readonly indent?: string; readonly isTerminal?: boolean } = {},
 ): string {
-  const lines = isTerminal ? wrapped(text, PROSE_WIDTH - indent.length) : [text];
+  const lines = isTerminal ? wrapWords(text, PROSE_WIDTH - indent.length) : [text];
   return lines.map((line) => indent + line).join('\n');
-}
-
-function wrapped(text: string, room: number): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined || columnsOf(last) + columnsOf(word) + 1 > room) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
 }

@@ -6,11 +6,10 @@ import { toPrintable } from '../../core/printable.ts';
 import { HINTS } from '../../core/hints/hint.ts';
 import { type PolicyRule, getRuleName } from '../../core/policy/rule.ts';
 import type { PolicyRuleList } from '../../api/policy-rule.ts';
-import { type Done, withConfig } from './common-options.ts';
+import { type Done, withConfig, type JsonOptions } from './common-options.ts';
 import { print, printRefusal, printJson, formatProse, formatTable, printError } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { toToolPath, withApi, apiPath, listAll } from './with-api.ts';
-import type { JsonOptions } from './with-opened.ts';
 
 /** `assay policy` with its subcommand. */
 export function policyCommand(runtime: Runtime, done: Done): Command {

@@ -6,7 +6,7 @@ import { CUSTOM_SERVER } from '../../core/server-spec.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import type { Tool } from '../../api/tool.ts';
 import { isJsonObject, parseJson } from '../../core/json-object.ts';
-import { type Done, withConfig } from './common-options.ts';
+import { type Done, withConfig, type JsonOptions } from './common-options.ts';
 import type { Api } from './api.ts';
 import {
   printRefusal,
@@ -19,7 +19,6 @@ import {
 } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { listAll, toToolPath, withApi } from './with-api.ts';
-import type { JsonOptions } from './with-opened.ts';
 
 /** `assay rest` with its subcommands. */
 export function restCommand(runtime: Runtime, done: Done): Command {

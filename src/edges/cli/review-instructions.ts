@@ -6,7 +6,7 @@ import type { Api } from './api.ts';
 import { print, printError, printJson, style } from './output.ts';
 import { splitToWidth } from './table.ts';
 import { apiPath } from './with-api.ts';
-import type { JsonOptions } from './with-opened.ts';
+import type { JsonOptions } from './common-options.ts';
 
 export interface AcceptOptions extends JsonOptions {
   readonly accept?: boolean;

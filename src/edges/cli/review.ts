@@ -28,8 +28,7 @@ import {
 } from './review-instructions.ts';
 import { reviewRoots } from './review-roots.ts';
 import type { Runtime } from './runtime.ts';
-import { apiPath, toToolPath, withApi } from './with-api.ts';
-import { withOpened } from './with-opened.ts';
+import { apiPath, toToolPath, withApi, withOpened } from './with-api.ts';
 
 /** `assay review` */
 export function reviewCommand(runtime: Runtime, done: Done): Command {

@@ -11,7 +11,7 @@ import { offerToBegin } from './begin.ts';
 import { printRefusal, print, printError, formatProse, style } from './output.ts';
 import type { OpenServe, Runtime } from './runtime.ts';
 import type { SandboxPort } from './sandbox.ts';
-import { formatServersTable, listStartingServers } from './servers-table.ts';
+import { formatCatalogTable, listStartingServers } from './servers-table.ts';
 
 /** `assay serve` */
 export function serveCommand(runtime: Runtime, done: Done): Command {
@@ -48,7 +48,7 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   const stopped = runtime.untilStopped();
   const isStopped = await Promise.race([catalog.settled().then(() => false), stopped.then(() => true)]);
   if (!isStopped) {
-    print(formatServersTable(catalog));
+    print(formatCatalogTable(catalog));
     await printSandboxGap(runtime, catalog);
     print(
       `\n${exposed(url, equipped(), hasModes)
@@ -60,7 +60,7 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
     print(formatClientLines({ endpoint, needsToken, command }));
     if (listStartingServers(catalog).length > 0) {
       await Promise.race([Promise.all(catalog.servers.map((server) => server.settled())), stopped]);
-      if (listStartingServers(catalog).length === 0) print(formatServersTable(catalog));
+      if (listStartingServers(catalog).length === 0) print(formatCatalogTable(catalog));
     }
     await stopped;
   }

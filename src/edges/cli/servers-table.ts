@@ -4,18 +4,27 @@ import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import { listServerStatuses } from '../../gateway/catalog/server-status.ts';
 import { style, formatTable } from './output.ts';
 
-/** The servers with their states, for a person: how many tools, their first names, or why there are none. */
-export function formatServersTable(catalog: Catalog): string {
-  const entries = catalog.all.listing('tools').entries;
-  const rows = listServerStatuses(catalog).map((status) => {
-    const { name, cause, listFaults = [] } = status;
-    const tools = entries.filter(({ server }) => server.spec.name === name).map(({ key }) => key);
-    const faults = listFaults.map((fault) => fault.cause);
-    const details = faults.length > 0 ? faults.join('; ') : (cause ?? firstNames(tools));
-    return [name, formatState(status), tools.length === 0 ? '' : String(tools.length), details];
+/** The servers with their states: how many tools, and what is wrong or, if nothing is, what `toDetail` says. */
+export function formatServersTable(
+  servers: readonly ServerStatus[],
+  toDetail: (name: string) => string = () => '',
+): string {
+  const rows = servers.map((status) => {
+    const { name, tools, cause, listFaults = [] } = status;
+    const causes = [...(cause === undefined ? [] : [cause]), ...listFaults.map((fault) => fault.cause)];
+    const detail = causes.length > 0 ? causes.join('; ') : toDetail(name);
+    return [name, formatState(status), tools === undefined ? '' : String(tools), detail];
   });
+  return formatTable(['SERVER', 'STATE', 'TOOLS', 'DETAILS'], rows);
+}
+
+/** The table of `serve`, with the first tools of each server. */
+export function formatCatalogTable(catalog: Catalog): string {
+  const { entries } = catalog.all.listing('tools');
+  const table = formatServersTable(listServerStatuses(catalog), (name) =>
+    firstNames(entries.filter(({ server }) => server.spec.name === name).map(({ key }) => key)),
+  );
   const starting = listStartingServers(catalog).length;
-  const table = formatTable(['SERVER', 'STATE', 'TOOLS', 'DETAILS'], rows);
   return starting === 0
     ? table
     : `${table}\n${style.yellow(`${formatCount(starting, 'server')} still starting.`)} The table follows again when all have settled.`;
@@ -27,7 +36,7 @@ export function listStartingServers(catalog: Catalog): readonly ServerStatus[] {
 }
 
 /** The state by the name that it has in JSON and REST, coloured by whether clients miss tools. */
-export function formatState({ state, listFaults = [] }: ServerStatus): string {
+function formatState({ state, listFaults = [] }: ServerStatus): string {
   if (state === 'up') return listFaults.length === 0 ? style.green(state) : style.red(state);
   if (state === 'starting' || state === 'restarting') return style.yellow(state);
   return state === 'stopped' ? state : style.red(state);

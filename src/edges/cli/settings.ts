@@ -9,11 +9,10 @@ import { toWords } from '../../core/printable.ts';
 import { isFormerSetting } from '../../core/fixed-limits.ts';
 import { isSettingKey, type SettingKey, SETTINGS } from '../../core/settings.ts';
 import { parsePreference } from '../../gateway/services/preferences/preference-service.ts';
-import { type Done, withConfig } from './common-options.ts';
+import { type Done, withConfig, type JsonOptions } from './common-options.ts';
 import { printRefusal, print, printError, printJson, quoteText, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { withApi } from './with-api.ts';
-import type { JsonOptions } from './with-opened.ts';
 
 /** `assay settings` with its subcommands. */
 export function settingsCommand(runtime: Runtime, done: Done): Command {

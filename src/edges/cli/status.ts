@@ -1,19 +1,12 @@
 import { Command } from 'commander';
-import type {
-  ConnectedClient,
-  GatewayStatus,
-  PendingReviews,
-  RunningStatus,
-  ServerStatus,
-} from '../../api/status.ts';
+import type { ConnectedClient, GatewayStatus, PendingReviews, RunningStatus } from '../../api/status.ts';
 import { formatCount } from '../../core/counted.ts';
 import { toPrintable } from '../../core/printable.ts';
-import { type Done, withConfig } from './common-options.ts';
+import { type Done, withConfig, type JsonOptions } from './common-options.ts';
 import { print, printError, printJson, formatProse, style, formatTable } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { formatState } from './servers-table.ts';
+import { formatServersTable } from './servers-table.ts';
 import { withApi } from './with-api.ts';
-import type { JsonOptions } from './with-opened.ts';
 
 /** `assay status` */
 export function statusCommand(runtime: Runtime, done: Done): Command {
@@ -43,7 +36,7 @@ function printStatus({ running, servers, equipped, pending }: GatewayStatus): vo
   if (servers.length === 0)
     return printError('There are no servers. `assay add` adds one, `assay import` those of a client.');
   print('');
-  print(formatTable(['SERVER', 'STATE', 'TOOLS', 'WHY'], servers.map(serverRow)));
+  print(formatServersTable(servers));
   if (running !== undefined && running.clients.length > 0) {
     print('');
     print(formatTable(['CLIENT', 'ENDPOINT', 'SUBJECT', 'LAST REQUEST'], running.clients.map(clientRow)));
@@ -59,12 +52,6 @@ function headOf({ url, pid, version, uptimeMs, configPath, configFault }: Runnin
     `config    ${toPrintable(configPath)}`,
     ...(configFault === undefined ? [] : [style.red(`          not in effect: ${toPrintable(configFault)}`)]),
   ];
-}
-
-function serverRow(status: ServerStatus): readonly string[] {
-  const { name, tools, cause, listFaults = [] } = status;
-  const why = [...(cause === undefined ? [] : [cause]), ...listFaults.map((fault) => fault.cause)];
-  return [name, formatState(status), tools === undefined ? '' : String(tools), why.join('; ')];
 }
 
 function clientRow({ name, version, endpoint, subject, idleMs }: ConnectedClient): readonly string[] {

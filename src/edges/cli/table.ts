@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { stripVTControlCharacters } from 'node:util';
 import type stringWidth from 'string-width';
 
 const GAP = '  ';
@@ -81,17 +82,29 @@ function uncoloured(cell: string): Uncoloured {
 /** Breaks a text into lines of at most `width` columns, at spaces, and within words that are too long. */
 function wrapText(text: string, width: number): readonly string[] {
   if (measureWidth(text) <= width) return [text];
+  return fillLines(
+    text.split(' ').flatMap((one) => pieces(one, width)),
+    width,
+  );
+}
+
+/** Breaks a text into lines of at most `width` columns, at spaces only: commands and addresses stay whole. */
+export function wrapWords(text: string, width: number): readonly string[] {
+  return fillLines(
+    text.split(' ').map((word) => ({ text: word, isRest: false })),
+    width,
+  );
+}
+
+function fillLines(parts: readonly Piece[], width: number): readonly string[] {
   const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ').flatMap((one) => pieces(one, width))) {
-    const joined = line === '' ? word.text : `${line}${word.isRest ? '' : ' '}${word.text}`;
-    if (line === '' || (!word.isRest && measureWidth(joined) <= width)) line = joined;
-    else {
-      lines.push(line);
-      line = word.text;
-    }
+  for (const { text, isRest } of parts) {
+    const last = lines.at(-1) ?? '';
+    const joined = last === '' ? text : `${last} ${text}`;
+    if (lines.length === 0 || isRest || measureWidth(joined) > width) lines.push(text);
+    else lines[lines.length - 1] = joined;
   }
-  return [...lines, line];
+  return lines;
 }
 
 interface Piece {
@@ -139,7 +152,8 @@ function listCharacters(text: string): readonly string[] {
 
 /** Number of terminal columns of a text: characters of East Asian scripts and emoji take two. */
 export function measureWidth(text: string): number {
-  return ASCII.test(text) ? text.length : (lazyStringWidth ??= loadStringWidth())(text);
+  const visible = ASCII.test(text) ? text : stripVTControlCharacters(text);
+  return ASCII.test(visible) ? visible.length : (lazyStringWidth ??= loadStringWidth())(visible);
 }
 
 /** The text, cut so that it takes at most `width` columns of a terminal. */

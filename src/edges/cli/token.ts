@@ -8,12 +8,11 @@ import type { CodedProblem } from '../../api/problem.ts';
 import { isTokenPreference, TOKEN_PREFERENCES } from '../../core/policy/token-preferences.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import { parsePreference } from '../../gateway/services/preferences/preference-service.ts';
-import { type Done, withConfig, withHome } from './common-options.ts';
+import { type Done, withConfig, withHome, type JsonOptions } from './common-options.ts';
 import type { Api } from './api.ts';
 import { print, printError, printJson, printText, style, formatTable, printRefusal } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, withApi } from './with-api.ts';
-import type { JsonOptions } from './with-opened.ts';
 
 /** `assay token` with its subcommands. */
 export function tokenCommand(runtime: Runtime, done: Done): Command {

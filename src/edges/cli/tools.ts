@@ -7,7 +7,7 @@ import { toPrintable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { findMissingReason } from '../../gateway/catalog/server-status.ts';
-import { type Done, withConfig } from './common-options.ts';
+import { type Done, withConfig, type JsonOptions } from './common-options.ts';
 import type { Api } from './api.ts';
 import { print, printError, printJson, formatProse, style, formatTable } from './output.ts';
 import { withProgress } from './progress.ts';
@@ -15,7 +15,6 @@ import { formatReviewNote } from './review.ts';
 import { truncateToWidth, measureWidth } from './table.ts';
 import type { Runtime } from './runtime.ts';
 import { withApiExit } from './with-api.ts';
-import type { JsonOptions } from './with-opened.ts';
 
 /** `assay tools` */
 export function toolsCommand(runtime: Runtime, done: Done): Command {

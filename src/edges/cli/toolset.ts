@@ -17,7 +17,7 @@ import { parseJson } from '../../core/json-object.ts';
 import { err, ok } from '../../core/result.ts';
 import { formatMembers, parseWholeServer } from '../../core/whole-server.ts';
 import { UNSERVED_CAUSES } from '../../gateway/services/toolsets/unserved.ts';
-import { withConfig, withHome, type Done } from './common-options.ts';
+import { withConfig, withHome, type Done, type JsonOptions } from './common-options.ts';
 import { NOTE_HEAD, toNoteRow } from './notes.ts';
 import {
   formatChanges,
@@ -33,7 +33,6 @@ import {
 } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, sendAndPrint, withApi } from './with-api.ts';
-import type { JsonOptions } from './with-opened.ts';
 
 /** `assay toolset` with its subcommands. */
 export function toolsetCommand(runtime: Runtime, done: Done): Command {

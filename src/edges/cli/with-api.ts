@@ -4,9 +4,9 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import type { Api, ApiRequest } from './api.ts';
-import { printError, printFailure, printJson } from './output.ts';
+import { printError, printFailure, printJson, printRefusal } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import type { JsonOptions } from './with-opened.ts';
+import type { JsonOptions } from './common-options.ts';
 
 /** Works with the REST API. Prints refusals and refused requests; resolves with the exit code. */
 export function withApi(
@@ -32,6 +32,21 @@ export async function withApiExit(
     return done.ok ? done.value : printFailure(done.error);
   } finally {
     await api.close();
+  }
+}
+
+/** Opens something, works with it and closes it. Prints refusals; resolves with the exit code. */
+export async function withOpened<T extends { readonly close: () => Promise<void> }>(
+  opening: Promise<Result<T, Refusal>>,
+  work: (opened: T) => Promise<Result<unknown, Refusal>>,
+): Promise<number> {
+  const opened = await opening;
+  if (!opened.ok) return printRefusal(opened.error);
+  try {
+    const done = await work(opened.value);
+    return done.ok ? EXIT.done : printRefusal(done.error);
+  } finally {
+    await opened.value.close();
   }
 }
 
