@@ -5,7 +5,9 @@ import { mapHints } from './hint.ts';
 
 const ENTRY = {
   id: z.int().meta({ description: 'Increases by one with each entry.' }),
-  chain: z.object({ id: z.string(), seq: z.int(), previous: z.string(), hash: z.string() }),
+  batch: z
+    .object({ chain: z.string(), number: z.int(), hash: z.string() })
+    .meta({ description: 'The calls that were written and hashed together with this one.' }),
 };
 
 const RECORDED_CALL = z.object({

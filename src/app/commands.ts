@@ -1,10 +1,13 @@
+import { createReadStream } from 'node:fs';
 import type { Diagnosis } from '../core/finding.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { formatIgnoredSetting } from '../core/resolve-settings.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { ShownSettings } from '../edges/cli/runtime.ts';
 import { toSettings } from '../gateway/services/preferences/preference-service.ts';
+import { formatFileError } from '../platform/file-error.ts';
 import { readText, writeAtomically } from '../platform/files.ts';
+import { LineSplitter } from '../platform/lines.ts';
 import { INTERRUPTED, waitForStop } from '../platform/stop-signals.ts';
 import { withEnvironment } from './environment.ts';
 import type { AppOptions, DiagnosticsOptions } from '../core/command-options.ts';
@@ -26,6 +29,34 @@ export async function readSettings(options: AppOptions): Promise<Result<ShownSet
 export async function readTextFile(path: string): Promise<Result<string, Refusal>> {
   const text = await readText(path);
   return text.ok ? text : err({ code: 'FILE_UNREADABLE', path, reason: text.error.reason });
+}
+
+/** A line of an export is some 1 kB, or 40 kB with full arguments. */
+const MAX_LINE_BYTES = 1024 * 1024;
+
+/** The lines of a file, one after the other; a line of over 1 MiB is empty. FILE_UNREADABLE */
+export async function readLines(
+  path: string,
+  take: (line: string) => boolean,
+): Promise<Result<undefined, Refusal>> {
+  const state = { goesOn: true };
+  const pass = (line: string): void => {
+    state.goesOn &&= take(line);
+  };
+  const lines = new LineSplitter(MAX_LINE_BYTES, {
+    line: (line) => pass(line.toString()),
+    tooLong: () => pass(''),
+  });
+  try {
+    for await (const chunk of createReadStream(path)) {
+      lines.push(chunk as Buffer); // no encoding is set
+      if (!state.goesOn) return ok(undefined);
+    }
+    lines.end();
+    return ok(undefined);
+  } catch (error) {
+    return err({ code: 'FILE_UNREADABLE', path, reason: formatFileError(error) });
+  }
 }
 
 const OWN_FILE = 0o600;

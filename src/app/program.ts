@@ -50,6 +50,7 @@ const RUNTIME: Runtime = {
   openApi: async (...given) => (await import('./api.ts')).openApi(...given),
   openServices: async (options) => (await import('./services.ts')).openLocalServices(options),
   readFile: async (path) => (await import('./commands.ts')).readTextFile(path),
+  readLines: async (path, take) => (await import('./commands.ts')).readLines(path, take),
   writeFile: async (path, text) => (await import('./commands.ts')).writePrivateFile(path, text),
   readSettings: async (options) => (await import('./commands.ts')).readSettings(options),
   runStdio: async (options) => (await import('./stdio.ts')).serveStdio(options),

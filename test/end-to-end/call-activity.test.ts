@@ -1,7 +1,5 @@
 // The record of calls, as operators read it over HTTP and on the command line.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hashChainEntry } from '../../src/core/activity/call-chain.ts';
-import { serializeCanonical } from '../../src/core/canonical-json.ts';
 import { adminClient, type AdminClient, verdictOf } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
 import { runAssay } from '../support/commands.ts';
@@ -10,7 +8,7 @@ import { startGateway } from '../support/gateway.ts';
 import { openStream } from '../support/http.ts';
 import { at, listAt, numberAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
-import { fixture, tempDir, writeConfig } from '../support/paths.ts';
+import { fixture, tempDir, writeConfig, writeText } from '../support/paths.ts';
 import { rawRows } from '../support/stores.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 
@@ -103,19 +101,41 @@ describe('/activity/calls', () => {
       expect(verdictOf(await admin.get(`/activity/calls/${id}`))).toBe('404 CALL_UNKNOWN');
   });
 
-  it('is exported as lines from which anyone can recompute the hashes', async () => {
+  it('is exported as lines that anyone can check, with the lines of batches unless it is filtered', async () => {
     const { type, text } = await admin.get('/activity/calls/export');
     expect(type).toBe('application/x-ndjson');
     const lines = text
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, Json>);
-    expect(lines.map(({ id }) => id)).toEqual([1, 2, 3]);
-    for (const { previous, hash, entry } of lines)
-      expect(hashChainEntry(String(previous), serializeCanonical(entry))).toBe(hash);
+    expect(lines.flatMap(({ id }) => (id === undefined ? [] : [id]))).toEqual([1, 2, 3]);
+    expect(lines[0]).toMatchObject({ kind: 'batch', number: 1, first: 1 });
     const refused = await admin.get('/activity/calls/export?decision=refuse');
     expect(refused.text.match(/\n/g)).toHaveLength(1);
     expect((await runAssay(['activity', 'export', '--home', home])).stdout).toBe(text);
+    const verify = async (content: string): Promise<unknown> => {
+      const { code, stdout, stderr } = await runAssay([
+        'activity',
+        'verify',
+        writeText(content, 'calls.jsonl'),
+      ]);
+      return [code, stdout, stderr];
+    };
+    expect(await verify(text)).toEqual([
+      0,
+      expect.stringMatching(
+        /^Checked 3 entries in \d batch(es)? of 1 process: nothing was changed/,
+      ) as string,
+      '',
+    ]);
+    const changed = text.replace('"outcome":"ok"', '"outcome":"error"');
+    expect(await verify(changed)).toEqual([1, expect.stringMatching(/Batch 1 .* was changed/) as string, '']);
+    expect(await verify(refused.text)).toEqual([
+      2,
+      '',
+      expect.stringContaining('line 1: the line of its batch is missing') as string,
+    ]);
+    expect(await verify('x')).toEqual([2, '', expect.stringContaining('line 1: ') as string]);
   });
 });
 
@@ -154,12 +174,12 @@ describe('assay activity', () => {
     });
     await rawRows(
       { home, databaseUrl: undefined },
-      "update assay_calls set entry_json = replace(entry_json, 'no counting', 'counting') where id = 2",
+      "update assay_call_contexts set context_json = replace(context_json, 'no counting', 'counting')",
     );
     const broken = await runAssay(['activity', 'verify', '--home', home]);
     expect(broken).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('Entry 2 was changed') as string,
+      stdout: expect.stringMatching(/Batch \d+ \(.*\) was changed/) as string,
     });
   });
 });

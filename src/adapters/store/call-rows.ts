@@ -1,186 +1,299 @@
-import { CompiledQuery, sql } from 'kysely';
-import {
-  chainEntries,
-  type EntryBatch,
-  type NewEntry,
-  type StoredEntry,
-} from '../../core/activity/call-chain.ts';
+import { sql, type RawBuilder } from 'kysely';
+import type { StoredCall } from '../../core/activity/call-chain.ts';
 import type { CallFacts } from '../../core/activity/call-entry.ts';
-import type { CallCount, CallPage, CallQuery, CallSpan, Retention } from '../../gateway/ports/call-log.ts';
+import type { CallCount, CallPage, CallQuery, CallSpan, ListedCall } from '../../gateway/ports/call-log.ts';
 import type { Trx } from './dialect.ts';
-import type { CallRow, CallStateRow } from './tables.ts';
+import type { CallBatchRow, CallContextRow, CallRow, OtherCallRow } from './tables.ts';
 
-/** Maximum number of entries that one write removes. */
-const MAX_PRUNED = 2_000;
-
-/** Appends entries and removes old ones. Returns the hash of the last one. */
-export async function writeCalls(trx: Trx, batch: EntryBatch, retention: Retention): Promise<string> {
-  const entries = chainEntries(batch);
-  const fresh = await withoutStored(trx, entries);
-  const state = await takeIds(trx, fresh.length);
-  const first = state.last_call - fresh.length + 1;
-  const rows = fresh.map((entry, at) => rowOf(entry, first + at));
-  for (const [from, to] of portionsOf(rows.length)) await insert(trx, rows.slice(from, to));
-  await prune(trx, state, retention);
-  return entries.at(-1)?.hash ?? batch.previous;
-}
-
-/** Numbers of rows per statement: few, since compiling a statement takes longer than running it. */
-const PORTIONS: readonly number[] = [512, 64, 8, 1];
-
-function* portionsOf(count: number): Generator<readonly [from: number, to: number]> {
-  let from = 0;
-  for (const size of PORTIONS) for (; from + size <= count; from += size) yield [from, from + size];
-}
-
-/** Statements by their number of rows. */
-const INSERTS = new WeakMap<object, Map<number, string>>();
-
-async function insert(trx: Trx, rows: readonly CallRow[]): Promise<void> {
-  const { adapter } = trx.getExecutor();
-  const known = INSERTS.get(adapter) ?? new Map<number, string>();
-  INSERTS.set(adapter, known);
-  const statement = known.get(rows.length);
-  if (statement !== undefined) {
-    await trx.executeQuery(CompiledQuery.raw(statement, rows.flatMap(valuesOf)));
-    return;
-  }
-  const query = trx.insertInto('assay_calls').values(rows).compile();
-  known.set(rows.length, query.sql);
-  await trx.executeQuery(query);
-}
-
-/** In the order of the statement's columns, which is that of `rowOf`. */
-function valuesOf(row: CallRow): readonly unknown[] {
-  return Object.values(row);
-}
+type FactsRow = Pick<OtherCallRow, 'subject_json' | 'server_json' | 'tool_json' | 'decision' | 'outcome'>;
 
 /** Newest first, or oldest first if `after` is given. */
 export async function readCalls(trx: Trx, query: CallQuery): Promise<CallPage> {
-  const { before, after, limit, subject, server, tool, decision, outcome, sinceMs, untilMs } = query;
-  let rows = trx
-    .selectFrom('assay_calls')
-    .selectAll()
-    .orderBy('id', after === undefined ? 'desc' : 'asc')
-    .limit(limit);
-  if (before !== undefined) rows = rows.where('id', '<', before);
-  if (after !== undefined) rows = rows.where('id', '>', after);
-  if (subject !== undefined) rows = rows.where('subject_json', '=', JSON.stringify(subject));
-  if (server !== undefined) rows = rows.where('server_json', '=', JSON.stringify(server));
-  if (tool !== undefined) rows = rows.where('tool_json', '=', JSON.stringify(tool));
-  if (decision !== undefined) rows = rows.where('decision', '=', decision);
-  if (outcome !== undefined) rows = rows.where('outcome', '=', outcome);
-  if (sinceMs !== undefined) rows = rows.where('at_ms', '>=', sinceMs);
-  if (untilMs !== undefined) rows = rows.where('at_ms', '<', untilMs);
-  const found = await rows.execute();
   const state = await trx.selectFrom('assay_call_state').selectAll().executeTakeFirstOrThrow();
-  return { entries: found.map(entryOf), prunedId: state.pruned_call, lastId: state.last_call };
+  const ids = query.id === undefined ? await findIds(trx, query) : [query.id];
+  const bounds = { prunedId: state.pruned_call, lastId: state.last_call };
+  if (ids.length === 0) return { calls: [], ...bounds };
+  const rows = await readRows(trx, {
+    condition: sql`assay_calls.id in (${sql.join(ids)})`,
+    limit: ids.length,
+  });
+  const calls = new Map(rows.map((row) => [row.id, toListedCall(row)]));
+  return { calls: ids.flatMap((id) => calls.get(id) ?? []), ...bounds };
 }
 
-export async function countCalls(trx: Trx, span: CallSpan): Promise<readonly CallCount[]> {
-  const { sinceMs, slotMs, slotCount } = span;
-  const slot = sql<number>`cast((at_ms - ${sinceMs}) / ${slotMs} as integer)`;
-  const rows = await trx
-    .selectFrom('assay_calls')
-    .select([
-      'decision',
-      'outcome',
-      slot.as('slot'),
-      (build) => build.fn.countAll<number | string>().as('count'),
-    ])
-    .where('at_ms', '>=', sinceMs)
-    .where('at_ms', '<', sinceMs + slotMs * slotCount)
-    .groupBy(['slot', 'decision', 'outcome'])
+/** Calls of more contexts than these are searched in all batches. */
+const MAX_CONTEXTS = 1_000;
+/** SQLite allows 500 parts of a statement. */
+const PARTS_AT_A_TIME = 100;
+
+/**
+ * Ids in the order of the page. A filter selects contexts; calls of few contexts are searched only in the batches that
+ * have any, so that a filter which matches few of many calls is as quick as one that matches all.
+ */
+async function findIds(trx: Trx, query: CallQuery): Promise<readonly number[]> {
+  const page = await readPage(trx, query);
+  const conditions = Object.entries(toFactsRow(query)).flatMap(([column, value]) =>
+    value === null ? [] : [sql`${sql.ref(column)} = ${value}`],
+  );
+  if (conditions.length === 0) return readIds(trx, page, sql`1 = 1`);
+  const matching = sql.join(conditions, sql` and `);
+  const { rows } = await sql<{ readonly id: number }>`
+    select id from assay_call_contexts where ${matching} limit ${MAX_CONTEXTS + 1}`.execute(trx);
+  // Undefined: so many contexts that any batch may have calls with them.
+  const contexts = rows.length > MAX_CONTEXTS ? undefined : rows.map(({ id }) => id);
+  const ids = await readMatchingIds(trx, page, { matching, contexts });
+  const others = await readIds(trx, { ...page, table: 'assay_other_calls' }, matching);
+  const all = [...ids, ...others].sort((one, other) => (page.isDescending ? other - one : one - other));
+  return all.slice(0, query.limit);
+}
+
+interface Page {
+  readonly table: 'assay_calls' | 'assay_other_calls';
+  readonly isDescending: boolean;
+  readonly limit: number;
+  /** Conditions on the calls. */
+  readonly within: RawBuilder<unknown>;
+  /** Range of batches that may have such calls, inclusive. */
+  readonly batches: readonly [first: number, last: number];
+}
+
+async function readIds(
+  trx: Trx,
+  { table, within, isDescending, limit }: Page,
+  condition: RawBuilder<unknown>,
+): Promise<readonly number[]> {
+  const { rows } = await sql<{ readonly id: number }>`
+    select id from ${sql.table(table)} where ${condition} and ${within}
+    order by id ${isDescending ? sql`desc` : sql`asc`} limit ${limit}`.execute(trx);
+  return rows.map(({ id }) => id);
+}
+
+async function readMatchingIds(
+  trx: Trx,
+  page: Page,
+  { matching, contexts }: { matching: RawBuilder<unknown>; contexts: readonly number[] | undefined },
+): Promise<readonly number[]> {
+  const { isDescending, limit } = page;
+  let [first, last] = page.batches;
+  const condition =
+    contexts === undefined
+      ? sql`exists (select 1 from assay_call_contexts as own where own.id = context and ${matching})`
+      : sql`context in (select id from assay_call_contexts where ${matching})`;
+  const ids: number[] = [];
+  while (ids.length < limit) {
+    const rest = { ...page, batches: [first, last] } as const;
+    const batches = await (contexts === undefined
+      ? readBatchIds(trx, rest)
+      : readUsingBatches(trx, rest, contexts));
+    const end = batches.at(-1);
+    if (end === undefined) break;
+    // Most filters find a page of calls in a few batches.
+    for (let [from, size] = [0, 2]; from < batches.length && ids.length < limit;) {
+      const some = batches.slice(from, from + size);
+      ids.push(...(await readIdsIn(trx, { ...page, limit: limit - ids.length }, some, condition)));
+      [from, size] = [from + size, Math.min(4 * size, PARTS_AT_A_TIME)];
+    }
+    if (isDescending) last = end - 1;
+    else first = end + 1;
+  }
+  return ids;
+}
+
+/** Batch by batch, so that no database reads more calls than those. */
+async function readIdsIn(
+  trx: Trx,
+  { isDescending, within, limit }: Page,
+  batches: readonly number[],
+  condition: RawBuilder<unknown>,
+): Promise<readonly number[]> {
+  const order = isDescending ? sql`order by id desc` : sql`order by id`;
+  const ranges = await trx
+    .selectFrom('assay_call_batches')
+    .select(['first_call', 'count'])
+    .where('id', 'in', batches)
     .execute();
-  return rows.map(({ decision, outcome, ...row }) => ({
-    slot: row.slot,
-    decision: decision ?? undefined,
-    outcome: outcome ?? undefined,
-    count: Number(row.count),
-  }));
+  if (ranges.length === 0) return [];
+  const parts = ranges.map(
+    ({ first_call: first, count }) => sql`select id from (
+      select id from assay_calls where id >= ${first} and id < ${first + count}
+      and ${condition} and ${within} ${order} limit ${limit}) as part`,
+  );
+  const { rows } = await sql<{ readonly id: number }>`
+    ${sql.join(parts, sql` union all `)} ${order} limit ${limit}`.execute(trx);
+  return rows.map(({ id }) => id);
 }
 
-/** A write whose response was lost is retried, but may have succeeded. Entries of a chain are written in order. */
-async function withoutStored(trx: Trx, entries: readonly NewEntry[]): Promise<readonly NewEntry[]> {
-  const [first] = entries;
-  if (first === undefined) return entries;
-  const { last } = await trx
-    .selectFrom('assay_calls')
-    .select((build) => build.fn.max<number | null>('seq').as('last'))
-    .where('chain', '=', first.chain)
-    .executeTakeFirstOrThrow();
-  return last === null ? entries : entries.filter(({ seq }) => seq > last);
+/** The first batches of the page. */
+async function readBatchIds(
+  trx: Trx,
+  { batches: [first, last], isDescending, limit }: Page,
+): Promise<readonly number[]> {
+  const rows = await trx
+    .selectFrom('assay_call_batches')
+    .select('id')
+    .where('id', '>=', first)
+    .where('id', '<=', last)
+    .orderBy('id', isDescending ? 'desc' : 'asc')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
 }
 
-/** The state row stays locked until the transaction ends, so ids are in the order of writes and have no gaps. */
-function takeIds(trx: Trx, count: number): Promise<CallStateRow> {
-  return trx
-    .updateTable('assay_call_state')
-    .set((build) => ({ last_call: build('last_call', '+', count) }))
-    .returningAll()
-    .executeTakeFirstOrThrow();
+/** The first batches of the page that have calls with one of these contexts. Each has one at least. */
+async function readUsingBatches(
+  trx: Trx,
+  { batches: [first, last], isDescending, limit }: Page,
+  contexts: readonly number[],
+): Promise<readonly number[]> {
+  const order = isDescending ? sql`order by batch desc` : sql`order by batch`;
+  const found = new Set<number>();
+  for (let from = 0; from < contexts.length; from += PARTS_AT_A_TIME) {
+    const parts = contexts.slice(from, from + PARTS_AT_A_TIME).map(
+      (context) => sql`select batch from (
+        select batch from assay_call_uses
+        where context = ${context} and batch >= ${first} and batch <= ${last} ${order} limit ${limit}) as part`,
+    );
+    const { rows } = await sql<{ readonly batch: number }>`
+      ${sql.join(parts, sql` union `)} ${order} limit ${limit}`.execute(trx);
+    for (const { batch } of rows) found.add(batch);
+  }
+  const sorted = [...found].sort((one, other) => (isDescending ? other - one : one - other));
+  return sorted.slice(0, limit);
 }
 
-async function prune(trx: Trx, state: CallStateRow, { maxCalls, sinceMs }: Retention): Promise<void> {
-  const { last_call: last, pruned_call: pruned } = state;
-  const oldest = await trx
-    .selectFrom('assay_calls')
-    .select(['id', 'at_ms'])
-    .where('id', '>', pruned)
-    .where('id', '<=', pruned + MAX_PRUNED)
-    .where('at_ms', '<', sinceMs)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  const upTo = Math.min(Math.max(oldest?.id ?? 0, last - maxCalls), pruned + MAX_PRUNED);
-  if (upTo <= pruned) return;
-  await trx.deleteFrom('assay_calls').where('id', '<=', upTo).execute();
-  await trx.updateTable('assay_call_state').set({ pruned_call: upTo }).execute();
-}
-
-function rowOf(entry: NewEntry, id: number): CallRow {
-  const { chain, seq, previous, hash, text, atMs, facts } = entry;
+async function readPage(trx: Trx, query: CallQuery): Promise<Page> {
+  const { before, after, limit, sinceMs, untilMs } = query;
+  const within = [sql`1 = 1`];
+  let [first, last] = [0, Number.MAX_SAFE_INTEGER];
+  if (before !== undefined) {
+    within.push(sql`id < ${before}`);
+    last = (await findBatch(trx, before - 1)) ?? 0;
+  }
+  if (after !== undefined) {
+    within.push(sql`id > ${after}`);
+    first = (await findBatch(trx, after + 1)) ?? 0;
+  }
+  if (sinceMs !== undefined || untilMs !== undefined) {
+    const [since, until] = [sinceMs ?? 0, untilMs ?? Number.MAX_SAFE_INTEGER];
+    // Ids are in the order of writes, so a span of time is a range of batches, and some calls beside it.
+    const range = await trx
+      .selectFrom('assay_call_batches')
+      .select(({ fn }) => [
+        fn.min<number | null>('id').as('first'),
+        fn.max<number | null>('id').as('last'),
+        fn.min<number | null>('first_call').as('firstCall'),
+        sql<number | null>`max(first_call + count)`.as('endCall'),
+      ])
+      .where('max_ms', '>=', since)
+      .where('min_ms', '<', until)
+      .executeTakeFirstOrThrow();
+    first = Math.max(first, range.first ?? 0);
+    last = Math.min(last, range.last ?? 0);
+    within.push(sql`id >= ${range.firstCall ?? 0}`, sql`id < ${range.endCall ?? 0}`);
+    within.push(sql`at_ms >= ${since}`, sql`at_ms < ${until}`);
+  }
   return {
-    id,
-    chain,
-    seq,
-    previous,
-    hash,
-    at_ms: atMs,
-    subject_json: jsonOf(facts.subject),
-    server_json: jsonOf(facts.server),
-    tool_json: jsonOf(facts.tool),
-    decision: facts.decision ?? null,
-    outcome: facts.outcome ?? null,
-    entry_json: text,
+    table: 'assay_calls',
+    isDescending: after === undefined,
+    limit,
+    within: sql.join(within, sql` and `),
+    batches: [first, last],
   };
 }
 
-function jsonOf(text: string | undefined): string | null {
+/** The batch that has this call, or the last one before it. */
+async function findBatch(trx: Trx, call: number): Promise<number | undefined> {
+  const query = trx.selectFrom('assay_call_batches').select('id').where('first_call', '<=', call);
+  return (await query.orderBy('first_call', 'desc').limit(1).executeTakeFirst())?.id;
+}
+
+/** Calls with their contexts and batches, oldest first. */
+export async function readRows(
+  trx: Trx,
+  { condition, limit }: { readonly condition: RawBuilder<unknown>; readonly limit: number },
+): Promise<readonly JoinedRow[]> {
+  const { rows } = await sql<JoinedRow>`
+    select assay_calls.id, at_ms, tenths, session, details_json,
+      own.id as context_id, own.hash as context_hash, context_json,
+      subject_json, server_json, tool_json, decision, outcome,
+      chain, number, assay_call_batches.hash as batch_hash
+    from assay_calls
+    left join assay_call_contexts as own on own.id = assay_calls.context
+    left join assay_call_batches
+      on first_call = (select max(first_call) from assay_call_batches where first_call <= assay_calls.id)
+    where ${condition} order by assay_calls.id limit ${limit}`.execute(trx);
+  return rows;
+}
+
+interface JoinedRow
+  extends
+    Omit<CallRow, 'context'>,
+    FactsRow,
+    Nullable<Pick<CallContextRow, 'context_json'>>,
+    Nullable<Pick<CallBatchRow, 'chain' | 'number'>> {
+  readonly context_id: number | null;
+  readonly context_hash: string | null;
+  readonly batch_hash: string | null;
+}
+
+type Nullable<T> = { readonly [K in keyof T]: T[K] | null };
+
+function toListedCall(row: JoinedRow): ListedCall {
+  const { chain, number, batch_hash: hash } = row;
+  return {
+    ...toStoredCall(row),
+    batch: { chain: asText(chain ?? ''), number: number ?? 0, hash: asText(hash ?? '') },
+  };
+}
+
+/** SQLite lets a column hold a value of another type. */
+export function asText(value: unknown): string {
+  return String(value);
+}
+
+/** Also of a row that somebody has tampered with. */
+export function toStoredCall(row: JoinedRow): StoredCall {
+  const { context_id: context, context_json: text, context_hash: hash } = row;
+  return {
+    id: row.id,
+    atMs: row.at_ms,
+    tenths: row.tenths,
+    session: row.session === null ? undefined : asText(row.session),
+    details: row.details_json === null ? undefined : asText(row.details_json),
+    context:
+      context === null
+        ? undefined
+        : {
+            id: context,
+            hash: asText(hash),
+            text: asText(text),
+            facts: readFacts(row),
+          },
+  };
+}
+
+export function toFactsRow({ subject, server, tool, decision, outcome }: CallFacts): FactsRow {
+  return {
+    subject_json: toJson(subject),
+    server_json: toJson(server),
+    tool_json: toJson(tool),
+    decision: decision ?? null,
+    outcome: outcome ?? null,
+  };
+}
+
+function toJson(text: string | undefined): string | null {
   return text === undefined ? null : JSON.stringify(text);
 }
 
-/** Reads what `rowOf` wrote, even if someone has tampered with it. */
-function entryOf(row: CallRow): StoredEntry {
-  return {
-    id: row.id,
-    chain: asText(row.chain),
-    seq: row.seq,
-    previous: asText(row.previous),
-    hash: asText(row.hash),
-    text: asText(row.entry_json),
-    atMs: row.at_ms,
-    facts: factsIn(row),
-  };
-}
-
-function factsIn(row: CallRow): CallFacts | undefined {
+/** Undefined if a column cannot be read. */
+export function readFacts(row: FactsRow): CallFacts | undefined {
   try {
     return {
-      subject: textOf(row.subject_json),
-      server: textOf(row.server_json),
-      tool: textOf(row.tool_json),
-      decision: row.decision ?? undefined,
+      subject: readText(row.subject_json),
+      server: readText(row.server_json),
+      tool: readText(row.tool_json),
+      decision: (row.decision ?? undefined) as CallFacts['decision'],
       outcome: row.outcome ?? undefined,
     };
   } catch {
@@ -189,11 +302,30 @@ function factsIn(row: CallRow): CallFacts | undefined {
 }
 
 /** Throws if the column does not hold JSON. */
-function textOf(json: string | null): string | undefined {
+function readText(json: string | null): string | undefined {
   return json === null ? undefined : (JSON.parse(asText(json)) as string);
 }
 
-/** SQLite lets a column hold a value of another type. */
-function asText(value: unknown): string {
-  return String(value);
+/** The span's slots are whole minutes. */
+export async function countCalls(trx: Trx, span: CallSpan): Promise<readonly CallCount[]> {
+  const { sinceMinute, slotMinutes, slotCount } = span;
+  const slot = sql<number>`(minute - ${sinceMinute}) / ${slotMinutes}`;
+  const rows = await trx
+    .selectFrom('assay_call_minutes')
+    .select([
+      'decision',
+      'outcome',
+      slot.as('slot'),
+      (build) => build.fn.sum<number | string>('count').as('count'),
+    ])
+    .where('minute', '>=', sinceMinute)
+    .where('minute', '<', sinceMinute + slotMinutes * slotCount)
+    .groupBy(sql`1, 2, 3`)
+    .execute();
+  return rows.map(({ decision, outcome, ...row }) => ({
+    slot: row.slot,
+    decision: decision === '' ? undefined : decision,
+    outcome,
+    count: Number(row.count),
+  }));
 }

@@ -214,31 +214,81 @@ async function createCalls(trx: Trx, { whole }: Dialect): Promise<void> {
   await trx.schema
     .createTable('assay_calls')
     .addColumn('id', whole, (column) => column.primaryKey())
+    .addColumn('context', whole, (column) => column.notNull())
+    .addColumn('at_ms', whole, (column) => column.notNull())
+    .addColumn('tenths', whole, (column) => column.notNull())
+    .addColumn('session', 'text')
+    .addColumn('details_json', 'text')
+    .execute();
+  await trx.schema
+    .createTable('assay_call_contexts')
+    .addColumn('id', whole, (column) => column.primaryKey())
+    .addColumn('hash', 'text', (column) => column.notNull().unique())
+    .addColumn('subject_json', 'text')
+    .addColumn('server_json', 'text')
+    .addColumn('tool_json', 'text')
+    .addColumn('decision', 'text')
+    .addColumn('outcome', 'text')
+    .addColumn('context_json', 'text', (column) => column.notNull())
+    .execute();
+  await trx.schema
+    .createIndex('assay_call_contexts_subject')
+    .on('assay_call_contexts')
+    .column('subject_json')
+    .execute();
+  await createCallBatches(trx, whole);
+  const none = { id: 1, last_call: 0, pruned_call: 0, last_batch: 0 };
+  await trx.insertInto('assay_call_state').values(none).execute();
+}
+
+/** What groups, finds and counts calls. */
+async function createCallBatches(trx: Trx, whole: Dialect['whole']): Promise<void> {
+  await trx.schema
+    .createTable('assay_call_batches')
+    .addColumn('id', whole, (column) => column.primaryKey())
     .addColumn('chain', 'text', (column) => column.notNull())
-    .addColumn('seq', whole, (column) => column.notNull())
+    .addColumn('number', whole, (column) => column.notNull())
+    .addColumn('first_call', whole, (column) => column.notNull().unique())
+    .addColumn('count', whole, (column) => column.notNull())
+    .addColumn('min_ms', whole, (column) => column.notNull())
+    .addColumn('max_ms', whole, (column) => column.notNull())
     .addColumn('previous', 'text', (column) => column.notNull())
     .addColumn('hash', 'text', (column) => column.notNull())
+    .addUniqueConstraint('assay_call_batches_chain', ['chain', 'number'])
+    .execute();
+  // Finds calls by their context. An index of all calls would cost more than the calls themselves.
+  await trx.schema
+    .createTable('assay_call_uses')
+    .addColumn('context', whole, (column) => column.notNull())
+    .addColumn('batch', whole, (column) => column.notNull())
+    .addPrimaryKeyConstraint('assay_call_uses_key', ['context', 'batch'])
+    .execute();
+  await trx.schema.createIndex('assay_call_uses_batch').on('assay_call_uses').column('batch').execute();
+  await trx.schema
+    .createTable('assay_call_minutes')
+    .addColumn('minute', whole, (column) => column.notNull())
+    .addColumn('decision', 'text', (column) => column.notNull())
+    .addColumn('outcome', 'text', (column) => column.notNull())
+    .addColumn('count', whole, (column) => column.notNull())
+    .addPrimaryKeyConstraint('assay_call_minutes_key', ['minute', 'decision', 'outcome'])
+    .execute();
+  await trx.schema
+    .createTable('assay_other_calls')
+    .addColumn('id', whole, (column) => column.primaryKey())
     .addColumn('at_ms', whole, (column) => column.notNull())
     .addColumn('subject_json', 'text')
     .addColumn('server_json', 'text')
     .addColumn('tool_json', 'text')
     .addColumn('decision', 'text')
     .addColumn('outcome', 'text')
-    .addColumn('entry_json', 'text', (column) => column.notNull())
-    .execute();
-  await trx.schema
-    .createIndex('assay_calls_chain')
-    .unique()
-    .on('assay_calls')
-    .columns(['chain', 'seq'])
     .execute();
   await trx.schema
     .createTable('assay_call_state')
     .addColumn('id', 'integer', (column) => column.primaryKey())
     .addColumn('last_call', whole, (column) => column.notNull())
     .addColumn('pruned_call', whole, (column) => column.notNull())
+    .addColumn('last_batch', whole, (column) => column.notNull())
     .execute();
-  await trx.insertInto('assay_call_state').values({ id: 1, last_call: 0, pruned_call: 0 }).execute();
 }
 
 async function createLabels({ schema }: Trx, { whole }: Dialect): Promise<void> {

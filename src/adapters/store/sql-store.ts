@@ -19,7 +19,8 @@ import {
   writeFirstAccepted,
 } from './accepted-rows.ts';
 import { readAuditEvents, findEventRefusal, writeAuditEvents } from './audit-rows.ts';
-import { countCalls, readCalls, writeCalls } from './call-rows.ts';
+import { readBatches, writeCalls } from './call-batch-rows.ts';
+import { countCalls, readCalls } from './call-rows.ts';
 import { deleteCredential, readCredentials, takeLease, writeCredential } from './credential-rows.ts';
 import type { Dialect, Trx } from './dialect.ts';
 import { toStoreRefusal } from './driver-faults.ts';
@@ -105,6 +106,7 @@ function callsOf(transactions: Transactions): StoreCalls {
     addCalls: (batch, retention) =>
       write('calls', async (trx) => ok(await writeCalls(trx, batch, retention))),
     calls: (query) => read((trx) => readCalls(trx, query)),
+    callBatches: (after) => read((trx) => readBatches(trx, after)),
     callCounts: (span) => read((trx) => countCalls(trx, span)),
   };
 }

@@ -70,6 +70,7 @@ export class SqliteStore implements Store {
   readonly auditEvents: Store['auditEvents'] = (query) => this.#call('auditEvents', query);
   readonly addCalls: Store['addCalls'] = (...args) => this.#call('addCalls', ...args);
   readonly calls: Store['calls'] = (query) => this.#call('calls', query);
+  readonly callBatches: Store['callBatches'] = (after) => this.#call('callBatches', after);
   readonly callCounts: Store['callCounts'] = (...args) => this.#call('callCounts', ...args);
 
   readonly keys: Store['keys'] = async (purpose) => {

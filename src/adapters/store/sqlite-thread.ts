@@ -34,7 +34,7 @@ const READS: ReadonlySet<keyof SqliteCalls> = new Set<keyof SqliteCalls>([
   ...(['open', 'listen', 'stopListening', 'rest', 'close'] as const),
   ...(['tokens', 'sessions', 'keys', 'credentials', 'labels', 'settings', 'records', 'accepted'] as const),
   ...(['findGrant', 'findServerGrant', 'fittingDrift', 'sessionToolsets', 'approvals'] as const),
-  ...(['auditEvents', 'calls', 'callCounts'] as const),
+  ...(['auditEvents', 'calls', 'callBatches', 'callCounts'] as const),
 ]);
 
 /** A write that the thread had received may be in the file. */

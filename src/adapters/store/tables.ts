@@ -1,5 +1,4 @@
 import type { AuditTarget } from '../../core/audit-event.ts';
-import type { Decision } from '../../core/policy/policy.ts';
 import type { StoredSession, StorePart } from '../../gateway/ports/store.ts';
 import type { ApprovalScope } from '../../core/approval.ts';
 import type { StoredApprovalState } from '../../gateway/ports/approvals.ts';
@@ -8,7 +7,7 @@ import type { StoredApprovalState } from '../../gateway/ports/approvals.ts';
  * Number of this schema. Until the first release, increase it with each change of migration 1: a store of an earlier
  * edition is set aside (SQLite) or refused (PostgreSQL).
  */
-export const SCHEMA_EDITION = 1;
+export const SCHEMA_EDITION = 2;
 
 /**
  * The rows as both databases return them. Times are in ms. Text chosen by a peer is stored as JSON (`…_json`), because
@@ -41,6 +40,11 @@ export interface Tables {
   /** A single row for all audit events. */
   readonly assay_audit_state: AuditStateRow;
   readonly assay_calls: CallRow;
+  readonly assay_call_contexts: CallContextRow;
+  readonly assay_call_batches: CallBatchRow;
+  readonly assay_call_uses: CallUseRow;
+  readonly assay_call_minutes: CallMinuteRow;
+  readonly assay_other_calls: OtherCallRow;
   /** A single row for all calls. */
   readonly assay_call_state: CallStateRow;
 }
@@ -190,24 +194,67 @@ export interface AuditStateRow {
 
 export interface CallRow {
   readonly id: number;
-  readonly chain: string;
-  readonly seq: number;
-  readonly previous: string;
-  readonly hash: string;
+  /** Id of its context. */
+  readonly context: number;
   readonly at_ms: number;
-  /** The columns to filter by. Null for entries that do not describe a single call. */
+  /** Duration in tenths of a ms. */
+  readonly tenths: number;
+  readonly session: string | null;
+  readonly details_json: string | null;
+}
+
+/** What many calls have in common, and all that they are filtered by. */
+export interface CallContextRow extends CallFactsRow {
+  readonly id: number;
+  readonly hash: string;
+  readonly context_json: string;
+}
+
+interface CallFactsRow {
   readonly subject_json: string | null;
   readonly server_json: string | null;
   readonly tool_json: string | null;
-  readonly decision: Decision['kind'] | null;
+  readonly decision: string | null;
   readonly outcome: string | null;
-  readonly entry_json: string;
+}
+
+/** A link of a hash chain: the calls from `first_call` on. */
+export interface CallBatchRow {
+  readonly id: number;
+  readonly chain: string;
+  readonly number: number;
+  readonly first_call: number;
+  readonly count: number;
+  /** When the first and the last of them ended. */
+  readonly min_ms: number;
+  readonly max_ms: number;
+  readonly previous: string;
+  readonly hash: string;
+}
+
+/** A batch has calls with this context. */
+export interface CallUseRow {
+  readonly context: number;
+  readonly batch: number;
+}
+
+/** How many calls ended in a minute; `decision` is empty if there was none. */
+export interface CallMinuteRow {
+  readonly minute: number;
+  readonly decision: string;
+  readonly outcome: string;
+  readonly count: number;
+}
+
+/** By what a call is found whose context is not kept as a row. */
+export interface OtherCallRow extends CallFactsRow {
+  readonly id: number;
+  readonly at_ms: number;
 }
 
 export interface CallStateRow {
   readonly id: number;
-  /** The last id assigned to any entry. */
   readonly last_call: number;
-  /** All entries up to this id were removed. */
   readonly pruned_call: number;
+  readonly last_batch: number;
 }

@@ -25,7 +25,7 @@ export const ACTIVITY_SETTINGS: Readonly<Record<keyof ActivitySettings, SettingF
   'activity.maxCalls': {
     env: 'ASSAY_ACTIVITY_MAX_CALLS',
     changedBy: 'admin',
-    kind: createWholeKind(100_000, 1_000, 1_000_000),
+    kind: createWholeKind(1_000_000, 1_000, 20_000_000),
     about: 'Maximum number of calls in the record; older ones are removed.',
   },
   'activity.maxDays': {

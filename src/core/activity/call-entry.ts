@@ -94,15 +94,76 @@ export interface DroppedCalls {
   readonly since: string;
 }
 
-/**
- * An entry from its canonical JSON. Undefined if Assay did not write it: the members that readers rely on are missing
- * or of another type.
- */
-export function readCallEntry(text: string): CallEntry | undefined {
-  const value = parseJson(text);
-  if (!isJsonObject(value) || !isTime(value['at'])) return undefined;
-  const isEntry = value['kind'] === 'dropped' ? isDropped(value) : value['kind'] === 'call' && isCall(value);
-  return isEntry ? (value as unknown as CallEntry) : undefined; // just checked
+/** A call as it is kept: what is its own, and what it has in common with others (`CallContext`). */
+export interface CallRow {
+  readonly atMs: number;
+  /** Duration in tenths of a ms. */
+  readonly tenths: number;
+  readonly session: string | undefined;
+  /** Canonical JSON of the members that few calls have: approval and arguments, or those of a gap in the record. */
+  readonly details: string | undefined;
+}
+
+/** The context of calls that have more contexts than are kept; the details of such a call contain its own. */
+export const OTHER_CONTEXT = '{"kind":"other"}';
+export const DROPPED_CONTEXT = '{"kind":"dropped"}';
+
+/** Joins a call and the canonical JSON of its context. Undefined if Assay did not write them. */
+export function readCallEntry(row: CallRow, context: string): CallEntry | undefined {
+  const shared = parseJson(context);
+  const details = row.details === undefined ? {} : parseJson(row.details);
+  if (!isJsonObject(shared) || !isJsonObject(details) || !isDate(row.atMs)) return undefined;
+  const at = new Date(row.atMs).toISOString();
+  if (shared['kind'] === 'dropped') {
+    const gap = { ...details, kind: 'dropped', at };
+    return isDropped(gap) ? (gap as unknown as CallEntry) : undefined; // just checked
+  }
+  const { context: own, ...rest } = details;
+  const common = shared['kind'] === 'other' ? own : shared;
+  if (!isJsonObject(common) || common['kind'] !== 'call') return undefined;
+  const { session } = row;
+  const call = {
+    ...common,
+    at,
+    ...(session !== undefined && { session }),
+    durationMs: row.tenths / 10,
+    ...rest,
+  };
+  return isCall(call) ? (call as unknown as CallEntry) : undefined; // just checked
+}
+
+/** The row and the canonical JSON of the context of an entry. The inverse of `readCallEntry`. */
+export function splitEntry(entry: CallEntry): { readonly row: CallRow; readonly context: string } {
+  if (entry.kind === 'dropped') {
+    const { count, since } = entry;
+    const details = serializeCanonical({ count, since });
+    return { row: toRow(entry, { tenths: 0, details }), context: DROPPED_CONTEXT };
+  }
+  const { at, durationMs, session, approval, arguments: args, ...context } = entry;
+  const own = {
+    ...(approval !== undefined && { approval: { ...approval } }),
+    ...(args !== undefined && { arguments: { ...args } }),
+  };
+  const details = Object.keys(own).length === 0 ? undefined : serializeCanonical(own);
+  const row = toRow({ at }, { tenths: Math.round(durationMs * 10), session, details });
+  return { row, context: serializeCanonical(JSON.parse(JSON.stringify(context))) };
+}
+
+function toRow(
+  { at }: Pick<CallEntry, 'at'>,
+  { tenths, session, details }: { tenths: number; session?: string | undefined; details: string | undefined },
+): CallRow {
+  return { atMs: Date.parse(at), tenths, session, details };
+}
+
+/** Such a call has the context `OTHER_CONTEXT`. */
+export function addContextToDetails(details: string | undefined, context: string): string {
+  const own = `"context":${context}`;
+  return details === undefined ? `{${own}}` : `${details.slice(0, -1)},${own}}`;
+}
+
+function isDate(ms: number): boolean {
+  return !Number.isNaN(new Date(ms).getTime());
 }
 
 function isTime(value: unknown): boolean {
@@ -170,8 +231,12 @@ export function readCallFacts(entry: CallEntry): CallFacts {
   };
 }
 
-/** Canonical JSON (RFC 8785), so that anyone can recompute its hash. */
-export function serializeEntry(entry: CallEntry): string {
-  // Drops members that are undefined, which canonical JSON cannot express.
-  return serializeCanonical(JSON.parse(JSON.stringify(entry)));
+export function hasSameFacts(one: CallFacts, other: CallFacts): boolean {
+  return (
+    one.subject === other.subject &&
+    one.server === other.server &&
+    one.tool === other.tool &&
+    one.decision === other.decision &&
+    one.outcome === other.outcome
+  );
 }

@@ -3,13 +3,15 @@ import type { AuditEntry } from '../../api/audit-event.ts';
 import type { Call } from '../../api/call.ts';
 import type { ChainReport } from '../../core/activity/call-chain.ts';
 import type { CallFacts } from '../../core/activity/call-entry.ts';
+import { ExportCheck, type ExportFault } from '../../core/activity/call-export.ts';
 import { formatChainFault } from '../../core/activity/chain-text.ts';
 import { formatCount } from '../../core/counted.ts';
-import { EXIT } from '../../core/errors.ts';
+import { EXIT, getExitCode } from '../../core/errors.ts';
 import { HINTS } from '../../core/hints/hint.ts';
 import type { AskedPer } from '../../core/policy/policy.ts';
 import { toPrintable } from '../../core/printable.ts';
 import type { Result } from '../../core/result.ts';
+import { formatRefusal } from '../../core/sentences.ts';
 import type { CodedProblem } from '../../api/problem.ts';
 import { type Done, withHome, type JsonOptions } from './common-options.ts';
 import type { Api, ApiRequest } from './api.ts';
@@ -34,7 +36,10 @@ export function activityCommand(runtime: Runtime, done: Done): Command {
     .action(async (options: ExportCallsOptions) => done(await exportCalls(runtime, options)));
   const verify = new Command('verify')
     .description('check that no recorded call was changed, removed or inserted; exit code 1 if one was')
-    .action(async (options: JsonOptions) => done(await verifyActivity(runtime, options)));
+    .argument('[file]', 'an export to check instead of the record')
+    .action(async (file: string | undefined, options: JsonOptions) =>
+      done(await verifyActivity(runtime, file, options)),
+    );
   activity.addCommand(finished(list), { isDefault: true });
   for (const command of [show, write, verify]) activity.addCommand(finished(command));
   return activity;
@@ -156,7 +161,7 @@ function showCall(runtime: Runtime, id: number, options: JsonOptions): Promise<n
 
 function show(call: Call): void {
   if (call.kind === 'unreadable') return print(`${call.id}  ${UNREADABLE}`);
-  const { id, at, chain } = call;
+  const { id, at, batch } = call;
   if (call.kind === 'dropped') {
     print(`${id}  ${at}  ${formatCount(call.count, 'call')} since ${call.since} could not be recorded`);
     return;
@@ -178,8 +183,8 @@ function show(call: Call): void {
     ['confirm', tool.confirm],
     ['approval', approval && `${approval.id} by ${approval.by} (${approval.scope})`],
     ['arguments', args && `${args.text}${args.isShortened ? ` (shortened; ${args.bytes} bytes)` : ''}`],
-    ['hash', chain.hash],
-    ['chain', `entry ${chain.seq} of ${chain.id}`],
+    ['batch', `${batch.number} of chain ${batch.chain}`],
+    ['hash', batch.hash],
   ].flatMap(([key = '', value]) => (value === undefined || value === '' ? [] : [[key, value]]));
   print(formatTable(['', ''], facts).replace(/^.*\n/, ''));
   if (decision !== undefined) {
@@ -224,24 +229,58 @@ function exportCalls(runtime: Runtime, options: ExportCallsOptions): Promise<num
   );
 }
 
-/** `assay activity verify`: whether the hash chains are intact. */
-async function verifyActivity(runtime: Runtime, options: JsonOptions): Promise<number> {
+/** `assay activity verify`: whether the hash chains are intact, in the store or in an export. */
+async function verifyActivity(
+  runtime: Runtime,
+  file: string | undefined,
+  options: JsonOptions,
+): Promise<number> {
+  if (file !== undefined) return verifyExport(runtime, file, options);
   let faults = 0;
   const exit = await withApi(runtime, options, async (api) => {
     const path = '/activity/calls/verification';
     const verified = await api.send<ChainReport>({ method: 'GET', path });
     if (!verified.ok) return verified;
     faults = verified.value.faultCount;
-    if (options.json === true) printJson(verified.value);
-    else showReport(verified.value);
+    showReport(verified.value, options);
     return verified;
   });
   return exit === EXIT.done && faults > 0 ? EXIT.failed : exit;
 }
 
-function showReport({ entries, chains, dropped, faults, faultCount }: ChainReport): void {
+async function verifyExport(runtime: Runtime, file: string, options: JsonOptions): Promise<number> {
+  const check = new ExportCheck();
+  let fault: ExportFault | undefined;
+  const read = await runtime.readLines(file, (line) => {
+    const added = check.add(line);
+    if (!added.ok) fault = added.error;
+    return added.ok;
+  });
+  if (!read.ok) {
+    printError(`${formatRefusal(read.error)}.`);
+    return getExitCode(read.error);
+  }
+  if (fault !== undefined) {
+    printError(`${toPrintable(file)}, line ${fault.line}: ${PROBLEMS[fault.problem]}`);
+    return EXIT.usage;
+  }
+  const report = check.end();
+  showReport(report, options);
+  return report.faultCount > 0 ? EXIT.failed : EXIT.done;
+}
+
+const PROBLEMS: Readonly<Record<ExportFault['problem'], string>> = {
+  invalid: 'it is not a line that `assay activity export` wrote.',
+  no_batch:
+    'the line of its batch is missing. Filtered exports have none: run `assay activity export` without a filter.',
+};
+
+function showReport(report: ChainReport, { json }: JsonOptions): void {
+  if (json === true) return printJson(report);
+  const { entries, batches, chains, dropped, faults, faultCount } = report;
   const entriesText = `${entries} ${entries === 1 ? 'entry' : 'entries'}`;
-  const checked = `Checked ${entriesText} of ${chains} ${chains === 1 ? 'process' : 'processes'}`;
+  const batchesText = `${batches} ${batches === 1 ? 'batch' : 'batches'}`;
+  const checked = `Checked ${entriesText} in ${batchesText} of ${chains} ${chains === 1 ? 'process' : 'processes'}`;
   print(
     `${checked}: ${faultCount === 0 ? 'nothing was changed, removed or inserted.' : `${formatCount(faultCount, 'fault')}.`}`,
   );

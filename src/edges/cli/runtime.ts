@@ -172,6 +172,8 @@ export interface Runtime extends ClientConfigPorts, SandboxPort {
   openServices(options: AppOptions): Promise<Result<OpenServices, Refusal>>;
   /** The text of a file. FILE_UNREADABLE */
   readFile(path: string): Promise<Result<string, Refusal>>;
+  /** Passes on the lines of a file until `take` returns false. FILE_UNREADABLE */
+  readLines(path: string, take: (line: string) => boolean): Promise<Result<undefined, Refusal>>;
   /** Writes a file atomically, readable only by this user. FILE_UNWRITABLE */
   writeFile(path: string, text: string): Promise<Result<undefined, Refusal>>;
   readSettings(options: AppOptions): Promise<Result<ShownSettings, Refusal>>;

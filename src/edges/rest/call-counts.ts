@@ -4,8 +4,9 @@ import type { CallCount, CallCountStore, CallSpan } from '../../gateway/ports/ca
 import { CALL_COUNTS, type CallCounts } from '../../api/call.ts';
 import { route, type Route } from './route.ts';
 
-const SLOT_COUNT = 48;
-const HOUR_MS = 3_600_000;
+/** Slots are as many as this, or fewer. */
+const MAX_SLOTS = 48;
+const MINUTE_MS = 60_000;
 
 const QUERY = z.object({
   hours: z
@@ -32,7 +33,7 @@ export function countsRoute(store: CallCountStore, nowMs: () => number): Route {
       path: '/activity/calls/counts',
       id: 'countCalls',
       summary: 'Count calls, errors and refusals over the last hours',
-      about: `${SLOT_COUNT} slots of equal length, oldest first; the last one ends now.`,
+      about: `Up to ${MAX_SLOTS} slots of equal length, in whole minutes, oldest first; the last one ends with this minute.`,
       query: QUERY,
       answer: {
         about: 'The counts.',
@@ -45,25 +46,34 @@ export function countsRoute(store: CallCountStore, nowMs: () => number): Route {
       },
     },
     async ({ query: { hours } }) => {
-      const slotMs = (hours * HOUR_MS) / SLOT_COUNT;
-      // The last slot includes calls recorded in this millisecond.
-      const sinceMs = nowMs() + 1 - hours * HOUR_MS;
-      const span = { sinceMs, slotMs, slotCount: SLOT_COUNT };
+      const minutes = hours * 60;
+      const slotMinutes = toSlotMinutes(minutes);
+      const sinceMinute = Math.floor(nowMs() / MINUTE_MS) + 1 - minutes;
+      const span = { sinceMinute, slotMinutes, slotCount: minutes / slotMinutes };
       const counted = await store.callCounts(span);
       return counted.ok ? ok({ kind: 'one', body: countsOf(counted.value, span) }) : counted;
     },
   );
 }
 
-function countsOf(counts: readonly CallCount[], { sinceMs, slotMs, slotCount }: CallSpan): CallCounts {
+/** The shortest length of a slot that divides the period into equal ones. */
+function toSlotMinutes(minutes: number): number {
+  let length = Math.ceil(minutes / MAX_SLOTS);
+  while (minutes % length !== 0) length += 1;
+  return length;
+}
+
+function countsOf(
+  counts: readonly CallCount[],
+  { sinceMinute, slotMinutes, slotCount }: CallSpan,
+): CallCounts {
   const slots = Array.from({ length: slotCount }, () => ({ calls: 0, errors: 0, refused: 0 }));
   for (const { slot, outcome, count } of counts) {
     const found = slots[slot];
-    // A gap in the record has no outcome.
-    if (found === undefined || outcome === undefined) continue;
+    if (found === undefined) continue;
     found.calls += count;
     if (REFUSED.has(outcome)) found.refused += count;
     else if (!GOOD.has(outcome)) found.errors += count;
   }
-  return { since: new Date(sinceMs).toISOString(), slotMs, slots };
+  return { since: new Date(sinceMinute * MINUTE_MS).toISOString(), slotMs: slotMinutes * MINUTE_MS, slots };
 }

@@ -47,7 +47,7 @@ const EXAMPLE: Call = {
   },
   outcome: 'ok',
   durationMs: 3.4,
-  chain: { id: '9b2f', seq: 12, previous: '5e', hash: '07' },
+  batch: { chain: '9b2f', number: 12, hash: '07' },
 };
 
 const ID = /^\d{1,15}$/;
@@ -131,13 +131,14 @@ function verificationRoute(store: CallStore): Route {
         schema: z
           .object({
             entries: z.int(),
+            batches: z.int().meta({ description: 'Entries that were written and hashed together.' }),
             chains: z.int().meta({ description: 'One for each process that recorded calls.' }),
             dropped: z.int().meta({ description: 'Calls that could not be recorded at the time.' }),
-            faults: z.array(z.looseObject({ kind: z.string() })),
+            faults: z.array(z.looseObject({ code: z.string() })),
             faultCount: z.int(),
           })
           .meta({ id: 'CallVerification' }),
-        example: { entries: 120, chains: 2, dropped: 0, faults: [], faultCount: 0 },
+        example: { entries: 120, batches: 9, chains: 2, dropped: 0, faults: [], faultCount: 0 },
       },
     },
     async () => {
@@ -155,13 +156,14 @@ function exportRoute(store: CallStore): Route {
       id: 'exportCalls',
       summary: 'Export recorded calls as JSON Lines, oldest first',
       about:
-        'Each line has the entry as it was hashed: `hash` is the SHA-256 of `previous`, a line feed, and `entry` in canonical JSON.',
+        'Without a filter, the line of each batch comes before its calls, so that anyone can recompute its hash (see docs/ACTIVITY.md).',
       scope: 'admin',
       query: FILTERS,
       answer: {
         about: 'One JSON object per line.',
         schema: z.string(),
-        example: '{"id":17,"chain":"9b2f","seq":12,"previous":"5e","hash":"07","entry":{…}}\n',
+        example:
+          '{"chain":"9b2f","count":1,"first":17,"hash":"07…","kind":"batch","number":12,"previous":"5e…"}\n{"id":17,"entry":{…}}\n',
         type: 'application/x-ndjson',
       },
     },

@@ -1,110 +1,213 @@
 import { describe, expect, it } from 'vitest';
-import { ChainCheck } from '../../../src/core/activity/call-chain.ts';
+import type { ChainFault } from '../../../src/core/activity/call-chain.ts';
+import { type CallEntry, readCallEntry } from '../../../src/core/activity/call-entry.ts';
 import {
   streamCalls,
   listRecentCalls,
   verifyCalls,
 } from '../../../src/gateway/services/activity/call-history.ts';
-import { type Json, numberAt } from '../../support/json.ts';
+import { numberAt, parseJson } from '../../support/json.ts';
 import type { CallQuery, Retention } from '../../../src/gateway/ports/call-log.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
-import { batchOf, chained, droppedCalls, recordedCall, stored } from '../../support/call-values.ts';
+import { batchOf, droppedCalls, recordedCall } from '../../support/call-values.ts';
 import { endAfterEach } from '../../support/end-after-each.ts';
 import { DATABASES, openAt, rawRows } from '../../support/stores.ts';
 import { valueOf } from '../../support/store-values.ts';
 
 endAfterEach();
 
-const KEEP_ALL: Retention = { maxCalls: 1_000, sinceMs: 0 };
+const KEEP_ALL: Retention = { maxCalls: 10_000, sinceMs: 0 };
+
+async function faultsOf(store: Store): Promise<readonly ChainFault[]> {
+  return valueOf(await verifyCalls(store)).faults;
+}
+
+/** Adds entries as batches of this size. */
+async function addAll(store: Store, entries: readonly CallEntry[], size = entries.length): Promise<void> {
+  let previous: string | undefined;
+  for (let from = 0; from < entries.length; from += size) {
+    const place = { number: from / size + 1, ...(previous !== undefined && { previous }) };
+    previous = valueOf(await store.addCalls(batchOf(entries.slice(from, from + size), place), KEEP_ALL));
+  }
+}
+
+function calls(count: number): readonly CallEntry[] {
+  return Array.from({ length: count }, (_, nth) => recordedCall(nth + 1));
+}
 
 describe.each(DATABASES)('the call record of a store in %s', (_database, newPlace) => {
   it('returns entries as written, with any text, even after reopening', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const odd = 'a\u0000b \ud800 🎉 "\\u0000" é\u2028';
-    const entries = chained('c', [
-      recordedCall(1, { subject: odd, tool: { publicName: odd }, endpoint: odd }),
+    const entries = [
+      recordedCall(1, {
+        ...{ subject: odd, tool: { publicName: odd }, endpoint: odd, session: 'ab' },
+        approval: { id: 'a', by: odd, scope: 'once' },
+        arguments: { bytes: 2, form: 'full', isShortened: false, text: odd },
+      }),
       droppedCalls(2, 7),
-    ]);
-    valueOf(await store.addCalls(batchOf(entries), KEEP_ALL));
+      recordedCall(3),
+    ];
+    await addAll(store, entries);
     await store.close();
-    const { entries: found } = valueOf(await (await openAt(place)).calls({ after: 0, limit: 10 }));
-    expect(found).toEqual(stored(entries));
-    const check = new ChainCheck();
-    check.add(found, { prunedId: 0, lastId: 2 });
-    expect(check.report.faults).toEqual([]);
+    const again = await openAt(place);
+    const { calls: found } = valueOf(await again.calls({ after: 0, limit: 10 }));
+    expect(found.map((call) => readCallEntry(call, call.context?.text ?? ''))).toEqual(entries);
+    expect(found.map(({ id, batch: { chain, number } }) => [id, chain, number])).toEqual([
+      [1, 'c', 1],
+      [2, 'c', 1],
+      [3, 'c', 1],
+    ]);
+    expect(await faultsOf(again)).toEqual([]);
   });
 
-  it('counts calls by time, decision and outcome', async () => {
+  it('counts calls by minute, decision and outcome', async () => {
     const store = await openAt(await newPlace());
-    const entries = chained('c', [
-      recordedCall(1),
-      recordedCall(2, { outcome: 'tool_error' }),
-      recordedCall(3),
-      droppedCalls(4, 7),
-    ]);
-    valueOf(await store.addCalls(batchOf(entries), KEEP_ALL));
-    const sinceMs = entries[1]?.atMs ?? 0;
-    const slotMs = (entries[2]?.atMs ?? 0) - sinceMs;
-    const counts = valueOf(await store.callCounts({ sinceMs, slotMs, slotCount: 2 }));
-    expect(counts.toSorted((one, other) => one.slot - other.slot)).toEqual([
+    // A minute has 60 of them.
+    const entries = [
+      ...[recordedCall(1), recordedCall(60), recordedCall(61, { outcome: 'tool_error' })],
+      ...[recordedCall(62), recordedCall(119), recordedCall(180), droppedCalls(63, 7)],
+    ];
+    await addAll(store, entries, 3);
+    const sinceMinute = Date.UTC(2026, 10, 23, 20, 1) / 60_000;
+    const counts = valueOf(await store.callCounts({ sinceMinute, slotMinutes: 1, slotCount: 2 }));
+    expect(counts.toSorted((one, other) => other.count - one.count)).toEqual([
+      { slot: 0, decision: 'allow', outcome: 'ok', count: 3 },
       { slot: 0, decision: 'allow', outcome: 'tool_error', count: 1 },
-      { slot: 1, decision: 'allow', outcome: 'ok', count: 1 },
     ]);
   });
 
   it('is read in pages, filtered by subject, server, tool, decision, outcome and time', async () => {
     const store = await openAt(await newPlace());
     const refused = { decision: { kind: 'refuse', reasons: [] }, outcome: 'CALL_REFUSED' } as const;
-    const entries = chained('c', [
+    const entries = [
       recordedCall(1),
       recordedCall(2, { subject: 'anna', ...refused }),
       recordedCall(3, { tool: { publicName: 'gone' }, outcome: 'TOOL_UNKNOWN' }),
       recordedCall(4, { tool: { publicName: 'm_add', namespacedName: 'memory.add', server: 'memory' } }),
-    ]);
-    valueOf(await store.addCalls(batchOf(entries), KEEP_ALL));
+    ];
+    await addAll(store, entries, 3);
     const ids = async (query: Omit<CallQuery, 'limit'>, limit = 10): Promise<readonly number[]> =>
-      valueOf(await store.calls({ ...query, limit })).entries.map(({ id }) => id);
+      valueOf(await store.calls({ ...query, limit })).calls.map(({ id }) => id);
     expect(await ids({}, 3)).toEqual([4, 3, 2]);
     expect(await ids({ before: 2 })).toEqual([1]);
     expect(await ids({ after: 2 })).toEqual([3, 4]);
+    expect(await ids({ id: 3 })).toEqual([3]);
+    expect(await ids({ id: 9 })).toEqual([]);
     expect(await ids({ subject: 'anna' })).toEqual([2]);
+    expect(await ids({ subject: 'ci' }, 2)).toEqual([4, 3]);
+    expect(await ids({ subject: 'ci', before: 4 }, 1)).toEqual([3]);
+    expect(await ids({ subject: 'ci', after: 1 })).toEqual([3, 4]);
     expect(await ids({ server: 'memory' })).toEqual([4]);
     expect(await ids({ tool: 'gone' })).toEqual([3]);
     expect(await ids({ tool: 'files.read', decision: 'allow' })).toEqual([1]);
     expect(await ids({ outcome: 'CALL_REFUSED' })).toEqual([2]);
-    const times = entries.map(({ atMs }) => atMs);
+    expect(await ids({ subject: 'nobody' })).toEqual([]);
+    const times = entries.map(({ at }) => Date.parse(at));
     expect(await ids({ sinceMs: times[1], untilMs: times[3] })).toEqual([3, 2]);
+    expect(await ids({ subject: 'ci', sinceMs: times[1], untilMs: times[3] })).toEqual([3]);
   });
 
-  it('removes the oldest entries beyond its limits, and reports the last removed id', async () => {
+  it('finds calls of a span of time, even if a late process wrote earlier calls', async () => {
     const store = await openAt(await newPlace());
-    const entries = chained(
-      'c',
-      Array.from({ length: 10 }, (_, nth) => recordedCall(nth)),
+    const entries = [recordedCall(5), recordedCall(1), recordedCall(3), recordedCall(9)];
+    await addAll(store, entries, 1);
+    const msOf = (at: number): number => Date.parse(entries[at]?.at ?? '');
+    const ids = async (query: Omit<CallQuery, 'limit'>): Promise<readonly number[]> =>
+      valueOf(await store.calls({ ...query, limit: 9 })).calls.map(({ id }) => id);
+    expect(await ids({ untilMs: msOf(0) })).toEqual([3, 2]);
+    expect(await ids({ sinceMs: msOf(2), untilMs: msOf(3) })).toEqual([3, 1]);
+    expect(await ids({ subject: 'ci', sinceMs: msOf(2) })).toEqual([4, 3, 1]);
+    expect(await ids({ sinceMs: msOf(3) + 1 })).toEqual([]);
+  });
+
+  it('filters by more contexts than are read one by one', async () => {
+    const store = await openAt(await newPlace());
+    const entries = Array.from({ length: 1_100 }, (_, nth) =>
+      recordedCall(nth, { client: { name: `client ${nth}` }, ...(nth === 5 && { outcome: 'error' }) }),
     );
-    valueOf(await store.addCalls(batchOf(entries.slice(0, 6)), { maxCalls: 4, sinceMs: 0 }));
-    expect(await idsOf(store)).toEqual({ ids: [3, 4, 5, 6], prunedId: 2, lastId: 6 });
+    await addAll(store, entries, 550);
+    const ids = async (query: Omit<CallQuery, 'limit'>): Promise<readonly number[]> =>
+      valueOf(await store.calls({ ...query, limit: 2 })).calls.map(({ id }) => id);
+    expect(await ids({ subject: 'ci' })).toEqual([1_100, 1_099]);
+    expect(await ids({ subject: 'ci', before: 2 })).toEqual([1]);
+    expect(await ids({ outcome: 'error' })).toEqual([6]);
+  });
+
+  it('keeps a limited number of contexts, and finds further calls by the same filters', async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    const nameOf = (nth: number): string => `t${nth}`;
+    const entries = Array.from({ length: 2_600 }, (_, nth) =>
+      recordedCall(nth, { tool: { publicName: nameOf(nth) }, outcome: 'TOOL_UNKNOWN' }),
+    );
+    await addAll(store, entries, 1_000);
+    // Another subject still gets rows of its own.
     valueOf(
-      await store.addCalls(batchOf(entries.slice(6)), { maxCalls: 1_000, sinceMs: entries[7]?.atMs ?? 0 }),
+      await store.addCalls(batchOf([recordedCall(3_000, { subject: 'anna' })], { chain: 'd' }), KEEP_ALL),
     );
-    expect(await idsOf(store)).toEqual({ ids: [8, 9, 10], prunedId: 7, lastId: 10 });
-    valueOf(await store.addCalls(batchOf([]), { maxCalls: 1, sinceMs: 0 }));
-    expect(await idsOf(store)).toEqual({ ids: [10], prunedId: 9, lastId: 10 });
+    const [row] = await rawRows(place, 'select count(*) as contexts from assay_call_contexts');
+    expect(Number((row as { readonly contexts: unknown }).contexts)).toBe(2_002);
+    for (const nth of [7, 2_599])
+      expect(
+        valueOf(await store.calls({ tool: nameOf(nth), subject: 'ci', limit: 2 })).calls.map((call) =>
+          readCallEntry(call, call.context?.text ?? ''),
+        ),
+      ).toEqual([entries[nth]]);
+    const { calls: newest } = valueOf(await store.calls({ outcome: 'TOOL_UNKNOWN', limit: 3 }));
+    expect(newest.map(({ id }) => id)).toEqual([2_600, 2_599, 2_598]);
+    expect(await faultsOf(store)).toEqual([]);
+    await rawRows(place, `update assay_other_calls set tool_json = '"x"' where id = 2500`);
+    await rawRows(place, 'update assay_other_calls set at_ms = at_ms + 1 where id = 2501');
+    expect((await faultsOf(store)).map((fault) => [fault.code, 'id' in fault && fault.id])).toEqual([
+      ['row_changed', 2_500],
+      ['row_changed', 2_501],
+    ]);
   });
 
-  it('writes entries once, however often the write is retried', async () => {
+  it('removes the oldest batches beyond its limits, with what only they name', async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    const entries = [
+      ...[recordedCall(1, { subject: 'gone' }), recordedCall(2), recordedCall(3)],
+      ...[recordedCall(4), recordedCall(100), recordedCall(101)],
+    ];
+    await addAll(store, entries, 2);
+    const removeBy = async (retention: Retention): Promise<unknown> => {
+      valueOf(await store.addCalls(batchOf([], { chain: 'none' }), retention));
+      const { calls: found, ...bounds } = valueOf(await store.calls({ after: 0, limit: 100 }));
+      expect(await faultsOf(store)).toEqual([]);
+      return { ids: found.map(({ id }) => id), ...bounds };
+    };
+    expect(await removeBy({ maxCalls: 5, sinceMs: 0 })).toEqual({
+      ...{ ids: [1, 2, 3, 4, 5, 6], prunedId: 0, lastId: 6 },
+    });
+    expect(await removeBy({ maxCalls: 4, sinceMs: 0 })).toEqual({
+      ids: [3, 4, 5, 6],
+      prunedId: 2,
+      lastId: 6,
+    });
+    expect(await removeBy({ maxCalls: 1_000, sinceMs: Date.parse(entries[4]?.at ?? '') })).toEqual({
+      ...{ ids: [5, 6], prunedId: 4, lastId: 6 },
+    });
+    expect(await removeBy({ maxCalls: 1, sinceMs: 0 })).toEqual({ ids: [5, 6], prunedId: 4, lastId: 6 });
+    const left = await rawRows(place, 'select subject_json from assay_call_contexts');
+    expect(left).toEqual([{ subject_json: '"ci"' }]);
+    const minutes = await rawRows(place, 'select count from assay_call_minutes');
+    expect(minutes.map((row) => Number((row as { readonly count: unknown }).count))).toEqual([2]);
+  });
+
+  it('writes a batch once, however often the write is retried', async () => {
     const store = await openAt(await newPlace());
-    const entries = chained(
-      'c',
-      [1, 2, 3].map((nth) => recordedCall(nth)),
-    );
-    valueOf(await store.addCalls(batchOf(entries.slice(0, 2)), KEEP_ALL));
-    valueOf(await store.addCalls(batchOf(entries), KEEP_ALL));
-    expect(await idsOf(store)).toEqual({ ids: [1, 2, 3], prunedId: 0, lastId: 3 });
+    const batch = batchOf(calls(2));
+    const hash = valueOf(await store.addCalls(batch, KEEP_ALL));
+    expect(valueOf(await store.addCalls(batch, KEEP_ALL))).toBe(hash);
+    const { calls: found, lastId } = valueOf(await store.calls({ limit: 10 }));
+    expect([found.length, lastId]).toEqual([2, 2]);
   });
 
-  it('numbers the entries of several writers without gaps, and notifies each of new ones', async () => {
+  it('numbers the calls of several writers without gaps, and notifies each of new ones', async () => {
     const place = await newPlace();
     const stores = [await openAt(place), await openAt(place)];
     const notified = new Set<number>();
@@ -112,77 +215,82 @@ describe.each(DATABASES)('the call record of a store in %s', (_database, newPlac
       store.onChange((parts) => (parts.includes('calls') ? notified.add(at) : undefined));
     await Promise.all(
       stores.map(async (store, at) => {
-        const entries = chained(
-          `chain ${at}`,
-          Array.from({ length: 20 }, (_, nth) => recordedCall(nth)),
-        );
-        for (let from = 0; from < 20; from += 4)
-          valueOf(await store.addCalls(batchOf(entries.slice(from, from + 4)), KEEP_ALL));
+        let previous: string | undefined;
+        for (let number = 1; number <= 5; number += 1) {
+          const batch = batchOf(calls(4), {
+            chain: `${at}`,
+            number,
+            ...(previous !== undefined && { previous }),
+          });
+          previous = valueOf(await store.addCalls(batch, KEEP_ALL));
+        }
       }),
     );
     const [store = expect.unreachable()] = stores;
-    const { entries, ...bounds } = valueOf(await store.calls({ after: 0, limit: 100 }));
-    const check = new ChainCheck();
-    check.add(entries, bounds);
-    check.add([], bounds);
-    expect(check.report).toEqual({ entries: 40, chains: 2, dropped: 0, faults: [], faultCount: 0 });
+    expect(valueOf(await verifyCalls(store))).toEqual({
+      ...{ entries: 40, batches: 10, chains: 2, dropped: 0, faults: [], faultCount: 0 },
+    });
     await expect.poll(() => [...notified].sort(), { timeout: 10_000 }).toEqual([0, 1]);
   });
 
   it.each([
-    "subject_json = 'x'",
-    "tool_json = '{'",
-    "entry_json = 'x'",
-    "entry_json = ''",
-    `entry_json = '{"kind":"call"}'`,
-    "previous = ''",
-    'seq = 0',
-    'at_ms = 9007199254740991',
-  ])('lists and checks the other entries after another program set %s', async (change) => {
-    const place = await newPlace();
-    const store = await openAt(place);
-    const entries = [1, 2, 3].map((nth) => recordedCall(nth));
-    valueOf(await store.addCalls(batchOf(chained('c', entries)), KEEP_ALL));
-    await rawRows(place, `update assay_calls set ${change} where id = 2`);
-    const { calls } = valueOf(await listRecentCalls(store, { limit: 10 }));
-    const second = change.startsWith('entry') ? 'unreadable' : 'call';
-    expect(calls.map(({ id, kind }) => `${id} ${kind}`)).toEqual(['3 call', `2 ${second}`, '1 call']);
-    let exported = '';
-    for await (const page of streamCalls(store, {})) exported += valueOf(page);
-    const lines = exported.trimEnd().split('\n');
-    expect(lines.map((line) => numberAt(JSON.parse(line) as Json, 'id'))).toEqual([1, 2, 3]);
-    const { faults } = valueOf(await verifyCalls(store));
-    expect(faults.map(({ id }) => id)).toContain(2);
-  });
-
-  it('reveals changes that another program made to its table', async () => {
-    const place = await newPlace();
-    const store = await openAt(place);
-    valueOf(
-      await store.addCalls(
-        batchOf(
-          chained(
-            'c',
-            [1, 2, 3].map((nth) => recordedCall(nth)),
-          ),
-        ),
-        KEEP_ALL,
-      ),
-    );
-    await rawRows(place, "update assay_calls set outcome = 'error' where id = 1");
-    await rawRows(place, 'delete from assay_calls where id = 3');
-    const check = new ChainCheck();
-    const { entries, ...bounds } = valueOf(await store.calls({ after: 0, limit: 100 }));
-    check.add(entries, bounds);
-    check.add([], bounds);
-    expect(check.report.faults).toEqual([
-      { code: 'row_changed', id: 1 },
-      { code: 'entries_missing', id: 3, count: 1 },
-    ]);
-  });
+    ['assay_calls', 'context = 99'],
+    ['assay_calls', 'at_ms = 1'],
+    ['assay_calls', 'at_ms = 9007199254740991'],
+    ['assay_calls', 'tenths = 1'],
+    ['assay_calls', "session = 'x'"],
+    ['assay_calls', "details_json = 'x'"],
+    ['assay_calls', 'id = 7'],
+    ['assay_call_contexts', "hash = 'x'"],
+    ['assay_call_uses', 'context = 9'],
+    ['assay_call_uses', 'batch = 9'],
+    ['assay_call_contexts', "subject_json = 'x'"],
+    ['assay_call_contexts', `subject_json = '"x"'`],
+    ['assay_call_contexts', "server_json = '{'"],
+    ['assay_call_contexts', 'tool_json = null'],
+    ['assay_call_contexts', "decision = 'ask'"],
+    ['assay_call_contexts', "outcome = 'error'"],
+    ['assay_call_contexts', "context_json = ''"],
+    ['assay_call_contexts', `context_json = '{"kind":"call"}'`],
+    ['assay_call_contexts', 'id = 7'],
+    ['assay_call_batches', "chain = 'x'"],
+    ['assay_call_batches', 'number = 5'],
+    ['assay_call_batches', 'first_call = 9'],
+    ['assay_call_batches', 'count = 2'],
+    ['assay_call_batches', "previous = ''"],
+    ['assay_call_batches', "hash = ''"],
+    ['assay_call_batches', 'id = 7'],
+    ['assay_call_batches', 'min_ms = 7'],
+    ['assay_call_batches', 'max_ms = 7'],
+    ['assay_call_minutes', 'minute = 1'],
+    ['assay_call_minutes', "decision = 'x'"],
+    ['assay_call_minutes', "outcome = 'x'"],
+    ['assay_call_minutes', 'count = 9'],
+    ['assay_call_state', 'last_call = 4'],
+    ['assay_call_state', 'last_call = 2'],
+    ['assay_call_state', 'pruned_call = 1'],
+    ['assay_call_state', 'last_batch = 4'],
+  ])(
+    'reveals that another program changed a row of %s: %s, and lists the other calls',
+    async (table, change) => {
+      const place = await newPlace();
+      const store = await openAt(place);
+      const entries = [recordedCall(1), recordedCall(2, { subject: 'anna' }), recordedCall(3)];
+      await addAll(store, entries, 1);
+      expect(await faultsOf(store)).toEqual([]);
+      const which = table === 'assay_call_uses' ? 'where batch = 2' : 'where id = 2';
+      const of = table === 'assay_call_state' || table === 'assay_call_minutes' ? '' : which;
+      await rawRows(place, `update ${table} set ${change} ${of}`);
+      expect(await faultsOf(store)).not.toEqual([]);
+      const { calls: listed } = valueOf(await listRecentCalls(store, { limit: 10 }));
+      expect(listed).toHaveLength(3);
+      expect(listed.filter(({ id, kind }) => kind === 'call' && id !== 2)).toHaveLength(
+        change === 'id = 7' && table === 'assay_calls' ? 3 : 2,
+      );
+      let exported = '';
+      for await (const page of streamCalls(store, { outcome: 'ok' })) exported += valueOf(page);
+      const lines = exported.trimEnd().split('\n');
+      expect(lines.map((line) => numberAt(parseJson(line), 'id'))).toEqual(expect.arrayContaining([1, 3]));
+    },
+  );
 });
-
-async function idsOf(store: Store): Promise<unknown> {
-  const { entries, ...bounds } = valueOf(await store.calls({ after: 0, limit: 100 }));
-  return { ids: entries.map(({ id }) => id), ...bounds };
-}

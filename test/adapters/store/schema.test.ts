@@ -8,10 +8,10 @@ import { DATABASES, openAt, rawRows } from '../../support/stores.ts';
  * The digest of the tables of an edition. Until the first release: if the tables change, increase `SCHEMA_EDITION` and
  * replace both. Without a new edition, stores of earlier builds would be taken for current ones.
  */
-const EDITION = 1;
+const EDITION = 2;
 const DIGESTS: Readonly<Record<string, string>> = {
-  SQLite: '79dce62c90cd2eb1',
-  PostgreSQL: 'b25f42fc4dc41e37',
+  SQLite: 'b0be589f90263d11',
+  PostgreSQL: 'fee3a783cdf388e2',
 };
 
 const TABLES: Readonly<Record<string, readonly string[]>> = {

@@ -1,11 +1,11 @@
 import type { Call } from '../../../api/call.ts';
-import { ChainCheck, type ChainReport, type StoredEntry } from '../../../core/activity/call-chain.ts';
+import { ChainCheck, type ChainReport } from '../../../core/activity/call-chain.ts';
 import { readCallEntry } from '../../../core/activity/call-entry.ts';
-import { parseJson } from '../../../core/json-object.ts';
+import { formatBatchLine, formatCallLine } from '../../../core/activity/call-export.ts';
 import { formatPolicyReason } from '../../../core/policy/reason-text.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { CallQuery, CallStore } from '../../ports/call-log.ts';
+import type { CallQuery, CallStore, ListedCall } from '../../ports/call-log.ts';
 
 type Reader = Pick<CallStore, 'calls'>;
 
@@ -22,26 +22,30 @@ export async function listRecentCalls(
 ): Promise<Result<RecentCalls, Refusal>> {
   const found = await store.calls({ ...query, limit: query.limit + 1 });
   if (!found.ok) return found;
-  const entries = found.value.entries.slice(0, query.limit);
-  const hasMore = found.value.entries.length > query.limit;
-  return ok({ calls: entries.map(toCall), next: hasMore ? entries.at(-1)?.id : undefined });
+  const calls = found.value.calls.slice(0, query.limit);
+  const hasMore = found.value.calls.length > query.limit;
+  return ok({ calls: calls.map(toCall), next: hasMore ? calls.at(-1)?.id : undefined });
 }
 
 /** CALL_UNKNOWN if no call has this id, or it was removed. */
 export async function findCall(store: Reader, id: number): Promise<Result<Call, Refusal>> {
-  const found = await store.calls({ after: id - 1, limit: 1 });
+  const found = await store.calls({ id, limit: 1 });
   if (!found.ok) return found;
-  const [entry] = found.value.entries;
-  return entry?.id === id ? ok(toCall(entry)) : err({ code: 'CALL_UNKNOWN', id });
+  const [call] = found.value.calls;
+  return call === undefined ? err({ code: 'CALL_UNKNOWN', id }) : ok(toCall(call));
 }
 
 const PAGE = 500;
 
-/** All entries that match the query, oldest first, as JSON lines. Pages are read on demand. */
+/** All calls that match the query, oldest first, as JSON lines. Pages are read on demand. */
 export async function* streamCalls(
-  store: Reader,
+  store: CallStore,
   query: Omit<CallQuery, 'before' | 'after' | 'limit'>,
 ): AsyncGenerator<Result<string, Refusal>> {
+  if (Object.values(query).every((value) => value === undefined)) {
+    yield* streamBatches(store);
+    return;
+  }
   let after = 0;
   for (;;) {
     const found = await store.calls({ ...query, after, limit: PAGE });
@@ -49,39 +53,54 @@ export async function* streamCalls(
       yield found;
       return;
     }
-    const { entries } = found.value;
-    if (entries.length > 0) yield ok(entries.map(lineOf).join(''));
-    if (entries.length < PAGE) return;
-    after = entries.at(-1)?.id ?? after;
+    const { calls } = found.value;
+    if (calls.length > 0) yield ok(calls.map(formatCallLine).join(''));
+    if (calls.length < PAGE) return;
+    after = calls.at(-1)?.id ?? after;
+  }
+}
+
+/** Each batch as a line of its own, followed by its calls. */
+async function* streamBatches(store: CallStore): AsyncGenerator<Result<string, Refusal>> {
+  let after = { lastBatch: 0, lastId: 0 };
+  for (;;) {
+    const found = await store.callBatches(after);
+    if (!found.ok) {
+      yield found;
+      return;
+    }
+    const { batches, calls } = found.value;
+    const last = batches.at(-1);
+    if (last === undefined) return;
+    const lines = batches.map((batch) => {
+      const own = calls.filter(({ id }) => id >= batch.first && id < batch.first + batch.count);
+      return formatBatchLine(batch) + own.map(formatCallLine).join('');
+    });
+    yield ok(lines.join(''));
+    after = { lastBatch: last.id, lastId: last.first + last.count - 1 };
   }
 }
 
 /** Checks all chains. */
-export async function verifyCalls(store: Reader): Promise<Result<ChainReport, Refusal>> {
+export async function verifyCalls(
+  store: Pick<CallStore, 'callBatches'>,
+): Promise<Result<ChainReport, Refusal>> {
   const check = new ChainCheck();
   for (;;) {
-    const found = await store.calls({ after: check.lastId, limit: PAGE });
+    const found = await store.callBatches(check.position);
     if (!found.ok) return found;
-    check.add(found.value.entries, found.value);
-    if (found.value.entries.length === 0) return ok(check.report);
+    check.add(found.value);
+    if (found.value.batches.length === 0) return ok(check.report);
   }
 }
 
-function toCall({ id, chain, seq, previous, hash, text }: StoredEntry): Call {
-  const entry = readCallEntry(text);
-  const position = { id: chain, seq, previous, hash };
-  if (entry === undefined) return { id, kind: 'unreadable', chain: position };
-  if (entry.kind === 'dropped') return { id, ...entry, chain: position };
+function toCall(stored: ListedCall): Call {
+  const { id, batch, context } = stored;
+  const entry = readCallEntry(stored, context?.text ?? '');
+  if (entry === undefined) return { id, kind: 'unreadable', batch };
+  if (entry.kind === 'dropped') return { id, ...entry, batch };
   const { decision, ...call } = entry;
-  if (decision === undefined) return { id, ...call, chain: position };
+  if (decision === undefined) return { id, ...call, batch };
   const reasons = decision.reasons.map((reason) => ({ ...reason, text: formatPolicyReason(reason) }));
-  return { id, ...call, decision: { ...decision, reasons }, chain: position };
-}
-
-/** Contains the entry exactly as it was hashed, or its text as `unreadable` if that is not JSON on one line. */
-function lineOf({ id, chain, seq, previous, hash, text }: StoredEntry): string {
-  const position = JSON.stringify({ id, chain, seq, previous, hash });
-  const isReadable = parseJson(text) !== undefined && !text.includes('\n');
-  const member = !isReadable ? `"unreadable":${JSON.stringify(text)}` : `"entry":${text}`;
-  return `${position.slice(0, -1)},${member}}\n`;
+  return { id, ...call, decision: { ...decision, reasons }, batch };
 }

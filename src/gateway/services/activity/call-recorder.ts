@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BatchEntry, parseBatchEntry, hashChainStart } from '../../../core/activity/call-chain.ts';
+import { type CallBatch, hashChainStart, VALUES_PER_CALL } from '../../../core/activity/call-chain.ts';
+import { type CallContext, createContext, toContext } from '../../../core/activity/call-context.ts';
 import {
-  type CallFacts,
-  serializeEntry,
+  DROPPED_CONTEXT,
   type FinishedCall,
   type RecordedArguments,
 } from '../../../core/activity/call-entry.ts';
-import { toCallFacts, serializeCall } from '../../../core/activity/call-text.ts';
+import { serializeCanonical } from '../../../core/canonical-json.ts';
+import { computeShortHash } from '../../../core/digest.ts';
 import type { ActivitySettings } from '../../../core/activity/activity-settings.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -42,25 +43,71 @@ const CLOSE_MS = 2_000;
 const DAY_MS = 86_400_000;
 const MAX_FULL_LENGTH = 16 * 1024;
 
-interface Waiting {
-  readonly call: FinishedCall;
-  readonly endedMs: number;
+const SESSION_DIGITS = 16;
+const DROPPED = createContext(DROPPED_CONTEXT, {});
+
+/** Members of a call that few calls have, not yet as JSON: masking arguments takes time. */
+type Details = Pick<FinishedCall, 'approval' | 'argumentsText' | 'argumentsBytes'>;
+
+/** Calls that will be written together. Holds numbers, so that many waiting calls cost the garbage collector nothing. */
+class OpenBatch {
+  /** With room for a gap in the record. */
+  readonly values: Float64Array = new Float64Array((BATCH + 1) * VALUES_PER_CALL);
+  readonly contexts: Map<string, CallContext> = new Map<string, CallContext>();
+  /** Hashes by session id. */
+  readonly sessions: Map<string, number> = new Map<string, number>();
+  readonly details: (readonly [entry: number, details: Details])[] = [];
+  readonly #indices = new Map<CallContext, number>();
+  count = 0;
+  bytes = 0;
+
+  add(call: FinishedCall, endedMs: number): void {
+    const { sessionId, approval, argumentsText = '' } = call;
+    this.put(toContext(call), endedMs, Math.round(call.durationMs * 10), sessionId);
+    if (approval === undefined && call.argumentsText === undefined) return;
+    this.details.push([
+      this.count - 1,
+      { approval, argumentsText: call.argumentsText, argumentsBytes: call.argumentsBytes },
+    ]);
+    this.bytes += argumentsText.length;
+  }
+
+  put(context: CallContext, endedMs: number, tenths = 0, sessionId?: string): void {
+    let index = this.#indices.get(context);
+    if (index === undefined) {
+      if (!this.contexts.has(context.hash)) this.contexts.set(context.hash, context);
+      index = [...this.contexts.keys()].indexOf(context.hash);
+      this.#indices.set(context, index);
+    }
+    let session = -1;
+    if (sessionId !== undefined) {
+      session = this.sessions.get(sessionId) ?? this.sessions.size;
+      if (session === this.sessions.size) this.sessions.set(sessionId, session);
+    }
+    const at = this.count * VALUES_PER_CALL;
+    this.values[at] = index;
+    this.values[at + 1] = endedMs;
+    this.values[at + 2] = tenths;
+    this.values[at + 3] = session;
+    this.count += 1;
+  }
 }
 
 /**
- * Records finished calls in the store, in batches and as one hash chain per process. Calls never wait for it: if the
+ * Records finished calls in the store, in batches that form one hash chain per process. Calls never wait for it: if the
  * store cannot keep up, calls that find the queue full are only counted, and the count becomes an entry of the chain.
  */
 export class CallRecorder implements CallLog {
   readonly arguments: CallLog['arguments'];
   readonly #options: CallRecorderOptions;
-  #waiting: Waiting[] = [];
+  /** Oldest first; only the last one takes calls. */
+  #open: OpenBatch[] = [];
   #waitingBytes = 0;
   #dropped: { count: number; readonly sinceMs: number } | undefined;
   /** Built and not yet stored. */
-  #batch: readonly BatchEntry[] = [];
-  /** Number of the last entry that was stored, and its hash. */
-  #seq = 0;
+  #batch: CallBatch | undefined;
+  /** Number of the last batch that was stored, and its hash. */
+  #number = 0;
   #hash: string;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
@@ -76,7 +123,11 @@ export class CallRecorder implements CallLog {
 
   /** Number of calls that wait for the store. */
   get waiting(): number {
-    return this.#waiting.length + this.#batch.length;
+    return this.#queued + (this.#batch === undefined ? 0 : this.#batch.values.length / VALUES_PER_CALL);
+  }
+
+  get #queued(): number {
+    return this.#open.reduce((sum, { count }) => sum + count, 0);
   }
 
   /** For a long-running process: removes old entries even if there are no calls. */
@@ -87,15 +138,22 @@ export class CallRecorder implements CallLog {
   add(call: FinishedCall): void {
     const endedMs = this.#options.nowMs();
     const bytes = call.argumentsText?.length ?? 0;
-    if (this.#waiting.length >= MAX_WAITING || this.#waitingBytes + bytes > MAX_WAITING_BYTES) {
+    const last = this.#open.at(-1);
+    const isFull = last === undefined || last.count >= BATCH;
+    if (
+      (isFull && this.#open.length >= MAX_WAITING / BATCH) ||
+      this.#waitingBytes + bytes > MAX_WAITING_BYTES
+    ) {
       this.#dropped ??= { count: 0, sinceMs: endedMs };
       this.#dropped.count += 1;
       return;
     }
+    const batch = isFull ? new OpenBatch() : last;
+    if (isFull) this.#open.push(batch);
+    batch.add(call, endedMs);
     this.#waitingBytes += bytes;
-    const count = this.#waiting.push({ call, endedMs });
     // While the store fails, only the timer tries again.
-    if (count === BATCH && !this.#isFailing) this.#writeIn(0);
+    if (batch.count === BATCH && !this.#isFailing) this.#writeIn(0);
     else if (this.#timer === undefined && this.#writing === undefined) this.#writeIn(WAIT_MS);
   }
 
@@ -135,25 +193,24 @@ export class CallRecorder implements CallLog {
 
   /** Writes batch after batch while they are full. */
   async #writeAll(): Promise<void> {
-    const store = await this.#open();
+    const store = await this.#openStore();
     if (store === undefined) return;
     do {
-      if (this.#batch.length === 0) this.#batch = this.#nextBatch();
-      const { chain } = this.#options;
-      const batch = { chain, seq: this.#seq + 1, previous: this.#hash, entries: this.#batch };
+      this.#batch ??= this.#nextBatch();
+      const batch = this.#batch;
       const saved = await attempt(() => store.addCalls(batch, this.#retention()));
       if (!saved.ok) {
         this.#logFailure(saved.error);
         return;
       }
+      if (batch.values.length > 0) this.#number += 1;
       this.#hash = saved.value;
-      this.#seq += this.#batch.length;
-      this.#batch = [];
+      this.#batch = undefined;
       this.#logRecovery();
-    } while (this.#waiting.length >= BATCH || (this.#isClosing && this.#waiting.length > 0));
+    } while ((this.#open[0]?.count ?? 0) >= (this.#isClosing ? 1 : BATCH));
   }
 
-  async #open(): Promise<CallStore | undefined> {
+  async #openStore(): Promise<CallStore | undefined> {
     const opened = await attempt<CallStore | undefined>(
       async () => (await this.#options.open()) ?? ok(undefined),
     );
@@ -162,36 +219,53 @@ export class CallRecorder implements CallLog {
       return undefined;
     }
     if (opened.value === undefined) {
-      this.#waiting = [];
+      this.#open = [];
       this.#waitingBytes = 0;
       this.#dropped = undefined;
     }
     return opened.value;
   }
 
-  #nextBatch(): readonly BatchEntry[] {
-    const taken = this.#waiting.splice(0, BATCH);
-    for (const { call } of taken) this.#waitingBytes -= call.argumentsText?.length ?? 0;
-    let facts: CallFacts | undefined;
-    const entries = taken.map(({ call, endedMs }) => {
-      facts = toCallFacts(call, facts);
-      return { text: serializeCall(call, endedMs, this.#argumentsOf(call)), atMs: endedMs, facts };
+  #nextBatch(): CallBatch {
+    const taken = this.#open.shift() ?? new OpenBatch();
+    this.#waitingBytes -= taken.bytes;
+    const details = taken.details.flatMap(([at, one]) => {
+      const text = this.#formatDetails(one);
+      return text === undefined ? [] : [[at, text] as const];
     });
     // Dropped calls came after all queued ones, so their gap is written once the queue is empty.
-    if (this.#dropped !== undefined && this.#waiting.length === 0) {
+    if (this.#dropped !== undefined && this.#open.length === 0) {
       const { count, sinceMs } = this.#dropped;
       this.#dropped = undefined;
       this.#options.onLost(count);
-      const at = isoOf(this.#options.nowMs());
-      entries.push(parseBatchEntry(serializeEntry({ kind: 'dropped', at, count, since: isoOf(sinceMs) })));
+      taken.put(DROPPED, this.#options.nowMs());
+      const since = new Date(sinceMs).toISOString();
+      details.push([taken.count - 1, serializeCanonical({ count, since })]);
       this.#options.log.error('activity: calls were not recorded, as the store did not take them in time', {
         calls: count,
       });
     }
-    return entries;
+    return {
+      chain: this.#options.chain,
+      number: this.#number + 1,
+      previous: this.#hash,
+      contexts: [...taken.contexts.values()],
+      sessions: [...taken.sessions.keys()].map((id) => computeShortHash(id, SESSION_DIGITS)),
+      values: taken.values.slice(0, taken.count * VALUES_PER_CALL),
+      details,
+    };
   }
 
-  #argumentsOf({ argumentsText, argumentsBytes }: FinishedCall): RecordedArguments | undefined {
+  #formatDetails({ approval, ...call }: Details): string | undefined {
+    const args = this.#argumentsOf(call);
+    if (approval === undefined && args === undefined) return undefined;
+    return serializeCanonical({
+      ...(approval !== undefined && { approval: { ...approval } }),
+      ...(args !== undefined && { arguments: { ...args } }),
+    });
+  }
+
+  #argumentsOf({ argumentsText, argumentsBytes }: Omit<Details, 'approval'>): RecordedArguments | undefined {
     if (argumentsText === undefined || this.arguments === 'none') return undefined;
     const form = this.arguments;
     if (argumentsText === '') return { bytes: argumentsBytes, form, isShortened: true, text: '' };
@@ -230,8 +304,4 @@ async function attempt<T>(work: () => Promise<Result<T, Refusal>>): Promise<Resu
   } catch (error) {
     return err({ code: 'STORE_UNAVAILABLE', reason: String(error) });
   }
-}
-
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -1,3 +1,4 @@
+import type { StoredCall } from '../../../core/activity/call-chain.ts';
 import { readCallEntry } from '../../../core/activity/call-entry.ts';
 import { computeToolId } from '../../../core/record-ids.ts';
 import { type JsonObject, parseObject } from '../../../core/json-object.ts';
@@ -35,27 +36,27 @@ export async function readRecordedArguments(
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const read = await store.value.calls({ server: spec.name, outcome: 'ok', before, limit: PAGE });
     if (!read.ok) return read;
-    for (const { text } of read.value.entries) {
-      const call = callIn(text, spec, shown);
+    for (const stored of read.value.calls) {
+      const call = callIn(stored, spec, shown);
       if (call === undefined) continue;
       const sets = found.get(call.tool) ?? new Map<string, JsonObject>();
       found.set(call.tool, sets);
       const members = JSON.stringify(Object.keys(call.args).sort());
       if (!sets.has(members) && sets.size < MAX_SETS) sets.set(members, call.args);
     }
-    if (read.value.entries.length < PAGE) break;
-    before = read.value.entries.at(-1)?.id;
+    if (read.value.calls.length < PAGE) break;
+    before = read.value.calls.at(-1)?.id;
   }
   return ok(new Map([...found].map(([tool, sets]) => [tool, [...sets.values()]])));
 }
 
 /** Undefined if its arguments were not recorded in full, or another server had the name at that time. */
 function callIn(
-  text: string,
+  stored: StoredCall,
   spec: ServerSpec,
   shown: ArgumentsReader['shown'],
 ): { readonly tool: string; readonly args: JsonObject } | undefined {
-  const entry = readCallEntry(text);
+  const entry = readCallEntry(stored, stored.context?.text ?? '');
   if (entry?.kind !== 'call' || entry.arguments === undefined || entry.arguments.isShortened)
     return undefined;
   const { id, namespacedName = '' } = entry.tool;
