@@ -39,8 +39,12 @@ const NEEDLESS = [
 
 const options = { NODE_OPTIONS: `--import=${writeText(WITNESS, 'witness.mjs')}` };
 
+function loadedIn(stderr: string): readonly string[] {
+  return [...stderr.matchAll(/^LOADED (.*)$/gm)].flatMap(([, names = '']) => names.split(' '));
+}
+
 function needlessIn(stderr: string, needed = 'commander'): readonly string[] {
-  const told = [...stderr.matchAll(/^LOADED (.*)$/gm)].flatMap(([, names = '']) => names.split(' '));
+  const told = loadedIn(stderr);
   // Or it was not looked at.
   expect(told).toContain(needed);
   return [...NEEDLESS, 'commander'].filter((name) => name !== needed && told.includes(name));
@@ -56,6 +60,13 @@ it.each(['toolset list', 'settings', 'notes', 'token list', 'tools'])(
     expect(needlessIn(stderr)).toEqual(command === 'settings' ? [] : ['zod']);
   },
 );
+
+it('a command loads neither other commands nor, as it logs nothing, the library of the log', async () => {
+  const { stderr } = await spawnAssay(['toolset', 'list', '--home', tempDir()], { env: options });
+  const loaded = loadedIn(stderr);
+  expect(loaded).toContain('toolset');
+  expect(loaded.filter((name) => ['activity', 'approvals', 'openapi', 'pino'].includes(name))).toEqual([]);
+});
 
 it('`assay stdio` does not load them either while it starts, nor the command line', async () => {
   const pipe = spawnStdio({ servers: {}, env: options });
