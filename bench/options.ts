@@ -15,6 +15,7 @@ export const EXTRAS = [
   'verify',
   'sources',
   'pages',
+  'activity',
 ] as const;
 
 export type Extra = (typeof EXTRAS)[number];

@@ -17,6 +17,8 @@ export interface Plan {
   readonly lockRounds: number;
   readonly pageRounds: number;
   readonly idleSettleMs: number;
+  /** Size of the record of calls whose lists are measured. */
+  readonly recordedCalls: number;
   /** Memory growth is measured between these two calls. */
   readonly growth: { readonly fromCall: number; readonly toCall: number };
 }
@@ -31,6 +33,7 @@ export const FULL: Plan = {
   lockRounds: 15,
   pageRounds: 9,
   idleSettleMs: 20_000,
+  recordedCalls: 1_000_000,
   growth: { fromCall: 100_000, toCall: 400_000 },
 };
 
@@ -44,6 +47,7 @@ export const QUICK: Plan = {
   lockRounds: 3,
   pageRounds: 3,
   idleSettleMs: 20_000,
+  recordedCalls: 50_000,
   growth: { fromCall: 4_000, toCall: 16_000 },
 };
 

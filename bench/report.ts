@@ -1,4 +1,5 @@
 // A run as tables: the project's targets first, then all measurements.
+import type { RecordCost } from './activity.ts';
 import { SATURATED_SHARE } from './cells.ts';
 import { WORKLOADS } from './plan.ts';
 import {
@@ -95,6 +96,7 @@ function notesOf(results: Results): readonly string[] {
     verify,
     sources,
     pages,
+    activity,
   } = results;
   const absences = targets.flatMap(({ name, absence }) =>
     absence === undefined ? [] : [`${name} was not measured: ${absence}`],
@@ -159,12 +161,21 @@ function notesOf(results: Results): readonly string[] {
       (found) =>
         `${wholeNumber(found.operations)} operations imported in ${wholeNumber(found.importP50Ms)} ms (p50), the start of the command included`,
     ),
+    told('record of calls', activity, (records) => records.map(formatRecord).join('\n')),
     told('admin pages', pages, ({ tools, pages: each }) => {
       const one = ({ name, interactiveMs, longestTaskMs, worstTaskMs }: (typeof each)[number]): string =>
         `${name} ${wholeNumber(interactiveMs)} ms, longest task ${wholeNumber(longestTaskMs)} ms (worst ${wholeNumber(worstTaskMs)} ms)`;
       return `with ${wholeNumber(tools)} tools in Chromium, interactive after: ${each.map(one).join('; ')}`;
     }),
   ];
+}
+
+function formatRecord(record: RecordCost): string {
+  const { database, calls, cpuUs, mainThreadUs, bytesPerCall, queries, countsP50Ms, verifyMs } = record;
+  const size = bytesPerCall === undefined ? '' : `, ${wholeNumber(bytesPerCall)} bytes`;
+  const cost = `${twoDigits(cpuUs)} µs of CPU a call, ${twoDigits(mainThreadUs)} µs of it in the main thread${size}`;
+  const lists = queries.map(({ query, p50Ms }) => `${query} ${twoDigits(p50Ms)}`).join('; ');
+  return `${database}, ${wholeNumber(calls)} calls: ${cost}. Lists in ms (p50): ${lists}. Counts ${twoDigits(countsP50Ms)} ms, verification ${wholeNumber(verifyMs / 1_000)} s`;
 }
 
 function saturationNote({ samples }: Results): readonly string[] {

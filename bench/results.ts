@@ -1,4 +1,5 @@
 // The results of a run, and the views of them that tables and verdicts need.
+import type { RecordCost } from './activity.ts';
 import type { Sample } from './cells.ts';
 import type { ListCost } from './lists.ts';
 import type { Lock } from './lock.ts';
@@ -47,6 +48,7 @@ export interface Results {
   readonly verify: Finding<VerifyCost>;
   readonly sources: Finding<SourceCost>;
   readonly pages: Finding<PageCost>;
+  readonly activity: Finding<readonly RecordCost[]>;
 }
 
 export type Measure = (sample: Sample) => number | undefined;

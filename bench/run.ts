@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { measureActivity } from './activity.ts';
 import { type Contender, measureCells } from './cells.ts';
 import { measureList } from './lists.ts';
 import { measureLock } from './lock.ts';
@@ -119,6 +120,7 @@ async function measureExtras(
     verify: await ifWanted('verify', () => measureVerify(place)),
     sources: await ifWanted('sources', () => measureSources(place, { load, plan })),
     pages: await ifWanted('pages', () => measurePages(place, { plan })),
+    activity: await ifWanted('activity', () => measureActivity(place, { calls: plan.recordedCalls })),
     list: await ifWanted('list', async () => {
       const name = 'assay-http-10k';
       const running = bench.contenders.find(({ target }) => target.name === name);

@@ -14,6 +14,7 @@ import {
 } from './results.ts';
 import { addedFirstMs, callOfTwin, startOfTwins } from './sandbox.ts';
 import { startRatio } from './start.ts';
+import { slowestQueryMs } from './activity.ts';
 import { verifyMsPerTool } from './verify.ts';
 
 export interface Verdict {
@@ -108,6 +109,7 @@ function otherGoals({
   verify,
   sources,
   pages,
+  activity,
 }: Results): readonly Goal[] {
   const calls = growth.kind === 'found' ? growth.value : undefined;
   const stretch =
@@ -231,6 +233,27 @@ function otherGoals({
       bound: 1_500,
       unit: ' ms',
       cell: cellOfFinding(verify, verifyMsPerTool),
+    },
+    {
+      what: 'CPU of recording a call in SQLite, all threads',
+      sign: '≤',
+      bound: 3,
+      unit: ' µs',
+      cell: cellOfFinding(activity, ([sqlite]) => sqlite?.cpuUs),
+    },
+    {
+      what: 'the slowest list of 1,000,000 recorded calls, SQLite and PostgreSQL: p50',
+      sign: '≤',
+      bound: 30,
+      unit: ' ms',
+      cell: cellOfFinding(activity, slowestQueryMs),
+    },
+    {
+      what: 'counts of 1,000,000 recorded calls, SQLite and PostgreSQL: p50',
+      sign: '≤',
+      bound: 50,
+      unit: ' ms',
+      cell: cellOfFinding(activity, (records) => Math.max(...records.map(({ countsP50Ms }) => countsP50Ms))),
     },
     {
       what: 'calls/s of a REST tool, of a call through the ceiling (100 B, c=64)',

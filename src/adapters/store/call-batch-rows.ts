@@ -16,7 +16,7 @@ import { addContextToDetails, OTHER_CONTEXT } from '../../core/activity/call-ent
 import type { Retention } from '../../gateway/ports/call-log.ts';
 import { asText, readFacts, readRows, toFactsRow, toStoredCall } from './call-rows.ts';
 import { splitIntoBatches, type Trx } from './dialect.ts';
-import type { CallMinuteRow, CallRow, CallStateRow } from './tables.ts';
+import type { CallMinuteRow, CallRow, CallStateRow, CallUseRow } from './tables.ts';
 
 /** Maximum number of entries that one write removes; at least as many as a batch has, or a batch could stay forever. */
 const MAX_PRUNED = 2 * MAX_BATCH;
@@ -60,12 +60,14 @@ async function append(trx: Trx, { batch, entries, state, bounds }: Appending): P
   const { chain, number, previous } = batch;
   const count = entries.length;
   const first = state.last_call - count + 1;
-  const ids = await saveContexts(trx, batch.contexts, bounds);
+  const ids = await saveContexts(trx, batch.contexts, state, bounds);
   const kept = entries.map((entry): BatchEntry => (ids.has(entry.context.hash) ? entry : toOther(entry)));
   if (kept.some(({ context }) => context === OTHER))
-    for (const [hash, id] of await saveContexts(trx, [OTHER])) ids.set(hash, id);
-  for (const [from, to] of portionsOf(count))
-    await insert(trx, kept.slice(from, to), { ids, first: first + from });
+    for (const [hash, id] of await saveContexts(trx, [OTHER], state)) ids.set(hash, id);
+  const values: unknown[] = [];
+  for (const [at, { context, atMs, tenths, session, details }] of kept.entries())
+    values.push(first + at, ids.get(context.hash), atMs, tenths, session ?? null, details ?? null);
+  await insert(trx, 'assay_calls', values);
   const others = kept.flatMap(({ context, atMs }, at) => {
     const entry = entries[at];
     if (context !== OTHER || entry === undefined) return [];
@@ -73,10 +75,8 @@ async function append(trx: Trx, { batch, entries, state, bounds }: Appending): P
   });
   if (others.length > 0) await trx.insertInto('assay_other_calls').values(others).execute();
   const used = [...new Set(kept.map(({ context }) => context))];
-  await trx
-    .insertInto('assay_call_uses')
-    .values(used.map(({ hash }) => ({ context: ids.get(hash) ?? 0, batch: state.last_batch })))
-    .execute();
+  const uses = used.flatMap(({ hash }) => [ids.get(hash), state.last_batch]);
+  await insert(trx, 'assay_call_uses', uses);
   await addCounts(trx, entries);
   const hash = hashBatch({ chain, number, previous, first, count }, kept);
   const { minMs, maxMs } = computeTimes(kept);
@@ -96,22 +96,43 @@ function toOther(entry: BatchEntry): BatchEntry {
   return { ...entry, context: OTHER, details: addContextToDetails(entry.details, entry.context.text) };
 }
 
+/** Ids of contexts that were found, while no batch was removed. */
+interface KnownIds {
+  readonly prunedCall: number;
+  readonly ids: Map<string, number>;
+}
+
+const KNOWN_IDS = new WeakMap<object, KnownIds>();
+const MAX_KNOWN_IDS = 10_000;
+
+/** Whoever removes contexts changes `pruned_call`, whose row is locked now. */
+function getKnownIds(trx: Trx, { pruned_call: prunedCall }: CallStateRow): Map<string, number> {
+  const { adapter } = trx.getExecutor();
+  const known = KNOWN_IDS.get(adapter);
+  if (known?.prunedCall === prunedCall && known.ids.size < MAX_KNOWN_IDS) return known.ids;
+  const ids = new Map<string, number>();
+  KNOWN_IDS.set(adapter, { prunedCall, ids });
+  return ids;
+}
+
 /** Ids by the contexts' hashes. Without `bounds`, all are saved; otherwise those beyond are absent. */
 async function saveContexts(
   trx: Trx,
   contexts: readonly CallContext[],
+  state: CallStateRow,
   bounds?: ContextBounds,
 ): Promise<Map<string, number>> {
-  const known = await trx
-    .selectFrom('assay_call_contexts')
-    .select(['id', 'hash'])
-    .where(
-      'hash',
-      'in',
-      contexts.map(({ hash }) => hash),
-    )
-    .execute();
-  const ids = new Map(known.map(({ id, hash }) => [hash, id]));
+  const known = getKnownIds(trx, state);
+  const asked = contexts.map(({ hash }) => hash).filter((hash) => !known.has(hash));
+  for (const hashes of splitIntoBatches(asked)) {
+    const query = trx.selectFrom('assay_call_contexts').select(['id', 'hash']).where('hash', 'in', hashes);
+    for (const { id, hash } of await query.execute()) known.set(hash, id);
+  }
+  const ids = new Map<string, number>();
+  for (const { hash } of contexts) {
+    const id = known.get(hash);
+    if (id !== undefined) ids.set(hash, id);
+  }
   const fresh = contexts.filter(({ hash }) => !ids.has(hash));
   if (fresh.length === 0) return ids;
   const added = bounds === undefined ? fresh : await selectWithin(trx, fresh, bounds);
@@ -191,36 +212,34 @@ async function addCounts(trx: Trx, entries: readonly BatchEntry[]): Promise<void
 /** Numbers of rows per statement: few, since compiling a statement takes longer than running it. */
 const PORTIONS: readonly number[] = [512, 64, 8, 1];
 
-function* portionsOf(count: number): Generator<readonly [from: number, to: number]> {
-  let from = 0;
-  for (const size of PORTIONS) for (; from + size <= count; from += size) yield [from, from + size];
-}
+/** Any row of the tables that get many at once, for the order of their columns. */
+const ROWS: { readonly assay_calls: CallRow; readonly assay_call_uses: CallUseRow } = {
+  assay_calls: { id: 0, context: 0, at_ms: 0, tenths: 0, session: '', details_json: '' },
+  assay_call_uses: { context: 0, batch: 0 },
+};
 
-/** Statements by their number of rows. */
-const INSERTS = new WeakMap<object, Map<number, string>>();
+/** Statements by table and number of rows. */
+const INSERTS = new WeakMap<object, Map<string, string>>();
 
-async function insert(
-  trx: Trx,
-  entries: readonly BatchEntry[],
-  { ids, first }: { readonly ids: ReadonlyMap<string, number>; readonly first: number },
-): Promise<void> {
+/** Inserts rows whose values are in the order of `ROWS`. */
+async function insert(trx: Trx, table: keyof typeof ROWS, values: readonly unknown[]): Promise<void> {
   const { adapter } = trx.getExecutor();
-  const known = INSERTS.get(adapter) ?? new Map<number, string>();
+  const known = INSERTS.get(adapter) ?? new Map<string, string>();
   INSERTS.set(adapter, known);
-  const values: unknown[] = [];
-  for (const [at, { context, atMs, tenths, session, details }] of entries.entries())
-    // In the order of `COLUMNS`.
-    values.push(first + at, ids.get(context.hash), atMs, tenths, session ?? null, details ?? null);
-  const statement = known.get(entries.length) ?? compileInsert(trx, entries.length);
-  known.set(entries.length, statement);
-  await trx.executeQuery(CompiledQuery.raw(statement, values));
+  const width = Object.keys(ROWS[table]).length;
+  let from = 0;
+  for (const size of PORTIONS)
+    for (; from + size * width <= values.length; from += size * width) {
+      const key = `${table} ${size}`;
+      const statement = known.get(key) ?? compileInsert(trx, table, size);
+      known.set(key, statement);
+      await trx.executeQuery(CompiledQuery.raw(statement, values.slice(from, from + size * width)));
+    }
 }
 
-/** Any row, for the order of its columns. */
-const COLUMNS: CallRow = { id: 0, context: 0, at_ms: 0, tenths: 0, session: '', details_json: '' };
-
-function compileInsert(trx: Trx, count: number): string {
-  return trx.insertInto('assay_calls').values(Array<CallRow>(count).fill(COLUMNS)).compile().sql;
+function compileInsert(trx: Trx, table: keyof typeof ROWS, size: number): string {
+  return trx.insertInto(table).values(Array<(typeof ROWS)[typeof table]>(size).fill(ROWS[table])).compile()
+    .sql;
 }
 
 /** The state row stays locked until the transaction ends, so ids are in the order of writes and have no gaps. */
@@ -265,6 +284,7 @@ async function prune(trx: Trx, state: CallStateRow, { maxCalls, sinceMs }: Reten
   await trx.deleteFrom('assay_other_calls').where('id', '<=', upTo).execute();
   await trx.deleteFrom('assay_call_batches').where('first_call', '<=', upTo).execute();
   await removeUses(trx, isWhole ? next.id + 1 : next.id);
+  KNOWN_IDS.delete(trx.getExecutor().adapter);
   await trx.updateTable('assay_call_state').set({ pruned_call: upTo }).execute();
 }
 

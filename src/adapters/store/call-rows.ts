@@ -23,6 +23,8 @@ export async function readCalls(trx: Trx, query: CallQuery): Promise<CallPage> {
 
 /** Calls of more contexts than these are searched in all batches. */
 const MAX_CONTEXTS = 1_000;
+/** Batches that are searched before others are selected by their contexts. */
+const NEXT_BATCHES = 4;
 /** SQLite allows 500 parts of a statement. */
 const PARTS_AT_A_TIME = 100;
 
@@ -79,15 +81,13 @@ async function readMatchingIds(
     contexts === undefined
       ? sql`exists (select 1 from assay_call_contexts as own where own.id = context and ${matching})`
       : sql`context in (select id from assay_call_contexts where ${matching})`;
+  if (contexts?.length === 0) return [];
   const ids: number[] = [];
+  // Most filters find a page of calls in the next few batches.
+  let batches = await readBatchIds(trx, { ...page, limit: NEXT_BATCHES });
   while (ids.length < limit) {
-    const rest = { ...page, batches: [first, last] } as const;
-    const batches = await (contexts === undefined
-      ? readBatchIds(trx, rest)
-      : readUsingBatches(trx, rest, contexts));
     const end = batches.at(-1);
     if (end === undefined) break;
-    // Most filters find a page of calls in a few batches.
     for (let [from, size] = [0, 2]; from < batches.length && ids.length < limit;) {
       const some = batches.slice(from, from + size);
       ids.push(...(await readIdsIn(trx, { ...page, limit: limit - ids.length }, some, condition)));
@@ -95,6 +95,11 @@ async function readMatchingIds(
     }
     if (isDescending) last = end - 1;
     else first = end + 1;
+    const rest = { ...page, batches: [first, last] } as const;
+    if (ids.length < limit)
+      batches = await (contexts === undefined
+        ? readBatchIds(trx, rest)
+        : readUsingBatches(trx, rest, contexts));
   }
   return ids;
 }

@@ -29,7 +29,7 @@ interface KnownContext {
 /** The latest contexts of each tool. */
 const CONTEXTS = new WeakMap<object, KnownContext[]>();
 const NO_TOOL = {};
-const MAX_CONTEXTS = 16;
+const MAX_CONTEXTS = 64;
 
 /** Calls that have everything in common have the same context object, since this runs for every call. */
 export function toContext(call: FinishedCall): CallContext {

@@ -53,11 +53,12 @@ type Details = Pick<FinishedCall, 'approval' | 'argumentsText' | 'argumentsBytes
 class OpenBatch {
   /** With room for a gap in the record. */
   readonly values: Float64Array = new Float64Array((BATCH + 1) * VALUES_PER_CALL);
-  readonly contexts: Map<string, CallContext> = new Map<string, CallContext>();
+  readonly contexts: CallContext[] = [];
   /** Hashes by session id. */
   readonly sessions: Map<string, number> = new Map<string, number>();
   readonly details: (readonly [entry: number, details: Details])[] = [];
   readonly #indices = new Map<CallContext, number>();
+  readonly #hashes = new Map<string, number>();
   count = 0;
   bytes = 0;
 
@@ -73,11 +74,12 @@ class OpenBatch {
   }
 
   put(context: CallContext, endedMs: number, tenths = 0, sessionId?: string): void {
-    let index = this.#indices.get(context);
-    if (index === undefined) {
-      if (!this.contexts.has(context.hash)) this.contexts.set(context.hash, context);
-      index = [...this.contexts.keys()].indexOf(context.hash);
+    // A context that was built again is another object with the same hash.
+    const index =
+      this.#indices.get(context) ?? this.#hashes.get(context.hash) ?? this.contexts.push(context) - 1;
+    if (!this.#indices.has(context)) {
       this.#indices.set(context, index);
+      this.#hashes.set(context.hash, index);
     }
     let session = -1;
     if (sessionId !== undefined) {
@@ -249,7 +251,7 @@ export class CallRecorder implements CallLog {
       chain: this.#options.chain,
       number: this.#number + 1,
       previous: this.#hash,
-      contexts: [...taken.contexts.values()],
+      contexts: taken.contexts,
       sessions: [...taken.sessions.keys()].map((id) => computeShortHash(id, SESSION_DIGITS)),
       values: taken.values.slice(0, taken.count * VALUES_PER_CALL),
       details,
