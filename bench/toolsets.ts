@@ -55,7 +55,7 @@ function importToolsets(place: Place): void {
     [...page.matchAll(/\{"name":"([^"]+)"/g)].map(([, name]) => name ?? ''),
   );
   const toolsets = Array.from({ length: TOOLSET_COUNT }, (_, index) => ({
-    name: `set-${String(index)}`,
+    ...{ name: `set-${String(index)}`, createdMs: 0, changedMs: 0, toolNotes: [] },
     tools: Array.from({ length: TOOLS_EACH }, (_tool, at) => ({
       namespacedName: `echo.${at === 0 ? 'echo' : (names[1 + ((index * 37 + at * 97) % (TOOL_COUNT - 1))] ?? '')}`,
     })),
@@ -63,10 +63,14 @@ function importToolsets(place: Place): void {
   const home = join(place.scratch, 'toolsets');
   mkdirSync(home, { recursive: true });
   const file = join(home, 'toolsets.json');
-  writeFileSync(file, JSON.stringify({ toolsets, equipped: 'set-0' }));
+  const records = [
+    ...toolsets.map((body) => ({ kind: 'toolset', version: 1, body })),
+    { kind: 'equipped', version: 1, body: { toolset: 'set-0' } },
+  ];
+  writeFileSync(file, JSON.stringify({ assay: 1, records }));
   const empty = join(home, 'empty.json');
   writeFileSync(empty, '{"mcpServers":{}}');
-  const args = [builtMain(), 'toolset', 'import', file, '--home', home, '--config', empty];
+  const args = [builtMain(), 'import', file, '--apply', '--home', home, '--config', empty];
   const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`the toolsets were not imported: ${stderr.slice(0, 500)}`);
 }

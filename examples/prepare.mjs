@@ -22,7 +22,7 @@ if (!existsSync(`${home}/assay.db`) && process.env.ASSAY_DATABASE_URL === undefi
   const [config, toolsets] = ['mcp.json', 'toolsets.json'].map((name) =>
     fileURLToPath(new URL(name, import.meta.url)),
   );
-  const args = ['toolset', 'import', toolsets, '--home', home, '--config', config];
+  const args = ['import', toolsets, '--apply', '--home', home, '--config', config];
   const { status, stderr } = spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
   if (status !== 0) {
     process.stderr.write(stderr);

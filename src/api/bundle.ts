@@ -34,7 +34,9 @@ export const EXPORT_INPUT = z.object({ passphrase: PASSPHRASE }).meta({ id: 'Exp
 
 export const IMPORT_INPUT = z
   .object({
-    bundle: z.unknown().meta({ type: 'object', description: 'The exported bundle, unchanged.' }),
+    bundle: z
+      .unknown()
+      .meta({ type: 'object', description: 'The exported bundle, unchanged, or config.json of HyperTool.' }),
     passphrase: PASSPHRASE.optional(),
     apply: z.boolean().default(false),
     onConflict: z.enum(['replace', 'keep']).default('replace').meta({

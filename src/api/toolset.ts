@@ -237,44 +237,6 @@ export const TOOLSET_REVIEW = z
 
 export type ToolsetReview = Data<typeof TOOLSET_REVIEW>;
 
-/** Toolsets with their notes and the definitions that tools are pinned to, for a file. */
-export const TOOLSETS_FILE = z
-  .object({
-    toolsets: z.array(z.record(z.string(), z.unknown())),
-    equipped: z.string().exactOptional().meta({ description: 'Name of one of them.' }),
-  })
-  .meta({ id: 'ToolsetsFile' });
-
-export const IMPORTED_TOOLSETS = z
-  .object({
-    imported: z.array(z.object({ name: z.string(), outcome: z.enum(['created', 'replaced']) })),
-    equipped: z.string().exactOptional().meta({ description: 'The toolset that the import equipped.' }),
-    notEquipped: z.object({ wanted: z.string(), now: z.string() }).exactOptional().meta({
-      description: 'The toolset that is equipped in the file, and the one that stays equipped here.',
-    }),
-    leftOut: z
-      .array(
-        z.object({
-          toolset: z.string(),
-          tool: z.string(),
-          note: z.string().exactOptional().meta({ description: 'Absent if the tool itself is left out.' }),
-          reason: z.string(),
-        }),
-      )
-      .meta({ description: 'Tools and notes that cannot be imported.' }),
-    missing: z
-      .array(z.object({ toolset: z.string(), tool: z.string(), reason: UNSERVED_REASON }))
-      .exactOptional()
-      .meta({ description: 'Tools that are kept, but not served now.' }),
-    unchecked: z
-      .object({ code: z.string(), detail: z.string() })
-      .exactOptional()
-      .meta({ description: 'Why `missing` is not known.' }),
-  })
-  .meta({ id: 'ImportedToolsets' });
-
-export type ImportedToolsets = Data<typeof IMPORTED_TOOLSETS>;
-
 /** Number of tokens that a model reads for each tool. */
 export const TOOL_COSTS = z.object({ tokens: z.record(z.string(), z.int()) });
 

@@ -27,8 +27,7 @@ interface RouteGroup {
 }
 
 /** Those that look up tools. */
-const TOOLSETS_ABOUT_CONFIG =
-  /^POST \/toolsets(?:\/[^/]+\/(?:add|accept))?$|^GET \/toolsets\/[^/]+\/|^POST \/import\/toolsets$/;
+const TOOLSETS_ABOUT_CONFIG = /^POST \/toolsets(?:\/[^/]+\/(?:add|accept))?$|^GET \/toolsets\/[^/]+\//;
 
 /** Absent path: only a running gateway answers it. */
 const GROUPS: readonly RouteGroup[] = [
@@ -65,12 +64,6 @@ const GROUPS: readonly RouteGroup[] = [
     /^\/notes(?:\/|$)/,
     () => import('../edges/rest/notes.ts'),
     ({ noteRoutes }, toolsets) => noteRoutes(toolsets),
-  ),
-  withToolsets(
-    /^\/(?:export|import)\/toolsets$/,
-    () => import('../edges/rest/toolset-files.ts'),
-    ({ toolsetFileRoutes }, toolsets) => toolsetFileRoutes({ ...toolsets, nowMs: Date.now }),
-    TOOLSETS_ABOUT_CONFIG,
   ),
   withToolsets(
     /^\/toolsets(?:\/|$)/,

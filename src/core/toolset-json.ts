@@ -1,14 +1,13 @@
 import type { Note } from './notes.ts';
-import type { HeldDefinition, Toolset, ToolsetMaker, ToolsetTool } from './toolset.ts';
+import type { Toolset, ToolsetMaker, ToolsetTool } from './toolset.ts';
 import { isWhole } from './whole-server.ts';
 
-/** A toolset in JSON, for exports and scripts. Times are in ISO 8601. */
+/** A toolset for operators and audit events, without the definitions that tools are pinned to. Times are in ISO 8601. */
 export interface ToolsetJson {
   readonly name: string;
   readonly description?: string;
   /** Absent if an operator made it. */
   readonly madeBy?: ToolsetMaker;
-  readonly version: '1.0.0';
   readonly createdAt: string;
   readonly lastModified: string;
   readonly tools: readonly ToolJson[];
@@ -22,8 +21,6 @@ interface ToolJson {
   /** `server.tool`, or `server.*` for all tools of a server. */
   readonly namespacedName: string;
   readonly refId?: string;
-  /** JSON text exactly as the server wrote it: parsing and rewriting it could change its numbers. */
-  readonly definition?: string;
   /** For a whole server: tools that were removed. Absent if there are none. */
   readonly except?: readonly string[];
   /** For a whole server: tools that are not new. Absent until the server has listed its tools. */
@@ -39,23 +36,12 @@ export interface NoteJson {
   readonly isHeld?: true;
 }
 
-/** The content of an export. */
-export interface ToolsetsJson {
-  readonly toolsets: readonly ToolsetJson[];
-  readonly equipped?: string;
-}
-
-export function toToolsetsJson(toolsets: readonly Toolset[], equipped: string | undefined): ToolsetsJson {
-  return { toolsets: toolsets.map(toToolsetJson), ...(equipped !== undefined && { equipped }) };
-}
-
 export function toToolsetJson(toolset: Toolset): ToolsetJson {
   const { name, description, maker, createdMs, changedMs, tools, toolNotes } = toolset;
   return {
     name,
     ...(description !== undefined && { description }),
     ...(maker?.by === 'model' && { madeBy: { by: maker.by, subject: maker.subject } }),
-    version: '1.0.0',
     createdAt: new Date(createdMs).toISOString(),
     lastModified: new Date(changedMs).toISOString(),
     tools: tools.map(toolJson),
@@ -68,13 +54,9 @@ export function toToolsetJson(toolset: Toolset): ToolsetJson {
 
 function toolJson(tool: ToolsetTool): ToolJson {
   const { namespacedName } = tool;
-  if (!isWhole(tool)) return { namespacedName, ...heldJson(tool.held) };
+  if (!isWhole(tool)) return { namespacedName, ...(tool.held && { refId: tool.held.refId }) };
   const { except, known } = tool;
   return { namespacedName, ...(except.length > 0 && { except }), ...(known && { known }) };
-}
-
-function heldJson(held: HeldDefinition | undefined): Omit<ToolJson, 'namespacedName'> {
-  return held === undefined ? {} : { refId: held.refId, definition: held.text };
 }
 
 export function toNoteJson({ name, note, author, by, writtenMs, isHeld }: Note): NoteJson {

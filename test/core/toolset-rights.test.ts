@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { toToolsetJson } from '../../src/core/toolset-json.ts';
-import { readToolsetJson } from '../../src/core/read-toolset-json.ts';
 import {
   acceptNotes,
   applyOperatorChange,
@@ -73,12 +71,5 @@ describe("a model's toolset", () => {
   ])('stays the model’s through a review: %s', (_, after) => {
     expect(after).not.toEqual(before);
     expect(applyOperatorChange(before, after, 'boss')).toBe(after);
-  });
-
-  it('keeps its maker through an export and import, unless the file omits it', () => {
-    const read = readToolsetJson(JSON.stringify(toToolsetJson(before)), 0);
-    expect(read.ok && read.value.toolsets).toEqual([before]);
-    const plain = readToolsetJson(JSON.stringify({ ...toToolsetJson(before), madeBy: undefined }), 0);
-    expect(plain.ok && plain.value.toolsets[0]?.maker).toBeUndefined();
   });
 });

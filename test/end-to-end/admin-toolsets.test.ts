@@ -203,12 +203,12 @@ describe('a toolset', () => {
     expect(verdictOf(await admin.post(`${path}/remove`, { tools: ['plain.label'] }))).toBe(
       '404 TOOL_NOT_IN_TOOLSET',
     );
-    const exported = (await admin.get('/export/toolsets?names=parts')).json();
-    expect(listAt(exported, 'toolsets').map((one) => at(one, 'name'))).toEqual(['parts']);
-    const again = { document: exported };
-    expect(verdictOf(await admin.post('/import/toolsets', again))).toBe('409 TOOLSET_EXISTS');
-    expect((await admin.post('/import/toolsets', { ...again, replace: true })).json()).toEqual({
-      ...{ imported: [{ name: 'parts', outcome: 'replaced' }], leftOut: [], missing: [] },
+    const bundle = (await admin.get('/export?toolset=parts')).json();
+    expect(listAt(bundle, 'records').map((one) => at(one, 'body', 'name'))).toEqual(['parts']);
+    expect(verdictOf(await admin.get('/export?toolset=parts,nope'))).toBe('404 TOOLSET_UNKNOWN');
+    await admin.delete(path);
+    expect((await admin.post('/import', { bundle, apply: true })).json()).toMatchObject({
+      ...{ applied: true, items: [{ kind: 'toolset', name: 'parts', action: 'create' }] },
     });
   });
 

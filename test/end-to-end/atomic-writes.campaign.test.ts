@@ -137,14 +137,6 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
     'POST /toolsets/{name}/remove',
     () => ({ path: '/toolsets/two/remove', body: { tools: ['plain.echo'] }, actions: ['toolset.update'] }),
   ],
-  [
-    'POST /import/toolsets',
-    () => ({
-      path: '/import/toolsets',
-      body: { document: { name: 'three', tools: [] } },
-      actions: ['toolset.create'],
-    }),
-  ],
   ['POST /toolsets/{name}/accept', () => ({ path: '/toolsets/two/accept', body: {}, actions: [] })],
   ['POST /toolsets/unequip', () => ({ path: '/toolsets/unequip', actions: ['toolset.unequip'] })],
   ['POST /toolsets/{name}/equip', () => ({ path: '/toolsets/two/equip', actions: ['toolset.equip'] })],

@@ -31,5 +31,5 @@ it('the commands of docs/BACKUP.md print its transcript', async () => {
 
 it('the bundle of docs/BACKUP.md can be read', () => {
   const example = /```json\n([^]*?)\n```/.exec(GUIDE)?.[1] ?? '';
-  expect(readBundle(parseJson(example)).ok).toBe(true);
+  expect(readBundle(parseJson(example), 0).ok).toBe(true);
 });

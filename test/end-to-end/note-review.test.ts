@@ -1,16 +1,28 @@
 // One use case of notes on two surfaces: the REST API of a gateway, and commands on the same home.
+import { bundleWith } from '../support/bundles.ts';
 import { beforeAll, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { bodiesIn } from '../support/bundles.ts';
 import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
-import { at, listAt, parseJson, type Json } from '../support/json.ts';
+import { type JsonObject, at, listAt, parseJson, type Json } from '../support/json.ts';
 import { fixture, tempDir, writeConfig, writeText } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 
 const NOTES = '/tools/plain.echo/notes';
 const WRITTEN = { author: 'agent', by: 'model', writtenAt: '2026-01-02T03:04:05.006Z' };
 const held = (name: string): Json => ({ name, note: `About ${name}.`, ...WRITTEN, isHeld: true });
+/** A bundle with a toolset of one tool that has these notes. */
+const bundleOf = (name: string, tool: string, notes: readonly Json[], maker?: Json): JsonObject => {
+  const writtenMs = Date.parse(WRITTEN.writtenAt);
+  const stored = notes.map((note) => {
+    const { writtenAt: _, ...rest } = note as typeof WRITTEN;
+    return { ...rest, writtenMs };
+  });
+  const toolNotes = [{ namespacedName: tool, notes: stored }];
+  const toolset = { name, createdMs: 0, changedMs: 0, tools: [{ namespacedName: tool }], toolNotes };
+  return bundleWith({ toolset: [{ ...toolset, ...(maker !== undefined && { maker }) }] });
+};
 
 const home = tempDir();
 const servers = { plain: fixture('plain') };
@@ -18,13 +30,10 @@ const config = writeConfig(servers);
 let admin: AdminClient;
 beforeAll(async () => {
   const token = await keepToken(home, 'boss', { scopes: ['admin'] });
-  const toolset = {
-    ...{ name: 'dev', madeBy: { by: 'model', subject: 'agent' } },
-    tools: [{ namespacedName: 'plain.echo' }],
-    toolNotes: [{ toolRef: { namespacedName: 'plain.echo' }, notes: ['one', 'two', 'three'].map(held) }],
-  };
+  const notes = ['one', 'two', 'three'].map(held);
+  const bundle = bundleOf('dev', 'plain.echo', notes, { by: 'model', subject: 'agent' });
   const place = ['--home', home, '--config', config];
-  expect(await runAssay(['toolset', 'import', writeText(JSON.stringify(toolset)), ...place])).toMatchObject({
+  expect(await runAssay(['import', writeText(JSON.stringify(bundle)), '--apply', ...place])).toMatchObject({
     code: 0,
   });
   const assay = await startGateway({ servers, home });
@@ -34,11 +43,8 @@ beforeAll(async () => {
 
 it('a note is listed and deleted where no server has its tool', async () => {
   const notes = [{ ...(held('old') as object), isHeld: false }];
-  const toolNotes = [
-    { toolRef: { namespacedName: 'gone.tool' }, notes: [{ ...notes[0], isHeld: undefined }] },
-  ];
-  const document = { name: 'past', tools: [{ namespacedName: 'gone.tool' }], toolNotes };
-  expect(verdictOf(await admin.post('/import/toolsets', { document }))).toBe('200');
+  const bundle = bundleOf('past', 'gone.tool', notes);
+  expect(verdictOf(await admin.post('/import', { bundle, apply: true }))).toBe('200');
   const place = { toolset: 'past', tool: 'gone.tool' };
   expect((await admin.get('/notes?toolset=past&held=false')).json()).toEqual({
     notes: [{ ...place, ...notes[0] }],

@@ -1,3 +1,4 @@
+import { bundleWith } from '../support/bundles.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { at, listAt, namesAt, type Json } from '../support/json.ts';
 import { writeText } from '../support/paths.ts';
@@ -21,12 +22,19 @@ interface GivenNote {
 async function operatorWith(...given: readonly GivenNote[]): Promise<Operator> {
   const operator = newOperator();
   const notes = given.map((note) => ({
-    ...{ note: `About ${note.name}.`, author: 'ci', by: 'model', writtenAt: WRITTEN },
+    ...{
+      note: `About ${note.name}.`,
+      author: 'ci',
+      by: 'model',
+      writtenMs: Date.parse(WRITTEN),
+      isHeld: false,
+    },
     ...note,
   }));
   const tools = [{ namespacedName: 'plain.echo' }, { namespacedName: 'plain.add' }];
-  const toolNotes = [{ toolRef: { namespacedName: 'plain.echo' }, notes }];
-  await operator.run('toolset', 'import', writeText(JSON.stringify({ name: 'dev', tools, toolNotes })));
+  const toolNotes = [{ namespacedName: 'plain.echo', notes }];
+  const toolset = { name: 'dev', createdMs: 0, changedMs: 0, tools, toolNotes };
+  await operator.run('import', writeText(JSON.stringify(bundleWith({ toolset: [toolset] }))), '--apply');
   return operator;
 }
 

@@ -108,7 +108,6 @@ describe('commands with a running gateway', () => {
     const gateway = await startGateway({ home, config });
     await gateway.settled();
     const before = starts();
-    const file = join(tempDir(), 'toolsets.json');
     // Those without --config are sent to a gateway with any config.
     const commands: readonly (readonly [code: number, kind: 'config' | 'home', ...args: string[]])[] = [
       [0, 'config', 'toolset', 'create', 'mine', 'plain.add', 'other.*', '--equip'],
@@ -121,8 +120,6 @@ describe('commands with a running gateway', () => {
       [0, 'home', 'notes', 'add', 'mine', 'plain.add', 'hint', 'Twice.'],
       [0, 'home', 'notes'],
       [0, 'home', 'notes', 'review', '--accept-all'],
-      [0, 'home', 'toolset', 'export', '--file', file],
-      [0, 'config', 'toolset', 'import', file, '--replace'],
       [0, 'home', 'toolset', 'remove', 'mine', 'plain.echo'],
       [0, 'home', 'toolset', 'rename', 'mine', 'ours'],
       [0, 'home', 'toolset', 'unequip'],

@@ -122,7 +122,6 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
   acceptNewTools: 'gains nothing',
   addToolsetTools: 'gains nothing',
   removeToolsetTools: 'gains nothing',
-  importToolsets: 'gains nothing',
   addNote: 'gains nothing',
   changeNote: 'gains nothing',
   deleteNote: 'gains nothing',

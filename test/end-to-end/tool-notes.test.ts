@@ -186,13 +186,17 @@ describe('notes', () => {
     const model = await equipped(opened);
     const { home } = model;
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
-    const exported = await runAssay(['toolset', 'export', '--home', home]);
-    expect(parseJson(exported.stdout)).toMatchObject({
-      toolsets: [{ name: 'triage', tools: [REF], toolNotes: [{ toolRef: REF, notes: ONE }] }],
+    const exported = await runAssay(['export', '--toolset', 'triage', '--home', home]);
+    const { namespacedName } = REF;
+    expect(at(parseJson(exported.stdout), 'records', 0, 'body')).toMatchObject({
+      ...{ name: 'triage', tools: [REF], toolNotes: [{ namespacedName, notes: ONE }] },
     });
-    const older = writeText(JSON.stringify({ name: 'older', version: '1.0.0', tools: [REF] }));
+    const older = writeText(
+      JSON.stringify({ toolsets: { older: { name: 'older', version: '1.0.0', tools: [REF] } } }),
+    );
     const config = writeConfig(SERVERS);
-    expect((await runAssay(['toolset', 'import', older, '--home', home, '--config', config])).code).toBe(0);
+    const args = ['import', older, '--apply', '--home', home, '--config', config];
+    expect((await runAssay(args)).code).toBe(0);
     expect((await model.call('equip-toolset', { name: 'older' })).isError).toBe(false);
     expect(await model.describe('linear_create_issue')).not.toContain('Additional Tool Notes');
   });

@@ -16,7 +16,7 @@ it('a bundle of more items than are read is refused before they are read', () =>
     { assay: 1, records: [{ kind: 'toolset', version: 1, body: { name: 'a', tools: items(30_000) } }] },
     { assay: 1, records: [{ kind: 'trust', version: 1, body: { tools: [items(9_000), items(15_000)] } }] },
   ]) {
-    const read = readBundle(bundle);
+    const read = readBundle(bundle, 0);
     expect(read.ok ? [] : read.error).toEqual([
       expect.objectContaining({
         reason: expect.stringMatching(/its lists have more than 20000 items/) as string,

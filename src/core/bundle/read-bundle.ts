@@ -45,6 +45,7 @@ import {
   toRecordKey,
 } from './bundle.ts';
 import type { EntrySecrets } from './entry-secrets.ts';
+import { type HyperTool, isHyperTool, readHyperTool } from './read-hypertool.ts';
 
 /** Deeper nesting could overflow the stack of a recursive reader. */
 const MAX_DEPTH = 80;
@@ -60,20 +61,41 @@ export interface BundleFile {
   /** JSON pointers of the bodies, by `toRecordKey`. */
   readonly pointers: ReadonlyMap<string, string>;
   readonly sealed: SealedText | undefined;
+  /** What could not be read of a foreign file, by `toRecordKey`. */
+  readonly warnings: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
- * Reads a whole bundle. On failure returns every problem with its JSON pointer. Whether the entries are usable is not
+ * Reads a whole bundle, or HyperTool's `config.json`. On failure returns every problem with its JSON pointer. Whether the entries are usable is not
  * checked here.
  */
-export function readBundle(value: unknown): Result<BundleFile, readonly FieldError[]> {
+export function readBundle(value: unknown, nowMs: number): Result<BundleFile, readonly FieldError[]> {
   const fault = findFormatFault(value);
   if (fault !== undefined) return err([toFieldError(fault)]);
   const faults: Fault[] = [];
-  const { records = [], sealed } = bundle({ value, pointer: '', faults });
+  const position = { value, pointer: '', faults };
+  if (isHyperTool(value)) {
+    const read = readHyperTool(position, { nowMs, readBody: readers.toolset });
+    return faults.length > 0 ? err(faults.slice(0, MAX_FAULTS).map(toFieldError)) : ok(toBundleFile(read));
+  }
+  const { records = [], sealed } = bundle(position);
   if (faults.length > 0) return err(faults.slice(0, MAX_FAULTS).map(toFieldError));
   const pointers = new Map(records.map((one, index) => [toRecordKey(one), `/records/${index}/body`]));
-  return ok({ records: records.toSorted(compareKinds), pointers, sealed });
+  return ok({ records: records.toSorted(compareKinds), pointers, sealed, warnings: new Map() });
+}
+
+function toBundleFile({ toolsets, equipped }: HyperTool): BundleFile {
+  const records = toolsets.map(({ toolset: body }) => ({ kind: 'toolset', body }) as const);
+  const keys = records.map(toRecordKey);
+  return {
+    records: [
+      ...records,
+      ...(equipped === undefined ? [] : [{ kind: 'equipped', body: { toolset: equipped } } as const]),
+    ],
+    pointers: new Map(toolsets.map(({ pointer }, index) => [keys[index] ?? '', pointer])),
+    sealed: undefined,
+    warnings: new Map(toolsets.map(({ warnings }, index) => [keys[index] ?? '', warnings])),
+  };
 }
 
 function toFieldError({ pointer, reason }: Fault): FieldError {
@@ -84,10 +106,28 @@ function toFieldError({ pointer, reason }: Fault): FieldError {
 function findFormatFault(value: unknown): Fault | undefined {
   const size = findSizeFault(value);
   if (size !== undefined) return { pointer: '', reason: size };
+  if (isToolsetDocument(value)) {
+    const reason =
+      'this is a document of toolsets as earlier builds wrote it, which is not read. Export the toolsets again, with `assay export --toolset NAME`';
+    return { pointer: '', reason };
+  }
   const isOlder = isJsonObject(value) && value['assay'] === 1 && !Object.hasOwn(value, 'records');
   if (!isOlder) return undefined;
   const reason = 'it is missing. Bundles of earlier builds are not read: export it again with this one';
   return { pointer: '/records', reason };
+}
+
+/** Whether earlier builds exported it: a list of toolsets, or a single one. */
+function isToolsetDocument(value: unknown): boolean {
+  if (!isJsonObject(value) || Object.hasOwn(value, 'assay')) return false;
+  return Array.isArray(value['toolsets']) || Array.isArray(value['tools']);
+}
+
+/** Whether `readBundle` knows what the document is, and refuses or reads it. */
+export function isBundleLike(value: unknown): boolean {
+  return (
+    (isJsonObject(value) && Object.hasOwn(value, 'assay')) || isHyperTool(value) || isToolsetDocument(value)
+  );
 }
 
 /** Stops at the first limit, and is iterative, since recursion could overflow the stack. */

@@ -97,7 +97,6 @@ const NAMES: Readonly<Record<string, NameKind>> = {
     ]),
   ),
   'toolset rename old': 'toolsets',
-  'toolset export names': 'toolsets',
 };
 
 /** `toolset add` */

@@ -16,6 +16,7 @@ export function exportCommand(runtime: Runtime, done: Done): Command {
   const command = new Command('export')
     .description('export everything that operators created, as a backup or to import elsewhere')
     .option('--file <file>', 'write to this file instead of stdout')
+    .option('--toolset <names...>', 'export only these toolsets, with their notes')
     .option(
       '--passphrase-file <file>',
       'encrypt the secrets with the passphrase in this file (or ASSAY_PASSPHRASE)',
@@ -28,18 +29,25 @@ export function exportCommand(runtime: Runtime, done: Done): Command {
 interface ExportBundleOptions extends AppOptions {
   readonly file?: string;
   readonly passphraseFile?: string;
+  /** Names of toolsets, which have no secrets. */
+  readonly toolset?: readonly string[];
 }
 
 /** `assay export`: writes the bundle to stdout or a file, and lists omissions on stderr. */
 async function exportBundle(runtime: Runtime, options: ExportBundleOptions): Promise<number> {
-  const { file, passphraseFile } = options;
+  const { file, passphraseFile, toolset: toolsets } = options;
   const question = 'Passphrase for the secrets (empty: leave them out):';
-  const passphrase = await readPassphrase(runtime, passphraseFile, question);
+  const passphrase =
+    toolsets === undefined ? await readPassphrase(runtime, passphraseFile, question) : ok(undefined);
   if (!passphrase.ok) return printRefusal(passphrase.error);
   return withApi(runtime, options, async (api) => {
     const made = await api.send<BundleJson>(
       passphrase.value === undefined
-        ? { method: 'GET', path: '/export' }
+        ? {
+            method: 'GET',
+            path: '/export',
+            query: toolsets === undefined ? {} : { toolset: toolsets.join(',') },
+          }
         : { method: 'POST', path: '/export', body: { passphrase: passphrase.value } },
     );
     if (!made.ok) return made;

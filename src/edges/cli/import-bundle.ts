@@ -1,5 +1,6 @@
 import type { ImportItem, ImportPlan, PlanAction } from '../../api/bundle.ts';
 import type { CodedProblem } from '../../api/problem.ts';
+import { isBundleLike } from '../../core/bundle/read-bundle.ts';
 import { toPrintable } from '../../core/printable.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { AppOptions } from '../../core/command-options.ts';
@@ -21,7 +22,7 @@ export async function readBundleFile(runtime: Pick<Runtime, 'readFile'>, path: s
   const text = await runtime.readFile(path);
   if (!text.ok) return undefined;
   const value = parseObject(text.value);
-  return Object.hasOwn(value, 'assay') ? value : undefined;
+  return isBundleLike(value) ? value : undefined;
 }
 
 /** `assay import FILE`: the plan on stdout, notes on stderr. Applied with --apply or after confirmation. */

@@ -25,7 +25,7 @@ export function importCommand(runtime: Runtime, done: Done): Command {
     new Command('import')
       .argument(
         '<client|file>',
-        `${clientIds.join(', ')}, a config file, or a bundle written by \`assay export\``,
+        `${clientIds.join(', ')}, a config file, a bundle written by \`assay export\`, or config.json of HyperTool`,
       )
       .description('import servers from an MCP client, or a bundle written by `assay export`')
       .option('--project <folder>', 'also import the servers of this project')

@@ -1,10 +1,8 @@
 import { Command } from 'commander';
 import type {
   DeletedToolset,
-  ImportedToolsets,
   NewTools,
   Toolset,
-  ToolsetPage,
   ToolsetReview,
   ToolsetWithAccepted,
   ToolsetWithAdded,
@@ -13,30 +11,18 @@ import type {
 import { formatCount } from '../../core/counted.ts';
 import { readDeclared } from '../../core/hints/declared.ts';
 import { toPrintable } from '../../core/printable.ts';
-import { parseJson } from '../../core/json-object.ts';
-import { err, ok } from '../../core/result.ts';
+import { err } from '../../core/result.ts';
 import { formatMembers, parseWholeServer } from '../../core/whole-server.ts';
 import { UNSERVED_CAUSES } from '../../gateway/services/toolsets/unserved.ts';
 import { withConfig, withHome, type Done, type JsonOptions } from './common-options.ts';
 import { NOTE_HEAD, toNoteRow } from './notes.ts';
-import {
-  formatChanges,
-  formatJson,
-  formatTable,
-  print,
-  printError,
-  printJson,
-  printRefusal,
-  printText,
-  quoteText,
-  style,
-} from './output.ts';
+import { formatChanges, formatTable, print, printError, printJson, quoteText, style } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { apiPath, listAll, sendAndPrint, withApi } from './with-api.ts';
 
 /** `assay toolset` with its subcommands. */
 export function toolsetCommand(runtime: Runtime, done: Done): Command {
-  const toolset = new Command('toolset').description('create, change, equip, export and import toolsets');
+  const toolset = new Command('toolset').description('create, change and equip toolsets');
   const groups = [createShowCommands, createEditCommands, createReviewCommands];
   for (const command of groups.flatMap((create) => create(runtime, done))) {
     const located = WITHOUT_CONFIG.has(command.name()) ? withHome(command) : withConfig(command);
@@ -46,7 +32,7 @@ export function toolsetCommand(runtime: Runtime, done: Done): Command {
 }
 
 const WITHOUT_CONFIG: ReadonlySet<string> = new Set([
-  ...['remove', 'rename', 'describe', 'delete', 'equip', 'unequip', 'export'],
+  ...['remove', 'rename', 'describe', 'delete', 'equip', 'unequip'],
 ]);
 
 const REF =
@@ -135,20 +121,6 @@ function createReviewCommands(runtime: Runtime, done: Done): readonly Command[] 
       .action(async (name: string, refs: readonly string[], options: JsonOptions) =>
         done(await acceptTools(runtime, { name, refs, options })),
       ),
-    new Command('export')
-      .argument('[names...]', 'default: all')
-      .description('print toolsets and their notes as JSON, or write them to a file')
-      .option('--file <file>', 'write to this file instead of stdout')
-      .action(async (names: readonly string[], options: ExportOptions) =>
-        done(await exportToolsets(runtime, names, options)),
-      ),
-    new Command('import')
-      .argument('<file>', 'exported toolsets, a single toolset, or config.json of HyperTool')
-      .description('read toolsets and their notes from a file')
-      .option('--replace', 'replace toolsets with the same names')
-      .action(async (file: string, options: ImportOptions) =>
-        done(await importToolsets(runtime, file, options)),
-      ),
   ];
 }
 
@@ -159,14 +131,6 @@ interface CreateOptions extends JsonOptions {
 
 interface DeleteOptions extends JsonOptions {
   readonly yes?: boolean;
-}
-
-interface ExportOptions extends JsonOptions {
-  readonly file?: string;
-}
-
-interface ImportOptions extends JsonOptions {
-  readonly replace?: boolean;
 }
 
 /** Input of a command about tools of one toolset. */
@@ -414,86 +378,4 @@ function acceptTools(runtime: Runtime, { name, refs, options }: ToolsetInput): P
     );
   };
   return sendAndPrint(runtime, options, request, { say });
-}
-
-/** `assay toolset export`: to stdout or a file. */
-function exportToolsets(runtime: Runtime, names: readonly string[], options: ExportOptions): Promise<number> {
-  const { file, json = false } = options;
-  return withApi(runtime, options, async (api) => {
-    const query = names.length === 0 ? {} : { names: names.join(',') };
-    const exported = await api.send<Pick<ToolsetPage, 'toolsets'>>({
-      method: 'GET',
-      path: '/export/toolsets',
-      query,
-    });
-    if (!exported.ok) return exported;
-    const { toolsets } = exported.value;
-    const text = formatJson(exported.value);
-    if (file === undefined) {
-      printText(text);
-      return exported;
-    }
-    const written = await runtime.writeFile(file, `${text}\n`);
-    if (!written.ok) return written;
-    if (json) printJson({ file, toolsets: toolsets.map(({ name }) => name) });
-    else print(`Wrote ${formatCount(toolsets.length, 'toolset')} to ${quoteText(file)}.`);
-    return ok(undefined);
-  });
-}
-
-/** `assay toolset import`: the imported toolsets on stdout, omissions on stderr. */
-async function importToolsets(runtime: Runtime, file: string, options: ImportOptions): Promise<number> {
-  const text = await runtime.readFile(file);
-  if (!text.ok) return printRefusal(text.error);
-  const body = { document: parseJson(text.value), replace: options.replace === true };
-  const refused = { isTaken: false };
-  const code = await withApi(runtime, options, async (api) => {
-    const done = await api.send<ImportedToolsets>({ method: 'POST', path: '/import/toolsets', body });
-    if (!done.ok) {
-      refused.isTaken = done.error.code === 'TOOLSET_EXISTS';
-      return done;
-    }
-    if (options.json === true) printJson(done.value);
-    else print(formatImported(done.value));
-    for (const line of listOmissions(done.value)) printError(line);
-    return done;
-  });
-  if (refused.isTaken)
-    printError('note: --replace replaces toolsets of the same names with those in the file.');
-  return code;
-}
-
-function formatImported({ imported, equipped }: ImportedToolsets): string {
-  const names = imported.map(({ name, outcome }) =>
-    outcome === 'created' ? quoteText(name) : `${quoteText(name)} (replaced)`,
-  );
-  const count = formatCount(imported.length, 'toolset');
-  const what = names.length === 0 ? `Imported ${count}.` : `Imported ${count}: ${names.join(', ')}.`;
-  return equipped === undefined ? what : `${what} ${quoteText(equipped)} is equipped.`;
-}
-
-function listOmissions({
-  leftOut,
-  missing = [],
-  unchecked,
-  notEquipped,
-}: ImportedToolsets): readonly string[] {
-  const lines = leftOut.map(({ toolset, tool, note, reason }) => {
-    const what =
-      note === undefined
-        ? `the tool ${quoteText(tool)}`
-        : `the note ${quoteText(note)} on ${quoteText(tool)}`;
-    return `left out: ${what} of the toolset ${quoteText(toolset)}: ${reason}.`;
-  });
-  if (unchecked !== undefined)
-    lines.push(`note: whether servers have these tools could not be determined: ${unchecked.detail}`);
-  for (const { toolset, tool, reason } of missing)
-    lines.push(
-      `note: the tool ${quoteText(tool)} of the toolset ${quoteText(toolset)} is kept, but not served now: ${UNSERVED_CAUSES[reason]}.`,
-    );
-  if (notEquipped !== undefined)
-    lines.push(
-      `note: the file has ${quoteText(notEquipped.wanted)} equipped; here ${quoteText(notEquipped.now)} stays equipped.`,
-    );
-  return lines;
 }

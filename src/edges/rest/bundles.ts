@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { BUNDLE, EXPORT_INPUT, IMPORT_INPUT, IMPORT_PLAN } from '../../api/bundle.ts';
 import type { BundleJson } from '../../core/bundle/bundle.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -19,18 +20,27 @@ export function bundleRoutes(deps: BundleDeps): readonly Route[] {
 
 const EXPORTED = { about: 'The bundle.', schema: BUNDLE };
 
+const EXPORT_QUERY = z.object({
+  toolset: z.string().optional().meta({
+    description: 'Names of toolsets, separated by commas. Default: everything.',
+    example: 'triage,release',
+  }),
+});
+
 function exportRoute({ bundles }: BundleDeps): Route {
   return route(
     {
       method: 'get',
       path: '/export',
       id: 'export',
-      summary: 'Export everything that operators created, without secrets',
+      summary: 'Export everything that operators created, or some toolsets, without secrets',
       about: 'The same state gives the same bytes, except for `exportedAt`.',
       scope: 'admin',
+      query: EXPORT_QUERY,
       answer: EXPORTED,
+      refusals: ['TOOLSET_UNKNOWN'],
     },
-    async () => exported(await bundles.export()),
+    async ({ query }) => exported(await bundles.export({ toolsets: query.toolset?.split(',') })),
   );
 }
 
@@ -47,7 +57,7 @@ function sealedExportRoute({ bundles }: BundleDeps): Route {
       },
       answer: EXPORTED,
     },
-    async ({ body }) => exported(await bundles.export(body.passphrase)),
+    async ({ body }) => exported(await bundles.export(body)),
   );
 }
 

@@ -42,7 +42,6 @@ import { tokenRoutes } from './tokens.ts';
 import { noteRoutes } from './notes.ts';
 import { toolNoteRoutes } from './tool-notes.ts';
 import { toolRoutes } from './tools.ts';
-import { toolsetFileRoutes } from './toolset-files.ts';
 import { toolsetRoutes } from './toolsets.ts';
 import { verifyGatewayRoutes } from './verify-gateway.ts';
 
@@ -63,7 +62,6 @@ function routesOf(deps: AdminDeps): readonly Route[] {
     ...verifyGatewayRoutes(deps),
     ...instructionsRoutes(deps),
     ...toolsetRoutes(deps),
-    ...toolsetFileRoutes(deps),
     ...snippetRoutes(deps),
     ...tokenRoutes(deps),
     ...signInLinkRoutes({ ...deps, pagesUrl: () => deps.publicUrl ?? deps.running().url }),

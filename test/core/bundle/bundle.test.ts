@@ -26,7 +26,7 @@ const SAME_WHEN_JOINED: readonly BundleRecord[] = [
 const GATEWAY = { name: 'far', entry: { url: 'https://a.example' }, createdMs: 0, author: 'me' };
 
 function read(value: unknown): readonly BundleRecord[] {
-  const done = readBundle(value);
+  const done = readBundle(value, 0);
   if (!done.ok) throw new Error(JSON.stringify(done.error));
   return done.value.records;
 }
@@ -78,7 +78,7 @@ describe('a bundle', () => {
       fc.property(arbitraryRecords, fc.nat(), damage, (records, place, value) => {
         const damaged: unknown = reparsed(toBundleJson(records, AT));
         replaceAt(damaged, place, value);
-        const done = readBundle(damaged);
+        const done = readBundle(damaged, 0);
         if (done.ok) return;
         expect(done.error.length).toBeGreaterThan(0);
         for (const { at, reason } of done.error)
@@ -90,12 +90,12 @@ describe('a bundle', () => {
       { numRuns: 1_000 },
     );
     for (const value of [null, undefined, 5, 'text', [], [1], {}, { assay: 2 }, { assay: '1' }])
-      expect([value, readBundle(value).ok]).toEqual([value, false]);
+      expect([value, readBundle(value, 0).ok]).toEqual([value, false]);
   });
 
   it('is refused before it is traversed if nested too deeply', () => {
     const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
-    expect(readBundle(bundleOf(['gateway', { ...GATEWAY, entry: { deep } }]))).toEqual({
+    expect(readBundle(bundleOf(['gateway', { ...GATEWAY, entry: { deep } }]), 0)).toEqual({
       ok: false,
       error: [{ at: '', kind: 'invalid', reason: 'it is nested more than 80 deep' }],
     });
@@ -251,7 +251,7 @@ describe('a bundle', () => {
   ];
 
   it.each(REFUSED)('with %s is refused, and the error gives its position', (_, members, at, reason) => {
-    const done = readBundle({ assay: 1, ...(members as object) });
+    const done = readBundle({ assay: 1, ...(members as object) }, 0);
     expect(done.ok ? [] : done.error).toEqual([
       { at, kind: 'invalid', reason: expect.stringContaining(reason) as unknown },
     ]);

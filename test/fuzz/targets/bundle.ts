@@ -5,13 +5,13 @@ import { jsonOf } from '../readers.ts';
 
 /** A bundle is refused with its faults, or its serialized form reads as the same bundle. */
 export function fuzz(bytes: Buffer): void {
-  const read = readBundle(jsonOf(bytes));
+  const read = readBundle(jsonOf(bytes), 0);
   if (!read.ok) {
     assert.ok(read.error.length > 0);
     return;
   }
   const written = writtenOf(read.value);
-  const again = readBundle(written);
+  const again = readBundle(written, 0);
   assert.ok(again.ok, 'what was read is written as a bundle');
   assert.deepEqual(writtenOf(again.value), written);
 }

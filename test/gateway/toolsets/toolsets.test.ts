@@ -117,11 +117,15 @@ describe('toolsets', () => {
     ] as const;
     for (const [name, by] of equippings) await toolsets.equip(name, by);
     const there = toolsets.find('two')!;
-    await toolsets.restore([there], { by: 'nobody', replaces: true });
-    await toolsets.restore([{ ...there, description: undefined }], { by: 'eve', replaces: true });
+    await toolsets.change('two', () => ok({ toolset: { ...there }, value: 0 }), 'nobody');
+    await toolsets.change(
+      'two',
+      (one) => ok({ toolset: { ...one, description: undefined }, value: 0 }),
+      'eve',
+    );
     for (const by of ['eve', 'nobody']) await toolsets.remove('two', by);
     const at = new Date(7).toISOString();
-    const times = { version: '1.0.0', createdAt: at, lastModified: at };
+    const times = { createdAt: at, lastModified: at };
     // An update records only the tools and notes that differ.
     const changed = (name: string, description?: string): unknown => ({
       ...times,
@@ -162,15 +166,6 @@ describe('toolsets', () => {
     });
     expect([commits, toolsets.equipped?.name]).toEqual([[[[], 0]], 'one']);
     expect(store.audit.map(({ action }) => action)).toEqual(['toolset.create', 'toolset.equip']);
-  });
-
-  it('are restored all together or not at all', async () => {
-    const { store, toolsets } = opened();
-    const [one, two] = ['one', 'two'].map((name) => ({ name, ...EMPTY, createdMs: 0, changedMs: 0 }));
-    store.keep(kept(two!));
-    const done = await toolsets.restore([one!, two!], { by: 'op', replaces: false, equip: 'one' });
-    expect(done).toEqual({ ok: false, error: { code: 'TOOLSET_EXISTS', name: 'two' } });
-    expect([namesIn(store), store.audit, equippings(store)]).toEqual([['two'], [], 0]);
   });
 
   it('are not deleted if another process changed them after the reviewer saw them', async () => {

@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest';
 import { ok } from '../../../src/core/result.ts';
-import { readToolsetJson } from '../../../src/core/read-toolset-json.ts';
-import { toToolsetsJson } from '../../../src/core/toolset-json.ts';
 import {
   hasTool,
   type Toolset,
@@ -101,13 +99,4 @@ it('notes can be added to a tool that is included through its server', () => {
   const noted = addToolNotes(WHOLE, 'git.log', [note]);
   if (!noted.ok) throw new Error(noted.error.code);
   expect(select(noted.value.toolset, options(...LISTED)).entries[0]?.notes).toContain('A.');
-});
-
-it('an export and import preserves which tools are omitted and known', () => {
-  const before = toolset(
-    { ...toWholeServer('git', ['log']), except: ['push'] },
-    { namespacedName: 'other.x' },
-  );
-  const text = JSON.stringify(toToolsetsJson([before], undefined));
-  expect(readToolsetJson(text, 0)).toMatchObject(ok({ toolsets: [before] }));
 });

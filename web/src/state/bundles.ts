@@ -17,10 +17,3 @@ export async function downloadSealed(passphrase: string): Promise<void> {
   link.click();
   URL.revokeObjectURL(url);
 }
-
-/** The records of a kind whose body has this name. */
-export function pickRecords(records: Bundle['records'], kind: string, name: string): Bundle['records'] {
-  return records.filter(
-    (one) => one.kind === kind && (one.body as { readonly name?: unknown }).name === name,
-  );
-}

@@ -2,7 +2,6 @@ import { queryOptions, type QueryClient } from '@tanstack/react-query';
 import type { Note, ToolNotes } from '../../../src/api/note.ts';
 import type { Bundle } from '../../../src/api/bundle.ts';
 import { read, formatError, write } from './api.ts';
-import { pickRecords } from './bundles.ts';
 import { notify } from './notices.ts';
 import { deleteNote, toNotePath, type NoteTarget } from './toolsets.ts';
 
@@ -67,8 +66,8 @@ interface Deleted {
 }
 
 async function restore(client: QueryClient, { target, note, index }: Deleted): Promise<void> {
-  const { records } = await read<Bundle>('/export');
-  const [record] = pickRecords(records, 'toolset', target.toolset);
+  const { records } = await read<Bundle>(`/export?toolset=${encodeURIComponent(target.toolset)}`);
+  const [record] = records;
   if (record === undefined) throw new Error(`The toolset ${target.toolset} no longer exists.`);
   const toolset = record.body as ToolsetBody; // as its kind says
   const isMeant = (entry: ToolsetBody['toolNotes'][number]): boolean => entry.namespacedName === target.tool;

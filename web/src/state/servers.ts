@@ -11,7 +11,6 @@ import type {
   RefreshResult,
 } from '../../../src/api/server.ts';
 import { read, readTagged, formatError, write } from './api.ts';
-import { pickRecords } from './bundles.ts';
 import { gatewaysQuery } from './lists.ts';
 import { notify } from './notices.ts';
 
@@ -136,7 +135,9 @@ async function restore(
 ): Promise<void> {
   const bundle = {
     assay: 1,
-    records: pickRecords(records, 'gateway', name),
+    records: records.filter(
+      (one) => one.kind === 'gateway' && (one.body as { readonly name?: unknown }).name === name,
+    ),
     ...(sealed !== undefined && { sealed }),
   };
   await write('POST', '/import', { bundle, apply: true, ...(sealed !== undefined && { passphrase }) });

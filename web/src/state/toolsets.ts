@@ -13,7 +13,6 @@ import type {
   UnservedTools,
 } from '../../../src/api/toolset.ts';
 import { read, readTagged, formatError, write } from './api.ts';
-import { pickRecords } from './bundles.ts';
 import { notify } from './notices.ts';
 
 function pathOf(name: string): string {
@@ -139,10 +138,9 @@ export async function deleteToolset(
   { name, isEquipped }: Toolset,
   { unequips }: { readonly unequips: boolean },
 ): Promise<void> {
-  const { records } = await read<Bundle>('/export');
+  const bundle = await read<Bundle>(`/export?toolset=${encodeURIComponent(name)}`);
   await write('DELETE', `${pathOf(name)}${unequips ? '?unequip=true' : ''}`);
   const restore = async (): Promise<void> => {
-    const bundle = { assay: 1, records: pickRecords(records, 'toolset', name) };
     await write('POST', '/import', { bundle, apply: true });
     if (isEquipped) await equip(name);
     await client.invalidateQueries({ queryKey: ['toolsets'] });

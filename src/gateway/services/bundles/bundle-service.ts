@@ -47,6 +47,12 @@ export interface BundleServiceOptions extends EntryReaders, ImportContext, Omit<
   readonly nowMs: () => number;
 }
 
+export interface ExportOptions {
+  readonly passphrase?: string | undefined;
+  /** Names of toolsets. Absent: everything. */
+  readonly toolsets?: readonly string[] | undefined;
+}
+
 export interface Importer {
   readonly subject: string;
   /** Why the importer may not add commands, modules, or documents from files. */
@@ -61,15 +67,20 @@ export class BundleService {
     this.#options = options;
   }
 
-  /** A consistent snapshot. Includes secrets only with a passphrase. ARGUMENTS_INVALID if that is too short. */
-  async export(passphrase?: string): Promise<Result<BundleJson, Refusal>> {
+  /**
+   * A consistent snapshot of everything, or of these toolsets. Includes secrets only with a passphrase. TOOLSET_UNKNOWN,
+   * ARGUMENTS_INVALID if the passphrase is too short.
+   */
+  async export({ passphrase, toolsets }: ExportOptions = {}): Promise<Result<BundleJson, Refusal>> {
     const { passphraseSeal, records, seal, nowMs } = this.#options;
     const fault = passphraseFault(passphrase);
     if (fault !== undefined) return err(fault);
     const read = await records.readAgain();
     if (!read.ok) return read;
     const state = await readBundleState(records, seal);
-    const { open, secrets, leftOut } = this.#split(state);
+    const chosen = toolsets === undefined ? ok(state) : pickToolsets(state, toolsets);
+    if (!chosen.ok) return chosen;
+    const { open, secrets, leftOut } = this.#split(chosen.value);
     const sealed =
       passphrase === undefined || secrets.length === 0
         ? undefined
@@ -82,7 +93,7 @@ export class BundleService {
    * BUNDLE_LOCKED, TOOLSETS_FULL, KEY_UNUSABLE, or the importer's `findExecuteRefusal`.
    */
   async import(input: BundleImport, importer: Importer): Promise<Result<ImportPlan, Refusal>> {
-    const read = readBundle(input.bundle);
+    const read = readBundle(input.bundle, this.#options.nowMs());
     if (!read.ok) return err({ code: 'BUNDLE_INVALID', fieldErrors: read.error });
     const contradiction = findContradiction(read.value);
     if (contradiction !== undefined) return err(contradiction);
@@ -141,7 +152,8 @@ export class BundleService {
     );
     const suspended = await findSuspendedHere(brought, this.#options);
     if (!suspended.ok) return suspended;
-    return ok({ filled: filled.value, planned, refusedSettings, suspended: suspended.value });
+    const { warnings } = file;
+    return ok({ filled: filled.value, planned, refusedSettings, suspended: suspended.value, warnings });
   }
 
   /** Finds changed entries whose destination the operator may not let Assay reach. */
@@ -229,6 +241,14 @@ interface Split {
   readonly open: readonly BundleRecord[];
   readonly secrets: readonly EntrySecrets[];
   readonly leftOut: readonly LeftOutOfBundle[];
+}
+
+function pickToolsets({ records }: BundleState, names: readonly string[]): Result<BundleState, Refusal> {
+  const all = records.filter((record) => record.kind === 'toolset');
+  const known = all.map(({ body }) => body.name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) return err({ code: 'TOOLSET_UNKNOWN', name: unknown, known });
+  return ok({ records: all.filter(({ body }) => names.includes(body.name)), unread: [] });
 }
 
 function isExecuting({ record, former }: Planned): boolean {

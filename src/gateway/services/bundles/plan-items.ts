@@ -1,5 +1,11 @@
 import type { ImportItem } from '../../../api/bundle.ts';
-import { type BundleRecord, isEntry, KIND_LABELS, type RecordOf } from '../../../core/bundle/bundle.ts';
+import {
+  type BundleRecord,
+  isEntry,
+  KIND_LABELS,
+  type RecordOf,
+  toRecordKey,
+} from '../../../core/bundle/bundle.ts';
 import type { Planned } from '../../../core/bundle/bundle-plan.ts';
 import { computeToolId } from '../../../core/record-ids.ts';
 import type { EntryRecordKind, SettingValue } from '../../../core/record.ts';
@@ -27,17 +33,20 @@ export interface PlannedImport {
   /** Settings of the bundle that no bundle may change. */
   readonly refusedSettings: readonly RecordOf<'setting'>[];
   readonly suspended: SuspendedHere;
+  /** By `toRecordKey`. */
+  readonly warnings: ReadonlyMap<string, readonly string[]>;
 }
 
 /** A plan for display: nothing secret, with warnings for each item. */
 export function planItems(
-  { planned, filled, refusedSettings, suspended }: PlannedImport,
+  { planned, filled, refusedSettings, suspended, warnings: given }: PlannedImport,
   context: ImportContext,
 ): readonly ImportItem[] {
   const items = planned.map(({ record, former, action, changed }): ImportItem => {
     const [kind, name] = [KIND_LABELS[record.kind], toRecordName(record)];
     const values = toValues(record, former, context);
-    return { kind, name, action, changed, ...values, warnings: listWarnings(record, suspended, context) };
+    const warnings = [...listWarnings(record, suspended, context), ...(given.get(toRecordKey(record)) ?? [])];
+    return { kind, name, action, changed, ...values, warnings };
   });
   const leftOut = filled.leftOut.map(({ kind, name, missing }): ImportItem => {
     const warning = `It cannot be made without ${missing.join(', ')}: give the passphrase of the bundle, or make it anew.`;

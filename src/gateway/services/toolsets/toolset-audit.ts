@@ -19,7 +19,7 @@ export function toSaveEvent(author: ChangeAuthor, former: Toolset | undefined, t
   if (former === undefined)
     return { ...begin(author, 'toolset.create', toolset.name), after: auditedWhole(toolset) };
   const action = former.name === toolset.name ? 'toolset.update' : 'toolset.rename';
-  const [before, after] = [auditedToolset(former), auditedToolset(toolset)];
+  const [before, after] = [toToolsetJson(former), toToolsetJson(toolset)];
   return {
     ...begin(author, action, toolset.name),
     before: { ...before, ...differing(before, after) },
@@ -54,17 +54,11 @@ function begin({ by, atMs, peer }: ChangeAuthor, action: string, name: string): 
 
 /** A toolset made by a model without its content, so that a model cannot fill the store by making and deleting them. */
 function auditedWhole(toolset: Toolset): unknown {
-  const audited = auditedToolset(toolset);
+  const audited = toToolsetJson(toolset);
   if (toolset.maker?.by !== 'model') return audited;
   const { tools, toolNotes, ...rest } = audited;
-  const digest = hashJson(JSON.stringify(toToolsetJson(toolset)));
+  const digest = hashJson(JSON.stringify(toolset));
   return { ...rest, toolCount: tools.length, notedToolCount: toolNotes.length, digest };
-}
-
-/** The export format without the definitions' texts: they are long, and the refId identifies them. */
-function auditedToolset(toolset: Toolset): ToolsetJson {
-  const json = toToolsetJson(toolset);
-  return { ...json, tools: json.tools.map(({ definition, ...tool }) => tool) };
 }
 
 type Parts = Pick<ToolsetJson, 'tools' | 'toolNotes'>;

@@ -28,30 +28,21 @@ export function mergeEdits(...edits: readonly ToolsetEdit[]): ToolsetEdit {
   };
 }
 
-/** Creates toolsets, or replaces those with the same names. TOOLSET_EXISTS, TOOLSETS_FULL */
-export function buildSaveEdit(
+/** TOOLSET_EXISTS, TOOLSETS_FULL */
+export function buildCreateEdit(
   records: RecordReplica,
-  toolsets: readonly Toolset[],
-  { author, replaces }: { readonly author: ChangeAuthor; readonly replaces: boolean },
+  toolset: Toolset,
+  author: ChangeAuthor,
 ): Result<ToolsetEdit, Refusal> {
-  const edits: ToolsetEdit[] = [];
-  let count = records.all('toolset').length;
+  const { name } = toolset;
+  if (records.get('toolset', name) !== undefined) return err({ code: 'TOOLSET_EXISTS', name });
   const limit = TOOLSET_LIMITS.toolsets;
-  for (const toolset of toolsets) {
-    const { name } = toolset;
-    const there = records.get('toolset', name);
-    if (there !== undefined && !replaces) return err({ code: 'TOOLSET_EXISTS', name });
-    if (there === undefined && count >= limit) return err({ code: 'TOOLSETS_FULL', limit });
-    if (there === undefined) count += 1;
-    if (isSame(toolset, there)) edits.push({ changes: [], expected: [toToolsetKey(name)], audit: [] });
-    else
-      edits.push({
-        changes: [toSaveChange(toolset)],
-        expected: [],
-        audit: [toSaveEvent(author, there, toolset)],
-      });
-  }
-  return ok(mergeEdits(...edits));
+  if (records.all('toolset').length >= limit) return err({ code: 'TOOLSETS_FULL', limit });
+  return ok({
+    changes: [toSaveChange(toolset)],
+    expected: [],
+    audit: [toSaveEvent(author, undefined, toolset)],
+  });
 }
 
 /** Replaces an existing toolset, possibly under a new name. TOOLSET_EXISTS */
@@ -133,8 +124,7 @@ function removed(name: string): RecordChange<'toolset'> {
   return { ...toToolsetKey(name), body: undefined };
 }
 
-/** Compares everything that an export contains; its members have a fixed order. */
-function isSame(toolset: Toolset, there: Toolset | undefined): boolean {
-  if (toolset === there || there === undefined) return toolset === there;
-  return JSON.stringify(toToolsetJson(toolset)) === JSON.stringify(toToolsetJson(there));
+/** Members of the JSON have a fixed order. */
+function isSame(toolset: Toolset, there: Toolset): boolean {
+  return toolset === there || JSON.stringify(toToolsetJson(toolset)) === JSON.stringify(toToolsetJson(there));
 }

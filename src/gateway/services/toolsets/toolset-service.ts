@@ -1,17 +1,13 @@
 import type {
-  ImportedToolsets,
   MemberRef,
   NewToolset,
   ToolsetChanges,
   ToolsetReview,
   Toolset as ToolsetView,
 } from '../../../api/toolset.ts';
-import { readToolsetJson } from '../../../core/read-toolset-json.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { formatRefusal } from '../../../core/sentences.ts';
 import type { ToolRef } from '../../../core/tool-ref.ts';
-import { toToolsetsJson, type ToolsetsJson } from '../../../core/toolset-json.ts';
 import {
   mayModelChange,
   getToolNotes,
@@ -33,7 +29,6 @@ import {
   toReviewView,
   toToolsetView,
   type IncludedServers,
-  type MissingTool,
   type NewTool,
   type RemovedTool,
 } from './toolset-view.ts';
@@ -55,7 +50,7 @@ const NO_CLIENT = '';
 type Changed<T = object> = Promise<Result<{ readonly view: ToolsetView } & T, Refusal>>;
 
 /**
- * The use cases of toolsets. All may fail with STORE_UNAVAILABLE, and all but `create` and `import` with TOOLSET_UNKNOWN.
+ * The use cases of toolsets. All may fail with STORE_UNAVAILABLE, and all but `create` with TOOLSET_UNKNOWN.
  * A refusal of one of several tools says which: see `PlacedRefusal`.
  */
 export class ToolsetService {
@@ -279,51 +274,6 @@ export class ToolsetService {
     return ok({ view, accepted, new: newIn(after, found.value) });
   }
 
-  /** Toolsets with their notes; all by default. */
-  async export(names: readonly string[]): Promise<Result<ToolsetsJson, Refusal>> {
-    const all = await this.names();
-    if (!all.ok) return all;
-    const unknown = names.find((name) => !all.value.includes(name));
-    if (unknown !== undefined) return err(this.#toolsets.unknown(unknown));
-    const { all: toolsets, equipped } = this.#toolsets;
-    const chosen = names.length === 0 ? toolsets : toolsets.filter(({ name }) => names.includes(name));
-    return ok(toToolsetsJson(chosen, equipped && chosen.includes(equipped) ? equipped.name : undefined));
-  }
-
-  /**
-   * Imports all toolsets of an export, or of HyperTool, in one transaction. A toolset that is equipped stays so, so that
-   * clients see no other tools. Errors: PARAMS_INVALID, TOOLSET_EXISTS unless `replaces`, TOOLSETS_FULL.
-   */
-  async import(
-    text: string,
-    { replaces, nowMs }: { readonly replaces: boolean; readonly nowMs: number },
-    { subject }: ToolsetCaller,
-  ): Promise<Result<ImportedToolsets, Refusal>> {
-    const read = readToolsetJson(text, nowMs);
-    if (!read.ok) return read;
-    const ready = await this.#toolsets.ready();
-    if (!ready.ok) return ready;
-    const { toolsets, equipped, leftOut } = read.value;
-    const taken = new Set(toolsets.flatMap(({ name }) => (this.#toolsets.find(name) ? [name] : [])));
-    const restored = await this.#toolsets.restore(toolsets, { by: subject, replaces, equip: equipped });
-    if (!restored.ok) return restored;
-    const imported = toolsets.map(
-      ({ name }) => ({ name, outcome: taken.has(name) ? 'replaced' : 'created' }) as const,
-    );
-    const now = this.#toolsets.equipped?.name;
-    const isOther = equipped !== undefined && now !== undefined && now !== equipped;
-    const missing = await this.#missingIn(toolsets);
-    return ok({
-      imported,
-      ...(restored.value !== undefined && { equipped: restored.value }),
-      ...(isOther && { notEquipped: { wanted: equipped, now } }),
-      leftOut,
-      ...(missing.ok
-        ? { missing: missing.value }
-        : { unchecked: { code: missing.error.code, detail: formatRefusal(missing.error) } }),
-    });
-  }
-
   /**
    * Saves imported servers as a toolset. Equips it unless another one is equipped, whose clients would lose their tools.
    * An existing toolset gets only servers of which it has no tools, so that tools removed by an operator stay removed.
@@ -359,17 +309,6 @@ export class ToolsetService {
     const added = tools.length - (before?.tools.length ?? 0);
     const change = before === undefined ? 'created' : added === 0 ? 'same' : 'extended';
     return { name, change, added, members: tools.length, equipped: this.#toolsets.equipped?.name };
-  }
-
-  async #missingIn(toolsets: readonly Toolset[]): Promise<Result<readonly MissingTool[], Refusal>> {
-    const refs = toolsets.flatMap(({ tools }) => tools.map(({ namespacedName }) => ({ namespacedName })));
-    const found = refs.length === 0 ? NOTHING : await this.#find({ refs });
-    if (!found.ok) return found;
-    return ok(
-      toolsets.flatMap((toolset) =>
-        listUnserved(toolset, found.value).map((one) => ({ toolset: toolset.name, ...one })),
-      ),
-    );
   }
 
   #view(toolset: Toolset): ToolsetView {

@@ -1,5 +1,4 @@
 import type {
-  ImportedToolsets,
   NewTools,
   ToolsetReview,
   ToolsetWithRemoved,
@@ -10,12 +9,11 @@ import { toToolsetJson } from '../../../core/toolset-json.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 import type { Review } from './review.ts';
 
-/** Unlike in an export, without the definitions that tools are pinned to. */
 export function toToolsetView(toolset: Toolset, equipped: Toolset | undefined): ToolsetView {
-  const { version, tools, createdAt, lastModified, toolNotes, ...head } = toToolsetJson(toolset);
+  const { tools, createdAt, lastModified, toolNotes, ...head } = toToolsetJson(toolset);
   return {
     ...{ ...head, isEquipped: toolset.name === equipped?.name, createdAt, lastModified },
-    tools: tools.map(({ definition: _definition, known: _known, ...tool }) => tool),
+    tools: tools.map(({ known: _known, ...tool }) => tool),
     toolNotes,
   };
 }
@@ -39,8 +37,6 @@ export function toReviewView(review: Review): ToolsetReview['tools'][number] {
     changes: changes.map(withoutUndefined),
   };
 }
-
-export type MissingTool = NonNullable<ImportedToolsets['missing']>[number];
 
 export interface IncludedServers {
   readonly name: string;

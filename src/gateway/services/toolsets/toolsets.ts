@@ -10,11 +10,11 @@ import {
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import {
   buildChangeEdit,
+  buildCreateEdit,
   EQUIPPED,
   buildEquipEdit,
   mergeEdits,
   buildRemovalEdit,
-  buildSaveEdit,
   buildSessionEquipEdit,
   type ToolsetEdit,
 } from './toolset-edits.ts';
@@ -125,32 +125,13 @@ export class Toolsets {
       const author = this.#author(by);
       const maker = toolset.maker ?? ({ by: 'operator', subject: author.by } as const);
       const made = { ...toolset, maker, createdMs: author.atMs, changedMs: author.atMs };
-      const saving = buildSaveEdit(this.#records, [made], { author, replaces: false });
+      const saving = buildCreateEdit(this.#records, made, author);
       if (!saving.ok) return saving;
       const wanted = equip ? buildEquipEdit(this.#records, made.name, author) : NOTHING;
       // The toolset is among the changes, so its revision is checked.
       const own = session && { ...buildSessionEquipEdit(session, author.atMs), expected: [] };
       if (own !== undefined) return ok({ value: made, edit: mergeEdits(saving.value, own) });
       return ok({ value: made, edit: mergeEdits(saving.value, wanted) });
-    });
-  }
-
-  /**
-   * Saves toolsets with their own timestamps, all or none. An existing toolset is replaced if `replaces` is set, else
-   * TOOLSET_EXISTS. Equips `equip` in the same transaction unless a toolset is already equipped; returns the one it
-   * equipped.
-   */
-  restore(
-    toolsets: readonly Toolset[],
-    { by, replaces, equip }: RestoreOptions,
-  ): Promise<Result<string | undefined, Refusal>> {
-    return this.#change(() => {
-      const author = this.#author(by);
-      const saving = buildSaveEdit(this.#records, toolsets, { author, replaces });
-      if (!saving.ok) return saving;
-      const equipped = this.equipped === undefined ? equip : undefined;
-      const wanted = equipped === undefined ? NOTHING : buildEquipEdit(this.#records, equipped, author);
-      return ok({ value: equipped, edit: mergeEdits(saving.value, wanted) });
     });
   }
 
@@ -256,13 +237,6 @@ interface RemoveOptions {
   readonly objection?: (toolset: Toolset) => Refusal | undefined;
   /** Refuses if sessions of clients other than this one have equipped it. Undefined: never refuses. */
   readonly unlessEquippedBesides?: string;
-}
-
-export interface RestoreOptions {
-  readonly by: string;
-  readonly replaces: boolean;
-  /** Name of the toolset to equip. */
-  readonly equip?: string | undefined;
 }
 
 /** ARGUMENTS_INVALID if a name or a description is invalid. `field`: the argument with the name. */
