@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { startHttp } from '../fixtures/http.ts';
+import { SCHEMA_EDITION } from '../../src/adapters/store/tables.ts';
 import { runAssay } from '../support/commands.ts';
 import { endLater } from '../support/endings.ts';
 import { listAt, numberAt, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
@@ -261,7 +262,7 @@ describe('assay doctor', () => {
     expect([readdirSync(home), readFileSync(path).equals(before)]).toEqual([['assay.db'], true]);
     const newer = new SqliteDatabase(path);
     newer.exec('create table assay_migrations (version integer, edition integer, applied_ms integer)');
-    newer.exec('insert into assay_migrations values (1000, 1, 0)');
+    newer.exec(`insert into assay_migrations values (1000, ${SCHEMA_EDITION}, 0)`);
     expect((await doctor(config, { args, home })).found('disk')[0]).toBe(
       `problem ${path}: A newer Assay wrote the store, so this one does not touch it.`,
     );
