@@ -314,7 +314,8 @@ function readText(json: string | null): string | undefined {
 /** The span's slots are whole minutes. */
 export async function countCalls(trx: Trx, span: CallSpan): Promise<readonly CallCount[]> {
   const { sinceMinute, slotMinutes, slotCount } = span;
-  const slot = sql<number>`(minute - ${sinceMinute}) / ${slotMinutes}`;
+  // SQLite takes bound numbers for reals, whose quotient has a fraction.
+  const slot = sql<number>`cast((minute - ${sinceMinute}) / ${slotMinutes} as integer)`;
   const rows = await trx
     .selectFrom('assay_call_minutes')
     .select([

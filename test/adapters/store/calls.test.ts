@@ -67,14 +67,15 @@ describe.each(DATABASES)('the call record of a store in %s', (_database, newPlac
     // A minute has 60 of them.
     const entries = [
       ...[recordedCall(1), recordedCall(60), recordedCall(61, { outcome: 'tool_error' })],
-      ...[recordedCall(62), recordedCall(119), recordedCall(180), droppedCalls(63, 7)],
+      ...[recordedCall(125), recordedCall(179), recordedCall(240), droppedCalls(63, 7), recordedCall(300)],
     ];
     await addAll(store, entries, 3);
     const sinceMinute = Date.UTC(2026, 10, 23, 20, 1) / 60_000;
-    const counts = valueOf(await store.callCounts({ sinceMinute, slotMinutes: 1, slotCount: 2 }));
-    expect(counts.toSorted((one, other) => other.count - one.count)).toEqual([
+    const counts = valueOf(await store.callCounts({ sinceMinute, slotMinutes: 2, slotCount: 2 }));
+    expect(counts.toSorted((one, other) => one.slot - other.slot || other.count - one.count)).toEqual([
       { slot: 0, decision: 'allow', outcome: 'ok', count: 3 },
       { slot: 0, decision: 'allow', outcome: 'tool_error', count: 1 },
+      { slot: 1, decision: 'allow', outcome: 'ok', count: 1 },
     ]);
   });
 
