@@ -136,6 +136,10 @@ describe('/activity/calls', () => {
       expect.stringContaining('line 1: the line of its batch is missing') as string,
     ]);
     expect(await verify('x')).toEqual([2, '', expect.stringContaining('line 1: ') as string]);
+    expect(await runAssay(['activity', 'verify', '/no/such.jsonl'])).toMatchObject({
+      code: 3,
+      stderr: 'The file "/no/such.jsonl" cannot be read: there is no such file or folder.\n',
+    });
   });
 });
 

@@ -257,7 +257,7 @@ async function verifyExport(runtime: Runtime, file: string, options: JsonOptions
     return added.ok;
   });
   if (!read.ok) {
-    printError(`${formatRefusal(read.error)}.`);
+    printError(formatRefusal(read.error));
     return getExitCode(read.error);
   }
   if (fault !== undefined) {
