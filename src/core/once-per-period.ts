@@ -2,7 +2,7 @@
 export class OncePerPeriod {
   readonly #periodMs: number;
   readonly #maxKeys: number;
-  /** When each key was last admitted, and how often it came again since. */
+  /** When each key was last admitted, oldest first, and how often it came again since. */
   readonly #admitted = new Map<string, { readonly atMs: number; others: number }>();
 
   /** Beyond so many keys, new ones share one turn per period. */
@@ -12,26 +12,30 @@ export class OncePerPeriod {
   }
 
   isDue(key: string, nowMs: number): boolean {
-    const admitted = this.#admitted.get(this.#keyOf(key, nowMs));
+    const admitted = this.#admitted.get(this.#selectKey(key, nowMs));
     return admitted === undefined || nowMs - admitted.atMs >= this.#periodMs;
   }
 
   /** How often the key was held back since it was last admitted. Undefined if it is held back now. */
   admit(key: string, nowMs: number): number | undefined {
-    const counted = this.#keyOf(key, nowMs);
+    const counted = this.#selectKey(key, nowMs);
     const before = this.#admitted.get(counted);
     if (before !== undefined && !this.isDue(counted, nowMs)) {
       before.others += 1;
       return undefined;
     }
+    // Keeps the order, so that whatever fills the map does not cause a search of all of it.
+    this.#admitted.delete(counted);
     this.#admitted.set(counted, { atMs: nowMs, others: 0 });
     return before?.others ?? 0;
   }
 
-  #keyOf(key: string, nowMs: number): string {
+  #selectKey(key: string, nowMs: number): string {
     if (this.#admitted.has(key) || this.#admitted.size < this.#maxKeys) return key;
-    for (const [known, { atMs }] of this.#admitted)
-      if (nowMs - atMs >= this.#periodMs) this.#admitted.delete(known);
+    for (const [known, { atMs }] of this.#admitted) {
+      if (nowMs - atMs < this.#periodMs) break;
+      this.#admitted.delete(known);
+    }
     return this.#admitted.size < this.#maxKeys ? key : '';
   }
 }

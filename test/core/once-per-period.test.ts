@@ -20,3 +20,12 @@ it('lets new keys share one turn while it remembers as many as it may', () => {
   expect(['a', 'b', 'c', 'd', 'a'].map((key) => once.admit(key, 0))).toEqual([0, 0, 0, undefined, undefined]);
   expect(['e', 'f', 'e'].map((key) => once.admit(key, 1_000))).toEqual([0, 0, undefined]);
 });
+
+it('forgets what was admitted longest ago, also if other keys were admitted again', () => {
+  const once = new OncePerPeriod(1_000, 2);
+  expect(once.admit('a', 0)).toBe(0);
+  expect(once.admit('b', 500)).toBe(0);
+  expect(once.admit('a', 1_000)).toBe(0);
+  expect(['c', 'd'].map((key) => once.admit(key, 1_500))).toEqual([0, 0]);
+  expect(once.admit('a', 1_500)).toBeUndefined();
+});

@@ -27,24 +27,36 @@ interface KnownContext {
 }
 
 /** The latest contexts of each tool. */
-const CONTEXTS = new WeakMap<object, KnownContext[]>();
+let contexts = new WeakMap<object, readonly KnownContext[]>();
+/** How many have been added; they are forgotten together. */
+let contextCount = 0;
 const NO_TOOL = {};
-const MAX_CONTEXTS = 64;
+const MAX_PER_TOOL = 64;
+const MAX_CONTEXTS = 10_000;
 
 /** Calls that have everything in common have the same context object, since this runs for every call. */
 export function toContext(call: FinishedCall): CallContext {
   const key = call.tool ?? NO_TOOL;
-  const known = CONTEXTS.get(key) ?? [];
+  const known = contexts.get(key) ?? [];
   for (const one of known) if (hasSameContext(one.call, call)) return one.context;
   const text = serializeContext(call);
   const same = known.find(({ context }) => context.text === text);
-  if (same !== undefined) {
-    same.call = withoutOwn(call);
-    return same.context;
-  }
-  const context = createContext(text, toCallFacts(call));
-  CONTEXTS.set(key, [{ call: withoutOwn(call), context }, ...known.slice(0, MAX_CONTEXTS - 1)]);
+  const context = same?.context ?? createContext(text, toCallFacts(call));
+  // Clients choose these texts, so only short ones are kept.
+  const { subject, publicName, client = '' } = call;
+  if (Math.max(subject.length, publicName.length, client.length) > 4 * MAX_NAME) return context;
+  if (same !== undefined) same.call = withoutOwn(call);
+  else addContext(key, { call: withoutOwn(call), context });
   return context;
+}
+
+function addContext(key: object, one: KnownContext): void {
+  if (contextCount >= MAX_CONTEXTS) {
+    contexts = new WeakMap();
+    contextCount = 0;
+  }
+  contextCount += 1;
+  contexts.set(key, [one, ...(contexts.get(key) ?? []).slice(0, MAX_PER_TOOL - 1)]);
 }
 
 function hasSameContext(one: FinishedCall, other: FinishedCall): boolean {
@@ -64,7 +76,7 @@ function hasSameContext(one: FinishedCall, other: FinishedCall): boolean {
 
 /** Keeps no arguments in memory. */
 function withoutOwn(call: FinishedCall): FinishedCall {
-  return { ...call, argumentsText: undefined, approval: undefined };
+  return { ...call, sessionId: undefined, argumentsText: undefined, approval: undefined };
 }
 
 /** Written member by member in name order. */

@@ -114,22 +114,25 @@ export function readCallEntry(row: CallRow, context: string): CallEntry | undefi
   const details = row.details === undefined ? {} : parseJson(row.details);
   if (!isJsonObject(shared) || !isJsonObject(details) || !isDate(row.atMs)) return undefined;
   const at = new Date(row.atMs).toISOString();
-  if (shared['kind'] === 'dropped') {
-    const gap = { ...details, kind: 'dropped', at };
-    return isDropped(gap) ? (gap as unknown as CallEntry) : undefined; // just checked
-  }
+  if (shared['kind'] === 'dropped') return toCallEntry({ ...details, kind: 'dropped', at });
   const { context: own, ...rest } = details;
   const common = shared['kind'] === 'other' ? own : shared;
   if (!isJsonObject(common) || common['kind'] !== 'call') return undefined;
   const { session } = row;
-  const call = {
+  return toCallEntry({
     ...common,
     at,
     ...(session !== undefined && { session }),
     durationMs: row.tenths / 10,
     ...rest,
-  };
-  return isCall(call) ? (call as unknown as CallEntry) : undefined; // just checked
+  });
+}
+
+/** Undefined if members that readers rely on are missing, or of another type. */
+export function toCallEntry(value: unknown): CallEntry | undefined {
+  if (!isJsonObject(value) || !isTime(value['at'])) return undefined;
+  const isEntry = value['kind'] === 'dropped' ? isDropped(value) : value['kind'] === 'call' && isCall(value);
+  return isEntry ? (value as unknown as CallEntry) : undefined; // just checked
 }
 
 /** The row and the canonical JSON of the context of an entry. The inverse of `readCallEntry`. */

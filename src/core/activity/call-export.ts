@@ -6,6 +6,7 @@ import {
   ChainCheck,
   type ChainReport,
   computeTimes,
+  MAX_BATCH,
   type StoredBatch,
   type StoredCall,
 } from './call-chain.ts';
@@ -16,6 +17,7 @@ import {
   readCallEntry,
   readCallFacts,
   splitEntry,
+  toCallEntry,
 } from './call-entry.ts';
 
 /** The line of a batch, which comes before those of its calls. */
@@ -68,8 +70,7 @@ export class ExportCheck {
     }
     if (this.#open === undefined) return this.#fault('no_batch');
     const { id, entry, context } = value;
-    if (typeof id !== 'number') return this.#fault('invalid');
-    // An entry that could not be read has no context here, so that the hash of its batch differs.
+    if (typeof id !== 'number' || this.#open.calls.length >= MAX_BATCH) return this.#fault('invalid');
     const call = toStoredCall(id, entry, context === 'other');
     this.#open.calls.push(call);
     return ok(undefined);
@@ -119,15 +120,25 @@ function readBatch(value: Readonly<Record<string, unknown>>, id: number): Stored
     : undefined; // just checked
 }
 
+/** Without a context if it is not an entry, so that the hash of its batch differs. */
 function toStoredCall(id: number, value: unknown, isOther: boolean): StoredCall {
-  if (!isJsonObject(value))
+  const entry = toCallEntry(value);
+  const split = entry === undefined ? undefined : trySplit(entry);
+  if (entry === undefined || split === undefined)
     return { id, atMs: 0, tenths: 0, session: undefined, details: undefined, context: undefined };
-  const entry = value as unknown as CallEntry; // what it is made into is read again, and its hash compared
-  const { row, context: own } = splitEntry(entry);
+  const { row, context: own } = split;
   const details = isOther ? addContextToDetails(row.details, own) : row.details;
   const text = isOther ? OTHER_CONTEXT : own;
   const facts = isOther ? {} : readCallFacts(entry);
   // One id for all, since an export does not have the rows of contexts.
-  const context = { id: 0, hash: sha256(text), text, facts };
-  return { id, ...row, details, context };
+  return { id, ...row, details, context: { id: 0, hash: sha256(text), text, facts } };
+}
+
+function trySplit(entry: CallEntry): ReturnType<typeof splitEntry> | undefined {
+  try {
+    return splitEntry(entry);
+  } catch {
+    // Nested too deeply for the stack, or not expressible as canonical JSON.
+    return undefined;
+  }
 }

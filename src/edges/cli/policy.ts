@@ -178,7 +178,7 @@ function showRules(runtime: Runtime, options: JsonOptions): Promise<number> {
             toPrintable(getRuleName(rule, index)),
             rule.effect,
             index < configFileRules.length ? 'config file' : 'store',
-            toPrintable(conditionsOf(rule)),
+            toPrintable(formatConditions(rule)),
           ]),
         ),
       );
@@ -187,7 +187,7 @@ function showRules(runtime: Runtime, options: JsonOptions): Promise<number> {
 }
 
 /** `tool: linear.delete_*; destructiveHint: true` */
-function conditionsOf({
+function formatConditions({
   effect: _effect,
   name: _name,
   because: _because,

@@ -19,12 +19,12 @@ export function serveCommand(runtime: Runtime, done: Done): Command {
     new Command('serve')
       .description('serve all configured servers at one HTTP endpoint')
       .option('--host <address>', 'address to listen on', '127.0.0.1')
-      .option('--port <number>', 'port to listen on; 0 selects a free port', portOf, 4444)
+      .option('--port <number>', 'port to listen on; 0 selects a free port', parsePort, 4444)
       .action(async (options: ServeOptions) => done(await serve(runtime, options))),
   );
 }
 
-function portOf(text: string): number {
+function parsePort(text: string): number {
   const port = Number(text);
   if (!/^\d{1,5}$/.test(text) || port > 65_535)
     throw new InvalidArgumentError('A port is a number from 0 to 65535.');

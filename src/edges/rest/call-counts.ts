@@ -51,7 +51,7 @@ export function countsRoute(store: CallCountStore, nowMs: () => number): Route {
       const sinceMinute = Math.floor(nowMs() / MINUTE_MS) + 1 - minutes;
       const span = { sinceMinute, slotMinutes, slotCount: minutes / slotMinutes };
       const counted = await store.callCounts(span);
-      return counted.ok ? ok({ kind: 'one', body: countsOf(counted.value, span) }) : counted;
+      return counted.ok ? ok({ kind: 'one', body: toCallCounts(counted.value, span) }) : counted;
     },
   );
 }
@@ -63,7 +63,7 @@ function toSlotMinutes(minutes: number): number {
   return length;
 }
 
-function countsOf(
+function toCallCounts(
   counts: readonly CallCount[],
   { sinceMinute, slotMinutes, slotCount }: CallSpan,
 ): CallCounts {

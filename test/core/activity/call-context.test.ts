@@ -97,6 +97,27 @@ describe('the context of a call', () => {
     expect(toContext(WHOLE)).toBe(context);
   });
 
+  it('is not kept in memory if a client chose long texts, and is the same nevertheless', () => {
+    const long = 'x'.repeat(2_000);
+    for (const change of [
+      { client: JSON.stringify({ name: long }) },
+      { publicName: long },
+      { subject: long },
+    ]) {
+      const [one, other] = [toContext({ ...WHOLE, ...change }), toContext({ ...WHOLE, ...change })];
+      expect(other).not.toBe(one);
+      expect(other).toEqual(one);
+    }
+  });
+
+  it('is forgotten with all others when there are too many', () => {
+    const context = toContext(WHOLE);
+    for (let nth = 0; nth < 10_000; nth += 1)
+      toContext({ ...WHOLE, tool: { ...TOOL }, publicName: `t${nth}` });
+    expect(toContext(WHOLE)).not.toBe(context);
+    expect(toContext(WHOLE)).toEqual(context);
+  });
+
   it('and the rest of the call make the entry, and the entry makes them again', () => {
     const long = 'x'.repeat(300);
     for (const call of [

@@ -76,7 +76,7 @@ type ExactArguments = ReadonlyMap<string, unknown>;
 export function buildRequest(plan: RequestPlan, args: BuiltInArguments): Result<ReadyRequest, string> {
   const read = parseExactJson(args.text, 'notation')?.value;
   const given: ExactArguments = new Map(Object.entries(isMembers(read) ? read : args.values));
-  const others = slotsOfOthers(plan, given);
+  const others = listOtherSlots(plan, given);
   const placed: Placed = { path: [], template: [], query: [], header: [], cookie: [], body: [] };
   for (const { argument, parameter } of [...plan.slots, ...others]) {
     const value = given.get(argument);
@@ -88,11 +88,11 @@ export function buildRequest(plan: RequestPlan, args: BuiltInArguments): Result<
   const taken = others.find(({ argument }) => plan.others?.taken?.has(argument));
   if (taken !== undefined)
     return err(formatFault(taken.argument, 'would set a query parameter that this tool sets itself'));
-  const url = urlOf(plan, placed, given);
+  const url = buildUrl(plan, placed, given);
   if (!url.ok) return url;
-  const written = bodyOf(plan, placed, given);
+  const written = buildBody(plan, placed, given);
   if (!written.ok) return written;
-  const headers = headersOf(plan, placed, written.value);
+  const headers = buildHeaders(plan, placed, written.value);
   if (!headers.ok) return headers;
   return ok({
     method: plan.method,
@@ -129,7 +129,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
 type Placed = Readonly<Record<Slot['parameter']['location'], (NamedForm & { readonly value: unknown })[]>>;
 
 /** A slot for each argument that has none. */
-function slotsOfOthers({ slots, others, body }: RequestPlan, given: ExactArguments): readonly Slot[] {
+function listOtherSlots({ slots, others, body }: RequestPlan, given: ExactArguments): readonly Slot[] {
   if (others === undefined) return [];
   const known = new Set([body?.argument, ...slots.map(({ argument }) => argument)]);
   const { location, form } = others;
@@ -185,7 +185,7 @@ function hasDots(value: unknown): boolean {
   return value.split(/[/\\]/).some(isDotSegment);
 }
 
-function urlOf(plan: RequestPlan, placed: Placed, given: ExactArguments): Result<URL, string> {
+function buildUrl(plan: RequestPlan, placed: Placed, given: ExactArguments): Result<URL, string> {
   const inPath = new Map(placed.path.map((one) => [one.name, encodePathParameter(one, one.value)]));
   const path = fill(plan.path, (name) => inPath.get(name) ?? '');
   const pairs = [
@@ -223,7 +223,7 @@ function secretPairs({ secrets }: RequestPlan, wanted: Secret['location']): read
   );
 }
 
-function bodyOf(
+function buildBody(
   { body }: RequestPlan,
   placed: Placed,
   given: ExactArguments,
@@ -238,7 +238,7 @@ function bodyOf(
 }
 
 /** A later header replaces an earlier one: secrets rank first, then the operator's headers. */
-function headersOf(
+function buildHeaders(
   plan: RequestPlan,
   placed: Placed,
   body: WrittenBody | undefined,

@@ -268,14 +268,14 @@ function operationTool(making: ToolPlan, name: string, options: CallOptions): Bu
       ...schemas,
       ...(annotations !== undefined && { annotations }),
     },
-    facts: factsOf(making),
+    facts: toFacts(making),
     timeoutMs: options.timeoutMs,
     run: async (args, call) => maskResultSecrets(check(await run(making, options, { args, call })), told),
   };
 }
 
 /** Trust in a document does not extend to what it refers to: nothing is inferred from an unsafe method there. */
-function factsOf({ operation: { method, path }, server, isOfOthers }: ToolPlan): ToolFacts {
+function toFacts({ operation: { method, path }, server, isOfOthers }: ToolPlan): ToolFacts {
   const facts = { kind: 'openapi', path, target: computeMark(server.href) } as const;
   return isOfOthers && !isSafeMethod(method) ? facts : { method, ...facts };
 }

@@ -19,7 +19,7 @@ export function planRequest(spec: RestToolSpec): Result<RequestPlan, string> {
   const { origin, path, query } = template.value;
   const hasBody = WITH_BODY.has(spec.method);
   const isForm = spec.bodyType === 'form';
-  const secrets = secretsOf(spec.auth);
+  const secrets = listSecrets(spec.auth);
   const queryMapping = Object.entries(spec.queryMapping);
   const taken = [
     ...query.map(({ name }) => name),
@@ -34,12 +34,12 @@ export function planRequest(spec: RestToolSpec): Result<RequestPlan, string> {
     path,
     query: query.map(({ pattern }) => pattern),
     slots: [
-      ...path.names.map((name) => slotOf('path', [name, name], TEXT)),
+      ...path.names.map((name) => toSlot('path', [name, name], TEXT)),
       ...query.flatMap(({ pattern: { names } }) =>
-        names.map((name) => slotOf('template', [name, name], names.length === 1 ? TEXTS : TEXT)),
+        names.map((name) => toSlot('template', [name, name], names.length === 1 ? TEXTS : TEXT)),
       ),
-      ...queryMapping.map((names) => slotOf('query', names, TEXTS)),
-      ...Object.entries(spec.headerMapping).map((names) => slotOf('header', names, TEXT)),
+      ...queryMapping.map((names) => toSlot('query', names, TEXTS)),
+      ...Object.entries(spec.headerMapping).map((names) => toSlot('header', names, TEXT)),
     ],
     others: hasBody
       ? { location: 'body', form: isForm ? TEXTS : JSON_VALUE }
@@ -62,7 +62,7 @@ export function planRequest(spec: RestToolSpec): Result<RequestPlan, string> {
   });
 }
 
-function slotOf(
+function toSlot(
   location: Slot['parameter']['location'],
   [argument, name]: readonly [string, string],
   form: ParameterForm,
@@ -70,7 +70,7 @@ function slotOf(
   return { argument, parameter: { name, location, form } };
 }
 
-function secretsOf(auth: RestAuth | undefined): readonly Secret[] {
+function listSecrets(auth: RestAuth | undefined): readonly Secret[] {
   switch (auth?.kind) {
     case 'bearer':
       return [{ location: 'header', name: 'authorization', value: `Bearer ${auth.token}` }];
