@@ -54,7 +54,7 @@ class OpenBatch {
   /** With room for a gap in the record. */
   readonly values: Float64Array = new Float64Array((BATCH + 1) * VALUES_PER_CALL);
   readonly contexts: CallContext[] = [];
-  /** Hashes by session id. */
+  /** Indices by session id. */
   readonly sessions: Map<string, number> = new Map<string, number>();
   readonly details: (readonly [entry: number, details: Details])[] = [];
   readonly #indices = new Map<CallContext, number>();
