@@ -25,10 +25,10 @@ export function isAcknowledgement(result: string, args: string | undefined): boo
   if (!Array.isArray(content)) return false;
   const texts = content.map(textOfBlock);
   if (texts.includes(undefined)) return false;
-  const said = stringsIn([...texts.map((text) => structureOf(text ?? '')), rest]);
-  if (said === undefined) return false;
+  const said: string[] = [];
+  if (!findStrings([...texts.map((text) => structureOf(text ?? '')), rest], said)) return false;
   const sent = sentIn(args);
-  const left = said.map((text) => withoutSent(text, sent));
+  const left = said.map((text) => withoutSent(text, sent)).filter((text) => /[^ ]/.test(text));
   if (!left.every((text) => PLAIN_CHARACTERS.test(text))) return false;
   const words = left.flatMap(wordsOf);
   const unknown = words.filter((word) => !WORDS.has(word));
@@ -45,30 +45,33 @@ function textOfBlock(block: unknown): string | undefined {
 
 /** Many servers put JSON into their texts. */
 function structureOf(text: string): unknown {
-  const parsed = parseJson(text);
+  // A text that is no JSON would cost an exception, more than all else here.
+  const parsed = JSON_START.test(text) ? parseJson(text) : undefined;
   return typeof parsed === 'object' && parsed !== null ? parsed : text;
 }
 
-/** All strings, numbers and names of members. Undefined if it is nested too deep. */
-function stringsIn(value: unknown, depth = 0): readonly string[] | undefined {
-  if (typeof value === 'string') return [value];
-  if (typeof value === 'number') return [String(value)];
-  if (typeof value !== 'object' || value === null) return [];
-  if (depth === MAX_DEPTH) return undefined;
-  const parts = Array.isArray(value)
-    ? value.map((one) => stringsIn(one, depth + 1))
-    : Object.entries(value).map(([key, one]) => {
-        const inside = stringsIn(one, depth + 1);
-        return inside && [key, ...inside];
-      });
-  return parts.some((part) => part === undefined) ? undefined : parts.flatMap((part) => part ?? []);
+/** Adds all strings, numbers and names of members to `found`. False if it is nested too deep. */
+function findStrings(value: unknown, found: string[], depth = 0): boolean {
+  if (typeof value === 'string') found.push(value);
+  else if (typeof value === 'number') found.push(String(value));
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth === MAX_DEPTH) return false;
+  if (Array.isArray(value)) return value.every((one) => findStrings(one, found, depth + 1));
+  return Object.entries(value).every(([key, one]) => {
+    found.push(key);
+    return findStrings(one, found, depth + 1);
+  });
 }
 
 /** What the caller sent, longest first. */
 function sentIn(args: string | undefined): readonly string[] {
   if (args === undefined || args.length > MAX_SENT_LENGTH) return [];
-  const sent = (stringsIn(parseJson(args)) ?? []).filter((text) => WORD_CHARACTER.test(text));
-  return sent.toSorted((one, other) => other.length - one.length).slice(0, MAX_SENT);
+  const sent: string[] = [];
+  if (!findStrings(parseJson(args), sent)) return [];
+  return sent
+    .filter((text) => WORD_CHARACTER.test(text))
+    .sort((one, other) => other.length - one.length)
+    .slice(0, MAX_SENT);
 }
 
 /** Only whole words count as sent: otherwise single letters that were sent would make up any text. */
@@ -97,6 +100,7 @@ function isNumber(word: string): boolean {
   return /^\d{1,20}$/.test(word) || (/^[0-9a-f]{6,64}$/.test(word) && /\d{2}/.test(word));
 }
 
+const JSON_START = /^[\t\n\r ]*[{[]/;
 /** Half of a surrogate pair counts too. */
 const WORD_CHARACTER = /[\p{L}\p{M}\p{N}\p{Cs}]/u;
 /** Of the others, many are readable as letters, or invisible. */
