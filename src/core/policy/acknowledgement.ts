@@ -19,20 +19,35 @@ const MAX_SENT = 200;
  */
 export function isAcknowledgement(result: string, args: string | undefined): boolean {
   if (result.length > MAX_LENGTH) return false;
-  const parsed = parseJson(result);
-  if (!isJsonObject(parsed)) return false;
-  const { content = [], ...rest } = parsed;
-  if (!Array.isArray(content)) return false;
-  const texts = content.map(textOfBlock);
-  if (texts.includes(undefined)) return false;
-  const said: string[] = [];
-  if (!findStrings([...texts.map((text) => structureOf(text ?? '')), rest], said)) return false;
-  const sent = sentIn(args);
-  const left = said.map((text) => withoutSent(text, sent)).filter((text) => /[^ ]/.test(text));
-  if (!left.every((text) => PLAIN_CHARACTERS.test(text))) return false;
-  const words = left.flatMap(wordsOf);
-  const unknown = words.filter((word) => !WORDS.has(word));
-  return words.length <= MAX_WORDS && unknown.length <= MAX_NUMBERS && unknown.every(isNumber);
+  const said = textsOf(parseJson(result));
+  if (said === undefined) return false;
+  let sent: readonly string[] | undefined;
+  let [wordCount, numberCount] = [0, 0];
+  for (const text of said) {
+    const left = withoutSent(text, (sent ??= sentIn(args)));
+    if (!PLAIN_CHARACTERS.test(left)) return false;
+    for (const word of wordsOf(left)) {
+      wordCount += 1;
+      if (WORDS.has(word)) continue;
+      numberCount += 1;
+      if (!isNumber(word)) return false;
+    }
+    if (wordCount > MAX_WORDS || numberCount > MAX_NUMBERS) return false;
+  }
+  return true;
+}
+
+/** All texts of a result. Undefined if it has content of another kind, or is nested too deep. */
+function textsOf(result: unknown): readonly string[] | undefined {
+  if (!isJsonObject(result)) return undefined;
+  const { content = [], resultType = 'complete', ...rest } = result;
+  if (!Array.isArray(content)) return undefined;
+  const found: string[] = [];
+  const isFound = content.every((block) => {
+    const text = textOfBlock(block);
+    return text !== undefined && findStrings(structureOf(text), found);
+  });
+  return isFound && findStrings(resultType, found) && findStrings(rest, found) ? found : undefined;
 }
 
 /** Undefined if it is not plain text: links, images and annotations are content. */
@@ -76,23 +91,27 @@ function sentIn(args: string | undefined): readonly string[] {
 
 /** Only whole words count as sent: otherwise single letters that were sent would make up any text. */
 function withoutSent(text: string, sent: readonly string[]): string {
-  return sent.reduce(
-    (left, part) =>
-      left.replaceAll(part, (found, at: number) => {
-        const [before = '', after = ''] = [left[at - 1], left[at + part.length]];
-        return WORD_CHARACTER.test(before) || WORD_CHARACTER.test(after) ? found : ' ';
-      }),
-    text,
-  );
+  if (WORDS.has(text)) return text;
+  let left = text;
+  for (const part of sent) {
+    if (left === part) return '';
+    if (!left.includes(part)) continue;
+    left = left.replaceAll(part, (found, at: number) => {
+      const [before = '', after = ''] = [left[at - 1], left[at + part.length]];
+      return WORD_CHARACTER.test(before) || WORD_CHARACTER.test(after) ? found : ' ';
+    });
+  }
+  return left;
 }
 
 function wordsOf(text: string): readonly string[] {
-  return text
+  if (WORDS.has(text)) return [text];
+  const words = text
     .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
     .replace(/(\d\d)T(\d\d:[\d:.]{5,12})Z/g, '$1 $2')
     .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== '');
+    .match(/[a-z0-9]+/g);
+  return words ?? [];
 }
 
 /** Letters between digits could spell words, so of identifiers only hexadecimal ones count. */
