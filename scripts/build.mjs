@@ -3,21 +3,23 @@ import { join } from 'node:path';
 import { build } from 'rolldown';
 import ts from 'typescript';
 import { buildPages } from './build-pages.mjs';
+import { takeBuiltins, toAscii } from './take-builtins.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** Packages are not taken in: npm installs them, and whoever audits finds them. Two are bundled: docs/adr/0052 and 0089. */
-const external = /^(?!(?:kysely|zod)$)[^./]/;
+/** npm installs packages, so that whoever audits finds them. Three are bundled all the same: docs/adr/0052, 0089, 0093. */
+const external = /^(?!(?:kysely|zod|jsonc-parser)$)[^./]/;
 const [kysely, zod] = ['kysely', 'zod'].map((name) => ({
   name,
   test: new RegExp(`node_modules[\\\\/]${name}[\\\\/]`),
   priority: 20,
 }));
 /** Their licenses ask for their texts in each copy. */
-const banner = ({ name }) => {
-  const bundled = [kysely, zod].find((one) => name.endsWith(one.name));
-  return bundled ? `/*!\n${readFileSync(join(ROOT, 'node_modules', bundled.name, 'LICENSE'), 'utf8')}*/` : '';
-};
+const banner = ({ moduleIds }) =>
+  Object.entries({ kysely: 'LICENSE', zod: 'LICENSE', 'jsonc-parser': 'LICENSE.md' })
+    .filter(([name]) => moduleIds.some((id) => id.includes(`/node_modules/${name}/`)))
+    .map(([name, file]) => `/*!\n${readFileSync(join(ROOT, 'node_modules', name, file), 'utf8')}*/`)
+    .join('\n');
 
 // Each file costs a start about half a millisecond, so what a start imports is one file for each of its stages
 // (docs/adr/0056): what starts the first servers, the gateway, and the command line.
@@ -28,31 +30,21 @@ const stages = ['early-start', 'stdio', 'program'].map((module, index) => ({
   priority: 10 - index,
 }));
 
-/**
- * Takes Node's modules by `process.getBuiltinModule`. An `import` of one reads all its exports, which loads what most
- * programs never use, such as Web Crypto and file streams: a quarter of a warm start (docs/adr/0056). A chunk may have a
- * `process` of its own, imported from "node:process".
- */
+/** Last, because the bundler prints the code anew after each chunk is rendered. */
 const builtins = {
   name: 'builtins',
-  renderChunk: (code) =>
-    code
-      .replaceAll(
-        /^import (?:\* as )?([\w$]+) from ("node:[^"]+");$/gm,
-        'const $1 = globalThis.process.getBuiltinModule($2);',
-      )
-      .replaceAll(/^import (?:([\w$]+), )?\{([^}]*)\} from ("node:[^"]+");$/gm, (_, whole, names, module) =>
-        [...(whole === undefined ? [] : [whole]), `{${names.replaceAll(' as ', ': ')}}`]
-          .map((taken) => `const ${taken} = globalThis.process.getBuiltinModule(${module});`)
-          .join(' '),
-      )
-      .replaceAll(/\bimport\(("node:[^"]+")\)/g, 'Promise.resolve(globalThis.process.getBuiltinModule($1))'),
+  generateBundle(_, bundle) {
+    for (const chunk of Object.values(bundle))
+      if (chunk.type === 'chunk') chunk.code = toAscii(takeBuiltins(chunk.code));
+  },
 };
 
 await build({
   cwd: ROOT,
   input: { main: 'src/main.ts', program: 'src/app/program.ts' },
   platform: 'node',
+  // Of a package that is taken in, the form with separate imports.
+  resolve: { mainFields: ['module', 'main'] },
   external,
   plugins: [builtins],
   output: {
