@@ -71,7 +71,7 @@ const PACKAGES = {
   'adapters/auth': { imports: ADAPTER, uses: [...PATHS, 'crypto', 'jose', '@modelcontextprotocol/client'] },
   'adapters/telemetry': {
     imports: ADAPTER,
-    uses: [...PATHS, 'module', 'util', 'pino', 'prom-client', '@opentelemetry/api', 'gpt-tokenizer'],
+    uses: [...PATHS, 'module', 'util', 'prom-client', '@opentelemetry/api', 'gpt-tokenizer'],
   },
   'adapters/search': { imports: ADAPTER, uses: ['timers', 'minisearch'] },
   'adapters/sandbox': {

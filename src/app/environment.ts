@@ -114,7 +114,7 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
   const terminal = isTerminal ? { hasColours: process.stderr.hasColors() } : undefined;
   const { transport, meter } = options;
   const cleanup = new Cleanup();
-  const shown = openLog({ level, terminal, isQuiet: options.isQuiet, mask, write });
+  const shown = openLog({ level, terminal, mask, write });
   // Only `serve` keeps its log, for `assay logs`; whoever embeds it takes the lines.
   const isKept = transport === 'tcp' && write === undefined;
   const written = isKept ? await keepLog(shown, { home, mask, cleanup }) : shown;

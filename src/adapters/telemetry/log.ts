@@ -1,5 +1,3 @@
-import { createRequire } from 'node:module';
-import type { DestinationStream, Logger, pino as Pino } from 'pino';
 import { toPrintableJson } from '../../core/printable.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import { Stderr } from '../../platform/stderr.ts';
@@ -9,65 +7,50 @@ import { formatTerminalLine } from './terminal-line.ts';
 import type { JsonObject } from '../../core/json-object.ts';
 
 interface LogOptions {
-  /** One of pino's levels, or `silent`. */
+  /** One of `LOG_LEVELS`. */
   readonly level: string;
   /** Whether to write lines for a terminal, with or without colours, instead of JSON. */
   readonly terminal: { readonly hasColours: boolean } | undefined;
   /** Masks the secrets in a text. */
   readonly mask: (text: string) => string;
-  /** For a command that rarely logs: only its first line loads the library. */
-  readonly isQuiet?: boolean;
   /** Takes each line. Defaults to stderr. */
   readonly write?: ((line: string) => void) | undefined;
 }
 
+/** A level's number in a line is ten times its place, from 10 for `trace`, as many programs write and read it. */
 export const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /**
  * The log. Goes to stderr by default, because stdout is for results and, with stdio, for JSON-RPC only. If it is not
  * read, lines beyond a limit are dropped and their number is logged. Secrets are masked in every line.
  */
-export function openLog({ level, terminal, isQuiet = false, mask, write }: LogOptions): Log {
+export function openLog({ level, terminal, mask, write }: LogOptions): Log {
   const inForm =
     terminal === undefined
       ? toPrintableJson
       : (line: string) => formatTerminalLine(line, terminal.hasColours);
   const take = write ?? stderrIn(inForm);
-  const destination: DestinationStream = { write: (line) => take(inForm(line)) };
-  let opened: Logger | undefined;
-  const logger = (): Logger => (opened ??= pino()({ level, base: null }, destination));
   const minLevel = LOG_LEVELS.indexOf(level);
   const say = (wanted: keyof Log): Log[keyof Log] => {
     if (LOG_LEVELS.indexOf(wanted) < minLevel) return () => undefined;
-    return (message, fields = {}) => logger()[wanted](maskFields(fields, mask), mask(message));
+    return (message, fields = {}) =>
+      take(inForm(formatLine(wanted, mask(message), maskFields(fields, mask))));
   };
-  if (!isQuiet) setTimeout(logger, LOAD_AFTER_MS).unref();
   return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
 }
 
 function stderrIn(form: (line: string) => string): (line: string) => void {
-  const stderr = new Stderr({ onDropped: (count) => form(droppedLine(count)) });
+  const stderr = new Stderr({ onDropped: (count) => form(formatDropped(count)) });
   return (line) => stderr.write(line);
 }
 
-/**
- * Delay in ms before the library is loaded, to keep it out of startup. The first line loads it at once, synchronously:
- * a line must be written before the process ends, so it cannot wait for an import.
- */
-const LOAD_AFTER_MS = 100;
-
-function pino(): typeof Pino {
-  return (createRequire(import.meta.url)('pino') as { readonly pino: typeof Pino }).pino;
+function formatDropped(dropped: number): string {
+  return formatLine('warn', 'log lines were dropped because they were not read in time', { dropped });
 }
 
-/** In pino's format. */
-function droppedLine(dropped: number): string {
-  let text = '';
-  pino()({ base: null }, { write: (line) => (text = line) }).warn(
-    { dropped },
-    'log lines were dropped because they were not read in time',
-  );
-  return text;
+function formatLine(level: keyof Log, msg: string, fields: JsonObject): string {
+  const head = { level: 10 * (1 + LOG_LEVELS.indexOf(level)), time: Date.now() };
+  return `${JSON.stringify({ ...head, ...fields, msg })}\n`;
 }
 
 /** Maximum depth shown. */
@@ -93,6 +76,8 @@ function maskedObject(object: object, mask: (text: string) => string, depth: num
 
 function maskedValue(value: unknown, mask: (text: string) => string, depth: number): unknown {
   if (typeof value === 'string') return mask(value);
+  // JSON has no such number.
+  if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return value;
   if (depth > MAX_DEPTH) return TOO_DEEP;
   if (value instanceof Error) return mask(value.stack ?? value.message);

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { toPrintable } from '../../core/printable.ts';
 import { shorten } from '../../core/shorten.ts';
 
-/** One entry of the log, in pino's format. */
+/** One entry of the log, as `openLog` writes it. */
 type Entry = Readonly<Record<string, unknown>>;
 
 /** Maximum number of characters of a text, and of a whole line without colours. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -62,7 +63,7 @@ const ID_IN_USE: Refusal = { code: 'MESSAGE_INVALID', reason: 'a request with th
 
 class StdioServer {
   /** Its only client, in either era. Random, because approvals for a session outlive the process in the store. */
-  readonly #id = crypto.randomUUID();
+  readonly #id = randomUUID();
   readonly #options: StdioServerOptions;
   readonly #maxUnreadBytes: number;
   readonly #output: StdioOutput;
