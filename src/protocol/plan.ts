@@ -47,13 +47,14 @@ interface Candidate extends PlannedKey {
 
 class KeyPlan implements Plan {
   readonly listsAll = false;
-  readonly #byLength: (readonly Candidate[])[] = [];
+  readonly #byLength: readonly (readonly Candidate[])[];
   readonly #maxLength: number;
 
   constructor(all: readonly Candidate[]) {
     this.#maxLength = Math.max(0, ...all.map(({ key }) => key.length));
-    for (let length = 0; length <= this.#maxLength; length += 1)
-      this.#byLength.push(all.filter(({ key }) => key.length === length));
+    const byLength = Array.from({ length: this.#maxLength + 1 }, (): Candidate[] => []);
+    for (const one of all) byLength[one.key.length]?.push(one);
+    this.#byLength = byLength;
   }
 
   find(bytes: Buffer, from: number, to: number): PlannedKey | undefined {
@@ -93,9 +94,9 @@ function fold(unit: number): number {
 const FOLDED_BYTES: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => fold(byte));
 
 function foldText(key: string): string {
-  return Array.from({ length: key.length }, (_, at) => String.fromCharCode(fold(key.charCodeAt(at)))).join(
-    '',
-  );
+  let folded = '';
+  for (let at = 0; at < key.length; at += 1) folded += String.fromCharCode(fold(key.charCodeAt(at)));
+  return folded;
 }
 
 function isFoldedAt(bytes: Buffer, from: number, text: string): boolean {
