@@ -45,6 +45,7 @@ import {
 import { openRecords, type Records, buildReviewDeps } from './records.ts';
 import { connectAll, toReachRules } from './sources.ts';
 import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
+import { pause, waitAtMost } from '../platform/pause.ts';
 
 export interface OpenCatalog {
   readonly environment: Environment;
@@ -134,7 +135,7 @@ export async function openCatalog(
         });
   const opened = await openPlan(config, environment, {
     ...given,
-    ...{ settings, rules, records, policy, labels, approvals, follow },
+    ...{ settings, rules, records, policy, labels, approvals, follow, isStored },
     isRecorded: !options.isQuiet,
     tasks: options.isQuiet ? undefined : { isAlone: options.transport === 'pipe' },
   });
@@ -187,6 +188,7 @@ export async function openAttached(
     follow: (catalog) => followServe(path, catalog, view),
     sole: given.sole,
     isRecorded: false,
+    isStored: true,
     tasks: { isAlone: true },
   });
   return ok({
@@ -197,6 +199,10 @@ export async function openAttached(
   });
 }
 
+/** Maximum time in ms that a new store lets the first lists come before it. */
+const FIRST_LISTS_MS = 1_000;
+/** Time in ms to answer the client with them. */
+const ANSWER_MS = 50;
 /** Delay in ms before files are watched, so that the start is not slowed down. */
 const FOLLOW_AFTER_MS = 500;
 
@@ -206,6 +212,8 @@ interface PlanOptions extends Pick<CatalogOptions, 'early' | 'sole' | 'isPersona
   readonly follow: ((catalog: Catalog) => FileWatcher) | undefined;
   /** Whether the process is long-running: it follows the store, and compares servers with what was accepted. */
   readonly isRecorded: boolean;
+  /** Whether anything can be stored already. Without a store, opening it waits for the first lists. */
+  readonly isStored: boolean;
   /** If undefined, tasks are not offered. `isAlone`: the process has only one client. */
   readonly tasks: { readonly isAlone: boolean } | undefined;
   readonly records?: Records;
@@ -275,6 +283,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
   });
   const start = (): void => {
     catalog.start();
+    if (!given.isStored) records?.records.deferUntil(firstListsOf(catalog));
     following.start();
   };
   return { environment, catalog, relay, settings, rules, start, close: () => cleanup.close() };
@@ -320,7 +329,7 @@ function followLater(
   return {
     start: () => {
       // Short-lived commands do not read the store for this.
-      if (isRecorded) void records?.records.ready();
+      if (isRecorded) void records?.records.readyLater();
       if (isRecorded && intervalMs > 0) refreshing = setInterval(() => catalog.refresh(), intervalMs).unref();
       if (follow !== undefined)
         timer = setTimeout(() => {
@@ -333,6 +342,12 @@ function followLater(
       watching?.close();
     },
   };
+}
+
+/** Resolves when the client has its first lists. Opening a store meanwhile would take a core from the servers. */
+async function firstListsOf(catalog: Catalog): Promise<void> {
+  await waitAtMost(catalog.settled(), FIRST_LISTS_MS);
+  await pause(ANSWER_MS);
 }
 
 /** Limits the log lines caused by each server. */

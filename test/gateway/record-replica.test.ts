@@ -183,6 +183,26 @@ describe('the replica of records', () => {
     expect(recalled.remembered().map(({ id }) => id)).toEqual(['kept']);
   });
 
+  it('reads a new store for background work only when that may start, and for a change at once', async () => {
+    const first = Promise.withResolvers<undefined>();
+    const { store, records } = opened(memoryCache([]));
+    records.deferUntil(first.promise);
+    const later = records.readyLater();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(store.reads).toBe(0);
+    await records.change(() => ok({ value: 0, changes: [tool('a', 'x')] }));
+    expect([store.reads, store.commits]).toEqual([1, 1]);
+    first.resolve(undefined);
+    expect(await later).toEqual({ ok: true, value: undefined });
+  });
+
+  it('opens no store after it was closed', async () => {
+    const { store, records } = opened();
+    await records.close();
+    expect(await records.readyLater()).toEqual({ ok: false, error: { code: 'SHUTTING_DOWN' } });
+    expect(store.reads).toBe(0);
+  });
+
   it('is not ready while the store cannot be read, and retries', async () => {
     const { store, records } = opened();
     store.mayRead = () => false;

@@ -111,8 +111,10 @@ export class DriftDetector {
   }
 
   async #compareWaiting(key: string): Promise<void> {
-    const { log } = this.#options;
+    const { log, records } = this.#options;
     const { signal } = this.#closing;
+    // A failure is met again by the comparison.
+    await records.readyLater();
     for (
       let observation = this.#taken(key);
       observation !== undefined && !signal.aborted;

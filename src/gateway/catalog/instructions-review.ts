@@ -66,7 +66,8 @@ export class InstructionsReview {
     const { log, records } = this.#options;
     const id = getServerIds(spec).serverId;
     try {
-      const ready = await records.ready();
+      const ready = await records.readyLater();
+      if (!ready.ok && ready.error.code === 'SHUTTING_DOWN') return;
       if (ready.ok && this.stateOf(spec) === undefined && !this.#first.has(id)) this.#first.set(id, now);
       const kept = await records.change(() => this.#seen(spec, now));
       if (!kept.ok) log.warn(NOT_COMPARED, { server: spec.name, cause: formatRefusal(kept.error) });

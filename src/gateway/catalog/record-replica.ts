@@ -46,6 +46,8 @@ export class RecordReplica {
   #isReadQueued = false;
   #freshness: Freshness | undefined;
   #opening: ReturnType<RecordReplicaOptions['open']> | undefined;
+  #deferral: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
   #ready: Promise<Result<undefined, Refusal>> | undefined;
   #endListening: (() => void) | undefined;
   #reading: Promise<Result<undefined, Refusal>> | undefined;
@@ -78,6 +80,17 @@ export class RecordReplica {
     if (this.#isKnown) return Promise.resolve(ok(undefined));
     this.#ready ??= this.#follow().finally(() => (this.#ready = undefined));
     return this.#ready;
+  }
+
+  /** Sets when `readyLater` may open a new store. */
+  deferUntil(moment: Promise<unknown>): void {
+    this.#deferral = moment;
+  }
+
+  /** Like `ready`, for work that no client waits for: on a new store, it lets the first lists come before. */
+  async readyLater(): Promise<Result<undefined, Refusal>> {
+    await this.#deferral;
+    return this.ready();
   }
 
   /** Resolves when the replica has the current content of the store. */
@@ -179,6 +192,7 @@ export class RecordReplica {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#endListening?.();
     this.#listeners.clear();
     await this.#reading;
@@ -186,6 +200,7 @@ export class RecordReplica {
   }
 
   async #follow(): Promise<Result<undefined, Refusal>> {
+    if (this.#isClosed) return err({ code: 'SHUTTING_DOWN' });
     const store = await this.store();
     if (!store.ok) return store;
     this.#freshness ??= new Freshness(store.value.heardMs);
