@@ -80,7 +80,7 @@ class ApiClient {
   async #find(): Promise<Result<RunningServe | undefined, Refusal>> {
     const configEnvironment = toConfigEnvironment(this.#options);
     const home = locateHome(configEnvironment);
-    const unsafe = await findUnsafePath(home, configEnvironment);
+    const unsafe = findUnsafePath(home, configEnvironment);
     if (unsafe !== undefined) return err(unsafe);
     const serve = await findServe(join(home, SERVE_FILE));
     if (serve?.socket === undefined || (await isAnswering(serve.socket))) return ok(serve);

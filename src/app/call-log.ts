@@ -11,7 +11,7 @@ export function openCallLog(environment: Environment, settings: Settings): CallR
   const recorder = new CallRecorder({
     chain: randomUUID(),
     settings,
-    open: async () => (store.isOpen || (await hasHomeStore(environment)) ? store.open() : undefined),
+    open: async () => (store.isOpen || hasHomeStore(environment) ? store.open() : undefined),
     shown: (text) => maskArguments(text, telemetry.mask),
     log,
     onLost: (calls) => telemetry.meter?.unrecorded(calls),

@@ -84,8 +84,8 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
     ...commands,
     ...checkHome({
       ...(await inspectHome(home)),
-      unsafe: await findUnsafePath(home, configEnvironment),
-      exposed: await findExposedFiles(listSecretFiles(home), configEnvironment),
+      unsafe: findUnsafePath(home, configEnvironment),
+      exposed: findExposedFiles(listSecretFiles(home), configEnvironment),
     }),
     ...checkStore(
       await inspectStore({ home, databaseUrl: getVariable(configEnvironment.env, 'ASSAY_DATABASE_URL') }),
@@ -94,7 +94,7 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
     ...(await sandboxFindings(servers, confineIn(home, { config: options.config, configEnvironment }))),
     ...checkRoots(await inspectRoots({ home, config: options.config, configEnvironment, servers })),
     ...checkSharedNetwork(servers, settings['mcp.access']),
-    ...checkState(servers, await keptTools(home, configEnvironment)),
+    ...checkState(servers, keptTools(home, configEnvironment)),
     ...(notStarted !== undefined || inspected.config === undefined
       ? []
       : await lookAtServers(inspected.config, {
@@ -213,14 +213,14 @@ async function lookAtServers(config: Config, context: DiagnosticsContext): Promi
     ...checkServers(servers, atFault),
     ...checkNames(catalog.reports(), tools),
     ...checkHints(servers),
-    ...checkDrift(await keptTools(home, configEnvironment), limits['drift.prose']),
+    ...checkDrift(keptTools(home, configEnvironment), limits['drift.prose']),
     ...checkIsolation(servers),
   ];
 }
 
 /** The tool records last known to a program of this home. Does not open the store. */
-async function keptTools(home: string, { env }: ConfigEnvironment): Promise<readonly ToolRecord[]> {
-  const { recalled = [] } = await openRecordsFile(home, getVariable(env, 'ASSAY_DATABASE_URL'));
+function keptTools(home: string, { env }: ConfigEnvironment): readonly ToolRecord[] {
+  const { recalled = [] } = openRecordsFile(home, getVariable(env, 'ASSAY_DATABASE_URL'));
   return recalled.flatMap((record) => (record.kind === 'tool' ? (record.body ?? []) : []));
 }
 

@@ -31,9 +31,9 @@ export interface EarlyStart {
 export async function startEarly(options: StdioOptions): Promise<EarlyStart | undefined> {
   const configEnvironment = toConfigEnvironment(options);
   const home = locateHome(configEnvironment);
-  if (await isThere(join(home, 'catalog.json'))) return undefined;
+  if (isThere(join(home, 'catalog.json'))) return undefined;
   if (options.attach === true && (await findServe(join(home, SERVE_FILE))) !== undefined) return undefined;
-  const config = await loadConfig(
+  const config = loadConfig(
     locateConfig({ flag: options.config, ...configEnvironment }).path,
     configEnvironment,
   );

@@ -48,7 +48,7 @@ export interface Environment {
   readonly telemetry: Telemetry;
   readonly store: HomeStore;
   /** One replica of the operators' records for the process, read from a file until the store is needed. */
-  readonly records: () => Promise<RecordReplica>;
+  readonly records: () => RecordReplica;
   readonly cleanup: Cleanup;
 }
 
@@ -95,9 +95,9 @@ export async function withEnvironment<T>(
 async function openEnvironment(options: EnvironmentOptions): Promise<Result<Environment, Refusal>> {
   const configEnvironment = toConfigEnvironment(options);
   const home = locateHome(configEnvironment);
-  const unsafe = await findUnsafePath(home, configEnvironment);
+  const unsafe = findUnsafePath(home, configEnvironment);
   if (unsafe !== undefined) return err(unsafe);
-  const exposed = await findExposedFiles(listSecretFiles(home), configEnvironment);
+  const exposed = findExposedFiles(listSecretFiles(home), configEnvironment);
   for (const file of exposed) if (file.unsafe !== undefined) return err(file.unsafe);
   const level = getVariable(configEnvironment.env, 'ASSAY_LOG_LEVEL') ?? (options.isQuiet ? 'error' : 'info');
   if (!LOG_LEVELS.includes(level))
@@ -227,20 +227,20 @@ function recordsOf({
   store,
   cleanup,
 }: Pick<Environment, 'home' | 'configEnvironment' | 'log' | 'store' | 'cleanup'>): Environment['records'] {
-  let opening: Promise<RecordReplica> | undefined;
-  const open = async (): Promise<RecordReplica> => {
-    const cache = await openRecordsFile(home, getVariable(configEnvironment.env, 'ASSAY_DATABASE_URL'));
+  let opened: RecordReplica | undefined;
+  const open = (): RecordReplica => {
+    const cache = openRecordsFile(home, getVariable(configEnvironment.env, 'ASSAY_DATABASE_URL'));
     return new RecordReplica({ open: () => store.open(), cache, log });
   };
-  cleanup.defer(async () => (await opening)?.close());
-  return () => (opening ??= open());
+  cleanup.defer(async () => opened?.close());
+  return () => (opened ??= open());
 }
 
 /** Whether a store already exists. */
 export function hasHomeStore({
   home,
   configEnvironment,
-}: Pick<Environment, 'home' | 'configEnvironment'>): Promise<boolean> {
+}: Pick<Environment, 'home' | 'configEnvironment'>): boolean {
   return isStoreThere(home, getVariable(configEnvironment.env, 'ASSAY_DATABASE_URL'));
 }
 

@@ -24,7 +24,7 @@ export function openLocalApi(options: AppOptions, serve: RunningServe | undefine
   const environment = once(() =>
     openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async (opened) => {
       // The routes are loaded while its thread starts.
-      if (await hasHomeStore(opened)) await opened.store.start();
+      if (hasHomeStore(opened)) await opened.store.start();
       return ok(opened);
     }),
   );

@@ -25,7 +25,7 @@ export interface LocalToolsets {
 
 /** Opens the toolsets of the home. The config is read, and servers start, only when their tools are needed. */
 export async function openLocalToolsets(environment: Environment): Promise<Result<LocalToolsets, Refusal>> {
-  const toolsets = await readToolsets(environment);
+  const toolsets = readToolsets(environment);
   const ready = await toolsets.ready();
   if (!ready.ok) return ready;
   let opened: ConfiguredCatalog | undefined;

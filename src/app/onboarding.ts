@@ -16,13 +16,13 @@ export function openOnboarding(options: AppOptions): Promise<Result<OpenOnboardi
     const opened = await openCatalog(environment, { mayBeEmpty: true });
     if (!opened.ok) return opened;
     const { catalog, relay, settings, close } = opened.value;
-    const { toolsets, toolsetService, views } = await openToolsets(environment, {
+    const { toolsets, toolsetService, views } = openToolsets(environment, {
       catalog,
       relay,
       settings,
       isPersonal: false,
     });
-    const ready = (await hasHomeStore(environment)) ? await toolsets.ready() : ok(undefined);
+    const ready = hasHomeStore(environment) ? await toolsets.ready() : ok(undefined);
     if (!ready.ok) return ready;
     return ok({
       catalog,

@@ -99,9 +99,9 @@ export async function openCatalog(
   const configured = await readConfig(environment, given.early);
   if (!configured.ok) return configured;
   const { config, absence, settings, learn } = configured.value;
-  const records = await openRecords(environment, settings);
+  const records = openRecords(environment, settings);
   // A server process reads the records before it answers; a command does if a store exists.
-  const isStored = store.isOpen || (await hasHomeStore(environment));
+  const isStored = store.isOpen || hasHomeStore(environment);
   const isAwaited = store.isOpen || (options.isQuiet && isStored);
   const known = isAwaited ? await records.records.ready() : ok(undefined);
   if (!known.ok && options.isQuiet)
@@ -231,7 +231,7 @@ type OpenPlan = Pick<
 async function openPlan(plan: Plan, environment: Environment, given: PlanOptions): Promise<OpenPlan> {
   const { home, log, telemetry, cleanup } = environment;
   const { settings, rules, isRecorded, records } = given;
-  const memory = await openCatalogFile({ path: join(home, 'catalog.json'), log });
+  const memory = openCatalogFile({ path: join(home, 'catalog.json'), log });
   // Without a policy, another process decides on the calls and records them.
   const callLog = given.policy && openCallLog(environment, settings);
   if (isRecorded) callLog?.start();

@@ -46,8 +46,8 @@ export async function readConfig(
   early?: EarlyStart,
 ): Promise<Result<Configured, Refusal>> {
   const { path } = locateConfig({ flag: options.config, ...configEnvironment });
-  const loaded = early?.config ?? (await loadConfig(path, configEnvironment));
-  const absence = loaded.ok || (await isThere(path)) ? undefined : absenceOf(loaded.error, path);
+  const loaded = early?.config ?? loadConfig(path, configEnvironment);
+  const absence = loaded.ok || isThere(path) ? undefined : absenceOf(loaded.error, path);
   const config = absence === undefined ? loaded : ok(createEmptyConfig(path));
   if (!config.ok) return config;
   const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(listServerSecrets));
@@ -91,8 +91,8 @@ export function followConfig(
 ): FileWatcher {
   let reading: Promise<void> = Promise.resolve();
   let isAwaited = isAbsent;
-  const read = async (): Promise<void> => {
-    const config = await loadConfig(path, configEnvironment);
+  const read = (): void => {
+    const config = loadConfig(path, configEnvironment);
     if (isAwaited && !config.ok && config.error.code === 'CONFIG_UNREADABLE') return;
     isAwaited = false;
     const fault = config.ok ? undefined : formatRefusal(config.error);

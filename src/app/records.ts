@@ -39,10 +39,10 @@ export interface Records {
 }
 
 /** Opens the records as last cached in this home. The store is read on demand. */
-export async function openRecords(environment: Environment, settings: Settings): Promise<Records> {
+export function openRecords(environment: Environment, settings: Settings): Records {
   const { home, configEnvironment, log, secrets, cleanup, options } = environment;
   const nowMs = (): number => Date.now();
-  const records = await environment.records();
+  const records = environment.records();
   const prose = settings['drift.prose'];
   const unstored = new UnstoredDefinitions();
   const drift = new DriftDetector({ records, log, prose, nowMs, limits: options.limits, unstored });
@@ -95,12 +95,12 @@ interface ToolsetsOptions {
 }
 
 /** The toolsets of the home and their views of a catalog. */
-export async function openToolsets(
+export function openToolsets(
   environment: Environment,
   { catalog, relay, settings, isPersonal, equipsAlone = isPersonal }: ToolsetsOptions,
-): Promise<OpenToolsets> {
+): OpenToolsets {
   const { cleanup } = environment;
-  const toolsets = await readToolsets(environment);
+  const toolsets = readToolsets(environment);
   const notes = new NoteService(toolsets, Date.now);
   const toolsetService = new ToolsetService(toolsets, findToolsIn(catalog, settings));
   const review = settings['notes.review'];
@@ -142,8 +142,8 @@ function openSessionToolsets(
 }
 
 /** The toolsets of the home, as last cached until they are read. */
-export async function readToolsets({ records, cleanup }: Environment): Promise<Toolsets> {
-  const toolsets = new Toolsets({ records: await records(), nowMs: () => Date.now() });
+export function readToolsets({ records, cleanup }: Environment): Toolsets {
+  const toolsets = new Toolsets({ records: records(), nowMs: () => Date.now() });
   cleanup.defer(() => toolsets.close());
   return toolsets;
 }

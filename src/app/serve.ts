@@ -63,7 +63,7 @@ async function serveFrom(
   if (!opened.ok) return opened;
   const { catalog, configPath, settings, start, close } = opened.value;
   const isPersonal = needsTokenWith(settings);
-  const shown = await openToolsets(environment, { ...opened.value, isPersonal });
+  const shown = openToolsets(environment, { ...opened.value, isPersonal });
   const known = await shown.toolsets.ready();
   if (!known.ok) return known;
   const isOpen = isOpenIn(settings);

@@ -177,8 +177,8 @@ export async function openServices(
       lintLevels: getLintLevels(settings),
       listTools: (request) => listTools(opened.value, request),
       toolsets: async () => {
-        const toolsets = await readToolsets(environment);
-        const ready = (await hasHomeStore(environment)) ? await toolsets.ready() : ok(undefined);
+        const toolsets = readToolsets(environment);
+        const ready = hasHomeStore(environment) ? await toolsets.ready() : ok(undefined);
         return ready.ok ? ok(toolsets) : ready;
       },
     }),

@@ -54,8 +54,8 @@ export function connectAll({
   const builtIn = connectBuiltIn({
     ...{ log, mask, home, openHttp, openFilters, runner: RUNNER, watch: watchFile },
     launcher: PLAIN_LAUNCHER,
-    fileFault: async (path) => {
-      const fault = await findUnsafePath(path, configEnvironment);
+    fileFault: (path) => {
+      const fault = findUnsafePath(path, configEnvironment);
       return fault && `could be changed by others: ${formatPathFault(fault)}`;
     },
   });

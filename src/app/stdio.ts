@@ -110,7 +110,7 @@ async function shownOf(
 ): Promise<Result<ShownView, Refusal>> {
   if (attached !== undefined) return ok({ view: attached });
   if (given.all === true) return ok({ view: catalog.all });
-  const { toolsets, views } = await openToolsets(environment, {
+  const { toolsets, views } = openToolsets(environment, {
     ...{ catalog, relay, settings, isPersonal: false },
     // If clients of the home are told apart by tokens, this one must not change what they see either.
     equipsAlone: !isOpenWith(settings, environment.configEnvironment),

@@ -24,7 +24,7 @@ export const verifyServer: VerifyServer = async (target, { signal, onProgress, r
   const request = {
     ...{ ...target, recorded, limits: LIMITS },
     ownEnv: { ...process.env },
-    fixtures: (await isThere(fixtures)) ? fixtures : undefined,
+    fixtures: isThere(fixtures) ? fixtures : undefined,
     baseline: undefined,
     tools: [],
   };

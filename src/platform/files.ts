@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { type BigIntStats, renameSync, rmSync, statSync } from 'node:fs';
+import { type BigIntStats, lstatSync, renameSync, rmSync, statSync } from 'node:fs';
 import {
   chmod,
   link,
@@ -27,7 +27,15 @@ type Outcome<T> =
 
 /** The text of a regular UTF-8 file of at most `maxBytes`, without a leading byte order mark. */
 export async function readText(path: string, maxBytes: number = MAX_TEXT_BYTES): Promise<Outcome<string>> {
-  const read = await readBytesWithin(path, maxBytes);
+  return textOf(await readBytesWithin(path, maxBytes));
+}
+
+/** The same, synchronously, for the few files that are read at start. */
+export function readTextNow(path: string, maxBytes: number = MAX_TEXT_BYTES): Outcome<string> {
+  return textOf(readBytesWithinNow(path, maxBytes));
+}
+
+function textOf(read: ReturnType<typeof readBytesWithinNow>): Outcome<string> {
   if (!read.ok) return failed(read.error.reason);
   const { bytes } = read.value;
   if (!isUtf8(bytes)) return failed('it is not UTF-8 text');
@@ -47,7 +55,7 @@ export async function readWhole(path: string): Promise<Outcome<WholeFile | undef
   if (!read.ok) {
     if (read.error.code !== 'ENOENT') return failed(read.error.reason);
     // Replacing a dangling link with a file would break the user's link.
-    const isLink = await isThere(path);
+    const isLink = isThere(path);
     return isLink ? failed('it is a link to a file that is not there') : { ok: true, value: undefined };
   }
   const { bytes, facts } = read.value;
@@ -153,11 +161,12 @@ function isAbsent(
 }
 
 /** Whether a file, folder or link exists at a path. */
-export function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
+export function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /**

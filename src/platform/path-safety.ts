@@ -1,4 +1,5 @@
-import { chmod, readFile, realpath, stat } from 'node:fs/promises';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import process from 'node:process';
 import { quoteShellArgument } from '../core/shell-argument.ts';
@@ -74,12 +75,12 @@ export interface PathChecks {
 }
 
 /** The fault of a path that others could change. Undefined if missing, on Windows, or with ASSAY_FILE_CHECKS=off. */
-export async function findUnsafePath(
+export function findUnsafePath(
   path: string,
   { env, home }: PathChecks,
-): Promise<(PathFault & { readonly code: 'PATH_UNSAFE'; readonly path: string }) | undefined> {
+): (PathFault & { readonly code: 'PATH_UNSAFE'; readonly path: string }) | undefined {
   if (env['ASSAY_FILE_CHECKS'] === 'off') return undefined;
-  const fault = await pathFaultOf(path, home);
+  const fault = pathFaultOf(path, home);
   return fault && { code: 'PATH_UNSAFE', path, ...fault };
 }
 
@@ -89,23 +90,17 @@ export interface ExposedFile {
   /** Permission bits. */
   readonly mode: number;
   /** Set if others could also change it. */
-  readonly unsafe: Awaited<ReturnType<typeof findUnsafePath>>;
+  readonly unsafe: ReturnType<typeof findUnsafePath>;
 }
 
 /** The given secret files that others can access. None with ASSAY_FILE_CHECKS=off. */
-export async function findExposedFiles(
-  paths: readonly string[],
-  checks: PathChecks,
-): Promise<readonly ExposedFile[]> {
+export function findExposedFiles(paths: readonly string[], checks: PathChecks): readonly ExposedFile[] {
   if (process.getuid === undefined || checks.env['ASSAY_FILE_CHECKS'] === 'off') return [];
-  const found = await Promise.all(
-    paths.map(async (path) => {
-      const mode = ((await stat(path).catch(() => undefined))?.mode ?? 0) & 0o777;
-      if ((mode & GROUP_AND_OTHERS) === 0) return [];
-      return [{ path, mode, unsafe: await findUnsafePath(path, checks) }];
-    }),
-  );
-  return found.flat();
+  return paths.flatMap((path) => {
+    const mode = (attempt(() => statSync(path))?.mode ?? 0) & 0o777;
+    if ((mode & GROUP_AND_OTHERS) === 0) return [];
+    return [{ path, mode, unsafe: findUnsafePath(path, checks) }];
+  });
 }
 
 /** Removes others' access to a file. Returns false if that fails. */
@@ -116,31 +111,41 @@ export async function makePrivate(path: string): Promise<boolean> {
   );
 }
 
-async function pathFaultOf(path: string, userHome: string): Promise<PathFault | undefined> {
+function pathFaultOf(path: string, userHome: string): PathFault | undefined {
   const uid = process.getuid?.();
   if (uid === undefined) return undefined;
-  const chain = await chainOf(path, await realpath(userHome).catch(() => userHome));
+  const chain = chainOf(path, attempt(() => realpathSync.native(userHome)) ?? userHome);
   const hasGroups = chain.some(({ mode }) => (mode & GROUP_WRITES) !== 0);
-  const [groups, users] = hasGroups
-    ? await Promise.all(['/etc/group', '/etc/passwd'].map((file) => readFile(file, 'utf8').catch(() => '')))
-    : ['', ''];
+  const [groups = '', users = ''] = hasGroups
+    ? ['/etc/group', '/etc/passwd'].map((file) => attempt(() => readFileSync(file, 'utf8')))
+    : [];
   return findPathFault(chain, {
     uid,
-    isPrivateGroup: (gid) => isPrivateGroup({ gid, uid, groups: groups ?? '', users: users ?? '' }),
+    isPrivateGroup: (gid) => isPrivateGroup({ gid, uid, groups, users }),
   });
 }
 
-async function chainOf(path: string, userHome: string): Promise<readonly Rights[]> {
+function chainOf(path: string, userHome: string): readonly Rights[] {
   const chain: Rights[] = [];
-  let at = await realpath(path).catch(() => undefined);
+  let at = attempt(() => realpathSync.native(path));
   while (at !== undefined) {
-    const found = await stat(at).catch(() => undefined);
+    const folder: string = at;
+    const found = attempt(() => statSync(folder));
     if (found === undefined) return chain;
     chain.push({ path: at, mode: found.mode, uid: found.uid, gid: found.gid });
     const above = dirname(at);
     at = at === userHome || above === at ? undefined : above;
   }
   return chain;
+}
+
+/** What the system answers. Synchronous: a start asks so often that waiting in between would take milliseconds. */
+function attempt<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether a group's only member is this user, by /etc/group and /etc/passwd. Unknown groups are not private. */

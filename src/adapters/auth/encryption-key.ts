@@ -33,7 +33,7 @@ export async function readEncryptionKey(
 ): Promise<Result<EncryptionKey | undefined, Refusal>> {
   if (location.given !== undefined) return keyOf(location.given, VARIABLE);
   const path = join(location.home, KEY_FILE);
-  if (!(await isThere(path))) return ok(undefined);
+  if (!isThere(path)) return ok(undefined);
   // Also revokes the access of other users.
   const guarded = await ensurePrivateFile(path);
   const text = guarded.ok ? await readText(path) : guarded;

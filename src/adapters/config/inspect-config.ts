@@ -23,7 +23,7 @@ export async function inspectConfig(
   environment: ConfigEnvironment,
   looksSecret: LooksSecret,
 ): Promise<InspectedConfig> {
-  const loaded = await loadConfig(path, environment);
+  const loaded = loadConfig(path, environment);
   const file = await inspectPath(path);
   if (!loaded.ok) {
     const sentence = formatRefusal(loaded.error);

@@ -11,7 +11,7 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS } from '../../core/settings.ts';
 import { toCustomServerSpec } from '../../core/sources/custom-server.ts';
-import { readText } from '../../platform/files.ts';
+import { readTextNow } from '../../platform/files.ts';
 import { findUnsafePath } from '../../platform/path-safety.ts';
 import { ProblemCollector, type ConfigProblem, quoteConfigKey } from './problem-collector.ts';
 import type { EntryContext } from './entry-fields.ts';
@@ -51,14 +51,11 @@ export interface ConfigEnvironment {
  * reported as a problem and left out. CONFIG_UNREADABLE (no file), CONFIG_INVALID (not a JSON object, or a wrong rule) or
  * PATH_UNSAFE on failure.
  */
-export async function loadConfig(
-  path: string,
-  environment: ConfigEnvironment,
-): Promise<Result<Config, Refusal>> {
+export function loadConfig(path: string, environment: ConfigEnvironment): Result<Config, Refusal> {
   const file = resolve(environment.cwd, path);
-  const unsafe = await findUnsafePath(file, environment);
+  const unsafe = findUnsafePath(file, environment);
   if (unsafe !== undefined) return err(unsafe);
-  const text = await readText(file);
+  const text = readTextNow(file);
   if (!text.ok) return err({ code: 'CONFIG_UNREADABLE', path: file, reason: text.error.reason });
   return readConfigText(file, text.value, environment);
 }

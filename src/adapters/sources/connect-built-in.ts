@@ -31,7 +31,7 @@ export interface BuiltInDeps {
   /** Notifies each time a file may have changed. */
   readonly watch: WatchFile;
   /** Why a source's file must not be trusted, as a phrase that follows its name. */
-  readonly fileFault: (path: string) => Promise<string | undefined>;
+  readonly fileFault: (path: string) => string | undefined;
 }
 
 /** Opens links to built-in tools. The code of each kind of source is loaded on first use. */
@@ -47,7 +47,7 @@ export function connectBuiltIn(deps: BuiltInDeps): Connectors<'openapi' | 'local
       const chosenBy = getUrlChooser(spec);
       const http = await deps.openHttp();
       const readFile: typeof readTextWithin = async (path, maxBytes) => {
-        const fault = await deps.fileFault(path);
+        const fault = deps.fileFault(path);
         return fault === undefined ? readTextWithin(path, maxBytes) : err(fault);
       };
       const parse = createDocumentParser(deps.launcher);

@@ -6,7 +6,7 @@ import { computeIdentity } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Definition, Inventory, ListKind, Memory, Snapshot } from '../../gateway/ports/link.ts';
 import type { Log } from '../../gateway/ports/log.ts';
-import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
+import { ensureFolder, readTextNow, writeAtomically } from '../../platform/files.ts';
 import { pause } from '../../platform/pause.ts';
 import { findHeaderParameters } from '../../protocol/header-parameters.ts';
 
@@ -42,9 +42,8 @@ const FORMAT = 5;
  * Opens the file of servers as last seen. Several processes write to it, each for its own servers. A file that is
  * damaged or from another version counts as empty.
  */
-export async function openCatalogFile(options: CatalogFileOptions): Promise<CatalogFile> {
-  const entries = await readEntries(options.path);
-  return new WrittenMemory(options, entries);
+export function openCatalogFile(options: CatalogFileOptions): CatalogFile {
+  return new WrittenMemory(options, readEntries(options.path));
 }
 
 /** One server in the file, as JSON. */
@@ -147,7 +146,7 @@ class WrittenMemory implements CatalogFile {
     if (this.#learnt.size === 0) return;
     const { path, log } = this.#options;
     const learnt = new Map(this.#learnt);
-    const all = await readEntries(path);
+    const all = readEntries(path);
     for (const [key, one] of learnt) all.set(key, entryOf(one));
     const folder = await ensureFolder(dirname(path));
     const written = folder.ok ? await writeAtomically(path, textOf([...all.values()]), 0o600) : folder;
@@ -162,7 +161,7 @@ class WrittenMemory implements CatalogFile {
   /** Another process may have read the file before our write and written it afterwards, dropping our changes. */
   async #writeAgainIfLost(learnt: ReadonlyMap<string, ServerSnapshot>): Promise<void> {
     await pause(LOST_AFTER_MS);
-    const there = await readEntries(this.#options.path);
+    const there = readEntries(this.#options.path);
     for (const [key, one] of learnt)
       if (!there.has(key) && !this.#learnt.has(key)) this.#learnt.set(key, one);
     if (this.#learnt.size > 0 && ++this.#attempts < MAX_ATTEMPTS) await this.#write();
@@ -197,8 +196,8 @@ function sizeOf(entry: FileEntry): number {
     .reduce((sum, [, text]) => sum + text.length, 0);
 }
 
-async function readEntries(path: string): Promise<Entries> {
-  const text = await readText(path);
+function readEntries(path: string): Entries {
+  const text = readTextNow(path);
   const end = text.ok ? text.value.indexOf('\n') : -1;
   if (!text.ok || end < 0) return new Map();
   const body = text.value.slice(end + 1, -1);

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../core/json-object.ts';
 import { readRecord } from '../../core/read-record.ts';
 import { EQUIPPED_ID, type RecordKind, RECORD_VERSIONS } from '../../core/record.ts';
 import type { RecordCache, RecordChange } from '../../gateway/ports/records.ts';
-import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
+import { ensureFolder, readTextNow, writeAtomically } from '../../platform/files.ts';
 import { isStoreThere } from './is-store-there.ts';
 import { SCHEMA_EDITION } from './tables.ts';
 
@@ -34,11 +34,11 @@ const IS_IN_FILE: Readonly<Record<RecordKind, boolean>> = {
  * store writes it, and it is used until the store has been read. Before the first store exists, it is empty. Only
  * the equipped toolset is included, since all of them may be long.
  */
-export async function openRecordsFile(home: string, databaseUrl: string | undefined): Promise<RecordCache> {
+export function openRecordsFile(home: string, databaseUrl: string | undefined): RecordCache {
   const path = join(home, 'records.json');
   const store = computeShortHash(`${SCHEMA_EDITION} ${databaseUrl ?? ''}`, STORE_DIGITS);
-  const isNew = !(await isStoreThere(home, databaseUrl));
-  const file = await readText(path);
+  const isNew = !isStoreThere(home, databaseUrl);
+  const file = readTextNow(path);
   let written = file.ok ? file.value : '';
   let wanted: (() => readonly RecordChange[]) | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -209,11 +209,11 @@ async function setAsideEarlier(path: string): Promise<Result<string | undefined,
   const lock = connect(lockPath, false);
   try {
     lock.exec('begin exclusive');
-    if (!(await isThere(path))) return ok(undefined);
+    if (!isThere(path)) return ok(undefined);
     const left = await leaveLog(path);
     if (left === 'not_earlier') return ok(undefined);
     if (left === 'in_use') return inUse(path, 'another process has it open');
-    const keptAs = await freeName(path);
+    const keptAs = freeName(path);
     const moved = await moveFile(path, keptAs);
     if (!moved.ok) return unavailable(path, `it cannot be renamed: ${moved.error.reason}`);
     // A process that waits for the deleted lock no longer finds an earlier file.
@@ -248,11 +248,11 @@ async function leaveLog(path: string): Promise<'left' | 'in_use' | 'not_earlier'
   }
 }
 
-async function freeName(path: string): Promise<string> {
+function freeName(path: string): string {
   const name = `${path}.${new Date().toISOString().slice(0, 'YYYY-MM-DD'.length)}`;
   for (let count = 1; ; count += 1) {
     const keptAs = count === 1 ? name : `${name}-${count}`;
-    if (!(await isThere(keptAs))) return keptAs;
+    if (!isThere(keptAs)) return keptAs;
   }
 }
 

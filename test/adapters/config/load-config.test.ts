@@ -18,7 +18,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 type Env = Readonly<Record<string, string>>;
 
-async function load(text: string, env: Env = {}): ReturnType<typeof loadConfig> {
+async function load(text: string, env: Env = {}): Promise<ReturnType<typeof loadConfig>> {
   await writeFile(file, text);
   return loadConfig(file, { env, cwd: CWD, home: HOME });
 }
@@ -90,7 +90,7 @@ describe('the file', () => {
     await writeFile(join(folder, 'latin'), Buffer.from([0x7b, 0xe4, 0x7d]));
     const check = async (name: string, reason: string): Promise<void> => {
       const path = join(folder, name);
-      expect(await loadConfig(path, { env: {}, cwd: CWD, home: HOME })).toEqual({
+      expect(loadConfig(path, { env: {}, cwd: CWD, home: HOME })).toEqual({
         ok: false,
         error: { code: 'CONFIG_UNREADABLE', path, reason },
       });
@@ -121,7 +121,7 @@ describe('the file', () => {
   });
   it('may be given relative to the working directory', async () => {
     await writeFile(file, '{}');
-    const config = await loadConfig('mcp.json', { env: {}, cwd: folder, home: HOME });
+    const config = loadConfig('mcp.json', { env: {}, cwd: folder, home: HOME });
     expect(config).toEqual({
       ok: true,
       value: {

@@ -78,7 +78,7 @@ it('a world-writable config is not loaded, and the error says what to do', async
   const home = tempDir();
   const path = join(home, 'mcp.json');
   writeFileSync(path, '{"mcpServers":{}}');
-  expect(await loadConfig(path, around(home))).toMatchObject({ ok: true });
+  expect(loadConfig(path, around(home))).toMatchObject({ ok: true });
   chmodSync(path, 0o666);
   const error = {
     code: 'PATH_UNSAFE',
@@ -87,14 +87,14 @@ it('a world-writable config is not loaded, and the error says what to do', async
     reason: 'is writable by every user (mode 666)',
     command: `chmod go-w ${path}`,
   };
-  expect(await loadConfig(path, around(home))).toEqual({ ok: false, error });
-  expect(await loadConfig(path, { ...around(home), env: { ASSAY_FILE_CHECKS: 'off' } })).toMatchObject({
+  expect(loadConfig(path, around(home))).toEqual({ ok: false, error });
+  expect(loadConfig(path, { ...around(home), env: { ASSAY_FILE_CHECKS: 'off' } })).toMatchObject({
     ok: true,
   });
   chmodSync(path, 0o600);
   chmodSync(home, 0o777);
   // The folders above are looked at up to the home of the user.
-  expect(await loadConfig(path, around(home))).toMatchObject({ ok: false, error: { at: home } });
+  expect(loadConfig(path, around(home))).toMatchObject({ ok: false, error: { at: home } });
 });
 
 it('no command starts with a world-writable home', async () => {
@@ -108,7 +108,7 @@ it('no command starts with a world-writable home', async () => {
   });
   chmodSync(home, 0o700);
   expect(await withEnvironment(options, done)).toMatchObject({ ok: true });
-  expect(await findUnsafePath(join(home, 'absent'), around('/'))).toBeUndefined();
+  expect(findUnsafePath(join(home, 'absent'), around('/'))).toBeUndefined();
 });
 
 it.each(['encryption.key', 'admin-token', 'assay.db', 'assay.db-wal'])(
@@ -151,7 +151,7 @@ it('world-writable function modules, documents and files that they refer to are 
   );
   const skippedWith = async (env: Readonly<Record<string, string>>): Promise<readonly string[]> => {
     const here = { ...around(folder), env };
-    const loaded = await loadConfig(config, here);
+    const loaded = loadConfig(config, here);
     if (!loaded.ok) throw new Error(loaded.error.code);
     const sources = connectAll({
       upstream: { stdio: noServer, http: noServer },

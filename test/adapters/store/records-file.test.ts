@@ -29,14 +29,14 @@ const ALL = [
 async function writtenHome(): Promise<string> {
   const home = tempDir();
   await (await openAt({ home, databaseUrl: undefined })).close();
-  const cache = await openRecordsFile(home, undefined);
+  const cache = openRecordsFile(home, undefined);
   cache.remember(ALL, () => ALL);
   await cache.flush();
   return home;
 }
 
 const recalledIn = async (home: string, databaseUrl?: string): Promise<unknown> =>
-  (await openRecordsFile(home, databaseUrl)).recalled;
+  openRecordsFile(home, databaseUrl).recalled;
 
 describe('the records file', () => {
   it('contains what a first list needs: no settings, no removed records, only the equipped toolset', async () => {

@@ -144,7 +144,7 @@ async function pick(targets: readonly Target[]): Promise<Target> {
     const { installedFolder } = target.file;
     if (!(await isFolder(installedFolder))) continue;
     const inSame = targets.filter(({ file }) => file.installedFolder === installedFolder);
-    for (const one of inSame) if (await isThere(one.file.path)) return one;
+    for (const one of inSame) if (isThere(one.file.path)) return one;
     return target;
   }
   const last = targets.at(-1);

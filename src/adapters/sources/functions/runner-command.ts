@@ -19,7 +19,7 @@ export interface RunnerLocation {
   /** Absolute paths of folders that no module may read. */
   readonly forbidden?: readonly string[] | undefined;
   /** Why the module's file must not be run, as a phrase. */
-  readonly fileFault?: ((path: string) => Promise<string | undefined>) | undefined;
+  readonly fileFault?: ((path: string) => string | undefined) | undefined;
 }
 
 /** SQLite writes files regardless of Node's permissions. */
@@ -35,8 +35,8 @@ export async function buildRunnerCommand(
   spec: FunctionModuleSpec,
   { runner, forbidden = [], fileFault }: RunnerLocation,
 ): Promise<Result<RunnerCommand, string>> {
-  if (!(await isThere(spec.path))) return err(`the file ${JSON.stringify(spec.path)} does not exist`);
-  const fault = await fileFault?.(spec.path);
+  if (!isThere(spec.path)) return err(`the file ${JSON.stringify(spec.path)} does not exist`);
+  const fault = fileFault?.(spec.path);
   if (fault !== undefined) return err(`it ${fault}`);
   const [path, script] = await Promise.all([resolveRealPath(spec.path), resolveRealPath(runner)]);
   const folder = dirname(path);
