@@ -140,20 +140,21 @@ function pieces(word: string, width: number): readonly Piece[] {
   return [...found, piece].map((text, at) => ({ text, isRest: at > 0 }));
 }
 
-const ASCII = /^[\u0020-\u007e]*$/;
+/** Each character takes one column and is one for people, too. */
+const PLAIN = /^[ -~…]*$/;
 let lazySegmenter: Intl.Segmenter | undefined;
 
-/** The characters as people see them. The segmenter is created on demand: that takes 10 ms, and most texts are ASCII. */
+/** The characters as people see them. The segmenter is created on demand: that takes 10 ms, and most texts are plain. */
 function listCharacters(text: string): readonly string[] {
-  if (ASCII.test(text)) return text.split('');
+  if (PLAIN.test(text)) return text.split('');
   lazySegmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return Array.from(lazySegmenter.segment(text), ({ segment }) => segment);
 }
 
 /** Number of terminal columns of a text: characters of East Asian scripts and emoji take two. */
 export function measureWidth(text: string): number {
-  const visible = ASCII.test(text) ? text : stripVTControlCharacters(text);
-  return ASCII.test(visible) ? visible.length : (lazyStringWidth ??= loadStringWidth())(visible);
+  const visible = PLAIN.test(text) ? text : stripVTControlCharacters(text);
+  return PLAIN.test(visible) ? visible.length : (lazyStringWidth ??= loadStringWidth())(visible);
 }
 
 /** The text, cut so that it takes at most `width` columns of a terminal. */
@@ -179,7 +180,7 @@ export function splitToWidth(text: string, width: number): readonly string[] {
 
 let lazyStringWidth: typeof stringWidth | undefined;
 
-/** Loaded on demand: that takes 20 ms, and most tables are ASCII. */
+/** Loaded on demand: that takes 20 ms, and most tables are plain. */
 function loadStringWidth(): typeof stringWidth {
   const { default: load } = createRequire(import.meta.url)('string-width') as {
     readonly default: typeof stringWidth;
