@@ -34,8 +34,16 @@ const stages = ['early-start', 'stdio', 'program'].map((module, index) => ({
 const builtins = {
   name: 'builtins',
   generateBundle(_, bundle) {
-    for (const chunk of Object.values(bundle))
-      if (chunk.type === 'chunk') chunk.code = toAscii(takeBuiltins(chunk.code));
+    const chunks = Object.values(bundle).filter(({ type }) => type === 'chunk');
+    for (const chunk of chunks) chunk.code = toAscii(takeBuiltins(chunk.code));
+    // A module that is one of many in its file is imported through a file that only names its exports.
+    for (const { fileName, code, isEntry } of chunks) {
+      const [, target] = /^export \{ [\w$, ]+ \} from ("[^"]+");\s*$/.exec(code) ?? [];
+      if (target === undefined || isEntry) continue;
+      for (const chunk of chunks)
+        chunk.code = chunk.code.replaceAll(`import("./${fileName}")`, `import(${target})`);
+      delete bundle[fileName];
+    }
   },
 };
 
@@ -68,6 +76,7 @@ await build({
     cleanDir: true,
     chunkFileNames: '[name].js',
     codeSplitting: { groups: [kysely, zod, ...stages] },
+    minifyInternalExports: false,
     banner,
     comments,
   },

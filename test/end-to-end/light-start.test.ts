@@ -77,6 +77,8 @@ it('`assay stdio` does not load them either while it starts, nor the command lin
   pipe.closeStdin();
   await pipe.ended;
   expect(needlessIn(pipe.stderr(), 'stdio-all')).toEqual([]);
+  // One file per stage; others only after the first answer.
+  expect(loadedIn(pipe.stderr()).slice(0, 3)).toEqual(['main', 'early-start-all', 'stdio-all']);
 });
 
 it('`assay serve` does not load them before more than MCP is requested', async () => {
