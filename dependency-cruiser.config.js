@@ -42,6 +42,7 @@ const PACKAGES = {
       'url',
       'util',
       'v8',
+      'vm',
       'worker_threads',
       'zlib',
       'open',

@@ -4,7 +4,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err } from '../../core/result.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { StorePart } from '../../gateway/ports/store.ts';
-import { Thread, type CallOutcome } from '../../platform/thread.ts';
+import { releaseMemory, Thread, type CallOutcome } from '../../platform/thread.ts';
 import { watchFiles } from './file-mark.ts';
 import type { Known, StoreChange } from './sqlite-changes.ts';
 import type { OpenedFile, SqliteCalls, SqliteGiven } from './sqlite-worker.ts';
@@ -275,7 +275,7 @@ export class SqliteThread {
       if (mark === undefined) this.#restIn(this.#restTimes.retryMs);
       else {
         this.#thread = undefined;
-        this.#ending = thread.end();
+        this.#ending = thread.end().then(releaseMemory);
         if (this.#isListening) this.#endWatching = watchFiles(this.#options.home, mark, () => this.#wake());
       }
     } catch (error) {
