@@ -2,36 +2,70 @@
 const SMALL = 4_096;
 const MAX_SMALL_BYTES = 1_024;
 
-/** Collects bytes that arrive in pieces, with little overhead even if the pieces are tiny or there is only one. */
+/** Memory for an expected length is taken for this many times what has arrived: whoever announces it may send less. */
+const AHEAD = 16;
+
+/**
+ * Collects bytes that arrive in pieces, with little overhead even if the pieces are tiny or there is only one. If the
+ * length is known beforehand, pieces are copied to their place as they arrive, so that they are not kept until the end.
+ */
 export class CollectedBytes {
+  readonly #expectedBytes: number;
+  /** Its first `length` bytes are set. */
+  #whole: Buffer | undefined;
   /** Set while it is the only piece. */
   #only: Buffer | undefined;
   #parts: Buffer[] | undefined;
   #small: Buffer[] | undefined;
   length = 0;
 
+  /** @param expectedBytes Length that the sender announced. It may be wrong. */
+  constructor(expectedBytes = 0) {
+    this.#expectedBytes = expectedBytes;
+  }
+
   add(piece: Buffer): void {
-    const isFirst = this.length === 0;
+    const from = this.length;
     this.length += piece.length;
-    const only = this.#only;
-    this.#only = isFirst ? piece : undefined;
-    if (isFirst) return;
-    if (only !== undefined) this.#append(only);
+    const first = this.#only;
+    this.#only = from === 0 ? piece : undefined;
+    if (from === 0) return;
+    const hasPieces = this.#parts !== undefined || this.#small !== undefined;
+    if (this.length <= this.#expectedBytes && !hasPieces) {
+      piece.copy(this.#withSpace(first, from), from);
+      return;
+    }
+    const before = first ?? this.#whole?.subarray(0, from);
+    this.#whole = undefined;
+    if (before !== undefined) this.#append(before);
     this.#append(piece);
   }
 
   /** Returns all bytes as one buffer and clears the collection. A single piece is returned without copying. */
   take(): Buffer {
-    const all = this.#only ?? Buffer.concat([...(this.#parts ?? []), ...(this.#small ?? [])]);
+    const all =
+      this.#only ??
+      this.#whole?.subarray(0, this.length) ??
+      Buffer.concat([...(this.#parts ?? []), ...(this.#small ?? [])]);
     this.clear();
     return all;
   }
 
   clear(): void {
     this.#only = undefined;
+    this.#whole = undefined;
     this.#parts = undefined;
     this.#small = undefined;
     this.length = 0;
+  }
+
+  /** The place for all pieces so far. The first `filled` bytes are set: `first` if there was no place yet. */
+  #withSpace(first: Buffer | undefined, filled: number): Buffer {
+    const before = this.#whole ?? first;
+    if (this.#whole !== undefined && this.#whole.length >= this.length) return this.#whole;
+    const whole = Buffer.allocUnsafeSlow(Math.min(this.#expectedBytes, AHEAD * this.length));
+    before?.copy(whole, 0, 0, filled);
+    return (this.#whole = whole);
   }
 
   #append(piece: Buffer): void {

@@ -225,13 +225,14 @@ export function createEventReader(
 }
 
 class BodyReader implements Reader {
-  readonly #body = new CollectedBytes();
+  readonly #body: CollectedBytes;
   readonly #owner: ReaderOwner;
   readonly #headers: ResponseHeaders;
 
   constructor(owner: ReaderOwner, headers: ResponseHeaders) {
     this.#owner = owner;
     this.#headers = headers;
+    this.#body = new CollectedBytes(Number(headers['content-length'] ?? 0));
   }
 
   push(chunk: Buffer): void {

@@ -83,7 +83,7 @@ export function readBody(request: IncomingMessage, options: BodyOptions): Promis
     return NONE;
   }
   return new Promise((resolve) => {
-    const body = new CollectedBytes();
+    const body = new CollectedBytes(declaredBytes);
     const pace = paced(request, budget);
     const refuse = (refusal: Refusal): void => {
       request.removeAllListeners('data').pause();
