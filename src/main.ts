@@ -14,16 +14,16 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
   process.exitCode = 1;
 } else {
   boundYoungGeneration();
-  if (RELAYS.has(process.argv[2])) await disablePretenuring();
   await keepCompiled();
   const { startEarly, parseStdioOptions } = await import('./app/early-start.ts');
   const plain = parseStdioOptions(process.argv);
+  const early = plain && (await startEarly(plain));
+  if (RELAYS.has(process.argv[2])) await disablePretenuring();
   if (plain === undefined) {
     const { runProgram } = await import('./app/program.ts');
     process.exitCode = await runProgram(process.argv);
   } else {
     // A client waits for this start, so the command line is not loaded.
-    const early = await startEarly(plain);
     const { serveStdio } = await import('./app/stdio.ts');
     process.exitCode = await serveStdio(plain, early);
   }
@@ -33,7 +33,7 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
 /**
  * V8 samples a hundred objects to predict which kinds live long, and allocates those in the old generation. A
  * collection while many calls are in flight makes it misjudge call data: each call then stays until a full collection
- * and costs 50 % more. A relay gains nothing from the prediction, so it is turned off (docs/adr/0041).
+ * and costs 50 % more. A relay gains nothing from the prediction, so it is turned off before any call (docs/adr/0041).
  */
 async function disablePretenuring(): Promise<void> {
   (await import('node:v8')).setFlagsFromString('--no-allocation-site-pretenuring');
