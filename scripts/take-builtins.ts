@@ -70,7 +70,12 @@ function take(quotedName: string): string {
   return `globalThis.process.getBuiltinModule(${quotedName})`;
 }
 
-/** Escapes all other characters, as V8 keeps a text of ASCII in half the memory. No template may be a raw one. */
+/**
+ * Escapes all other characters outside of licenses, as V8 keeps a text of ASCII in half the memory. No template may be a
+ * raw one.
+ */
 export function toAscii(code: string): string {
-  return code.replaceAll(/[^\0-\u007f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return code.replaceAll(/\/\*![^]*?\*\/|[^\0-\u007f]/g, (found) =>
+    found.length > 1 ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
