@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'rolldown';
 import ts from 'typescript';
@@ -7,19 +7,36 @@ import { takeBuiltins, toAscii } from './take-builtins.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** npm installs packages, so that whoever audits finds them. Three are bundled all the same: docs/adr/0052, 0089, 0093. */
-const external = /^(?!(?:kysely|zod|jsonc-parser)$)[^./]/;
-const [kysely, zod] = ['kysely', 'zod'].map((name) => ({
+const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+/** npm installs the packages in `dependencies`; all others are bundled (docs/adr/0099). */
+const external = new RegExp(`^(?:${Object.keys(dependencies).join('|')})(?:/|$)`);
+/** zod is both: function modules may import it, and as a package it is about 100 files (docs/adr/0089). */
+const externalButZod = (id) => external.test(id) && !/^zod(?:\/|$)/.test(id);
+const [kysely, zod, mcpClient] = [
+  { name: 'kysely', packages: 'kysely' },
+  { name: 'zod', packages: 'zod' },
+  { name: 'mcp-client', packages: '@modelcontextprotocol[\\\\/](?:client|core)' },
+].map(({ name, packages }) => ({
   name,
-  test: new RegExp(`node_modules[\\\\/]${name}[\\\\/]`),
+  test: new RegExp(`node_modules[\\\\/]${packages}[\\\\/]`),
   priority: 20,
 }));
-/** Their licenses ask for their texts in each copy. */
-const banner = ({ moduleIds }) =>
-  Object.entries({ kysely: 'LICENSE', zod: 'LICENSE', 'jsonc-parser': 'LICENSE.md' })
-    .filter(([name]) => moduleIds.some((id) => id.includes(`/node_modules/${name}/`)))
-    .map(([name, file]) => `/*!\n${readFileSync(join(ROOT, 'node_modules', name, file), 'utf8')}*/`)
+
+/** The licenses of bundled packages ask for their texts in each copy. */
+const banner = ({ moduleIds }) => {
+  const folders = moduleIds.map((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0]);
+  return [...new Set(folders)]
+    .filter((folder) => folder !== undefined)
+    .map(licenseOf)
     .join('\n');
+};
+
+function licenseOf(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const file = readdirSync(folder).find((one) => /^licen[cs]e(?:\.|$)/i.test(one));
+  const text = file === undefined ? license : readFileSync(join(folder, file), 'utf8');
+  return `/*! ${name} ${version}\n${text.replaceAll('*/', '* /')}*/`;
+}
 
 // Each file costs a start about half a millisecond, so what a start imports is one file for each of its stages
 // (docs/adr/0056): what starts the first servers, the gateway, and the command line.
@@ -69,13 +86,13 @@ await build({
   platform: 'node',
   // Of a package that is taken in, the form with separate imports.
   resolve: { mainFields: ['module', 'main'] },
-  external,
+  external: externalButZod,
   plugins: [builtins, narrow],
   output: {
     dir: 'dist',
     cleanDir: true,
     chunkFileNames: '[name].js',
-    codeSplitting: { groups: [kysely, zod, ...stages] },
+    codeSplitting: { groups: [kysely, zod, mcpClient, ...stages] },
     minifyInternalExports: false,
     banner,
     comments,
@@ -87,7 +104,7 @@ await build({
   cwd: ROOT,
   input: { 'sqlite-worker': 'src/adapters/store/sqlite-worker.ts' },
   platform: 'node',
-  external,
+  external: externalButZod,
   plugins: [builtins, narrow],
   output: {
     dir: 'dist',
@@ -107,9 +124,9 @@ await build({
     'index-worker': 'src/codebase/indexing/index-worker.ts',
   },
   platform: 'node',
-  external: /^[^./]/,
+  external: externalButZod,
   plugins: [builtins, narrow],
-  output: { dir: 'dist', chunkFileNames: 'codebase-[name].js' },
+  output: { dir: 'dist', chunkFileNames: 'codebase-[name].js', banner, comments },
 });
 
 // The verifier of hints and its thread, for the same reason.
@@ -117,9 +134,9 @@ await build({
   cwd: ROOT,
   input: { 'verify-program': 'src/verify/program.ts', 'verify-worker': 'src/app/verify-worker.ts' },
   platform: 'node',
-  external,
+  external: externalButZod,
   plugins: [builtins, narrow],
-  output: { dir: 'dist', chunkFileNames: 'verify-[name].js' },
+  output: { dir: 'dist', chunkFileNames: 'verify-[name].js', banner, comments },
 });
 
 // Processes of their own, and what the modules that it runs import as "assay-mcp". Built apart: what it shared with the
@@ -135,8 +152,8 @@ await build({
     'comparison-worker': 'src/verify/state/comparison-worker.ts',
   },
   platform: 'node',
-  external: /^[^./]/,
-  output: { dir: 'dist', chunkFileNames: 'function-[name].js' },
+  external,
+  output: { dir: 'dist', chunkFileNames: 'function-[name].js', banner },
 });
 
 // For the editors of those who write function modules. Each export says its type, so the file alone suffices.

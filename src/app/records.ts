@@ -3,7 +3,7 @@ import { createEntryReader, createCustomReader } from '../adapters/config/regist
 import { compileSchema } from '../adapters/sources/schema-check.ts';
 import { listServerSecrets } from '../core/secrets/secret-values.ts';
 import { buildWordSearch } from '../adapters/search/word-search.ts';
-import { countTokens } from '../adapters/telemetry/token-counter.ts';
+import { loadTokenCounter } from '../adapters/telemetry/token-counter.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import type { Plan } from '../gateway/catalog/server-plan.ts';
@@ -117,7 +117,7 @@ export function openToolsets(
     settings,
     reviewsNotes,
     sessions,
-    countTokens,
+    loadTokenCounter,
     buildSearch: buildWordSearch,
     compile: compileSchema,
   });

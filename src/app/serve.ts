@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { mintSession, mintToken } from '../adapters/auth/mint-token.ts';
 import { buildWordSearch } from '../adapters/search/word-search.ts';
 import { openMeter } from '../adapters/telemetry/metrics.ts';
-import { countTokens } from '../adapters/telemetry/token-counter.ts';
+import { loadTokenCounter } from '../adapters/telemetry/token-counter.ts';
 import { BodyBudget, computeBodyBudget } from '../core/body-budget.ts';
 import { VERSION } from '../core/version.ts';
 import { getLintLevels } from '../core/hints/lint-levels.ts';
@@ -254,7 +254,7 @@ function depsOf({ opened, ...given }: RestContext): Omit<AdminDeps, 'ending'> {
     bundles: openBundles(opened, services.servers),
     recentLines: environment.recentLines,
     buildSearch: buildWordSearch,
-    countTokens,
+    loadTokenCounter,
     snippets: snippetsFor(environment),
     publicUrl: settings['auth.publicUrl'] || undefined,
     records: records.records,

@@ -28,6 +28,7 @@ import type { Log } from '../../gateway/ports/log.ts';
 import type { ClientSnippets } from '../../gateway/ports/client-snippets.ts';
 import type { PageSessions } from '../../gateway/ports/page-sessions.ts';
 import type { RecentLines } from '../../gateway/ports/recent-lines.ts';
+import type { CountTokens } from '../../gateway/ports/telemetry.ts';
 import type { BuildSearch } from '../../gateway/ports/search.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 import type { NoteService } from '../../gateway/services/notes/note-service.ts';
@@ -52,7 +53,7 @@ export interface AdminDeps {
   readonly reports: GatewayReports;
   readonly recentLines: RecentLines;
   readonly buildSearch: BuildSearch;
-  readonly countTokens: (text: string) => number;
+  readonly loadTokenCounter: () => Promise<CountTokens>;
   readonly snippets: ClientSnippets;
   /** The URL at which clients reach this process, if it differs from the address on which it listens. */
   readonly publicUrl: string | undefined;

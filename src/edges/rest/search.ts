@@ -43,7 +43,7 @@ function searchRoute({ catalog, buildSearch }: AdminDeps): Route {
   );
 }
 
-function costsRoute({ catalog, countTokens }: AdminDeps): Route {
+function costsRoute({ catalog, loadTokenCounter }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -59,6 +59,7 @@ function costsRoute({ catalog, countTokens }: AdminDeps): Route {
       },
     },
     async () => {
+      const countTokens = await loadTokenCounter();
       const tokens: Record<string, number> = {};
       for (const [at, entry] of getToolIndex(catalog.all.listing('tools')).entries.entries()) {
         // Costs are cached. The first count of ten thousand tools takes seconds, so it yields to calls in between.

@@ -135,3 +135,6 @@ export interface Telemetry {
   /** Masks secrets in text from a peer. */
   readonly mask: (text: string) => string;
 }
+
+/** Number of tokens of a text for a large language model. */
+export type CountTokens = (text: string) => number;

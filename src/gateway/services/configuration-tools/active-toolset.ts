@@ -8,6 +8,7 @@ import { select, type Selection } from '../toolsets/selection.ts';
 import { waitForToolIndex } from '../toolsets/find-tools.ts';
 import { toVisibleToolset, type ConfigurationContext } from './context.ts';
 import { NO_INPUT, type OwnToolSpec, type OwnToolResult } from './own-tool.ts';
+import type { CountTokens } from '../../ports/telemetry.ts';
 import { countToolTokens } from './token-cost.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
 
@@ -92,7 +93,7 @@ export async function describeActiveToolset(
   const showsChanged = context.settings['toolsets.changed'] === 'show';
   const options = { index, servers: context.catalog.servers, showsChanged };
   const unserved = listUnserved(toolset, options);
-  return resultOf(toolset, { ...select(toolset, options), unserved }, context);
+  return resultOf(toolset, { ...select(toolset, options), unserved }, await context.loadTokenCounter());
 }
 
 /** In normal mode, the tools that equip a toolset are refused. */
@@ -107,11 +108,7 @@ interface ShownSelection extends Selection {
   readonly unserved: readonly Unserved[];
 }
 
-function resultOf(
-  toolset: Toolset,
-  selection: ShownSelection,
-  { countTokens }: ConfigurationContext,
-): OwnToolResult {
+function resultOf(toolset: Toolset, selection: ShownSelection, countTokens: CountTokens): OwnToolResult {
   const { contested, servers, unserved } = selection;
   const entries = selection.entries.filter(({ definition }) => !isWithheld(definition));
   const absent = unserved.flatMap(({ tool, reason }) => (ABSENT.has(reason) ? [tool] : []));

@@ -4,6 +4,7 @@ import type { LiveLabels } from '../../catalog/call-deps.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { CompileSchema } from '../../ports/compile-schema.ts';
 import type { BuildSearch } from '../../ports/search.ts';
+import type { CountTokens } from '../../ports/telemetry.ts';
 import { formatNamespacedName } from '../../../core/tool-ref.ts';
 import { isWhole, getWholeServerName } from '../../../core/whole-server.ts';
 import type { Listing } from '../../catalog/listing.ts';
@@ -28,8 +29,7 @@ export interface ConfigurationContext {
   readonly equipping: Equipping;
   /** Whether all clients see the toolset that one of them equips. */
   readonly isEquippingShared: boolean;
-  /** Number of tokens of a text for a large language model. */
-  readonly countTokens: (text: string) => number;
+  readonly loadTokenCounter: () => Promise<CountTokens>;
   readonly buildSearch: BuildSearch;
   readonly compile: CompileSchema;
 }

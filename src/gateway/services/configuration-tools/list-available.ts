@@ -251,8 +251,9 @@ const COUNTED_AT_ONCE = 50;
 /** Counts in batches and yields in between: the first count of ten thousand tools takes a second or more. */
 async function costsOf(
   entries: readonly Entry[],
-  { countTokens }: ConfigurationContext,
+  { loadTokenCounter }: ConfigurationContext,
 ): Promise<ReadonlyMap<Entry, number>> {
+  const countTokens = await loadTokenCounter();
   const costs = new Map<Entry, number>();
   for (const [position, entry] of entries.entries()) {
     costs.set(entry, countToolTokens(entry.definition, countTokens));

@@ -1,10 +1,11 @@
 import { parseDefinition } from '../../catalog/definition-facts.ts';
 import type { Definition } from '../../ports/link.ts';
+import type { CountTokens } from '../../ports/telemetry.ts';
 
 const COSTS = new WeakMap<Definition, number>();
 
 /** Number of tokens that a model reads for this tool: its own name, description and input schema. Cached. */
-export function countToolTokens(definition: Definition, countTokens: (text: string) => number): number {
+export function countToolTokens(definition: Definition, countTokens: CountTokens): number {
   const known = COSTS.get(definition);
   if (known !== undefined) return known;
   const { name, description, inputSchema } = parseDefinition(definition);
