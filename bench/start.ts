@@ -60,10 +60,12 @@ export async function measureStart(place: Place, roundCount: number): Promise<St
 
 interface Listed {
   readonly tookMs: number;
+  /** When the list was there, by the clock of `process.hrtime` and of V8's profiles. */
+  readonly atUs: number;
   readonly tools: number;
 }
 
-class Starts {
+export class Starts {
   readonly warmHome: string;
   readonly #place: Place;
   readonly #folder: string;
@@ -90,8 +92,9 @@ class Starts {
     return await this.#listing(this.#server);
   }
 
-  async assay(home: string): Promise<Listed> {
-    return await this.#listing([builtMain(), 'stdio', '--all', '--config', this.#config, '--home', home]);
+  async assay(home: string, nodeOptions: readonly string[] = []): Promise<Listed> {
+    const options = ['--all', '--config', this.#config, '--home', home];
+    return await this.#listing([...nodeOptions, builtMain(), 'stdio', ...options]);
   }
 
   async #listing(args: readonly string[]): Promise<Listed> {
@@ -102,7 +105,8 @@ class Starts {
       await client.ask('initialize', INITIALIZE_PARAMS);
       client.notify('notifications/initialized');
       const tools = await client.tools();
-      return { tookMs: performance.now() - startedMs, tools: tools.length };
+      const atUs = Number(process.hrtime.bigint() / 1_000n);
+      return { tookMs: performance.now() - startedMs, atUs, tools: tools.length };
     } finally {
       await client.end(END_WITHIN_MS);
       await this.#untilGone();
