@@ -139,7 +139,7 @@ function otherGoals({
     {
       what: 'memory, idle with three servers',
       sign: '≤',
-      bound: 110,
+      bound: 85,
       unit: ' MB',
       cell: cellOfFinding(idle, ({ rssMb }) => rssMb),
     },
