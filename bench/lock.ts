@@ -2,7 +2,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import SqliteDatabase from 'better-sqlite3';
 import { request } from 'undici';
 import type { CallsJob, CallsOutcome } from './load-jobs.ts';
 import type { LoadProcess } from './load-process.ts';
@@ -10,6 +9,7 @@ import { SMALL_BYTES } from './plan.ts';
 import { listPage } from './session.ts';
 import { median } from './statistics.ts';
 import { builtMain, peerFile, type Place, untilEchoes } from './targets.ts';
+import { openDatabase } from '../src/platform/sqlite.ts';
 
 const NAME = 'lock';
 const LOCK_MS = 3_000;
@@ -144,10 +144,10 @@ class Windows {
 
   /** Number of tools of that server with an accepted definition in the store. */
   #stored(): number {
-    const database = new SqliteDatabase(this.#file, { readonly: true });
+    const database = openDatabase(this.#file, { mode: 'read' });
     try {
-      const select = "select count(*) from assay_accepted where text_json like '%grown_%'";
-      return Number(database.prepare(select).pluck().get());
+      const select = "select count(*) as count from assay_accepted where text_json like '%grown_%'";
+      return (database.prepare(select).get() as { readonly count: number }).count;
     } finally {
       database.close();
     }

@@ -1,5 +1,6 @@
-import SqliteDatabase, { type Database } from 'better-sqlite3';
+import { DatabaseSync } from 'node:sqlite';
 import { isStopWord } from '../../src/codebase/stop-words.ts';
+import { inTransaction } from '../../src/platform/sqlite.ts';
 
 export interface Text {
   readonly id: number;
@@ -64,24 +65,24 @@ export class WordCount {
 
 /** FTS5 as it comes: its own tokenizer and BM25 on the text of each chunk. */
 export class PlainFts {
-  readonly #database: Database = new SqliteDatabase(':memory:');
+  readonly #database = new DatabaseSync(':memory:');
 
   constructor(texts: readonly Text[]) {
     this.#database.exec(
       `CREATE VIRTUAL TABLE texts USING fts5 (content, content = '', tokenize = 'unicode61')`,
     );
     const add = this.#database.prepare('INSERT INTO texts (rowid, content) VALUES (?, ?)');
-    this.#database.transaction(() => {
+    inTransaction(this.#database, () => {
       for (const { id, content } of texts) add.run(id, content);
-    })();
+    });
   }
 
   search(words: readonly string[], limit: number): readonly number[] {
     const expression = [...new Set(words)].map((word) => `"${word}"`).join(' OR ');
     return this.#database
-      .prepare('SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT ?')
-      .pluck()
-      .all(expression, limit) as number[];
+      .prepare('SELECT rowid AS id FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT ?')
+      .all(expression, limit)
+      .map(({ id }) => Number(id));
   }
 
   close(): void {

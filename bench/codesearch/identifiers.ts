@@ -1,5 +1,5 @@
-import type { Database } from 'better-sqlite3';
 import { searchCode } from '../../src/codebase/search/search-code.ts';
+import type { Database } from '../../src/platform/sqlite.ts';
 
 export interface IndexedSymbol {
   readonly symbol: string;

@@ -1,5 +1,5 @@
-import type { Database } from 'better-sqlite3';
 import type { Corpus } from './corpus.ts';
+import type { Database } from '../../src/platform/sqlite.ts';
 
 /** What a function's documentation says, and the function. */
 export interface Query {

@@ -4,11 +4,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { Indexer } from '../../src/codebase/indexing/indexer.ts';
 import { searchCode } from '../../src/codebase/search/search-code.ts';
 import { getIndexPath } from '../../src/codebase/store/index-file.ts';
 import { formatIndexRefusal } from '../../src/codebase/store/index-refusal.ts';
+import { openDatabase, type Database } from '../../src/platform/sqlite.ts';
 import { fetched } from './fetch.ts';
 
 /** A question, and what the path and symbol of an answer match. */
@@ -217,7 +217,7 @@ async function indexed(name: string, folder: string): Promise<Database> {
   await mkdir(project, { recursive: true });
   const made = await indexer.indexRepository({ folder: project, path });
   if (!made.ok) throw new Error(formatIndexRefusal(made.error).message);
-  return new SqliteDatabase(getIndexPath(project), { readonly: true });
+  return openDatabase(getIndexPath(project), { mode: 'read' });
 }
 
 /** `rank` is infinite if no result answers the question. */

@@ -4,12 +4,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { Indexer } from '../../src/codebase/indexing/indexer.ts';
 import { formatIndexRefusal } from '../../src/codebase/store/index-refusal.ts';
 import { getIndexPath } from '../../src/codebase/store/index-file.ts';
 import { searchCode } from '../../src/codebase/search/search-code.ts';
 import { WEIGHTS } from '../../src/codebase/search/rank.ts';
+import { openDatabase, type Database } from '../../src/platform/sqlite.ts';
 import { quantile } from '../statistics.ts';
 import { PlainFts, type Text, tellingWordsOf, WordCount, wordsOf } from './baselines.ts';
 import { type Corpus, corpusOf } from './corpus.ts';
@@ -72,7 +72,7 @@ async function indexed(set: RepositorySet, corpus: Corpus, folder: string): Prom
   await mkdir(project, { recursive: true });
   const made = await indexer.indexRepository({ folder: project, path: corpus.root });
   if (!made.ok) throw new Error(formatIndexRefusal(made.error).message);
-  return new SqliteDatabase(getIndexPath(project), { readonly: true });
+  return openDatabase(getIndexPath(project), { mode: 'read' });
 }
 
 function byWords(texts: readonly Text[], queries: readonly Query[], split: typeof wordsOf): Score {

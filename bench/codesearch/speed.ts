@@ -141,9 +141,10 @@ async function measureSearches(): Promise<string> {
   const picked = reader.read((database) => {
     const symbols = database
       .prepare('SELECT DISTINCT symbol FROM chunks WHERE length(symbol) BETWEEN 6 AND 40 ORDER BY symbol')
-      .pluck()
-      .all() as string[];
-    return symbols.filter((_, index) => index % Math.ceil(symbols.length / QUERIES) === 0);
+      .all() as readonly { readonly symbol: string }[];
+    return symbols
+      .map(({ symbol }) => symbol)
+      .filter((_, index) => index % Math.ceil(symbols.length / QUERIES) === 0);
   });
   reader.close();
   if (!picked.ok) throw new Error(picked.error.code);

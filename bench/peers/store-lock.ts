@@ -1,7 +1,7 @@
 // Another program that opens a store's file: POST /lock locks it exclusively, /look takes no lock, and /free ends both.
 // node store-lock.ts FILE
-import SqliteDatabase from 'better-sqlite3';
 import { listen } from './listen.ts';
+import { openDatabase } from '../../src/platform/sqlite.ts';
 
 const STATEMENTS: Readonly<Record<string, string>> = {
   '/look': 'begin',
@@ -9,7 +9,7 @@ const STATEMENTS: Readonly<Record<string, string>> = {
   '/free': 'rollback',
 };
 
-const database = new SqliteDatabase(process.argv[2] ?? '', { fileMustExist: true });
+const database = openDatabase(process.argv[2] ?? '', { mode: 'write' });
 
 listen((request, response) => {
   const statement = STATEMENTS[request.url ?? ''];

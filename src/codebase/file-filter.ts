@@ -12,7 +12,7 @@ export interface FileFilter {
 export interface SqlConditions {
   /** Conditions joined by AND; `1` if there are none. */
   readonly where: string;
-  /** Named parameters of better-sqlite3. */
+  /** By the name of a parameter. */
   readonly params: Readonly<Record<string, string>>;
 }
 

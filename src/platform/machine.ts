@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, open, readFile, stat, statfs } from 'node:fs/promises';
+import { access, open, stat, statfs } from 'node:fs/promises';
 import { delimiter, dirname, resolve } from 'node:path';
 import process from 'node:process';
 
@@ -19,11 +19,6 @@ export async function inspectPath(path: string): Promise<PathFacts | undefined> 
   if (found === undefined) return undefined;
   const is = found.isDirectory() ? 'folder' : found.isFile() ? 'file' : 'other';
   return { is, mode: HAS_MODES ? found.mode & 0o7777 : undefined, bytes: found.size };
-}
-
-/** The content of a file. Rejects with the system's error if it cannot be read. */
-export function readBytes(path: string): Promise<Buffer> {
-  return readFile(path);
 }
 
 /** The first bytes of a file as Latin-1 text. Empty if it cannot be read. */

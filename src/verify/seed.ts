@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openDatabase } from '../platform/sqlite.ts';
 
 /** The seed data on this machine. Sandboxes never change it. */
 export interface Seed {
@@ -62,7 +62,7 @@ async function writeDefaults(folder: string): Promise<void> {
   await mkdir(join(folder, 'docs'));
   for (const [path, text] of Object.entries(TEXTS)) await writeFile(join(folder, path), text);
   await writeFile(join(folder, 'image.png'), Buffer.from(IMAGE, 'base64'));
-  const database = new Database(join(folder, 'database.db'));
+  const database = openDatabase(join(folder, 'database.db'), { mode: 'create' });
   database.exec(`create table items (id integer primary key, name text);
     insert into items values (1, 'apple'), (2, 'pear');`);
   database.close();

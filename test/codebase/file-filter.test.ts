@@ -1,6 +1,7 @@
-import Database from 'better-sqlite3';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { buildFilterConditions, type FileFilter } from '../../src/codebase/file-filter.ts';
+import { readColumn } from '../support/sqlite.ts';
 
 const PATHS = [
   'src/a_b/x.ts',
@@ -13,12 +14,12 @@ const PATHS = [
 ];
 
 test('filters by directory and file type match whole names, without wildcards', () => {
-  const db = new Database(':memory:');
+  const db = new DatabaseSync(':memory:');
   db.exec('CREATE TABLE files (repository_id TEXT, path TEXT)');
   for (const path of PATHS) db.prepare("INSERT INTO files VALUES ('r', ?)").run(path);
   const found = (filter: FileFilter): unknown => {
     const { where, params } = buildFilterConditions(filter);
-    return db.prepare(`SELECT path FROM files f WHERE ${where} ORDER BY path`).pluck().all(params);
+    return readColumn(db, `SELECT path FROM files f WHERE ${where} ORDER BY path`, params);
   };
   expect(found({ directory: 'src/a_b' })).toEqual(['src/a_b/n.mts', 'src/a_b/x.ts']);
   expect(found({ directory: './src//a_b/' })).toEqual(['src/a_b/n.mts', 'src/a_b/x.ts']);

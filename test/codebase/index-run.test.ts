@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { indexAndEmbed } from '../../src/codebase/indexing/index-and-embed.ts';
 import type { FileProcessor } from '../../src/codebase/indexing/index-run.ts';
 import { STAMP_MARGIN_MS } from '../../src/codebase/store/file-stamp.ts';
+import { readPragma } from '../../src/platform/sqlite.ts';
 import { IN_THREAD, makeRepository, runOptions, type IndexedRepository } from './indexed-repository.ts';
 
 const GREET = 'export function greet(name) {\n  return `hello ${name}`;\n}\n';
@@ -211,7 +212,7 @@ it('an index that cannot grow is reported, and is left unchanged', async () => {
     ...Object.fromEntries('abcdefghij'.split('').map((name) => [`${name}.txt`, `${name}\n`.repeat(20_000)])),
   });
   const refused = await repository.opened((database) => {
-    database.pragma(`max_page_count = ${Number(database.pragma('page_count', { simple: true })) + 20}`);
+    database.exec(`PRAGMA max_page_count = ${Number(readPragma(database, 'page_count')) + 20}`);
     return indexAndEmbed({
       ...runOptions(database, repository.root),
       ...{ path: 'index.db', maxIndexBytes: 1, embeddings: undefined },

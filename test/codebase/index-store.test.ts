@@ -9,7 +9,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import SqliteDatabase from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { readIndexStatus } from '../../src/codebase/indexing/index-status.ts';
 import { enterWal, getIndexPath, leaveWal } from '../../src/codebase/store/index-file.ts';
@@ -17,6 +16,8 @@ import { IndexLock, isIndexLocked } from '../../src/codebase/store/index-lock.ts
 import { IndexReader } from '../../src/codebase/store/index-reader.ts';
 import { formatIndexRefusal } from '../../src/codebase/store/index-refusal.ts';
 import { SCHEMA_VERSION } from '../../src/codebase/store/schema.ts';
+import { openDatabase } from '../../src/platform/sqlite.ts';
+import { readColumn } from '../support/sqlite.ts';
 import { tempDir } from '../support/paths.ts';
 import { dumpIndex, makeRepository, type IndexedRepository } from './indexed-repository.ts';
 
@@ -24,7 +25,7 @@ const FILES = { 'greet.js': "export const greeting = 'hello';\n" };
 
 function readPaths(reader: IndexReader, repositoryId?: string): unknown {
   const read = reader.readIndexed(repositoryId, (database) =>
-    database.prepare("SELECT path FROM files WHERE state = 'live' ORDER BY path").pluck().all(),
+    readColumn(database, "SELECT path FROM files WHERE state = 'live' ORDER BY path"),
   );
   return read.ok ? read.value : read.error;
 }
@@ -99,12 +100,12 @@ it('searches continue while a run writes, and do not keep the index in WAL mode'
 it('a run cannot write while a long search reads, and succeeds afterwards', async () => {
   const repository = await indexed();
   const former = contents(repository.folder);
-  const slow = new SqliteDatabase(getIndexPath(repository.folder), { readonly: true });
+  const slow = openDatabase(getIndexPath(repository.folder), { mode: 'read' });
   slow.exec('BEGIN');
   slow.prepare('SELECT count(*) FROM files').get();
   await repository.opened((database) => {
-    database.pragma('busy_timeout = 1');
-    expect(() => enterWal(database)).toThrow(expect.objectContaining({ code: 'SQLITE_BUSY' }));
+    database.exec('PRAGMA busy_timeout = 1');
+    expect(() => enterWal(database)).toThrow(expect.objectContaining({ errstr: 'database is locked' }));
   });
   expect(contents(repository.folder)).toEqual(former);
   slow.close();
@@ -118,7 +119,7 @@ it('an index copied without its write-ahead log can be read, and no file is crea
   await repository.opened((database) => {
     enterWal(database);
     database.exec("UPDATE files SET path = 'other.js'");
-    database.pragma('wal_checkpoint(TRUNCATE)');
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     copyFileSync(getIndexPath(repository.folder), getIndexPath(folder));
   });
   const reader = new IndexReader(folder);
@@ -177,7 +178,7 @@ it('an older index is rebuilt; a newer or foreign one is refused and left unchan
   const path = getIndexPath(repository.folder);
   const reader = new IndexReader(repository.folder);
   const set = (sql: string): void => {
-    const database = new SqliteDatabase(path);
+    const database = openDatabase(path, { mode: 'write' });
     database.exec(sql);
     database.close();
   };

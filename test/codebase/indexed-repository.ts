@@ -1,6 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Database } from 'better-sqlite3';
 import { chunkFile } from '../../src/codebase/chunks/chunk-source.ts';
 import { walkRepository } from '../../src/codebase/files/walk-repository.ts';
 import { runIndex, type FileProcessor, type IndexRunOptions } from '../../src/codebase/indexing/index-run.ts';
@@ -8,6 +7,8 @@ import type { IndexReport } from '../../src/codebase/indexing/index-report.ts';
 import { computeRepositoryId } from '../../src/codebase/store/identifiers.ts';
 import { getIndexPath, leaveWal, openForWriting } from '../../src/codebase/store/index-file.ts';
 import { IndexReader } from '../../src/codebase/store/index-reader.ts';
+import type { Database } from '../../src/platform/sqlite.ts';
+import { readColumn } from '../support/sqlite.ts';
 import { tempDir } from '../support/paths.ts';
 
 const MAX_FILE_BYTES = 512 * 1024;
@@ -100,13 +101,7 @@ export function runOptions(
 
 function query(folder: string, sql: string, ...params: readonly string[]): readonly string[] {
   const reader = new IndexReader(folder);
-  const rows = reader.read(
-    (database) =>
-      database
-        .prepare(sql)
-        .pluck()
-        .all(...params) as string[],
-  );
+  const rows = reader.read((database) => readColumn(database, sql, ...params) as readonly string[]);
   reader.close();
   if (!rows.ok) throw new Error(rows.error.code);
   return rows.value;

@@ -5,6 +5,7 @@ import { Indexer, type IndexRequest } from '../../src/codebase/indexing/indexer.
 import { readIndexStatus } from '../../src/codebase/indexing/index-status.ts';
 import { IndexLock } from '../../src/codebase/store/index-lock.ts';
 import { IndexReader } from '../../src/codebase/store/index-reader.ts';
+import { readColumn } from '../support/sqlite.ts';
 import { tempDir } from '../support/paths.ts';
 import { EmbeddingService } from './embeddings/embedding-service.ts';
 import { dumpIndex, makeRepository, type IndexedRepository } from './indexed-repository.ts';
@@ -136,7 +137,7 @@ it('a chunk that the embedding service refuses makes the run partial, and is emb
       onProgress: ({ phase }) => phases.add(phase),
     });
   const vectors = (): Promise<unknown> =>
-    repository.opened((database) => database.prepare('SELECT count(*) FROM chunk_vectors').pluck().get());
+    repository.opened((database) => readColumn(database, 'SELECT count(*) FROM chunk_vectors')[0]);
   expect(await run()).toMatchObject({
     ok: true,
     value: { files_indexed: 40, status: 'partial', errors: [expect.any(String), expect.any(String)] },

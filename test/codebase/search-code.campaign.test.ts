@@ -1,7 +1,7 @@
-import type { Database } from 'better-sqlite3';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { searchCode } from '../../src/codebase/search/search-code.ts';
+import type { Database } from '../../src/platform/sqlite.ts';
 import { rounds } from '../support/campaign.ts';
 import { memoryIndex } from './support/memory-index.ts';
 

@@ -1,6 +1,7 @@
-import type { Database } from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { searchCode, type SearchAnswer, type SearchRequest } from '../../src/codebase/search/search-code.ts';
+import type { Database } from '../../src/platform/sqlite.ts';
+import { readColumn } from '../support/sqlite.ts';
 import { memoryIndex } from './support/memory-index.ts';
 
 const USERS = `import { Database } from './database';
@@ -286,10 +287,8 @@ describe('an empty answer', () => {
 
 describe('a search by meaning', () => {
   it('adds its results to the lexical ones, after definitions', () => {
-    const id = database.prepare("SELECT id FROM chunks WHERE symbol = 'close'").pluck().get();
-    const idOf = Number(
-      id ?? database.prepare("SELECT id FROM chunks WHERE symbol = 'Connection'").pluck().get(),
-    );
+    const id = readColumn(database, "SELECT id FROM chunks WHERE symbol = 'close'")[0];
+    const idOf = Number(id ?? readColumn(database, "SELECT id FROM chunks WHERE symbol = 'Connection'")[0]);
     const answer = searchCode(
       database,
       { query: 'removeUser', limit: 10 },

@@ -4,10 +4,10 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import SqliteDatabase from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { startHttp } from '../fixtures/http.ts';
 import { SCHEMA_EDITION } from '../../src/adapters/store/tables.ts';
+import { openDatabase } from '../../src/platform/sqlite.ts';
 import { runAssay } from '../support/commands.ts';
 import { endLater } from '../support/endings.ts';
 import { listAt, numberAt, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
@@ -251,8 +251,8 @@ describe('assay doctor', () => {
     const args = ['--offline'];
     const home = tempDir();
     const path = join(home, 'assay.db');
-    const database = new SqliteDatabase(path);
-    database.pragma('journal_mode = WAL');
+    const database = openDatabase(path, { mode: 'create' });
+    database.exec('pragma journal_mode = WAL');
     database.exec('create table notes (text)');
     database.close();
     const before = readFileSync(path);
@@ -260,7 +260,7 @@ describe('assay doctor', () => {
       `ok ${path}: The store can be read and is whole.`,
     );
     expect([readdirSync(home), readFileSync(path).equals(before)]).toEqual([['assay.db'], true]);
-    const newer = new SqliteDatabase(path);
+    const newer = openDatabase(path, { mode: 'write' });
     newer.exec('create table assay_migrations (version integer, edition integer, applied_ms integer)');
     newer.exec(`insert into assay_migrations values (1000, ${SCHEMA_EDITION}, 0)`);
     expect((await doctor(config, { args, home })).found('disk')[0]).toBe(

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import SqliteDatabase from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
 import { at, listAt, parseJson } from '../support/json.ts';
 import { tempDir } from '../support/paths.ts';
 import { createToken } from '../support/tokens.ts';
+import { openDatabase } from '../../src/platform/sqlite.ts';
 
 const TOKEN = /^assay_[0-9a-f]{12}_[0-9A-Za-z]{43}$/;
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -123,7 +123,7 @@ describe('assay token list with a store of an earlier build', () => {
   it('says where the store was set aside, also in a command without a log', async () => {
     const home = tempDir();
     await createToken(home, 'ci');
-    const store = new SqliteDatabase(join(home, 'assay.db'));
+    const store = openDatabase(join(home, 'assay.db'), { mode: 'write' });
     store.exec('alter table assay_migrations drop column edition');
     store.close();
     const { code, stdout, stderr } = await tokenCommands(home)('list', '--json');

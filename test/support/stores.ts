@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import SqliteDatabase from 'better-sqlite3';
 import type { Log } from '../../src/gateway/ports/log.ts';
 import type { RestTimes } from '../../src/adapters/store/sqlite-thread.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
+import { openDatabase } from '../../src/platform/sqlite.ts';
 import { endLater, killLater, until } from './endings.ts';
 import { ROOT, tempDir } from './paths.ts';
 import { newDatabase, rowsOf } from './postgres.ts';
@@ -29,10 +29,10 @@ export async function rawRows(
   statement: string,
 ): Promise<readonly unknown[]> {
   if (databaseUrl !== undefined) return rowsOf(databaseUrl, statement);
-  const database = new SqliteDatabase(join(home, 'assay.db'));
+  const database = openDatabase(join(home, 'assay.db'), { mode: 'write' });
   try {
     const prepared = database.prepare(statement);
-    return prepared.reader ? prepared.all() : [prepared.run()];
+    return prepared.columns().length > 0 ? prepared.all() : [prepared.run()];
   } finally {
     database.close();
   }
@@ -40,7 +40,7 @@ export async function rawRows(
 
 /** Blocks all other writers to the store of this home folder until the returned function is called. */
 export function lockStore(home: string): () => void {
-  const database = new SqliteDatabase(join(home, 'assay.db'));
+  const database = openDatabase(join(home, 'assay.db'), { mode: 'write' });
   database.exec('begin immediate');
   return () => {
     database.exec('rollback');

@@ -1,17 +1,9 @@
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { compareContent } from '../../src/verify/state/compare-content.ts';
+import { writeDatabase } from '../support/sqlite.ts';
 
 const compared = (before: string | Buffer, after: string | Buffer): unknown =>
   compareContent(Buffer.from(before as string), Buffer.from(after as string));
-
-function database(sql: string, from?: Buffer): Buffer {
-  const opened = from === undefined ? new Database(':memory:') : new Database(from);
-  opened.exec(sql);
-  const content = opened.serialize();
-  opened.close();
-  return content;
-}
 
 describe('comparing content distinguishes additions from losses:', () => {
   const cases: readonly (readonly [string, string, string, object])[] = [
@@ -62,21 +54,23 @@ describe('comparing content distinguishes additions from losses:', () => {
     it(name, () => expect(compared(before, after)).toMatchObject(expected));
 
   it('rows of a database, regardless of its pages', () => {
-    const one = database(
+    const one = writeDatabase(
       "create table t (id integer primary key, v text); insert into t values (1, 'a'), (2, 'b')",
     );
-    expect(compared(one, database("insert into t values (3, 'c')", one))).toMatchObject({
+    expect(compared(one, writeDatabase("insert into t values (3, 'c')", one))).toMatchObject({
       format: 'sqlite',
       isAdditive: true,
     });
-    expect(compared(one, database("update t set v = 'x' where id = 1", one))).toMatchObject({
+    expect(compared(one, writeDatabase("update t set v = 'x' where id = 1", one))).toMatchObject({
       isAdditive: false,
     });
-    expect(compared(one, database('delete from t where id = 2', one))).toMatchObject({ isAdditive: false });
+    expect(compared(one, writeDatabase('delete from t where id = 2', one))).toMatchObject({
+      isAdditive: false,
+    });
   });
 
   it('tables, views, triggers and indexes of a database', () => {
-    const one = database(
+    const one = writeDatabase(
       'create table t (v text); create table n (v); create view w as select 1; create index i on t (v)',
     );
     for (const lost of [
@@ -85,9 +79,9 @@ describe('comparing content distinguishes additions from losses:', () => {
       'drop view w; create view w as select 2',
       'drop table t',
     ])
-      expect(compared(one, database(lost, one)), lost).toMatchObject({ isAdditive: false });
+      expect(compared(one, writeDatabase(lost, one)), lost).toMatchObject({ isAdditive: false });
     for (const added of ['create table u (v)', 'alter table t add column x', 'create view x as select 1'])
-      expect(compared(one, database(added, one)), added).toMatchObject({
+      expect(compared(one, writeDatabase(added, one)), added).toMatchObject({
         format: 'sqlite',
         isAdditive: true,
         isTimestamps: false,
@@ -95,61 +89,63 @@ describe('comparing content distinguishes additions from losses:', () => {
   });
 
   it('documents of a full-text index, but not its internal tables, which could hold anything', () => {
-    const one = database(
+    const one = writeDatabase(
       `create virtual table t using fts5 (body); create virtual table v using fts5vocab (t, 'row');
       insert into t values ('one two'), ('three')`,
     );
-    expect(compared(one, database("insert into t values ('one four')", one))).toMatchObject({
+    expect(compared(one, writeDatabase("insert into t values ('one four')", one))).toMatchObject({
       ...{ format: 'sqlite', isAdditive: 'unknown', isTimestamps: false },
     });
-    expect(compared(one, database('delete from t where rowid = 1', one))).toMatchObject({
+    expect(compared(one, writeDatabase('delete from t where rowid = 1', one))).toMatchObject({
       isAdditive: false,
     });
   });
 
   it('what SQLite would read as the same: invalid texts, byte order marks and large numbers', () => {
-    const one = database(
+    const one = writeDatabase(
       "create table t (v); insert into t values (cast(x'ff' as text)), ('a'), (9007199254740993)",
     );
     for (const value of ["cast(x'fe' as text)", "cast(x'efbbbf61' as text)", '9007199254740992'])
       for (const rowid of [1, 2, 3])
         expect(
-          compared(one, database(`update t set v = ${value} where rowid = ${rowid}`, one)),
+          compared(one, writeDatabase(`update t set v = ${value} where rowid = ${rowid}`, one)),
           `${value} in row ${rowid}`,
         ).toMatchObject({ format: 'sqlite', isAdditive: false, isTimestamps: false });
   });
 
   it('the rows of a table, whatever one of its indexes says, and whatever its columns are called', () => {
-    const one = database("create table t (v); create index i on t (v); insert into t values ('kept')");
+    const one = writeDatabase("create table t (v); create index i on t (v); insert into t values ('kept')");
     const forged = Buffer.from(one);
     // On the second page, which is that of the table. The third one is that of the index.
     forged.write('lost', forged.indexOf('kept', 4096));
     expect(compared(one, forged)).toMatchObject({ format: 'sqlite', isAdditive: false });
-    const odd = database(
+    const odd = writeDatabase(
       'create table t (rowid, "__proto__" text, "a""b"); insert into t values (1, 2, 3), (1, 5, 6)',
     );
-    expect(compared(odd, database('update t set "__proto__" = 4 where "a""b" = 6', odd))).toMatchObject({
+    expect(compared(odd, writeDatabase('update t set "__proto__" = 4 where "a""b" = 6', odd))).toMatchObject({
       isAdditive: false,
     });
-    expect(compared(odd, database('insert into t values (1, 2, 3)', odd))).toMatchObject({
+    expect(compared(odd, writeDatabase('insert into t values (1, 2, 3)', odd))).toMatchObject({
       isAdditive: true,
     });
-    const keyed = database('create table t (k primary key, v) without rowid; insert into t values (1, 2)');
-    expect(compared(keyed, database('insert into t values (2, 2)', keyed))).toMatchObject({
+    const keyed = writeDatabase(
+      'create table t (k primary key, v) without rowid; insert into t values (1, 2)',
+    );
+    expect(compared(keyed, writeDatabase('insert into t values (2, 2)', keyed))).toMatchObject({
       isAdditive: true,
     });
-    expect(compared(keyed, database('update t set v = 3', keyed))).toMatchObject({ isAdditive: false });
+    expect(compared(keyed, writeDatabase('update t set v = 3', keyed))).toMatchObject({ isAdditive: false });
   });
 
   it('nothing of a database that is damaged or has too many rows', () => {
-    const many = database(
+    const many = writeDatabase(
       `create table t (v); insert into t
         with recursive c(x) as (select 1 union all select x + 1 from c limit 60000) select null from c`,
     );
-    expect(compared(many, database('delete from t where rowid = 1', many))).toEqual({
+    expect(compared(many, writeDatabase('delete from t where rowid = 1', many))).toEqual({
       ...{ format: 'unknown', why: 'it has more than 50000 rows' },
     });
-    const one = database('create table t (v); insert into t values (1)');
+    const one = writeDatabase('create table t (v); insert into t values (1)');
     const damaged = Buffer.from(one);
     damaged.fill(0xff, 4096);
     expect(compared(one, damaged)).toEqual({
@@ -158,8 +154,11 @@ describe('comparing content distinguishes additions from losses:', () => {
   });
 
   it('JSON in a column, by its structure', () => {
-    const one = database(`create table t (v text); insert into t values ('{"a":1,"ended_at":"2026-01-01"}')`);
-    const updated = (json: string): unknown => compared(one, database(`update t set v = '${json}'`, one));
+    const one = writeDatabase(
+      `create table t (v text); insert into t values ('{"a":1,"ended_at":"2026-01-01"}')`,
+    );
+    const updated = (json: string): unknown =>
+      compared(one, writeDatabase(`update t set v = '${json}'`, one));
     expect(updated('{"a":1,"ended_at":"2026-01-02"}')).toMatchObject({
       isAdditive: true,
       isTimestamps: true,

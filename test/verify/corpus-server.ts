@@ -8,9 +8,9 @@ import { Worker } from 'node:worker_threads';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import Database from 'better-sqlite3';
 import { CORPUS } from './corpus.ts';
 import { logOf, pagesOf } from './write-ahead-log.ts';
+import { openDatabase } from '../../src/platform/sqlite.ts';
 
 const seed = process.argv[2] ?? '';
 const at = (name: string): string => join(seed, name);
@@ -19,7 +19,7 @@ let count = 0;
 const LONG_TEXT = 'A note. '.repeat(100);
 
 function sql(text: string): void {
-  const database = new Database(at('database.db'));
+  const database = openDatabase(at('database.db'), { mode: 'create' });
   database.exec(text);
   database.close();
 }
@@ -28,7 +28,7 @@ const BODIES: Readonly<Record<string, (args: Record<string, unknown>) => unknown
   reads_a_file: () => readFileSync(at('notes.txt'), 'utf8'),
   runs_a_reader: () => execFileSync('cat', [at('notes.txt')], { encoding: 'utf8' }),
   queries_rows: () => {
-    const database = new Database(at('database.db'));
+    const database = openDatabase(at('database.db'), { mode: 'create' });
     const rows = database.prepare('select * from items').all();
     database.close();
     return JSON.stringify(rows);

@@ -1,5 +1,5 @@
 // Files by which a server tries to stall the process that compares them, or to take its memory.
-import Database from 'better-sqlite3';
+import { readColumn, useCopy, writeDatabase } from '../support/sqlite.ts';
 
 export interface Contents {
   readonly before: Buffer;
@@ -8,13 +8,8 @@ export interface Contents {
 
 /** A database before and after one more row in a table of its own. */
 function database(sql: string): Contents {
-  const opened = new Database(':memory:');
-  opened.exec(`create table plain (v); insert into plain values (1); ${sql}`);
-  const before = opened.serialize();
-  opened.exec('insert into plain values (2)');
-  const after = opened.serialize();
-  opened.close();
-  return { before, after };
+  const before = writeDatabase(`create table plain (v); insert into plain values (1); ${sql}`);
+  return { before, after: writeDatabase('insert into plain values (2)', before) };
 }
 
 const ENDLESS = 'with recursive c(x) as (select 1 union all select x + 1 from c)';
@@ -25,16 +20,12 @@ const LEAVES = 250;
 
 /** A table of 1,750 rows that all have the same three megabytes. */
 function sharedOverflow(): Contents {
-  const opened = new Database(':memory:');
   // With this length, the part on the page of the row is as short as it can be: 489 bytes.
   const bytes = 489 + 4092 * 760 - 5;
-  opened.exec(
+  const made = writeDatabase(
     `pragma page_size = ${PAGE_BYTES}; create table t (v); insert into t values (zeroblob(${bytes}))`,
   );
-  const made = opened.serialize();
-  const root = opened.prepare('select rootpage from sqlite_schema').pluck().get() as number; // The schema has one row.
-  opened.close();
-  const at = (root - 1) * PAGE_BYTES;
+  const at = (findRoot(made) - 1) * PAGE_BYTES;
   const leaf = made.subarray(at, at + PAGE_BYTES);
   const cell = leaf.subarray(leaf.readUInt16BE(8));
   const sizeBytes = 4; // The varint of the payload's size, which the rowid follows.
@@ -61,6 +52,11 @@ function sharedOverflow(): Contents {
   const after = Buffer.from(before);
   after.writeUInt32BE(1, 60); // The application's own version number.
   return { before, after };
+}
+
+/** The first page of the only table. */
+function findRoot(content: Buffer): number {
+  return useCopy(content, (opened) => Number(readColumn(opened, 'select rootpage from sqlite_schema')[0]));
 }
 
 interface Page {
@@ -97,13 +93,10 @@ function varint(value: number): Buffer {
 
 /** A table whose page has itself as a child. */
 function loop(): Contents {
-  const opened = new Database(':memory:');
-  opened.exec(
+  const before = writeDatabase(
     `create table t (v); insert into t select hex(zeroblob(900)) from (${ENDLESS} select x from c limit 50)`,
   );
-  const before = opened.serialize();
-  const root = opened.prepare('select rootpage from sqlite_schema').pluck().get() as number; // The schema has one row.
-  opened.close();
+  const root = findRoot(before);
   const at = (root - 1) * PAGE_BYTES;
   for (let n = 0; n < before.readUInt16BE(at + 3); n += 1)
     before.writeUInt32BE(root, at + before.readUInt16BE(at + 12 + 2 * n));

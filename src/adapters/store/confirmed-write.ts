@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { waitAtMost, pause } from '../../platform/pause.ts';
 import type { Db, Trx } from './dialect.ts';
-import { getDriverCode, WriteUnconfirmed } from './driver-faults.ts';
+import { getErrorCode } from '../../platform/sqlite.ts';
+import { WriteUnconfirmed } from './driver-faults.ts';
 
 /** How long in ms to find out whether a transaction was committed, and the interval of asking. */
 const LIMIT_MS = 10_000;
@@ -92,7 +93,7 @@ export class ConfirmedWrites {
       return (await status.execute(this.#db)).rows[0]?.status;
     } catch (error) {
       // The id is in the future: the server has lost the transaction in a crash or a failover.
-      if (getDriverCode(error) === '22023') return 'aborted';
+      if (getErrorCode(error) === '22023') return 'aborted';
       throw error;
     }
   }

@@ -1,4 +1,5 @@
 import type { Refusal } from '../../core/refusal.ts';
+import { getErrorCode } from '../../platform/sqlite.ts';
 import { StoreMoved } from './open-files.ts';
 
 /** The connection broke during COMMIT, and whether it was carried out could not be read. */
@@ -19,17 +20,17 @@ export function toStoreRefusal(error: unknown): Refusal | undefined {
 
 /** Whether SQLite reports that the file's content is invalid. */
 export function isDamagedError(error: unknown): boolean {
-  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(getDriverCode(error));
+  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(getErrorCode(error));
 }
 
 /** Whether another process holds a lock; a retry may succeed. */
 export function isLockedError(error: unknown): boolean {
-  return /^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/.test(getDriverCode(error));
+  return /^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/.test(getErrorCode(error));
 }
 
 /** Whether SQLite cannot do this on a read-only connection. */
 export function needsWriter(error: unknown): boolean {
-  return /^SQLITE_(?:READONLY|CANTOPEN)/.test(getDriverCode(error));
+  return /^SQLITE_(?:READONLY|CANTOPEN)/.test(getErrorCode(error));
 }
 
 const LOCKED = 'another process holds a lock on it';
@@ -71,9 +72,8 @@ const PHRASES: readonly (readonly [code: RegExp, phrase: string])[] = [
   [/^E[A-Z]+$|^ERR_SOCKET/, 'the system cannot reach it'],
 ];
 
-/** Messages of better-sqlite3 and pg that come without a code. */
+/** Messages of pg that come without a code. */
 const MESSAGES: readonly (readonly [message: RegExp, phrase: string])[] = [
-  [/directory does not exist/, 'its folder is gone'],
   [/after calling end on the pool|already been destroyed/, 'it is closed'],
   [/^timeout e|connection timeout/, SLOW],
   [/^Query read timeout/, SLOW],
@@ -84,11 +84,7 @@ const MESSAGES: readonly (readonly [message: RegExp, phrase: string])[] = [
 
 function phraseOf(error: unknown): string | undefined {
   if (error instanceof AggregateError) return phraseOf(error.errors[0]);
-  const code = getDriverCode(error);
+  const code = getErrorCode(error);
   if (code !== '') return PHRASES.find(([codes]) => codes.test(code))?.[1];
   return error instanceof Error ? MESSAGES.find(([pattern]) => pattern.test(error.message))?.[1] : undefined;
-}
-
-export function getDriverCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

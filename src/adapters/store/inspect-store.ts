@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { StoreFacts } from '../../core/check-machine.ts';
-import { inspectPath, readBytes } from '../../platform/machine.ts';
+import { inspectPath } from '../../platform/machine.ts';
+import { openDatabase, readPragma } from '../../platform/sqlite.ts';
 import type { Db, Dialect } from './dialect.ts';
 import { toStoreRefusal } from './driver-faults.ts';
 import { findSchemaFault } from './migrations.ts';
 import { parsePostgresUrl } from './postgres-url.ts';
 import { readSettings } from './record-rows.ts';
-import { createSqliteDialect } from './sqlite-dialect.ts';
-import type { Tables } from './tables.ts';
+import { createKysely, createSqliteDialect } from './sqlite-dialect.ts';
 
 export interface StorePlace {
   readonly home: string;
@@ -23,35 +23,20 @@ export function inspectStore({ home, databaseUrl }: StorePlace): Promise<StoreFa
 async function inspectSqlite(place: string): Promise<StoreFacts> {
   const file = { kind: 'file', place } as const;
   if ((await inspectPath(place)) === undefined) return { ...file, is: 'absent' };
-  const { default: SqliteDatabase } = await import('better-sqlite3');
-  const { Kysely, SqliteDialect } = await import('kysely');
   return judged(file, async () => {
+    // SQLite creates files beside a database even to read it, unless it may assume that nobody else has it open.
     const isInUse = ((await inspectPath(`${place}-wal`))?.bytes ?? 0) > 0;
-    const database = isInUse
-      ? new SqliteDatabase(place, { readonly: true, fileMustExist: true })
-      : new SqliteDatabase(readableAlone(await readBytes(place)));
+    const database = openDatabase(place, { mode: isInUse ? 'read' : 'read_alone' });
     try {
-      const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+      const db = createKysely(database);
       const tables = await inspectTables(db, createSqliteDialect(place, { database, db }));
       if (tables.is !== 'whole') return tables;
-      const found = database.pragma('quick_check(1)', { simple: true });
+      const found = readPragma(database, 'quick_check(1)');
       return found === 'ok' ? tables : { is: 'at_fault', fault: 'its pages contradict each other' };
     } finally {
       database.close();
     }
   });
-}
-
-/** Header bytes that mark a write-ahead log: https://www.sqlite.org/fileformat.html#file_format_version_numbers */
-const LOG_MARKS: readonly number[] = [18, 19];
-
-/**
- * An in-memory copy, since SQLite creates files beside a database even to read it. Only for a database that is not in
- * use: everything written is then in the file itself, so the copy need not look for a log.
- */
-function readableAlone(bytes: Buffer): Buffer {
-  for (const at of LOG_MARKS) if (bytes[at] === 2) bytes[at] = 1;
-  return bytes;
 }
 
 async function inspectPostgres(databaseUrl: string): Promise<StoreFacts> {

@@ -72,7 +72,9 @@ export class RowCells<R extends object> {
 
   bytes(column: keyof R & string): Buffer {
     const value = this.#row[column];
-    return Buffer.isBuffer(value) ? value : this.fail(column, 'is not bytes', Buffer.alloc(0));
+    return value instanceof Uint8Array
+      ? Buffer.from(value)
+      : this.fail(column, 'is not bytes', Buffer.alloc(0));
   }
 
   /** Reports a cell. The first report is the `fault`. */

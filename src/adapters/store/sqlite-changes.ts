@@ -1,4 +1,5 @@
 import type { StorePart } from '../../gateway/ports/store.ts';
+import { readPragma } from '../../platform/sqlite.ts';
 import { readRevisions } from './sqlite-dialect.ts';
 import type { OpenSqlite } from './sqlite-file.ts';
 import { toStoreRefusal } from './driver-faults.ts';
@@ -83,7 +84,7 @@ export class SqliteChanges {
   }
 
   #commitsOfOthers(): unknown {
-    return this.#open.database.pragma('data_version', { simple: true });
+    return readPragma(this.#open.database, 'data_version');
   }
 
   /** The parts written since the last look. Undefined if it fails; the next look then includes them. */

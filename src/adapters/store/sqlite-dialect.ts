@@ -1,7 +1,8 @@
-import type { Database } from 'better-sqlite3';
-import { sql } from 'kysely';
+import { Kysely, sql, SqliteDialect, type SqliteStatement } from 'kysely';
 import type { StorePart } from '../../gateway/ports/store.ts';
+import { getErrorCode, type Database, type Bindings, type Statement } from '../../platform/sqlite.ts';
 import type { Db, Dialect, Trx } from './dialect.ts';
+import type { Tables } from './tables.ts';
 
 /** `database` is the only connection that `db` uses; `verify` throws if it no longer writes to the right files. */
 export function createSqliteDialect(
@@ -24,7 +25,7 @@ export function createSqliteDialect(
         return done;
       } finally {
         // Some errors, such as a full disk, have already ended the transaction.
-        if (database.inTransaction) database.exec('rollback');
+        if (database.isTransaction) database.exec('rollback');
       }
     });
   return {
@@ -63,6 +64,64 @@ interface Connection {
   readonly database: Database;
   readonly db: Db;
   readonly verify?: () => void;
+}
+
+/**
+ * Kysely prepares a statement each time it runs it, which takes longer than running it when many rows are inserted. So
+ * the last few writing statements are cached. Reading ones are not: their columns may change.
+ */
+export function createKysely(database: Database): Db {
+  const cached = new Map<string, SqliteStatement>();
+  const prepare = (text: string): SqliteStatement => {
+    const known = cached.get(text);
+    if (known !== undefined) return known;
+    const statement = toKyselyStatement(database.prepare(text), text);
+    const [oldest = ''] = cached.size < MAX_CACHED ? [] : cached.keys();
+    cached.delete(oldest);
+    if (!statement.reader) cached.set(text, statement);
+    return statement;
+  };
+  return new Kysely<Tables>({
+    dialect: new SqliteDialect({ database: { prepare, close: () => database.close() } }),
+  });
+}
+
+const MAX_CACHED = 16;
+
+function toKyselyStatement(statement: Statement, text: string): SqliteStatement {
+  const names = statement.columns().map(({ name }) => name);
+  // SQLite's own records have no prototype, and V8 reads their members several times more slowly.
+  statement.setReturnArrays(true);
+  const toRow = (cells: unknown): unknown => toRecord(names, cells as readonly unknown[]); // as just set
+  // Kysely passes the parameters that `sql-store.ts` and its row modules give: all of a type that SQLite has.
+  const given = (parameters: readonly unknown[]): Bindings => parameters as Bindings;
+  return {
+    reader: names.length > 0,
+    all(parameters) {
+      try {
+        return statement.all(...given(parameters)).map(toRow);
+      } catch (error) {
+        // Another program has stored a larger integer than a number can hold, which must not hide the other rows.
+        if (getErrorCode(error) !== 'ERR_OUT_OF_RANGE' || !text.startsWith('select')) throw error;
+        statement.setReadBigInts(true);
+        return statement.all(...given(parameters)).map(toRow);
+      }
+    },
+    run: (parameters) => statement.run(...given(parameters)),
+    *iterate(parameters) {
+      for (const cells of statement.iterate(...given(parameters))) yield toRow(cells);
+    },
+  };
+}
+
+function toRecord(names: readonly string[], cells: readonly unknown[]): Readonly<Record<string, unknown>> {
+  const row: Record<string, unknown> = {};
+  let at = 0;
+  for (const name of names) {
+    const cell = cells[at++];
+    row[name] = typeof cell === 'bigint' ? Number(cell) : cell;
+  }
+  return row;
 }
 
 export async function readRevisions(trx: Trx): Promise<ReadonlyMap<StorePart, number>> {

@@ -1,6 +1,4 @@
 import { dirname, join } from 'node:path';
-import SqliteDatabase, { type Database, type Statement } from 'better-sqlite3';
-import { Kysely, SqliteDialect } from 'kysely';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import {
@@ -13,17 +11,18 @@ import {
   removeFile,
 } from '../../platform/files.ts';
 import { pause } from '../../platform/pause.ts';
+import { openDatabase, readPragma, type Database } from '../../platform/sqlite.ts';
 import type { Db, Dialect } from './dialect.ts';
 import { needsWriter, toStoreRefusal, isDamagedError, isLockedError } from './driver-faults.ts';
 import { migrate, findSchemaFault } from './migrations.ts';
 import { findMoveRefusal, OpenFiles } from './open-files.ts';
 import { findServe, SERVE_FILE } from './running-serve.ts';
-import { createSqliteDialect } from './sqlite-dialect.ts';
-import type { Tables } from './tables.ts';
+import { createKysely, createSqliteDialect } from './sqlite-dialect.ts';
 
 /** Maximum wait in ms for another process's lock. */
 const LOCK_MS = 5_000;
 const RETRY_MS = 50;
+const CACHE_KIB = 16_000;
 /** Maximum wait in ms for other processes to close a file of an earlier build; a start has it open only briefly. */
 const CLOSE_MS = 3_000;
 /** SQLite treats a file shorter than its smallest page as empty and would overwrite it. */
@@ -99,16 +98,16 @@ async function openSeen(path: string, seen: FileFacts | undefined): Promise<Resu
 async function inspect(path: string): Promise<Result<never, Refusal> | string | undefined> {
   let database: Database;
   try {
-    database = connect(path, true);
+    database = openDatabase(path, { mode: 'read', timeoutMs: LOCK_MS });
   } catch (error) {
     if (isDamagedError(error)) throw error;
     return undefined; // the same fault will prevent writing and is reported there
   }
   try {
-    const db = kyselyOf(database);
+    const db = createKysely(database);
     const fault = await findSchemaFault(db, createSqliteDialect(path, { database, db }));
     if (fault !== undefined) return err(fault);
-    const found = database.pragma('quick_check(1)', { simple: true });
+    const found = readPragma(database, 'quick_check(1)');
     return found === 'ok' ? undefined : 'its pages contradict each other';
   } catch (error) {
     // A reader may not recover after a crash; the writer that opens the file next does.
@@ -120,12 +119,12 @@ async function inspect(path: string): Promise<Result<never, Refusal> | string | 
 }
 
 async function open(path: string, file: string): Promise<Result<OpenSqlite, Refusal>> {
-  const database = connect(path, false);
+  const database = openDatabase(path, { mode: 'write', timeoutMs: LOCK_MS });
   try {
-    database.pragma('journal_mode = WAL');
-    database.pragma('synchronous = FULL');
-    database.pragma('foreign_keys = ON');
-    const db = kyselyOf(database);
+    database.exec(
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -${CACHE_KIB}`,
+    );
+    const db = createKysely(database);
     const files = new OpenFiles(path, file);
     const dialect = createSqliteDialect(path, { database, db, verify: () => files.check() });
     const migrated = await migrate(db, dialect);
@@ -144,41 +143,15 @@ async function open(path: string, file: string): Promise<Result<OpenSqlite, Refu
  */
 export function checkpointLog({ database }: OpenSqlite): boolean {
   try {
-    database.pragma('busy_timeout = 0');
-    return (database.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) as number) === 0; // 1 if busy
+    database.exec('PRAGMA busy_timeout = 0');
+    return readPragma(database, 'wal_checkpoint(TRUNCATE)') === 0; // 1 if busy
   } catch (error) {
     if (toStoreRefusal(error) === undefined) throw error;
     return false;
   } finally {
-    database.pragma(`busy_timeout = ${LOCK_MS}`);
+    database.exec(`PRAGMA busy_timeout = ${LOCK_MS}`);
   }
 }
-
-function connect(path: string, readonly: boolean): Database {
-  return new SqliteDatabase(path, { readonly, fileMustExist: true, timeout: LOCK_MS });
-}
-
-/**
- * Kysely prepares a statement each time it runs it, which takes longer than running it when many rows are inserted. So
- * the last few writing statements are cached. Reading ones are not: their columns may change.
- */
-function kyselyOf(database: Database): Db {
-  const kept = new Map<string, Statement>();
-  const prepare = (text: string): Statement => {
-    const known = kept.get(text);
-    if (known !== undefined) return known;
-    const statement = database.prepare(text);
-    const [oldest = ''] = kept.size < MAX_KEPT ? [] : kept.keys();
-    kept.delete(oldest);
-    if (!statement.reader) kept.set(text, statement);
-    return statement;
-  };
-  return new Kysely<Tables>({
-    dialect: new SqliteDialect({ database: { prepare, close: () => database.close() } }),
-  });
-}
-
-const MAX_KEPT = 16;
 
 function refused(path: string, error: unknown): Result<never, Refusal> {
   const refusal = toStoreRefusal(error);
@@ -206,7 +179,7 @@ async function setAsideEarlier(path: string): Promise<Result<string | undefined,
   const lockPath = `${path}.lock`;
   const ensured = await ensurePrivateFile(lockPath);
   if (!ensured.ok) return unavailable(lockPath, ensured.error.reason);
-  const lock = connect(lockPath, false);
+  const lock = openDatabase(lockPath, { mode: 'write', timeoutMs: LOCK_MS });
   try {
     lock.exec('begin exclusive');
     if (!isThere(path)) return ok(undefined);
@@ -228,15 +201,15 @@ async function setAsideEarlier(path: string): Promise<Result<string | undefined,
 
 /** Makes a file of an earlier build one file, which SQLite does only if no other process has it open. */
 async function leaveLog(path: string): Promise<'left' | 'in_use' | 'not_earlier'> {
-  const database = connect(path, false);
+  const database = openDatabase(path, { mode: 'write', timeoutMs: LOCK_MS });
   try {
-    const db = kyselyOf(database);
+    const db = createKysely(database);
     const fault = await findSchemaFault(db, createSqliteDialect(path, { database, db }));
     if (fault?.code !== 'SCHEMA_TOO_OLD') return 'not_earlier';
-    database.pragma('busy_timeout = 0');
+    database.exec('PRAGMA busy_timeout = 0');
     for (const deadlineMs = Date.now() + CLOSE_MS; Date.now() < deadlineMs;) {
       try {
-        if (database.pragma('journal_mode = DELETE', { simple: true }) === 'delete') return 'left';
+        if (readPragma(database, 'journal_mode = DELETE') === 'delete') return 'left';
       } catch (error) {
         if (!isLockedError(error)) throw error;
       }

@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3';
+import type { Database } from '../../platform/sqlite.ts';
 import { formatCount } from '../../core/counted.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { EmbeddingFault, EmbeddingProvider } from './embedding-provider.ts';

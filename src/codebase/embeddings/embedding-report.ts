@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3';
+import type { Database } from '../../platform/sqlite.ts';
 
 /** The result of embedding the chunks of a repository that lacked a vector. */
 export interface EmbeddingReport {

@@ -1,8 +1,9 @@
 import { toPrintable } from '../../core/printable.ts';
+import { truncateText } from '../../core/shorten.ts';
 import type { ConnectionFault } from '../../platform/http-client.ts';
+import { getErrorCode } from '../../platform/sqlite.ts';
 import type { EmbeddingFault } from './embedding-provider.ts';
 import type { VectorFailure } from './vector-search.ts';
-import { truncateText } from '../../core/shorten.ts';
 
 /** One or two sentences: what happened and what to do. */
 export function formatEmbeddingFault(fault: EmbeddingFault): string {
@@ -72,6 +73,7 @@ function statusText({ status, text }: Extract<EmbeddingFault, { code: 'STATUS' }
 
 /** For an error of SQLite or PostgreSQL, which carries a code; undefined for a bug. */
 export function formatStoreFault(error: unknown): string | undefined {
-  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return undefined;
-  return `Vectors could not be stored: ${toPrintable(truncateText(error.message, 200))} (${error.code}).`;
+  const code = getErrorCode(error);
+  if (!(error instanceof Error) || code === '') return undefined;
+  return `Vectors could not be stored: ${toPrintable(truncateText(error.message, 200))} (${code}).`;
 }

@@ -1,7 +1,7 @@
 import { arch, platform } from 'node:process';
-import type { Database } from 'better-sqlite3';
 import { getLoadablePath } from 'sqlite-vec';
 import { err, ok, type Result } from '../../core/result.ts';
+import type { Database } from '../../platform/sqlite.ts';
 
 /**
  * Loads sqlite-vec into a connection, which may be read-only. Fails with a phrase, for example on a platform without a

@@ -1,6 +1,6 @@
-import type { Database } from 'better-sqlite3';
 import { toPrintable } from '../../core/printable.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { getErrorCode, type Database } from '../../platform/sqlite.ts';
 import type { EmbeddingProvider } from './embedding-provider.ts';
 import type { EmbeddingSettings } from './embedding-settings.ts';
 import { openHttpProvider } from './http-provider.ts';
@@ -98,7 +98,7 @@ async function nearest(
     const problem =
       error.code === UNDEFINED_TABLE
         ? 'PostgreSQL no longer has them; run index_repository with force_reindex'
-        : `${toPrintable(truncateText(error.message, 200))} (${error.code})`;
+        : `${toPrintable(truncateText(error.message, 200))} (${getErrorCode(error)})`;
     return err({ code: 'STORE_FAILED', problem });
   }
 }

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Database } from 'better-sqlite3';
+import { inTransaction, type Database } from '../../platform/sqlite.ts';
 import type { FileFilter } from '../file-filter.ts';
 import {
   addRows,
@@ -30,14 +30,19 @@ export async function createPgvectorStore(
   model: ModelRow,
 ): Promise<VectorStore> {
   const table = getTableName(model);
-  await prepareTable(connection, { place: `${hostname()}:${db.name}`, model }, formerKeys(db, model));
+  await prepareTable(
+    connection,
+    { place: `${hostname()}:${db.location() ?? ''}`, model },
+    formerKeys(db, model),
+  );
   forgetFormer(db, model);
   const note = db.prepare(
     'INSERT OR REPLACE INTO chunk_vectors (chunk_id, file_id, model_id, embedding_id, bits) VALUES (?, ?, ?, NULL, NULL)',
   );
-  const noteAll = db.transaction((chunks: readonly ChunkText[]) => {
-    for (const { chunkId, fileId } of chunks) note.run(chunkId, fileId, model.id);
-  });
+  const noteAll = (chunks: readonly ChunkText[]): void =>
+    inTransaction(db, () => {
+      for (const { chunkId, fileId } of chunks) note.run(chunkId, fileId, model.id);
+    });
   return {
     async link(chunks) {
       const linked = new Set(await linkRows(connection, table, chunks));
@@ -56,13 +61,14 @@ const DELETED_AT_ONCE = 10_000;
 
 /** A reused id belongs to a new chunk, whose row has replaced the former one. */
 async function deleteVanished(connection: PostgresConnection, db: Database, model: ModelRow): Promise<void> {
-  const select = db
-    .prepare('SELECT chunk_id FROM vanished_chunks WHERE model_id = ? ORDER BY chunk_id LIMIT ?')
-    .pluck();
-  const isUsed = db.prepare('SELECT 1 FROM chunk_vectors WHERE chunk_id = ? AND model_id = ?').pluck();
+  const select = db.prepare(
+    'SELECT chunk_id AS id FROM vanished_chunks WHERE model_id = ? ORDER BY chunk_id LIMIT ?',
+  );
+  const isUsed = db.prepare('SELECT 1 FROM chunk_vectors WHERE chunk_id = ? AND model_id = ?');
   const forget = db.prepare('DELETE FROM vanished_chunks WHERE model_id = ? AND chunk_id <= ?');
   for (;;) {
-    const ids = select.all(model.id, DELETED_AT_ONCE) as readonly number[];
+    const rows = select.all(model.id, DELETED_AT_ONCE) as readonly { readonly id: number }[];
+    const ids = rows.map(({ id }) => id);
     const last = ids.at(-1);
     if (last === undefined) return;
     await deleteRows(
@@ -79,14 +85,15 @@ const FORMER = `FROM embedding_models WHERE id <> @id AND id NOT IN (SELECT mode
   AND id NOT IN (SELECT model_id FROM embeddings)`;
 
 function formerKeys(db: Database, { id }: ModelRow): readonly string[] {
-  return db.prepare(`SELECT key ${FORMER}`).pluck().all({ id }) as readonly string[];
+  const rows = db.prepare(`SELECT key ${FORMER}`).all({ id }) as readonly { readonly key: string }[];
+  return rows.map(({ key }) => key);
 }
 
 function forgetFormer(db: Database, { id }: ModelRow): void {
-  db.transaction(() => {
+  inTransaction(db, () => {
     db.prepare(`DELETE FROM vanished_chunks WHERE model_id IN (SELECT id ${FORMER})`).run({ id });
     db.prepare(`DELETE ${FORMER}`).run({ id });
-  })();
+  });
 }
 
 /** Number of rows requested beyond the limit, because some may belong to deleted chunks. */
@@ -101,18 +108,20 @@ export function createPgvectorIndex(
 ): VectorIndex {
   const table = getTableName(model);
   const live = db.prepare(
-    `SELECT v.chunk_id FROM chunk_vectors v JOIN files f ON f.id = v.file_id
+    `SELECT v.chunk_id AS id FROM chunk_vectors v JOIN files f ON f.id = v.file_id
      WHERE v.model_id = @modelId AND f.state = 'live' AND v.chunk_id IN (SELECT value FROM json_each(@ids))`,
   );
   const liveOf = (rows: readonly VectorMatch[]): readonly VectorMatch[] => {
     const ids = JSON.stringify(rows.map(({ chunkRowId }) => chunkRowId));
-    const known = new Set(live.pluck().all({ modelId: model.id, ids }));
+    const found = live.all({ modelId: model.id, ids }) as readonly { readonly id: number }[];
+    const known = new Set(found.map(({ id }) => id));
     return rows.filter(({ chunkRowId }) => known.has(chunkRowId));
   };
-  const isOnly = db.prepare('SELECT count(*) = 1 FROM repositories').pluck();
+  const count = db.prepare('SELECT count(*) AS repositories FROM repositories');
   return {
     async nearest(vector, limit, given) {
-      const filter: FileFilter = isOnly.get() === 1 ? { ...given, repositoryId: undefined } : given;
+      const { repositories } = count.get() as { readonly repositories: number };
+      const filter: FileFilter = repositories === 1 ? { ...given, repositoryId: undefined } : given;
       let wanted = limit + SPARE;
       for (let round = 1; ; round += 1) {
         const rows = await findNearestRows(connection, { table, filter }, { vector, limit: wanted });

@@ -1,4 +1,4 @@
-import type { Database, Statement } from 'better-sqlite3';
+import { inTransaction, type Database, type Statement } from '../../platform/sqlite.ts';
 import { buildFilterConditions } from '../file-filter.ts';
 import type { VectorMatch } from './vector-search.ts';
 import type { VectorIndex, VectorStore } from './vector-store.ts';
@@ -20,26 +20,26 @@ export function createSqliteVectorStore(db: Database, modelId: number): VectorSt
   const link = db.prepare(
     'INSERT OR REPLACE INTO chunk_vectors (chunk_id, file_id, model_id, embedding_id, bits) VALUES (?, ?, ?, ?, ?)',
   );
-  const linkAll = db.transaction((chunks: readonly ChunkText[]): ReadonlySet<number> => {
+  const linkAll = (chunks: readonly ChunkText[]): ReadonlySet<number> => {
     const linked = new Set<number>();
     for (const { chunkId, fileId, hash } of chunks) {
-      const found = find.get(modelId, hash) as { id: number; vector: Buffer } | undefined;
+      const found = find.get(modelId, hash) as { id: number; vector: Uint8Array } | undefined;
       if (found === undefined) continue;
       link.run(chunkId, fileId, modelId, found.id, bitsOfBytes(found.vector));
       linked.add(chunkId);
     }
     return linked;
-  });
+  };
   return {
-    link: (chunks) => Promise.resolve(linkAll(chunks)),
+    link: (chunks) => Promise.resolve(inTransaction(db, () => linkAll(chunks))),
     add(embedded) {
-      db.transaction(() => {
+      inTransaction(db, () => {
         for (const { chunks, vector } of embedded) {
           const { id } = insert.get(modelId, chunks[0].hash, quantizeToBytes(vector)) as { id: number };
           const bits = quantizeToBits(vector);
           for (const { chunkId, fileId } of chunks) link.run(chunkId, fileId, modelId, id, bits);
         }
-      })();
+      });
       return Promise.resolve();
     },
     clean() {
@@ -54,7 +54,7 @@ export function createSqliteVectorStore(db: Database, modelId: number): VectorSt
 }
 
 /** Rounding to a byte may lose the sign of a number near zero, which is a bit of noise either way. */
-function bitsOfBytes(vector: Buffer): Buffer {
+function bitsOfBytes(vector: Uint8Array): Buffer {
   return quantizeToBits(Float32Array.from(new Int8Array(vector.buffer, vector.byteOffset, vector.length)));
 }
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Database } from 'better-sqlite3';
 import { truncateText } from '../../core/shorten.ts';
+import { inTransaction, type Database } from '../../platform/sqlite.ts';
 
 /**
  * Vectors in the index. They are created when the first chunk is embedded.
@@ -137,7 +137,7 @@ export function registerModel(
   db: Database,
   { identity, name, dimension }: { identity: string; name: string; dimension: number },
 ): ModelRow {
-  return db.transaction(() => {
+  return inTransaction(db, () => {
     for (const table of ['chunk_vectors', 'embeddings'])
       db.prepare(
         `DELETE FROM ${table} WHERE model_id IN (SELECT id FROM embedding_models WHERE identity = ?)`,
@@ -146,7 +146,7 @@ export function registerModel(
     const insert = 'INSERT INTO embedding_models (identity, name, dimension, key) VALUES (?, ?, ?, ?)';
     const { lastInsertRowid } = db.prepare(insert).run(identity, name, dimension, key);
     return { id: Number(lastInsertRowid), name, dimension, key };
-  })();
+  });
 }
 
 const LIVE =
@@ -162,8 +162,9 @@ export interface Lacking {
 
 /** How many live chunks of a repository have no vector of the model. */
 export function countLacking(db: Database, { repositoryId, modelId }: Lacking): number {
-  const count = db.prepare(`SELECT count(*) ${LIVE} AND ${LACKING}`).pluck();
-  return Number(count.get({ repositoryId, modelId: modelId ?? 0 }));
+  const select = db.prepare(`SELECT count(*) AS count ${LIVE} AND ${LACKING}`);
+  const { count } = select.get({ repositoryId, modelId: modelId ?? 0 }) as { readonly count: number };
+  return count;
 }
 
 /** Up to `limit` of them with an id above `after`, in the order of their ids. */

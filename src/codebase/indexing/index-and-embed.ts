@@ -1,9 +1,10 @@
 import { err, ok, type Result } from '../../core/result.ts';
+import { getErrorCode } from '../../platform/sqlite.ts';
 import type { EmbeddingSettings } from '../embeddings/embedding-settings.ts';
 import { formatIndexRefusal, type IndexRefusal } from '../store/index-refusal.ts';
 import { writeRunRecord, type RunRecord } from '../store/run-record.ts';
 import { isAtLimit } from '../store/index-size.ts';
-import { getSqliteCode, toIndexRefusal } from '../store/sqlite-faults.ts';
+import { toIndexRefusal } from '../store/sqlite-faults.ts';
 import type { IndexReport } from './index-report.ts';
 import { runIndex, type IndexRunOptions } from './index-run.ts';
 
@@ -67,8 +68,8 @@ function refusalOfRun(
   { path, repository, maxIndexBytes }: IndexAndEmbedOptions,
 ): IndexRefusal {
   // Not from SQLite: it is from the walk, which throws if it cannot read the root.
-  if (/^E[A-Z]+$/.test(getSqliteCode(error))) {
-    const reason = `it cannot be read (${getSqliteCode(error)})`;
+  if (/^E[A-Z]+$/.test(getErrorCode(error))) {
+    const reason = `it cannot be read (${getErrorCode(error)})`;
     return { code: 'PATH_INVALID', path: repository.path, reason };
   }
   if (isAtLimit(error, path)) return { code: 'INDEX_FULL', maxBytes: maxIndexBytes };

@@ -1,7 +1,7 @@
-import type { Database } from 'better-sqlite3';
 import { lstatSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { toPrintable } from '../../core/printable.ts';
+import { getErrorCode, type Database } from '../../platform/sqlite.ts';
 import type { FileOutcome } from '../chunks/chunk-messages.ts';
 import type { ProcessedFile, ProcessOptions } from '../chunks/chunk-pool.ts';
 import type { SkipReason } from '../files/skip-reason.ts';
@@ -9,7 +9,6 @@ import type { FoundFile, WalkResult } from '../files/walk-repository.ts';
 import { toFileStamp, STAMP_MARGIN_MS, matchesStamp } from '../store/file-stamp.ts';
 import { IndexWriter, type FileStamp, type RepositoryRow, type StoredFile } from '../store/index-writer.ts';
 import { writeRunRecord, type RunStatus } from '../store/run-record.ts';
-import { getSqliteCode } from '../store/sqlite-faults.ts';
 import { ErrorList, formatNothingFound, type IndexProgress, type IndexReport } from './index-report.ts';
 
 /** Reads files and cuts them into chunks, in order, and not far ahead of its caller. */
@@ -235,7 +234,7 @@ class IndexRun {
       lstatSync(`${this.#options.repository.path}/${path}`);
       return undefined;
     } catch (error) {
-      const code = getSqliteCode(error);
+      const code = getErrorCode(error);
       return code === 'ENOTDIR' ? 'ENOENT' : code;
     }
   }

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { Database } from 'better-sqlite3';
+import type { Database } from '../../platform/sqlite.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { countEmbeddedChunks, type EmbeddedChunks } from '../embeddings/vector-tables.ts';
 import { getIndexPath } from '../store/index-file.ts';

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Database } from 'better-sqlite3';
+import type { Database } from '../../platform/sqlite.ts';
 import type { Result } from '../../core/result.ts';
 import { answerCalls, type ThreadSide } from '../../platform/thread.ts';
 import { pause } from '../../platform/pause.ts';

@@ -1,4 +1,4 @@
-import type { Database, Statement } from 'better-sqlite3';
+import type { Database, Statement } from '../../platform/sqlite.ts';
 import { buildFilterConditions, type FileFilter } from '../file-filter.ts';
 import type { ChunkKind, Language } from '../source-chunk.ts';
 
@@ -83,13 +83,13 @@ export class Candidates {
 
   countFiles(filter: FileFilter): number {
     const { where, params } = buildFilterConditions(filter);
-    const sql = `SELECT count(*) FROM files f WHERE f.state = 'live' AND ${where}`;
-    return Number(this.statement(sql).pluck().get(params));
+    const sql = `SELECT count(*) AS count FROM files f WHERE f.state = 'live' AND ${where}`;
+    return (this.statement(sql).get(params) as { readonly count: number }).count;
   }
 
   contentOf(id: number): string {
-    const content: unknown = this.statement('SELECT content FROM chunks WHERE id = ?').pluck().get(id);
-    return typeof content === 'string' ? content : '';
+    const row = this.statement('SELECT content FROM chunks WHERE id = ?').get(id);
+    return (row as { readonly content: string } | undefined)?.content ?? '';
   }
 
   statement(sql: string): Statement {

@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3';
+import type { Database } from '../../platform/sqlite.ts';
 import { findNearest } from '../../core/nearest.ts';
 import type { FileFilter } from '../file-filter.ts';
 import { joinWithOr, type Candidates, quoteTerm } from './candidates.ts';

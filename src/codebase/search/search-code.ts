@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3';
+import type { Database } from '../../platform/sqlite.ts';
 import { fuseRanks } from '../embeddings/fuse-ranks.ts';
 import type { VectorMatch } from '../embeddings/vector-search.ts';
 import type { FileFilter } from '../file-filter.ts';
@@ -166,14 +166,13 @@ function fused(
 }
 
 function indexedAt(candidates: Candidates, { repositoryId, repositoryIds }: FileFilter): string | null {
-  const oldest: unknown = candidates
+  const row = candidates
     .statement(
-      `SELECT min(indexed_at) FROM repositories WHERE (@id IS NULL OR id = @id)
+      `SELECT min(indexed_at) AS oldest FROM repositories WHERE (@id IS NULL OR id = @id)
        AND (@ids IS NULL OR id IN (SELECT value FROM json_each(@ids)))`,
     )
-    .pluck()
     .get({ id: repositoryId ?? null, ids: repositoryIds ? JSON.stringify(repositoryIds) : null });
-  return typeof oldest === 'string' ? oldest : null;
+  return (row as { readonly oldest: string | null }).oldest;
 }
 
 /** Maximum number of chunks that are read to find a text in them. */

@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3';
+import type { Database } from '../../platform/sqlite.ts';
 
 /** Of a larger index only the first terms are used. */
 const MAX_CHARACTERS = 32_000_000;
@@ -11,8 +11,8 @@ const cached = new Map<string, string>();
  * index changes.
  */
 export function getVocabulary(database: Database): string {
-  // Databases in memory share a name.
-  const key = database.memory ? undefined : `${database.name}\n${generationOf(database)}`;
+  const file = database.location();
+  const key = file === null ? undefined : `${file}\n${generationOf(database)}`;
   const known = key === undefined ? undefined : cached.get(key);
   if (known !== undefined) return known;
   const text = readVocabulary(database);
@@ -26,8 +26,8 @@ export function getVocabulary(database: Database): string {
 
 function readVocabulary(database: Database): string {
   let text = '\n';
-  const terms = database.prepare('SELECT term FROM vocabulary').pluck().iterate() as Iterable<string>;
-  for (const term of terms) {
+  const rows = database.prepare('SELECT term FROM vocabulary').iterate() as Iterable<{ term: string }>;
+  for (const { term } of rows) {
     text += `${term}\n`;
     if (text.length >= MAX_CHARACTERS) break;
   }
@@ -50,5 +50,5 @@ const MAX_FOUND = 2_000;
 
 /** Changes with every completed run. */
 function generationOf(database: Database): string {
-  return JSON.stringify(database.prepare('SELECT id, indexed_at FROM repositories ORDER BY id').raw().all());
+  return JSON.stringify(database.prepare('SELECT id, indexed_at FROM repositories ORDER BY id').all());
 }

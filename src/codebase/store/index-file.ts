@@ -1,13 +1,11 @@
 import { closeSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { err, ok, type Result } from '../../core/result.ts';
+import { inTransaction, openDatabase, readPragma, type Database } from '../../platform/sqlite.ts';
 import type { IndexRefusal } from './index-refusal.ts';
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from './schema.ts';
 import { toIndexRefusal } from './sqlite-faults.ts';
 
-/** Maximum wait in ms for a reader or writer of another process. */
-export const LOCK_MS = 5_000;
 const CACHE_KIB = 16_384;
 /** WAL size, in pages, at which it is copied into the database; a smaller one would copy and sync too often. */
 const CHECKPOINT_PAGES = 4_000;
@@ -35,8 +33,8 @@ export function openForWriting(
 
 /** Checks the header of a file. Throws errors of SQLite. */
 export function inspect(database: Database, path: string): Result<'current' | 'empty', IndexRefusal> {
-  const application = database.pragma('application_id', { simple: true });
-  const version = Number(database.pragma('user_version', { simple: true }));
+  const application = readPragma(database, 'application_id');
+  const version = Number(readPragma(database, 'user_version'));
   if (application === APPLICATION_ID) {
     if (version > SCHEMA_VERSION)
       return err({ code: 'INDEX_TOO_NEW', path, found: version, known: SCHEMA_VERSION });
@@ -54,11 +52,11 @@ export function inspect(database: Database, path: string): Result<'current' | 'e
  * read-only readers.
  */
 export function enterWal(database: Database): void {
-  if (database.pragma('journal_mode', { simple: true }) === 'wal') return;
-  database.pragma('journal_mode = MEMORY');
+  if (readPragma(database, 'journal_mode') === 'wal') return;
+  database.exec('PRAGMA journal_mode = MEMORY');
   // Continuing in MEMORY mode could destroy the index.
-  if (database.pragma('journal_mode = WAL', { simple: true }) !== 'wal')
-    throw new SqliteDatabase.SqliteError('The index cannot enter WAL mode.', 'SQLITE_BUSY');
+  if (readPragma(database, 'journal_mode = WAL') !== 'wal')
+    throw Object.assign(new Error('The index cannot enter WAL mode.'), { code: 'SQLITE_BUSY' });
 }
 
 /**
@@ -67,10 +65,10 @@ export function enterWal(database: Database): void {
  */
 export function leaveWal(database: Database, path: string): boolean {
   try {
-    database.pragma('busy_timeout = 100');
-    database.pragma('wal_checkpoint(TRUNCATE)');
-    database.pragma('journal_mode = MEMORY');
-    database.pragma('journal_mode = DELETE');
+    database.exec('PRAGMA busy_timeout = 100');
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    database.exec('PRAGMA journal_mode = MEMORY');
+    database.exec('PRAGMA journal_mode = DELETE');
     return true;
   } catch (error) {
     if (toIndexRefusal(error, path) !== undefined) return false;
@@ -82,7 +80,7 @@ function openOrCreate(folder: string, path: string): Result<Database, IndexRefus
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // SQLite would create it readable by everyone, and it contains the source code.
   closeSync(openSync(path, 'a', 0o600));
-  const database = new SqliteDatabase(path, { timeout: LOCK_MS });
+  const database = openDatabase(path, { mode: 'create', allowExtension: true });
   try {
     const found = inspect(database, path);
     if (!found.ok) {
@@ -91,9 +89,9 @@ function openOrCreate(folder: string, path: string): Result<Database, IndexRefus
       for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
       return openOrCreate(folder, path);
     }
-    database.pragma('synchronous = NORMAL');
-    database.pragma(`cache_size = -${CACHE_KIB}`);
-    database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    database.exec(
+      `PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
+    );
     if (found.value === 'empty') create(database);
     return ok(database);
   } catch (error) {
@@ -104,7 +102,7 @@ function openOrCreate(folder: string, path: string): Result<Database, IndexRefus
 
 function create(database: Database): void {
   enterWal(database);
-  database.transaction(() => database.exec(SCHEMA))();
+  inTransaction(database, () => database.exec(SCHEMA));
 }
 
 /** The database file is moved last: a log left behind would be taken for that of the next file. */

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { err, ok, type Result } from '../../core/result.ts';
+import { openDatabase, type Database } from '../../platform/sqlite.ts';
 import { getIndexPath } from './index-file.ts';
 import type { IndexRefusal } from './index-refusal.ts';
 import { toIndexRefusal, isLockedError } from './sqlite-faults.ts';
@@ -25,7 +25,7 @@ export class IndexLock {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       // Unlike SQLite's, this error says why.
       closeSync(openSync(path, 'a', 0o600));
-      database = new SqliteDatabase(path, { timeout: 0 });
+      database = openDatabase(path, { mode: 'create', timeoutMs: 0 });
       database.exec('BEGIN EXCLUSIVE');
       return ok(new IndexLock(database));
     } catch (error) {
@@ -48,7 +48,7 @@ export function isIndexLocked(folder: string): boolean {
   if (!existsSync(path)) return false;
   let database: Database | undefined;
   try {
-    database = new SqliteDatabase(path, { readonly: true, fileMustExist: true, timeout: 0 });
+    database = openDatabase(path, { mode: 'read', timeoutMs: 0 });
     database.prepare('SELECT 1 FROM sqlite_schema').get();
     return false;
   } catch (error) {

@@ -1,14 +1,12 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
-import SqliteDatabase, { type Database } from 'better-sqlite3';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { err, ok, type Result } from '../../core/result.ts';
 import { readFileFactsNow } from '../../platform/files.ts';
-import { getIndexPath, inspect, LOCK_MS } from './index-file.ts';
+import { openDatabase, readPragma, type Database } from '../../platform/sqlite.ts';
+import { getIndexPath, inspect } from './index-file.ts';
 import type { IndexRefusal } from './index-refusal.ts';
 import { toIndexRefusal } from './sqlite-faults.ts';
 
 const CACHE_KIB = 16_384;
-/** Maximum size in bytes of an index that must be read into memory, which is rare. */
-const MAX_BYTES_IN_MEMORY = 512 * 1024 * 1024;
 
 interface Open {
   readonly database: Database;
@@ -43,7 +41,7 @@ export class IndexReader {
       try {
         return ok(use(database));
       } finally {
-        if (database.inTransaction) database.exec('COMMIT');
+        if (database.isTransaction) database.exec('COMMIT');
         this.#release(opened.value);
       }
     } catch (error) {
@@ -80,11 +78,10 @@ export class IndexReader {
     if (this.#open !== undefined && this.#open.file !== file) this.close();
     if (file === undefined) return err({ code: 'NOT_INDEXED' });
     if (this.#open === undefined) {
-      const connected = connect(this.#path);
-      if (!connected.ok) return connected;
-      const database = connected.value;
-      this.#open = { database, file, isKept: !database.memory };
-      database.pragma(`cache_size = -${CACHE_KIB}`);
+      const isAlone = isWalWithoutLog(this.#path);
+      const database = connect(this.#path, isAlone);
+      this.#open = { database, file, isKept: !isAlone };
+      database.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
       this.#onOpen(database);
     }
     const found = inspect(this.#open.database, this.#path);
@@ -95,7 +92,7 @@ export class IndexReader {
 
   /** In WAL mode, an open connection would keep the writer from leaving that mode. */
   #release({ database, isKept }: Open): void {
-    if (!isKept || database.pragma('journal_mode', { simple: true }) === 'wal') this.close();
+    if (!isKept || readPragma(database, 'journal_mode') === 'wal') this.close();
   }
 }
 
@@ -104,11 +101,10 @@ export function openToRead(folder: string): Result<Database, IndexRefusal> {
   const path = getIndexPath(folder);
   if (!existsSync(path)) return err({ code: 'NOT_INDEXED' });
   try {
-    const connected = connect(path);
-    if (!connected.ok) return connected;
-    const found = inspect(connected.value, path);
-    if (found.ok && found.value === 'current') return connected;
-    connected.value.close();
+    const database = connect(path, isWalWithoutLog(path));
+    const found = inspect(database, path);
+    if (found.ok && found.value === 'current') return ok(database);
+    database.close();
     return found.ok ? err({ code: 'NOT_INDEXED' }) : found;
   } catch (error) {
     const refusal = toIndexRefusal(error, path);
@@ -117,12 +113,8 @@ export function openToRead(folder: string): Result<Database, IndexRefusal> {
   }
 }
 
-function connect(path: string): Result<Database, IndexRefusal> {
-  if (!isWalWithoutLog(path))
-    return ok(new SqliteDatabase(path, { readonly: true, fileMustExist: true, timeout: LOCK_MS }));
-  if (statSync(path).size <= MAX_BYTES_IN_MEMORY) return ok(connectToCopy(path));
-  const reason = 'its last run was stopped while it closed the index; the next index_repository repairs it';
-  return err({ code: 'INDEX_UNAVAILABLE', path, reason });
+function connect(path: string, isAlone: boolean): Database {
+  return openDatabase(path, { mode: isAlone ? 'read_alone' : 'read', allowExtension: true });
 }
 
 /**
@@ -140,14 +132,6 @@ function isWalWithoutLog(path: string): boolean {
   return header[READ_VERSION] === WAL_VERSION && !existsSync(`${path}-wal`);
 }
 
-function connectToCopy(path: string): Database {
-  const bytes = readFileSync(path);
-  bytes[WRITE_VERSION] = bytes[READ_VERSION] = ROLLBACK_VERSION;
-  return new SqliteDatabase(bytes, { readonly: true });
-}
-
 /** https://sqlite.org/fileformat2.html#file_format_version_numbers */
-const WRITE_VERSION = 18;
 const READ_VERSION = 19;
-const ROLLBACK_VERSION = 1;
 const WAL_VERSION = 2;

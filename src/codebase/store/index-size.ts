@@ -1,9 +1,15 @@
 import { readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import SqliteDatabase, { type Database } from 'better-sqlite3';
+import {
+  getErrorCode,
+  inTransaction,
+  openDatabase,
+  readPragma,
+  type Database,
+} from '../../platform/sqlite.ts';
 import { getIndexPath } from './index-file.ts';
-import { getSqliteCode, toIndexRefusal } from './sqlite-faults.ts';
+import { toIndexRefusal } from './sqlite-faults.ts';
 
 /** The largest value that SQLite accepts. */
 const NO_LIMIT = 4_294_967_294;
@@ -18,15 +24,15 @@ export function limitSize(
   database: Database,
   { folder, maxBytes }: { readonly folder: string; readonly maxBytes: number },
 ): void {
-  const pageBytes = Number(database.pragma('page_size', { simple: true }));
+  const pageBytes = Number(readPragma(database, 'page_size'));
   const pages = Math.floor((maxBytes - sizeOfOthers(folder)) / pageBytes);
   // SQLite never limits it to less than it has.
-  database.pragma(`max_page_count = ${Math.max(1, pages)}`);
+  database.exec(`PRAGMA max_page_count = ${Math.max(1, pages)}`);
 }
 
 /** Whether an error means that the limit was reached, and not that the disk is full. */
 export function isAtLimit(error: unknown, path: string): boolean {
-  if (getSqliteCode(error) !== 'SQLITE_FULL') return false;
+  if (getErrorCode(error) !== 'SQLITE_FULL') return false;
   const { bavail, bsize } = statfsSync(dirname(path));
   return bavail * bsize > MIN_FREE_BYTES;
 }
@@ -34,16 +40,16 @@ export function isAtLimit(error: unknown, path: string): boolean {
 /** Deletes what unfinished runs have staged, and shrinks the file. */
 export async function giveBack(database: Database, path: string): Promise<void> {
   try {
-    database.pragma(`max_page_count = ${NO_LIMIT}`);
+    database.exec(`PRAGMA max_page_count = ${NO_LIMIT}`);
     if (!hasFiles(database, 'live')) return; // The whole file is removed.
     const some = `SELECT id FROM files WHERE state <> 'live' ORDER BY id LIMIT ${DELETE_FILES}`;
     const chunks = `SELECT id FROM chunks WHERE file_id IN (${some})`;
     while (hasFiles(database, 'staged') || hasFiles(database, 'superseded')) {
-      database.transaction(() => {
+      inTransaction(database, () => {
         database.exec(`DELETE FROM chunk_terms WHERE rowid IN (${chunks})`);
         database.exec(`DELETE FROM chunks WHERE file_id IN (${some})`);
         database.exec(`DELETE FROM files WHERE id IN (${some})`);
-      })();
+      });
       await nextTurn();
     }
     database.exec("INSERT INTO chunk_terms (chunk_terms) VALUES ('optimize')");
@@ -57,7 +63,7 @@ export async function giveBack(database: Database, path: string): Promise<void> 
 /** Removes an index in which nothing is indexed. The caller holds its lock and has closed it. */
 export function removeIfEmpty(folder: string): void {
   const path = getIndexPath(folder);
-  const database = new SqliteDatabase(path, { readonly: true, fileMustExist: true });
+  const database = openDatabase(path, { mode: 'read' });
   const isEmpty = !hasFiles(database, 'live');
   database.close();
   if (isEmpty) for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });

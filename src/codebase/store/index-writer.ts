@@ -1,4 +1,4 @@
-import type { Database, Statement } from 'better-sqlite3';
+import { inTransaction, type Database, type Statement } from '../../platform/sqlite.ts';
 import type { Language, SourceChunk } from '../source-chunk.ts';
 import type { IndexTerms } from '../terms.ts';
 import { computeChunkIds } from './identifiers.ts';
@@ -94,11 +94,11 @@ export class IndexWriter {
   }
 
   commit(): void {
-    if (this.#database.inTransaction) this.#database.exec('COMMIT');
+    if (this.#database.isTransaction) this.#database.exec('COMMIT');
   }
 
   rollback(): void {
-    if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
+    if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
   }
 
   /** Stores a file so that only the next `flip` makes it visible. */
@@ -156,7 +156,7 @@ export class IndexWriter {
   /** Makes all staged files visible, instead of the files that they replace, in one transaction. */
   flip({ goneIds, restamped, chunkerVersion, endedAt, lastRun }: Outcome): void {
     const { id } = this.#repository;
-    this.#database.transaction(() => {
+    inTransaction(this.#database, () => {
       this.discard(goneIds);
       this.#prepare(
         `UPDATE files SET state = 'superseded' WHERE repository_id = @id AND state = 'live'
@@ -169,7 +169,7 @@ export class IndexWriter {
       this.#prepare(
         'UPDATE repositories SET indexed_at = ?, chunker_version = ?, last_run = ? WHERE id = ?',
       ).run(endedAt, chunkerVersion, lastRun, id);
-    })();
+    });
   }
 
   /** Deletes some superseded rows of any repository. Returns whether there are more. */
@@ -179,9 +179,9 @@ export class IndexWriter {
     ).all() as { id: number }[];
     if (found.length === 0) return false;
     enterWal(this.#database);
-    this.#database.transaction(() => {
+    inTransaction(this.#database, () => {
       for (const { id } of found) this.#deleteFile(id);
-    })();
+    });
     return found.length === DELETE_FILES;
   }
 

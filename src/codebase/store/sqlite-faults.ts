@@ -1,8 +1,9 @@
+import { getErrorCode } from '../../platform/sqlite.ts';
 import type { IndexRefusal } from './index-refusal.ts';
 
 /** The refusal for an expected error of SQLite or the file system. Undefined for a bug. */
 export function toIndexRefusal(error: unknown, path: string): IndexRefusal | undefined {
-  const code = getSqliteCode(error);
+  const code = getErrorCode(error);
   if (/^SQLITE_(?:CORRUPT|NOTADB)/.test(code)) return { code: 'INDEX_DAMAGED', path };
   if (code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT') return { code: 'DISK_FULL', path };
   const reason = REASONS.find(([codes]) => codes.test(code))?.[1];
@@ -11,11 +12,7 @@ export function toIndexRefusal(error: unknown, path: string): IndexRefusal | und
 
 /** Whether another connection holds a lock; a retry may succeed. */
 export function isLockedError(error: unknown): boolean {
-  return /^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/.test(getSqliteCode(error));
-}
-
-export function getSqliteCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return /^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/.test(getErrorCode(error));
 }
 
 const REASONS: readonly (readonly [codes: RegExp, reason: string])[] = [

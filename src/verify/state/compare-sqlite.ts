@@ -1,12 +1,19 @@
-import Database from 'better-sqlite3';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseJson } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import {
+  getErrorCode,
+  openDatabase,
+  readPragma,
+  type Database,
+  type Statement,
+} from '../../platform/sqlite.ts';
 import { compareJson, isGrowingCounter, isTimeUpdate, type JsonComparison } from './compare-json.ts';
 
 const MAGIC = Buffer.from('SQLite format 3\0');
 const MAX_ROWS = 50_000;
-/** Offsets of the read and write versions in the header: 2 is WAL, which an in-memory database cannot have. */
-const VERSION_OFFSETS = [18, 19];
 
 export function isSqlite(content: Buffer): boolean {
   return content.length >= 100 && content.subarray(0, MAGIC.length).equals(MAGIC);
@@ -92,13 +99,16 @@ function sizeOf({ tables }: Content): number {
 }
 
 function contentOf(content: Buffer): Result<Content, string> {
-  const copy = Buffer.from(content);
-  for (const offset of VERSION_OFFSETS) copy[offset] = 1;
-  let database: Database.Database | undefined;
+  let folder: string | undefined;
+  let database: Database | undefined;
   try {
-    database = new Database(copy, { readonly: true });
-    database.pragma('trusted_schema = off');
-    database.pragma('cell_size_check = on');
+    // In a sandbox, a folder in memory that only this process sees.
+    folder = mkdtempSync(join(tmpdir(), 'assay-compare-'));
+    const path = join(folder, 'content.db');
+    writeFileSync(path, content);
+    // A write-ahead log is ignored: it is not part of this content.
+    database = openDatabase(path, { mode: 'read_alone' });
+    database.exec('PRAGMA trusted_schema = off; PRAGMA cell_size_check = on');
     const schema = schemaOf(database);
     let room = MAX_ROWS - schema.length;
     const tables = new Map<string, Rows>([[SCHEMA, partsOf(schema, database)]]);
@@ -112,11 +122,14 @@ function contentOf(content: Buffer): Result<Content, string> {
     const definitions = schema.map(({ sql }) => sql ?? '').join('\n');
     return ok({ tables, definitions, derived: derivedTables(schema) });
   } catch (error) {
-    if (!(error instanceof Database.SqliteError)) throw error;
+    const code = getErrorCode(error);
+    if (code === 'ENOSPC') return err('it is too large to compare');
+    if (!code.startsWith('SQLITE_') && code !== 'ERR_OUT_OF_RANGE') throw error;
     // Its message may quote the server's text.
-    return err(`SQLite cannot read it, ${error.code}`);
+    return err(`SQLite cannot read it, ${code}`);
   } finally {
     database?.close();
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -131,12 +144,10 @@ interface SchemaEntry {
   readonly sql: string | null;
 }
 
-function schemaOf(database: Database.Database): readonly SchemaEntry[] {
+function schemaOf(database: Database): readonly SchemaEntry[] {
   return database
-    .prepare<[number], SchemaEntry>(
-      'select type, name, rootpage, sql from sqlite_schema order by type, name limit ?',
-    )
-    .all(MAX_ROWS);
+    .prepare('select type, name, rootpage, sql from sqlite_schema order by type, name limit ?')
+    .all(MAX_ROWS) as readonly SchemaEntry[];
 }
 
 function storedTables(schema: readonly SchemaEntry[]): readonly string[] {
@@ -168,11 +179,8 @@ function derivedTables(schema: readonly SchemaEntry[]): ReadonlySet<string> {
 const SCHEMA = '';
 
 /** Tables, which may be extended; indexes, views and triggers with their definitions; what applications number. */
-function partsOf(schema: readonly SchemaEntry[], database: Database.Database): Rows {
-  const numbers = ['user_version', 'application_id'].map((name) => [
-    name,
-    database.pragma(name, { simple: true }),
-  ]);
+function partsOf(schema: readonly SchemaEntry[], database: Database): Rows {
+  const numbers = ['user_version', 'application_id'].map((name) => [name, readPragma(database, name)]);
   return new Map<string, Row>([
     ...schema.map(
       ({ type, name, sql }) => [`${type} ${name}`, type === 'table' ? { type } : { sql }] as const,
@@ -182,28 +190,31 @@ function partsOf(schema: readonly SchemaEntry[], database: Database.Database): R
 }
 
 /** Rows by rowid; those of a table without rowids by their values. */
-function rowsOf(database: Database.Database, table: string, limit: number): Result<Rows, string> {
+function rowsOf(database: Database, table: string, limit: number): Result<Rows, string> {
   const from = quoted(table);
-  const names = database
-    .prepare<[string], string>('select name from pragma_table_xinfo(?) where hidden in (0, 3)')
-    .pluck()
-    .all(table);
+  const stored = database.prepare('select name from pragma_table_xinfo(?) where hidden in (0, 3)').all(table);
+  const names = (stored as readonly { readonly name: string }[]).map(({ name }) => name);
   const columns = names.map((name) => `${from}.${quoted(name)}`);
   // Texts are compared by their bytes, as several invalid ones are decoded to the same text.
   const values = columns.map(
     (column) => `iif(typeof(${column}) = 'text', cast(${column} as blob), ${column})`,
   );
-  const prepared = (key: string): Database.Statement =>
+  const prepared = (key: string): Statement => {
     // An index may contain other values than its table.
-    database.prepare(`select ${[key, ...values].join(', ')} from ${from} not indexed limit ${limit + 1}`);
+    const sql = `select ${[key, ...values].join(', ')} from ${from} not indexed limit ${limit + 1}`;
+    const statement = database.prepare(sql);
+    statement.setReturnArrays(true);
+    statement.setReadBigInts(true);
+    return statement;
+  };
   const key = rowidOf(names);
   const byRowid = key === undefined ? undefined : preparedOrNot(() => prepared(`${from}.${key}`));
-  const encoding = String(database.pragma('encoding', { simple: true }));
+  const encoding = String(readPragma(database, 'encoding'));
   const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
   const decode = (bytes: Buffer): string => decoder.decode(bytes);
   const rows = new Map<string, Row>();
-  for (const found of (byRowid ?? prepared('null')).raw(true).safeIntegers(true).iterate()) {
-    const [id, ...own] = found as readonly unknown[]; // raw
+  for (const found of (byRowid ?? prepared('null')).iterate()) {
+    const [id, ...own] = (found as readonly unknown[]).map(withBuffer);
     const read = own.map((value) => readable(value, decode));
     const at = byRowid ? String(id) : JSON.stringify(own.map(keyText));
     if (rows.has(at)) return err('two of its rows have the same key');
@@ -219,7 +230,7 @@ function rowidOf(columns: readonly string[]): string | undefined {
   return ['rowid', '_rowid_', 'oid'].find((name) => !taken.has(name));
 }
 
-function preparedOrNot(prepare: () => Database.Statement): Database.Statement | undefined {
+function preparedOrNot(prepare: () => Statement): Statement | undefined {
   try {
     return prepare();
   } catch {
@@ -229,6 +240,10 @@ function preparedOrNot(prepare: () => Database.Statement): Database.Statement | 
 
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
+}
+
+function withBuffer(value: unknown): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.length) : value;
 }
 
 /** A number if it is exact. A text that is valid, and else its bytes. */

@@ -18,12 +18,13 @@ import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { execPath } from 'node:process';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOpenSandbox } from '../../../src/adapters/sandbox/open-sandbox.ts';
 import { type Machine, probe } from '../../../src/adapters/sandbox/probe.ts';
 import { formatVerifyFault } from '../../../src/core/verification/verify-fault.ts';
 import type { StateEntry, TracedEvent } from '../../../src/verify/observation.ts';
+import { openDatabase } from '../../../src/platform/sqlite.ts';
+import { readColumn, useCopy } from '../../support/sqlite.ts';
 import { until } from '../../support/endings.ts';
 import { changesIn, observed } from './observed.ts';
 
@@ -249,8 +250,8 @@ sqlite3.connect('x.db').executescript('create table t (a); insert into t values 
   });
 
   it("reveals rows that are only in a database's write-ahead log", async () => {
-    const database = new Database(join(cwd, 'rows.db'));
-    database.pragma('journal_mode = wal');
+    const database = openDatabase(join(cwd, 'rows.db'), { mode: 'create' });
+    database.exec('pragma journal_mode = wal');
     database.exec('create table t (a); insert into t values (1)');
     database.close();
     const { observation, stderr } = await observed(
@@ -397,14 +398,11 @@ describe.skipIf(!isLinux || !isRoot)('sockets and FIFOs of other programs', () =
 });
 
 /** The rows of the table, for a reader that cannot open the log. */
-function rowsOf(entry: StateEntry | undefined): unknown[] {
+function rowsOf(entry: StateEntry | undefined): readonly unknown[] {
   if (entry?.type !== 'file' || entry.content === undefined) throw new Error('No content.');
   const content = Buffer.from(entry.content);
   for (const versionOffset of [18, 19]) content[versionOffset] = 1;
-  const database = new Database(content);
-  const rows = database.prepare('select a from t').pluck().all();
-  database.close();
-  return rows;
+  return useCopy(content, (database) => readColumn(database, 'select a from t'));
 }
 
 /** Command lines of processes that a test above left in a sandbox. */

@@ -1,11 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { mergeDatabaseLogs, applyWriteAheadLog } from '../../../src/adapters/sandbox/sqlite-wal.ts';
 import { compareEntries } from '../../../src/adapters/sandbox/state.ts';
 import type { StateChange, StateEntry } from '../../../src/verify/observation.ts';
+import { openDatabase } from '../../../src/platform/sqlite.ts';
+import { readColumn, useCopy } from '../../support/sqlite.ts';
 import { file } from '../../verify/observations.ts';
 import { logOf, pagesOf } from '../../verify/write-ahead-log.ts';
 
@@ -13,9 +14,9 @@ import { logOf, pagesOf } from '../../verify/write-ahead-log.ts';
 function written(...statements: readonly string[]): readonly (readonly [database: Buffer, log: Buffer])[] {
   const folder = mkdtempSync(join(tmpdir(), 'assay-test-'));
   const path = join(folder, 'd');
-  const database = new Database(path);
+  const database = openDatabase(path, { mode: 'create' });
   try {
-    database.pragma('journal_mode = wal');
+    database.exec('pragma journal_mode = wal');
     return statements.map((statement) => {
       database.exec(statement);
       return [readFileSync(path), readFileSync(`${path}-wal`)];
@@ -37,12 +38,7 @@ function rowsOf(database: Buffer | undefined): unknown {
   if (database === undefined) return undefined;
   const content = Buffer.from(database);
   content.fill(1, 18, 20);
-  const opened = new Database(content);
-  try {
-    return opened.prepare('select a from t').pluck().all();
-  } finally {
-    opened.close();
-  }
+  return useCopy(content, (opened) => readColumn(opened, 'select a from t'));
 }
 
 describe('a write-ahead log', () => {

@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync, copyFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import SqliteDatabase from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { inspectStore } from '../../../src/adapters/store/inspect-store.ts';
 import { SCHEMA_EDITION } from '../../../src/adapters/store/tables.ts';
 import type { Log } from '../../../src/gateway/ports/log.ts';
+import { openDatabase } from '../../../src/platform/sqlite.ts';
+import { readColumn } from '../../support/sqlite.ts';
 import { until } from '../../support/endings.ts';
 import { tempDir } from '../../support/paths.ts';
 import { newDatabase } from '../../support/postgres.ts';
@@ -35,9 +36,9 @@ async function earlierStore(
 }
 
 function tokensIn(path: string): readonly unknown[] {
-  const database = new SqliteDatabase(path, { readonly: true });
+  const database = openDatabase(path, { mode: 'read' });
   try {
-    return database.prepare('select id from assay_tokens order by id').pluck().all();
+    return readColumn(database, 'select id from assay_tokens order by id');
   } finally {
     database.close();
   }
@@ -98,8 +99,8 @@ describe('an assay.db of an earlier build', () => {
   it('is set aside with what is only in its write-ahead log after a crash', async () => {
     const source = await earlierStore();
     const place = { home: tempDir(), databaseUrl: undefined };
-    const database = new SqliteDatabase(join(source.home, 'assay.db'));
-    database.pragma('wal_autocheckpoint = 0');
+    const database = openDatabase(join(source.home, 'assay.db'), { mode: 'write' });
+    database.exec('pragma wal_autocheckpoint = 0');
     database.exec("update assay_tokens set id = 'only in the log'");
     for (const name of ['assay.db', 'assay.db-wal'])
       copyFileSync(join(source.home, name), join(place.home, name));

@@ -15,13 +15,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import SqliteDatabase from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { toStoreRefusal } from '../../../src/adapters/store/driver-faults.ts';
 import { ALL_PARTS } from '../../../src/adapters/store/store-listeners.ts';
 import { OpenFiles } from '../../../src/adapters/store/open-files.ts';
 import { readFileFactsNow } from '../../../src/platform/files.ts';
 import type { StorePart } from '../../../src/gateway/ports/store.ts';
+import { openDatabase } from '../../../src/platform/sqlite.ts';
 import { removeLater, until } from '../../support/endings.ts';
 import { tempDir } from '../../support/paths.ts';
 import { contentOf, digestOf, openAt, rawRows, startProcess } from '../../support/stores.ts';
@@ -245,9 +245,9 @@ describe('a store whose files disappear while it is opened', () => {
     expect(refused(() => files.check())).toBe(undefined);
     rmSync(home, { recursive: true });
     expect(refused(() => files.check())).toEqual({ code: 'STORE_MOVED', path, what: 'gone' });
-    expect(refused(() => new SqliteDatabase(path))).toEqual({
+    expect(refused(() => openDatabase(path, { mode: 'create' }))).toEqual({
       code: 'STORE_UNAVAILABLE',
-      reason: 'its folder is gone',
+      reason: 'its file cannot be opened',
     });
   });
 });

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { embedRepository } from '../../../src/codebase/embeddings/embed-repository.ts';
 import type { EmbeddingReport } from '../../../src/codebase/embeddings/embedding-report.ts';
@@ -9,6 +8,8 @@ import type { EmbeddingSettings } from '../../../src/codebase/embeddings/embeddi
 import { formatVectorFailure } from '../../../src/codebase/embeddings/failure-text.ts';
 import { openVectors } from '../../../src/codebase/embeddings/open-vectors.ts';
 import type { FileFilter } from '../../../src/codebase/file-filter.ts';
+import { openDatabase, readPragma, type Database } from '../../../src/platform/sqlite.ts';
+import { readColumn } from '../../support/sqlite.ts';
 import { EmbeddingService, handClock } from './embedding-service.ts';
 import { createIndex, deleteFile, putFile } from './small-index.ts';
 
@@ -67,13 +68,13 @@ async function search(
     ...settings
   }: Partial<EmbeddingSettings> & { filter?: FileFilter; limit?: number } = {},
 ): Promise<unknown> {
-  const reader = new SqliteDatabase(db.name, { readonly: true });
+  const reader = openDatabase(db.location() ?? '', { mode: 'read', allowExtension: true });
   const vectors = openVectors(service.settings(settings));
   try {
     const found = await vectors.searchIn(reader).search({ text, limit, filter });
     if (!found.ok) return formatVectorFailure(found.error);
-    const content = reader.prepare('SELECT content FROM chunks WHERE id = ?').pluck();
-    return found.value.map(({ chunkRowId }) => content.get(chunkRowId));
+    const select = 'SELECT content FROM chunks WHERE id = ?';
+    return found.value.map(({ chunkRowId }) => readColumn(reader, select, chunkRowId)[0]);
   } finally {
     await vectors.close();
     reader.close();
@@ -107,12 +108,12 @@ describe('a run', () => {
   test('makes no request and writes nothing if nothing is new', async () => {
     putFile(db, { path: 'a.ts', chunks: words(3) });
     await embed();
-    const [requests, before] = [service.requests.length, db.pragma('data_version')];
-    const changes = db.prepare('SELECT total_changes()').pluck();
-    const changesBefore = changes.get();
+    const [requests, before] = [service.requests.length, readPragma(db, 'data_version')];
+    const changes = (): unknown => readColumn(db, 'SELECT total_changes()')[0];
+    const changesBefore = changes();
     expect(await embed()).toEqual({ status: 'complete', embedded: 0, cached: 0, failed: 0, errors: [] });
     expect(service.requests).toHaveLength(requests);
-    expect([db.pragma('data_version'), changes.get()]).toEqual([before, changesBefore]);
+    expect([readPragma(db, 'data_version'), changes()]).toEqual([before, changesBefore]);
   });
 
   test('makes no request for text already embedded, even in new rows or in another repository', async () => {

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Database } from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { embedRepository } from '../../../src/codebase/embeddings/embed-repository.ts';
 import { quantizeToBytes } from '../../../src/codebase/embeddings/sqlite-vectors.ts';
+import type { Database } from '../../../src/platform/sqlite.ts';
+import { readColumn } from '../../support/sqlite.ts';
 import { rounds } from '../../support/campaign.ts';
 import { seeded, type Seeded } from '../../support/seeded.ts';
 import { EmbeddingService, handClock, hashEmbedding, type Fault } from './embedding-service.ts';
@@ -32,8 +33,7 @@ function edit(db: Database, chance: Seeded): void {
   }
 }
 
-const count = (db: Database, sql: string): number =>
-  Number(db.prepare(`SELECT count(*) ${sql}`).pluck().get());
+const count = (db: Database, sql: string): number => Number(readColumn(db, `SELECT count(*) ${sql}`)[0]);
 
 function expectOwnVectors(db: Database): void {
   const rows = db
@@ -41,11 +41,11 @@ function expectOwnVectors(db: Database): void {
       `SELECT c.content, e.vector FROM chunk_vectors v JOIN embeddings e ON e.id = v.embedding_id
        LEFT JOIN chunks c ON c.id = v.chunk_id`,
     )
-    .all() as readonly { content: string; vector: Buffer }[];
+    .all() as readonly { content: string; vector: Uint8Array }[];
   const strange = rows.filter(({ content, vector }) => {
     const own = quantizeToBytes(Float32Array.from(hashEmbedding(content, DIMENSION)));
     // Scaling to length 1 may round the last bit of a float, and with it a byte.
-    return own.some((_, at) => Math.abs(own.readInt8(at) - vector.readInt8(at)) > 1);
+    return own.some((_, at) => Math.abs(own.readInt8(at) - Buffer.from(vector).readInt8(at)) > 1);
   });
   expect(strange).toEqual([]);
 }

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite/vector';
-import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { embedRepository } from '../../../src/codebase/embeddings/embed-repository.ts';
 import type { EmbeddingReport } from '../../../src/codebase/embeddings/embedding-report.ts';
@@ -12,6 +11,8 @@ import { formatVectorFailure } from '../../../src/codebase/embeddings/failure-te
 import { openVectors } from '../../../src/codebase/embeddings/open-vectors.ts';
 import type { PostgresConnection } from '../../../src/codebase/embeddings/postgres-connection.ts';
 import type { FileFilter } from '../../../src/codebase/file-filter.ts';
+import { openDatabase, type Database } from '../../../src/platform/sqlite.ts';
+import { readColumn } from '../../support/sqlite.ts';
 import { newDatabase } from '../../support/postgres.ts';
 import { EmbeddingService, handClock } from './embedding-service.ts';
 import { createIndex, deleteFile, putFile } from './small-index.ts';
@@ -74,13 +75,13 @@ async function search(
     ...settings
   }: Partial<EmbeddingSettings> & { filter?: FileFilter; limit?: number } = {},
 ): Promise<unknown> {
-  const reader = new SqliteDatabase(db.name, { readonly: true });
+  const reader = openDatabase(db.location() ?? '', { mode: 'read', allowExtension: true });
   const vectors = openVectors(service.settings({ ...IN_PGLITE, ...settings }), () => connection);
   try {
     const found = await vectors.searchIn(reader).search({ text, limit, filter });
     if (!found.ok) return formatVectorFailure(found.error);
-    const content = reader.prepare('SELECT content FROM chunks WHERE id = ?').pluck();
-    return found.value.map(({ chunkRowId }) => content.get(chunkRowId));
+    const select = 'SELECT content FROM chunks WHERE id = ?';
+    return found.value.map(({ chunkRowId }) => readColumn(reader, select, chunkRowId)[0]);
   } finally {
     await vectors.close();
     reader.close();
@@ -104,7 +105,7 @@ test('vectors are stored in PostgreSQL with an HNSW index, and found with and wi
   putFile(db, { path: 'src/d.ts', repositoryId: 'other', chunks: ['parse header'] });
   expect(await embed(db)).toEqual({ status: 'complete', embedded: 4, cached: 0, failed: 0, errors: [] });
   expect(await embed(db, { repositoryId: 'other' })).toMatchObject({ embedded: 1 });
-  expect(db.prepare('SELECT count(*) FROM embeddings').pluck().get()).toBe(0);
+  expect(readColumn(db, 'SELECT count(*) FROM embeddings')).toEqual([0]);
 
   expect(await search(db, 'parse header', { limit: 2 })).toEqual([
     'parse header',

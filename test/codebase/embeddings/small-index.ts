@@ -1,11 +1,11 @@
-import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { join } from 'node:path';
 import { SCHEMA } from '../../../src/codebase/store/schema.ts';
+import { openDatabase, type Database } from '../../../src/platform/sqlite.ts';
 
 /** An empty index with the real schema. */
 export function createIndex(directory: string): Database {
-  const db = new SqliteDatabase(join(directory, 'index.db'));
-  db.pragma('synchronous = OFF');
+  const db = openDatabase(join(directory, 'index.db'), { mode: 'create', allowExtension: true });
+  db.exec('PRAGMA synchronous = OFF');
   db.exec(SCHEMA);
   return db;
 }

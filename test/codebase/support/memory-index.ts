@@ -1,9 +1,10 @@
-import SqliteDatabase, { type Database } from 'better-sqlite3';
+import { DatabaseSync } from 'node:sqlite';
 import { chunkSource } from '../../../src/codebase/chunks/chunk-source.ts';
 import { detectLanguage } from '../../../src/codebase/chunks/languages.ts';
 import { isTestPath } from '../../../src/codebase/files/test-path.ts';
 import { SCHEMA } from '../../../src/codebase/store/schema.ts';
 import { toIndexTerms } from '../../../src/codebase/terms.ts';
+import type { Database } from '../../../src/platform/sqlite.ts';
 import { createHash } from 'node:crypto';
 
 export interface IndexedFile {
@@ -16,7 +17,7 @@ export interface IndexedFile {
 
 /** An index in memory of these files, keyed by path. Its chunk ids are `<path>#<ordinal>`. */
 export async function memoryIndex(files: Readonly<Record<string, string | IndexedFile>>): Promise<Database> {
-  const database = new SqliteDatabase(':memory:');
+  const database = new DatabaseSync(':memory:');
   database.exec(SCHEMA);
   for (const [path, file] of Object.entries(files))
     await addFile(database, path, typeof file === 'string' ? { text: file } : file);
