@@ -64,20 +64,7 @@ const builtins = {
   },
 };
 
-/**
- * V8 keeps the source in memory, with two bytes for each character if one needs them. Escapes mean the same in strings,
- * templates and regular expressions. Rolldown would undo them in a chunk that it has yet to print.
- */
-const narrow = {
-  name: 'narrow',
-  generateBundle(_, bundle) {
-    for (const chunk of Object.values(bundle))
-      chunk.code = chunk.code.replaceAll(
-        /[^\0-\xff]/g,
-        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-      );
-  },
-};
+/** V8 keeps the source in memory, so documentation stays in the repository. */
 const comments = { jsdoc: false };
 
 await build({
@@ -87,7 +74,7 @@ await build({
   // Of a package that is taken in, the form with separate imports.
   resolve: { mainFields: ['module', 'main'] },
   external: externalButZod,
-  plugins: [builtins, narrow],
+  plugins: [builtins],
   output: {
     dir: 'dist',
     cleanDir: true,
@@ -105,7 +92,7 @@ await build({
   input: { 'sqlite-worker': 'src/adapters/store/sqlite-worker.ts' },
   platform: 'node',
   external: externalButZod,
-  plugins: [builtins, narrow],
+  plugins: [builtins],
   output: {
     dir: 'dist',
     chunkFileNames: 'sqlite-[name].js',
@@ -125,7 +112,7 @@ await build({
   },
   platform: 'node',
   external: externalButZod,
-  plugins: [builtins, narrow],
+  plugins: [builtins],
   output: { dir: 'dist', chunkFileNames: 'codebase-[name].js', banner, comments },
 });
 
@@ -135,7 +122,7 @@ await build({
   input: { 'verify-program': 'src/verify/program.ts', 'verify-worker': 'src/app/verify-worker.ts' },
   platform: 'node',
   external: externalButZod,
-  plugins: [builtins, narrow],
+  plugins: [builtins],
   output: { dir: 'dist', chunkFileNames: 'verify-[name].js', banner, comments },
 });
 

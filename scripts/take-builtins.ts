@@ -75,7 +75,7 @@ function take(quotedName: string): string {
  * raw one.
  */
 export function toAscii(code: string): string {
-  return code.replaceAll(/\/\*![^]*?\*\/|[^\0-\u007f]/g, (found) =>
+  return code.replaceAll(/^\s*\/\*![^]*?\*\/|[^\0-\u007f]/gm, (found) =>
     found.length > 1 ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

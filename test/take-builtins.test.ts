@@ -46,6 +46,7 @@ it('the code of the build is ASCII and means the same', async () => {
   const code = 'export const said = ["’🎉", `’${1}`, /^[‘’🎉]$/u.test("🎉"), "\\u2019"]; // ’';
   const ascii = toAscii(code);
   expect(toAscii('/*! © ä */ // ä')).toBe('/*! © ä */ // \\u00e4');
+  expect(toAscii('["/*!", "ä", "*/"]')).toBe('["/*!", "\\u00e4", "*/"]');
   expect(ascii).toMatch(/^[\0-\u007f]+$/);
   const { said } = (await import(`data:text/javascript,${encodeURIComponent(ascii)}`)) as { said: unknown };
   expect(said).toEqual(['’🎉', '’1', true, '’']);
