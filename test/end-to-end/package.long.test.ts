@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -60,7 +60,9 @@ describe('the package', () => {
     writeFileSync(join(place, 'package.json'), '{"name":"elsewhere","private":true}');
     const options = ['--prefer-offline', '--omit=dev', '--no-audit', '--no-fund'];
     await run('npm', ['install', ...options, join(place, textAt(entry, 'filename'))], { cwd: place, env });
-    expect(existsSync(join(place, 'node_modules', 'vitest'))).toBe(false);
+    const { packages, megabytes } = measureInstallation(join(place, 'node_modules'));
+    expect(packages).toBeLessThanOrEqual(45);
+    expect(megabytes).toBeLessThanOrEqual(60);
     const version = textAt(parseJson(readFileSync(join(ROOT, 'package.json'), 'utf8')), 'version');
     expect((await run(assay, ['--version'], { cwd: place, env })).stdout.trim()).toBe(version);
     const args = [
@@ -74,3 +76,14 @@ describe('the package', () => {
     expect((await run(assay, args, { cwd: place, env })).stdout).toContain('plain_echo');
   });
 });
+
+/** Packages below `node_modules`, and the sizes of all files in MB. */
+function measureInstallation(folder: string): { packages: number; megabytes: number } {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  const paths = files.map((entry) => join(entry.parentPath, entry.name));
+  const isPackage = /node_modules[\\/](?:@[^\\/]+[\\/])?[^@\\/][^\\/]*[\\/]package\.json$/;
+  const bytes = paths.reduce((sum, path) => sum + statSync(path).size, 0);
+  return { packages: paths.filter((path) => isPackage.test(path)).length, megabytes: bytes / 1_000_000 };
+}

@@ -38,7 +38,7 @@ it.skipIf(process.platform === 'win32').each(Object.keys(PLANTED))(
       readTextWithin(path, 1_000),
       Promise.resolve(readTextWithinNow(path, 1_000)),
       readSettings(path),
-      loadConfig(path, environment),
+      Promise.resolve(loadConfig(path, environment)),
       new ProjectConfigs().find(folder).then((config) => config?.project),
     ]);
     expect(outcomes.map((outcome) => outcome?.ok)).toEqual(outcomes.map(() => false));
