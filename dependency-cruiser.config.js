@@ -62,7 +62,7 @@ const PACKAGES = {
   },
   'adapters/upstream': { imports: ADAPTER, uses: PATHS },
   'adapters/sources': {
-    imports: ADAPTER,
+    imports: [...ADAPTER, 'functions/function-messages'],
     uses: [...PATHS, 'module', 'ajv', 'ajv-formats', '@jmespath-community/jmespath', 'js-yaml', 're2js'],
   },
   'adapters/store': { imports: ADAPTER, uses: [...PATHS, 'crypto', 'net', 'kysely', 'pg'] },
@@ -76,10 +76,6 @@ const PACKAGES = {
     uses: [...PATHS, 'module', 'util', 'prom-client', '@opentelemetry/api', 'gpt-tokenizer'],
   },
   'adapters/search': { imports: ADAPTER, uses: ['timers', 'minisearch'] },
-  'adapters/sandbox': {
-    imports: ['core', 'platform', 'verify/observation'],
-    uses: [...PATHS, 'crypto', 'dgram', 'fs', 'http', 'net', 'process', 'stream'],
-  },
   'edges/mcp': {
     imports: ['core', 'api', 'protocol', 'platform', 'gateway'],
     uses: ['buffer', 'crypto', 'http', 'net', 'process', 'stream'],
@@ -109,7 +105,6 @@ const PACKAGES = {
     imports: [
       'core/result',
       'core/shorten',
-      'core/sources/function-messages',
       'core/timer',
       'core/token-bucket',
       'platform/is-inside',
@@ -129,9 +124,14 @@ const PACKAGES = {
       'v8',
     ],
   },
+  // Runs a process and observes it, or confines it.
+  sandbox: {
+    imports: ['core', 'platform'],
+    uses: [...PATHS, 'crypto', 'dgram', 'fs', 'http', 'net', 'process', 'stream'],
+  },
   // The verifier of hints, a program of its own.
   verify: {
-    imports: ['core', 'platform'],
+    imports: ['core', 'platform', 'sandbox/observation'],
     uses: [
       ...PATHS,
       'crypto',

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { NetworkSink } from '../src/adapters/sandbox/network-sink.ts';
+import { NetworkSink } from '../src/sandbox/network-sink.ts';
 import { ChunkPool } from '../src/codebase/chunks/chunk-pool.ts';
 import { BodyBudget, type BodyReservation } from '../src/core/body-budget.ts';
 import { Cancellation } from '../src/core/cancellation.ts';

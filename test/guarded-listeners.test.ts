@@ -15,13 +15,13 @@ const OWN_PROCESS = [
 ];
 const OWN_SIDE: readonly string[] = [
   // Scripts that run in a sandbox or a thread.
-  'src/adapters/sandbox/gated.ts',
-  'src/adapters/sandbox/network-sink.ts connection',
+  'src/sandbox/gated.ts',
+  'src/sandbox/network-sink.ts connection',
   'src/codebase/chunks/chunk-worker.ts message',
   'src/platform/thread.ts message',
   // Call `guarded` with a peer for each connection.
-  'src/adapters/sandbox/network-gate.ts connect',
-  'src/adapters/sandbox/network-gate.ts connection',
+  'src/sandbox/network-gate.ts connect',
+  'src/sandbox/network-gate.ts connection',
   'src/edges/mcp/connections.ts connection',
   'src/edges/mcp/connections.ts request',
   'src/platform/child.ts data',

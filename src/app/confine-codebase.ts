@@ -1,7 +1,7 @@
 import { mkdir, readdir, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isInside } from '../platform/is-inside.ts';
-import { walkPath } from '../adapters/sandbox/walk-path.ts';
+import { walkPath } from '../sandbox/walk-path.ts';
 import { ToldRoots } from '../codebase/access/told-roots.ts';
 import { readSettings } from '../codebase/settings.ts';
 import { SECRETS_IN_HOME, SECRETS_IN_SYSTEM } from '../core/secret-files.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
 import { locateConfig } from '../adapters/config/locate-config.ts';
-import type { Confine, ConfineContext } from '../adapters/sandbox/confine.ts';
-import type { DeclaredStore } from '../adapters/sandbox/declared-store.ts';
+import type { Confine, ConfineContext } from '../sandbox/confine.ts';
+import type { DeclaredStore } from '../sandbox/declared-store.ts';
 import type { SandboxSupport, TwinRights } from '../core/sandbox.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import { type Command, getSourceKind } from '../core/sources/source-kinds.ts';
@@ -20,7 +20,7 @@ export function confineIn(home: string, { config, configEnvironment, servers }: 
   const { path } = locateConfig({ flag: config, ...configEnvironment });
   const preload = join(import.meta.dirname, 'confined-server.js');
   return async (...given) => {
-    const { confineWith } = await import('../adapters/sandbox/confine.ts');
+    const { confineWith } = await import('../sandbox/confine.ts');
     const { findForeignFiles } = await import('./foreign-files.ts');
     const { recall, allRoots } = await openDeclared(home);
     const others: ConfineContext['others'] = (command, writable) =>
@@ -46,7 +46,7 @@ export function listCommands(servers: readonly Pick<ServerSpec, 'transport'>[]):
 
 /** What entries of this home declare. */
 export async function openDeclared(home: string): Promise<DeclaredStore> {
-  const { openDeclaredStore, DECLARED_FILE } = await import('../adapters/sandbox/declared-store.ts');
+  const { openDeclaredStore, DECLARED_FILE } = await import('../sandbox/declared-store.ts');
   return openDeclaredStore(join(home, DECLARED_FILE));
 }
 
@@ -62,7 +62,7 @@ export interface Twin {
  * otherwise.
  */
 export async function probeSandboxSupport(twin?: Twin): Promise<SandboxSupport> {
-  const { probeEnforcement } = await import('../adapters/sandbox/enforcement.ts');
+  const { probeEnforcement } = await import('../sandbox/enforcement.ts');
   const found = await probeEnforcement();
   if (found.ok) return { canEnforce: true, lacks: found.value.lacks };
   const gap = found.error;

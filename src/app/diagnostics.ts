@@ -35,7 +35,7 @@ import type { Memory } from '../gateway/ports/link.ts';
 import type { Credentials } from '../gateway/ports/credentials.ts';
 import { createHomeStore, isOpenWith, listSecretFiles, getVariable } from './environment.ts';
 import type { DiagnosticsOptions } from '../core/command-options.ts';
-import type { Confine } from '../adapters/sandbox/confine.ts';
+import type { Confine } from '../sandbox/confine.ts';
 import { confineIn, declarePaths, probeSandboxSupport } from './confine.ts';
 import { inspectRoots } from './root-facts.ts';
 import { connectAll, toReachRules } from './sources.ts';

@@ -4,8 +4,8 @@ import process, { argv, execPath } from 'node:process';
 import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
 import { findProjectFile, listUserFiles } from '../adapters/config/client-configs/locate-client.ts';
 import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
-import { getSearchPath } from '../adapters/sandbox/declared-paths.ts';
-import { findProgramFiles } from '../adapters/sandbox/program-files.ts';
+import { getSearchPath } from '../sandbox/declared-paths.ts';
+import { findProgramFiles } from '../sandbox/program-files.ts';
 import type { ServerSpec, Transport } from '../core/server-spec.ts';
 import { type Command, getSourceKind } from '../core/sources/source-kinds.ts';
 

@@ -9,8 +9,8 @@ import { Thread } from '../platform/thread.ts';
 export async function openVerifier(): Promise<VerifierProgram> {
   const url = new URL('./verify-program.js', import.meta.url);
   const program = (await import(url.href)) as typeof Verifier;
-  const { createOpenSandbox } = await import('../adapters/sandbox/open-sandbox.ts');
-  const { startConfined } = await import('../adapters/sandbox/start-confined.ts');
+  const { createOpenSandbox } = await import('../sandbox/open-sandbox.ts');
+  const { startConfined } = await import('../sandbox/start-confined.ts');
   return program.openVerifier({ openSandbox: createOpenSandbox(), startConfined });
 }
 

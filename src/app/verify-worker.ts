@@ -1,5 +1,5 @@
-import { createOpenSandbox } from '../adapters/sandbox/open-sandbox.ts';
-import { startConfined } from '../adapters/sandbox/start-confined.ts';
+import { createOpenSandbox } from '../sandbox/open-sandbox.ts';
+import { startConfined } from '../sandbox/start-confined.ts';
 import { answerCalls } from '../platform/thread.ts';
 import type { VerifyRequest } from '../core/verification/verifier.ts';
 import { openVerifier } from '../verify/program.ts';

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '../core/result.ts';
-import { type FunctionFacts, isRecord, type Manifest } from '../core/sources/function-messages.ts';
+import { type FunctionFacts, isRecord, type Manifest } from './function-messages.ts';
 import { TOOL_MARK } from './define-tool.ts';
 import { formatThrown, tryTo } from './fault-text.ts';
 import { parse, stringify } from './harden-globals.ts';

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { LineSplitter } from '../platform/lines.ts';
-import type { FromRunner, ToRunner } from '../core/sources/function-messages.ts';
+import type { FromRunner, ToRunner } from './function-messages.ts';
 import { encodeText, parse, putInto, stringify, wait } from './harden-globals.ts';
 
 const STDOUT = 1;

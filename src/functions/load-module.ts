@@ -3,7 +3,7 @@ import { createRequire, registerHooks, stripTypeScriptTypes } from 'node:module'
 import { dirname, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { err, ok, type Result } from '../core/result.ts';
-import { isRecord, type LoadMessage } from '../core/sources/function-messages.ts';
+import { isRecord, type LoadMessage } from './function-messages.ts';
 import { readExportedTools, type ReadTools, type WriteZod } from './exported-tools.ts';
 import { formatThrown, tryTo } from './fault-text.ts';
 import { refuseBuiltin } from './harden-globals.ts';

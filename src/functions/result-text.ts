@@ -1,9 +1,4 @@
-import {
-  isFunctionResult,
-  isRecord,
-  toMebibytes,
-  RESULT_LIMIT_BYTES,
-} from '../core/sources/function-messages.ts';
+import { isFunctionResult, isRecord, toMebibytes, RESULT_LIMIT_BYTES } from './function-messages.ts';
 import { formatThrown, tryTo, type FaultContext } from './fault-text.ts';
 import { byteLength, parse, stringify } from './harden-globals.ts';
 

@@ -1,7 +1,7 @@
 // The process of one function module. Started by adapters/sources/functions, confined by Node flags.
 import { dirname } from 'node:path';
 import process from 'node:process';
-import type { LoadMessage, ToRunner } from '../core/sources/function-messages.ts';
+import type { LoadMessage, ToRunner } from './function-messages.ts';
 import type { ReadTools } from './exported-tools.ts';
 import { formatThrown, getCallPosition, tryToString, type FaultContext } from './fault-text.ts';
 import { openHost, type Host } from './host.ts';

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type AskAnswer, isRecord, NOTES_PER_SECOND, OPEN_ASKS } from '../core/sources/function-messages.ts';
+import { type AskAnswer, isRecord, NOTES_PER_SECOND, OPEN_ASKS } from './function-messages.ts';
 import type { Answer, Question, ToolContext } from './define-tool.ts';
 import { readSchema, type ReadTool, type WriteZod } from './exported-tools.ts';
 import { formatThrown, tryToString, type FaultContext, tryTo } from './fault-text.ts';

@@ -17,7 +17,7 @@ import { type WatchedTool, watchTools } from './experiment/watch-tools.ts';
 import { type Fixtures, serializeFixtures, NO_FIXTURES, readFixtures } from './fixtures.ts';
 import type { FileFault } from './read-json-file.ts';
 import { judgeTool } from './judge/judge-tool.ts';
-import type { Observation, OpenSandbox } from './observation.ts';
+import type { Observation, OpenSandbox } from '../sandbox/observation.ts';
 import { hashPackage } from './package-digest.ts';
 import { formatJunit } from './report/junit.ts';
 import { formatMarkdown } from './report/markdown.ts';

@@ -124,7 +124,7 @@ describe('a program that needs no REST API', () => {
       seen.add(file);
       const text = textOf(file);
       for (const [, from = ''] of text.matchAll(/^(?:import|export)\b[^;]*?from ?"([^"]+)";$/gm))
-        if (from.startsWith('./')) walk(from.slice(2));
+        if (from.startsWith('.//')) walk(from.slice(2));
         else packages.add(from);
     };
     const entries = readdirSync(join(ROOT, 'dist')).filter((file) =>

@@ -1,6 +1,6 @@
 // Calls that arrive together, before either has begun.
 import { expect, it } from 'vitest';
-import type { FromRunner } from '../../src/core/sources/function-messages.ts';
+import type { FromRunner } from '../../src/functions/function-messages.ts';
 import { readExportedTools, type ReadTool } from '../../src/functions/exported-tools.ts';
 import { RunningCalls } from '../../src/functions/running-calls.ts';
 

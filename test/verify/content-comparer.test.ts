@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startConfined } from '../../src/adapters/sandbox/start-confined.ts';
+import { startConfined } from '../../src/sandbox/start-confined.ts';
 import { ContentComparer } from '../../src/verify/state/content-comparer.ts';
 import { HARMFUL, HARMLESS } from './hostile-contents.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createOpenSandbox } from '../../src/adapters/sandbox/open-sandbox.ts';
-import { startConfined } from '../../src/adapters/sandbox/start-confined.ts';
+import { createOpenSandbox } from '../../src/sandbox/open-sandbox.ts';
+import { startConfined } from '../../src/sandbox/start-confined.ts';
 import { listContradictions } from '../../src/core/verification/report.ts';
 import { openVerifier } from '../../src/verify/program.ts';
 import { IS_LONG } from '../support/campaign.ts';

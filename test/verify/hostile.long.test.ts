@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createOpenSandbox } from '../../src/adapters/sandbox/open-sandbox.ts';
-import { startConfined } from '../../src/adapters/sandbox/start-confined.ts';
+import { createOpenSandbox } from '../../src/sandbox/open-sandbox.ts';
+import { startConfined } from '../../src/sandbox/start-confined.ts';
 import { openVerifier } from '../../src/verify/program.ts';
 import { ROOT } from '../support/paths.ts';
 

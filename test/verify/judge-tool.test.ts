@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULTS, type DeclaredHints, type Hint, HINTS } from '../../src/core/hints/hint.ts';
 import type { VerdictKind } from '../../src/core/verification/verdict.ts';
-import type { Mechanism, Observation, StateChange, TracedEvent } from '../../src/verify/observation.ts';
+import type { Mechanism, Observation, StateChange, TracedEvent } from '../../src/sandbox/observation.ts';
 import { judgeTool } from '../../src/verify/judge/judge-tool.ts';
 import type { Trial, Trials } from '../../src/verify/judge/trial.ts';
 import {

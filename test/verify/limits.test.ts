@@ -2,11 +2,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startConfined } from '../../src/adapters/sandbox/start-confined.ts';
+import { startConfined } from '../../src/sandbox/start-confined.ts';
 import { ok } from '../../src/core/result.ts';
 import { PLAIN_LAUNCHER } from '../../src/platform/launcher.ts';
 import { runTools } from '../../src/verify/experiment/run-tools.ts';
-import type { OpenSandbox } from '../../src/verify/observation.ts';
+import type { OpenSandbox } from '../../src/sandbox/observation.ts';
 import type { VerifyLimits, VerifyProgress } from '../../src/core/verification/verifier.ts';
 import { openVerifier } from '../../src/verify/program.ts';
 import { until } from '../support/endings.ts';

@@ -7,7 +7,7 @@ import type {
   StateChange,
   StateEntry,
   TracedEvent,
-} from '../../src/verify/observation.ts';
+} from '../../src/sandbox/observation.ts';
 import { compareContent } from '../../src/verify/state/compare-content.ts';
 import type { Answer, Trial } from '../../src/verify/judge/trial.ts';
 

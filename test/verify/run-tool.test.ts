@@ -4,7 +4,7 @@ import { ok } from '../../src/core/result.ts';
 import type { VerdictKind } from '../../src/core/verification/verdict.ts';
 import { type CalledServer, runTool } from '../../src/verify/experiment/run-tool.ts';
 import { judgeTool } from '../../src/verify/judge/judge-tool.ts';
-import type { Observation } from '../../src/verify/observation.ts';
+import type { Observation } from '../../src/sandbox/observation.ts';
 import { answer, created, modified, observation, SEED } from './observations.ts';
 
 const STORE = '/seed/store.json';

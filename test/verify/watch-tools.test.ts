@@ -5,7 +5,7 @@ import type { CalledServer } from '../../src/verify/experiment/run-tool.ts';
 import { type Watched, watchTools } from '../../src/verify/experiment/watch-tools.ts';
 import { collectEffects } from '../../src/verify/judge/effects.ts';
 import type { Trial } from '../../src/verify/judge/trial.ts';
-import type { StateChange } from '../../src/verify/observation.ts';
+import type { StateChange } from '../../src/sandbox/observation.ts';
 import { answer, created, observation, SEED } from './observations.ts';
 
 interface Server {

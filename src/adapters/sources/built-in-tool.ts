@@ -2,7 +2,7 @@ import type { Cancellation } from '../../core/cancellation.ts';
 import type { Cause } from '../../core/cause.ts';
 import type { ToolFacts } from '../../core/hints/tool-facts.ts';
 import type { Result } from '../../core/result.ts';
-import type { BuiltInDefinition } from '../../core/sources/function-messages.ts';
+import type { BuiltInDefinition } from '../../functions/function-messages.ts';
 import type { Skipped } from '../../gateway/ports/link.ts';
 
 /** A tool that Assay makes from something other than an MCP server. */

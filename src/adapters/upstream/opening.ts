@@ -48,7 +48,7 @@ export interface UpstreamDeps {
   readonly credentials?: Credentials | undefined;
 }
 
-/** How to start a process in a sandbox. See `Confined` in adapters/sandbox. */
+/** How to start a process in a sandbox. See `Confined` in src/sandbox/. */
 interface ConfinedOptions extends ChildOptions {
   readonly denials?: () => Promise<readonly ObservedDenial[]>;
   readonly refused?: () => readonly ObservedDenial[];

@@ -11,7 +11,7 @@ import type {
   Observation,
   OpenSandbox,
   SandboxOptions,
-} from '../observation.ts';
+} from '../../sandbox/observation.ts';
 import type { Seed } from '../seed.ts';
 import { type ListedTool, type SandboxedServerFault, SandboxedServer } from './sandboxed-server.ts';
 

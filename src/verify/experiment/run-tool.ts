@@ -5,7 +5,7 @@ import type { ArgumentSet } from '../arguments/choose-arguments.ts';
 import { collectEffects, isQuiet } from '../judge/effects.ts';
 import { answersDiffer } from '../judge/signals.ts';
 import { isSuccess, type Answer, type Trial, type TrialCall } from '../judge/trial.ts';
-import type { Observation } from '../observation.ts';
+import type { Observation } from '../../sandbox/observation.ts';
 import type { SandboxedServerFault, SandboxedServer } from './sandboxed-server.ts';
 
 /** Times in ms, and numbers of calls. */

@@ -6,7 +6,13 @@ import { findErrorLine } from '../../core/stderr-error.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ChildOptions } from '../../platform/child.ts';
 import type { Answer } from '../judge/trial.ts';
-import type { MissingMechanism, Observation, OpenSandbox, Sandbox, SandboxOptions } from '../observation.ts';
+import type {
+  MissingMechanism,
+  Observation,
+  OpenSandbox,
+  Sandbox,
+  SandboxOptions,
+} from '../../sandbox/observation.ts';
 import { ChildTransport } from './child-transport.ts';
 import { truncateText } from '../../core/shorten.ts';
 

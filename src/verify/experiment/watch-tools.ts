@@ -2,7 +2,7 @@ import { pause } from '../../platform/pause.ts';
 import type { ArgumentSet } from '../arguments/choose-arguments.ts';
 import { collectEffects } from '../judge/effects.ts';
 import type { Trial, TrialCall } from '../judge/trial.ts';
-import type { Observation } from '../observation.ts';
+import type { Observation } from '../../sandbox/observation.ts';
 import type { UnobservedReason } from '../../core/verification/verdict.ts';
 import { controlWindow, type ServerRun } from './run-tool.ts';
 

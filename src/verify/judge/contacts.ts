@@ -1,5 +1,5 @@
 // Effects on others: hosts, services, processes, shared memory, and the system itself.
-import type { NetworkAddress, NetworkRequest, Observation, TracedEvent } from '../observation.ts';
+import type { NetworkAddress, NetworkRequest, Observation, TracedEvent } from '../../sandbox/observation.ts';
 import { type Effect, createPlainEffect } from './effect.ts';
 
 /** Not reached because the service is outside the sandbox, or does not exist. */

@@ -1,5 +1,5 @@
 import type { EffectKind } from '../../core/verification/verdict.ts';
-import type { NoiseClass } from '../observation.ts';
+import type { NoiseClass } from '../../sandbox/observation.ts';
 
 /** An effect of a call on files or the network. */
 export interface Effect {

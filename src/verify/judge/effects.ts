@@ -1,4 +1,10 @@
-import type { ContentComparison, NoiseClass, Observation, StateChange, TracedEvent } from '../observation.ts';
+import type {
+  ContentComparison,
+  NoiseClass,
+  Observation,
+  StateChange,
+  TracedEvent,
+} from '../../sandbox/observation.ts';
 import { findHiddenTargets, findNetworkContacts, findServiceContacts } from './contacts.ts';
 import { type Effect, createPlainEffect, createUnclearEffect } from './effect.ts';
 

@@ -7,7 +7,7 @@ import type {
   UnobservedReason,
   Verdict,
 } from '../../core/verification/verdict.ts';
-import type { Mechanism, Observation } from '../observation.ts';
+import type { Mechanism, Observation } from '../../sandbox/observation.ts';
 import { collectEffects } from './effects.ts';
 import { findSignals } from './signals.ts';
 import { type CallEffect, isSuccess, type Trial, type Trials } from './trial.ts';

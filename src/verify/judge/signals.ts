@@ -1,6 +1,6 @@
 import { type DeclaredHints, type Hint, HINTS, isCautious } from '../../core/hints/hint.ts';
 import type { Signal, Verdict } from '../../core/verification/verdict.ts';
-import type { NetworkAddress, TracedEvent } from '../observation.ts';
+import type { NetworkAddress, TracedEvent } from '../../sandbox/observation.ts';
 import { formatNetworkAddress } from './contacts.ts';
 import { type CallEffect, isSuccess, type Trial, type Trials } from './trial.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json-object.ts';
 import type { Origin } from '../arguments/generate-value.ts';
 import type { UnobservedReason } from '../../core/verification/verdict.ts';
-import type { Mechanism, Observation } from '../observation.ts';
+import type { Mechanism, Observation } from '../../sandbox/observation.ts';
 import type { Effect } from './effect.ts';
 import type { Background } from './effects.ts';
 

@@ -1,5 +1,5 @@
 import { parseJson } from '../../core/json-object.ts';
-import type { ContentComparison } from '../observation.ts';
+import type { ContentComparison } from '../../sandbox/observation.ts';
 import { compareJson } from './compare-json.ts';
 import { compareAsAppended } from './comparison-task.ts';
 import { compareSqlite, isSqlite } from './compare-sqlite.ts';

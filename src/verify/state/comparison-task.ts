@@ -1,4 +1,4 @@
-import type { ContentComparison } from '../observation.ts';
+import type { ContentComparison } from '../../sandbox/observation.ts';
 
 // A pair of contents on its way to the process that compares them: their sizes, then the two.
 

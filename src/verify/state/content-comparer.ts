@@ -13,7 +13,7 @@ import type {
   Sandbox,
   StateChange,
   StateEntry,
-} from '../observation.ts';
+} from '../../sandbox/observation.ts';
 import { compareAsAppended, encodeTask } from './comparison-task.ts';
 
 /** Starts a process of Assay's own code that can change nothing and has no network. The error is a phrase. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { serializeDefinition } from '../../../src/adapters/sources/built-in-tool.ts';
-import type { BuiltInDefinition } from '../../../src/core/sources/function-messages.ts';
+import type { BuiltInDefinition } from '../../../src/functions/function-messages.ts';
 import { at, parseJson, type Json } from '../../support/json.ts';
 
 function titlesOf(definition: Partial<BuiltInDefinition>): readonly (Json | undefined)[] {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { posix } from 'node:path';
-import { StraceLines } from '../../../src/adapters/sandbox/strace-lines.ts';
-import { TracedEvents } from '../../../src/adapters/sandbox/traced-events.ts';
-import type { TracedEvent } from '../../../src/verify/observation.ts';
+import { StraceLines } from '../../../src/sandbox/strace-lines.ts';
+import { TracedEvents } from '../../../src/sandbox/traced-events.ts';
+import type { TracedEvent } from '../../../src/sandbox/observation.ts';
 
 const CWD = '/start';
 

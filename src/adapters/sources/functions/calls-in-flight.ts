@@ -1,4 +1,4 @@
-import type { FunctionResult } from '../../../core/sources/function-messages.ts';
+import type { FunctionResult } from '../../../functions/function-messages.ts';
 import { TokenBucket } from '../../../core/token-bucket.ts';
 import { type BuiltInCall, type BuiltInResult, toErrorResult } from '../built-in-tool.ts';
 

@@ -4,7 +4,7 @@ import {
   type FromRunner,
   type Manifest,
   type ToRunner,
-} from '../../../core/sources/function-messages.ts';
+} from '../../../functions/function-messages.ts';
 import { Cancelled } from '../../../core/cancellation.ts';
 import { type Cause, formatCause } from '../../../core/cause.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';

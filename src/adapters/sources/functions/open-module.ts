@@ -1,7 +1,7 @@
 import { Cancellation, Cancelled } from '../../../core/cancellation.ts';
 import { type Cause, toCauseJson, formatCause } from '../../../core/cause.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { FunctionFacts, Manifest } from '../../../core/sources/function-messages.ts';
+import type { FunctionFacts, Manifest } from '../../../functions/function-messages.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
 import { computeMark } from '../../../core/digest.ts';
 import type { Log } from '../../../gateway/ports/log.ts';

@@ -1,4 +1,4 @@
-import { toMebibytes } from '../../../core/sources/function-messages.ts';
+import { toMebibytes } from '../../../functions/function-messages.ts';
 import type { Log } from '../../../gateway/ports/log.ts';
 import type { Child } from '../../../platform/child.ts';
 import { LineSplitter } from '../../../platform/lines.ts';

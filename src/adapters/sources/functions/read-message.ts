@@ -1,4 +1,4 @@
-import { isFunctionResult, isRecord, type FromRunner } from '../../../core/sources/function-messages.ts';
+import { isFunctionResult, isRecord, type FromRunner } from '../../../functions/function-messages.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { isDeeper } from '../../../core/json-object.ts';
 import { MAX_TIMER_MS } from '../../../core/timer.ts';

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
-import type { LoadMessage } from '../../../core/sources/function-messages.ts';
+import type { LoadMessage } from '../../../functions/function-messages.ts';
 import { isFolder, isThere, resolveRealPath } from '../../../platform/files.ts';
 import { findLinkOut } from '../../../platform/links.ts';
 import type { ChildOptions } from '../../../platform/child.ts';

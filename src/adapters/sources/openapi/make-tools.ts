@@ -10,7 +10,7 @@ import {
   findUnusedOperationPatterns,
 } from '../../../core/sources/operation-filter.ts';
 import { isDotSegment, readPattern } from '../../../core/sources/url-template.ts';
-import type { BuiltInDefinition } from '../../../core/sources/function-messages.ts';
+import type { BuiltInDefinition } from '../../../functions/function-messages.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
 import { Turns } from '../../../core/turns.ts';
 import { fetchResult } from '../http/call-result.ts';

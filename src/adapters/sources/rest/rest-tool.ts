@@ -4,7 +4,7 @@ import type { EntryFault } from '../../../core/json-position.ts';
 import { serializeDeclared, type ToolFacts } from '../../../core/hints/tool-facts.ts';
 import { computeMark } from '../../../core/digest.ts';
 import type { RestToolSpec } from '../../../core/sources/custom-tools.ts';
-import type { BuiltInDefinition } from '../../../core/sources/function-messages.ts';
+import type { BuiltInDefinition } from '../../../functions/function-messages.ts';
 import type { CompileSchema, SchemaFault } from '../../../gateway/ports/compile-schema.ts';
 import { fetchResult, formatRequest } from '../http/call-result.ts';
 import type { FilterRunner } from '../http/filter-processes.ts';

@@ -1,6 +1,6 @@
 // Names and descriptions of OpenAPI tools.
 import { describe, expect, it } from 'vitest';
-import type { BuiltInDefinition } from '../../../../src/core/sources/function-messages.ts';
+import type { BuiltInDefinition } from '../../../../src/functions/function-messages.ts';
 import { computeShortHash } from '../../../../src/core/digest.ts';
 import type { JsonObject } from '../../../support/json.ts';
 import { echoWeb } from '../../../support/echo-web.ts';
