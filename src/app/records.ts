@@ -23,8 +23,12 @@ import { recordFirstTools } from '../gateway/services/toolsets/first-tools.ts';
 import { findToolsIn } from '../gateway/services/toolsets/find-tools.ts';
 import { ToolsetService } from '../gateway/services/toolsets/toolset-service.ts';
 import { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
+import { waitAtMost } from '../platform/pause.ts';
 import type { Environment } from './environment.ts';
 import { getKeyLocation } from './keys.ts';
+
+/** Maximum time in ms that a short session in a new home takes to keep what it has seen. */
+const LAST_MS = 2_000;
 
 /** The operators' records and the services that read them. */
 export interface Records {
@@ -46,7 +50,13 @@ export function openRecords(environment: Environment, settings: Settings): Recor
   const prose = settings['drift.prose'];
   const unstored = new UnstoredDefinitions();
   const drift = new DriftDetector({ records, log, prose, nowMs, limits: options.limits, unstored });
-  cleanup.defer(() => drift.close());
+  const instructions = new InstructionsReview({ records, log, nowMs });
+  cleanup.defer(async () => {
+    // A short first session would leave nothing to compare later ones with.
+    if (records.endDeferral())
+      await waitAtMost(Promise.all([drift.allSettled(), instructions.allSettled()]), LAST_MS);
+    await drift.close();
+  });
   const readEntry = createEntryReader({ cwd: home, home: configEnvironment.home, assayHome: home });
   const readCustom = createCustomReader({ cwd: home, home: configEnvironment.home });
   const seal = createEntrySeal(getKeyLocation(environment));
@@ -55,7 +65,7 @@ export function openRecords(environment: Environment, settings: Settings): Recor
     records,
     claims: new ToolClaims(records, prose, unstored),
     drift,
-    instructions: new InstructionsReview({ records, log, nowMs }),
+    instructions,
     registered: new RegisteredServers({ records, readEntry, readCustom, seal, learn, log }),
     readEntry,
     readCustom,

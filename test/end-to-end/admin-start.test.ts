@@ -124,11 +124,12 @@ describe('a program that needs no REST API', () => {
       seen.add(file);
       const text = textOf(file);
       for (const [, from = ''] of text.matchAll(/^(?:import|export)\b[^;]*?from ?"([^"]+)";$/gm))
-        if (from.startsWith('.//')) walk(from.slice(2));
+        if (from.startsWith('./')) walk(from.slice(2));
         else packages.add(from);
     };
-    const entries = readdirSync(join(ROOT, 'dist')).filter((file) =>
-      textOf(file).includes(`function ${name}(`),
+    // The code-search server has a function of the SDK with such a name.
+    const entries = readdirSync(join(ROOT, 'dist')).filter(
+      (file) => !file.startsWith('codebase-') && textOf(file).includes(`function ${name}(`),
     );
     expect(entries).toHaveLength(1);
     for (const entry of entries) walk(entry);

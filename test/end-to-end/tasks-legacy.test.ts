@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Gateway } from '../support/assay.ts';
@@ -225,6 +226,7 @@ describe('a task', () => {
     const pipe = await openPipe({ servers: { ...two, plain: fixture('plain') }, home });
     // The first call reads the store; from then on it cannot be written.
     await pipe.ask('tools/call', { name: 'plain_label', arguments: {} });
+    await until('the store is there', () => (existsSync(join(home, 'assay.db')) ? true : undefined));
     const release = lockStore(home);
     const ids = [await begin(pipe, 'a_job'), await begin(pipe, 'b_job')];
     for (const taskId of ids) expect(await statusOf(pipe, taskId)).toBe('working');

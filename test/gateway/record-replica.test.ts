@@ -196,6 +196,15 @@ describe('the replica of records', () => {
     expect(await later).toEqual({ ok: true, value: undefined });
   });
 
+  it('reads a new store for background work when the process ends before the moment', async () => {
+    const { store, records } = opened(memoryCache([]));
+    records.deferUntil(Promise.withResolvers<undefined>().promise);
+    const later = records.readyLater();
+    expect(records.endDeferral()).toBe(true);
+    expect(await later).toEqual({ ok: true, value: undefined });
+    expect(store.reads).toBe(1);
+  });
+
   it('opens no store after it was closed', async () => {
     const { store, records } = opened();
     await records.close();

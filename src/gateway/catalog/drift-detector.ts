@@ -105,6 +105,11 @@ export class DriftDetector {
     await Promise.race([unsettled?.promise, sleep(SETTLED_LIMIT_MS, undefined, { ref: false })]);
   }
 
+  /** Resolves when everything read so far is compared and stored. */
+  async allSettled(): Promise<void> {
+    await Promise.all(Array.from(this.#unsettled.values(), ({ promise }) => promise));
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all(this.#running.values());

@@ -39,6 +39,7 @@ export class InstructionsReview {
 
   /** Texts seen first, by server id, until they are stored. */
   readonly #first = new Map<string, InstructionsText>();
+  readonly #storing = new Set<Promise<void>>();
 
   constructor(options: InstructionsReviewOptions) {
     this.#options = options;
@@ -61,7 +62,18 @@ export class InstructionsReview {
    * Records the server's current text, if any. Resolves once it is stored: as accepted if it is the first, otherwise as
    * a change.
    */
-  async saw(spec: ServerSpec, now: InstructionsText = NONE): Promise<void> {
+  saw(spec: ServerSpec, now: InstructionsText = NONE): Promise<void> {
+    const storing = this.#store(spec, now).finally(() => this.#storing.delete(storing));
+    this.#storing.add(storing);
+    return storing;
+  }
+
+  /** Resolves when all that was seen so far is stored. */
+  async allSettled(): Promise<void> {
+    await Promise.all(this.#storing);
+  }
+
+  async #store(spec: ServerSpec, now: InstructionsText): Promise<void> {
     if (isSettled(this.stateOf(spec), now)) return;
     const { log, records } = this.#options;
     const id = getServerIds(spec).serverId;

@@ -46,7 +46,7 @@ export class RecordReplica {
   #isReadQueued = false;
   #freshness: Freshness | undefined;
   #opening: ReturnType<RecordReplicaOptions['open']> | undefined;
-  #deferral: Promise<unknown> = Promise.resolve();
+  #deferral: PromiseWithResolvers<void> | undefined;
   #isClosed = false;
   #ready: Promise<Result<undefined, Refusal>> | undefined;
   #endListening: (() => void) | undefined;
@@ -83,13 +83,20 @@ export class RecordReplica {
   }
 
   /** Sets when `readyLater` may open a new store. */
-  deferUntil(moment: Promise<unknown>): void {
-    this.#deferral = moment;
+  deferUntil(moment: Promise<void>): void {
+    this.#deferral = Promise.withResolvers();
+    void moment.finally(() => this.endDeferral());
+  }
+
+  /** Lets what waits in `readyLater` go on. Returns whether `deferUntil` was called, so that work may have waited. */
+  endDeferral(): boolean {
+    this.#deferral?.resolve();
+    return this.#deferral !== undefined;
   }
 
   /** Like `ready`, for work that no client waits for: on a new store, it lets the first lists come before. */
   async readyLater(): Promise<Result<undefined, Refusal>> {
-    await this.#deferral;
+    await this.#deferral?.promise;
     return this.ready();
   }
 
