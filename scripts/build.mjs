@@ -166,4 +166,5 @@ for (const file of [
 ])
   copyFileSync(join(SWAGGER_UI, file), join(PAGE, file));
 
-await buildPages();
+// `npm run dev` serves the pages itself.
+if (!process.argv.includes('--without-pages')) await buildPages();

@@ -3,7 +3,7 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 const ROOT = join(import.meta.dirname, '..');
-/** Where `npm run dev:web` finds a running `assay serve`. */
+/** Where `npm run dev` finds the gateway. */
 const SERVE = process.env.ASSAY_SERVE ?? 'http://127.0.0.1:4444';
 
 /** Modules of dialogs, menus and panels, which are loaded when one is opened. */
