@@ -2,12 +2,12 @@
 const SMALL = 4_096;
 const MAX_SMALL_BYTES = 1_024;
 
-/** Memory for an expected length is taken for this many times what has arrived: whoever announces it may send less. */
+/** At most this many times of what has arrived is allocated at once: whoever announces a length may send less. */
 const AHEAD = 16;
 
 /**
  * Collects bytes that arrive in pieces, with little overhead even if the pieces are tiny or there is only one. If the
- * length is known beforehand, pieces are copied to their place as they arrive, so that they are not kept until the end.
+ * length is known beforehand, pieces are copied into one buffer as they arrive, so that they are not kept until the end.
  */
 export class CollectedBytes {
   readonly #expectedBytes: number;
@@ -59,7 +59,7 @@ export class CollectedBytes {
     this.length = 0;
   }
 
-  /** The place for all pieces so far. The first `filled` bytes are set: `first` if there was no place yet. */
+  /** The buffer for all pieces so far. Its first `filled` bytes are set, from `first` if there was no buffer before. */
   #withSpace(first: Buffer | undefined, filled: number): Buffer {
     const before = this.#whole ?? first;
     if (this.#whole !== undefined && this.#whole.length >= this.length) return this.#whole;

@@ -27,15 +27,15 @@ type Outcome<T> =
 
 /** The text of a regular UTF-8 file of at most `maxBytes`, without a leading byte order mark. */
 export async function readText(path: string, maxBytes: number = MAX_TEXT_BYTES): Promise<Outcome<string>> {
-  return textOf(await readBytesWithin(path, maxBytes));
+  return toText(await readBytesWithin(path, maxBytes));
 }
 
 /** The same, synchronously, for the few files that are read at start. */
 export function readTextNow(path: string, maxBytes: number = MAX_TEXT_BYTES): Outcome<string> {
-  return textOf(readBytesWithinNow(path, maxBytes));
+  return toText(readBytesWithinNow(path, maxBytes));
 }
 
-function textOf(read: ReturnType<typeof readBytesWithinNow>): Outcome<string> {
+function toText(read: ReturnType<typeof readBytesWithinNow>): Outcome<string> {
   if (!read.ok) return failed(read.error.reason);
   const { bytes } = read.value;
   if (!isUtf8(bytes)) return failed('it is not UTF-8 text');

@@ -26,7 +26,7 @@ export interface Database extends Omit<DatabaseSync, 'prepare'> {
 export interface OpenDatabase {
   /**
    * `read` and `write` fail without a file. `read_alone` ignores locks and a write-ahead log, and creates no files; it is
-   * for a file that nobody writes.
+   * for a file to which nobody writes.
    */
   readonly mode: 'read' | 'read_alone' | 'write' | 'create';
   /** Maximum wait in ms for the lock of another connection. */
@@ -51,12 +51,15 @@ export function openDatabase(
   const url = pathToFileURL(path);
   url.search = QUERIES[mode];
   const readOnly = mode === 'read' || mode === 'read_alone';
-  return new (loadDatabaseSync())(url, { readOnly, timeout: timeoutMs, allowExtension });
+  loaded ??= loadDatabaseSync();
+  return new loaded(url, { readOnly, timeout: timeoutMs, allowExtension });
 }
+
+let loaded: typeof DatabaseSync | undefined;
 
 /** Node 22 warns at the first load that SQLite is experimental there. Only this warning is left out. */
 function loadDatabaseSync(): typeof DatabaseSync {
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- put back as it was
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- restored below
   const { emitWarning } = process;
   process.emitWarning = () => undefined;
   try {

@@ -24,7 +24,7 @@ async function inspectSqlite(place: string): Promise<StoreFacts> {
   const file = { kind: 'file', place } as const;
   if ((await inspectPath(place)) === undefined) return { ...file, is: 'absent' };
   return judged(file, async () => {
-    // SQLite creates files beside a database even to read it, unless it may assume that nobody else has it open.
+    // Even to read a database, SQLite creates files beside it, unless it is told that nobody else has it open.
     const isInUse = ((await inspectPath(`${place}-wal`))?.bytes ?? 0) > 0;
     const database = openDatabase(place, { mode: isInUse ? 'read' : 'read_alone' });
     try {

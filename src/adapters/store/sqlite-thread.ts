@@ -275,7 +275,9 @@ export class SqliteThread {
       if (mark === undefined) this.#restIn(this.#restTimes.retryMs);
       else {
         this.#thread = undefined;
-        this.#ending = thread.end().then(releaseMemory);
+        this.#ending = thread.end();
+        // The store does not depend on it, so it must not wait for it or fail with it.
+        void this.#ending.then(releaseMemory).catch(() => undefined);
         if (this.#isListening) this.#endWatching = watchFiles(this.#options.home, mark, () => this.#wake());
       }
     } catch (error) {

@@ -19,7 +19,7 @@ const MAX_SENT = 200;
  */
 export function isAcknowledgement(result: string, args: string | undefined): boolean {
   if (result.length > MAX_LENGTH) return false;
-  const said = textsOf(parseJson(result));
+  const said = findTexts(parseJson(result));
   if (said === undefined) return false;
   let sent: readonly string[] | undefined;
   let [wordCount, numberCount] = [0, 0];
@@ -38,7 +38,7 @@ export function isAcknowledgement(result: string, args: string | undefined): boo
 }
 
 /** All texts of a result. Undefined if it has content of another kind, or is nested too deep. */
-function textsOf(result: unknown): readonly string[] | undefined {
+function findTexts(result: unknown): readonly string[] | undefined {
   if (!isJsonObject(result)) return undefined;
   const { content = [], resultType = 'complete', ...rest } = result;
   if (!Array.isArray(content)) return undefined;

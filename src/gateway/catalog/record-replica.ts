@@ -85,7 +85,8 @@ export class RecordReplica {
   /** Sets when `readyLater` may open a new store. */
   deferUntil(moment: Promise<void>): void {
     this.#deferral = Promise.withResolvers();
-    void moment.finally(() => this.endDeferral());
+    const end = (): void => void this.endDeferral();
+    moment.then(end, end);
   }
 
   /** Lets what waits in `readyLater` go on. Returns whether `deferUntil` was called, so that work may have waited. */
