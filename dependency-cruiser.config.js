@@ -1,232 +1,131 @@
-// The layers of docs/ARCHITECTURE.md: what each package of src/ may import of the others, of Node and of npm.
-// A new dependency gets its place here, in the commit that argues for it.
+import { readdirSync, readFileSync } from 'node:fs';
 
-const ADAPTER = ['core', 'protocol', 'platform', 'gateway/ports'];
-const PATHS = ['buffer', 'os', 'path', 'url'];
+// The packages and layers of docs/ARCHITECTURE.md, and what each may import.
 
-/** `imports`: folders of src/, or single modules; `uses`: modules of Node and packages of npm. */
-const PACKAGES = {
-  core: { imports: [], uses: [] },
-  api: { imports: ['core'], uses: ['zod'] },
-  protocol: {
-    imports: ['core/result', 'core/collected-bytes', 'core/json-object', 'core/json-pointer', 'core/shorten'],
-    uses: ['buffer'],
-  },
-  platform: {
-    imports: [
-      'core/backoff',
-      'core/cancellation',
-      'core/collected-bytes',
-      'core/shell-argument',
-      'core/turns',
-    ],
-    uses: [
-      'async_hooks',
-      'buffer',
-      'child_process',
-      'crypto',
-      'diagnostics_channel',
-      'dns',
-      'events',
-      'fs',
-      'http',
-      'net',
-      'os',
-      'path',
-      'perf_hooks',
-      'process',
-      'stream',
-      'string_decoder',
-      'timers',
-      'tls',
-      'url',
-      'util',
-      'v8',
-      'vm',
-      'worker_threads',
-      'zlib',
-      'node:sqlite',
-      'open',
-      'undici',
-    ],
-  },
-  'gateway/ports': { imports: ['core', 'protocol'], uses: ['buffer'] },
-  'gateway/catalog': { imports: ['core', 'api', 'protocol', 'gateway/ports'], uses: ['buffer', 'timers'] },
-  'gateway/relay': {
-    imports: ['core', 'protocol', 'gateway/ports', 'gateway/catalog'],
-    uses: ['buffer', 'timers'],
-  },
-  'gateway/services': {
-    imports: ['core', 'api', 'protocol', 'gateway/ports', 'gateway/catalog', 'gateway/relay'],
-    uses: ['buffer', 'timers'],
-  },
-  'adapters/upstream': { imports: ADAPTER, uses: PATHS },
-  'adapters/sources': {
-    imports: [...ADAPTER, 'functions/function-messages'],
-    uses: [...PATHS, 'module', 'ajv', 'ajv-formats', '@jmespath-community/jmespath', 'js-yaml', 're2js'],
-  },
-  'adapters/store': { imports: ADAPTER, uses: [...PATHS, 'crypto', 'net', 'kysely', 'pg'] },
-  'adapters/config': {
-    imports: ADAPTER,
-    uses: [...PATHS, 'util', 'jsonc-parser', 'toml-eslint-parser'],
-  },
-  'adapters/auth': { imports: ADAPTER, uses: [...PATHS, 'crypto', 'jose', '@modelcontextprotocol/client'] },
-  'adapters/telemetry': {
-    imports: ADAPTER,
-    uses: [...PATHS, 'module', 'util', 'prom-client', '@opentelemetry/api', 'gpt-tokenizer'],
-  },
-  'adapters/search': { imports: ADAPTER, uses: ['timers', 'minisearch'] },
-  'edges/mcp': {
-    imports: ['core', 'api', 'protocol', 'platform', 'gateway'],
-    uses: ['buffer', 'crypto', 'http', 'net', 'process', 'stream'],
-  },
-  'edges/rest': {
-    imports: ['core', 'api', 'gateway'],
-    uses: ['buffer', 'http', 'hono', '@hono/node-server', 'zod'],
-  },
-  'edges/cli': {
-    imports: ['core', 'api', 'gateway'],
-    uses: [
-      ...PATHS,
-      'console',
-      'module',
-      'process',
-      'readline',
-      'tty',
-      'util',
-      'commander',
-      '@clack/prompts',
-      'ansis',
-      'string-width',
-    ],
-  },
-  // A process of its own, which speaks to Assay by messages.
-  functions: {
-    imports: [
-      'core/result',
-      'core/shorten',
-      'core/timer',
-      'core/token-bucket',
-      'platform/is-inside',
-      'platform/lines',
-    ],
-    uses: [
-      ...PATHS,
-      'async_hooks',
-      'dgram',
-      'dns',
-      'fs',
-      'module',
-      'net',
-      'process',
-      'stream',
-      'trace_events',
-      'v8',
-    ],
-  },
-  // Runs a process and observes it, or confines it.
-  sandbox: {
-    imports: ['core', 'platform'],
-    uses: [...PATHS, 'crypto', 'dgram', 'fs', 'http', 'net', 'process', 'stream'],
-  },
-  // The verifier of hints, a program of its own.
-  verify: {
-    imports: ['core', 'platform', 'sandbox/observation'],
-    uses: [
-      ...PATHS,
-      'crypto',
-      'fs',
-      'perf_hooks',
-      'process',
-      '@modelcontextprotocol/client',
-      'json-schema-faker',
-    ],
-  },
-  // The code-search MCP server, a program of its own.
-  codebase: {
-    imports: ['core', 'platform'],
-    uses: [
-      ...PATHS,
-      'crypto',
-      'fs',
-      'module',
-      'process',
-      'stream',
-      'timers',
-      'util',
-      'v8',
-      'worker_threads',
-      '@modelcontextprotocol/server',
-      '@vscode/tree-sitter-wasm',
-      'ignore',
-      'pg',
-      'sqlite-vec',
-      'web-tree-sitter',
-      'zod',
-    ],
-  },
+const PACKAGES = readdirSync(new URL('packages', import.meta.url)).map((folder) => {
+  const manifest = readFileSync(new URL(`packages/${folder}/package.json`, import.meta.url), 'utf8');
+  return { folder, ...JSON.parse(manifest) };
+});
+const FOLDERS = new Map(PACKAGES.map(({ name, folder }) => [name, `packages/${folder}/src`]));
+
+/** Sources of other packages that are imported by their paths. */
+const MORE = {
+  admin: ['packages/gateway/src/api'],
+  gateway: ['packages/verify/src', 'packages/codebase/src'],
 };
 
-function packageRule([name, { imports, uses }]) {
-  const own = [name, ...imports].map((path) => `src/${path}(?:/|[.]ts$)`);
-  const npm = uses.map((used) => `(?:node_modules/)?${used}(?:/|$)`);
-  const list = (names) => (names.length === 0 ? 'nothing' : names.join(', '));
+/** A package imports what its package.json names. */
+const packageRules = PACKAGES.map(({ name, folder, dependencies = {}, devDependencies = {} }) => {
+  const own = `packages/${folder}/src`;
+  const named = Object.keys({ ...dependencies, ...devDependencies }).map(
+    (one) => FOLDERS.get(one) ?? `(?:node_modules/)?${one}`,
+  );
   return {
     name,
     severity: 'error',
-    comment: `src/${name} may import of src/: ${list(imports)}; of Node and npm: ${list(uses)}. Reach the rest through an argument or an interface in gateway/ports.`,
-    from: { path: `^src/${name}/`, pathNot: EXCEPTIONS },
-    to: { pathNot: `^(?:${[...own, ...npm].join('|')})` },
+    comment: `${own} may import what packages/${folder}/package.json names. Reach the rest through an argument.`,
+    from: { path: `^${own}/` },
+    to: {
+      dependencyTypesNot: ['core'],
+      pathNot: `^(?:${[own, ...named, ...(MORE[folder] ?? [])].join('|')})(?:/|$)`,
+    },
   };
-}
+});
 
-/** A hash is a pure function. */
-const EXCEPTIONS = '^src/core/digest[.]ts$';
+const KIT = 'packages/kit/src';
+const PROTOCOL = 'packages/protocol/src';
+const GATEWAY = 'packages/gateway/src';
+const ADMIN = 'packages/admin/src';
+/** What the rules of the gateway know of a sandbox: its terms, no code that runs one. */
+const TERMS = 'packages/sandbox/src/(?:rights|support|denial|network-rules)';
+const BELOW = [KIT, PROTOCOL, TERMS];
+const ADAPTER = ['core', 'gateway/ports', ...BELOW];
+
+/** The layers of the gateway: folders of its src/, or of other packages, that each may import. */
+const LAYERS = {
+  core: [KIT, TERMS],
+  api: ['core', KIT, TERMS],
+  'gateway/ports': ['core', ...BELOW],
+  'gateway/catalog': ['core', 'api', 'gateway/ports', ...BELOW],
+  'gateway/relay': ['core', 'gateway/ports', 'gateway/catalog', ...BELOW],
+  'gateway/services': ['core', 'api', 'gateway/ports', 'gateway/catalog', 'gateway/relay', ...BELOW],
+  'adapters/upstream': ADAPTER,
+  'adapters/sources': [...ADAPTER, 'packages/functions/src/function-messages'],
+  'adapters/store': ADAPTER,
+  'adapters/config': ADAPTER,
+  'adapters/auth': ADAPTER,
+  'adapters/telemetry': ADAPTER,
+  'adapters/search': ADAPTER,
+  'edges/mcp': ['core', 'api', 'gateway', ...BELOW],
+  'edges/rest': ['core', 'api', 'gateway', ...BELOW],
+  'edges/cli': ['core', 'api', 'gateway', KIT, TERMS],
+};
+
+const layerRules = Object.entries(LAYERS).map(([layer, imports]) => ({
+  name: layer,
+  severity: 'error',
+  comment: `${GATEWAY}/${layer} may import: ${imports.join(', ')}. Reach the rest through an argument or an interface in gateway/ports.`,
+  from: { path: `^${GATEWAY}/${layer}/` },
+  to: {
+    path: '^packages/',
+    pathNot: [layer, ...imports].map(
+      (path) => `^${path.startsWith('packages/') ? path : `${GATEWAY}/${path}`}(?:/|[.]ts$)`,
+    ),
+  },
+}));
+
+/** Rules and data, which neither wait for anything nor reach anything outside. */
+const PURE = `^(?:${GATEWAY}/(?:core|gateway)|${PROTOCOL}|${KIT}/(?!platform/)|${TERMS})`;
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
-    ...Object.entries(PACKAGES).map(packageRule),
+    ...packageRules,
+    ...layerRules,
     {
-      name: 'in-a-package',
+      name: 'pure',
       severity: 'error',
-      comment: 'Every module is in one of the packages, or in src/app.',
-      from: { path: '^src/', pathNot: `^src/(?:main[.]ts$|app/|${Object.keys(PACKAGES).join('/|')}/)` },
-      to: {},
+      comment:
+        'No files, processes, sockets or threads here. Take them as an argument or an interface in gateway/ports.',
+      from: { path: PURE, pathNot: `^${KIT}/digest[.]ts$` },
+      to: { path: `^${KIT}/platform/`, dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'pure-of-node',
+      severity: 'error',
+      comment: 'Of Node only Buffer and timers, and nothing of npm.',
+      from: { path: PURE, pathNot: `^${KIT}/(?:digest|transliterate)[.]ts$` },
+      to: { pathNot: ['^packages/', '^buffer$', '^timers(?:/promises)?$'] },
     },
     {
       name: 'pages',
       severity: 'error',
-      comment:
-        'The admin pages know of Assay what its REST API says: the types of src/api, and functions of core that import nothing.',
-      from: { path: '^web/src/' },
-      to: {
-        pathNot:
-          '^(?:web/src/|src/api/|src/core/(?:hints/infer|json-pointer|shell-argument)[.]ts$|(?:node_modules/)?(?:react|react-dom|@types/react(?:-dom)?|@tanstack/[^/]+|@mantine/core|lucide-react|@rjsf/(?:core|utils)|@cfworker/json-schema)(?:/|$))',
-      },
+      comment: 'The admin pages know of Assay what its REST API says.',
+      from: { path: `^${ADMIN}/` },
+      to: { path: [`^${GATEWAY}/`, `^${KIT}/platform/`], pathNot: `^${GATEWAY}/api/` },
     },
     {
       name: 'api-types',
       severity: 'error',
       comment:
-        'The schemas of src/api are values only for edges, which load them when they parse or document JSON. Others use `import type`.',
-      from: { path: '^(?:src|web/src)/', pathNot: '^src/(?:api|edges/(?!mcp/))' },
-      to: { path: '^src/api/', dependencyTypesNot: ['type-only'] },
+        'The schemas of api/ are values only for edges, which load them when they parse or document JSON. Others use `import type`.',
+      from: { path: `^(?:${GATEWAY}|${ADMIN})/`, pathNot: `^${GATEWAY}/(?:api|edges/(?!mcp/))` },
+      to: { path: `^${GATEWAY}/api/`, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'services-first',
       severity: 'error',
       comment:
         'Edges parse, call a service and print. What operators do with these is decided in gateway/services.',
-      from: { path: '^src/edges/' },
-      to: { path: '^src/core/(?:notes[.]ts$|toolset|resolve-settings)' },
+      from: { path: `^${GATEWAY}/edges/` },
+      to: { path: `^${GATEWAY}/core/(?:notes[.]ts$|toolset|resolve-settings)` },
     },
     {
       name: 'only-src',
       severity: 'error',
-      comment: 'What ships imports from src/ and from npm alone.',
-      from: { path: '^src/' },
-      to: { path: '^(?:test|bench|scripts|examples)/' },
+      comment: 'What ships imports from packages and from npm alone.',
+      from: { path: '^packages/[^/]+/src/' },
+      to: { path: ['^(?:test|bench|scripts|examples)/', '^packages/[^/]+/test/'] },
     },
     {
       name: 'no-cycles',
@@ -247,7 +146,7 @@ export default {
       name: 'kebab-case',
       severity: 'error',
       from: {},
-      to: { path: '^(?:web/)?src/.*[A-Z_][^/]*[.]tsx?$' },
+      to: { path: '^packages/[^/]+/src/.*[A-Z_][^/]*[.]tsx?$' },
     },
     {
       name: 'found',

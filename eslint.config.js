@@ -9,7 +9,7 @@ const TYPED = ['**/*.ts', '**/*.tsx'];
 const UNTYPED = ['**/*.js', '**/*.mjs', '**/*.cjs'];
 const CONFIGS = [
   '*.config.js',
-  'web/vite.config.mjs',
+  'packages/admin/vite.config.mjs',
   '*.config.ts',
   'test/fixtures/failing-run/vitest.config.ts',
 ];
@@ -19,7 +19,7 @@ const nodeGlobals = Object.fromEntries(
   Object.getOwnPropertyNames(globalThis).map((name) => [name, 'readonly']),
 );
 
-const tablesOfData = globSync('src/**/*.{ts,tsx}', { cwd: import.meta.dirname })
+const tablesOfData = globSync('packages/*/src/**/*.{ts,tsx}', { cwd: import.meta.dirname })
   .map((file) => file.replaceAll('\\', '/'))
   .filter((file) => readFileSync(new URL(file, import.meta.url), 'utf8').startsWith('// A table of data: '));
 
@@ -86,7 +86,8 @@ export default defineConfig(
     },
   },
   {
-    files: ['src/**/*.{ts,tsx}'],
+    files: ['packages/*/src/**/*.{ts,tsx}'],
+    ignores: ['packages/admin/**'],
     rules: {
       'no-restricted-syntax': ['error', noDefaultExport, ...plainNames, ...noMatchedSentence],
       'max-lines': ['error', { max: 500 }],
@@ -98,31 +99,34 @@ export default defineConfig(
   {
     // The compiler can check it only for a whole program, and the types of schemas are inferred (docs/adr/0089).
     files: ['**/*.ts'],
-    ignores: ['src/api/**', 'web/**', '**/*.d.ts'],
+    ignores: ['packages/gateway/src/api/**', 'packages/admin/**', '**/*.d.ts'],
     plugins: { types: { rules: { 'isolated-declarations': isolatedDeclarations } } },
     rules: { 'types/isolated-declarations': 'error' },
   },
   {
-    files: ['web/src/**/*.{ts,tsx}'],
+    files: ['packages/admin/src/**/*.{ts,tsx}'],
     rules: {
       'no-restricted-syntax': ['error', noDefaultExport, ...plainNames],
       'max-lines': ['error', { max: 500 }],
     },
   },
   {
-    files: ['src/codebase/**/*.ts', 'src/gateway/services/configuration-tools/**/*.ts'],
+    files: [
+      'packages/codebase/src/**/*.ts',
+      'packages/gateway/src/gateway/services/configuration-tools/**/*.ts',
+    ],
     plugins: { assay: { rules: { 'tool-hints': toolHints } } },
     rules: { 'assay/tool-hints': 'error' },
   },
-  { files: ['src/codebase/**/*.ts'], rules: { 'assay/tool-hints': ['error', { each: true }] } },
+  { files: ['packages/codebase/src/**/*.ts'], rules: { 'assay/tool-hints': ['error', { each: true }] } },
   tablesOfData.length === 0 ? [] : { files: tablesOfData, rules: { 'max-lines': 'off' } },
   {
-    files: ['src/edges/cli/output.ts', 'scripts/**', 'bench/**', 'test/**'],
+    files: ['packages/kit/src/platform/terminal/print.ts', 'scripts/**', 'bench/**', '{,packages/*/}test/**'],
     rules: { 'no-console': 'off' },
   },
   { files: CONFIGS, rules: { 'no-restricted-syntax': 'off' } },
   {
-    files: ['test/**/*.ts'],
+    files: ['{,packages/*/}test/**/*.ts'],
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off', // A missing value fails the test just there.
       '@typescript-eslint/no-unsafe-assignment': 'off', // vitest types `expect.any(…)` as any.
@@ -133,7 +137,7 @@ export default defineConfig(
   },
   {
     // Tests and benchmarks speak to old transports on purpose, as peers out there do.
-    files: ['test/**/*.ts', 'bench/**/*.ts'],
+    files: ['{,packages/*/}test/**/*.ts', 'bench/**/*.ts'],
     rules: { '@typescript-eslint/no-deprecated': 'off' },
   },
   { files: UNTYPED, languageOptions: { globals: nodeGlobals } },

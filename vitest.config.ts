@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { defineConfig, type ViteUserConfigFnObject } from 'vitest/config';
 
 /** What a test says that waited in vain: our own waits, vitest's, and those of the browser. */
@@ -25,8 +26,8 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
   const isLong = mode === 'long';
   return {
     test: {
-      include: [isLong ? 'test/**/*.{campaign,long}.test.ts' : 'test/**/*.test.ts'],
-      exclude: isLong || namesLong ? [] : ['test/**/*.long.test.ts'],
+      include: [`{,packages/*/}test/**/*${isLong ? '.{campaign,long}' : ''}.test.ts`],
+      exclude: isLong || namesLong ? [] : ['**/*.long.test.ts'],
       // Files share a few processes, each of which loads the program, and starts one for commands, once.
       isolate: false,
       environment: 'node',
@@ -38,7 +39,7 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
       pool: 'forks',
       execArgv: ['kysely-in-one-file', 'reused-threads'].flatMap((name) => [
         '--import',
-        join(import.meta.dirname, 'test', 'support', `${name}.ts`),
+        pathToFileURL(join(import.meta.dirname, 'test', 'support', `${name}.ts`)).href,
       ]),
       // Most tests wait for processes that they started, so more of them than there are cores run at a time.
       maxWorkers: 6,

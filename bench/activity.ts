@@ -4,16 +4,16 @@ import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { openStore } from '../src/adapters/store/open-store.ts';
-import { resolveHints } from '../src/core/hints/resolve.ts';
-import type { Decision, PolicyTool } from '../src/core/policy/policy.ts';
-import { getDefaultSettings } from '../src/core/resolve-settings.ts';
-import { ok } from '../src/core/result.ts';
-import type { Log } from '../src/gateway/ports/log.ts';
-import type { CallQuery } from '../src/gateway/ports/call-log.ts';
-import type { Store } from '../src/gateway/ports/store.ts';
-import { CallRecorder } from '../src/gateway/services/activity/call-recorder.ts';
-import { verifyCalls } from '../src/gateway/services/activity/call-history.ts';
+import { openStore } from '../packages/gateway/src/adapters/store/open-store.ts';
+import { resolveHints } from '../packages/gateway/src/core/hints/resolve.ts';
+import type { Decision, PolicyTool } from '../packages/gateway/src/core/policy/policy.ts';
+import { getDefaultSettings } from '../packages/gateway/src/core/resolve-settings.ts';
+import { ok } from '@assay-mcp/kit/result';
+import type { Log } from '../packages/gateway/src/gateway/ports/log.ts';
+import type { CallQuery } from '../packages/gateway/src/gateway/ports/call-log.ts';
+import type { Store } from '../packages/gateway/src/gateway/ports/store.ts';
+import { CallRecorder } from '../packages/gateway/src/gateway/services/activity/call-recorder.ts';
+import { verifyCalls } from '../packages/gateway/src/gateway/services/activity/call-history.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { median } from './statistics.ts';
 import type { Place } from './targets.ts';
@@ -190,7 +190,13 @@ class Caller {
       client: '{"name":"bench","version":"1"}',
       ...{ endpoint: 'all', toolset: undefined, labels: undefined },
       publicName: tool?.name ?? '',
-      ...{ tool, toolId: `tool_${tool?.name ?? ''}`, decision: DECISION, approval: undefined },
+      ...{
+        tool,
+        toolId: `tool_${tool?.name ?? ''}`,
+        decision: DECISION,
+        approval: undefined,
+        denial: undefined,
+      },
       outcome: isRare ? 'TOOL_UNKNOWN' : this.#count % 50 === 0 ? 'tool_error' : 'ok',
       durationMs: 1.2 + (this.#count % 7),
       ...{ argumentsText: undefined, argumentsBytes: 10 },

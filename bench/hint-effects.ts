@@ -51,7 +51,7 @@ const home = mkdtempSync(join(tmpdir(), 'assay-bench-'));
 const config = join(home, 'mcp.json');
 writeFileSync(config, JSON.stringify({ mcpServers: { codebase: { type: 'codebase', roots: [ROOT] } } }));
 const args = ['serve', '--port', '0', '--home', home, '--config', config];
-const gateway = spawn(process.execPath, [join(ROOT, 'dist', 'main.js'), ...args], {
+const gateway = spawn(process.execPath, [join(ROOT, 'packages', 'gateway', 'dist', 'main.js'), ...args], {
   stdio: ['ignore', 'pipe', 'ignore'],
 });
 try {

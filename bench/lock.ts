@@ -9,7 +9,7 @@ import { SMALL_BYTES } from './plan.ts';
 import { listPage } from './session.ts';
 import { median } from './statistics.ts';
 import { builtMain, peerFile, type Place, untilEchoes } from './targets.ts';
-import { openDatabase } from '../src/platform/sqlite.ts';
+import { openDatabase } from '@assay-mcp/kit/platform/sqlite';
 
 const NAME = 'lock';
 const LOCK_MS = 3_000;

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 export const EXTRAS = [
@@ -70,7 +70,7 @@ export function readOptions(
     if (unknown !== undefined) {
       return { text: `No "${unknown}" is measured; there are ${names.join(', ')}.\n`, exitCode: 2 };
     }
-    const before = values.before === undefined ? undefined : resolve(values.before, 'dist', 'main.js');
+    const before = values.before === undefined ? undefined : findMain(resolve(values.before));
     if (before !== undefined && !existsSync(before))
       return { text: `There is no ${before}: build that checkout first, with npm run build.\n`, exitCode: 2 };
     const wants = (name: string): boolean => only?.includes(name) ?? true;
@@ -79,4 +79,10 @@ export function readOptions(
   } catch (error) {
     return { text: `${error instanceof Error ? error.message : String(error)}\n`, exitCode: 2 };
   }
+}
+
+/** The built program of a checkout, of which an earlier one may be a single package. */
+function findMain(checkout: string): string {
+  const main = join(checkout, 'packages', 'gateway', 'dist', 'main.js');
+  return existsSync(main) ? main : join(checkout, 'dist', 'main.js');
 }

@@ -203,7 +203,7 @@ export class Place {
 
 /** Path to Assay's built program. */
 export function builtMain(): string {
-  const main = join(ROOT, 'dist', 'main.js');
+  const main = join(ROOT, 'packages', 'gateway', 'dist', 'main.js');
   if (!existsSync(main)) throw new Error('there is no dist/main.js; `npm run build` makes it');
   return main;
 }

@@ -4,11 +4,11 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 
 const ROOT = join(import.meta.dirname, '..');
-const PAGES = join(ROOT, 'dist', 'admin');
+const PAGES = join(ROOT, 'packages', 'gateway', 'dist', 'admin');
 
-/** Builds the admin pages into dist/admin, with compressed files beside the plain ones. */
+/** Builds the admin pages into the gateway's dist/admin, with compressed files beside the plain ones. */
 export async function buildPages() {
-  await build({ configFile: join(ROOT, 'web', 'vite.config.mjs'), logLevel: 'warn' });
+  await build({ configFile: join(ROOT, 'packages', 'admin', 'vite.config.mjs'), logLevel: 'warn' });
   for (const name of readdirSync(PAGES, { recursive: true })) {
     if (!/\.(?:html|js|css|svg)$/.test(name)) continue;
     const bytes = readFileSync(join(PAGES, name));

@@ -1,8 +1,8 @@
-// The gateway on the servers of examples/, built again and restarted after each edit of src/, and the admin pages with hot
+// The gateway on the servers of examples/, built again and restarted after each edit of a package, and the admin pages with hot
 // reload. Options after `npm run dev --` go to `assay serve`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { watch } from 'node:fs';
+import { globSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { createServer } from 'vite';
 
@@ -42,13 +42,13 @@ async function stop() {
 
 if (!(await run('scripts/build.mjs')) || !(await run('examples/prepare.mjs'))) process.exit(1);
 start();
-const pages = await createServer({ configFile: join(ROOT, 'web', 'vite.config.mjs') });
+const pages = await createServer({ configFile: join(ROOT, 'packages', 'admin', 'vite.config.mjs') });
 await pages.listen();
 pages.printUrls();
 
 let timer;
 let building = Promise.resolve();
-watch(join(ROOT, 'src'), { recursive: true }, () => {
+function rebuildSoon() {
   clearTimeout(timer);
   timer = setTimeout(() => {
     building = building.then(async () => {
@@ -60,7 +60,9 @@ watch(join(ROOT, 'src'), { recursive: true }, () => {
       if (!isEnding) start();
     });
   }, QUIET_MS);
-});
+}
+for (const folder of globSync('packages/!(admin)/src', { cwd: ROOT }))
+  watch(join(ROOT, folder), { recursive: true }, rebuildSoon);
 
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.once(signal, async () => {

@@ -17,6 +17,7 @@ const DEFERRED: ReadonlySet<string> = new Set([
   'node:crypto',
   'node:dns/promises',
   'node:fs/promises',
+  'node:readline',
 ]);
 
 /**
@@ -49,7 +50,9 @@ function editImport({ start, end, moduleRequest: { value: name }, entries }: Sta
   const statements: string[] = [];
   for (const { importName, localName } of entries) {
     const [member, local] = [importName.name, localName.value];
-    if (member === null) statements.push(`const ${local} = ${whole};`);
+    if (member === null && DEFERRED.has(name))
+      statements.push(`const ${local} = new Proxy({}, { get: (_, member) => ${whole}[member] });`);
+    else if (member === null) statements.push(`const ${local} = ${whole};`);
     else if (isDeferred(name, member))
       statements.push(`let ${local} = (...given) => (${local} = ${whole}.${member})(...given);`);
     else names.push(member === local ? member : `${member}: ${local}`);

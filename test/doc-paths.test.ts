@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ROOT } from './support/paths.ts';
 
-const FILES = globSync('{src,test,bench,scripts}/**/*.ts', { cwd: ROOT });
-const PAGES = globSync(['*.md', 'docs/*.md', 'src/**/*.md'], { cwd: ROOT });
+const FILES = globSync('{test,bench,scripts,packages/*/{src,test}}/**/*.ts', { cwd: ROOT });
+const PAGES = globSync(['*.md', 'docs/*.md', 'packages/*/{,src/**/}*.md'], { cwd: ROOT });
 
 it.each(PAGES)('%s names only source files that exist', (page) => {
   const text = readFileSync(join(ROOT, page), 'utf8');

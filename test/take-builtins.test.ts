@@ -14,6 +14,10 @@ it.each([
     'import path, {\n\tjoin\n} from "node:path";',
     `const path = ${taken('path')};\nconst { join } = ${taken('path')};`,
   ],
+  [
+    'import childProcess from "node:child_process";',
+    `const childProcess = new Proxy({}, { get: (_, member) => ${taken('child_process')}[member] });`,
+  ],
   ['import{join}from"node:path"', `const { join } = ${taken('path')};`],
   ['import "node:os";', ''],
   ['const os = await import("node:os");', `const os = await Promise.resolve(${taken('os')});`],

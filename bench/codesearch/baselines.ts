@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
-import { isStopWord } from '../../src/codebase/stop-words.ts';
-import { inTransaction } from '../../src/platform/sqlite.ts';
+import { isStopWord } from '../../packages/codebase/src/stop-words.ts';
+import { inTransaction } from '@assay-mcp/kit/platform/sqlite';
 
 export interface Text {
   readonly id: number;

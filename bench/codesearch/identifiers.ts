@@ -1,5 +1,5 @@
-import { searchCode } from '../../src/codebase/search/search-code.ts';
-import type { Database } from '../../src/platform/sqlite.ts';
+import { searchCode } from '../../packages/codebase/src/search/search-code.ts';
+import type { Database } from '@assay-mcp/kit/platform/sqlite';
 
 export interface IndexedSymbol {
   readonly symbol: string;

@@ -1,5 +1,5 @@
 import type { Corpus } from './corpus.ts';
-import type { Database } from '../../src/platform/sqlite.ts';
+import type { Database } from '@assay-mcp/kit/platform/sqlite';
 
 /** What a function's documentation says, and the function. */
 export interface Query {

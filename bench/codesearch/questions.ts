@@ -4,11 +4,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Indexer } from '../../src/codebase/indexing/indexer.ts';
-import { searchCode } from '../../src/codebase/search/search-code.ts';
-import { getIndexPath } from '../../src/codebase/store/index-file.ts';
-import { formatIndexRefusal } from '../../src/codebase/store/index-refusal.ts';
-import { openDatabase, type Database } from '../../src/platform/sqlite.ts';
+import { Indexer } from '../../packages/codebase/src/indexing/indexer.ts';
+import { searchCode } from '../../packages/codebase/src/search/search-code.ts';
+import { getIndexPath } from '../../packages/codebase/src/store/index-file.ts';
+import { formatIndexRefusal } from '../../packages/codebase/src/store/index-refusal.ts';
+import { openDatabase, type Database } from '@assay-mcp/kit/platform/sqlite';
 import { fetched } from './fetch.ts';
 
 /** A question, and what the path and symbol of an answer match. */

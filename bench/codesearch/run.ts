@@ -4,12 +4,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Indexer } from '../../src/codebase/indexing/indexer.ts';
-import { formatIndexRefusal } from '../../src/codebase/store/index-refusal.ts';
-import { getIndexPath } from '../../src/codebase/store/index-file.ts';
-import { searchCode } from '../../src/codebase/search/search-code.ts';
-import { WEIGHTS } from '../../src/codebase/search/rank.ts';
-import { openDatabase, type Database } from '../../src/platform/sqlite.ts';
+import { Indexer } from '../../packages/codebase/src/indexing/indexer.ts';
+import { formatIndexRefusal } from '../../packages/codebase/src/store/index-refusal.ts';
+import { getIndexPath } from '../../packages/codebase/src/store/index-file.ts';
+import { searchCode } from '../../packages/codebase/src/search/search-code.ts';
+import { WEIGHTS } from '../../packages/codebase/src/search/rank.ts';
+import { openDatabase, type Database } from '@assay-mcp/kit/platform/sqlite';
 import { quantile } from '../statistics.ts';
 import { PlainFts, type Text, tellingWordsOf, WordCount, wordsOf } from './baselines.ts';
 import { type Corpus, corpusOf } from './corpus.ts';

@@ -14,8 +14,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { walkRepository } from '../../src/codebase/files/walk-repository.ts';
-import { IndexReader } from '../../src/codebase/store/index-reader.ts';
+import { walkRepository } from '../../packages/codebase/src/files/walk-repository.ts';
+import { IndexReader } from '../../packages/codebase/src/store/index-reader.ts';
 import { cpuMsOf } from '../proc.ts';
 import { drawBox } from '../table.ts';
 
@@ -51,8 +51,9 @@ interface Report {
   readonly chunks_created: number;
 }
 
-const home = mkdtempSync(join(tmpdir(), 'assay-speed-'));
-const root = join(home, 'repository');
+const place = mkdtempSync(join(tmpdir(), 'assay-speed-'));
+// Beside the home: what is in it is never indexed.
+const [home, root] = [join(place, 'home'), join(place, 'repository')];
 const transport = new StdioClientTransport({
   command: process.execPath,
   args: [MAIN, 'codebase', '--root', root],
@@ -91,7 +92,7 @@ try {
   console.log(await measureSearches());
 } finally {
   await client.close();
-  rmSync(home, { recursive: true });
+  rmSync(place, { recursive: true });
 }
 
 /** Whole packages, each below a name without "node_modules", which is skipped. */

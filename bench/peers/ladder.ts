@@ -1,11 +1,11 @@
 // A plain reverse proxy that adds Assay's steps one by one, to see what each costs. node ladder.ts STEP URL
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
-import { sendJson } from '../../src/edges/mcp/http-answer.ts';
-import { HttpClient, type ResponseHeaders } from '../../src/platform/http-client.ts';
-import { readClientMessage, readServerMessage, type RequestMessage } from '../../src/protocol/message.ts';
-import { readJsonString } from '../../src/protocol/spans.ts';
-import { findNameMember, translateReply, translateRequest } from '../../src/protocol/translate.ts';
+import { sendJson } from '../../packages/gateway/src/edges/mcp/http-answer.ts';
+import { HttpClient, type ResponseHeaders } from '@assay-mcp/kit/platform/http-client';
+import { readClientMessage, readServerMessage, type RequestMessage } from '@assay-mcp/protocol/message';
+import { readJsonString } from '@assay-mcp/protocol/spans';
+import { findNameMember, translateReply, translateRequest } from '@assay-mcp/protocol/translate';
 import { endToEnd } from './end-to-end.ts';
 import { LADDER } from './ladder-steps.ts';
 import { listen } from './listen.ts';

@@ -1,7 +1,7 @@
 // Another program that opens a store's file: POST /lock locks it exclusively, /look takes no lock, and /free ends both.
 // node store-lock.ts FILE
 import { listen } from './listen.ts';
-import { openDatabase } from '../../src/platform/sqlite.ts';
+import { openDatabase } from '@assay-mcp/kit/platform/sqlite';
 
 const STATEMENTS: Readonly<Record<string, string>> = {
   '/look': 'begin',

@@ -14,10 +14,12 @@ import type { Tally } from './tally.ts';
 const MAX_OUTPUT_LENGTH = 100_000;
 const START_WITHIN_MS = 60_000;
 const END_WITHIN_MS = 20_000;
-/** Far fewer than are abandoned in a long run, so that the oldest are evicted. */
-const SESSIONS = '200';
 /** Abandoned sessions, with their connections to servers, end before the handles are counted. */
 const SESSION_IDLE_MS = '20000';
+/** More than are in use at once and fewer than exist with those abandoned meanwhile, so that the oldest are evicted. */
+const SESSIONS = '12';
+/** Hostile clients open more at once. */
+const SESSIONS_WITH_HOSTILE = '200';
 const METRICS_SAMPLE_MS = 100;
 const ERROR_LEVEL = 50;
 const WARN_LEVEL = 40;
@@ -62,9 +64,9 @@ export class Gateway {
     const child = processes.spawn(args, {
       cwd: ROOT,
       env: {
-        ASSAY_LIMITS_SESSIONS: SESSIONS,
+        ASSAY_LIMITS_SESSIONS: isHostile ? SESSIONS_WITH_HOSTILE : SESSIONS,
+        ASSAY_LIMITS_SESSION_IDLE_MS: SESSION_IDLE_MS,
         ASSAY_MCP_ACCESS: 'token',
-        ...(isHostile && { ASSAY_LIMITS_SESSION_IDLE_MS: SESSION_IDLE_MS }),
       },
     });
     let said = '';
@@ -141,7 +143,7 @@ export class Gateway {
 
 /** A token with the scopes `mcp` and `read`. */
 export async function createToken(home: string, name: string): Promise<string> {
-  const args = [builtMain(), 'token', 'create', name, '--scope', 'mcp,read', '--home', home];
+  const args = [builtMain(), 'token', 'create', name, '--scopes', 'mcp,read', '--home', home];
   return (await promisify(execFile)(process.execPath, args)).stdout.trim();
 }
 

@@ -23,7 +23,7 @@ Installs MCP clients from npm into FOLDER, tries each of them with Assay, and pr
   --installed  take the clients that are in FOLDER already
 `;
 const ROOT = join(import.meta.dirname, '..', '..');
-const MAIN = join(ROOT, 'dist', 'main.js');
+const MAIN = join(ROOT, 'packages', 'gateway', 'dist', 'main.js');
 const TRIAL_MS = 90_000;
 /** How long the gateway may take to write a log line. */
 const LOG_MS = 3_000;

@@ -13,7 +13,7 @@ import { at, parseJson, type Json } from '../support/json.ts';
  *
  *     conformance client --command "node test/conformance/auth-client.ts" --scenario auth/NAME
  */
-const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
+const MAIN = new URL('../../packages/gateway/dist/main.js', import.meta.url).pathname;
 /** The address of the client metadata document that the suite expects of clients which have one. */
 const DOCUMENT = 'https://conformance-test.local/client-metadata.json';
 /** The number of sign-in attempts before giving up. */

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT: string = fileURLToPath(new URL('../../', import.meta.url));
 /** The program under test; ASSAY_TEST_MAIN names another build of it. */
-export const MAIN: string = process.env['ASSAY_TEST_MAIN'] ?? join(ROOT, 'dist', 'main.js');
+export const MAIN: string =
+  process.env['ASSAY_TEST_MAIN'] ?? join(ROOT, 'packages', 'gateway', 'dist', 'main.js');
 
 const PATIENCE_MS = 5_000;
 

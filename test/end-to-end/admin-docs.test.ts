@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { REFUSAL_CODES } from '../../src/core/errors.ts';
+import { REFUSAL_CODES } from '../../packages/gateway/src/core/errors.ts';
 import { adminClient, verdictOf } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AuditEvent } from '../../src/core/audit-event.ts';
-import type { Store } from '../../src/gateway/ports/store.ts';
+import type { AuditEvent } from '../../packages/gateway/src/core/audit-event.ts';
+import type { Store } from '../../packages/gateway/src/gateway/ports/store.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { startAssay, type Assay } from '../support/assay.ts';
 import { sleep, until } from '../support/endings.ts';

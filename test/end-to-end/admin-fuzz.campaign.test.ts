@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { SETTINGS } from '../../src/core/settings.ts';
+import { SETTINGS } from '../../packages/gateway/src/core/settings.ts';
 import { rounds } from '../support/campaign.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';

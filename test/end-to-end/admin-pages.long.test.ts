@@ -217,7 +217,7 @@ it('recorded calls are listed with their decisions', async () => {
     .poll(() => page.locator('.rows .row').allInnerTexts(), { timeout: 20_000 })
     .toEqual([
       expect.stringMatching(/^Asked\s+plain\.echo\s[^]*Denied|^Asked\s+plain\.echo\s[^]*APPROVAL/),
-      expect.stringMatching(/^Asked\s+plain\.echo\s[^]*OK/),
+      expect.stringMatching(/^Approved\s+plain\.echo\s[^]*OK/),
     ]);
 });
 

@@ -1,12 +1,4 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-  readdirSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';
@@ -14,7 +6,7 @@ import { startAssay, type Gateway } from '../support/assay.ts';
 import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, listAt, namesAt, parseJson } from '../support/json.ts';
-import { ROOT, tempDir, writeConfig } from '../support/paths.ts';
+import { tempDir, writeConfig } from '../support/paths.ts';
 import { keepToken, revokeToken } from '../support/tokens.ts';
 import { untilLogged } from '../support/endings.ts';
 
@@ -71,7 +63,7 @@ describe('the first start', () => {
     const assay = await startAssay({ servers: {}, home });
     expect(tokenIn(home)).toBe('assay_nothing');
     expect(assay.stdout()).not.toContain('admin-token');
-    expect(assay.stdout()).toContain('assay token create NAME --scope admin');
+    expect(assay.stdout()).toContain('assay token create NAME --scopes admin');
   });
 
   it('creates none with ASSAY_TOKEN, which opens the REST API', async () => {
@@ -110,30 +102,5 @@ describe('a start that cannot write the file', () => {
     await untilLogged(assay, 'no token for the REST API could be made');
     const listed = await runAssay(['token', 'list', '--json', '--home', home]);
     expect(listAt(parseJson(listed.stdout), 'tokens')).toMatchObject([{ name: 'admin', state: 'revoked' }]);
-  });
-});
-
-const textOf = (file: string): string =>
-  file.endsWith('.js') ? readFileSync(join(ROOT, 'dist', file), 'utf8') : '';
-describe('a program that needs no REST API', () => {
-  it.each(['serveStdio', 'openServe'])('loads none of it (%s)', (name) => {
-    const seen = new Set<string>();
-    const packages = new Set<string>();
-    const walk = (file: string): void => {
-      if (seen.has(file)) return;
-      seen.add(file);
-      const text = textOf(file);
-      for (const [, from = ''] of text.matchAll(/^(?:import|export)\b[^;]*?from ?"([^"]+)";$/gm))
-        if (from.startsWith('./')) walk(from.slice(2));
-        else packages.add(from);
-    };
-    // The code-search server has a function of the SDK with such a name.
-    const entries = readdirSync(join(ROOT, 'dist')).filter(
-      (file) => !file.startsWith('codebase-') && textOf(file).includes(`function ${name}(`),
-    );
-    expect(entries).toHaveLength(1);
-    for (const entry of entries) walk(entry);
-    expect(seen.size).toBeGreaterThan(1);
-    expect([...packages].filter((name) => /hono|^zod|swagger/.test(name))).toEqual([]);
   });
 });

@@ -43,6 +43,19 @@ const untilPending = (admin: AdminClient, count = 1): Promise<readonly Json[]> =
     return found.length === count ? found : undefined;
   });
 
+/** The denials of the recorded calls that ended so. */
+const denialsOf = (
+  admin: AdminClient,
+  { count, reason }: { readonly count: number; readonly reason?: string },
+): Promise<readonly (Json | undefined)[]> =>
+  until(`${count} denied calls are recorded`, async () => {
+    const calls = listAt((await admin.get('/activity/calls?outcome=APPROVAL_DENIED')).json(), 'calls');
+    const found = calls
+      .map((call) => at(call, 'denial'))
+      .filter((denial) => at(denial ?? null, 'reason') === reason);
+    return found.length === count ? found : undefined;
+  });
+
 describe('through the inbox', () => {
   let place: Place;
   beforeAll(async () => {
@@ -65,9 +78,14 @@ describe('through the inbox', () => {
       client: '{"name":"test","version":"1"}',
       ...{ arguments: '{"path":"a.txt","password":"hunter2"}', isShortened: false, isMasked: false },
       reasons: [expect.objectContaining({ code: 'destructive' })],
+      why: [
+        'This tool may make destructive changes: no trusted source says otherwise.',
+        'Calls of tools that may make destructive changes are always confirmed.',
+        'This tool may reach outside: no trusted source says otherwise.',
+      ],
       warnings: [
-        'it may make destructive changes (assumed, because no trusted source declares otherwise)',
-        'it may reach outside (assumed, because no trusted source declares otherwise)',
+        'This tool may make destructive changes: no trusted source says otherwise.',
+        'This tool may reach outside: no trusted source says otherwise.',
       ],
       hints: expect.arrayContaining([
         { hint: 'readOnlyHint', value: false, reason: expect.any(String) as string },
@@ -140,6 +158,8 @@ describe('through the inbox', () => {
       'The call of "plain_counter" was denied, and it had no effect: "not on Friday". Do not retry it; ask the user what to do instead.';
     expect(textOf(await called)).toBe(denied);
     expect(textOf(await session.ask('tools/call', params))).toBe(denied);
+    const denial = { id, by: 'boss', reason: 'not on Friday' };
+    expect(await denialsOf(admin, { count: 2, reason: 'not on Friday' })).toEqual([denial, denial]);
   });
 
   it('one approval allows one call: of several waiting ones, one continues', async () => {
@@ -342,10 +362,10 @@ describe.for(ENDPOINTS)('in the client, over %s', (way) => {
       const { method, params } = client.asked[0] ?? { method: '', params: null };
       expect(method).toBe('elicitation/create');
       expect(textAt(params, 'message')).toMatch(
-        /^Allow this call of "plain\.add"\?\n\nArguments: \{"a":1,"b":2\}\n\nNote: it may make destructive changes/,
+        /^Allow this call of "plain\.add"\?\n\nArguments: \{"a":1,"b":2\}\n\nWhy you are asked: This tool may make destructive changes/,
       );
       expect(textAt(params, 'message')).toContain(
-        'Hints: readOnlyHint false (assumed, because no trusted source declares otherwise); destructiveHint true (',
+        'Hints: readOnlyHint false, destructiveHint true, idempotentHint false, openWorldHint true (assumed, because no trusted source declares otherwise).',
       );
       client.answerWith(() => ({ action: 'decline' }));
       expect(await client.call('plain_add', { a: 1, b: 2 })).toMatch(/was denied, and it had no effect/);
@@ -412,6 +432,14 @@ describe('a modern client', () => {
     ]);
     expect(recorded[1]).toMatchObject({ decision: { kind: 'ask' }, approval: { scope: 'once' } });
     expect(recorded[0]).not.toHaveProperty('approval');
+  });
+
+  it('can decline, which is recorded', async () => {
+    const { requests, state } = askedIn(await modernStep(place.assay.url, counter));
+    const responses = Object.fromEntries(Object.keys(requests).map((key) => [key, { action: 'decline' }]));
+    const declined = await modernStep(place.assay.url, { ...counter, retry: { responses, state } });
+    expect(codeOf(declined)).toBe('APPROVAL_DENIED');
+    expect(await denialsOf(place.admin, { count: 1 })).toEqual([{ by: 'local' }]);
   });
 
   it.for<readonly [string, (step: Step) => Step]>([

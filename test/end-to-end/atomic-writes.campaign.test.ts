@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { computeOriginIdentity } from '../../packages/gateway/src/core/server-identity.ts';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
@@ -20,6 +21,17 @@ interface Case {
   readonly body?: Json;
   readonly actions: readonly string[];
 }
+
+const MORE = fixture('defined', ['{"name":"one","inputSchema":{"type":"object"}}']);
+const MORE_IDENTITY = computeOriginIdentity({
+  transport: {
+    kind: 'stdio',
+    command: String(MORE['command']),
+    args: MORE['args'] as readonly string[],
+    env: {},
+    cwd: '/',
+  },
+});
 
 interface World {
   readonly admin: AdminClient;
@@ -170,7 +182,7 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
       path: '/gateways',
       body: {
         name: 'more',
-        ...fixture('defined', ['{"name":"one","inputSchema":{"type":"object"}}']),
+        ...MORE,
         trust: true,
       },
       actions: ['gateway.create', 'gateway.trust'],
@@ -188,6 +200,19 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
     'PATCH /gateways/{id}',
     () => ({ path: '/gateways/more', body: { trust: true }, actions: ['gateway.trust'] }),
   ],
+  [
+    'PUT /gateways/{id}/trust',
+    () => ({
+      path: '/gateways/more/trust',
+      body: { trust: false, identity: MORE_IDENTITY },
+      actions: ['gateway.trust'],
+    }),
+  ],
+  [
+    'PUT /secrets/{name}',
+    () => ({ path: '/secrets/KEY', body: { value: 'x', servers: ['more'] }, actions: ['secret.set'] }),
+  ],
+  ['DELETE /secrets/{name}', () => ({ path: '/secrets/KEY', actions: ['secret.remove'] })],
   [
     'POST /openapi',
     () => ({

@@ -1,14 +1,15 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { freePort, startAssay } from '../support/assay.ts';
-import { kill, sleep, until, untilLogged } from '../support/endings.ts';
+import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
+import { isAlive, kill, until, untilLogged } from '../support/endings.ts';
 import { at, namesAt } from '../support/json.ts';
 import { scaledMs } from '../support/slow-machine.ts';
 import { fixture, openEventLog, tempDir, writeConfig } from '../support/paths.ts';
 import type { LinePeer } from '../support/stdio.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
-import { equip, MENU, overHttp, overStdio, type Model, type Start } from '../support/toolsets.ts';
+import { equip, meet, MENU, overStdio, type Model, type Start } from '../support/toolsets.ts';
 
 /** As a client starts it, whose home is that of the running serve. */
 function attach(home: string, config: string): LinePeer {
@@ -68,27 +69,29 @@ describe('assay stdio --attach', () => {
     expect(after.port).not.toBe(before.port);
   });
 
-  it('shows the view of its other options, whatever the running serve has equipped', async () => {
+  it('shows the view of its other options, and has a mode of its own', async () => {
     const home = tempDir();
-    const served = await overHttp({ servers: { s: fixture('named', ['one', 'two']) }, home }, 'legacy');
+    const config = writeConfig({ s: fixture('named', ['one', 'two']) });
+    const gateway = await startGateway({ config, home });
+    const served = await meet({ url: `http://127.0.0.1:${gateway.port}/mcp` }, 'legacy');
     await equip(served, 'named', ['s.one']);
     await served.call('enter-configuration-mode');
     await equip(served, 'equipped', ['s.two']);
-    // Without servers of its own, everything comes from the serve.
-    const shown = async (view: Start['view'] = {}): Promise<Model> =>
-      overStdio({ servers: {}, home, view: { attach: true, ...view } }, 'legacy');
+    const shown = (view: Start['view'] = {}): Promise<Omit<Model, 'home'>> =>
+      meet({ stdio: { config, home, attach: true, ...view } }, 'legacy');
     const models = await Promise.all([shown({ toolset: 'named' }), shown({ all: true }), shown()]);
     const lists = (): Promise<readonly (readonly string[])[]> =>
       Promise.all(models.map((model) => model.tools()));
-    const fixed = [['s_one'], ['s_one', 's_two']];
-    await expect
-      .poll(lists, { timeout: scaledMs(5_000) })
-      .toEqual([...fixed, ['enter-configuration-mode', 's_two']]);
-    const [named] = models;
+    const expected = [['s_one'], ['s_one', 's_two'], ['enter-configuration-mode', 's_two']];
+    await expect.poll(lists, { timeout: scaledMs(5_000) }).toEqual(expected);
+    const [named, , current] = models;
     expect((await named.call('s_one')).text).toBe('named:one');
-    await expect(named.call('s_two')).rejects.toThrow('Unknown tool "s_two".');
+    await expect(named.call('s_two')).rejects.toThrow('The tool "s_two" is not in the toolset "named".');
     await served.call('enter-configuration-mode');
-    await expect.poll(lists, { timeout: scaledMs(5_000) }).toEqual([...fixed, MENU]);
+    expect(await served.tools()).toEqual(MENU);
+    expect(await lists()).toEqual(expected);
+    await current.call('enter-configuration-mode');
+    expect(await current.tools()).toEqual(MENU);
   });
 
   it('shows the named toolset, also without a running serve', async () => {
@@ -102,46 +105,35 @@ describe('assay stdio --attach', () => {
     await expect(model.call('s_two')).rejects.toThrow('The tool "s_two" is not in the toolset "named".');
   });
 
-  it('starts the servers itself if no serve runs, or one died and left its file; and says so', async () => {
+  it('starts the servers itself if no gateway runs and none may be started, and says so', async () => {
     const home = tempDir();
     const config = writeConfig({ plain: fixture('plain') });
     const dead = await startAssay({ config, home });
     kill(dead.pid, 'SIGKILL');
-    await sleep(200);
-    expect(existsSync(join(home, 'serve.json'))).toBe(true);
+    await until('it has ended', () => (isAlive(dead.pid) ? undefined : true));
     const pipe = attach(home, config);
     await pipe.initialize();
     expect(await pipe.call('plain_label')).toBe('plain');
-    await untilLogged(pipe, 'no `assay serve` of this home is running');
+    await untilLogged(pipe, 'no gateway of this home is running, so the servers are started here');
   });
 
-  it('is not misled by the file of a dead serve whose pid another process has', async () => {
+  it('a second serve of the same home and config is refused; one of another config is another gateway', async () => {
     const home = tempDir();
     const config = writeConfig({ plain: fixture('plain') });
-    const word = { url: `http://127.0.0.1:${await freePort()}`, pid: process.pid, token: 'x' };
-    writeFileSync(join(home, 'serve.json'), JSON.stringify(word));
-    const pipe = attach(home, config);
-    await pipe.initialize();
-    expect(await pipe.call('plain_label')).toBe('plain');
-  });
-
-  it('finds the remaining serve when another one of the same home has ended', async () => {
-    const home = tempDir();
-    const config = writeConfig({ plain: fixture('plain') });
-    const first = await startAssay({ config, home });
-    const second = await startAssay({ config, home });
-    await second.stop();
-    const url = await until(
-      'the first one is found again',
-      () => {
-        const word = existsSync(join(home, 'serve.json'))
-          ? readFileSync(join(home, 'serve.json'), 'utf8')
-          : '';
-        return word.includes(String(first.port)) ? word : undefined;
-      },
-      15_000,
+    const first = await startGateway({ config, home });
+    await expect(startGateway({ config, home })).rejects.toThrow(
+      `Assay already serves this home at http://127.0.0.1:${first.port} (pid ${process.pid}).`,
     );
-    expect(url).toContain(`:${first.port}`);
+    const otherConfig = writeConfig({ other: fixture('plain') });
+    await startGateway({ config: otherConfig, home });
+    const [pipe, elsewhere] = [attach(home, config), attach(home, otherConfig)];
+    for (const [one, name] of [
+      [pipe, 'plain_label'],
+      [elsewhere, 'other_label'],
+    ] as const) {
+      await one.initialize();
+      expect(await one.call(name)).toBe('plain');
+    }
   });
 
   it('finds it through a file that only its user can read', async () => {

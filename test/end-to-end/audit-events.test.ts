@@ -1,6 +1,6 @@
 // Changes of toolsets and tokens are stored together with their author.
 import { describe, expect, it } from 'vitest';
-import type { StoredAuditEvent } from '../../src/gateway/ports/records.ts';
+import type { StoredAuditEvent } from '../../packages/gateway/src/gateway/ports/records.ts';
 import { startGateway } from '../support/gateway.ts';
 import { fixture, tempDir } from '../support/paths.ts';
 import { readableAuditEvents, tryStore, valueOf } from '../support/store-values.ts';
@@ -12,7 +12,7 @@ const OPERATOR = 'a-token-of-some-length-for-the-operator';
 describe('an audit event', () => {
   it('is written by each command that changes toolsets or tokens, and by no other', async () => {
     const { home, run } = newOperator();
-    const text = (await run('token', 'create', 'ci', '--scope', 'read')).stdout.trim();
+    const text = (await run('token', 'create', 'ci', '--scopes', 'read')).stdout.trim();
     for (const command of [
       'toolset create dev plain.echo --equip',
       'toolset create dev',

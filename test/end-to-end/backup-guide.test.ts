@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readBundle } from '../../src/core/bundle/read-bundle.ts';
+import { readBundle } from '../../packages/gateway/src/core/bundle/read-bundle.ts';
 import { runAssay } from '../support/commands.ts';
 import { PASSPHRASE } from '../support/bundles.ts';
 import { parseJson } from '../support/json.ts';

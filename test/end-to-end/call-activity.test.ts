@@ -164,7 +164,7 @@ describe('assay activity', () => {
       /^ID +TIME +WHO +TOOL +DECISION +OUTCOME +MS\n2 .*plain\.counter +refuse +CALL_REFUSED +\d+\n$/,
     );
     const shown = await runAssay(['activity', 'show', '2', '--home', home]);
-    expect(shown.stdout).toContain('the operator\'s rule "no counting" refuses it');
+    expect(shown.stdout).toContain('The operator\'s rule "no counting" refuses it.');
     expect((await runAssay(['activity', 'show', '999', '--home', home])).code).toBe(2);
     const changes = await runAssay(['activity', '--changes', '--json', '--home', home]);
     expect(listAt(JSON.parse(changes.stdout) as Json, 'activity').map((one) => at(one, 'action'))).toEqual([

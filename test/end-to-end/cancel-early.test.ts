@@ -1,29 +1,37 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startMade } from '../fixtures/http-made.ts';
 import { startGateway } from '../support/gateway.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
 import { startRequest } from '../support/http.ts';
-import { at } from '../support/json.ts';
+import { at, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernBody, modernHeaders } from '../support/modern.ts';
 import { fixture, openEventLog, tempDir } from '../support/paths.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 
-/** Long enough that the call is there and cancelled before the server answers its handshake. */
-const LATE = '--late-ms=2500';
+/** A server that answers its handshake once it is released: when the call is there and cancelled. */
+function heldServer(env: JsonObject) {
+  const file = join(tempDir(), 'released');
+  return {
+    servers: { slow: fixture('lister', [`--held-by=${file}`], { env }) },
+    release: () => writeFileSync(file, ''),
+  };
+}
 
 describe.concurrent('a call cancelled before its server is ready', () => {
   it('is never sent if a legacy client cancelled it', async () => {
     const eventLog = openEventLog();
-    const assay = await startGateway({ servers: { slow: fixture('lister', [LATE], { env: eventLog.env }) } });
+    const { servers, release } = heldServer(eventLog.env);
+    const assay = await startGateway({ servers });
     const session = await openSession(assay.url);
     const cancelled = session.stream('tools/call', { name: 'slow_echo', arguments: { who: 'gone' } }, 'gone');
     const kept = session.call('slow_echo', { who: 'kept' });
     await sleep(300);
     expect(eventLog.countOf('tools/list')).toBe(0);
     await session.notify('notifications/cancelled', { requestId: 'gone' });
+    release();
     expect(await kept).toBe('{"who":"kept"}');
     await sleep(300);
     (await cancelled).cut();
@@ -33,7 +41,8 @@ describe.concurrent('a call cancelled before its server is ready', () => {
 
   it('is never sent if a modern client disconnected', async () => {
     const eventLog = openEventLog();
-    const assay = await startGateway({ servers: { slow: fixture('lister', [LATE], { env: eventLog.env }) } });
+    const { servers, release } = heldServer(eventLog.env);
+    const assay = await startGateway({ servers });
     const call = { name: 'slow_echo', arguments: {} };
     const asked = startRequest(assay.url, {
       headers: modernHeaders('tools/call', call),
@@ -42,6 +51,8 @@ describe.concurrent('a call cancelled before its server is ready', () => {
     await sleep(300);
     expect(eventLog.countOf('tools/list')).toBe(0);
     asked.cut();
+    await sleep(300);
+    release();
     await assay.settled();
     await sleep(300);
     expect(eventLog.countOf('tools/call')).toBe(0);
@@ -49,13 +60,15 @@ describe.concurrent('a call cancelled before its server is ready', () => {
 
   it('is never sent, nor answered, on stdio', async () => {
     const eventLog = openEventLog();
-    const pipe = openStdio({ servers: { slow: fixture('lister', [LATE], { env: eventLog.env }) } });
+    const { servers, release } = heldServer(eventLog.env);
+    const pipe = openStdio({ servers });
     await pipe.initialize();
     const params = { name: 'slow_echo', arguments: {} };
     pipe.send({ jsonrpc: '2.0', id: 'gone', method: 'tools/call', params });
     await sleep(300);
     expect(eventLog.countOf('tools/list')).toBe(0);
     pipe.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'gone' } });
+    release();
     expect(await pipe.call('slow_echo', { a: 1 })).toBe('{"a":1}');
     await sleep(300);
     expect(eventLog.countOf('tools/call')).toBe(1);

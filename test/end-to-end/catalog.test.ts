@@ -145,8 +145,11 @@ describe('the catalog', () => {
       prompts: {},
       resources: {},
       completions: {},
-      logging: {},
     });
+  });
+
+  it('declares no log messages of a process that clients share, as none would reach them', () => {
+    expect(at(session.initialized, 'result', 'capabilities', 'logging')).toBeUndefined();
   });
 
   it('sets the log level of all servers', async () => {

@@ -127,7 +127,7 @@ describe('an older Node', () => {
   }): void => {
     expect(done.status).not.toBe(0);
     expect(done.stdout).toBe('');
-    expect(done.stderr).toContain('22.19');
+    expect(done.stderr).toContain('22.23');
     expect(done.stderr).not.toMatch(/at .*\.js:\d+/);
   };
 

@@ -73,15 +73,15 @@ it('on the command line, the scope is offered, chosen and revoked', async () => 
   const run = (...args: readonly string[]): ReturnType<typeof runAssay> =>
     runAssay(['approvals', ...args, '--home', home]);
   expect((await run()).stdout).toContain(
-    `or for this session and destination server "out": assay approvals approve ${id} --for server\n`,
+    `or for this session and destination server "out": assay approvals approve ${id} --scope server\n`,
   );
-  expect(await run('approve', id, '--for', 'session')).toMatchObject({
+  expect(await run('approve', id, '--scope', 'session')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(
       `The approval "${id}" cannot have that scope. Choose one of: once, server.`,
     ) as string,
   });
-  expect(await run('approve', id, '--for', 'server')).toMatchObject({
+  expect(await run('approve', id, '--scope', 'server')).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(
       /^Approved "out\.send" for this session and destination server\./,

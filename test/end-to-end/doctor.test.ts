@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startHttp } from '../fixtures/http.ts';
-import { SCHEMA_EDITION } from '../../src/adapters/store/tables.ts';
-import { openDatabase } from '../../src/platform/sqlite.ts';
+import { SCHEMA_EDITION } from '../../packages/gateway/src/adapters/store/tables.ts';
+import { openDatabase } from '@assay-mcp/kit/platform/sqlite';
 import { runAssay } from '../support/commands.ts';
 import { endLater } from '../support/endings.ts';
 import { listAt, numberAt, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
@@ -69,6 +69,15 @@ async function refusing(status: number): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 }
 
+/** The words of a command that starts the fixture `plain`. */
+function plainCommand(): readonly string[] {
+  const { command, args } = fixture('plain') as {
+    readonly command: string;
+    readonly args: readonly string[];
+  };
+  return [command, ...args];
+}
+
 function script(text: string, more: JsonObject = {}): JsonObject {
   return { command: process.execPath, args: ['-e', text], ...more };
 }
@@ -127,6 +136,12 @@ describe('assay doctor', () => {
       unset: fixture('plain', [], { env: { X: '${TEST_NOT_SET}' } }),
       bad: 7,
       plain: fixture('plain', [label], { env }),
+      hanging: fixture('hanger'),
+      // Its twin cannot write.
+      writing: {
+        ...{ command: '/bin/sh', cwd: tempDir(), sandbox: 'twin' },
+        args: ['-c', 'echo > started && exec "$0" "$1"', ...plainCommand()],
+      },
     });
     chmodSync(config, 0o644);
 
@@ -144,19 +159,27 @@ describe('assay doctor', () => {
         /^warning FILE: It contains what looks like a secret \(mcpServers\.absent\.env\.API_TOKEN, .*\(mode 644\)\.$/,
       ),
       'warning FILE: Arguments contain what looks like a secret (mcpServers.absent.args[0]). Other users of this machine can see the arguments of running programs.',
-      'ok FILE: It has 6 usable servers. It is named by --config.',
+      'ok FILE: It has 8 usable servers. It is named by --config.',
     ]);
     expect(found('commands').filter((line) => line.startsWith('problem'))).toEqual([
       'problem absent: The command "no-such-command-anywhere" was not found in any folder of PATH, so the server cannot be started.',
       'problem lost: Its working folder "/no/such/folder" does not exist, so it cannot be started.',
     ]);
     expect(found('servers')).toEqual([
-      'problem crashing: Not up, so its tools are missing: exited with code 3: no disk for [masked].',
-      'problem unwelcome: Not up, so its tools are missing: it answers HTTP 401: the credentials were rejected; set "headers" in its config entry.',
-      'problem closed: Not up, so its tools are missing: nothing is listening at its address (ECONNREFUSED).',
+      'problem crashing: Down, so its tools are missing: exited with code 3: no disk for [masked].',
+      'problem unwelcome: Down, so its tools are missing: it answers HTTP 401: the credentials were rejected; set "headers" in its config entry.',
+      'problem closed: Down, so its tools are missing: nothing is listening at its address (ECONNREFUSED).',
+      'problem hanging: Down, so its tools are missing: it did not start within 10000 ms.',
       expect.stringMatching(/^ok plain: /),
+      expect.stringMatching(/^ok writing: /),
     ]);
-    expect(numberAt(report, 'problems')).toBe(7);
+    expect(found('sandbox')).toEqual([
+      expect.stringMatching(
+        /^problem writing: The process for its read-only tools did not start in its sandbox, so their calls are refused: /,
+      ),
+      'ok writing: Its sandbox can be enforced on this machine.',
+    ]);
+    expect(numberAt(report, 'problems')).toBe(9);
     for (const one of listAt(report, 'findings'))
       if (textAt(one, 'level') !== 'ok') expect(textAt(one, 'remedy').length).toBeGreaterThan(10);
     expect(stdout + stderr).not.toContain(MARKER);

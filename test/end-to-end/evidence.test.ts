@@ -1,6 +1,6 @@
 // Evidence of verifications contains what other callers sent, so only the scope `admin` sees it.
 import { expect, it } from 'vitest';
-import type { ToolVerification } from '../../src/core/hints/tool-verification.ts';
+import type { ToolVerification } from '../../packages/gateway/src/core/hints/tool-verification.ts';
 import { adminClient } from '../support/admin.ts';
 import { endAfterEach } from '../support/end-after-each.ts';
 import { until } from '../support/endings.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { mintToken } from '../../src/adapters/auth/mint-token.ts';
-import { createToken, revokeToken } from '../../src/gateway/services/tokens.ts';
+import { mintToken } from '../../packages/gateway/src/adapters/auth/mint-token.ts';
+import { createToken, revokeToken } from '../../packages/gateway/src/gateway/services/tokens.ts';
 import type { Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
 import { endLater, sleep, until } from '../support/endings.ts';

@@ -81,16 +81,17 @@ export const rest = defineTool({
 });
 `;
 
-/** All that a module must not do to others. */
+/** All that a module must not do to others. `allocate` does not also block the event loop. */
 const WILD = `
 import { defineTool } from 'assay-mcp';
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 const tool = (name, run, more = {}) => defineTool({ name, run, ...more });
 export default [
   tool('loop', () => { for (;;); }, { timeoutMs: 300 }),
   tool('never', () => new Promise(() => {}), { timeoutMs: 300 }),
-  tool('allocate', () => { const kept = []; for (;;) kept.push(new Array(10_000).fill(Math.random())); }),
+  tool('allocate', async () => { const kept = []; for (;;) { kept.push(new Array(10_000).fill(0.5)); await setImmediate(); } }),
   tool('leave', () => process.exit(3)),
   tool('orphan', () => process.kill(process.ppid, 'SIGKILL')),
   tool('peek', () => readFileSync('/etc/hostname', 'utf8')),
@@ -311,10 +312,10 @@ describe('a faulty module', () => {
     ['allocate', /wild\.mjs.*used more than 64 MB/],
     ['leave', /wild\.mjs.*process\.exit\(3\)/],
     ['orphan', /may not use process\.kill/],
-    ['peek', /may not read "\/etc\/hostname".*\n +at .*wild\.mjs:12:\d+/],
+    ['peek', /may not read "\/etc\/hostname".*\n +at .*wild\.mjs:13:\d+/],
     ['spawn', /may not start processes/],
     ['nothing', /threw null/],
-    ['later', /^later\n +at .*wild\.mjs:15:\d+/],
+    ['later', /^later\n +at .*wild\.mjs:16:\d+/],
     ['circle', /cannot be written as JSON: .*circular/],
     ['huge', /at most 4 MiB/],
     ['symbol', /it is a symbol/],
@@ -363,6 +364,9 @@ describe('a module that never loads', () => {
       functions: ['./stuck.mjs', './tools.ts'],
     });
     const model = await world.meet('modern');
+    await until('the other module has loaded', async () =>
+      (await model.tools()).includes('greet') ? true : undefined,
+    );
     expect((await model.call('greet')).text).toBe('Hello world!');
     // Before it was given up.
     const faults = async (): Promise<Json> =>
@@ -379,6 +383,17 @@ describe('a module that never loads', () => {
   });
 });
 
+/** Of the process of the module, once it has loaded. */
+async function pidFrom(session: {
+  ask(method: string): Promise<Json>;
+  call(name: string): Promise<string>;
+}): Promise<string> {
+  await until('the module has loaded', async () =>
+    JSON.stringify(await session.ask('tools/list')).includes('"name":"pid"') ? true : undefined,
+  );
+  return session.call('pid');
+}
+
 describe.each(['assay serve', 'assay stdio'] as const)('%s that is killed', (endpoint) => {
   it('leaves no process of a module', async () => {
     const config = served.config;
@@ -386,12 +401,12 @@ describe.each(['assay serve', 'assay stdio'] as const)('%s that is killed', (end
       endpoint === 'assay serve'
         ? await (async () => {
             const own = await startAssay({ config });
-            return [own.pid, await (await openSession(own.url)).call('pid')] as const;
+            return [own.pid, await pidFrom(await openSession(own.url))] as const;
           })()
         : await (async () => {
             const pipe = spawnStdio({ config, args: ['--all'] });
             await pipe.initialize();
-            return [pipe.pid, await pipe.call('pid')] as const;
+            return [pipe.pid, await pidFrom(pipe)] as const;
           })();
     const child = Number(text);
     killLater(child);

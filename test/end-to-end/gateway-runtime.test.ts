@@ -104,7 +104,12 @@ describe('help for choosing tools', () => {
     expect(verdictOf(await admin.get('/catalog/search'))).toBe('400 QUERY_INVALID');
     const costs = at((await admin.get('/catalog/costs')).json(), 'tokens');
     expect(isObject(costs) && Object.keys(costs)).toContain('telling.echo');
-    expect(numberAt(costs, 'telling.echo')).toBeGreaterThan(5);
+    const tokens = numberAt(costs, 'telling.echo');
+    expect(tokens).toBeGreaterThan(5);
+    await admin.post('/toolsets', { name: 'counted', tools: ['telling.echo'] });
+    const counted = at((await admin.get('/catalog/costs')).json(), 'toolsets', 'counted');
+    expect(counted).toEqual({ tools: 1, tokens });
+    await admin.ask('DELETE', '/toolsets/counted');
   });
 
   it('snippets contain the endpoint of the toolset, and the command that starts this program', async () => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { computeGatewayId } from '../../src/core/record-ids.ts';
+import { computeGatewayId } from '../../packages/gateway/src/core/record-ids.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { bundleWith } from '../support/bundles.ts';
 import { runAssay } from '../support/commands.ts';

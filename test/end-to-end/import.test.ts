@@ -89,26 +89,52 @@ describe('assay import', () => {
     expect(user.read('.assay', backup.slice(user.at('.assay').length + 1))).toBe(before);
   });
 
-  it('keeps entries whose name exists, except with --overwrite', async () => {
+  it('imports an entry that differs from that of its name as another server, except with --overwrite', async () => {
     const user = newUser();
+    const own = {
+      a: { command: 'mine', timeoutMs: 5, env: { TOKEN: 'private-token-1' } },
+      b: { command: 'b', prefix: false },
+    };
+    user.write(JSON.stringify({ mcpServers: own }), '.assay', 'mcp.json');
+    const work = { command: 'mine', env: { TOKEN: 'work-token-2' } };
     user.write(
-      '{"mcpServers": {"a": {"command": "mine", "timeoutMs": 5}, "b": {"command": "b", "prefix": false}}}',
-      '.assay',
-      'mcp.json',
-    );
-    user.write(
-      '{"mcpServers": {"a": {"command": "theirs"}, "b": {"command": "b", "args": []}}}',
+      JSON.stringify({ mcpServers: { a: work, b: { command: 'b', args: [] } } }),
       '.cursor',
       'mcp.json',
     );
-    const before = user.read('.assay', 'mcp.json');
-    const kept = await user.assay('import', 'cursor', '--no-equip');
-    expect(kept.stderr).toContain('kept a: another server has this name; --overwrite replaces it');
-    expect(user.read('.assay', 'mcp.json')).toBe(before);
-    expect(outcomes(await imported(user, 'cursor', '--overwrite'))).toEqual({ a: 'replaced', b: 'same' });
-    expect(user.json('.assay', 'mcp.json')).toEqual({
-      mcpServers: { a: { command: 'theirs' }, b: { command: 'b', prefix: false } },
+    const planned = await user.assay('import', 'cursor', '--dry-run');
+    expect(planned.stdout).toMatch(/^a-cursor +stdio +copied +mine$/m);
+    const note =
+      'note: a is not the a that Assay has, and becomes a-cursor (--overwrite replaces): env.TOKEN differs';
+    expect(planned.stderr).toBe(`${note}\n`);
+    const done = await user.assay('import', 'cursor', '--no-equip', '--json');
+    expect([done.code, done.stderr]).toEqual([0, `${note}\n`]);
+    expect(listAt(parseJson(done.stdout), 'servers')).toMatchObject([
+      { name: 'a', importedAs: 'a-cursor', outcome: 'copied', differs: [{ member: 'env.TOKEN' }] },
+      { name: 'b', importedAs: 'b', outcome: 'same', differs: [] },
+    ]);
+    expect(user.json('.assay', 'mcp.json')).toEqual({ mcpServers: { ...own, 'a-cursor': work } });
+    expect(outcomes(await imported(user, 'cursor'))).toEqual({ a: 'same', b: 'same' });
+
+    // A third account gets a third server; the first client's is not replaced even with --overwrite.
+    user.write(
+      JSON.stringify({ mcpServers: { a: { ...work, env: { TOKEN: 'third' } } } }),
+      '.cursor',
+      'mcp.json',
+    );
+    const third = await user.assay('import', 'cursor', '--dry-run', '--json');
+    expect(listAt(parseJson(third.stdout), 'servers')).toMatchObject([{ importedAs: 'a-cursor-2' }]);
+    const over = await user.assay('import', 'cursor', '--no-equip', '--overwrite');
+    expect(over.stderr).toContain(
+      'note: a is not the a that Assay has, and replaces a-cursor: env.TOKEN differs',
+    );
+    expect(user.json('.assay', 'mcp.json')).toMatchObject({
+      mcpServers: { a: own.a, 'a-cursor': { env: { TOKEN: 'third' } } },
     });
+
+    // The client's own entry of the first name is known by its other name here.
+    const moved = await user.assay('import', 'cursor', '--no-equip', '--move');
+    expect(moved.stdout).toContain(`Took a out of ${user.at('.cursor', 'mcp.json')}`);
   });
 
   it('--dry-run prints the same and writes nothing', async () => {

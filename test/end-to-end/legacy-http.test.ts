@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
+import { until } from '../support/endings.ts';
 import { send } from '../support/http.ts';
 import { at, listAt } from '../support/json.ts';
 import { BOTH, initializeOf, openSession } from '../support/legacy.ts';
@@ -95,6 +96,14 @@ describe('a legacy client over HTTP', () => {
     await stream.ended;
     const answer = await session.post('{"jsonrpc":"2.0","id":3,"method":"ping"}');
     expect(answer.status).toBe(404);
+  });
+
+  it('gets the first byte of its GET stream at once, as proxies may hold the headers back until then', async () => {
+    const session = await openSession(assay.url, { version: '2025-03-26' });
+    const stream = await session.listen();
+    const first = await until('a first event', () => stream.events[0], 5_000);
+    expect(first.comment).toContain('keep-alive');
+    stream.cut();
   });
 
   it('has one GET stream: a newer one replaces the previous one, even if that was cut off', async () => {

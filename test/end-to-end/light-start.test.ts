@@ -21,7 +21,8 @@ registerHooks({
   },
 });
 process.on('exit', () => {
-  if (process.moduleLoadList.includes('NativeModule http2')) loaded.add('http2');
+  for (const name of ['http2', 'readline', 'child_process'])
+    if (process.moduleLoadList.includes('NativeModule ' + name)) loaded.add(name);
   process.stderr.write('FLAGS ' + process.execArgv.join(' ') + '\\n');
   process.stderr.write('LOADED ' + [...loaded].join(' ') + '\\n');
 });
@@ -61,6 +62,17 @@ it('a command loads no other commands', async () => {
   expect(loaded.filter((name) => ['activity', 'approvals', 'openapi'].includes(name))).toEqual([]);
 });
 
+it('a command that asks a running gateway loads nothing of the gateway', async () => {
+  const [home, config] = [tempDir(), writeConfig({})];
+  const assay = await startAssay({ config, home });
+  const { stderr } = await spawnAssay(['review', '--home', home, '--config', config], { env: options });
+  await assay.stop();
+  expect(needlessIn(stderr)).toEqual([]);
+  const loaded = loadedIn(stderr);
+  expect(loaded).toContain('client-all');
+  expect(loaded.filter((name) => ['stdio-all', 'readline', 'child_process'].includes(name))).toEqual([]);
+});
+
 it('`assay stdio` does not load them either while it starts, nor the command line', async () => {
   const pipe = spawnStdio({ servers: {}, env: options });
   await pipe.initialize();
@@ -68,7 +80,14 @@ it('`assay stdio` does not load them either while it starts, nor the command lin
   await pipe.ended;
   expect(needlessIn(pipe.stderr(), 'stdio-all')).toEqual([]);
   // One file per stage; others only after the first answer.
-  expect(loadedIn(pipe.stderr()).slice(0, 3)).toEqual(['main', 'early-start-all', 'stdio-all']);
+  expect(loadedIn(pipe.stderr()).slice(0, 5)).toEqual([
+    'main',
+    'serve-stdio-all',
+    'early-start-all',
+    'stdio-all',
+    'command-all',
+  ]);
+  expect(loadedIn(pipe.stderr())).not.toContain('client-all');
 });
 
 it('`assay serve` does not load them before more than MCP is requested', async () => {

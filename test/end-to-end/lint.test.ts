@@ -53,7 +53,7 @@ describe('assay lint', () => {
   });
 
   it('prints the same for people, tool by tool', async () => {
-    const { stdout } = await lint('made');
+    const { stdout } = await lint('made', '--verbose');
     expect(stdout).toContain('It declares both that it only reads and that it may destroy.');
     expect(stdout).toContain('It says destructiveHint: false, and speaks of "delete".');
     expect(stdout.trimEnd().split('\n').at(-1)).toBe('5 tools: 2 errors, 3 warnings.');

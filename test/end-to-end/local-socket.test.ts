@@ -13,7 +13,7 @@ import {
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openLocalApi } from '../../src/app/local-api.ts';
+import { openLocalApi } from '../../packages/gateway/src/app/local-api.ts';
 import { serverIn } from '../support/assay.ts';
 import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -46,7 +46,7 @@ describe('the socket of a home', () => {
 
   it('has a limited number of connections', async () => {
     const { home } = await startGateway();
-    const open = Array.from({ length: 65 }, () => connect(socketOf(home)));
+    const open = Array.from({ length: 321 }, () => connect(socketOf(home)));
     const closed = open.map((one) => once(one, 'close'));
     await Promise.race(closed);
     for (const one of open) one.destroy();
@@ -209,7 +209,7 @@ describe('token commands with a running gateway', () => {
     await startGateway({ home, config });
     const run = (...args: readonly string[]): ReturnType<typeof runAssay> =>
       runAssay(['token', ...args, '--home', home], { env: NO_STORE });
-    const created = await run('create', 'ci', '--scope', 'read, mcp', '--json');
+    const created = await run('create', 'ci', '--scopes', 'read, mcp', '--json');
     expect(created.code).toBe(0);
     const id = String(at(parseJson(created.stdout), 'id'));
     expect(
@@ -230,7 +230,7 @@ describe('token commands with a running gateway', () => {
     const { home } = await startGateway();
     for (const args of [
       ['create', ''],
-      ['create', 'ci', '--scope', 'write,mcp,all'],
+      ['create', 'ci', '--scopes', 'write,mcp,all'],
       ['create', 'ci', '--expires', 'soon'],
       ['revoke', 'nobody'],
       ['link', '--url', 'ftp://x'],

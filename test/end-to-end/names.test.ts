@@ -85,7 +85,8 @@ describe('public names', () => {
   });
 
   it('are the same after a restart, and in another order of the config', async () => {
-    const again = await startGateway({ config, home });
+    // Another file with the same content: one gateway serves each config.
+    const again = await startGateway({ servers: SERVERS, home });
     await again.settled();
     const later = namesAt(await (await openSession(again.url)).ask('tools/list'), 'result', 'tools');
     expect(later).toEqual(names);

@@ -94,7 +94,13 @@ describe('official servers', () => {
   describe.each(ENDPOINTS)('through %s', (_, endpoint) => {
     it.each(CLIENTS)('notify the official client $label of updates', async ({ connect }) => {
       const client = await connect(endpoint());
-      await client.resources();
+      // The servers of a client on stdio start with it.
+      await until('the resources of both servers are listed', async () => {
+        const listed = await client.resources();
+        return ['demo:', 'official:'].every((scheme) => listed.some((uri) => uri.startsWith(scheme)))
+          ? true
+          : undefined;
+      });
       await client.want(EVERYTHING_URI);
       await client.want('official://one');
       await client.call('everything_toggle-subscriber-updates');

@@ -30,7 +30,7 @@ describe('the first hour', () => {
     expect(done.stderr).toContain('next: assay connect cursor\n');
     const connected = await user.assay('connect', 'cursor');
     expect(connected.stdout).toMatch(
-      /^Cursor will see \d+ tools: the toolset "cursor", which is equipped, and enter-configuration-mode\. Not counted, as their tools are not known yet: broken\.$/m,
+      /^Cursor will see \d+ tools: the toolset "cursor", which is equipped, and enter-configuration-mode\. They cost [\d,]+ tokens in each conversation\. Not counted, as their tools are not known yet: broken\.$/m,
     );
     expect(connected.stderr).toContain('tip: Cursor shows the tools of plain, broken twice: ');
     const seen = await seenBy(user, ...CURSOR);
@@ -85,10 +85,64 @@ describe('the first hour', () => {
     expect(done.stdout).toMatch(/^Saved the toolset "cursor": all tools of \d servers?, \d+ tools now\. /m);
     expect(done.stdout).toMatch(/^Cursor will see \d+ tools: the toolset "cursor", which is equipped/m);
     expect(done.stdout).toContain(`Cursor now starts Assay as "assay": ${path}`);
+    expect(done.stdout).toMatch(/^\d+ tools cost [\d,]+ tokens in each conversation\.$/m);
+    expect(done.stdout).toContain('all: the clients list all of these tools.');
     expect(done.stdout).toContain(`Took plain out of ${path}; \`assay connect cursor --undo\` restores`);
     expect(Object.keys(at(user.json(...CURSOR), 'mcpServers') ?? {})).toEqual(['assay']);
     await user.assay('connect', 'cursor', '--undo');
     expect(user.read(...CURSOR)).toBe(before);
+  });
+
+  it('setup --tools decides what the client lists, and the figures of list, show and status follow', async () => {
+    const user = newUser();
+    user.write(JSON.stringify({ mcpServers: { plain: fixture('plain'), odd: fixture('odd') } }), ...CURSOR);
+    const wrong = await user.assay('setup', '--yes', '--tools', 'some');
+    expect([wrong.code, wrong.stdout]).toEqual([2, '']);
+    const chosen = await user.assay('setup', '--yes', '--tools', 'choose=plain');
+    expect(chosen.stdout).toMatch(
+      /^Cursor now lists the tools of plain: [\d,]+ tokens instead of [\d,]+ tokens\.$/m,
+    );
+    const shown = parseJson((await user.assay('toolset', 'show', 'cursor', '--json')).stdout);
+    expect(listAt(shown, 'tools')).toMatchObject([{ namespacedName: 'plain.*' }]);
+    const tokens = at(shown, 'tokens') as number;
+    expect(tokens).toBeGreaterThan(0);
+    const listed = parseJson((await user.assay('toolset', 'list', '--json')).stdout);
+    expect(listAt(listed, 'toolsets')).toMatchObject([{ name: 'cursor', tokens }]);
+    const status = parseJson((await user.assay('status', '--json')).stdout);
+    expect(at(status, 'tokens', 'equipped')).toBe(tokens);
+    expect(at(status, 'tokens', 'all')).toBeGreaterThan(tokens);
+
+    const searched = await user.assay('connect', 'cursor', '--search', '--json');
+    expect(at(parseJson(searched.stdout), 'seen', 'tokens')).toBeGreaterThan(0);
+    user.write(JSON.stringify({ mcpServers: { plain: fixture('plain') } }), ...CURSOR);
+    const search = await user.assay('setup', '--yes', '--tools', 'search');
+    expect(search.stdout).toMatch(
+      /^Cursor now searches: \d+ tokens instead of [\d,]+ tokens\. It also reaches odd\.$/m,
+    );
+    expect(await seenBy(user, ...CURSOR)).toEqual(['search_tools', 'describe_tool', 'call_tool']);
+  });
+
+  it('setup --trust trusts hints, for servers that Assay would ask about', async () => {
+    const user = newUser({ ASSAY_APPROVALS: 'gateway' });
+    user.write(JSON.stringify({ mcpServers: { plain: fixture('plain'), odd: fixture('odd') } }), ...CURSOR);
+    const untrusted = async (): Promise<readonly string[]> => {
+      const { servers } = parseJson((await user.assay('trust', '--json')).stdout) as {
+        readonly servers: readonly { readonly name: string; readonly trust: { readonly value: boolean } }[];
+      };
+      return servers.filter(({ trust }) => !trust.value).map(({ name }) => name);
+    };
+    expect((await user.assay('setup', '--yes')).code).toBe(0);
+    expect(await untrusted()).toEqual(['plain', 'odd']);
+    user.write(JSON.stringify({ mcpServers: { plain: fixture('plain') } }), ...CURSOR);
+    const wrong = await user.assay('setup', '--yes', '--trust', 'plain,other');
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      expect.stringContaining('there is no server "other"; there are plain, odd'),
+    ]);
+    user.write(JSON.stringify({ mcpServers: { plain: fixture('plain') } }), ...CURSOR);
+    const done = await user.assay('setup', '--yes', '--trust', 'plain');
+    expect(done.stdout).toContain('Trusted the hints of plain. To undo: assay trust SERVER --undo');
+    expect(await untrusted()).toEqual(['odd']);
   });
 
   it('--no-equip copies servers and does nothing else', async () => {
@@ -99,10 +153,14 @@ describe('the first hour', () => {
     expect(parseJson((await user.assay('toolset', 'list', '--json')).stdout)).toMatchObject({ toolsets: [] });
 
     const plain = await user.assay('connect', 'cursor');
-    expect(plain.stdout).toContain(
-      'Cursor will see the 9 configuration tools only, because no toolset is equipped.\n',
+    expect(plain.stdout).toContain('Cursor will see all tools of all servers: 0.');
+    expect(plain.stdout).toContain('No toolset is equipped, so its entry has --all.');
+    expect(listAt(user.json(...CURSOR), 'mcpServers', 'assay', 'args').at(-1)).toBe('--all');
+    const equipped = await user.assay('connect', 'cursor', '--equipped');
+    expect(equipped.stdout).toMatch(
+      /^Cursor will see the 9 configuration tools only, because no toolset is equipped\. They cost [\d,]+ tokens/m,
     );
-    expect(plain.stderr).toContain('next: assay connect cursor --all\n');
+    expect(equipped.stderr).toContain('next: assay connect cursor --all\n');
     const all = await user.assay('connect', 'cursor', '--http', '--all');
     expect(all.stdout).toContain('all tools of all servers: 0. Not counted, as their tools are not known');
     expect(at(user.json(...CURSOR), 'mcpServers', 'assay')).toEqual({ url: 'http://127.0.0.1:4444/mcp/all' });

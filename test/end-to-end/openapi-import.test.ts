@@ -201,6 +201,7 @@ describe('assay openapi', () => {
     // What a later import does not name stays as it was set.
     await call('pets_list_toys');
     expect(api.seen.at(-1)).toEqual({ line: 'GET /toys', key: `Bearer ${SECRET}`, body: null });
+    await assay.stop();
   });
 
   it('creates tools of the included operations only, also of a later version of the document', async () => {

@@ -96,6 +96,7 @@ it('the tool list can be requested as a summary without schemas and claims', asy
   );
   expect(at(tool ?? null, 'hints', 'readOnlyHint')).toEqual({
     effective: false,
+    decision: false,
     decidedBy: 'default',
     isContradicted: false,
   });

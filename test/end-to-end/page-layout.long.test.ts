@@ -1,4 +1,5 @@
-// Every page in every state: nothing lies beyond its container. ASSAY_TEST_SCREENSHOTS names a folder that keeps the pictures.
+// Every page in every state: nothing lies beyond its container. ASSAY_TEST_SCREENSHOTS names a folder that keeps the
+// pictures, light and dark.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -12,7 +13,7 @@ import { fixture, tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 
 const LONG = 'a-server-whose-name-is-as-long-as-names-may-be-0123456789-0123456';
-const SCREENSHOTS = process.env['ASSAY_TEST_SCREENSHOTS'] ?? tempDir();
+const SCREENSHOTS = process.env['ASSAY_TEST_SCREENSHOTS'];
 
 let assay: Gateway;
 let page: Page;
@@ -28,7 +29,7 @@ beforeAll(async () => {
   const tools = [{ namespacedName: 'show.set_note' }, { namespacedName: 'show.read_note' }];
   await admin.post('/toolsets', { name: 'notes', tools });
   tool = textAt((await admin.get('/tools/show.both')).json(), 'id');
-  mkdirSync(SCREENSHOTS, { recursive: true });
+  if (SCREENSHOTS !== undefined) mkdirSync(SCREENSHOTS, { recursive: true });
   ({ page } = await signInBy(await startBrowser(), assay, token));
   page.setDefaultTimeout(20_000);
 });
@@ -59,7 +60,7 @@ const PATHS: readonly (readonly [name: string, path: () => string])[] = [
 
 it.each(PATHS)('%s shows all of its parts within their containers', async (name, path) => {
   const found: string[] = [];
-  for (const width of [1_200, 360]) {
+  for (const width of [1_440, 1_024, 360]) {
     await page.setViewportSize({ width, height: 900 });
     await page.goto(`http://127.0.0.1:${assay.port}/admin/${path()}`);
     await settle();
@@ -68,7 +69,7 @@ it.each(PATHS)('%s shows all of its parts within their containers', async (name,
     for (let at = 0; at < Math.max(count, 1); at += 1) {
       if (count > 0) await tabs.nth(at).click();
       await settle();
-      await page.screenshot({ path: join(SCREENSHOTS, `${name}-${at}-${width}.png`) });
+      await keepPictures(`${name}-${at}-${width}`);
       found.push(
         ...(await page.evaluate<readonly string[]>(OUTSIDE)).map((one) => `${width} tab ${at}: ${one}`),
       );
@@ -76,6 +77,15 @@ it.each(PATHS)('%s shows all of its parts within their containers', async (name,
   }
   expect(found).toEqual([]);
 });
+
+async function keepPictures(name: string): Promise<void> {
+  if (SCREENSHOTS === undefined) return;
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await settle();
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}-${colorScheme}.png`) });
+  }
+}
 
 /** Waits until nothing is loading or moving. */
 async function settle(): Promise<void> {

@@ -72,7 +72,6 @@ it('a read-only tool runs without approval, with arguments that stay in sync bet
   const json = page.getByRole('textbox', { name: 'Arguments as JSON' });
   expect(JSON.parse(await json.inputValue())).toEqual({
     path: 'a.md',
-    lines: 10,
     order: 'oldest',
     isRaw: true,
     tags: ['work'],

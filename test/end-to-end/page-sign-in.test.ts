@@ -1,8 +1,9 @@
-import { beforeAll, expect, it } from 'vitest';
-import { mintSession } from '../../src/adapters/auth/mint-token.ts';
-import { createSignInLink } from '../../src/gateway/services/sign-in-links.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { mintSession } from '../../packages/gateway/src/adapters/auth/mint-token.ts';
+import { createSignInLink } from '../../packages/gateway/src/gateway/services/sign-in-links.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
 import { openStream, send, type Headers } from '../support/http.ts';
 import { at, listAt, textAt, type Json } from '../support/json.ts';
@@ -152,6 +153,68 @@ it('signed-in browsers are listed, and each can be signed out', async () => {
   // Signing it out again changes nothing.
   expect(verdictOf(await browser.delete(`/sessions/${id}`, boss))).toBe('204');
 });
+
+describe('a sign-in link with the scope execute', () => {
+  const link = (...more: readonly string[]) =>
+    runAssay(['token', 'link', '--scopes', 'execute', '--home', home, ...more]);
+  const codeIn = (text: string): string => text.slice(text.indexOf('#code=') + 6).trim();
+
+  it('is created at the command line, and signs one browser in with execute, from the own page only', async () => {
+    const made = await link();
+    expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('for an hour')]);
+    const code = codeIn(made.stdout);
+    for (const evil of ['https://evil.example', `http://127.0.0.1:${assay.port + 1}`])
+      expect(verdictOf(await browser.post('/admin/sign-in', { code }, { origin: evil }))).toBe(
+        '403 ORIGIN_FORBIDDEN',
+      );
+    const page = await signedIn({ code });
+    expect((await browser.get('/admin/session', page)).json()).toEqual({
+      subject: 'operator',
+      scopes: ['admin', 'execute'],
+    });
+    expect(verdictOf(await browser.put('/secrets/TOKEN', { value: 'of-the-operator' }, page))).toBe('200');
+    expect(verdictOf(await browser.post('/admin/sign-in', { code }, { origin }))).toBe('401 LINK_UNUSABLE');
+    // It cannot prolong itself.
+    const again = await browser.post('/sign-in-links', { scopes: ['execute'] }, page);
+    expect([verdictOf(again), again.text]).toEqual([
+      '422 BODY_INVALID',
+      expect.stringContaining('command line of this machine only'),
+    ]);
+  });
+
+  it('is not created over REST, not even with a token that has execute', async () => {
+    const token = await keepToken(home, 'executor', { scopes: ['admin', 'execute'] });
+    const refused = await browser.post('/sign-in-links', { scopes: ['execute'] }, bearer(token));
+    expect(verdictOf(refused)).toBe('422 BODY_INVALID');
+    expect(verdictOf(await browser.post('/sign-in-links', {}, bearer(token)))).toBe('201');
+  });
+
+  it.each([
+    ['for another address', { more: ['--url', 'https://assay.example.com'] }, 'one at 127.0.0.1'],
+    ['without a gateway', { home: tempDir() }, 'created by the running gateway'],
+    ['on other interfaces', { host: '0.0.0.0' }, 'reached from other machines'],
+    ['with a public URL', { publicUrl: 'https://assay.example.com' }, 'reached from other machines'],
+  ])('is refused %s', async (_, { more = [], home: other = home, host, publicUrl }: Place, why) => {
+    const far = host === undefined && publicUrl === undefined ? undefined : tempDir();
+    if (far !== undefined) {
+      await keepToken(far, 'boss', { scopes: ['admin'] });
+      const settings = { settings: { 'auth.publicUrl': publicUrl ?? '' } };
+      await startGateway({ servers: {}, home: far, settings, ...(host !== undefined && { host }) });
+    }
+    const refused = await runAssay(
+      ['token', 'link', '--scopes', 'execute', '--home', far ?? other].concat(more),
+    );
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr.replaceAll(/\s+/g, ' ')).toContain(why);
+  });
+});
+
+interface Place {
+  readonly more?: string[];
+  readonly home?: string;
+  readonly host?: string;
+  readonly publicUrl?: string;
+}
 
 it('only an admin can list and sign out browsers, and an unused sign-in link is not one of them', async () => {
   const reader = await signedIn({ token: await keepToken(home, 'viewer', { scopes: ['read'] }) });

@@ -60,13 +60,13 @@ it('tools are grouped by risk under collapsible headings with counts', async () 
   await page.getByLabel('Group by').selectOption('risk');
   const headings = page.locator('.tool-list').getByRole('button', { expanded: true });
   await expect
-    .poll(async () => (await headings.allInnerTexts()).map((text) => text.replace(/\s+/, ' ')))
-    .toEqual(['Safe 4', 'Modifying 2', 'Destructive 2', 'Unannotated 1']);
+    .poll(async () => (await headings.allInnerTexts()).map((text) => text.replace(/\s+/g, ' ')))
+    .toEqual(['Read-only by an untrusted claim 4', 'Modifying 2', 'Destructive 2', 'Unannotated 1']);
   const readNote = page.getByRole('link', { name: 'Read note' });
-  await page.getByRole('button', { name: 'Safe' }).press('Enter');
+  await page.getByRole('button', { name: /^Read-only by an untrusted claim/ }).press('Enter');
   await readNote.waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Delete note' }).waitFor();
-  await page.getByRole('button', { name: 'Safe' }).click();
+  await page.getByRole('button', { name: /^Read-only by an untrusted claim/ }).click();
   await readNote.waitFor();
 });
 

@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 
 const REFUSED =
-  /^The call of "[\w.]+" was refused, and it had no effect: the operator's rule "no counting" refuses it: "count by hand"\. Do not retry it\./;
+  /^The call of "[\w.]+" was refused, and it had no effect\. The operator's rule "no counting" refuses it: "count by hand"\. Do not retry it\./;
 const decisions = (decision: string): Promise<number> =>
   readGauge(assay, 'assay_decisions_total', { decision });
 
@@ -127,7 +127,7 @@ describe('a stored preference', () => {
     await set({ approvals: 'gateway' });
     const answer = await session.ask('tools/call', { name: 'plain_add', arguments: { a: 1, b: 2 } });
     expect(textOf(answer)).toMatch(
-      /^The call of "plain_add" needs approval, and it had no effect: it may make destructive changes \(assumed, because no trusted source declares otherwise\), and such calls are always confirmed\. Note: it may make destructive changes \(assumed, because no trusted source declares otherwise\); it may reach outside \(assumed, because no trusted source declares otherwise\)\. Ask the user to approve it with `assay approvals approve [0-9a-f]{12}`, then send the same call again\.$/,
+      /^The call of "plain_add" needs approval, and it had no effect\. This tool may make destructive changes: no trusted source says otherwise\. Calls of tools that may make destructive changes are always confirmed\. This tool may reach outside: no trusted source says otherwise\. Ask the user to approve it with `assay approvals approve [0-9a-f]{12}`, then send the same call again\.$/,
     );
     expect(at(answer, 'result', '_meta', 'assay/refusal', 'code')).toBe('APPROVAL_REQUIRED');
     await set({ 'policy.alwaysConfirmDestructive': false, 'policy.confirm': 'never' });

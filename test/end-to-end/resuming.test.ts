@@ -46,6 +46,7 @@ async function addServer(entry: JsonObject): Promise<Pick<Gateway, 'url' | 'stde
   return { url: assay.url.replace(/all$/, `servers/${name}`), stderr: () => assay.stderr() };
 }
 
+const listsOf = (server: Cutting): number => server.seen.filter((one) => one.method === 'tools/list').length;
 const callsOf = (server: Cutting): number => server.seen.filter((one) => one.method === 'tools/call').length;
 
 /** Calls the tool; returns all messages received, each reduced to one value. */
@@ -251,11 +252,14 @@ describe.concurrent("a legacy server's GET stream", () => {
 
   it('is resumed where it was, after the delay that the server asks for, without duplicates', async () => {
     const times: number[] = [];
+    let readBefore = -1;
     const events = ['a', 'b', 'c'].map((id) => ({ id: `own-${id}`, data: note(`said ${id}`) }));
     const { server, assay } = await start({
+      listChanged: true,
       play: () => undefined,
       listen: (request, response) => {
         times.push(Date.now());
+        if (times.length === 2) readBefore = listsOf(server);
         const nth = times.length;
         // The second stream repeats an earlier event; the third one continues to the end.
         if (nth === 1)
@@ -269,19 +273,28 @@ describe.concurrent("a legacy server's GET stream", () => {
     for (const { id } of events) expect(assay.stderr().split(`said ${id.slice(-1)}`)).toHaveLength(2);
     expect(server.resumed).toEqual([undefined, 'own-a', 'own-b']);
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(590);
+    // Nothing was missed, so no list is read again.
+    await sleep(500);
+    expect(listsOf(server)).toBe(readBefore);
   });
 
   it('starts over if the server no longer knows the event', async () => {
     let streams = 0;
+    let readBefore = -1;
     const { server } = await start({
+      listChanged: true,
       play: () => undefined,
       listen: (request, response) => {
         if (request.headers['last-event-id'] !== undefined) response.writeHead(400).end();
-        else streamed(response, 'retry: 10\nid: old\ndata: \n\n', ++streams === 1 ? 'end' : 'open');
+        else {
+          streamed(response, 'retry: 600\nid: old\ndata: \n\n', ++streams === 1 ? 'end' : 'open');
+          if (streams === 2) readBefore = listsOf(server);
+        }
       },
     });
     await until('it began anew', () => (server.resumed.length >= 3 ? true : undefined), 10_000);
     expect(server.resumed.slice(0, 3)).toEqual([undefined, 'old', undefined]);
+    await until('the list is read again', () => (listsOf(server) > readBefore ? true : undefined));
   });
 });
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { SETTINGS, type SettingKey } from '../../src/core/settings.ts';
+import { SETTINGS, type SettingKey } from '../../packages/gateway/src/core/settings.ts';
 import { verdictOf } from '../support/admin.ts';
 import { runAssay } from '../support/commands.ts';
 import {
@@ -21,10 +21,12 @@ import { until, untilLogged } from '../support/endings.ts';
 const WANTED: Readonly<Partial<Record<SettingKey, string | number | boolean>>> = {
   'mcp.access': 'token',
   'mcp.sse': true,
+  'mcp.allowedOrigins': 'https://attacker.example',
   'auth.issuer': 'https://attacker.example',
   'auth.audience': 'attacker',
   'auth.jwksUri': 'https://attacker.example/keys',
   'auth.publicUrl': 'https://attacker.example',
+  'background.idleMs': 0,
   'http.allowLoopback': true,
   'http.allowPrivate': true,
 };
@@ -41,6 +43,9 @@ const FILE_REFERENCE = JSON.stringify({
 });
 const ENTRY = { createdMs: 0, author: 'attacker' };
 
+/** References that read a secret or a file of this machine, or run a program. */
+const REFERENCES = ['${secret:TOKEN}', `x \${file:${FILE}}`, '${command:["id"]}'];
+
 type Attack = readonly [method: string, path: string, body: unknown, verdict: string];
 
 /** Every write operation, with the bodies through which a token with only `admin` might gain more rights. */
@@ -54,6 +59,10 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ['POST', '/gateways', { name: 'x', openapi: `http:${FILE}` }, '403 SCOPE_MISSING'],
     ['POST', '/gateways', { name: 'x', openapi: `file://${FILE}` }, '403 SCOPE_MISSING'],
     ['POST', '/gateways', { name: 'x', document: FILE_REFERENCE }, '422 BODY_INVALID'],
+    ...REFERENCES.map((value): Attack => {
+      const body = { name: 'x', url: 'https://a.example', headers: { A: value } };
+      return ['POST', '/gateways', body, '403 SCOPE_MISSING'];
+    }),
     // Expanding the environment variable would reveal the operator's token to the server.
     ['POST', '/gateways', { name: 'x', url: 'https://a.example/${ASSAY_TOKEN}' }, '422 BODY_INVALID'],
   ],
@@ -61,12 +70,20 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ['POST', '/openapi/preview', { openapi: FILE }, '403 SCOPE_MISSING'],
     ['POST', '/openapi/preview', { openapi: `file://${FILE}` }, '403 SCOPE_MISSING'],
     ['POST', '/openapi/preview', STDIO, '403 SCOPE_MISSING'],
+    ...REFERENCES.map((value): Attack => {
+      const body = { openapi: 'https://a.example/x.json', headers: { A: value } };
+      return ['POST', '/openapi/preview', body, '403 SCOPE_MISSING'];
+    }),
     ['POST', '/openapi/preview', { document: FILE_REFERENCE }, '422 BODY_INVALID'],
   ],
   importDocument: [
     ['POST', '/openapi', { name: 'x', openapi: FILE }, '403 SCOPE_MISSING'],
     ['POST', '/openapi', { name: 'x', openapi: `file://${FILE}` }, '403 SCOPE_MISSING'],
     ['POST', '/openapi', { name: 'x', openapi: 'https://a.example/${ASSAY_TOKEN}' }, '422 BODY_INVALID'],
+    ...REFERENCES.map((value): Attack => {
+      const body = { name: 'x', openapi: 'https://a.example/x.json', headers: { A: value } };
+      return ['POST', '/openapi', body, '403 SCOPE_MISSING'];
+    }),
     // A source with a command is not replaced by a document.
     ['POST', '/openapi', { name: 'made', openapi: 'https://a.example/x.json' }, '409 GATEWAY_EXISTS'],
   ],
@@ -76,14 +93,28 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ['PUT', '/gateways/made', { command: null, url: 'https://a.example' }, '403 SCOPE_MISSING'],
     ['PUT', '/gateways/far', { url: null, ...STDIO }, '403 SCOPE_MISSING'],
     ['PUT', '/gateways/far', { url: null, openapi: FILE }, '403 SCOPE_MISSING'],
+    ...REFERENCES.map((value): Attack => [
+      ...(['PUT', '/gateways/far', { headers: { A: value } }, '403 SCOPE_MISSING'] as const),
+    ]),
     // A credential for one server must not be sent to another.
     ['PUT', '/gateways/far', { url: 'https://attacker.example/mcp' }, '422 BODY_INVALID'],
   ],
   patchGateway: [
     ['PATCH', '/gateways/made', { env: { NODE_OPTIONS: '--require=/tmp/x' } }, '403 SCOPE_MISSING'],
+    ...REFERENCES.map((value): Attack => [
+      ...(['PATCH', '/gateways/far', { headers: { A: value } }, '403 SCOPE_MISSING'] as const),
+    ]),
+    // What a reference reads must not be sent to another server.
+    ['PATCH', '/gateways/referring', { url: 'https://attacker.example/mcp' }, '403 SCOPE_MISSING'],
+    ['PATCH', '/gateways/referring', { timeoutMs: 1 }, '403 SCOPE_MISSING'],
     ['PATCH', '/gateways/far', { url: 'https://attacker.example/mcp' }, '422 BODY_INVALID'],
   ],
   verifyGateway: [['POST', '/gateways/made/verify', undefined, '403 SCOPE_MISSING']],
+  setSecret: [
+    ['PUT', '/secrets/TOKEN', { value: 'of the attacker' }, '403 SCOPE_MISSING'],
+    ['PUT', '/secrets/TOKEN', { servers: ['far'] }, '403 SCOPE_MISSING'],
+  ],
+  removeSecret: [['DELETE', '/secrets/TOKEN', undefined, '403 SCOPE_MISSING']],
   addFunctions: [['POST', '/functions', { module: MODULE }, '403 SCOPE_MISSING']],
   createTool: [['POST', '/tools', { name: 'x', url: 'file:///etc/hostname' }, '422 BODY_INVALID']],
   updateTool: [['PUT', '/tools/WEATHER', { url: 'https://attacker.example/x' }, '422 BODY_INVALID']],
@@ -95,7 +126,10 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ['POST', '/tokens', { name: 'local' }, '422 BODY_INVALID'],
     ['POST', '/tokens', { name: 'https://id.example#ada' }, '422 BODY_INVALID'],
   ],
-  createSignInLink: [['POST', '/sign-in-links', {}, '403 SCOPE_MISSING']],
+  createSignInLink: [
+    ['POST', '/sign-in-links', {}, '403 SCOPE_MISSING'],
+    ['POST', '/sign-in-links', { scopes: ['execute'] }, '403 SCOPE_MISSING'],
+  ],
   changePreferences: Object.entries(WANTED).map(([key, value]) => [
     'PUT',
     '/preferences',
@@ -108,7 +142,13 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     { [key]: value },
     '403 SETTING_READ_ONLY',
   ]),
-  import: [STDIO, { type: 'stdio', ...STDIO }, { openapi: FILE }].map((entry): Attack => {
+  import: [
+    ...[STDIO, { type: 'stdio', ...STDIO }, { openapi: FILE }],
+    ...[...REFERENCES, { command: ['id'] }].map((value) => ({
+      url: 'https://a.example',
+      headers: { A: value },
+    })),
+  ].map((entry): Attack => {
     const bundle = bundleWith({ gateway: [{ name: 'x', entry, ...ENTRY }] });
     return ['POST', '/import', { bundle, apply: true }, '403 SCOPE_MISSING'];
   }),
@@ -129,6 +169,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
   rejectNote: 'gains nothing',
   acceptNotes: 'gains nothing',
   reviewInstructions: 'gains nothing',
+  changeGatewayTrust: 'gains nothing',
   runTool: 'gains nothing',
   approveCall: 'gains nothing',
   denyCall: 'gains nothing',
@@ -155,6 +196,8 @@ let weather = '';
 beforeAll(async () => {
   instance = await openInstance();
   await makeEverything(instance);
+  const referring = { url: 'http://127.0.0.1:9/mcp', headers: { Authorization: `\${file:${FILE}}` } };
+  await instance.admin.post('/gateways', { name: 'referring', ...referring });
   const { tools } = (await instance.admin.get('/tools')).json() as { readonly tools: Json };
   weather = textAt(listAt(tools).find((tool) => at(tool, 'originalName') === 'weather') ?? null, 'id');
 });
@@ -214,7 +257,8 @@ describe('a token with only the scope admin', () => {
         Object.entries(WANTED).map(([key, value]) => [key, 'omitted', value]),
       );
       expect(items[1]).toMatchObject({ before: 'open' });
-      expect(at(items[3] ?? null, 'warnings', 0)).toContain(
+      const issuer = items.find((item) => at(item, 'name') === 'auth.issuer');
+      expect(at(issuer ?? null, 'warnings', 0)).toContain(
         'Set ASSAY_AUTH_ISSUER, or settings["auth.issuer"]',
       );
     }

@@ -36,7 +36,7 @@ describe.each([
     const found = await model.call('search_tools', { query: 'add two numbers' });
     expect(parseJson(found.text.split('\n')[0] ?? '')).toMatchObject({
       name: 'plain_add',
-      inputSchema: { properties: { a: { type: 'number' } } },
+      arguments: 'a?: number, b?: number',
     });
     expect(parseJson((await model.call('describe_tool', { name: 'plain.add' })).text)).toMatchObject({
       name: 'plain_add',
@@ -54,6 +54,9 @@ describe.each([
       });
     expect((await model.call('call_tool', { name: 'plain.add', arguments: [] })).text).toMatch(
       /arguments\.arguments/,
+    );
+    expect((await model.call('call_tool', { name: 'plain.add', args: { a: 2, b: 40 } })).text).toMatch(
+      /arguments\.args.*did you mean "arguments"\?/,
     );
     expect((await model.call('search_tools', { query: 'xylophone' })).text).toMatch(/No tool matches/);
     await expect(model.call('plain_add', { a: 1, b: 1 })).rejects.toThrow(/call "call_tool" with/);

@@ -37,7 +37,7 @@ describe('assay add and remove', () => {
     const { run, text } = prepare();
     const added = await run('add', 'plain', '--env', 'A=b', '--env', 'C=d', '--', ...COMMAND);
     expect([added.code, added.stderr]).toEqual([0, '']);
-    expect(added.stdout).toMatch(/^Added "plain" in .*mcp\.json\.\nReady: \d+ tools\./s);
+    expect(added.stdout).toMatch(/^Added "plain" in .*mcp\.json\.\nUp: \d+ tools\./s);
     expect(text()).toContain('// mine, by hand');
     expect(text()).toContain('// later');
     expect(text()).toContain('"A": "b"');
@@ -84,12 +84,12 @@ describe('assay status', () => {
     const idle = await run('status');
     expect([idle.code, idle.stdout.split('\n')[0]]).toEqual([
       0,
-      'No gateway is running. `assay serve` starts one.',
+      'No gateway is running. A client that attaches starts one, and so does `assay serve`.',
     ]);
     const gateway = await startGateway({ home, config });
     await connectClient({ url: gateway.url }, 'legacy');
     const added = await run('add', 'plain', '--', ...COMMAND);
-    expect(added.stdout).toContain('Ready: ');
+    expect(added.stdout).toContain('Up: ');
     const { stdout } = await run('status', '--json');
     const status = parseJson(stdout);
     expect(at(status, 'running', 'url')).toBe(new URL(gateway.url).origin);

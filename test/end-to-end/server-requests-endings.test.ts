@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FixedLimits } from '../../src/core/fixed-limits.ts';
+import type { FixedLimits } from '../../packages/gateway/src/core/fixed-limits.ts';
 import { startAsking } from '../fixtures/asking-http.ts';
 import { toldIn } from '../fixtures/asking-peer.ts';
 import type { Gateway } from '../support/assay.ts';

@@ -60,7 +60,7 @@ async function call(subject: string, name: string): Promise<string> {
 }
 
 const HELD =
-  /^The call of "web_post" needs approval, and it had no effect: it could carry data out of a session that has read untrusted content and private data\./;
+  /^The call of "web_post" needs approval, and it had no effect\. This call could carry data out of a session that has read untrusted content and private data\./;
 
 async function labels(): Promise<readonly unknown[]> {
   const shown = at((await admin.get('/labels')).json(), 'labels') as readonly Record<string, unknown>[];

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { startHttp } from '../fixtures/http.ts';
 import type { Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
-import { sleep, until } from '../support/endings.ts';
+import { endLater, sleep, until } from '../support/endings.ts';
 import { send, type Answer } from '../support/http.ts';
 import { at, parseJson, type Json } from '../support/json.ts';
 import { messageOf, openSession, type LegacySession } from '../support/legacy.ts';
@@ -52,17 +53,22 @@ describe('a session ended by its client', () => {
 describe('an unused session', () => {
   let assay: Gateway;
   beforeAll(async () => {
-    const settings = { 'limits.sessionIdleMs': 1_500 };
-    assay = await startGateway({ servers: { c: fixture('cancellable') }, settings: { settings } });
+    const sse = await startHttp('sse');
+    endLater(() => sse.close());
+    const servers = { c: fixture('cancellable'), sse: { type: 'sse', url: sse.url } };
+    assay = await startGateway({ servers, settings: { settings: { 'limits.sessionIdleMs': 1_500 } } });
     await assay.settled();
   });
 
-  it('expires, and its id is unknown afterwards', async () => {
+  it('expires with its own link to a server, and its id is unknown afterwards', async () => {
+    const readLinks = (): Promise<number> => readGauge(assay, 'assay_private_links', { server: 'sse' });
     const session = await openSession(assay.url);
+    await session.call('sse_echo');
+    expect(await readLinks()).toBe(1);
     await until('it has ended', async () =>
       (await readGauge(assay, 'assay_sessions')) === 0 ? true : undefined,
     );
-    expect(isGone(await ping(session))).toBe(true);
+    expect([isGone(await ping(session)), await readLinks()]).toEqual([true, 0]);
   });
 
   it('stays open as long as it has an open stream or a pending request', async () => {

@@ -30,7 +30,7 @@ async function official(url: string): Promise<Client> {
 interface RawClient {
   readonly stream: Stream;
   readonly address: string;
-  /** The data of the event with this index. */
+  /** The data of the event with this index; comments are no events. */
   event(index: number): Promise<string>;
   post(body: string, headers?: Readonly<Record<string, string>>): ReturnType<typeof send>;
 }
@@ -42,7 +42,7 @@ async function open(url: string, headers: Readonly<Record<string, string>> = {})
     headers: { accept: 'text/event-stream', ...headers },
   });
   const event = (index: number): Promise<string> =>
-    until(`event ${index}`, () => Promise.resolve(stream.events[index]?.data));
+    until(`event ${index}`, () => stream.events.filter(({ data }) => data !== '')[index]?.data);
   const address = new URL(await event(0), url).href;
   const post: RawClient['post'] = (body, more = {}) =>
     send(address, { headers: { 'content-type': 'application/json', ...headers, ...more }, body });

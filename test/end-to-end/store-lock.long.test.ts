@@ -142,12 +142,12 @@ describe.concurrent('a lock held by another process on the store', () => {
   });
 });
 
-describe('two `serve` processes on one home', () => {
+describe('two `serve` processes on one home, with a config each', () => {
   it('both refuse a token revoked by a third process and accept one that it created', async () => {
     const home = tempDir();
-    const config = writeConfig(servers);
     const token = await keepToken(home, 'first');
-    const start = (): Promise<Assay> => startAssay({ config, home, env: { ASSAY_MCP_ACCESS: 'token' } });
+    const start = (): Promise<Assay> =>
+      startAssay({ config: writeConfig(servers), home, env: { ASSAY_MCP_ACCESS: 'token' } });
     const assays = [await start(), await start()];
     await untilStatus(assays, token, 200);
     await revokeToken(home, 'first');

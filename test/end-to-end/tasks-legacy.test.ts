@@ -177,7 +177,7 @@ describe('tasks of 2025-11-25 without a token', () => {
       const asked = await old.ask('tools/call', { name: 'a_job', task: { ttl: 1 } });
       expect(textOf(asked)).toBe('a ran job');
       expect(textOf(await old.ask('tools/call', { name: 'a_raw', task: {}, x: 1 }))).toMatch(
-        /"params":\{"_meta":\{"traceparent":"[^"]*"\},"name":"raw","x":1\}\}/,
+        /"params":\{"_meta":\{"traceparent":"[^"]*","progressToken":\d+\},"name":"raw","x":1\}\}/,
       );
     },
   );

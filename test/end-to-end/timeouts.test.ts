@@ -63,6 +63,11 @@ describe("a server's time limit", () => {
     expect(textOf(stream.messages().at(-1) ?? null)).toBe('"a" took 4 steps');
   });
 
+  it('restarts with progress that only Assay has asked for', async () => {
+    const worked = await session.call('steady_steps', { steps: 4, intervalMs: 500, who: 'b' });
+    expect(worked).toBe('"b" took 4 steps');
+  });
+
   it('is separate for each server', async () => {
     expect(await session.call('patient_sleep', { ms: 900 })).toBe('slept 900');
   });

@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
-import { at, listAt, parseJson } from '../support/json.ts';
+import { at, listAt, parseJson, textAt } from '../support/json.ts';
 import { tempDir } from '../support/paths.ts';
 import { createToken } from '../support/tokens.ts';
-import { openDatabase } from '../../src/platform/sqlite.ts';
+import { openDatabase } from '@assay-mcp/kit/platform/sqlite';
+import { DEFAULT_TOKEN_LIFETIME } from '@assay-mcp/kit/token-lifetimes';
+import { parseLifetimeMs } from '../../packages/gateway/src/core/token.ts';
 
 const TOKEN = /^assay_[0-9a-f]{12}_[0-9A-Za-z]{43}$/;
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -26,7 +28,7 @@ describe('assay token create', () => {
 
   it('--json prints the token with everything stored about it except its hash', async () => {
     const { stdout } = await tokenCommands(tempDir())(
-      ...['create', 'ci', '--scope', 'mcp,read', '--expires', '30d', '--json'],
+      ...['create', 'ci', '--scopes', 'mcp,read', '--expires', '30d', '--json'],
     );
     const made = parseJson(stdout);
     const token = String(at(made, 'token'));
@@ -44,6 +46,12 @@ describe('assay token create', () => {
     const days =
       (Date.parse(String(at(made, 'expiresAt'))) - Date.parse(String(at(made, 'createdAt')))) / 86_400_000;
     expect(days).toBe(30);
+  });
+
+  it('proposes the lifetime of the pages', async () => {
+    const made = parseJson((await tokenCommands(tempDir())('create', 'ci', '--json')).stdout);
+    const lifetimeMs = Date.parse(textAt(made, 'expiresAt')) - Date.parse(textAt(made, 'createdAt'));
+    expect(parseLifetimeMs(DEFAULT_TOKEN_LIFETIME)).toEqual({ ok: true, value: lifetimeMs });
   });
 
   it('refuses a name in use until its token is revoked', async () => {
@@ -64,7 +72,7 @@ describe('assay token', () => {
     ['an empty name', ['create', '']],
     ['a name with a line break', ['create', 'a\nb']],
     ['the reserved name "local"', ['create', 'local']],
-    ['an unknown scope', ['create', 'ci', '--scope', 'write']],
+    ['an unknown scope', ['create', 'ci', '--scopes', 'write']],
     ['an invalid lifetime', ['create', 'ci', '--expires', 'soon']],
     ['a missing name', ['create']],
     ['an unknown command', ['renew', 'ci']],
@@ -86,13 +94,13 @@ describe('assay token list', () => {
   it('shows valid and revoked tokens without their secrets', async () => {
     const home = tempDir();
     const token = tokenCommands(home);
-    const valid = await createToken(home, 'ci', '--scope', 'admin');
+    const valid = await createToken(home, 'ci', '--scopes', 'admin', '--expires', 'never');
     const gone = await createToken(home, 'old');
     await token('revoke', 'old');
     const { code, stdout } = await token('list');
     expect(code).toBe(0);
     expect(stdout).toMatch(/ci +[0-9a-f]{12} +valid +\S+ +never +admin/);
-    expect(stdout).toMatch(/old +[0-9a-f]{12} +revoked +\S+ +never +mcp/);
+    expect(stdout).toMatch(/old +[0-9a-f]{12} +revoked +\S+ +\S+Z +mcp/);
     const listed = await token('list', '--json');
     const tokens = listAt(parseJson(listed.stdout), 'tokens');
     expect([...tokens].sort((a, b) => String(at(a, 'name')).localeCompare(String(at(b, 'name'))))).toEqual([
@@ -111,7 +119,7 @@ describe('assay token list', () => {
         scopes: ['mcp'],
         state: 'revoked',
         createdAt: TIME,
-        expiresAt: null,
+        expiresAt: TIME,
         revokedAt: TIME,
       },
     ]);

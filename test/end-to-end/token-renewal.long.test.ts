@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { startAssay, serverIn, type Gateway } from '../support/assay.ts';
 import { runAssay } from '../support/commands.ts';
@@ -6,7 +7,7 @@ import { sleep, until } from '../support/endings.ts';
 import { startIssuer, type Issuer } from '../support/issuer.ts';
 import { at } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
-import { tempDir, writeConfig } from '../support/paths.ts';
+import { tempDir, writeConfig, writeText } from '../support/paths.ts';
 import { startProtected, type ProtectedServer } from '../support/protected-server.ts';
 import { LOCAL_ISSUER, signIn } from '../support/sign-in.ts';
 import { bearer, createToken } from '../support/tokens.ts';
@@ -27,11 +28,12 @@ async function signedIn(tokenSeconds?: number): Promise<SignedIn> {
   return { issuer, server, ...place };
 }
 
+/** A second gateway of a home needs a config file of its own. */
 async function serving({
   config,
   home,
 }: SignedIn): Promise<{ readonly assay: Gateway; readonly session: LegacySession }> {
-  const assay = await startGateway({ config, home });
+  const assay = await startGateway({ config: writeText(readFileSync(config, 'utf8'), 'mcp.json'), home });
   expect(serverIn(await assay.settled(), 'remote')).toMatchObject({ state: 'up' });
   return { assay, session: await openSession(assay.url) };
 }

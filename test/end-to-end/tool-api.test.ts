@@ -1,6 +1,6 @@
 // An operator's overrides through the REST API, and their effects.
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Store } from '../../src/gateway/ports/store.ts';
+import type { Store } from '../../packages/gateway/src/gateway/ports/store.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
 import { endAfterEach } from '../support/end-after-each.ts';

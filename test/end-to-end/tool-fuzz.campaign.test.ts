@@ -1,7 +1,7 @@
 // Unexpected and concurrent bodies: none breaks the REST API, and a refused one changes nothing.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Store } from '../../src/gateway/ports/store.ts';
+import type { Store } from '../../packages/gateway/src/gateway/ports/store.ts';
 import { rounds } from '../support/campaign.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';

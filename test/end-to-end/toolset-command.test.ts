@@ -21,6 +21,7 @@ describe('assay toolset create', () => {
     });
     expect(await json('toolset', 'show', 'dev')).toEqual({
       name: 'dev',
+      tokens: 55,
       description: 'For work',
       ...times,
       tools: [{ namespacedName: 'plain.echo' }, { namespacedName: 'plain.add' }],
@@ -50,23 +51,23 @@ describe('assay toolset', () => {
   it('prints toolsets on stdout, and a hint on stderr if there are none', async () => {
     const { run, json } = newOperator();
     const none = await run('toolset', 'list');
-    expect([none.code, none.stdout]).toEqual([0, 'NAME  TOOLS  NOTES  EQUIPPED  DESCRIPTION\n']);
+    expect([none.code, none.stdout]).toEqual([0, 'NAME  TOOLS  TOKENS  NOTES  EQUIPPED  DESCRIPTION\n']);
     expect(none.stderr).toContain('assay toolset create');
     await run('toolset', 'create', 'dev', 'plain.echo', '--description', 'For work');
     await run('toolset', 'create', 'ops');
     await run('toolset', 'equip', 'ops');
     await run('notes', 'add', 'dev', 'plain.echo', 'hint', 'Twice.');
     expect((await run('toolset', 'list')).stdout).toBe(
-      'NAME  TOOLS  NOTES  EQUIPPED  DESCRIPTION\ndev   1      1      no        For work\nops   0      0      yes\n',
+      'NAME  TOOLS  TOKENS  NOTES  EQUIPPED  DESCRIPTION\ndev   1      22      1      no        For work\nops   0      0       0      yes\n',
     );
     expect(await json('toolset', 'list')).toEqual({
       toolsets: [
         {
-          ...{ name: 'dev', description: 'For work', isEquipped: false, ...times },
+          ...{ name: 'dev', tokens: 22, description: 'For work', isEquipped: false, ...times },
           tools: [{ namespacedName: 'plain.echo' }],
           toolNotes: [{ toolRef: { namespacedName: 'plain.echo' }, notes: [NOTE] }],
         },
-        { name: 'ops', isEquipped: true, ...times, tools: [], toolNotes: [] },
+        { name: 'ops', tokens: 0, isEquipped: true, ...times, tools: [], toolNotes: [] },
       ],
     });
   });
@@ -183,7 +184,7 @@ describe('assay toolset refuses', () => {
   it('without changing anything', async () => {
     expect(listAt(await json('toolset', 'list'), 'toolsets')).toEqual([
       {
-        ...{ name: 'dev', isEquipped: false, ...times },
+        ...{ name: 'dev', tokens: 22, isEquipped: false, ...times },
         ...{ tools: [{ namespacedName: 'plain.echo' }], toolNotes: [] },
       },
     ]);

@@ -13,7 +13,7 @@ import { at, parseJson, textAt, type Json, type JsonObject } from '../support/js
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { fixture, ROOT, tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
-import { CORPUS } from '../verify/corpus.ts';
+import { CORPUS } from '../../packages/verify/test/corpus.ts';
 
 const isLinux = process.platform === 'linux';
 

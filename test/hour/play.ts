@@ -86,7 +86,8 @@ async function playCommands(recorder: Recorder, person: Person): Promise<void> {
 
   const port = await freePort();
   const serving = recorder.open(person, `assay serve --port ${port}`);
-  await serving.until(/To use it/);
+  await serving.until(/h for help/);
+  serving.type('c');
   await serving.until(/Claude Desktop/);
   const url = `http://127.0.0.1:${port}/mcp`;
   await assay('status', 0, /endpoint\s+http/, /slack\s+(starting|failed|restarting)/);
@@ -113,7 +114,7 @@ async function playCommands(recorder: Recorder, person: Person): Promise<void> {
   recorder.compare('a client of /mcp/all', (await overHttp(`${url}/all`)).tools, all);
   recorder.compare('a client of /mcp/search', (await overHttp(`${url}/search`)).tools, SEARCH);
   await assay('logs slack', 0, /SLACK_BOT_TOKEN/);
-  await assay('doctor', 1, /slack: Not up/, /SLACK_BOT_TOKEN/);
+  await assay('doctor', 1, /slack: Down/, /SLACK_BOT_TOKEN/);
   serving.type('\u0003');
   await recorder.close(serving, 0);
   await assay('status', 0, /No gateway is running/);

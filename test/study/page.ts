@@ -1,9 +1,5 @@
-import {
-  listContradictions,
-  computeCoverage,
-  type VerifyReport,
-} from '../../src/core/verification/report.ts';
-import type { ToolReport } from '../../src/core/verification/verdict.ts';
+import { listContradictions, computeCoverage, type VerifyReport } from '@assay-mcp/kit/verification/report';
+import type { ToolReport } from '@assay-mcp/kit/verification/verdict';
 import type { StudyServer } from './servers.ts';
 import type { TwinReport } from './twins.ts';
 

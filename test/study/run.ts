@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseJson } from '../support/json.ts';
 import { MAIN, ROOT } from '../support/paths.ts';
-import { listContradictions, type VerifyReport } from '../../src/core/verification/report.ts';
+import { listContradictions, type VerifyReport } from '@assay-mcp/kit/verification/report';
 import { pageOf, type StudyResult } from './page.ts';
 import { SERVERS, type StudyServer } from './servers.ts';
 import { compareTwin, type TwinReport } from './twins.ts';

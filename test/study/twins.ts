@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isJsonObject, type JsonObject } from '../../src/core/json-object.ts';
-import { chooseArguments } from '../../src/verify/arguments/choose-arguments.ts';
-import { prepareSeed } from '../../src/verify/seed.ts';
+import { isJsonObject, type JsonObject } from '@assay-mcp/kit/json-object';
+import { chooseArguments } from '../../packages/verify/src/arguments/choose-arguments.ts';
+import { prepareSeed } from '../../packages/verify/src/seed.ts';
 import { endOpened } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, parseJson, type Json } from '../support/json.ts';

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { FixedLimits } from '../../src/core/fixed-limits.ts';
+import type { FixedLimits } from '../../packages/gateway/src/core/fixed-limits.ts';
 import { endLater, killLater, sleep, until } from './endings.ts';
 import { send } from './http.ts';
 import { at, listAt, type Json, type JsonObject } from './json.ts';
@@ -22,6 +22,8 @@ export interface AssayOptions {
   readonly home?: string;
   /** Other values for fixed limits. */
   readonly limits?: Partial<FixedLimits>;
+  /** The main module of another build. */
+  readonly main?: string;
   /** Its working directory and process group, if not those of the tests. */
   readonly place?: { readonly cwd?: string; readonly detached?: boolean };
 }
@@ -60,7 +62,7 @@ export async function startAssay(options: AssayOptions): Promise<Assay> {
     [
       '--max-semi-space-size=16',
       ...(options.limits === undefined
-        ? [MAIN, 'serve']
+        ? [options.main ?? MAIN, 'serve']
         : [SERVE_WITH_LIMITS, JSON.stringify(options.limits)]),
       '--config',
       config,
@@ -174,13 +176,16 @@ export async function spawnAssay(
 
 export { spawnAssay as runAssay };
 
-/** The environment of the tests without variables that would affect Assay or Node. */
+/**
+ * The environment of the tests without variables that would affect Assay or Node. Server processes run from the start,
+ * as most tests are about what they do then; `idle-servers.test.ts` is about the default.
+ */
 export function cleanEnv(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) =>
       !/^(ASSAY_|VITEST|NODE_OPTIONS|NODE_ENV|DEBUG|FORCE_COLOR|NO_COLOR|npm_lifecycle_event)/.test(name),
   );
-  return { ...Object.fromEntries(kept), ...more };
+  return { ...Object.fromEntries(kept), ASSAY_SERVERS_IDLE_MS: '0', ...more };
 }
 
 /** The entry of one server in an answer of `/health`. */

@@ -9,8 +9,8 @@ import {
   type StoredBatch,
   type StoredCall,
   toMinute,
-} from '../../src/core/activity/call-chain.ts';
-import { type CallContext, createContext } from '../../src/core/activity/call-context.ts';
+} from '../../packages/gateway/src/core/activity/call-chain.ts';
+import { type CallContext, createContext } from '../../packages/gateway/src/core/activity/call-context.ts';
 import {
   type CallEntry,
   type FinishedCall,
@@ -18,10 +18,10 @@ import {
   readCallFacts,
   type RecordedCall,
   splitEntry,
-} from '../../src/core/activity/call-entry.ts';
-import type { Refusal } from '../../src/core/refusal.ts';
-import { err, ok, type Result } from '../../src/core/result.ts';
-import type { CallPage, CallStore } from '../../src/gateway/ports/call-log.ts';
+} from '../../packages/gateway/src/core/activity/call-entry.ts';
+import type { Refusal } from '../../packages/gateway/src/core/refusal.ts';
+import { err, ok, type Result } from '@assay-mcp/kit/result';
+import type { CallPage, CallStore } from '../../packages/gateway/src/gateway/ports/call-log.ts';
 
 const AT_MS = Date.UTC(2026, 10, 23, 20);
 
@@ -140,6 +140,7 @@ export function finishedCall(more: Partial<FinishedCall> = {}): FinishedCall {
     toolId: undefined,
     decision: undefined,
     approval: undefined,
+    denial: undefined,
     outcome: 'ok',
     durationMs: 1.25,
     argumentsText: undefined,

@@ -1,7 +1,8 @@
 import { tmpdir } from 'node:os';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runAssay } from './commands.ts';
+import { endLater } from './endings.ts';
 import { parseJson, type Json } from './json.ts';
 import { tempDir } from './paths.ts';
 
@@ -32,6 +33,11 @@ export function newUser(more: Readonly<Record<string, string>> = {}): User {
     CLAUDE_CONFIG_DIR: '',
     ...more,
   };
+  // A client that was started as its file says has started a gateway in the background.
+  endLater(async () => {
+    const names = existsSync(at('.assay')) ? readdirSync(at('.assay')) : [];
+    if (names.some((name) => name.endsWith('.lock'))) await runAssay(['stop'], { env });
+  });
   return {
     home,
     assayHome: join(home, '.assay'),

@@ -1,22 +1,22 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Cancellation } from '../../src/core/cancellation.ts';
-import { PLAIN_LAUNCHER } from '../../src/platform/launcher.ts';
-import { formatCause } from '../../src/core/cause.ts';
-import { watchFile } from '../../src/platform/watch-file.ts';
-import { openModule } from '../../src/adapters/sources/functions/open-module.ts';
+import { Cancellation } from '@assay-mcp/kit/cancellation';
+import { PLAIN_LAUNCHER } from '@assay-mcp/kit/platform/launcher';
+import { formatCause } from '../../packages/gateway/src/core/cause.ts';
+import { watchFile } from '@assay-mcp/kit/platform/watch-file';
+import { openModule } from '../../packages/gateway/src/adapters/sources/functions/open-module.ts';
 import type {
   BuiltInCall,
   BuiltInResult,
   BuiltInSource,
   BuiltInTools,
-} from '../../src/adapters/sources/built-in-tool.ts';
-import type { FunctionModuleSpec } from '../../src/core/sources/custom-tools.ts';
-import type { Log } from '../../src/gateway/ports/log.ts';
+} from '../../packages/gateway/src/adapters/sources/built-in-tool.ts';
+import type { FunctionModuleSpec } from '../../packages/gateway/src/core/sources/custom-tools.ts';
+import type { Log } from '../../packages/gateway/src/gateway/ports/log.ts';
 import { endLater, killLater } from './endings.ts';
-import { ROOT, tempDir } from './paths.ts';
+import { MAIN, tempDir } from './paths.ts';
 
-export const RUNNER: string = join(ROOT, 'dist', 'function-runner.js');
+export const RUNNER: string = join(dirname(MAIN), 'function-runner.js');
 
 export interface OpenedModule {
   readonly source: BuiltInSource;

@@ -1,5 +1,5 @@
-import type { openServe, runStdio } from '../../src/app/program.ts';
-import { formatRefusal } from '../../src/core/sentences.ts';
+import type { openServe, runStdio } from '../../packages/gateway/src/app/program.ts';
+import { formatRefusal } from '../../packages/gateway/src/core/sentences.ts';
 import { cleanEnv, settle, startAssay, type AssayOptions, type Gateway } from './assay.ts';
 import { endLater, sleep } from './endings.ts';
 import { send } from './http.ts';

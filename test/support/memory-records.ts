@@ -1,8 +1,8 @@
-import type { AuditEvent } from '../../src/core/audit-event.ts';
-import type { Refusal } from '../../src/core/refusal.ts';
-import { err, ok, type Result } from '../../src/core/result.ts';
-import type { RecordBodies, RecordKind } from '../../src/core/record.ts';
-import { RecordReplica } from '../../src/gateway/catalog/record-replica.ts';
+import type { AuditEvent } from '../../packages/gateway/src/core/audit-event.ts';
+import type { Refusal } from '../../packages/gateway/src/core/refusal.ts';
+import { err, ok, type Result } from '@assay-mcp/kit/result';
+import type { RecordBodies, RecordKind } from '../../packages/gateway/src/core/record.ts';
+import { RecordReplica } from '../../packages/gateway/src/gateway/catalog/record-replica.ts';
 import type {
   RecordCache,
   RecordChange,
@@ -10,9 +10,9 @@ import type {
   RecordStore,
   StoredRecord,
   UnreadableRecord,
-} from '../../src/gateway/ports/records.ts';
-import type { Store, StorePart } from '../../src/gateway/ports/store.ts';
-import { SILENT } from '../gateway/listed-server.ts';
+} from '../../packages/gateway/src/gateway/ports/records.ts';
+import type { Store, StorePart } from '../../packages/gateway/src/gateway/ports/store.ts';
+import { SILENT } from '../../packages/gateway/test/gateway/listed-server.ts';
 
 /** The records of a store, in memory. */
 export class MemoryRecords implements RecordStore, Pick<Store, 'onChange'> {

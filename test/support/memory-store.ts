@@ -1,7 +1,7 @@
-import type { AuditEvent } from '../../src/core/audit-event.ts';
-import type { Refusal } from '../../src/core/refusal.ts';
-import { err, ok, type Result } from '../../src/core/result.ts';
-import type { Store, StorePart, StoredToken } from '../../src/gateway/ports/store.ts';
+import type { AuditEvent } from '../../packages/gateway/src/core/audit-event.ts';
+import type { Refusal } from '../../packages/gateway/src/core/refusal.ts';
+import { err, ok, type Result } from '@assay-mcp/kit/result';
+import type { Store, StorePart, StoredToken } from '../../packages/gateway/src/gateway/ports/store.ts';
 
 /** The tokens of a store, in memory; it can be made unavailable, like a database. */
 export class MemoryTokens implements Pick<Store, 'addToken' | 'tokens' | 'revokeToken' | 'onChange'> {

@@ -1,19 +1,22 @@
 import { readFile } from 'node:fs/promises';
-import { Cancellation } from '../../src/core/cancellation.ts';
-import { formatCause } from '../../src/core/cause.ts';
-import { err, ok } from '../../src/core/result.ts';
-import { openHttp } from '../../src/adapters/sources/http/open-http.ts';
+import { Cancellation } from '@assay-mcp/kit/cancellation';
+import { formatCause } from '../../packages/gateway/src/core/cause.ts';
+import { err, ok } from '@assay-mcp/kit/result';
+import { openHttp } from '../../packages/gateway/src/adapters/sources/http/open-http.ts';
 import type {
   BuiltInResult,
   BuiltInSource,
   BuiltInTool,
   BuiltInTools,
-} from '../../src/adapters/sources/built-in-tool.ts';
-import { createReachRules } from '../../src/core/reach.ts';
-import { watchFile } from '../../src/platform/watch-file.ts';
-import { createDocumentParser } from '../../src/adapters/sources/openapi/document-parser.ts';
-import { type OpenapiOptions, openOpenapi } from '../../src/adapters/sources/openapi/open-openapi.ts';
-import { PLAIN_LAUNCHER } from '../../src/platform/launcher.ts';
+} from '../../packages/gateway/src/adapters/sources/built-in-tool.ts';
+import { createReachRules } from '../../packages/gateway/src/core/reach-rules.ts';
+import { watchFile } from '@assay-mcp/kit/platform/watch-file';
+import { createDocumentParser } from '../../packages/gateway/src/adapters/sources/openapi/document-parser.ts';
+import {
+  type OpenapiOptions,
+  openOpenapi,
+} from '../../packages/gateway/src/adapters/sources/openapi/open-openapi.ts';
+import { PLAIN_LAUNCHER } from '@assay-mcp/kit/platform/launcher';
 import { endLater } from './endings.ts';
 import { writeText } from './paths.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { mintSession } from '../../src/adapters/auth/mint-token.ts';
-import { createSignInLink } from '../../src/gateway/services/sign-in-links.ts';
+import { mintSession } from '../../packages/gateway/src/adapters/auth/mint-token.ts';
+import { createSignInLink } from '../../packages/gateway/src/gateway/services/sign-in-links.ts';
 import type { Gateway } from './assay.ts';
 import { endLater } from './endings.ts';
 import { tryStore, valueOf } from './store-values.ts';

@@ -6,8 +6,12 @@ import { removeLater } from './endings.ts';
 import { parseJson, textAt, numberAt, type Json, type JsonObject } from './json.ts';
 
 export const ROOT: string = fileURLToPath(new URL('../../', import.meta.url));
+/** The package `assay-mcp`. */
+export const GATEWAY: string = join(ROOT, 'packages', 'gateway');
+/** Code search as a program of its own. */
+export const CODEBASE_MAIN: string = join(ROOT, 'packages', 'codebase', 'dist', 'main.js');
 /** The program under test; ASSAY_TEST_MAIN selects another build. */
-export const MAIN: string = process.env['ASSAY_TEST_MAIN'] ?? join(ROOT, 'dist', 'main.js');
+export const MAIN: string = process.env['ASSAY_TEST_MAIN'] ?? join(GATEWAY, 'dist', 'main.js');
 /** The module with the program's exports. */
 export const PROGRAM: string = join(dirname(MAIN), 'program.js');
 export const IS_OTHER_BUILD: boolean = process.env['ASSAY_TEST_MAIN'] !== undefined;

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDatabase, type Database, type Bindings } from '../../src/platform/sqlite.ts';
+import { openDatabase, type Database, type Bindings } from '@assay-mcp/kit/platform/sqlite';
 import { tempDir } from './paths.ts';
 
 /** The first column of all rows. */

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import type { StdioOptions } from '../../src/core/command-options.ts';
+import type { StdioOptions } from '../../packages/gateway/src/core/command-options.ts';
 import { cleanEnv, type AssayOptions } from './assay.ts';
 import { endLater, sleep } from './endings.ts';
 import { program } from './gateway.ts';

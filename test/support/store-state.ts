@@ -1,4 +1,4 @@
-import type { Store } from '../../src/gateway/ports/store.ts';
+import type { Store } from '../../packages/gateway/src/gateway/ports/store.ts';
 import { valueOf } from './store-values.ts';
 
 /** The state that the task `write` of test/fixtures/store-process.ts left in a store. */

@@ -1,15 +1,20 @@
-import { openStore } from '../../src/adapters/store/open-store.ts';
-import type { RestTimes } from '../../src/adapters/store/sqlite-thread.ts';
-import type { AuditEvent } from '../../src/core/audit-event.ts';
-import { sha256 } from '../../src/core/digest.ts';
-import type { Refusal } from '../../src/core/refusal.ts';
-import type { Result } from '../../src/core/result.ts';
-import type { Toolset } from '../../src/core/toolset.ts';
-import type { ApprovalLimits, NewApproval } from '../../src/gateway/ports/approvals.ts';
-import type { Log } from '../../src/gateway/ports/log.ts';
-import type { Store, StoredCredential, StoredSession, StoredToken } from '../../src/gateway/ports/store.ts';
-import type { ToolRecord } from '../../src/core/hints/tool-record.ts';
-import { EQUIPPED_ID, type SettingValue } from '../../src/core/record.ts';
+import { openStore } from '../../packages/gateway/src/adapters/store/open-store.ts';
+import type { RestTimes } from '../../packages/gateway/src/adapters/store/sqlite-thread.ts';
+import type { AuditEvent } from '../../packages/gateway/src/core/audit-event.ts';
+import { sha256 } from '@assay-mcp/kit/digest';
+import type { Refusal } from '../../packages/gateway/src/core/refusal.ts';
+import type { Result } from '@assay-mcp/kit/result';
+import type { Toolset } from '../../packages/gateway/src/core/toolset.ts';
+import type { ApprovalLimits, NewApproval } from '../../packages/gateway/src/gateway/ports/approvals.ts';
+import type { Log } from '../../packages/gateway/src/gateway/ports/log.ts';
+import type {
+  Store,
+  StoredCredential,
+  StoredSession,
+  StoredToken,
+} from '../../packages/gateway/src/gateway/ports/store.ts';
+import type { ToolRecord } from '../../packages/gateway/src/core/hints/tool-record.ts';
+import { EQUIPPED_ID, type SettingValue } from '../../packages/gateway/src/core/record.ts';
 import type {
   AcceptedDefinition,
   AuditQuery,
@@ -17,7 +22,7 @@ import type {
   RecordStore,
   StoredAuditEvent,
   StoredRecord,
-} from '../../src/gateway/ports/records.ts';
+} from '../../packages/gateway/src/gateway/ports/records.ts';
 
 /** Location of a store. */
 export interface StorePlace {

@@ -1,5 +1,8 @@
-import { mintToken } from '../../src/adapters/auth/mint-token.ts';
-import { createToken as create, type TokenRequest } from '../../src/gateway/services/tokens.ts';
+import { mintToken } from '../../packages/gateway/src/adapters/auth/mint-token.ts';
+import {
+  createToken as create,
+  type TokenRequest,
+} from '../../packages/gateway/src/gateway/services/tokens.ts';
 import { runAssay } from './commands.ts';
 import { tryStore, valueOf } from './store-values.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { toBundleJson } from '../../../src/core/bundle/bundle.ts';
-import { type BundleFile, readBundle } from '../../../src/core/bundle/read-bundle.ts';
+import { toBundleJson } from '../../../packages/gateway/src/core/bundle/bundle.ts';
+import { type BundleFile, readBundle } from '../../../packages/gateway/src/core/bundle/read-bundle.ts';
 import { jsonOf } from '../readers.ts';
 
 /** A bundle is refused with its faults, or its serialized form reads as the same bundle. */

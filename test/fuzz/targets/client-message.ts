@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { findJsonFault, readClientMessage, type RequestMessage } from '../../../src/protocol/message.ts';
-import type { Era } from '../../../src/protocol/eras.ts';
-import { type RequestEdits, translateRequest } from '../../../src/protocol/translate.ts';
+import { findJsonFault, readClientMessage, type RequestMessage } from '@assay-mcp/protocol/message';
+import type { Era } from '@assay-mcp/protocol/eras';
+import { type RequestEdits, translateRequest } from '@assay-mcp/protocol/translate';
 import { jsonOf, sameForAllReaders } from '../readers.ts';
 
 const CHANGE = { name: 'renamed', clientInfo: '{"name":"fuzz","version":"1"}' } as const;

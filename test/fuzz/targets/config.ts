@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readConfigText } from '../../../src/adapters/config/load-config.ts';
+import { readConfigText } from '../../../packages/gateway/src/adapters/config/load-config.ts';
 
 const AROUND = { env: { HOME: '/home/ada', TOKEN: 'secret' }, cwd: '/home/ada', home: '/home/ada' };
 

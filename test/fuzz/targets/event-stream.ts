@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { EventTooLarge, SseParser } from '../../../src/protocol/sse.ts';
+import { EventTooLarge, SseParser } from '@assay-mcp/protocol/sse';
 
 const LIMIT_BYTES = 1_000;
 

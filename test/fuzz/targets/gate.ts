@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { OutgoingMessage } from 'node:http';
-import { buildDnsAnswer, readQueriedName } from '../../../src/sandbox/dns-query.ts';
-import { selectEndToEndHeaders } from '../../../src/sandbox/network-gate.ts';
+import { buildDnsAnswer, readQueriedName } from '@assay-mcp/sandbox/dns-query';
+import { selectEndToEndHeaders } from '@assay-mcp/sandbox/network-gate';
 
 /** A header name that Node's parser accepts. */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;

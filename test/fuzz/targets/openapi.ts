@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { createDocumentParser } from '../../../src/adapters/sources/openapi/document-parser.ts';
-import { openOpenapi } from '../../../src/adapters/sources/openapi/open-openapi.ts';
-import type { HttpPort } from '../../../src/adapters/sources/http/open-http.ts';
-import { err, ok } from '../../../src/core/result.ts';
-import { PLAIN_LAUNCHER } from '../../../src/platform/launcher.ts';
+import { createDocumentParser } from '../../../packages/gateway/src/adapters/sources/openapi/document-parser.ts';
+import { openOpenapi } from '../../../packages/gateway/src/adapters/sources/openapi/open-openapi.ts';
+import type { HttpPort } from '../../../packages/gateway/src/adapters/sources/http/open-http.ts';
+import { err, ok } from '@assay-mcp/kit/result';
+import { PLAIN_LAUNCHER } from '@assay-mcp/kit/platform/launcher';
 
 /** Sends nothing, so external references cannot be resolved. */
 const http: HttpPort = {

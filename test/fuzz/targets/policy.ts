@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Fault } from '../../../src/core/json-position.ts';
-import { compilePolicy } from '../../../src/core/policy/compile-policy.ts';
-import { readRules } from '../../../src/core/policy/read-rules.ts';
-import type { PolicyRule } from '../../../src/core/policy/rule.ts';
+import type { Fault } from '@assay-mcp/kit/json-position';
+import { compilePolicy } from '../../../packages/gateway/src/core/policy/compile-policy.ts';
+import { readRules } from '../../../packages/gateway/src/core/policy/read-rules.ts';
+import type { PolicyRule } from '../../../packages/gateway/src/core/policy/rule.ts';
 import {
   ALL_HINTS,
   callerWith,
@@ -10,7 +10,7 @@ import {
   claimsOf,
   DEFAULT_PREFERENCES,
   toolWith,
-} from '../../core/policy/tools.ts';
+} from '../../../packages/gateway/test/core/policy/tools.ts';
 import { jsonOf } from '../readers.ts';
 
 const TOOLS = ALL_HINTS.map((hints, at) =>

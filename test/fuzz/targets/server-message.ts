@@ -5,8 +5,8 @@ import {
   type Message,
   type NoMessage,
   type ResponseMessage,
-} from '../../../src/protocol/message.ts';
-import { translateReply, setProgressToken } from '../../../src/protocol/translate.ts';
+} from '@assay-mcp/protocol/message';
+import { translateReply, setProgressToken } from '@assay-mcp/protocol/translate';
 import { jsonOf, sameForAllReaders } from '../readers.ts';
 
 const ERAS = ['legacy', 'modern'] as const;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { posix } from 'node:path';
-import { StraceLines } from '../../../src/sandbox/strace-lines.ts';
-import { TracedEvents } from '../../../src/sandbox/traced-events.ts';
-import type { TracedEvent } from '../../../src/sandbox/observation.ts';
+import { StraceLines } from '@assay-mcp/sandbox/strace-lines';
+import { TracedEvents } from '@assay-mcp/sandbox/traced-events';
+import type { TracedEvent } from '@assay-mcp/sandbox/observation';
 
 const CWD = '/start';
 

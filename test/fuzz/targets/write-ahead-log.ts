@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { applyWriteAheadLog } from '../../../src/sandbox/sqlite-wal.ts';
+import { applyWriteAheadLog } from '@assay-mcp/sandbox/sqlite-wal';
 
 const PAGE_BYTES = 512;
 const MAX_FRAMES = 8;

@@ -1,0 +1,239 @@
+import type { OAuthError, OAuthTokens } from '@modelcontextprotocol/client';
+import { isLoopbackName } from '../../core/auth-settings.ts';
+import type { Cause } from '../../core/cause.ts';
+import type { AuthSpec } from '../../core/server-spec.ts';
+import {
+  getNamedUrlChooser,
+  formatReachRemedy,
+  type ReachRules,
+  type UrlChooser,
+} from '../../core/reach-rules.ts';
+import { resolveReaches } from '@assay-mcp/kit/platform/addresses';
+import { openCarefulFetch, Unfetched, type CarefulFetch } from '@assay-mcp/kit/platform/careful-fetch';
+import {
+  toHeldTokens,
+  isSendable,
+  type CredentialContent,
+  type HeldClient,
+  type HeldMetadata,
+  type HeldTokens,
+} from './credential-content.ts';
+import { truncateText } from '@assay-mcp/kit/shorten';
+import { mergeScopes } from '@assay-mcp/protocol/challenge';
+
+const REQUEST_LIMIT_MS = 10_000;
+const ANSWER_LIMIT_BYTES = 256 * 1024;
+
+/** A server or issuer, and who chose its URL. */
+export interface ServerUrl {
+  readonly url: URL;
+  readonly chooser: UrlChooser;
+  /** Its URLs were chosen together with that of the server. */
+  readonly auth?: AuthSpec | undefined;
+}
+
+/** Opens a fetch for URLs named by the server at this URL, or by its entry. The caller closes it. */
+export async function openFetchFor(
+  { url, chooser, auth }: ServerUrl,
+  rules: ReachRules,
+  signal?: AbortSignal,
+): Promise<CarefulFetch> {
+  const own = await resolveReaches(url.hostname);
+  const namer = { url, chooser, isPublic: own.length === 0 || own.includes('public') };
+  const entryUrls = listAuthUrls(auth);
+  const entryOrigins = new Set(entryUrls.map(({ origin }) => origin));
+  const chooserOf = (target: URL): UrlChooser =>
+    entryOrigins.has(target.origin) ? chooser : getNamedUrlChooser(target, namer);
+  // The rules decide who may name a loopback address; this only permits it to be without TLS.
+  const isLoopback = own.length > 0 && own.every((reach) => reach === 'loopback');
+  return openCarefulFetch({
+    reachesFor: (target) => rules[chooserOf(target)],
+    remedy: (reaches, target) => formatReachRemedy(reaches, chooserOf(target)),
+    allowsPlainLoopback: isLoopback || entryUrls.some(({ hostname }) => isLoopbackName(hostname)),
+    limitMs: REQUEST_LIMIT_MS,
+    limitBytes: ANSWER_LIMIT_BYTES,
+    signal,
+  });
+}
+
+/** The URLs in an entry to which requests are sent. */
+function listAuthUrls(auth: AuthSpec = {}): readonly URL[] {
+  const { authorizationServer, metadataUrl, authorizationEndpoint, tokenEndpoint } = auth;
+  return [authorizationServer, metadataUrl, authorizationEndpoint, tokenEndpoint].flatMap((text) => {
+    const url = URL.parse(text ?? '');
+    return url === null ? [] : [url];
+  });
+}
+
+/** Why a renewal failed at the issuer, without the server and subject. */
+export type RenewalFault =
+  | { readonly code: 'AUTHORIZATION_SERVER_UNREACHABLE'; readonly reason: string }
+  | { readonly code: 'TOKEN_RESPONSE_INVALID' | 'RENEWAL_LOCKED' }
+  | { readonly code: 'RENEWAL_FAILED'; readonly error: string };
+
+/** The outcome of a token refresh. It holds no secrets. */
+export type Renewal =
+  | { readonly kind: 'renewed'; readonly tokens: HeldTokens; readonly request: RefreshRequest }
+  /** The issuer will never renew these tokens again. */
+  | { readonly kind: 'ended'; readonly cause: Cause }
+  /** The issuer was unreachable or had an error. */
+  | { readonly kind: 'failed'; readonly fault: RenewalFault };
+
+/** Exchanges the refresh token, which may be invalid afterwards, for a new access token (RFC 6749, section 6). */
+export async function renew(
+  content: CredentialContent,
+  { asked, rules }: { readonly asked: ServerUrl; readonly rules: ReachRules },
+  nowMs: () => number,
+): Promise<Renewal> {
+  const { tokens } = content;
+  if (tokens?.refresh === undefined) return { kind: 'ended', cause: { code: 'TOKEN_EXPIRED' } };
+  const { OAuthError } = await import('@modelcontextprotocol/client');
+  const fetching = await openFetchFor(asked, rules);
+  let status = 0;
+  const fetchFn = async (target: string | URL, init?: RequestInit): Promise<Response> => {
+    const response = await fetching.fetch(target, init);
+    status = response.status;
+    return response;
+  };
+  try {
+    const { renewed, request } = await refresh({ content, refreshToken: tokens.refresh, asked, fetchFn });
+    const held = toHeldTokens(renewed, nowMs());
+    return isSendable(held.access)
+      ? { kind: 'renewed', tokens: { ...held, scope: held.scope ?? tokens.scope }, request }
+      : { kind: 'ended', cause: { code: 'TOKEN_INVALID' } };
+  } catch (error) {
+    if (error instanceof OAuthError) return refusedRenewal(error, status);
+    const fault: RenewalFault =
+      error instanceof Unfetched
+        ? { code: 'AUTHORIZATION_SERVER_UNREACHABLE', reason: error.message }
+        : { code: 'TOKEN_RESPONSE_INVALID' };
+    return { kind: 'failed', fault };
+  } finally {
+    await fetching.close();
+  }
+}
+
+/** The optional parameters of a refresh request. */
+export interface RefreshRequest {
+  readonly scope: string | undefined;
+  readonly resource: string | undefined;
+}
+
+interface Refreshing {
+  readonly content: CredentialContent;
+  readonly refreshToken: string;
+  readonly asked: ServerUrl;
+  readonly fetchFn: (target: string | URL, init?: RequestInit) => Promise<Response>;
+}
+
+/** An error other than those about the grant or the client may be due to an optional parameter, so it is left out. */
+async function refresh({ content, refreshToken, asked, fetchFn }: Refreshing): Promise<{
+  readonly renewed: OAuthTokens;
+  readonly request: RefreshRequest;
+}> {
+  const { refreshAuthorization, OAuthError } = await import('@modelcontextprotocol/client');
+  const { server, client } = content;
+  const wanted = asked.auth?.resource;
+  let request: RefreshRequest = {
+    scope: scopeAtRefresh(content),
+    resource: wanted === false ? undefined : (wanted ?? content.resource),
+  };
+  for (;;) {
+    const { scope, resource } = request;
+    try {
+      const renewed = await refreshAuthorization(server.url, {
+        ...(server.metadata && { metadata: server.metadata }),
+        clientInformation: client,
+        refreshToken,
+        ...(scope !== undefined && { scope }),
+        ...(resource !== undefined && { resource }),
+        fetchFn,
+      });
+      return { renewed, request };
+    } catch (error) {
+      const less: RefreshRequest | undefined =
+        error instanceof OAuthError ? leaveOut({ scope, resource }, error.code, wanted) : undefined;
+      if (less === undefined) throw error;
+      request = less;
+    }
+  }
+}
+
+/**
+ * The same as at the sign-in: some issuers need it again. If fewer of the same scopes were granted, only those: more
+ * must not be asked for (RFC 6749, section 6).
+ */
+function scopeAtRefresh({ scope, tokens }: CredentialContent): string | undefined {
+  const [asked, granted] = [mergeScopes(scope), mergeScopes(tokens?.scope)];
+  const isPart = granted.length > 0 && granted.every((one) => asked.includes(one));
+  return isPart ? granted.join(' ') : scope;
+}
+
+/** Undefined if nothing is left to leave out. What the operator wrote stays. */
+function leaveOut(
+  { scope, resource }: RefreshRequest,
+  code: string,
+  wanted: string | false | undefined,
+): RefreshRequest | undefined {
+  if (FINAL.has(code) || code === 'server_error') return undefined;
+  if (code === 'invalid_scope') return scope === undefined ? undefined : { scope: undefined, resource };
+  return resource === undefined || wanted !== undefined ? undefined : { scope, resource: undefined };
+}
+
+/** Errors that invalidate the grant or the client are final; all others may be temporary. */
+const FINAL: ReadonlySet<string> = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client']);
+
+/** An issuer that is overloaded or failing says nothing about the grant, whatever its body says. */
+function refusedRenewal({ code }: OAuthError, status: number): Renewal {
+  const error = truncateText(code, 100);
+  return FINAL.has(code) && (status === 400 || status === 401)
+    ? { kind: 'ended', cause: { code: 'RENEWAL_REFUSED', error } }
+    : { kind: 'failed', fault: { code: 'RENEWAL_FAILED', error } };
+}
+
+/**
+ * Asks the issuer to revoke the token (RFC 7009). Returns false if it offers no revocation, refuses, or is unreachable.
+ */
+export async function revoke(
+  { tokens, client, server }: CredentialContent,
+  asked: ServerUrl,
+  rules: ReachRules,
+): Promise<boolean> {
+  const endpoint = revocationEndpoint(server);
+  if (tokens === undefined || endpoint === undefined) return false;
+  const fetching = await openFetchFor(asked, rules);
+  try {
+    const body = new URLSearchParams({ token: tokens.refresh ?? tokens.access });
+    body.set('token_type_hint', tokens.refresh === undefined ? 'access_token' : 'refresh_token');
+    const headers = await authenticated(client, server, body);
+    const response = await fetching.fetch(endpoint, { method: 'POST', headers, body });
+    return response.ok;
+  } catch (error) {
+    if (error instanceof Unfetched) return false;
+    throw error;
+  } finally {
+    await fetching.close();
+  }
+}
+
+function revocationEndpoint({ metadata }: HeldMetadata): string | undefined {
+  const endpoint = Object.entries(metadata ?? {}).find(([name]) => name === 'revocation_endpoint')?.[1];
+  return typeof endpoint === 'string' && URL.canParse(endpoint) ? endpoint : undefined;
+}
+
+/** Authenticates the client at this server (RFC 6749, section 2.3). */
+async function authenticated(
+  client: HeldClient,
+  { metadata }: HeldMetadata,
+  body: URLSearchParams,
+): Promise<Readonly<Record<string, string>>> {
+  const { selectClientAuthMethod } = await import('@modelcontextprotocol/client');
+  const { client_id: id, client_secret: secret } = client;
+  const supported = metadata?.token_endpoint_auth_methods_supported ?? [];
+  const method = selectClientAuthMethod(client, supported);
+  if (method === 'client_secret_basic' && secret !== undefined)
+    return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
+  body.set('client_id', id);
+  if (method === 'client_secret_post' && secret !== undefined) body.set('client_secret', secret);
+  return {};
+}

@@ -1,0 +1,207 @@
+import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client';
+import { type CarefulFetch, Unfetched } from '@assay-mcp/kit/platform/careful-fetch';
+import { truncateText } from '@assay-mcp/kit/shorten';
+import type { BearerChallenge } from '@assay-mcp/protocol/challenge';
+import type { AuthSpec } from '../../core/server-spec.ts';
+import {
+  parseResourceMetadata,
+  parseServerMetadata,
+  type ResourceMetadata,
+  type ServerMetadata,
+} from './authorization-metadata.ts';
+import { isSameIssuer } from './encrypted-credentials.ts';
+import { MetadataReader } from './metadata-reader.ts';
+import { SignInFault } from './sign-in-answer.ts';
+
+export interface DiscoveryRequest {
+  readonly url: URL;
+  readonly auth: AuthSpec;
+  readonly challenge: BearerChallenge | undefined;
+  readonly fetching: CarefulFetch;
+}
+
+/** Where to sign in to a server, and for what. */
+export interface Discovered {
+  /** The identifier of the authorization server as the server or the operator names it. */
+  readonly authorizationServer: string;
+  /** Undefined if there is none: its endpoints are then those of revision 2025-03-26. */
+  readonly metadata: ServerMetadata | undefined;
+  /** What `iss` must be in its response. Undefined if that is not known. */
+  readonly issuer: string | undefined;
+  readonly resource: ResourceMetadata | undefined;
+  /** The addresses that had no usable document, each with the reason. */
+  readonly misses: readonly string[];
+}
+
+/** Maximum number of authorization servers of one resource that are tried. */
+const MAX_SERVERS = 4;
+
+/**
+ * Finds the authorization server of a server (RFC 9728, RFC 8414, OpenID Connect Discovery). What is not the expected
+ * JSON document counts as absent. Throws SignInFault or Unfetched.
+ */
+export async function discover(request: DiscoveryRequest): Promise<Discovered> {
+  const { auth, url, fetching } = request;
+  const configured = endpointsOf(auth);
+  if (configured !== undefined) return configured;
+  const reader = new MetadataReader(fetching);
+  const resource = await readResource(request, reader);
+  const named =
+    auth.authorizationServer !== undefined ? [auth.authorizationServer] : serversOf(resource, auth);
+  const isChosen = auth.authorizationServer !== undefined || auth.metadataUrl !== undefined;
+  if (!isChosen) checkNamed(named, auth.issuer);
+  const servers = named.length > 0 ? named : [new URL('/', url).href];
+  const found = await readFirst(servers.slice(0, MAX_SERVERS), { auth, reader });
+  const metadata = found?.metadata;
+  return {
+    authorizationServer: found?.server ?? servers[0] ?? url.origin,
+    metadata,
+    issuer: metadata?.issuer,
+    resource,
+    misses: reader.misses,
+  };
+}
+
+/** The endpoints that the operator configured, for which nothing is looked up. */
+function endpointsOf(auth: AuthSpec): Discovered | undefined {
+  const { authorizationEndpoint, tokenEndpoint } = auth;
+  if (authorizationEndpoint === undefined || tokenEndpoint === undefined) return undefined;
+  const issuer = auth.issuer ?? auth.authorizationServer;
+  const metadata: AuthorizationServerMetadata = {
+    issuer: issuer ?? tokenEndpoint,
+    authorization_endpoint: authorizationEndpoint,
+    token_endpoint: tokenEndpoint,
+    response_types_supported: ['code'],
+  };
+  return { authorizationServer: issuer ?? tokenEndpoint, metadata, issuer, resource: undefined, misses: [] };
+}
+
+/** The one that the operator named comes alone. */
+function serversOf(resource: ResourceMetadata | undefined, { issuer }: AuthSpec): readonly string[] {
+  const servers = resource?.authorizationServers ?? [];
+  const named = servers.filter((one) => issuer !== undefined && isSameIssuer(one, issuer));
+  return named.length > 0 ? named : servers;
+}
+
+/**
+ * A document proves nothing about a text that its own address does not match, so `auth.issuer` alone does not let a
+ * server name another place: that would send codes there (mix-up).
+ */
+function checkNamed(servers: readonly string[], issuer: string | undefined): void {
+  const [first] = servers;
+  if (issuer === undefined || first === undefined || isSameIssuer(first, issuer)) return;
+  throw new SignInFault(
+    `the server names the issuer ${show(first)}, and "auth.issuer" of its entry is ${show(issuer)}; nothing was sent there. If you trust both, also set "auth.authorizationServer" to ${show(first)}`,
+  );
+}
+
+/** The address in the challenge comes first, then the one for the path of the server, then the root. */
+async function readResource(
+  { url, auth, challenge }: DiscoveryRequest,
+  reader: MetadataReader,
+): Promise<ResourceMetadata | undefined> {
+  const path = url.pathname.replace(/\/$/, '');
+  const addresses = [
+    ...(challenge?.resourceMetadata === undefined ? [] : [challenge.resourceMetadata.href]),
+    `${url.origin}${RESOURCE_PATH}${path}${url.search}`,
+    `${url.origin}${RESOURCE_PATH}`,
+  ];
+  for (const address of new Set(addresses)) {
+    const found = await reader.read(address, parseResourceMetadata);
+    if (found === undefined) continue;
+    checkResource(found.resource, { url, auth, address });
+    return found;
+  }
+  return undefined;
+}
+
+const RESOURCE_PATH = '/.well-known/oauth-protected-resource';
+
+/** Otherwise a server could ask for tokens that are meant for another one. */
+function checkResource(
+  resource: string,
+  { url, auth, address }: { readonly url: URL; readonly auth: AuthSpec; readonly address: string },
+): void {
+  if (auth.resource !== undefined || isResourceOf(resource, url)) return;
+  throw new SignInFault(
+    `its metadata at ${show(address)} is for the resource ${show(resource)}, not for ${show(url.href)}; if that is right, set "auth.resource" to ${show(resource)}`,
+  );
+}
+
+/** Same origin, and the path or a prefix of it. */
+function isResourceOf(resource: string, url: URL): boolean {
+  const named = URL.parse(resource);
+  if (named?.origin !== url.origin) return false;
+  const [outer, inner] = [named.pathname, url.pathname].map((path) =>
+    path.endsWith('/') ? path : `${path}/`,
+  );
+  return inner?.startsWith(outer ?? '') === true;
+}
+
+interface Found {
+  readonly server: string;
+  readonly metadata: ServerMetadata;
+}
+
+/** The first authorization server whose document can be read. */
+async function readFirst(
+  servers: readonly string[],
+  { auth, reader }: { readonly auth: AuthSpec; readonly reader: MetadataReader },
+): Promise<Found | undefined> {
+  let failure: Unfetched | undefined;
+  for (const server of servers)
+    try {
+      const metadata = await readServer(server, auth, reader);
+      if (metadata !== undefined) return { server, metadata };
+    } catch (error) {
+      if (!(error instanceof Unfetched)) throw error;
+      failure ??= error;
+    }
+  if (failure !== undefined) throw failure;
+  return undefined;
+}
+
+async function readServer(
+  server: string,
+  auth: AuthSpec,
+  reader: MetadataReader,
+): Promise<ServerMetadata | undefined> {
+  const addresses = auth.metadataUrl === undefined ? listAddresses(server) : [auth.metadataUrl];
+  for (const address of addresses) {
+    const metadata = await reader.read(address, parseServerMetadata, true);
+    if (metadata === undefined) continue;
+    checkIssuer(metadata.issuer, { server, auth, address });
+    return metadata;
+  }
+  return undefined;
+}
+
+/**
+ * The document must name the identifier with which it was found (RFC 8414, section 3.3), except for one slash at the
+ * end: real servers and issuers disagree about that. Another text is accepted only from the operator.
+ */
+function checkIssuer(
+  issuer: string,
+  { server, auth, address }: { readonly server: string; readonly auth: AuthSpec; readonly address: string },
+): void {
+  const isPlaceKnown = auth.authorizationServer !== undefined || auth.metadataUrl !== undefined;
+  const expected = isPlaceKnown ? (auth.issuer ?? auth.authorizationServer) : server;
+  if (expected === undefined || isSameIssuer(issuer, expected)) return;
+  throw new SignInFault(
+    `the document at ${show(address)} says that its issuer is ${show(issuer)}, and ${show(expected)} was expected; if you trust it, set "auth.authorizationServer" to ${show(server)} and "auth.issuer" to ${show(issuer)}`,
+  );
+}
+
+function show(text: string): string {
+  return JSON.stringify(truncateText(text, 200));
+}
+
+/** In the order of the specification. */
+function listAddresses(server: string): readonly string[] {
+  const { origin, pathname } = new URL(server);
+  const path = pathname.replace(/\/$/, '');
+  const [oauth, openid] = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'];
+  return path === ''
+    ? [`${origin}${oauth}`, `${origin}${openid}`]
+    : [`${origin}${oauth}${path}`, `${origin}${openid}${path}`, `${origin}${path}${openid}`];
+}

@@ -1,0 +1,234 @@
+import {
+  findAuthUrlFault,
+  findIssuerFault,
+  findParameterFault,
+  findResourceFault,
+} from '../../core/auth-settings.ts';
+import type { AuthSpec } from '../../core/server-spec.ts';
+import {
+  described,
+  flag,
+  objectSchema,
+  optional,
+  type Reader,
+  text,
+  withSchema,
+} from '@assay-mcp/kit/json-reader';
+import type { ConfigPosition } from './problem-collector.ts';
+import { type Entry, readOptionAt, findPositionAt, expandTextAt, expandTextsAt } from './entry-fields.ts';
+import { getTreeMembers } from './json-tree.ts';
+
+const textMap: Reader<unknown> = withSchema(
+  ({ value }) => value,
+  () => ({ type: 'object', additionalProperties: { type: 'string' } }),
+);
+
+const textOrFalse: Reader<unknown> = withSchema(
+  ({ value }) => value,
+  () => ({ anyOf: [{ type: 'string' }, { const: false }] }),
+);
+
+/** A test compares the descriptions with docs/CONFIG.md. */
+const AUTH_MEMBERS = {
+  clientId: described(
+    'as the issuer gave it, if Assay cannot register by itself; an https:// address is treated as that of a client metadata document',
+    optional(text),
+  ),
+  clientSecret: described(
+    'if the issuer gave one; needs clientId, and issuer, authorizationServer, metadataUrl or tokenEndpoint',
+    optional(text),
+  ),
+  issuer: described(
+    'the only authorization server to sign in at, as in its issuer metadata; if the server names another one, nothing is sent there. Beside authorizationServer or metadataUrl: the text that the document found there must have',
+    optional(text),
+  ),
+  authorizationServer: described(
+    'the authorization server to sign in at, instead of those that the server names',
+    optional(text),
+  ),
+  metadataUrl: described(
+    'where the metadata of the authorization server is, if not at a well-known address',
+    optional(text),
+  ),
+  authorizationEndpoint: described(
+    'where the browser is sent; nothing is looked up then. Needs tokenEndpoint and clientId',
+    optional(text),
+  ),
+  tokenEndpoint: described(
+    'where tokens are issued and renewed; needs authorizationEndpoint',
+    optional(text),
+  ),
+  resource: described(
+    'the resource in all requests to the authorization server, instead of that in the metadata of the server; false: none, as Microsoft Entra ID requires',
+    optional(textOrFalse),
+  ),
+  scope: described('scopes that replace those that the server names, separated by spaces', optional(text)),
+  parameters: described(
+    'object of strings, added to the address for the browser, such as audience, or access_type for Google',
+    optional(textMap),
+  ),
+  redirectUri: described(
+    'the address to which the browser returns, sent exactly as it is written; Assay listens there if it begins with http:// and is on this machine',
+    optional(text),
+  ),
+  shared: described(
+    'whether one sign-in, that of local, serves all clients; otherwise each signs in with --subject NAME, the name of its token. Default: true if no token is needed, else false',
+    optional(flag),
+  ),
+};
+
+export const authMember: Reader<unknown> = described(
+  `how to sign in, if discovery is not enough: ${Object.keys(AUTH_MEMBERS).join(', ')}`,
+  withSchema(
+    ({ value }) => value,
+    () => ({
+      ...objectSchema(AUTH_MEMBERS),
+      additionalProperties: false,
+      dependencies: {
+        clientSecret: {
+          required: ['clientId'],
+          anyOf: [
+            { required: ['issuer'] },
+            { required: ['authorizationServer'] },
+            { required: ['metadataUrl'] },
+            { required: ['tokenEndpoint'] },
+          ],
+        },
+        authorizationEndpoint: ['tokenEndpoint', 'clientId'],
+        tokenEndpoint: ['authorizationEndpoint'],
+      },
+    }),
+  ),
+);
+
+const KEYS: readonly string[] = Object.keys(AUTH_MEMBERS);
+
+/** Reads "auth" of a server at a URL. Undefined if there is none. An error in it makes the entry invalid. */
+export function readAuth(entry: Entry): AuthSpec | undefined {
+  const position = findPositionAt(entry, 'auth');
+  if (position === undefined) return undefined;
+  const { collector } = entry;
+  if (position.node.type !== 'object') {
+    collector.problem(position, 'this is not an object', `Write an object with some of ${KEYS.join(', ')}.`);
+    return undefined;
+  }
+  const members = getTreeMembers(position.node);
+  for (const { key, keyNode } of members)
+    if (!KEYS.includes(key))
+      collector.warn(
+        { node: keyNode, path: [...position.path, key] },
+        'this key is unknown and has no effect',
+        `Known here: ${KEYS.join(', ')}.`,
+      );
+  const fields = new Map(members.map(({ key, value }) => [key, value]));
+  const inner: Entry = { ...entry, node: position.node, path: [...entry.path, 'auth'], fields };
+  const texts = Object.entries(TEXTS).map(
+    ([key, findFault]) => [key, wordsAt(inner, key, findFault)] as const,
+  );
+  const resource = readResource(inner);
+  const isShared = readOptionAt(inner, 'shared', AUTH_MEMBERS.shared);
+  const parameters = readParameters(inner);
+  checkCompanions(inner);
+  return {
+    ...(Object.fromEntries(texts.filter(([, value]) => value !== undefined)) as AuthSpec), // of TEXTS
+    ...(resource !== undefined && { resource }),
+    ...(parameters !== undefined && { parameters }),
+    ...(isShared !== undefined && { isPersonal: !isShared }),
+  };
+}
+
+type FindFault = (text: string) => string | undefined;
+
+/** The members that are texts, each with what may be wrong with it. */
+const TEXTS: Readonly<Record<string, FindFault | undefined>> = {
+  clientId: undefined,
+  clientSecret: undefined,
+  issuer: findIssuerFault,
+  authorizationServer: findIssuerFault,
+  metadataUrl: findAuthUrlFault,
+  authorizationEndpoint: findAuthUrlFault,
+  tokenEndpoint: findAuthUrlFault,
+  redirectUri: findAuthUrlFault,
+  scope: undefined,
+} satisfies Partial<Record<keyof AuthSpec, FindFault | undefined>>;
+
+function readResource(auth: Entry): string | false | undefined {
+  const position = findPositionAt(auth, 'resource');
+  if (position?.node.type === 'boolean' && position.node.value === false) return false;
+  return wordsAt(auth, 'resource', findResourceFault);
+}
+
+const MAX_PARAMETERS = 20;
+
+function readParameters(auth: Entry): Readonly<Record<string, string>> | undefined {
+  const position = findPositionAt(auth, 'parameters');
+  if (position === undefined) return undefined;
+  const members = expandTextsAt(auth, 'parameters');
+  if (members.length > MAX_PARAMETERS)
+    auth.collector.problem(position, `there are more than ${MAX_PARAMETERS} parameters`, 'Remove some.');
+  for (const { name, text: value, atName } of members) {
+    const fault = findParameterFault(name, value);
+    if (fault !== undefined) auth.collector.problem(atName, fault, 'Correct it, or leave it out.');
+  }
+  return Object.fromEntries(members.map(({ name, text: value }) => [name, value]));
+}
+
+/** Where a secret may go: the server must not decide that. */
+const PLACES = ['issuer', 'authorizationServer', 'metadataUrl', 'tokenEndpoint'];
+
+function checkCompanions(auth: Entry): void {
+  const { collector } = auth;
+  const find = (key: string): ConfigPosition | undefined => findPositionAt(auth, key);
+  const secret = find('clientSecret');
+  if (secret !== undefined && find('clientId') === undefined)
+    collector.problem(
+      secret,
+      'there is a "clientSecret" without a "clientId"',
+      'Add the "clientId" to which it belongs.',
+    );
+  if (secret !== undefined && PLACES.every((key) => find(key) === undefined))
+    collector.problem(
+      secret,
+      'there is a "clientSecret" without an "issuer", so the server could send it anywhere',
+      `Add "issuer" beside it. ${ISSUER_REMEDY}`,
+    );
+  const [browser, token] = [find('authorizationEndpoint'), find('tokenEndpoint')];
+  const alone = browser === undefined ? token : token === undefined ? browser : undefined;
+  if (alone !== undefined)
+    collector.problem(
+      alone,
+      '"authorizationEndpoint" and "tokenEndpoint" need each other',
+      'Write both, or leave both out.',
+    );
+  if (browser !== undefined && token !== undefined && find('clientId') === undefined)
+    collector.problem(
+      browser,
+      'there is an "authorizationEndpoint" without a "clientId", and Assay cannot register there',
+      'Register Assay at the authorization server, and add the "clientId" that it gives.',
+    );
+}
+
+const ISSUER_REMEDY =
+  'Write the URL of the authorization server that gave you the secret, as in its "issuer" metadata.';
+
+/** Visible ASCII, with spaces only inside: a token request allows nothing else (RFC 6749, appendix A). */
+const VALUE = /^[!-~](?:[ -~]*[!-~])?$/;
+
+function wordsAt(entry: Entry, key: string, findFault: FindFault | undefined): string | undefined {
+  const position = findPositionAt(entry, key);
+  const value = position && expandTextAt(entry, position);
+  if (position === undefined || value === undefined) return undefined;
+  if (!VALUE.test(value)) {
+    entry.collector.problem(
+      position,
+      'this is empty, or contains a line break or another character that is not allowed',
+      'Look for spaces or a line break at the ends of the variable or the text.',
+    );
+    return undefined;
+  }
+  const fault = findFault?.(value);
+  if (fault === undefined) return value;
+  const remedy = key === 'issuer' ? ISSUER_REMEDY : 'Correct it, or leave it out.';
+  entry.collector.problem(position, `the "${key}" is not valid: ${fault}`, remedy);
+  return undefined;
+}

@@ -1,0 +1,151 @@
+import type { Cause } from '../../core/cause.ts';
+import type { SealedSecret } from '../../core/record.ts';
+import { computeOriginIdentity } from '../../core/server-identity.ts';
+import type { EntryReference, ValueReference } from '../../core/secrets/value-reference.ts';
+import type { ServerSpec, Transport } from '../../core/server-spec.ts';
+import { err, ok, type Result } from '@assay-mcp/kit/result';
+import { readTextWithin } from '@assay-mcp/kit/platform/bounded-file';
+import { MAX_VALUE_BYTES, printValue } from './print-value.ts';
+
+export interface ResolverOptions {
+  /** The stored secret. Undefined if there is none. The error is the end of a sentence. */
+  readonly findSecret: (name: string) => Promise<Result<SealedSecret | undefined, string>>;
+  /** The value of a stored secret. The error is the end of a sentence. */
+  readonly open: (name: string, secret: SealedSecret) => Promise<Result<string, string>>;
+  /** Masks these values everywhere from now on. */
+  readonly learn: (values: readonly string[]) => void;
+  /** The folder in which programs start. */
+  readonly home: string;
+}
+
+/**
+ * Reads the values that an entry refers to, when its server is connected. What a program printed is kept until the process
+ * ends or the server refuses it; secrets and files are read again each time.
+ */
+export class ReferenceResolver {
+  readonly #options: ResolverOptions;
+  readonly #printed = new Map<string, Promise<Result<string, string>>>();
+
+  constructor(options: ResolverOptions) {
+    this.#options = options;
+  }
+
+  /** The same server with its values. Each value is masked from then on. */
+  async resolve(spec: ServerSpec): Promise<Result<ServerSpec, Cause>> {
+    const { references = [] } = spec;
+    if (references.length === 0) return ok(spec);
+    const values: { readonly reference: EntryReference; readonly value: string }[] = [];
+    for (const reference of references) {
+      const value = await this.#valueOf(reference, spec);
+      if (!value.ok) return value;
+      values.push({ reference, value: value.value });
+    }
+    return ok({ ...spec, transport: replaceValues(spec.transport, values) });
+  }
+
+  /** Forgets what programs printed for a server that refused it, so that it is printed again. Returns whether there was any. */
+  forget({ references = [] }: ServerSpec): boolean {
+    const keys = references.flatMap(({ parts }) =>
+      parts.flatMap((part) =>
+        typeof part !== 'string' && part.kind === 'command' ? [toKey(part.argv)] : [],
+      ),
+    );
+    return keys.map((key) => this.#printed.delete(key)).some(Boolean);
+  }
+
+  async #valueOf({ member, name, parts }: EntryReference, spec: ServerSpec): Promise<Result<string, Cause>> {
+    const texts: string[] = [];
+    for (const part of parts) {
+      const text = typeof part === 'string' ? ok(part) : await this.#read(part, `${member}.${name}`, spec);
+      if (!text.ok) return text;
+      if (typeof part !== 'string') this.#options.learn([text.value]);
+      texts.push(text.value);
+    }
+    const value = texts.join('');
+    const fault = findValueFault(member, value);
+    if (fault !== undefined)
+      return err({ code: 'VALUE_INVALID', member: `${member}.${name}`, reason: fault });
+    this.#options.learn([value]);
+    return ok(value);
+  }
+
+  async #read(reference: ValueReference, member: string, spec: ServerSpec): Promise<Result<string, Cause>> {
+    switch (reference.kind) {
+      case 'secret':
+        return this.#readSecret(reference.name, member, spec);
+      case 'file': {
+        const text = await readTextWithin(reference.path, MAX_VALUE_BYTES);
+        if (text.ok) return ok(withoutLastBreak(text.value));
+        return err({ code: 'VALUE_FILE_UNREADABLE', member, path: reference.path, reason: text.error });
+      }
+      case 'command': {
+        const text = await this.#print(reference.argv);
+        if (text.ok) return ok(withoutLastBreak(text.value));
+        return err({ code: 'VALUE_COMMAND_FAILED', member, program: reference.argv[0], reason: text.error });
+      }
+    }
+  }
+
+  async #readSecret(name: string, member: string, spec: ServerSpec): Promise<Result<string, Cause>> {
+    const { findSecret, open } = this.#options;
+    const found = await findSecret(name);
+    if (!found.ok) return err({ code: 'SECRET_UNREADABLE', member, secret: name, reason: found.error });
+    if (found.value === undefined) return err({ code: 'SECRET_UNKNOWN', member, secret: name });
+    const identity = computeOriginIdentity(spec);
+    const isAllowed = found.value.uses.some((use) => use.server === spec.name && use.identity === identity);
+    if (!isAllowed) return err({ code: 'SECRET_NOT_ALLOWED', member, secret: name, server: spec.name });
+    const value = await open(name, found.value);
+    return value.ok ? value : err({ code: 'SECRET_UNREADABLE', member, secret: name, reason: value.error });
+  }
+
+  /** Servers that are connected at the same time share one run. A failed one is not kept. */
+  async #print(argv: readonly [string, ...string[]]): Promise<Result<string, string>> {
+    const key = toKey(argv);
+    const printing = this.#printed.get(key) ?? printValue(argv, this.#options.home);
+    this.#printed.set(key, printing);
+    const printed = await printing;
+    if (!printed.ok && this.#printed.get(key) === printing) this.#printed.delete(key);
+    return printed;
+  }
+}
+
+function toKey(argv: readonly string[]): string {
+  return JSON.stringify(argv);
+}
+
+/** Editors and programs end a text with a line break. */
+function withoutLastBreak(text: string): string {
+  return text.replace(/\r?\n$/, '');
+}
+
+/** RFC 9110, section 5.5: visible ASCII, space, tab and obs-text. */
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+function findValueFault(member: EntryReference['member'], value: string): string | undefined {
+  if (value === '') return 'it is empty';
+  if (value.includes('\0')) return 'it contains a NUL character';
+  return member === 'headers' && !FIELD_VALUE.test(value)
+    ? 'it contains a line break or another character that is not allowed in a header'
+    : undefined;
+}
+
+function replaceValues(
+  transport: Transport,
+  values: readonly { readonly reference: EntryReference; readonly value: string }[],
+): Transport {
+  const of = (member: EntryReference['member']): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      values
+        .filter(({ reference }) => reference.member === member)
+        .map(({ reference, value }) => [reference.name, value]),
+    );
+  switch (transport.kind) {
+    case 'stdio':
+    case 'codebase':
+      return { ...transport, env: { ...transport.env, ...of('env') } };
+    case 'http':
+      return { ...transport, headers: { ...transport.headers, ...of('headers') } };
+    default:
+      return transport;
+  }
+}

@@ -1,0 +1,445 @@
+import { computeBackoffMs } from '@assay-mcp/kit/backoff';
+import type { Cause } from '../../core/cause.ts';
+import { countBySubject, chooseEviction } from '../../core/fair-share.ts';
+import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '@assay-mcp/kit/result';
+import { TWIN_RIGHTS } from '@assay-mcp/sandbox/rights';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import type { Settings } from '../../core/settings.ts';
+import { startsProcess } from '../../core/sources/source-kinds.ts';
+import type {
+  UpstreamRequest,
+  Connect,
+  Link,
+  LinkEvents,
+  Reply,
+  ServerRequest,
+  ServerRequestHandler,
+} from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
+import { labelSession, notifySession, type ClientSession } from './client-session.ts';
+import { type LinkChoice, toTwinKey } from './link-choice.ts';
+import { ResourceSubscriptions } from './resource-subscriptions.ts';
+import type { AddLabels } from './server-labels.ts';
+import { ServerRequestRouter, refuseServerRequest } from './server-request-router.ts';
+import type { TwinDenials, TwinCall } from './twin-denials.ts';
+import { UpstreamLogLevel } from './upstream-log-level.ts';
+import { reportStartFailure } from './wait-refusal.ts';
+
+export interface PrivateLinksDeps {
+  readonly spec: () => ServerSpec;
+  readonly connect: Connect;
+  readonly log: Log;
+  readonly denials?: TwinDenials | undefined;
+  readonly addLabels?: AddLabels | undefined;
+  readonly limits: Pick<Settings, 'limits.processesPerServer'> &
+    Partial<Pick<FixedLimits, 'linksPerServer' | 'idleLinkMs'>>;
+}
+
+/** How long a call waits for its link. */
+export type Patience = Pick<UpstreamRequest, 'timeoutMs' | 'cancellation'>;
+
+/** A request for a link that outlasts one call. */
+interface LastingLinkRequest extends PrivateLinkRequest {
+  readonly choice: Extract<LinkChoice, { kind: 'own' }>;
+}
+
+/** Subscriptions of a client outlast the links that serve them. */
+interface Kept {
+  readonly subscriptions: ResourceSubscriptions;
+  readonly request: LastingLinkRequest;
+}
+
+/** Delay in ms before a broken link with subscriptions is reopened. Doubles up to the maximum. */
+const REOPEN_MS = 1_000;
+const MAX_REOPEN_MS = 60_000;
+
+/** The links of one server that belong to one client each: opened on demand, closed with their client. */
+export class PrivateLinks {
+  readonly #deps: PrivateLinksDeps;
+  readonly #byKey = new Map<string, PrivateLink>();
+  readonly #kept = new Map<string, Kept>();
+  readonly #all = new Set<PrivateLink>();
+  #sweeping: NodeJS.Timeout | undefined;
+  #stopped: Cause | undefined;
+
+  constructor(deps: PrivateLinksDeps) {
+    this.#deps = deps;
+  }
+
+  /** Finds out what the sandboxes of twins refused. */
+  get denials(): TwinDenials | undefined {
+    return this.#deps.denials;
+  }
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /** Whether a client has a link of its own or a subscription, or uses a twin. */
+  get areInUse(): boolean {
+    const isSubscribed = [...this.#kept.values()].some(({ subscriptions }) => !subscriptions.isEmpty);
+    return isSubscribed || [...this.#all].some(({ isTwin, isIdle }) => !isTwin || !isIdle);
+  }
+
+  /**
+   * Returns the link for a request, and opens it if needed. The caller must call `release` once. Errors:
+   * SERVER_UNREACHED, SERVER_BUSY, AUTHORIZATION_NEEDED; SERVER_UNAVAILABLE if it is not ready in time; CANCELLED.
+   */
+  async take(
+    request: PrivateLinkRequest,
+    patience: Patience,
+    vain = 0,
+  ): Promise<Result<PrivateLink, Refusal>> {
+    const { choice } = request;
+    const known = choice.kind === 'own' ? this.#byKey.get(choice.key) : undefined;
+    const link = known ?? this.#make(request, vain);
+    if (link === undefined) return err(this.#full());
+    link.hold();
+    if (link.link !== undefined) return ok(link);
+    const server = this.#deps.spec().name;
+    const opened = await Promise.race([link.opened, outOf(patience, link.opened)]);
+    if (opened === undefined) return ok(link);
+    link.release();
+    if ('code' in opened) return err(refusalOf(opened, server));
+    return err(
+      opened.isLate
+        ? { code: 'SERVER_UNAVAILABLE', server, cause: { code: 'SERVER_NOT_READY' } }
+        : { code: 'CANCELLED' },
+    );
+  }
+
+  /** The client's open link, if any. */
+  find(key: string): Link | undefined {
+    return this.#byKey.get(key)?.link;
+  }
+
+  /** Undefined if the client has no link: the level is then sent with its first call. */
+  requestLogLevel(key: string, level: string): Promise<void> | undefined {
+    const link = this.#byKey.get(key);
+    return link && (link.requestLogLevel(level) ?? Promise.resolve());
+  }
+
+  /** Closes what was opened for a client that is gone. */
+  end(key: string, cause: Cause): void {
+    for (const one of [key, ...TWIN_RIGHTS.map((rights) => toTwinKey(rights, key))]) {
+      this.#kept.delete(one);
+      void this.#byKey.get(one)?.close(cause);
+    }
+  }
+
+  /** Closes the twins of a server that has ended. */
+  async endTwins(cause: Cause): Promise<void> {
+    const twins = [...this.#all].filter(({ isTwin }) => isTwin);
+    await Promise.all(twins.map((link) => link.close(cause)));
+  }
+
+  async stop(cause: Cause): Promise<void> {
+    this.#stopped = cause;
+    await Promise.all([...this.#all].map((link) => link.close(cause)));
+  }
+
+  /** Takes over the subscriptions of the server that this one replaces. */
+  takeOver(old: PrivateLinks): void {
+    for (const [key, kept] of old.#kept) {
+      if (kept.subscriptions.isEmpty) continue;
+      this.#kept.set(key, kept);
+      this.#reopenLater(kept.request, 0);
+    }
+  }
+
+  #make(request: PrivateLinkRequest, vain: number): PrivateLink | undefined {
+    if (this.#stopped !== undefined || (this.#all.size >= this.#max() && !this.#evictFor(request)))
+      return undefined;
+    const { connect, log, denials, addLabels } = this.#deps;
+    const { choice } = request;
+    const spec = (choice.kind === 'own' ? choice.spec : undefined) ?? this.#deps.spec();
+    const lasting = isLasting(request) ? request : undefined;
+    const subscriptions = this.#subscriptionsFor(lasting);
+    const onEnd = (): void => {
+      this.#all.delete(link);
+      if (this.#all.size === 0) clearInterval(this.#sweeping);
+      if (lasting !== undefined && this.#byKey.get(lasting.choice.key) === link)
+        this.#lost(lasting, link.link === undefined ? vain + 1 : 0);
+    };
+    const link: PrivateLink = new PrivateLink({
+      spec,
+      connect,
+      log,
+      denials,
+      addLabels,
+      ...request,
+      subscriptions,
+      onEnd,
+    });
+    if (this.#all.size === 0) this.#sweep();
+    this.#all.add(link);
+    if (lasting !== undefined) this.#byKey.set(lasting.choice.key, link);
+    return link;
+  }
+
+  #subscriptionsFor(request: LastingLinkRequest | undefined): ResourceSubscriptions {
+    const { spec, log } = this.#deps;
+    if (request === undefined) return new ResourceSubscriptions(spec().name, log);
+    const { key } = request.choice;
+    const kept = this.#kept.get(key) ?? {
+      request,
+      subscriptions: new ResourceSubscriptions(spec().name, log),
+    };
+    this.#kept.set(key, kept);
+    return kept.subscriptions;
+  }
+
+  /**
+   * Handles the end of a link. A client that only listens for updates would never request it again, so it is reopened.
+   */
+  #lost(request: LastingLinkRequest, vain: number): void {
+    const { key } = request.choice;
+    this.#byKey.delete(key);
+    if (this.#stopped === undefined && this.#kept.get(key)?.subscriptions.isEmpty === false)
+      this.#reopenLater(request, vain);
+    else this.#kept.delete(key);
+  }
+
+  #reopenLater(request: LastingLinkRequest, vain: number): void {
+    const waitMs = computeBackoffMs(vain + 1, { firstMs: REOPEN_MS, maxMs: MAX_REOPEN_MS });
+    setTimeout(() => void this.#reopen(request, vain), waitMs).unref();
+  }
+
+  /** Skipped if the client has disconnected or unsubscribed meanwhile. */
+  async #reopen(request: LastingLinkRequest, vain: number): Promise<void> {
+    const { key } = request.choice;
+    const wanted = this.#kept.get(key);
+    if (wanted === undefined || this.#byKey.has(key) || this.#stopped !== undefined) return;
+    if (wanted.subscriptions.isEmpty) {
+      this.#kept.delete(key);
+      return;
+    }
+    const patience = { timeoutMs: START_LIMIT_MS, cancellation: undefined };
+    const taken = await this.take(request, patience, vain);
+    if (taken.ok) taken.value.release();
+    else if (taken.error.code === 'SERVER_BUSY') this.#reopenLater(request, vain + 1);
+  }
+
+  #max(): number {
+    const { limits } = this.#deps;
+    const { 'limits.processesPerServer': processes, linksPerServer = FIXED_LIMITS.linksPerServer } = limits;
+    return this.#startsProcess ? processes : linksPerServer;
+  }
+
+  /**
+   * Closes the longest idle link of the subject with the most links. False if all of that subject's links are in use.
+   */
+  #evictFor({ choice }: PrivateLinkRequest): boolean {
+    const { subject, mayEvictInUse: mayBeInUse } = chooseEviction(
+      countBySubject(this.#all),
+      choice.profile.subject,
+    );
+    const theirs = [...this.#all].filter((link) => link.subject === subject);
+    const idle = theirs.filter(({ isIdle }) => isIdle);
+    const oldest = (idle.length > 0 || !mayBeInUse ? idle : theirs).reduce<PrivateLink | undefined>(
+      (a, b) => (a === undefined || b.lastUsedMs < a.lastUsedMs ? b : a),
+      undefined,
+    );
+    void oldest?.close({ code: 'LINK_REPLACED' });
+    return oldest !== undefined;
+  }
+
+  /** A modern client never announces that it is gone. */
+  #sweep(): void {
+    const { idleLinkMs: idleMs = FIXED_LIMITS.idleLinkMs } = this.#deps.limits;
+    this.#sweeping = setInterval(() => {
+      const since = performance.now() - idleMs;
+      for (const link of this.#all)
+        if (link.isIdle && (link.isTwin || !link.hasSession) && link.lastUsedMs < since)
+          void link.close({ code: 'LINK_IDLE' });
+    }, idleMs).unref();
+  }
+
+  #full(): Refusal {
+    const server = this.#deps.spec().name;
+    if (this.#stopped !== undefined) return { code: 'SERVER_UNAVAILABLE', server, cause: this.#stopped };
+    const setting = this.#startsProcess ? 'limits.processesPerServer' : undefined;
+    return { code: 'SERVER_BUSY', server, cause: { code: 'LINK_LIMIT', clients: this.#all.size, setting } };
+  }
+
+  get #startsProcess(): boolean {
+    return startsProcess(this.#deps.spec().transport);
+  }
+}
+
+function isLasting(request: PrivateLinkRequest): request is LastingLinkRequest {
+  return request.choice.kind === 'own';
+}
+
+function refusalOf(cause: Cause, server: string): Refusal {
+  if (cause.code === 'SANDBOX_UNAVAILABLE') return { ...cause, server };
+  return cause.code === 'SIGN_IN_NEEDED'
+    ? { ...cause, code: 'AUTHORIZATION_NEEDED' }
+    : { code: 'SERVER_UNREACHED', server, cause };
+}
+
+/** Resolves on timeout or cancellation, if the link has not settled by then. */
+function outOf(
+  { timeoutMs, cancellation }: Patience,
+  settled: Promise<unknown>,
+): Promise<{ readonly isLate: boolean }> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve({ isLate: true }), timeoutMs);
+    const cancelled = (): void => resolve({ isLate: false });
+    cancellation?.addListener(cancelled);
+    void settled.then(() => {
+      clearTimeout(timer);
+      cancellation?.removeListener(cancelled);
+    });
+  });
+}
+
+/** Time limit in ms for a server to start and complete its handshake. */
+const START_LIMIT_MS = 60_000;
+
+/** A request for a private link. */
+interface PrivateLinkRequest {
+  readonly choice: Exclude<LinkChoice, { kind: 'shared' }>;
+  /** Undefined in the modern era. */
+  readonly session: ClientSession | undefined;
+}
+
+interface PrivateLinkOptions extends PrivateLinkRequest {
+  readonly connect: Connect;
+  readonly log: Log;
+  readonly spec: ServerSpec;
+  readonly denials?: TwinDenials | undefined;
+  readonly addLabels?: AddLabels | undefined;
+  readonly subscriptions: ResourceSubscriptions;
+  readonly onEnd: () => void;
+}
+
+/** A link that belongs to one client. */
+class PrivateLink {
+  /** Resolves with undefined when the link is ready, or with the reason why it failed. */
+  readonly opened: Promise<Cause | undefined>;
+  link: Link | undefined;
+  lastUsedMs: number = performance.now();
+  /** The last call of a twin. If the twin ends between two calls, this one is the cause. */
+  lastCall: TwinCall | undefined;
+  readonly #options: PrivateLinkOptions;
+  readonly #router: ServerRequestRouter;
+  readonly #closing = new AbortController();
+  #users = 0;
+  readonly #logs: UpstreamLogLevel;
+  #ending: Cause | undefined;
+
+  constructor({ addLabels, ...options }: PrivateLinkOptions) {
+    const session = options.session && labelSession(options.session, options.spec, addLabels);
+    this.#options = { ...options, session };
+    this.#logs = new UpstreamLogLevel(options.session === undefined);
+    this.#router = new ServerRequestRouter(() => session);
+    this.opened = this.#open();
+  }
+
+  get subscriptions(): ResourceSubscriptions {
+    return this.#options.subscriptions;
+  }
+
+  get isIdle(): boolean {
+    // A subscription keeps the link in use without requests.
+    return this.#users === 0 && this.subscriptions.isEmpty;
+  }
+
+  get subject(): string {
+    return this.#options.choice.profile.subject;
+  }
+
+  /** Whether it is the twin of its server. */
+  get isTwin(): boolean {
+    return this.#options.choice.rights !== undefined;
+  }
+
+  get hasSession(): boolean {
+    const { choice, session } = this.#options;
+    return session !== undefined || (choice.kind === 'own' && choice.isKept === true);
+  }
+
+  async send(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {
+    const { link } = this;
+    if (link === undefined) throw new Error('asked before it stood');
+    return link.send(request);
+  }
+
+  /** Sets the minimum level of log messages for the client. Resolves when the server was told. */
+  requestLogLevel(level: string): Promise<void> | undefined {
+    return this.#logs.request(level, this.link);
+  }
+
+  hold(): void {
+    this.#users += 1;
+  }
+
+  release(): void {
+    this.#users -= 1;
+    this.lastUsedMs = performance.now();
+    if (this.#options.choice.kind === 'once') void this.close({ code: 'LINK_CLOSED' });
+  }
+
+  /** Registers a call's handler for server requests, if the link does not tie them to calls. */
+  begin(handler: ServerRequestHandler): number | undefined {
+    const { isForAll = false } = this.#options.choice;
+    return isForAll || this.link?.correlatesServerRequests === true ? undefined : this.#router.add(handler);
+  }
+
+  over(begun: number | undefined): void {
+    this.#router.delete(begun);
+  }
+
+  async close(cause: Cause): Promise<void> {
+    this.#end(cause);
+    this.#closing.abort();
+    await this.opened;
+    await this.link?.close(cause);
+  }
+
+  async #open(): Promise<Cause | undefined> {
+    const { spec, connect, choice, session, log } = this.#options;
+    const events: LinkEvents = {
+      // Clients see the lists of the shared link.
+      changed: () => undefined,
+      updated: (uri, note) => this.subscriptions.updated(uri, note),
+      missed: () => this.subscriptions.missed(),
+      drained: () => undefined,
+      ended: (cause) => void this.close(cause),
+      requested: (serverRequest) => this.#asked(serverRequest),
+      notified: (note) => notifySession(session, note),
+    };
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(START_LIMIT_MS)]);
+    const { profile: client, rights, isForAll: isShared = false } = choice;
+    const opened = await connect(spec, { events, signal, client, rights, isShared }).catch((error: unknown) =>
+      err(reportStartFailure(spec.name, error, log)),
+    );
+    if (!opened.ok) {
+      this.#end(opened.error);
+      return opened.error;
+    }
+    this.link = opened.value;
+    if (this.#ending !== undefined) return this.#ending;
+    void this.subscriptions.linkReady(opened.value, spec.timeoutMs);
+    log.debug('a client has a link of its own', { server: spec.name, subject: choice.profile.subject });
+    return undefined;
+  }
+
+  #asked(serverRequest: ServerRequest): void {
+    const { session } = this.#options;
+    if (this.link?.correlatesServerRequests !== true) this.#router.handle(serverRequest);
+    else if (session === undefined) refuseServerRequest(serverRequest);
+    else session.ask(serverRequest);
+  }
+
+  #end(cause: Cause): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = cause;
+    if (this.#users === 0 && this.lastCall !== undefined) this.#options.denials?.late(this.lastCall, cause);
+    this.subscriptions.linkLost();
+    this.#options.onEnd();
+  }
+}

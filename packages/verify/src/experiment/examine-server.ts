@@ -1,0 +1,134 @@
+import type { WithheldTool } from '@assay-mcp/kit/verification/report';
+import { join } from 'node:path';
+import { err, ok, type Result } from '@assay-mcp/kit/result';
+import type { ChildOptions } from '@assay-mcp/kit/platform/child';
+import { pause } from '@assay-mcp/kit/platform/pause';
+import { isListLike, collectValues } from '../arguments/choose-arguments.ts';
+import type { ArgumentContext } from '../arguments/heuristics.ts';
+import { type Background, collectBackground, isQuiet } from '../judge/effects.ts';
+import type {
+  Mechanism,
+  MissingMechanism,
+  Observation,
+  OpenSandbox,
+  SandboxOptions,
+} from '@assay-mcp/sandbox/observation';
+import type { Seed } from '../seed.ts';
+import { type ListedTool, type SandboxedServerFault, SandboxedServer } from './sandboxed-server.ts';
+
+/** How the sandboxes of one server are opened. */
+export interface Setting {
+  readonly openSandbox: OpenSandbox;
+  readonly sandbox: SandboxOptions;
+  readonly server: ChildOptions;
+  readonly seed: Seed;
+  /** The folder of the seed data, as the server sees it. */
+  readonly seedPath: string;
+  readonly callMs: number;
+  /** Names of tools that must not be called. */
+  readonly skipped: ReadonlySet<string>;
+  readonly signal: AbortSignal;
+}
+
+/** What is known about a server before its tools are tested. */
+export interface Examined {
+  readonly name: string;
+  readonly version: string;
+  readonly tools: readonly ListedTool[];
+  readonly context: ArgumentContext;
+  readonly background: Background;
+  /** Time in ms after its first list during which it is still starting. */
+  readonly startMs: number;
+  readonly mechanisms: readonly Mechanism[];
+  readonly missing: readonly MissingMechanism[];
+  readonly withheld: readonly WithheldTool[];
+}
+
+/** A first start may compile, migrate or wait for a slow machine. */
+const START_LIMIT_MS = 30_000;
+/** A start is over after as many ms without activity as it took to the first list, within these limits. */
+const QUIET_MS = 1_500;
+const MAX_QUIET_MS = 5_000;
+const MAX_SETTLE_MS = 15_000;
+const SETTLE_STEP_MS = 250;
+const IDLE_MS = 1_500;
+const MAX_LIST_CALLS = 10;
+
+export function openServer({
+  openSandbox,
+  sandbox,
+  server,
+  signal,
+}: Setting): Promise<Result<SandboxedServer, SandboxedServerFault>> {
+  return SandboxedServer.open({ openSandbox, sandbox, server, startLimitMs: START_LIMIT_MS, signal });
+}
+
+/** Starts the server once: lists its tools, watches it idle, and collects values from tools that list things. */
+export async function examineServer(setting: Setting): Promise<Result<Examined, SandboxedServerFault>> {
+  const opened = await openServer(setting);
+  if (!opened.ok) return opened;
+  const sandboxed = opened.value;
+  try {
+    const { tools } = sandboxed;
+    const { starting, startMs } = await settled(sandboxed, setting);
+    await pause(IDLE_MS);
+    const idle = await sandboxed.observe();
+    const { mechanisms, missing } = sandboxed.sandbox;
+    return ok({
+      ...sandboxed.serverVersion,
+      tools,
+      context: { ...seedContextOf(setting), seen: await seenValues(sandboxed, tools, setting) },
+      background: collectBackground(starting, idle, { seed: setting.seedPath }),
+      startMs,
+      mechanisms,
+      missing,
+      withheld: sandboxed.withheld,
+    });
+  } catch (error) {
+    return err({ code: 'SERVER_FAILED', message: error instanceof Error ? error.message : String(error) });
+  } finally {
+    await sandboxed.close();
+  }
+}
+
+/** Watches the start until it is over. A server that is always busy counts as having none. */
+async function settled(
+  sandboxed: SandboxedServer,
+  { seedPath, signal }: Setting,
+): Promise<{ readonly starting: readonly Observation[]; readonly startMs: number }> {
+  const quietMs = Math.min(MAX_QUIET_MS, Math.max(QUIET_MS, sandboxed.openMs));
+  const starting = [await sandboxed.observe()];
+  let startMs = 0;
+  for (let passedMs = 0; passedMs < startMs + quietMs && !signal.aborted;) {
+    await pause(SETTLE_STEP_MS);
+    passedMs += SETTLE_STEP_MS;
+    const observation = await sandboxed.observe();
+    starting.push(observation);
+    if (!isQuiet(observation, { seed: seedPath })) startMs = passedMs;
+    if (passedMs >= MAX_SETTLE_MS) return { starting, startMs: 0 };
+  }
+  return { starting, startMs };
+}
+
+function seedContextOf({ seed, seedPath }: Setting): Omit<ArgumentContext, 'seen'> {
+  const paths = (names: readonly string[]): readonly string[] => names.map((name) => join(seedPath, name));
+  return { folder: seedPath, files: paths(seed.files), folders: paths(seed.folders) };
+}
+
+async function seenValues(
+  sandboxed: SandboxedServer,
+  tools: readonly ListedTool[],
+  { skipped, callMs, signal }: Setting,
+): Promise<ArgumentContext['seen']> {
+  const seen = new Map<string, unknown[]>();
+  const listing = tools.filter(
+    ({ name, inputSchema }) => !skipped.has(name) && isListLike(name, inputSchema),
+  );
+  for (const { name } of listing.slice(0, MAX_LIST_CALLS)) {
+    if (sandboxed.hasEnded || signal.aborted) break;
+    const { result } = await sandboxed.call(name, {}, { limitMs: callMs, signal });
+    for (const [key, values] of result === undefined ? [] : collectValues(result))
+      seen.set(key, [...(seen.get(key) ?? []), ...values]);
+  }
+  return seen;
+}

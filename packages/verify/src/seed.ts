@@ -1,0 +1,69 @@
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDatabase } from '@assay-mcp/kit/platform/sqlite';
+
+/** The seed data on this machine. Sandboxes never change it. */
+export interface Seed {
+  readonly folder: string;
+  /** Paths of its files, relative to the folder. */
+  readonly files: readonly string[];
+  readonly folders: readonly string[];
+  readonly remove: () => Promise<void>;
+}
+
+/** Files of the kinds that common tools read, with content in which changes can be told apart. */
+const TEXTS: Readonly<Record<string, string>> = {
+  'notes.txt': 'A note about the garden.\nA note about the house.\n',
+  'data.json': `${JSON.stringify(
+    {
+      items: [
+        { id: 1, name: 'apple' },
+        { id: 2, name: 'pear' },
+      ],
+    },
+    undefined,
+    2,
+  )}\n`,
+  'table.csv': 'id,name,price\n1,apple,2\n2,pear,3\n',
+  'page.md': '# A page\n\nA note in Markdown.\n',
+  'docs/guide.md': '# Guide\n\nSee the page.\n',
+  'docs/todo.txt': 'water the garden\n',
+};
+
+/** 1 × 1 pixels. */
+const IMAGE =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+const MAX_LISTED = 1_000;
+
+/** Copies `from`, or writes default seed data, into a new temporary folder. The caller removes it. */
+export async function prepareSeed(from: string | undefined): Promise<Seed> {
+  const folder = await mkdtemp(join(tmpdir(), 'assay-seed-'));
+  if (from === undefined) await writeDefaults(folder);
+  else await cp(from, folder, { recursive: true, verbatimSymlinks: true });
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const names = (isWanted: (entry: (typeof entries)[number]) => boolean): readonly string[] =>
+    entries
+      .filter(isWanted)
+      .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
+      .filter((path) => !path.startsWith('.git/'))
+      .sort()
+      .slice(0, MAX_LISTED);
+  return {
+    folder,
+    files: names((entry) => entry.isFile()),
+    folders: names((entry) => entry.isDirectory()),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+async function writeDefaults(folder: string): Promise<void> {
+  await mkdir(join(folder, 'docs'));
+  for (const [path, text] of Object.entries(TEXTS)) await writeFile(join(folder, path), text);
+  await writeFile(join(folder, 'image.png'), Buffer.from(IMAGE, 'base64'));
+  const database = openDatabase(join(folder, 'database.db'), { mode: 'create' });
+  database.exec(`create table items (id integer primary key, name text);
+    insert into items values (1, 'apple'), (2, 'pear');`);
+  database.close();
+}

@@ -1,0 +1,107 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, it } from 'vitest';
+import { chooseArguments, type ArgumentRequest, collectValues } from '../src/arguments/choose-arguments.ts';
+
+const SCENE = {
+  folder: '/seed',
+  files: ['/seed/data.json', '/seed/image.png', '/seed/notes.txt'],
+  folders: ['/seed/docs'],
+  seen: new Map([['id', [41, 42]]]),
+};
+
+function chosen(
+  inputSchema: ArgumentRequest['inputSchema'],
+  part: Partial<ArgumentRequest> = {},
+): readonly unknown[] {
+  const request = { name: 'tool', inputSchema, recorded: [], fixtures: [], limit: 8, ...part };
+  return chooseArguments(request, SCENE).map(({ args, origin }) => ({ args, origin }));
+}
+
+const object = (
+  properties: object,
+  required: readonly string[] = Object.keys(properties),
+): ArgumentRequest['inputSchema'] => ({
+  type: 'object',
+  properties,
+  required,
+});
+
+it("arguments from the fixtures file are used alone, with the seed data's folder filled in", () => {
+  const fixtures = [{ path: '{seed}/a', more: ['{seed}'] }];
+  expect(chosen(object({ path: { type: 'string' } }), { fixtures })).toEqual([
+    { args: { path: '/seed/a', more: ['/seed'] }, origin: 'fixture' },
+  ]);
+});
+
+it('arguments of recorded calls come first, unchanged', () => {
+  const given = { recorded: [{ path: '{seed}' }, { path: 'b' }], fixtures: [{ path: 'b' }, { path: 'c' }] };
+  expect(chosen(object({ path: { type: 'string' } }), given)).toEqual([
+    { args: { path: '{seed}' }, origin: 'recorded' },
+    { args: { path: 'b' }, origin: 'recorded' },
+    { args: { path: 'c' }, origin: 'fixture' },
+  ]);
+});
+
+it('examples and defaults of the schema come before guesses', () => {
+  const schema = object({ a: { type: 'string', examples: ['x'] }, b: { type: 'integer', default: 7 } });
+  expect(chosen(schema)[0]).toEqual({ args: { a: 'x', b: 7 }, origin: 'example' });
+});
+
+it('an id is taken from an earlier result', () => {
+  expect(chosen(object({ user_id: { type: 'integer' } }))[0]).toEqual({
+    args: { user_id: 41 },
+    origin: 'chained',
+  });
+});
+
+it('a path points to seed data of the kind that the tool reads', () => {
+  const path = object({ path: { type: 'string' } });
+  expect(chosen(path, { name: 'read_json' })[0]).toMatchObject({ args: { path: '/seed/data.json' } });
+  expect(chosen(path, { name: 'list_directory' })[0]).toMatchObject({ args: { path: '/seed' } });
+  expect(chosen(object({ source: { type: 'string' }, destination: { type: 'string' } }))[0]).toMatchObject({
+    args: { source: '/seed/data.json', destination: '/seed/created-0.txt' },
+  });
+});
+
+it('each value of a flag and of an enumeration is tried', () => {
+  const sets = chosen(object({ mode: { enum: ['read', 'purge'] }, force: { type: 'boolean' } }), {
+    limit: 20,
+  });
+  const args = sets.map((set) => JSON.stringify((set as { readonly args: unknown }).args));
+  expect(args.some((text) => text.includes('purge'))).toBe(true);
+  expect(args.some((text) => text.includes('true'))).toBe(true);
+});
+
+it('generated arguments are valid', () => {
+  const schema = object({
+    code: { type: 'string', pattern: '^[A-Z]{3}-\\d{2}$' },
+    when: { type: 'string', format: 'date-time' },
+    count: { type: 'integer', minimum: 5, maximum: 9 },
+    list: {
+      type: 'array',
+      minItems: 2,
+      items: { type: 'object', properties: { k: { type: 'number' } }, required: ['k'] },
+    },
+    either: { anyOf: [{ type: 'string', minLength: 30 }, { type: 'null' }] },
+    nested: { $ref: '#/$defs/n' },
+  });
+  const whole = {
+    ...schema,
+    $defs: { n: { type: 'object', properties: { v: { const: 4 } }, required: ['v'] } },
+  };
+  const isValid = new Ajv2020({ strict: false, validateFormats: false }).compile(whole);
+  const sets = chosen(whole);
+  expect(sets.length).toBeGreaterThan(0);
+  for (const set of sets)
+    expect([isValid((set as { readonly args: unknown }).args), isValid.errors]).toEqual([true, null]);
+});
+
+it('values of results are collected by the names of their members', () => {
+  const text = JSON.stringify({ users: [{ userId: 'u1', age: 3 }] });
+  expect(collectValues({ content: [{ type: 'text', text }] })).toEqual(
+    new Map<string, unknown>([
+      ['user_id', ['u1']],
+      ['age', [3]],
+    ]),
+  );
+});

@@ -1,0 +1,91 @@
+// How late changes from a server's start are handled.
+import { describe, expect, it } from 'vitest';
+import { ok } from '@assay-mcp/kit/result';
+import type { VerdictKind } from '@assay-mcp/kit/verification/verdict';
+import { type CalledServer, runTool } from '../src/experiment/run-tool.ts';
+import { judgeTool } from '../src/judge/judge-tool.ts';
+import type { Observation } from '@assay-mcp/sandbox/observation';
+import { answer, created, modified, observation, SEED } from './observations.ts';
+
+const STORE = '/seed/store.json';
+const FROM_START = created(STORE, '{"starts":1}');
+
+interface Script {
+  /** The observations without a call, in order. Later ones are empty. */
+  readonly idle?: readonly Partial<Observation>[];
+  /** The observation after each call, in order. Later ones are empty. */
+  readonly called: readonly Partial<Observation>[];
+}
+
+/** A sandboxed server with scripted effects. */
+function scripted({ idle = [], called }: Script): CalledServer {
+  const [waiting, calls] = [[...idle], [...called]];
+  let seen: Partial<Observation> = {};
+  return {
+    hasEnded: false,
+    openMs: 0,
+    call: () => {
+      // Pending changes happen now, and each file shows a single change.
+      const changes = [...waiting.splice(0), calls.shift() ?? {}].flatMap((one) => one.changes ?? []);
+      seen = { changes: [...new Map(changes.map((change) => [change.path, change])).values()] };
+      return Promise.resolve({ answer: answer() });
+    },
+    observe: () => {
+      const found = Object.keys(seen).length > 0 ? seen : (waiting.shift() ?? {});
+      seen = {};
+      return Promise.resolve(observation(found));
+    },
+    finish: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** The verdict on `readOnlyHint: true` of a tool that is called twice. `scripts`: one for each sandbox. */
+async function verdictIn(...scripts: readonly Script[]): Promise<VerdictKind> {
+  const left = [...scripts];
+  const startTargets = new Set([STORE]);
+  const run = await runTool({
+    tool: 't',
+    sets: [{ args: {}, origin: 'fixture', shape: '{}' }],
+    pace: { controlMs: 1, startMs: 5, settleMs: 0, lateMs: 0, callLimitMs: 1_000, repeats: 2 },
+    ...{ seed: SEED, startTargets },
+    openServer: () => {
+      const script = left.shift();
+      if (script === undefined) throw new Error('a sandbox too many');
+      return Promise.resolve(ok(scripted(script)));
+    },
+    endWithoutCall: () => Promise.resolve(undefined),
+    signal: new AbortController().signal,
+  });
+  expect(left).toEqual([]);
+  const background = { targets: new Set<string>(), startTargets };
+  const given = { ...run, background, mechanisms: ['overlay'] as const, seed: SEED, unwatched: undefined };
+  return judgeTool({ name: 't', digest: 'd', declared: { readOnlyHint: true } }, given).verdicts.readOnlyHint
+    .kind;
+}
+
+describe('a file that the server changes while it starts', () => {
+  const ownWrite = { changes: [modified(STORE, '{"starts":1}', '{}')] };
+  const start = { changes: [FROM_START] };
+
+  it('is waited for before the first call, so that changes by the call count', async () => {
+    const idle = [...nothing(40), start];
+    expect(await verdictIn({ idle, called: [ownWrite] })).toBe('contradicted');
+    expect(await verdictIn({ idle, called: [{}] })).toBe('consistent');
+  });
+
+  it('may change again while the server is still starting', async () => {
+    expect(await verdictIn({ idle: [start, ...nothing(4), ownWrite], called: [{}] })).toBe('consistent');
+  });
+
+  it('is not evidence if only the first call changes it, but a fresh sandbox may show more', async () => {
+    const never = { idle: [...nothing(200), start], called: [ownWrite] };
+    expect(await verdictIn(never, never)).toBe('unobserved');
+    expect(await verdictIn(never, { idle: [start], called: [ownWrite] })).toBe('contradicted');
+    expect(await verdictIn(never, { idle: [start], called: [{}] })).toBe('consistent');
+  });
+});
+
+function nothing(times: number): readonly Partial<Observation>[] {
+  return Array.from({ length: times }, () => ({}));
+}
