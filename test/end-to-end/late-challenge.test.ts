@@ -32,7 +32,7 @@ describe('a server that refuses only calls, with metadata for each tool', () => 
     await send(answer.headers.location ?? '', { method: 'GET' });
     expect(await started.ended).toBe(0);
     expect(started.stdout()).toMatch(/^1\. POST http.*\/mcp$/m);
-    expect(started.stdout()).toMatch(/^ {3}code_verifier = \(hidden\)$/m);
+    expect(started.stdout()).toMatch(/^ {3}code_verifier = \[masked\]$/m);
     await until('the call arrives', async () => {
       const again = await session.ask('tools/call', { name: 'g_write', arguments: {} });
       return at(again, 'error') === undefined ? true : undefined;

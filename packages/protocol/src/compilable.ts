@@ -41,11 +41,11 @@ export function findDanglingReference(schema: JsonObject): SchemaFault | undefin
       if (typeof inner[key] === 'string') anchors.set(inner[key], inner);
     return undefined;
   });
+  const referents: Referents = { root: { ...schema, $id: undefined }, anchors };
   const fault = walkAll((inner, at) => {
     const { $ref } = inner;
     const isLocal = typeof $ref === 'string' && $ref.startsWith('#') && $ref !== '#' && $ref !== '#/';
-    if (!isLocal || findReferent($ref, { root: { ...schema, $id: undefined }, anchors }) !== undefined)
-      return undefined;
+    if (!isLocal || findReferent($ref, referents) !== undefined) return undefined;
     return { at: [...at, '$ref'], message: DANGLING };
   });
   return fault?.message === DANGLING ? fault : undefined;

@@ -31,8 +31,8 @@ export function getNamespacedName(named: Named): string {
 }
 
 /**
- * Assigns names in `[a-zA-Z][a-zA-Z0-9_-]{0,63}`. They depend only on the set of inputs, so they survive restarts. Overlong and
- * contested names end in a hash of the namespaced name.
+ * Assigns names in `[a-zA-Z][a-zA-Z0-9_-]{0,63}`. They depend only on the set of inputs, so they survive restarts.
+ * Overlong and contested names end in a hash of the namespaced name.
  */
 export function assignPublicNames(all: readonly Named[]): PublicNames {
   const wanted = all.map(wantedName);
@@ -110,8 +110,8 @@ function findFormerNames(
       twins.push(name);
       contested.set(old, twins);
     }
-    const last = isContested || old.length > MAX_NAME_LENGTH ? hashedName(old, named, claims) : old;
-    if (!given.has(last)) former.set(last, name);
+    const formerly = isContested || old.length > MAX_NAME_LENGTH ? hashedName(old, named, claims) : old;
+    if (!given.has(formerly)) former.set(formerly, name);
   }
   return former;
 }

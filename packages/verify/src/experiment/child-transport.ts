@@ -78,6 +78,7 @@ export class ChildTransport implements Transport {
     for (const tool of Array.isArray(tools) ? tools : [])
       if (isMembers(tool) && typeof tool['name'] === 'string')
         this.#digests.set(tool['name'], sha256(serializeCanonical(tool)));
+    // Raw JSON objects stand for long integers, which the client does not know.
     const received: unknown = JSON.parse(text);
     this.onmessage?.((Array.isArray(tools) ? this.#withoutFaulty(received) : received) as JSONRPCMessage); // An object; the client checks its members.
   }

@@ -23,8 +23,8 @@ export function parseResourceMetadata(value: unknown): ResourceMetadata | string
   return {
     resource,
     // An address that must not be used is an error, not a reason to look elsewhere.
-    authorizationServers: textsOf(value['authorization_servers']).filter((text) => URL.canParse(text)),
-    scopes: textsOf(value['scopes_supported']).filter(isScope),
+    authorizationServers: listTexts(value['authorization_servers']).filter((text) => URL.canParse(text)),
+    scopes: listTexts(value['scopes_supported']).filter(isScope),
   };
 }
 
@@ -48,14 +48,14 @@ export function parseServerMetadata(value: unknown): ServerMetadata | string {
   if (typeof issuer !== 'string' || issuer === '' || issuer.length > MAX_TEXT) return 'no "issuer"';
   const missing = ENDPOINTS.find((name) => !isWebAddress(value[name]));
   if (missing !== undefined) return `no "${missing}"`;
-  const responseTypes = textsOf(value['response_types_supported']);
+  const responseTypes = listTexts(value['response_types_supported']);
   return {
     issuer,
     ...pick(value, ENDPOINTS, isWebAddress),
     ...pick(value, OPTIONAL_ENDPOINTS, isWebAddress),
     ...pick(value, FLAGS, (flag) => typeof flag === 'boolean'),
     ...Object.fromEntries(
-      LISTS.filter((name) => Array.isArray(value[name])).map((name) => [name, textsOf(value[name])]),
+      LISTS.filter((name) => Array.isArray(value[name])).map((name) => [name, listTexts(value[name])]),
     ),
     response_types_supported: responseTypes.length > 0 ? [...responseTypes] : ['code'],
   } as ServerMetadata; // every member was checked
@@ -69,7 +69,7 @@ function pick(
   return Object.fromEntries(names.filter((name) => fits(value[name])).map((name) => [name, value[name]]));
 }
 
-function textsOf(value: unknown): readonly string[] {
+function listTexts(value: unknown): readonly string[] {
   if (!Array.isArray(value)) return [];
   return value
     .slice(0, MAX_ITEMS)

@@ -1,6 +1,5 @@
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client';
 import { type CarefulFetch, Unfetched } from '@assay-mcp/kit/platform/careful-fetch';
-import { truncateText } from '@assay-mcp/kit/shorten';
 import type { BearerChallenge } from '@assay-mcp/protocol/challenge';
 import type { AuthSpec } from '../../core/server-spec.ts';
 import {
@@ -10,7 +9,7 @@ import {
   type ServerMetadata,
 } from './authorization-metadata.ts';
 import { isSameIssuer } from './encrypted-credentials.ts';
-import { MetadataReader } from './metadata-reader.ts';
+import { MetadataReader, quoteShort } from './metadata-reader.ts';
 import { SignInFault } from './sign-in-answer.ts';
 
 export interface DiscoveryRequest {
@@ -42,12 +41,12 @@ const MAX_SERVERS = 4;
  */
 export async function discover(request: DiscoveryRequest): Promise<Discovered> {
   const { auth, url, fetching } = request;
-  const configured = endpointsOf(auth);
+  const configured = getConfiguredEndpoints(auth);
   if (configured !== undefined) return configured;
   const reader = new MetadataReader(fetching);
   const resource = await readResource(request, reader);
   const named =
-    auth.authorizationServer !== undefined ? [auth.authorizationServer] : serversOf(resource, auth);
+    auth.authorizationServer !== undefined ? [auth.authorizationServer] : selectServers(resource, auth);
   const isChosen = auth.authorizationServer !== undefined || auth.metadataUrl !== undefined;
   if (!isChosen) checkNamed(named, auth.issuer);
   const servers = named.length > 0 ? named : [new URL('/', url).href];
@@ -62,8 +61,8 @@ export async function discover(request: DiscoveryRequest): Promise<Discovered> {
   };
 }
 
-/** The endpoints that the operator configured, for which nothing is looked up. */
-function endpointsOf(auth: AuthSpec): Discovered | undefined {
+/** The endpoints that the operator configured; they need no discovery. */
+function getConfiguredEndpoints(auth: AuthSpec): Discovered | undefined {
   const { authorizationEndpoint, tokenEndpoint } = auth;
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined) return undefined;
   const issuer = auth.issuer ?? auth.authorizationServer;
@@ -76,8 +75,8 @@ function endpointsOf(auth: AuthSpec): Discovered | undefined {
   return { authorizationServer: issuer ?? tokenEndpoint, metadata, issuer, resource: undefined, misses: [] };
 }
 
-/** The one that the operator named comes alone. */
-function serversOf(resource: ResourceMetadata | undefined, { issuer }: AuthSpec): readonly string[] {
+/** The authorization servers of the resource; only the configured one, if it is among them. */
+function selectServers(resource: ResourceMetadata | undefined, { issuer }: AuthSpec): readonly string[] {
   const servers = resource?.authorizationServers ?? [];
   const named = servers.filter((one) => issuer !== undefined && isSameIssuer(one, issuer));
   return named.length > 0 ? named : servers;
@@ -91,7 +90,7 @@ function checkNamed(servers: readonly string[], issuer: string | undefined): voi
   const [first] = servers;
   if (issuer === undefined || first === undefined || isSameIssuer(first, issuer)) return;
   throw new SignInFault(
-    `the server names the issuer ${show(first)}, and "auth.issuer" of its entry is ${show(issuer)}; nothing was sent there. If you trust both, also set "auth.authorizationServer" to ${show(first)}`,
+    `the server names the issuer ${quoteShort(first)}, and "auth.issuer" of its entry is ${quoteShort(issuer)}; nothing was sent there. If you trust both, also set "auth.authorizationServer" to ${quoteShort(first)}`,
   );
 }
 
@@ -124,7 +123,7 @@ function checkResource(
 ): void {
   if (auth.resource !== undefined || isResourceOf(resource, url)) return;
   throw new SignInFault(
-    `its metadata at ${show(address)} is for the resource ${show(resource)}, not for ${show(url.href)}; if that is right, set "auth.resource" to ${show(resource)}`,
+    `its metadata at ${quoteShort(address)} is for the resource ${quoteShort(resource)}, not for ${quoteShort(url.href)}; if that is right, set "auth.resource" to ${quoteShort(resource)}`,
   );
 }
 
@@ -188,12 +187,8 @@ function checkIssuer(
   const expected = isPlaceKnown ? (auth.issuer ?? auth.authorizationServer) : server;
   if (expected === undefined || isSameIssuer(issuer, expected)) return;
   throw new SignInFault(
-    `the document at ${show(address)} says that its issuer is ${show(issuer)}, and ${show(expected)} was expected; if you trust it, set "auth.authorizationServer" to ${show(server)} and "auth.issuer" to ${show(issuer)}`,
+    `the document at ${quoteShort(address)} says that its issuer is ${quoteShort(issuer)}, and ${quoteShort(expected)} was expected; if you trust it, set "auth.authorizationServer" to ${quoteShort(server)} and "auth.issuer" to ${quoteShort(issuer)}`,
   );
-}
-
-function show(text: string): string {
-  return JSON.stringify(truncateText(text, 200));
 }
 
 /** In the order of the specification. */

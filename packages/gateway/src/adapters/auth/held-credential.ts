@@ -11,6 +11,7 @@ import { mergeScopes } from '@assay-mcp/protocol/challenge';
 import type { ServerUrl, RenewalFault } from './authorization-server.ts';
 import { isSendable, type CredentialContent, type HeldTokens } from './credential-content.ts';
 import type { StoredCredential } from '../../gateway/ports/store.ts';
+import { toRemembered, type RememberedChallenge } from './remembered-challenge.ts';
 import type { EncryptedCredentials, OpenedCredential } from './encrypted-credentials.ts';
 
 export interface HeldOptions {
@@ -23,8 +24,8 @@ export interface HeldOptions {
   readonly credentials: () => Promise<Result<EncryptedCredentials, Refusal>>;
   /** Reads the store again and passes the result to `adopt`. */
   readonly read: () => Promise<void>;
-  /** Stores the challenge for the next sign-in. */
-  readonly remember: (challenge: Challenge) => Promise<void>;
+  /** Stores a challenge for the next sign-in. Returns whether it is stored. */
+  readonly saveChallenge: (challenge: RememberedChallenge) => Promise<boolean>;
 }
 
 /** A token is renewed when this fraction of its lifetime is left, or this many ms if that is less. */
@@ -37,6 +38,8 @@ const LEASE_POLL_MS = 100;
 const RETRY_MS = 10_000;
 /** Limits renewals when new tokens keep being refused: the largest burst, and the rate per minute. */
 const MAX_RENEWALS = 10;
+/** Limits writes when a server sends another challenge with each refusal: the largest burst, and the rate per minute. */
+const MAX_CHALLENGES = 10;
 /** Maximum number of scopes named in a cause. */
 const MAX_NAMED = 10;
 
@@ -63,6 +66,14 @@ export class HeldCredential implements Authorizer {
   readonly #renewals = new TokenBucket({
     perSecond: MAX_RENEWALS / 60,
     capacity: MAX_RENEWALS,
+    nowMs: performance.now(),
+  });
+
+  /** The challenge that was stored last, as JSON. */
+  #savedChallenge: string | undefined;
+  readonly #challenges = new TokenBucket({
+    perSecond: MAX_CHALLENGES / 60,
+    capacity: MAX_CHALLENGES,
     nowMs: performance.now(),
   });
 
@@ -100,13 +111,22 @@ export class HeldCredential implements Authorizer {
     if (this.#header === sent) await this.#options.read();
     if (this.#header !== undefined && this.#header !== sent) return AGAIN;
     if (this.#header === undefined) {
-      await this.#options.remember(challenge);
+      await this.#rememberChallenge(challenge);
       return err(this.#needed());
     }
     if (challenge.kind === 'too_little') return this.#wantMore(challenge.scope);
     if (this.#renewing === undefined && !this.#renewals.take(performance.now()))
       return err(this.#needed({ code: 'TOKEN_REFUSED' }));
     return this.#renewOnce();
+  }
+
+  async #rememberChallenge(challenge: Challenge): Promise<void> {
+    const remembered = toRemembered(challenge);
+    const text = JSON.stringify(remembered);
+    if (remembered === undefined || this.#savedChallenge === text) return;
+    if (!this.#challenges.take(performance.now())) return;
+    this.#savedChallenge = text;
+    if (!(await this.#options.saveChallenge(remembered))) this.#savedChallenge = undefined;
   }
 
   /** Resolves when no renewal is under way. */

@@ -1,6 +1,7 @@
 import { parseJson } from '@assay-mcp/kit/json-object';
 import type { CarefulFetch } from '@assay-mcp/kit/platform/careful-fetch';
 import { quote } from '@assay-mcp/kit/printable';
+import { truncateText } from '@assay-mcp/kit/shorten';
 import { SignInFault } from './sign-in-answer.ts';
 
 /** Maximum number of redirects within the origin that are followed. */
@@ -34,7 +35,7 @@ export class MetadataReader {
     const response = await this.#get(address);
     const { status } = response;
     if (isStrict && status >= 500 && status !== 502)
-      throw new SignInFault(`${quoteAddress(address)} answered HTTP ${status}; try again later`);
+      throw new SignInFault(`${quoteShort(address)} answered HTTP ${status}; try again later`);
     if (!response.ok) {
       this.#miss(address, `HTTP ${status}`);
       return undefined;
@@ -42,7 +43,7 @@ export class MetadataReader {
     const value = parseJson(await response.text());
     if (value === undefined) {
       const type = response.headers.get('content-type') ?? 'no content type';
-      this.#miss(address, `not JSON but ${quote(type.slice(0, 60))}`);
+      this.#miss(address, `not JSON but ${quote(truncateText(type, 60))}`);
       return undefined;
     }
     const parsed = parse(value);
@@ -52,7 +53,7 @@ export class MetadataReader {
   }
 
   #miss(address: string, reason: string): void {
-    if (this.#misses.length < MAX_MISSES) this.#misses.push(`${quoteAddress(address)}: ${reason}`);
+    if (this.#misses.length < MAX_MISSES) this.#misses.push(`${quoteShort(address)}: ${reason}`);
   }
 
   async #get(address: string): Promise<Response> {
@@ -68,6 +69,7 @@ export class MetadataReader {
   }
 }
 
-function quoteAddress(address: string): string {
-  return JSON.stringify(address.slice(0, 200));
+/** A peer's text within a sentence. */
+export function quoteShort(text: string): string {
+  return quote(truncateText(text, 200));
 }

@@ -5,7 +5,7 @@ import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import type { Log } from '../../gateway/ports/log.ts';
-import type { Authorizer, Challenge, Credentials } from '../../gateway/ports/credentials.ts';
+import type { Authorizer, Credentials } from '../../gateway/ports/credentials.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 import {
   EncryptedCredentials,
@@ -15,8 +15,7 @@ import {
 } from './encrypted-credentials.ts';
 import { readEncryptionKey } from './encryption-key.ts';
 import { HeldCredential } from './held-credential.ts';
-import { toRemembered } from './remembered-challenge.ts';
-import { TokenBucket } from '@assay-mcp/kit/token-bucket';
+import type { RememberedChallenge } from './remembered-challenge.ts';
 import { hasOwnAuthorization, getSourceKind, type SignInTarget } from '../../core/sources/source-kinds.ts';
 import { Listeners } from '../../core/listeners.ts';
 
@@ -28,9 +27,6 @@ export interface ServerCredentialsOptions extends Omit<EncryptedCredentialsOptio
   readonly log: Log;
   readonly rules: ReachRules;
 }
-
-/** Maximum number of challenges stored per minute. */
-const MAX_CHALLENGES = 60;
 
 interface Held {
   readonly spec: ServerSpec;
@@ -46,13 +42,6 @@ export class ServerCredentials implements Credentials {
   readonly #held = new Map<string, Held>();
   /** Servers, by name and identity, that are known to require a sign-in. */
   readonly #asking = new Set<string>();
-  /** The last challenge that was stored, by server and subject. */
-  readonly #remembered = new Map<string, string>();
-  readonly #writes = new TokenBucket({
-    perSecond: MAX_CHALLENGES / 60,
-    capacity: MAX_CHALLENGES,
-    nowMs: performance.now(),
-  });
   readonly #listeners = new Listeners<[server: string]>();
   #all: readonly OpenedCredential[] = [];
   #credentials: Promise<Result<EncryptedCredentials, Refusal>> | undefined;
@@ -122,28 +111,24 @@ export class ServerCredentials implements Credentials {
       log: this.#options.log,
       credentials: () => this.#openCredentials(),
       read: () => this.#read(),
-      remember: (challenge) => this.#remember(spec, subject, challenge),
+      saveChallenge: (challenge) => this.#saveChallenge(spec, subject, challenge),
     });
     credential.adopt(findCredential(this.#all, spec, subject));
     this.#held.set(key, { spec, credential });
     return credential;
   }
 
-  /** Servers whose challenge differs with each tool write it at a bounded rate. */
-  async #remember(spec: ServerSpec, subject: string, challenge: Challenge): Promise<void> {
-    const remembered = toRemembered(challenge);
-    const key = JSON.stringify([serverKey(spec), subject]);
-    const text = JSON.stringify(remembered);
-    if (remembered === undefined || this.#remembered.get(key) === text) return;
-    if (!this.#writes.take(performance.now())) return;
-    this.#remembered.set(key, text);
+  async #saveChallenge(spec: ServerSpec, subject: string, challenge: RememberedChallenge): Promise<boolean> {
     const credentials = await this.#openCredentials();
     const saved = credentials.ok
-      ? await credentials.value.saveChallenge(spec, subject, remembered)
+      ? await credentials.value.saveChallenge(spec, subject, challenge)
       : credentials;
-    if (saved.ok) return;
-    this.#remembered.delete(key);
-    this.#options.log.debug('a challenge could not be stored', { server: spec.name, code: saved.error.code });
+    if (!saved.ok)
+      this.#options.log.debug('a challenge could not be stored', {
+        server: spec.name,
+        code: saved.error.code,
+      });
+    return saved.ok;
   }
 
   #openCredentials(): Promise<Result<EncryptedCredentials, Refusal>> {

@@ -1,15 +1,15 @@
 import { isJsonObject, parseJson } from '@assay-mcp/kit/json-object';
 import type { CarefulFetch } from '@assay-mcp/kit/platform/careful-fetch';
 import { truncateText } from '@assay-mcp/kit/shorten';
+import { isCredentialName } from '../../core/secrets/credential-names.ts';
+import { isOfKnownShape, MASKED } from '../../core/secrets/secret-shapes.ts';
 import type { SignInStep } from '../../gateway/ports/credentials.ts';
 
-/** Parameters and members whose values are never shown. */
-const SECRET_NAMES: ReadonlySet<string> = new Set([
-  ...['access_token', 'assertion', 'client_assertion', 'client_secret', 'code', 'code_verifier', 'id_token'],
-  ...['password', 'refresh_token', 'registration_access_token', 'state', 'subject_token', 'token'],
+/** Secrets of a sign-in whose names mean no credential elsewhere. */
+const SIGN_IN_SECRETS: ReadonlySet<string> = new Set([
+  ...['assertion', 'client_assertion', 'code', 'code_verifier', 'state'],
 ]);
 
-const HIDDEN = '(hidden)';
 const MAX_TEXT = 2_000;
 const MAX_OTHER_TEXT = 120;
 const MAX_DEPTH = 5;
@@ -18,7 +18,7 @@ const MIN_SECRET = 6;
 
 type OnStep = (step: SignInStep) => void;
 
-/** Reports what a sign-in asks of whom and what comes back, without secrets. */
+/** Reports the requests of a sign-in and their responses, without secrets. */
 export class SignInTrace {
   readonly #onStep: OnStep;
   /** Values seen under a secret name: a peer may repeat them elsewhere. */
@@ -131,14 +131,16 @@ export class SignInTrace {
   }
 
   #value(name: string, value: string): string {
-    if (!SECRET_NAMES.has(name.toLowerCase())) return this.#hide(value);
+    const isSecret =
+      SIGN_IN_SECRETS.has(name.toLowerCase()) || isCredentialName(name) || isOfKnownShape(value);
+    if (!isSecret) return this.#hide(value);
     if (value.length >= MIN_SECRET) this.#secrets.add(value);
-    return HIDDEN;
+    return MASKED;
   }
 
   #hide(text: string): string {
     let shown = text;
-    for (const secret of this.#secrets) shown = shown.replaceAll(secret, HIDDEN);
+    for (const secret of this.#secrets) shown = shown.replaceAll(secret, MASKED);
     return shown;
   }
 }

@@ -158,7 +158,7 @@ async function authorizeOnce(signingIn: SigningIn, scope: string | undefined): P
     request.onAddress(flow.address, target.issuer, isOpened);
     const answer = await waitForAnswer({ redirect, pasted: request.pasted, state, signal });
     trace?.receiveBrowser(redirect.url, answer);
-    return contentOf(await finishFlow(flow, answer), flow);
+    return toContent(await finishFlow(flow, answer), flow);
   } finally {
     await redirect.close();
   }
@@ -226,7 +226,7 @@ function addOffline(scope: string | undefined, { metadata }: Discovered): string
   return mergeScopes(scope, OFFLINE).join(' ');
 }
 
-function contentOf(obtained: OAuthTokens, { client, options }: Flow): CredentialContent {
+function toContent(obtained: OAuthTokens, { client, options }: Flow): CredentialContent {
   if (obtained.token_type.toLowerCase() !== 'bearer' || !isSendable(obtained.access_token))
     throw new SignInFault('the issuer gave a token of a kind that Assay cannot send');
   const { authorizationServer, metadata } = options.discovered;
@@ -250,8 +250,9 @@ interface Probed {
 const NO_TOOL = 'assay-sign-in-probe';
 
 /**
- * Asks a server without credentials. Some show their tools to everyone and refuse calls only, with a challenge of their
- * own for each tool; the one that a call met counts first then.
+ * Asks a server without credentials. Some list their tools for everyone and refuse calls only. A challenge of the list
+ * that names metadata comes first, then the one that a call received earlier. Without either, a call of an unknown tool
+ * shows whether the server asks for a sign-in.
  */
 async function probe(
   url: URL,

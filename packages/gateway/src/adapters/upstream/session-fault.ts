@@ -1,5 +1,6 @@
 import { isJsonObject, parseObject } from '@assay-mcp/kit/json-object';
 import type { ResponseMessage } from '@assay-mcp/protocol/message';
+import { shortenPeerText } from '../../core/bounded-refusal.ts';
 import type { Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { HttpEnd } from './http-exchange.ts';
@@ -14,20 +15,20 @@ const MAX_ERROR_BYTES = 16_384;
 export function findSessionFault(
   answer: ResponseMessage | Extract<HttpEnd, { kind: 'answered' }>,
 ): string | undefined {
-  const text = answer.kind === 'response' ? errorMessage(answer) : textOf(answer);
-  return text !== undefined && SESSION_WORDS.test(text) ? text : undefined;
+  const text = answer.kind === 'response' ? readErrorMessage(answer) : readErrorText(answer);
+  return text !== undefined && SESSION_WORDS.test(text) ? shortenPeerText(text) : undefined;
 }
 
 const SESSION_WORDS = /\bsession|\bnot initiali[sz]ed\b/i;
 
-function errorMessage({ isError, bytes }: ResponseMessage): string | undefined {
+function readErrorMessage({ isError, bytes }: ResponseMessage): string | undefined {
   if (!isError || bytes.length > MAX_ERROR_BYTES) return undefined;
   const error = parseObject(bytes.toString())['error'];
   const message = isJsonObject(error) ? error['message'] : undefined;
   return typeof message === 'string' ? message : undefined;
 }
 
-function textOf({ status, text }: Extract<HttpEnd, { kind: 'answered' }>): string | undefined {
+function readErrorText({ status, text }: Extract<HttpEnd, { kind: 'answered' }>): string | undefined {
   return status === 400 ? text : undefined;
 }
 

@@ -180,7 +180,7 @@ export const CALL_REFUSALS: RefusalTable<CallRefusal> = {
   SESSION_RENEWED: {
     reported: { rpc: INTERNAL, http: 200, rest: 502, exit: 'unavailable' },
     sentence: (r) =>
-      `Server ${quote(r.server)} refused the request: ${formatCause(r.cause)}. Assay opens a new session. The request was not carried out and not sent again; you can repeat it.`,
+      `Server ${quote(r.server)} refused the request: ${formatCause(r.cause)}. Assay opens a new session and did not send the request again. Judging by that error, it was not carried out; you may repeat it.`,
   },
   SERVER_MESSAGE_INVALID: {
     reported: { rpc: INTERNAL, http: 200, rest: 502, exit: 'unavailable' },

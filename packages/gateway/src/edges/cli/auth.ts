@@ -22,7 +22,7 @@ export function authCommand(runtime: Runtime, done: Done): Command {
       'name of the token to sign in for, if each token signs in separately',
       'local',
     )
-    .option('--explain', 'sign in, and print what was asked of whom and what came back, without secrets')
+    .option('--explain', 'sign in, and print each request with its response, without secrets')
     .option('--no-browser', 'print the sign-in URL, and read the final redirect URL from stdin')
     .option('--json', 'print JSON')
     .action(async (server: string | undefined, options: AuthOptions) =>

@@ -13,8 +13,8 @@ interface DiscoveryOptions {
 }
 
 /**
- * Answers what clients ask about sign-in, for which nobody needs a token; clients in browsers read the documents too.
- * Returns false, without a response, for other paths and other origins.
+ * Answers requests for sign-in metadata, which need no token; browser clients may read the documents too. Returns
+ * false, without a response, for other paths and other origins.
  */
 export function answerDiscovery(
   request: IncomingMessage,

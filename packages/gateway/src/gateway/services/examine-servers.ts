@@ -90,7 +90,7 @@ async function examine(server: Server, startedMs: number, given: ExaminationOpti
   const offered = era === 'legacy' && !isOurs ? await examineOffer(spec, tools, options) : undefined;
   const readyAfterMs = Math.round(state.sinceMs - startedMs);
   const hints = tools.map((tool) => (isOurs ? listedHintsOf(server, tool) : declaredHintsOf(tool)));
-  const withheld = tools.flatMap(withheldFactsOf).map(({ tool, reason }) => ({
+  const withheld = tools.flatMap(listWithheld).map(({ tool, reason }) => ({
     tool: shorten(mask(tool), MAX_LINE_LENGTH),
     reason: shorten(mask(reason), MAX_LINE_LENGTH),
   }));
@@ -99,8 +99,8 @@ async function examine(server: Server, startedMs: number, given: ExaminationOpti
   return { ...facts, condition, warnings: logsOf(spec.name).warnings.map(masked(mask)) };
 }
 
-/** Withheld from clients of both eras: then nobody can call it. */
-function withheldFactsOf({
+/** Withheld from clients of both eras, so that no client can call it. */
+function listWithheld({
   key = '(no name)',
   fitness: { legacy, modern },
 }: Definition): readonly WithheldFacts[] {

@@ -201,7 +201,7 @@ describe('the stored sign-in', () => {
 });
 
 describe('the steps of a sign-in', () => {
-  it('say what was asked of whom and what came back, without secrets', async () => {
+  it('print each request and its response, without secrets', async () => {
     const place = await start({ issuer: { registration: 'with_secret' }, server: { guards: 'calls' } });
     const steps: SignInStep[] = [];
     expect(await signInAt(place, (step) => steps.push(step))).toBeUndefined();
@@ -219,8 +219,8 @@ describe('the steps of a sign-in', () => {
       ['POST', `${url}/token`, 200],
     ]);
     expect(steps.at(-1)).toMatchObject({
-      sent: { grant_type: 'authorization_code', code: '(hidden)', code_verifier: '(hidden)' },
-      received: expect.stringContaining('"refresh_token":"(hidden)"'),
+      sent: { grant_type: 'authorization_code', code: '[masked]', code_verifier: '[masked]' },
+      received: expect.stringContaining('"refresh_token":"[masked]"'),
     });
     expect(steps[1]).toMatchObject({ challenge: expect.stringContaining('resource_metadata=') });
     const said = JSON.stringify(steps);

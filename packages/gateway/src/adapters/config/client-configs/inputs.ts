@@ -23,7 +23,7 @@ export function readInputs(root: Node): Inputs {
   const taken = new Set<string>();
   const list = getTreeMembers(root).find(({ key }) => key === 'inputs')?.value;
   for (const node of list?.type === 'array' ? (list.children ?? []) : []) {
-    const { id, description, default: given } = textsOf(node);
+    const { id, description, default: given } = readTexts(node);
     if (id === undefined || inputs.has(id)) continue;
     const name = toVariableName(id);
     let variable = name;
@@ -42,7 +42,7 @@ export function toVariableName(id: string): string {
   return /^[A-Z_]/.test(name) ? name : `_${name}`;
 }
 
-function textsOf(node: Node): Readonly<Record<string, string | undefined>> {
+function readTexts(node: Node): Readonly<Record<string, string | undefined>> {
   const members = node.type === 'object' ? getTreeMembers(node) : [];
   return Object.fromEntries(
     members.map(({ key, value }) => [key, value.type === 'string' ? String(getNodeValue(value)) : undefined]),
